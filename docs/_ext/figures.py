@@ -1,0 +1,72 @@
+"""`{attention-figure} NAME`: a picture of the computation, drawn when the book is built."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import attention_trace
+import captioned
+import drawings
+import svg
+from docutils import nodes
+from docutils.parsers.rst import directives
+from drawings import DRAWINGS
+
+from selfattn import examples, functional, modules
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+    from sphinx.util.typing import ExtensionMetadata
+
+DEPENDENCIES = (attention_trace, drawings, svg, examples, functional, modules)
+
+
+class AttentionFigure(captioned.CaptionedDirective):
+    """Draw one of the section's figures; the content is its caption."""
+
+    kind = "figure"
+    required_arguments = 1
+    has_content = True
+    option_spec = captioned.CaptionedDirective.shared_options | {
+        "alt": directives.unchanged_required
+    }
+
+    def run(self) -> list[nodes.Node]:
+        name = self.arguments[0]
+        if name not in DRAWINGS:
+            valid = ", ".join(sorted(DRAWINGS))
+            raise self.error(f"there is no attention figure {name!r}; the figures are: {valid}")
+        alt = " ".join(self.options.get("alt", "").split())
+        if not alt:
+            raise self.error(f"figure {name!r} needs :alt:, a text that says what it shows")
+        node = self.wrap([], self._caption(), name)
+        drawing = DRAWINGS[name]
+        picture = drawing.draw(attention_trace.attention_trace()).render(
+            node["ids"][0], drawing.title, alt
+        )
+        self._check_alt(alt, picture)
+        node.insert(1, nodes.raw("", picture, format="html"))
+        node["alt"] = alt
+        for module in DEPENDENCIES:
+            self.env.note_dependency(str(module.__file__))
+        return [node]
+
+    def _check_alt(self, alt: str, picture: str) -> None:
+        """Refuse a text alternative with a decimal that the picture does not show."""
+        shown = set(re.findall(r"data-trace[^>]*>([^<]+)<", picture))
+        strays = [number for number in re.findall(r"-?\d+\.\d{2,}", alt) if number not in shown]
+        if strays:
+            raise self.error(f":alt: says {', '.join(strays)}, which the figure does not show")
+
+    def _caption(self) -> list[nodes.Node]:
+        paragraphs = self.parse_content_to_nodes()
+        if len(paragraphs) != 1 or not isinstance(paragraphs[0], nodes.paragraph):
+            raise self.error(f"a caption is one paragraph, got {len(paragraphs)} blocks")
+        return list(paragraphs[0].children)
+
+
+def setup(app: Sphinx) -> ExtensionMetadata:
+    app.setup_extension("captioned")
+    app.add_directive("attention-figure", AttentionFigure)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

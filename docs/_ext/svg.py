@@ -1,0 +1,174 @@
+"""A small drawing board: boxes, arrows and matrices as SVG text that follows the page's colours."""
+
+from __future__ import annotations
+
+import re
+from html import escape
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from attention_trace import Trace
+
+Anchor = Literal["start", "middle", "end"]
+WIDTH = 360  # one user unit is about one pixel on a phone 390 pixels wide
+TEXT = 13.0
+SMALL = 11.5
+RAISED, LOWERED = -5, 4
+SCRIPT = re.compile(r"([_^])\{([^}]*)\}")
+
+
+class Board:
+    """Collects shapes; coordinates in user units, y downwards."""
+
+    def __init__(self, height: float, trace: Trace) -> None:
+        self.height = height
+        self.trace = trace
+        self.parts: list[str] = []
+
+    def text(
+        self,
+        x: float,
+        y: float,
+        content: str,
+        *,
+        anchor: Anchor = "middle",
+        size: float = TEXT,
+        css: str = "",
+    ) -> None:
+        """Write text on the base line `y`; `q^{(2)}` and `d_{k}` become raised and lowered."""
+        self.parts.append(
+            f'<text x="{x:g}" y="{y:g}" font-size="{size:g}" text-anchor="{anchor}"'
+            f"{_class(css)}>{_scripts(content)}</text>"
+        )
+
+    def number(self, x: float, y: float, path: str, *, css: str = "", size: float = TEXT) -> None:
+        """Write one number of the trace, centred on `x`, to two decimals."""
+        shown = f"{self.trace.number(path):.2f}"
+        self.parts.append(
+            f'<text x="{x:g}" y="{y:g}" font-size="{size:g}" text-anchor="middle"'
+            f' data-trace="{path}"{_class(css)}>{shown}</text>'
+        )
+
+    def box(self, x: float, y: float, width: float, height: float, css: str) -> None:
+        """Draw a rectangle; `css` names its role, from which colour and outline follow."""
+        self.parts.append(
+            f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" rx="3"{_class(css)}/>'
+        )
+
+    def bar(self, x: float, y: float, width: float, height: float, css: str) -> None:
+        """Draw a filled bar whose length says a number."""
+        self.parts.append(
+            f'<rect x="{x:g}" y="{y:g}" width="{width:.2f}" height="{height:g}"'
+            f"{_class(f'fig-bar {css}')}/>"
+        )
+
+    def shade(
+        self, x: float, y: float, size: tuple[float, float], strength: float, role: str
+    ) -> None:
+        """Fill a heat-map cell; `strength` between 0 and 1."""
+        self.parts.append(
+            f'<rect x="{x:g}" y="{y:g}" width="{size[0]:g}" height="{size[1]:g}"'
+            f' fill-opacity="{strength:.3f}"{_class(f"fig-shade role-{role}")}/>'
+        )
+
+    def line(self, x1: float, y1: float, x2: float, y2: float) -> None:
+        """Draw a thin rule."""
+        self.parts.append(
+            f'<line class="fig-rule" x1="{x1:g}" y1="{y1:g}" x2="{x2:g}" y2="{y2:g}"/>'
+        )
+
+    def arrow(self, x1: float, y1: float, x2: float, y2: float, css: str = "") -> None:
+        """Draw an arrow along an axis or aslant, its head at the second point."""
+        length = ((x2 - x1) ** 2 + (y2 - y1) ** 2) ** 0.5
+        ux, uy = (x2 - x1) / length, (y2 - y1) / length
+        bx, by = x2 - 6 * ux, y2 - 6 * uy
+        head = f"{x2:.1f},{y2:.1f} {bx - 3.5 * uy:.1f},{by + 3.5 * ux:.1f} "
+        head += f"{bx + 3.5 * uy:.1f},{by - 3.5 * ux:.1f}"
+        self.parts.append(
+            f'<g{_class(f"fig-arrow {css}")}><line x1="{x1:g}" y1="{y1:g}" x2="{bx:.1f}"'
+            f' y2="{by:.1f}"/><polygon points="{head}"/></g>'
+        )
+
+    def row(
+        self,
+        x: float,
+        y: float,
+        paths: Sequence[str],
+        role: str,
+        cell: tuple[float, float],
+        css: str = "",
+    ) -> None:
+        """Draw one vector as a row of cells."""
+        width, height = cell
+        self.box(x, y, width * len(paths), height, f"fig-box role-{role} {css}")
+        for column, path in enumerate(paths):
+            self.number(x + width * (column + 0.5), y + height / 2 + 4.3, path)
+
+    def matrix(
+        self,
+        x: float,
+        y: float,
+        name: str,
+        role: str,
+        cell: tuple[float, float],
+        strong: int | None = None,
+    ) -> None:
+        """Draw a matrix of the trace; the row `strong` is set off."""
+        rows = getattr(self.trace, name)
+        width, height = cell
+        self.box(x, y, width * len(rows[0]), height * len(rows), f"fig-box role-{role}")
+        if strong is not None:
+            self.box(
+                x, y + height * strong, width * len(rows[0]), height, f"fig-strong role-{role}"
+            )
+        for r, row in enumerate(rows):
+            for c in range(len(row)):
+                css = "fig-bold" if r == strong else ""
+                self.number(
+                    x + width * (c + 0.5), y + height * (r + 0.5) + 4.3, f"{name}.{r}.{c}", css=css
+                )
+
+    def words(self, x: float, y: float, step: float, strong: int | None = None) -> None:
+        """Write the six words as row labels that end at `x`."""
+        for r, word in enumerate(self.trace.words):
+            css = "fig-bold" if r == strong else "fig-muted"
+            self.text(x, y + step * (r + 0.5) + 4.3, word, anchor="end", css=css)
+
+    def render(self, uid: str, title: str, description: str) -> str:
+        """Return the finished picture with its text alternative."""
+        return (
+            f'<svg class="attention-svg" xmlns="http://www.w3.org/2000/svg" role="img"'
+            f' viewBox="0 0 {WIDTH} {self.height:g}"'
+            f' aria-labelledby="{uid}-title {uid}-desc">'
+            f'<title id="{uid}-title">{escape(title)}</title>'
+            f'<desc id="{uid}-desc">{escape(description)}</desc>'
+            f"{''.join(self.parts)}</svg>"
+        )
+
+
+def _class(css: str) -> str:
+    return f' class="{css.strip()}"' if css.strip() else ""
+
+
+def _scripts(content: str) -> str:
+    """Turn `_{…}` and `^{…}` into small shifted spans, each undone by the span after it."""
+    spans, height = [], 0
+    for text, shift in _pieces(content):
+        move = f' dy="{shift - height}"' if shift != height else ""
+        size = ' font-size="11"' if shift else ""
+        spans.append(f"<tspan{move}{size}>{escape(text)}</tspan>" if move else escape(text))
+        height = shift
+    return "".join(spans)
+
+
+def _pieces(content: str) -> Iterator[tuple[str, int]]:
+    position = 0
+    for match in SCRIPT.finditer(content):
+        if match.start() > position:
+            yield content[position : match.start()], 0
+        yield match[2], LOWERED if match[1] == "_" else RAISED
+        position = match.end()
+    if position < len(content):
+        yield content[position:], 0

@@ -1,0 +1,48 @@
+"""Settings of the book."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent / "_ext"))
+
+project = "Self-attention, verified"
+author = "The selfattn authors"
+copyright = "the selfattn authors, Apache-2.0"
+
+extensions = [
+    "myst_nb",
+    "selfattn.drift",
+    "sphinx_copybutton",
+    "sphinx_design",
+    "figures",
+    "folded",
+    "listing",
+    "mathml",
+]
+exclude_patterns = ["_build", "_ext"]
+nitpicky = True
+
+# Pages
+myst_enable_extensions = ["amsmath", "colon_fence", "deflist", "dollarmath"]
+myst_heading_anchors = 3
+myst_update_mathjax = False
+exercise_chapter = 3
+numfig = True
+
+# The site
+html_theme = "sphinx_book_theme"
+html_title = "Self-attention, verified"
+html_math_renderer = "mathml"
+html_static_path = ["_static"]
+html_css_files = ["selfattn.css"]
+html_favicon = "_static/favicon.svg"
+html_context = {"default_mode": "auto"}
+html_copy_source = False
+html_show_sourcelink = False
+html_theme_options = {
+    "navbar_persistent": [],
+    "show_toc_level": 2,
+    "use_download_button": False,
+    "use_fullscreen_button": False,
+}
+copybutton_exclude = ".linenos, .gp, .go"

@@ -1,0 +1,75 @@
+"""The project's menu: `nox -l` lists it, bare `nox` runs every gate."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import nox
+
+nox.needs_version = ">=2024.10.9"
+nox.options.default_venv_backend = "virtualenv"
+nox.options.reuse_existing_virtualenvs = True
+
+PYPROJECT = nox.project.load_toml("pyproject.toml")
+RECIPE = [Path("constraints.txt"), Path("pyproject.toml"), Path("noxfile.py")]
+
+
+def install(session: nox.Session, *groups: str) -> None:
+    """Install the package, editable, with what Sphinx and the groups need, through the constraints.
+
+    An environment whose recipe has not changed since is left as it is.
+    """
+    recipe = hashlib.sha256(b"\0".join(path.read_bytes() for path in RECIPE)).hexdigest()
+    stamp = Path(session.virtualenv.location, "recipe.sha256")
+    if stamp.exists() and stamp.read_text(encoding="utf-8") == recipe:
+        return
+    constrained = ("--constraint", "constraints.txt")
+    # The build backend comes first, from the same pins, so that no build is isolated from them.
+    session.install(*constrained, *PYPROJECT["build-system"]["requires"])
+    tools = nox.project.dependency_groups(PYPROJECT, *groups)
+    session.install(*constrained, "--no-build-isolation", "--editable", ".[docs]", *tools)
+    # In a step of its own that `--no-install` skips together with the installation.
+    session.run_install(
+        "python", "-c", f"open({str(stamp)!r}, 'w').write({recipe!r})", log=False, silent=True
+    )
+
+
+@nox.session
+def docs(session: nox.Session) -> None:
+    """Build, execute and verify the book into docs/_build/html (after --: for Sphinx)."""
+    install(session)
+    sphinx = ("python", "-m", "sphinx", "-n", "-W", "-b", "html", "-d", "docs/_build/doctrees")
+    session.run(*sphinx, "docs", "docs/_build/html", *session.posargs)
+
+
+@nox.session
+def doctest(session: nox.Session) -> None:
+    """Run every example of the docstrings and the README, and verify what it prints."""
+    install(session)
+    session.run("python", "-m", "selfattn.drift.doctests", "selfattn", "README.md")
+
+
+@nox.session
+def lint(session: nox.Session) -> None:
+    """Check style and formatting with ruff."""
+    session.install(
+        "--constraint", "constraints.txt", *nox.project.dependency_groups(PYPROJECT, "lint")
+    )
+    session.run("ruff", "check", ".")
+    session.run("ruff", "format", "--check", ".")
+
+
+@nox.session
+def types(session: nox.Session) -> None:
+    """Check types with mypy: the package strictly, the rest as far as it is annotated."""
+    install(session, "types")
+    session.run("mypy", "--strict", "selfattn")
+    session.run("mypy", "noxfile.py", "docs/_ext")
+
+
+@nox.session
+def tests(session: nox.Session) -> None:
+    """Run the tests (after --: for pytest, such as -m 'not slow', or --cov)."""
+    install(session, "tests")
+    session.run("pytest", *session.posargs)

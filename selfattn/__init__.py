@@ -1,0 +1,41 @@
+"""Self-attention with trainable weights, in code small enough to read in one sitting."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from selfattn.functional import (
+        attention_scores,
+        attention_weights,
+        context_vectors,
+        self_attention,
+    )
+    from selfattn.modules import SelfAttention_v1, SelfAttention_v2, copy_weights
+
+__all__ = [
+    "SelfAttention_v1",
+    "SelfAttention_v2",
+    "__version__",
+    "attention_scores",
+    "attention_weights",
+    "context_vectors",
+    "copy_weights",
+    "self_attention",
+]
+
+__version__ = "0.1.0"
+
+_MODULES = ("selfattn.functional", "selfattn.modules")
+
+
+def __getattr__(name: str) -> object:
+    """Import what is asked for: `selfattn.drift` serves books that don't use torch."""
+    if name in __all__:
+        for module in map(import_module, _MODULES):
+            if name in module.__all__:
+                return getattr(module, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

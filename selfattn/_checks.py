@@ -1,0 +1,108 @@
+"""Refuse bad input with a message that says what was expected, what came and what to do."""
+
+from collections.abc import Sequence
+from numbers import Integral
+
+import torch
+from torch import Tensor
+
+
+def check_matrix(name: str, value: object, shape: str) -> None:
+    """Require a floating-point tensor of at least two dimensions, with no empty row or column."""
+    if not isinstance(value, Tensor):
+        raise TypeError(
+            f"{name} must be a torch.Tensor, got {type(value).__name__}; "
+            f"make one, for example with torch.tensor(...)"
+        )
+    if not value.is_floating_point():
+        raise TypeError(
+            f"{name} must be a floating-point tensor, got {value.dtype}; "
+            f"embed token ids first, or convert numbers with {name}.float()"
+        )
+    if value.dim() < 2:  # noqa: PLR2004 - a matrix has two dimensions, which needs no name
+        raise ValueError(
+            f"{name} must have shape {shape}, got {tuple(value.shape)}; "
+            f"give a single vector a row of its own with {name}.unsqueeze(0)"
+        )
+    if value.shape[-2] == 0 or value.shape[-1] == 0:
+        raise ValueError(
+            f"{name} must have shape {shape} with no dimension of 0 among the last two, "
+            f"got {tuple(value.shape)}; pass at least one token with at least one feature"
+        )
+
+
+def check_alike(name: str, value: Tensor, other_name: str, other: Tensor) -> None:
+    """Require one device and one dtype; under autocast, PyTorch itself unifies the dtypes."""
+    if value.device != other.device:
+        raise ValueError(
+            f"{name} and {other_name} must be on one device, got {value.device} and "
+            f"{other.device}; move one of them with .to(device)"
+        )
+    if value.dtype != other.dtype and not torch.is_autocast_enabled(value.device.type):
+        raise TypeError(
+            f"{name} and {other_name} must have one dtype, got {value.dtype} and {other.dtype}; "
+            f"convert one of them, for example with {name}.to({other.dtype})"
+        )
+
+
+def check_leading(name: str, value: Tensor, other_name: str, other: Tensor) -> None:
+    """Require leading dimensions that are equal, or broadcast as in a matrix product."""
+    leading, other_leading = value.shape[:-2], other.shape[:-2]
+    pairs = zip(reversed(leading), reversed(other_leading), strict=False)
+    if any(size != other_size and 1 not in (size, other_size) for size, other_size in pairs):
+        raise ValueError(
+            f"{name} and {other_name} must have leading dimensions that broadcast, got "
+            f"{tuple(leading)} and {tuple(other_leading)}; make them equal, or 1 where one is "
+            f"to be repeated"
+        )
+
+
+def check_input(x: object, d_in: int) -> None:
+    """Require embedded tokens of ``d_in`` features."""
+    check_matrix("x", x, f"(..., T, d_in={d_in})")
+    assert isinstance(x, Tensor)  # noqa: S101 - tells mypy what check_matrix has established
+    if x.shape[-1] != d_in:
+        raise ValueError(
+            f"x must have shape (..., T, d_in={d_in}), got {tuple(x.shape)}; "
+            f"give each token {d_in} features, or use weights for d_in={x.shape[-1]}"
+        )
+
+
+def check_weight(name: str, value: object, names: Sequence[str], sizes: Sequence[int]) -> None:
+    """Require a ``(d_in, d_out)`` matrix whose known sizes, from the left, are ``sizes``."""
+    labels = [f"{label}={size}" for label, size in zip(names, sizes, strict=False)]
+    shape = f"({', '.join([*labels, *names[len(sizes) :]])})"
+    check_matrix(name, value, shape)
+    assert isinstance(value, Tensor)  # noqa: S101 - tells mypy what check_matrix has established
+    if value.dim() != len(names) or list(value.shape[: len(sizes)]) != list(sizes):
+        raise ValueError(
+            f"{name} must have shape {shape}, got {tuple(value.shape)}; it is applied as "
+            f"x @ {name}, so a matrix stored as (d_out, d_in), like that of nn.Linear, "
+            f"comes in as {name}.transpose(-2, -1)"
+        )
+
+
+def check_orientation(x: object, name: str, value: Tensor, names: Sequence[str]) -> None:
+    """Where ``x`` fits a matrix from the wrong side only, blame the matrix and not ``x``."""
+    if isinstance(x, Tensor) and x.shape[-1:] == value.shape[-1:]:
+        check_weight(name, value, names, x.shape[-1:])
+
+
+def check_size(name: str, value: object) -> None:
+    """Require a number of features: an integer of at least 1."""
+    if isinstance(value, bool) or not isinstance(value, (Integral, torch.SymInt)):
+        raise TypeError(
+            f"{name} must be an int, got {value!r} of type {type(value).__name__}; "
+            f"pass the number of features"
+        )
+    if value < 1:
+        raise ValueError(f"{name} must be at least 1, got {value}; pass the number of features")
+
+
+def check_flag(name: str, value: object) -> None:
+    """Require True or False, so that a number meant for something else is not read as True."""
+    if not isinstance(value, bool):
+        raise TypeError(
+            f"{name} must be True or False, got {value!r} of type {type(value).__name__}; "
+            f"pass one of the two"
+        )

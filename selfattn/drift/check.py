@@ -1,0 +1,251 @@
+"""Hold what a page's cells printed against what the page documents."""
+
+from __future__ import annotations
+
+import traceback
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from selfattn.drift.compare import Policy, Verdict, compare
+from selfattn.drift.kinds import Kind, Problem
+from selfattn.drift.outputs import Printed, Stream, address, printed
+from selfattn.drift.tokens import Kind as TokenKind
+from selfattn.drift.tokens import tokens
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from nbformat import NotebookNode
+
+    from selfattn.drift.execute import Execution
+    from selfattn.drift.sources import Cell, Expectation, Page
+
+__all__ = ["Outcome", "PageResult", "check_page", "compare_runs"]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of one expectation, or of a cell or page that has none."""
+
+    kind: Kind
+    line: int
+    """Line of the page it is about."""
+    cell: int = 0
+    """Number of the code cell, counted from 1; 0 if it is about none."""
+    cell_line: int = 0
+    body_line: int = 0
+    """Line of the page on which the documented text begins."""
+    message: str = ""
+    documented: str = ""
+    executed: str = ""
+    verdict: Verdict = field(default_factory=Verdict)
+    rounding: Verdict | None = None
+    """What *portable* makes of a drift that *exact* found."""
+
+
+@dataclass(frozen=True)
+class PageResult:
+    """What came of a page."""
+
+    file: str
+    outcomes: tuple[Outcome, ...] = ()
+    cells: int = 0
+    policy: Policy = Policy.EXACT
+    environment: Mapping[str, str] = field(default_factory=dict)
+    skipped: Mapping[str, int] = field(default_factory=dict)
+    """How many outputs are not text, by what they are."""
+    stored: bool = False
+    """Whether it is a notebook, whose cells are told by number and not by line."""
+
+    @property
+    def failed(self) -> bool:
+        """Whether anything on it fails the build."""
+        return any(outcome.kind.fails for outcome in self.outcomes)
+
+
+def check_page(  # noqa: PLR0913 - one page has these parts
+    page: Page,
+    notebook: NotebookNode,
+    execution: Execution,
+    *,
+    file: str,
+    policy: Policy = Policy.EXACT,
+    precise: NotebookNode | None = None,
+) -> PageResult:
+    """Hold what a page's cells printed against what the page documents.
+
+    Args:
+        page: The cells and what each must print.
+        notebook: The notebook after it was run.
+        execution: How its cells ended.
+        file: The page's name in reports.
+        policy: What a number may differ by.
+        precise: The notebook run again at full precision.
+
+    Returns:
+        An outcome for each expectation, and for each cell or page that lacks one. An error
+        inside the comparison is an outcome too, and fails.
+
+    """
+    outcomes = [_outcome(problem) for problem in page.problems]
+    skipped: Counter[str] = Counter()
+    how = _How(execution, policy, page.ignored)
+    for cell in page.cells:
+        node = notebook.cells[cell.index]
+        full = printed(precise.cells[cell.index].outputs) if precise else None
+        try:
+            output = printed(node.outputs)
+            skipped.update(pictures=output.pictures, widgets=output.widgets)
+            outcomes += _check_cell(cell, output, full, how)
+        except Exception:  # noqa: BLE001 - an error here must never pass for a success
+            told = traceback.format_exc(limit=-3)
+            outcomes.append(_of(cell, Kind.COULD_NOT_CHECK, message=told))
+    if page.cells and not any(o.kind is Kind.VERIFIED or o.kind.fails for o in outcomes):
+        outcomes.append(Outcome(Kind.NOTHING_CHECKED, page.cells[0].line))
+    return PageResult(
+        file,
+        tuple(outcomes),
+        cells=len(page.cells),
+        policy=policy,
+        environment=execution.environment,
+        skipped=+skipped,
+        stored=page.stored,
+    )
+
+
+@dataclass(frozen=True)
+class _How:
+    """What is the same for all cells of a page."""
+
+    execution: Execution
+    policy: Policy
+    ignored: frozenset[Stream]
+
+
+def _outcome(problem: Problem) -> Outcome:
+    return Outcome(problem.kind, problem.line, message=problem.message, documented=problem.text)
+
+
+def _of(cell: Cell, kind: Kind, expectation: Expectation | None = None, **parts: object) -> Outcome:
+    """Make an outcome that is about a cell and one of its expectations."""
+    made = Outcome(kind, cell.line, cell=cell.number, cell_line=cell.line)
+    if expectation is not None:
+        made = replace(
+            made,
+            line=expectation.line,
+            body_line=expectation.body_line,
+            documented=expectation.text,
+        )
+    return replace(made, **parts)  # type: ignore[arg-type]
+
+
+def _check_cell(cell: Cell, output: Printed, full: Printed | None, how: _How) -> Iterator[Outcome]:
+    """Hold a cell's expectations against what it printed, and look for what they leave out."""
+    failure = how.execution.failure
+    text = output.select(Stream.ALL)
+    if failure is not None and failure.index == cell.index:
+        yield _of(cell, failure.kind, message=failure.message, executed=text)
+        return
+    if cell.index not in how.execution.executed:
+        first = cell.expectations[0] if cell.expectations else None
+        told = failure.message if failure is not None and failure.index < 0 else ""
+        yield _of(cell, Kind.NOT_EXECUTED, first, message=told)
+        return
+    if "skip-execution" in cell.tags:
+        told = "the cell is tagged skip-execution"
+        yield _of(cell, Kind.UNCHECKED, message=told)
+        yield from (_of(cell, Kind.NO_OUTPUT, e, message=told) for e in cell.expectations)
+        return
+    if address(text) and not all(e.unchecked for e in cell.expectations):
+        yield _of(cell, Kind.ADDRESS, message=address(text))
+    for expectation in cell.expectations:
+        yield _check_expectation(cell, expectation, output, full, how.policy)
+    yield from _check_rest(cell, output, how.ignored)
+
+
+def _check_expectation(
+    cell: Cell, expectation: Expectation, output: Printed, full: Printed | None, policy: Policy
+) -> Outcome:
+    """Hold one expectation against what its cell printed."""
+    executed = output.select(expectation.stream)
+    cannot = _cannot_compare(expectation, output, executed)
+    if cannot is not None:
+        kind, told = cannot
+        return _of(cell, kind, expectation, message=told, executed=executed)
+    precise = full.select(expectation.stream) if full is not None else None
+    verdict = compare(
+        expectation.text, executed, policy=policy, precise=precise, waivers=expectation.waivers
+    )
+    stale = verdict.unmatched + (verdict.unneeded if policy is not Policy.PORTABLE else ())
+    if not verdict.same:
+        kind, told = Kind.DRIFT, ""
+    elif stale:
+        kind = Kind.WAIVER
+        told = "; ".join(f"{w.documented} -> {w.executed} ({w.reason})" for w in stale)
+    else:
+        kind, told = Kind.VERIFIED, ""
+    return _of(cell, kind, expectation, message=told, executed=executed, verdict=verdict)
+
+
+def _cannot_compare(
+    expectation: Expectation, output: Printed, executed: str
+) -> tuple[Kind, str] | None:
+    """Return why there is nothing to compare, if there is nothing."""
+    if expectation.raises and output.error.partition(":")[0] != expectation.raises:
+        told = f"expected {expectation.raises}, got {output.error or 'no error'}"
+        return Kind.NOT_RAISED, told
+    if not executed.strip():
+        return Kind.NO_OUTPUT, ""
+    if expectation.unchecked:
+        return Kind.UNCHECKED, expectation.unchecked
+    if all(token.kind is TokenKind.ELISION for token in tokens(expectation.text)):
+        return Kind.EMPTY, ""
+    return None
+
+
+def _check_rest(cell: Cell, output: Printed, ignored: frozenset[Stream]) -> Iterator[Outcome]:
+    """Say what the cell printed that none of its expectations looks at."""
+    covered = {e.stream for e in cell.expectations} | ignored
+    if Stream.ALL in covered:
+        return
+    if Stream.MAIN in covered:
+        covered |= {Stream.STDOUT, Stream.VALUE}
+    if output.error and not any(e.raises for e in cell.expectations):
+        yield _of(cell, Kind.RAISED, message=output.error)
+        return
+    rest = [part for part in output.parts if part not in covered]
+    if rest:
+        text = "".join(output.select(part) for part in rest)
+        names = " and ".join(part.value for part in rest)
+        yield _of(cell, Kind.UNDOCUMENTED, message=f"on {names}", executed=text)
+
+
+def compare_runs(
+    page: Page, first: NotebookNode, second: NotebookNode, execution: Execution
+) -> Iterator[Outcome]:
+    """Name what a page printed in one run and not in another.
+
+    Args:
+        page: The cells; what they say can't be checked need not repeat.
+        first: The notebook after one run.
+        second: The notebook after the other.
+        execution: How the other run ended.
+
+    """
+    if execution.failure is not None:
+        failed = [cell for cell in page.cells if cell.index == execution.failure.index]
+        told = f"the second run stopped: {execution.failure.message}"
+        for cell in failed or page.cells[:1]:
+            yield _of(cell, Kind.UNREPEATABLE, message=told)
+        return
+    for cell in page.cells:
+        if any(expectation.unchecked for expectation in cell.expectations):
+            continue
+        once, again = (
+            printed(notebook.cells[cell.index].outputs).select(Stream.ALL)
+            for notebook in (first, second)
+        )
+        verdict = compare(once, again)
+        if not verdict.same:
+            yield _of(cell, Kind.UNREPEATABLE, documented=once, executed=again, verdict=verdict)

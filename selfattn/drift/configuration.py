@@ -1,0 +1,41 @@
+"""Find what a project says of itself in ``pyproject.toml``: its reference environment."""
+
+from __future__ import annotations
+
+import tomllib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+__all__ = ["find_reference"]
+
+_TABLE = "selfattn-drift"
+
+
+def find_reference(start: Path) -> dict[str, str]:
+    """Return the environment on which a project's documented values hold to the last digit.
+
+    It is the table ``[tool.selfattn-drift.reference]`` of the nearest ``pyproject.toml`` at or
+    above ``start``: names such as ``torch``, ``system``, ``machine`` and ``device``, and the
+    value of each. A project that has none gets an empty one: its values must hold anywhere.
+
+    Raises:
+        ValueError: If the table is not one of names and texts.
+
+    """
+    start = start.resolve()
+    for folder in (start, *start.parents):
+        path = folder / "pyproject.toml"
+        if path.is_file():
+            return _read(path)
+    return {}
+
+
+def _read(path: Path) -> dict[str, str]:
+    with path.open("rb") as file:
+        table = tomllib.load(file).get("tool", {}).get(_TABLE, {}).get("reference", {})
+    if not isinstance(table, dict) or not all(isinstance(v, str) for v in table.values()):
+        msg = f"{path}: [tool.{_TABLE}.reference] must hold names and texts, got {table!r}"
+        raise ValueError(msg)
+    return table

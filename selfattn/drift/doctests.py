@@ -1,0 +1,284 @@
+"""Run the examples of docstrings through the same comparison as pages.
+
+As a command it checks every module of the packages, and the text files, that it is given::
+
+    python -m selfattn.drift.doctests selfattn README.md
+
+In a test suite of your own, ``doctest.DocTestRunner(checker=selfattn.drift.doctests.Checker())``
+is all that is needed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import doctest
+import importlib
+import io
+import os
+import pkgutil
+import sys
+import traceback
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from selfattn.drift.check import Outcome, PageResult
+from selfattn.drift.compare import Policy, Verdict, compare
+from selfattn.drift.configuration import find_reference
+from selfattn.drift.kernel import describe, print_full_precision
+from selfattn.drift.kinds import Kind
+from selfattn.drift.outputs import address
+from selfattn.drift.report import count, render, use_color
+from selfattn.drift.update import update_docstrings, write
+from selfattn.drift.verify import Settings, chosen_policy
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from types import ModuleType, TracebackType
+
+    _ExcInfo = tuple[type[BaseException], BaseException, TracebackType]
+
+__all__ = ["Checker", "check_module", "check_text", "main"]
+
+
+class Checker(doctest.OutputChecker):
+    """Compares what an example must print with what it printed, token by token.
+
+    Wrapping, padding and blank lines don't matter; every digit, sign, bracket and word does.
+    ``...`` is three dots, not a wildcard, whatever the option flags say.
+
+    Examples:
+        >>> Checker().check_output("[0.5, 1.0]", "[0.5,  1.0]", 0)
+        True
+        >>> Checker().check_output("[0.5, 1.0]", "[0.5,  1.1]", 0)
+        False
+
+    """
+
+    def check_output(self, want: str, got: str, optionflags: int) -> bool:  # noqa: ARG002 - theirs
+        """Return whether two outputs are the same."""
+        return compare(_documented(want), got).same
+
+    def output_difference(self, example: doctest.Example, got: str, optionflags: int) -> str:  # noqa: ARG002
+        """Tell where they differ, as pages do."""
+        verdict = compare(_documented(example.want), got)
+        outcome = Outcome(
+            Kind.DRIFT, 0, documented=_documented(example.want), executed=got, verdict=verdict
+        )
+        told = render([PageResult("example", (outcome,))]).rpartition("\n\n")[0]
+        return told.partition("\n")[2] + "\n"
+
+
+def _documented(want: str) -> str:
+    """Return the documented text without doctest's mark for a blank line."""
+    return want.replace(doctest.BLANKLINE_MARKER, "")
+
+
+class _Recorder(doctest.DocTestRunner):
+    """Keeps an outcome for each example instead of printing."""
+
+    def __init__(self) -> None:
+        super().__init__(checker=Checker(), verbose=False)
+        self.outcomes: list[Outcome] = []
+        self.printed: list[str] = []
+
+    def report_start(self, out: object, test: doctest.DocTest, example: doctest.Example) -> None:
+        """Print nothing."""
+
+    def report_success(
+        self, out: object, test: doctest.DocTest, example: doctest.Example, got: str
+    ) -> None:
+        """Keep what was verified."""
+        del out
+        self.printed.append(got)
+        if example.want:
+            self.outcomes.append(_outcome(test, example, got, Kind.VERIFIED))
+
+    def report_failure(
+        self, out: object, test: doctest.DocTest, example: doctest.Example, got: str
+    ) -> None:
+        """Keep what drifted."""
+        del out
+        self.printed.append(got)
+        kind = Kind.DRIFT if example.want else Kind.UNDOCUMENTED
+        self.outcomes.append(_outcome(test, example, got, kind))
+
+    def report_unexpected_exception(
+        self, out: object, test: doctest.DocTest, example: doctest.Example, exc_info: _ExcInfo
+    ) -> None:
+        """Keep what was raised."""
+        del out
+        self.printed.append("")
+        told = "".join(traceback.format_exception_only(exc_info[1])).strip()
+        self.outcomes.append(replace(_outcome(test, example, "", Kind.RAISED), message=told))
+
+
+def _outcome(test: doctest.DocTest, example: doctest.Example, got: str, kind: Kind) -> Outcome:
+    line = (test.lineno or 0) + example.lineno + 1
+    number = test.examples.index(example) + 1
+    if kind is not Kind.RAISED and address(got):
+        return Outcome(Kind.ADDRESS, line, cell=number, cell_line=line, message=address(got))
+    return Outcome(
+        kind,
+        line,
+        cell=number,
+        cell_line=line,
+        body_line=line + example.source.count("\n"),
+        documented=_documented(example.want),
+        executed=got,
+        verdict=compare(_documented(example.want), got) if example.want else Verdict(),
+    )
+
+
+def check_module(module: ModuleType, settings: Settings | None = None) -> PageResult:
+    """Run the examples of a module's docstrings.
+
+    Args:
+        module: An imported module; its own docstrings are looked at, not what it imports.
+        settings: How outputs are compared.
+
+    Returns:
+        An outcome for each example that prints or must print.
+
+    """
+    tests = [test for test in doctest.DocTestFinder().find(module) if test.examples]
+    return _check(_file(module), tests, settings or Settings())
+
+
+def check_text(path: Path, settings: Settings | None = None) -> PageResult:
+    """Run the examples of a text file, such as a README.
+
+    Args:
+        path: The file; a blank line ends what an example must print.
+        settings: How outputs are compared.
+
+    """
+    text = path.read_text("utf-8")
+    test = doctest.DocTestParser().get_doctest(text, {}, str(path), str(path), 0)
+    return _check(str(path), [test], settings or Settings())
+
+
+def _check(file: str, tests: Sequence[doctest.DocTest], settings: Settings) -> PageResult:
+    outcomes: list[Outcome] = []
+    for test in sorted(tests, key=lambda test: test.lineno or 0):
+        outcomes += _run(test, settings)
+    environment = describe()
+    return PageResult(
+        file,
+        tuple(outcomes),
+        cells=sum(len(test.examples) for test in tests),
+        policy=settings.policy_on(environment),
+        environment=environment,
+    )
+
+
+def _file(module: ModuleType) -> str:
+    path = Path(module.__file__ or module.__name__)
+    return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
+
+
+def _run(test: doctest.DocTest, settings: Settings) -> list[Outcome]:
+    """Run one docstring; once more at full precision if a float's text differs."""
+    first = _record(test)
+    policy = settings.policy_on(describe())
+    if policy is Policy.STRUCTURE:
+        return [_judge(o, policy, None) for o in first.outcomes]
+    if not any(d.number for o in first.outcomes for d in o.verdict.differences):
+        return first.outcomes
+    with _full_precision():
+        again = _record(test)
+    judged: list[Outcome] = []
+    for outcome in first.outcomes:
+        full = again.printed[outcome.cell - 1] if outcome.cell <= len(again.printed) else None
+        portable = _judge(outcome, Policy.PORTABLE, full)
+        if policy is Policy.PORTABLE or outcome.kind is not Kind.DRIFT:
+            judged.append(portable)
+        else:
+            judged.append(replace(outcome, rounding=portable.verdict))
+    return judged
+
+
+def _record(test: doctest.DocTest) -> _Recorder:
+    recorder = _Recorder()
+    recorder.run(test, out=io.StringIO().write, clear_globs=False)
+    return recorder
+
+
+def _judge(outcome: Outcome, policy: Policy, precise: str | None) -> Outcome:
+    """Compare a drift again, under another policy."""
+    if outcome.kind is not Kind.DRIFT:
+        return outcome
+    verdict = compare(outcome.documented, outcome.executed, policy=policy, precise=precise)
+    return replace(outcome, verdict=verdict, kind=Kind.VERIFIED if verdict.same else Kind.DRIFT)
+
+
+@contextmanager
+def _full_precision() -> Iterator[None]:
+    """Print all digits for the while."""
+    torch, numpy = sys.modules.get("torch"), sys.modules.get("numpy")
+    kept = [
+        (owner, name, getattr(owner, name))
+        for owner, name in (
+            (torch, "set_printoptions"),
+            (numpy, "set_printoptions"),
+            (torch and torch.Tensor, "__format__"),
+        )
+        if owner is not None
+    ]
+    print_full_precision()
+    try:
+        yield
+    finally:
+        for owner, name, value in kept:
+            setattr(owner, name, value)
+        if torch is not None:
+            torch.set_printoptions(profile="default")
+        if numpy is not None:
+            numpy.set_printoptions(precision=8)
+
+
+def _modules(name: str) -> Iterator[ModuleType]:
+    """Import a module and all below it."""
+    module = importlib.import_module(name)
+    yield module
+    for found in pkgutil.walk_packages(getattr(module, "__path__", []), f"{name}."):
+        if not found.name.endswith("__main__"):
+            yield importlib.import_module(found.name)
+
+
+def _check_all(names: Sequence[str], settings: Settings) -> Iterator[PageResult]:
+    for name in names:
+        if Path(name).is_file():
+            yield check_text(Path(name), settings)
+        else:
+            yield from (check_module(module, settings) for module in _modules(name))
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Check the examples of packages and files: 0 all verified, 1 drift, 2 bad use."""
+    parser = argparse.ArgumentParser(
+        prog="python -m selfattn.drift.doctests", description="Check the examples of docstrings."
+    )
+    add = parser.add_argument
+    add("names", nargs="+", metavar="NAME", help="a package or module to import, or a text file")
+    add("-v", "--verbose", action="store_true", help="list what was verified too")
+    add("--update", action="store_true", help="write what was printed into the files")
+    add("--force", action="store_true", help="with --update: also in a tree with other changes")
+    options = parser.parse_args(arguments)
+    # A module's name holds from where the command is given.
+    sys.path.insert(0, os.curdir)
+    try:
+        settings = Settings(chosen_policy(), find_reference(Path.cwd()))
+        results = list(_check_all(options.names, settings))
+    except (ImportError, ValueError) as error:
+        parser.error(str(error))
+    print(render(results, color=use_color(sys.stdout), verbose=options.verbose, noun="example"))
+    if options.update:
+        found = (update_docstrings(Path(page.file), page) for page in results)
+        return write([change for change in found if change], force=options.force)
+    return int(any(page.failed for page in results) or not count(results).checked)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,134 @@
+"""The kinds of outcome: what each means and what to do about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+__all__ = ["Kind", "Problem"]
+
+
+class Kind(Enum):
+    """What came of an expectation, a cell or a page: its name, its meaning, its remedy."""
+
+    VERIFIED = ("verified", "the output is the documented one", "")
+    UNCHECKED = ("unchecked", "the page says why this output can't be checked", "")
+    DRIFT = (
+        "drift",
+        "the output is not the documented one",
+        "mend the code, or document the new output if it is the right one",
+    )
+    UNDOCUMENTED = (
+        "undocumented",
+        "a cell prints and no expectation follows it",
+        "put ```{expected-output} straight after the cell",
+    )
+    NO_CELL = (
+        "no-cell",
+        "an expectation doesn't stand straight after a cell",
+        "move it straight after its cell, with nothing but blank lines between, or delete it",
+    )
+    EMPTY = (
+        "empty",
+        "an expectation has no text, so it would check nothing",
+        "write what the cell prints, or delete the expectation",
+    )
+    NO_OUTPUT = (
+        "no-output",
+        "the cell printed nothing on what the expectation checks",
+        "print something in the cell, or delete the expectation",
+    )
+    RAISED = (
+        "raised",
+        "a cell raised an error that the page doesn't announce",
+        "mend the cell, or say `:raises: ErrorType` in its expectation",
+    )
+    NOT_RAISED = (
+        "not-raised",
+        "a cell didn't raise the error that the page announces",
+        "mend the cell, or delete `:raises:`",
+    )
+    TIMEOUT = (
+        "timeout",
+        "a cell didn't end in time",
+        "make it faster, or raise `drift_timeout`",
+    )
+    DEAD_KERNEL = (
+        "dead-kernel",
+        "the page's kernel died in a cell",
+        "run the cell alone to see why: out of memory, or a crash in compiled code",
+    )
+    NOT_EXECUTED = (
+        "not-executed",
+        "a cell was not run",
+        "mend what stopped the page before it; a page is never left out",
+    )
+    NOTHING_CHECKED = (
+        "nothing-checked",
+        "a page has cells and none of its outputs was checked",
+        "print something that matters and document it",
+    )
+    NESTED = (
+        "nested",
+        "a cell or an expectation stands inside another directive, or in an included file",
+        "move it to the top level of the page; fold with gated `-start` and `-end` directives",
+    )
+    OPTION = ("option", "an option of an expectation can't be read", "write it as the manual says")
+    WAIVER = (
+        "waiver",
+        "a waiver is not needed, or matches nothing",
+        "delete the `:allow:` line, or correct its documented value",
+    )
+    UNREPEATABLE = (
+        "unrepeatable",
+        "a cell printed something else when it was run a second time",
+        "seed the generator in the same cell, or say `:unchecked: reason`",
+    )
+    UNREADABLE = (
+        "unreadable",
+        "a page or notebook can't be read",
+        "mend the file; a text notebook starts with `file_format: mystnb` in its front matter",
+    )
+    ADDRESS = (
+        "address",
+        "an output holds a memory address, which differs in each run",
+        "print something else: a name, a type, a value",
+    )
+    COULD_NOT_CHECK = (
+        "could-not-check",
+        "the check itself failed, so nothing is known",
+        "report it, with the page and the traceback",
+    )
+
+    def __init__(self, label: str, meaning: str, remedy: str) -> None:
+        """Keep the three texts of a kind."""
+        self.label = label
+        self.meaning = meaning
+        self.remedy = remedy
+
+    @property
+    def fails(self) -> bool:
+        """Whether an outcome of this kind fails the build."""
+        return self not in (Kind.VERIFIED, Kind.UNCHECKED)
+
+    @property
+    def unknown(self) -> bool:
+        """Whether it leaves open what would have been printed."""
+        return self in (
+            Kind.TIMEOUT,
+            Kind.DEAD_KERNEL,
+            Kind.NOT_EXECUTED,
+            Kind.NOTHING_CHECKED,
+            Kind.UNREADABLE,
+            Kind.COULD_NOT_CHECK,
+        )
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Something that is wrong with a page before any output is compared."""
+
+    kind: Kind
+    line: int
+    message: str = ""
+    text: str = ""

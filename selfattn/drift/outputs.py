@@ -1,0 +1,109 @@
+"""Take from a cell's outputs the text that a reader sees: stdout, stderr and values."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from nbformat import NotebookNode
+
+__all__ = ["Printed", "Stream", "address", "printed"]
+
+_PICTURES = ("image/", "video/", "audio/")
+_WIDGETS = ("application/vnd.", "application/javascript")
+_ADDRESS = re.compile(r"\bat 0x[0-9a-fA-F]+")
+
+
+class Stream(StrEnum):
+    """Which part of what a cell prints; main is stdout and values."""
+
+    ALL = "all"
+    MAIN = "main"
+    STDOUT = "stdout"
+    STDERR = "stderr"
+    VALUE = "value"
+
+
+@dataclass(frozen=True)
+class Printed:
+    """What a cell printed, in order, and how much of its output is not text."""
+
+    pieces: tuple[tuple[Stream, str], ...] = ()
+    error: str = ""
+    """``ErrorType: message`` if the cell raised."""
+    pictures: int = 0
+    widgets: int = 0
+
+    def select(self, stream: Stream) -> str:
+        """Return one part as text; all is stdout and values in order, then stderr.
+
+        What a cell raised comes last, and belongs to *all*, to *main* and to *stderr*.
+        """
+        main = [text for name, text in self.pieces if name is not Stream.STDERR]
+        errors = [text for name, text in self.pieces if name is Stream.STDERR]
+        chosen = {
+            Stream.ALL: [*main, *errors, self.error],
+            Stream.MAIN: [*main, self.error],
+            Stream.STDERR: [*errors, self.error],
+        }
+        alone = [text for name, text in self.pieces if name is stream]
+        return _join(chosen.get(stream, alone))
+
+    @property
+    def parts(self) -> tuple[Stream, ...]:
+        """Which streams have something to read on them."""
+        streams = (Stream.STDOUT, Stream.VALUE, Stream.STDERR)
+        said = {name for name, text in self.pieces if text.strip()}
+        return tuple(stream for stream in streams if stream in said)
+
+
+def printed(outputs: Iterable[NotebookNode]) -> Printed:
+    """Take the text from a cell's outputs; a picture or widget is counted, not read."""
+    pieces: list[tuple[Stream, str]] = []
+    error = ""
+    pictures = widgets = 0
+    for output in outputs:
+        if output.output_type == "stream":
+            name = Stream.STDERR if output.name == "stderr" else Stream.STDOUT
+            if pieces and pieces[-1][0] is name:
+                pieces[-1] = (name, pieces[-1][1] + _text(output.text))
+            else:
+                pieces.append((name, _text(output.text)))
+        elif output.output_type == "error":
+            error = f"{output.ename}: {output.evalue}" if output.evalue else str(output.ename)
+        elif any(mime.startswith(_WIDGETS) for mime in output.data):
+            widgets += 1
+        elif any(mime.startswith(_PICTURES) for mime in output.data):
+            pictures += 1
+        elif "text/plain" in output.data:
+            pieces.append((Stream.VALUE, _text(output.data["text/plain"])))
+        else:
+            pictures += bool(output.data)
+    return Printed(tuple(pieces), error, pictures, widgets)
+
+
+def _text(data: object) -> str:
+    """Return text that older notebooks store as a list of lines."""
+    return "".join(data) if isinstance(data, list) else str(data)
+
+
+def _join(pieces: Iterable[str]) -> str:
+    """Put pieces below each other, each on a line of its own."""
+    return "".join(piece if piece.endswith("\n") else piece + "\n" for piece in pieces if piece)
+
+
+def address(text: str) -> str:
+    """Return the first memory address in a text, which never prints the same twice.
+
+    Examples:
+        >>> bool(address("<function f at 0x7f3a10>")), bool(address("the flag 0x7f"))
+        (True, False)
+
+    """
+    match = _ADDRESS.search(text)
+    return match.group() if match else ""

@@ -1,0 +1,357 @@
+"""The Sphinx extension: run each MyST-NB page as it is read, check it, fail the build."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import myst_nb.sphinx_ as myst_nb_sphinx
+from docutils import nodes
+from myst_nb.core.execute.base import NotebookClientBase
+from sphinx.builders import Builder
+from sphinx.errors import ConfigError, ExtensionError
+from sphinx.util import logging
+from sphinx.util.console import color_terminal
+from sphinx.util.docutils import SphinxDirective
+
+from selfattn.drift.check import Outcome, PageResult
+from selfattn.drift.configuration import find_reference
+from selfattn.drift.formats import to_github, to_json
+from selfattn.drift.kinds import Kind
+from selfattn.drift.report import count, describe_environment, render
+from selfattn.drift.sources import DIRECTIVE, read_notebook, read_page
+from selfattn.drift.verify import Settings, chosen_policy, verify
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Set as AbstractSet
+
+    from nbformat import NotebookNode
+    from sphinx.application import Sphinx
+    from sphinx.environment import BuildEnvironment
+
+    from selfattn.drift.execute import Execution
+    from selfattn.drift.sources import Page
+
+__all__ = ["setup"]
+
+_LOGGER = logging.getLogger(__name__)
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Set the extension up."""
+    if "myst_nb" not in app.extensions:
+        msg = (
+            "selfattn.drift checks the pages that MyST-NB runs: put 'myst_nb' before it in "
+            "conf.py: extensions = ['myst_nb', 'selfattn.drift']"
+        )
+        raise ExtensionError(msg)
+    app.add_config_value("drift_policy", "auto", "env", str)
+    app.add_config_value("drift_reference", {}, "env", dict)
+    app.add_config_value("drift_timeout", 300, "env", int)
+    app.add_config_value("drift_twice", default=False, rebuild="env", types=bool)
+    app.add_source_parser(VerifyingParser, override=True)
+    app.add_builder(DriftBuilder)
+    app.add_directive(DIRECTIVE, ExpectedOutput)
+    app.add_directive("code-cell", NestedCell, override=True)
+    app.add_node(
+        drift_mark,
+        html=(_visit_mark, _depart_mark),
+        latex=(_skip, None),
+        man=(_skip, None),
+        texinfo=(_skip, None),
+        text=(_skip, None),
+    )
+    app.connect("builder-inited", _read_settings)
+    app.connect("env-get-outdated", _always_run)
+    app.connect("env-purge-doc", _forget)
+    app.connect("env-merge-info", _merge)
+    app.connect("build-finished", _report)
+    return {
+        "version": "1",
+        "env_version": 1,
+        "parallel_read_safe": True,
+        "parallel_write_safe": True,
+    }
+
+
+# Settings and results, which live on the environment ----------------------------------
+
+
+def _read_settings(app: Sphinx) -> None:
+    """Read the configuration before the first page."""
+    if app.config.nb_execution_mode == "inline":
+        msg = "selfattn.drift runs whole pages; set nb_execution_mode = 'force', not 'inline'"
+        raise ConfigError(msg)
+    try:
+        policy = chosen_policy(app.config.drift_policy)
+    except ValueError as error:
+        raise ConfigError(str(error)) from None
+    reference = app.config.drift_reference or find_reference(Path(app.confdir))
+    settings = Settings(
+        policy, reference, app.config.drift_timeout, twice=bool(app.config.drift_twice)
+    )
+    app.env.selfattn_drift_settings = settings  # type: ignore[attr-defined]
+
+
+def _results(env: BuildEnvironment) -> dict[str, PageResult]:
+    """Return what came of each page, by document name."""
+    if not hasattr(env, "selfattn_drift"):
+        env.selfattn_drift = {}  # type: ignore[attr-defined]
+    found: dict[str, PageResult] = env.selfattn_drift  # type: ignore[attr-defined]
+    return found
+
+
+def _always_run(
+    _app: Sphinx, env: BuildEnvironment, _added: set[str], _changed: set[str], _removed: set[str]
+) -> Sequence[str]:
+    """Have every page with cells read again: what it prints may have changed without it."""
+    return [name for name in _results(env) if name in env.found_docs]
+
+
+def _forget(_app: Sphinx, env: BuildEnvironment, docname: str) -> None:
+    _results(env).pop(docname, None)
+
+
+def _merge(
+    _app: Sphinx, env: BuildEnvironment, docnames: Sequence[str], other: BuildEnvironment
+) -> None:
+    theirs = _results(other)
+    _results(env).update({name: theirs[name] for name in docnames if name in theirs})
+
+
+def _record(env: BuildEnvironment, *outcomes: Outcome) -> None:
+    """Add outcomes to the page that is being read."""
+    results = _results(env)
+    page = results.get(env.docname) or PageResult(_file(env))
+    results[env.docname] = replace(page, outcomes=(*page.outcomes, *outcomes))
+
+
+def _file(env: BuildEnvironment) -> str:
+    """Return the name of the page that is being read, as one would type it."""
+    path = Path(env.doc2path(env.docname))
+    return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
+
+
+# Running a page as it is read ---------------------------------------------------------
+
+
+class VerifyingParser(myst_nb_sphinx.Parser):  # type: ignore[misc]  # untyped
+    """Reads a page as MyST-NB does, with a client that checks what it runs."""
+
+    def parse(self, inputstring: str, document: nodes.document) -> None:
+        """Read a page; its cells are run and checked before it is rendered."""
+        document.attributes["drift_unclaimed"] = []
+
+        def client(
+            notebook: NotebookNode, source: str, nb_config: Any, logger: Any, *_: Any, **__: Any
+        ) -> NotebookClientBase:
+            return VerifyingClient(notebook, Path(source), nb_config, logger, inputstring, document)
+
+        with _as_client(client):
+            super().parse(inputstring, document)
+        document.attributes.pop("drift_unclaimed")
+
+
+@contextmanager
+def _as_client(make: Callable[..., NotebookClientBase]) -> Iterator[None]:
+    """Have MyST-NB make its clients with ``make`` for the while."""
+    stock = myst_nb_sphinx.create_client
+    myst_nb_sphinx.create_client = make
+    try:
+        yield
+    finally:
+        myst_nb_sphinx.create_client = stock
+
+
+class VerifyingClient(NotebookClientBase):  # type: ignore[misc]
+    """Runs a page in a fresh kernel, whatever the execution mode, and checks it."""
+
+    def __init__(  # noqa: PLR0913, PLR0917 - MyST-NB's four, and the page
+        self,
+        notebook: NotebookNode,
+        path: Path,
+        nb_config: Any,
+        logger: Any,
+        source: str,
+        document: nodes.document,
+    ) -> None:
+        """Keep the page's source, and the document that it is read into."""
+        super().__init__(notebook, path, nb_config, logger)
+        self._source = source
+        self._document = document
+
+    def start_client(self) -> None:
+        """Run the page's cells and record what came of them."""
+        env = self._document.settings.env
+        if self._path.suffix == ".ipynb":
+            page = read_notebook(self.notebook)
+        else:
+            page = read_page(self._source, self.notebook, env.myst_config)
+        if not page.cells and not page.problems:
+            return
+        begun = datetime.now(UTC)
+        result, execution = verify(
+            page,
+            self.notebook,
+            folder=self._path.parent,
+            file=_file(env),
+            settings=env.selfattn_drift_settings,
+        )
+        _results(env)[env.docname] = result
+        self._document.attributes["drift_unclaimed"] = _claims(page, result)
+        self.exec_metadata = _metadata(begun, execution)
+
+
+def _claims(page: Page, result: PageResult) -> list[tuple[str, Outcome | None]]:
+    """Return the content of each expectation that was looked at, and what came of it."""
+    by_line = {outcome.line: outcome for outcome in result.outcomes if outcome.body_line}
+    expectations = [e for cell in page.cells for e in cell.expectations]
+    orphans: list[tuple[str, Outcome | None]] = [
+        (problem.text, None) for problem in page.problems if problem.kind is Kind.NO_CELL
+    ]
+    return [(e.content, by_line.get(e.line)) for e in expectations] + orphans
+
+
+def _metadata(begun: datetime, execution: Execution) -> dict[str, Any]:
+    """Return what MyST-NB keeps of a run."""
+    ended = datetime.now(UTC)
+    return {
+        "mtime": ended.timestamp(),
+        "runtime": (ended - begun).total_seconds(),
+        "method": "selfattn.drift",
+        "succeeded": execution.failure is None,
+        "error": execution.failure.message if execution.failure else None,
+        "traceback": None,
+    }
+
+
+class NestedCell(SphinxDirective):
+    """A code cell where none is run: inside a directive, or on a page that is no notebook."""
+
+    has_content = True
+    optional_arguments = 1
+    final_argument_whitespace = True
+
+    def run(self) -> list[nodes.Node]:
+        """Record that it wasn't run."""
+        _record(self.env, _nested(self, "a code cell here is never run"))
+        return []
+
+
+def _nested(directive: SphinxDirective, told: str, documented: str = "") -> Outcome:
+    """Say that something is never looked at, and in which file if the page includes it."""
+    source = Path(directive.state.document.reporter.source or "")
+    if source != Path(directive.env.doc2path(directive.env.docname)):
+        told = f"{told}: line {directive.lineno} of {source.name}, which the page includes"
+    return Outcome(Kind.NESTED, directive.lineno, message=told, documented=documented)
+
+
+# What the reader sees -----------------------------------------------------------------
+
+
+class drift_mark(nodes.General, nodes.Element):  # noqa: N801 - docutils names nodes so
+    """The small mark below an output that says whether it was verified."""
+
+
+class ExpectedOutput(SphinxDirective):
+    """What the cell before it must print: shown as a mark, checked by the page's client."""
+
+    has_content = True
+    option_spec: ClassVar[dict[str, Any]] = {}
+
+    def run(self) -> list[nodes.Node]:
+        """Put the mark of this expectation's outcome below the cell's output."""
+        unclaimed = self.state.document.attributes.get("drift_unclaimed", [])
+        text = "\n".join(self.content).strip()
+        claim = next((claim for claim in unclaimed if claim[0] == text), None)
+        if claim is None:
+            _record(self.env, _nested(self, "an expectation here is never checked", text))
+            return []
+        unclaimed.remove(claim)
+        outcome = claim[1]
+        if outcome is None:
+            return []
+        page = _results(self.env)[self.env.docname]
+        mark = drift_mark("", kind=outcome.kind, notes=_notes(outcome))
+        mark["against"] = describe_environment([page])
+        return [mark]
+
+
+def _notes(outcome: Outcome) -> list[str]:
+    """Say in words what was forgiven."""
+    verdict = outcome.verdict
+    notes = [f"{w.documented} → {w.executed}: {w.reason}" for w in verdict.waived]
+    if verdict.accepted:
+        notes.append(f"up to rounding in {len(verdict.accepted)} places")
+    if outcome.kind is Kind.UNCHECKED:
+        notes.append(outcome.message)
+    return notes
+
+
+def _visit_mark(translator: Any, node: drift_mark) -> None:
+    kind: Kind = node["kind"]
+    words = [kind.label, *node["notes"], node["against"]]
+    if kind is Kind.UNCHECKED:
+        words.pop()
+    said = [f"<span>{translator.encode(word)}</span>" for word in words]
+    translator.body.append(f'<p class="drift-mark drift-{kind.label}">{" · ".join(said)}</p>\n')
+
+
+def _depart_mark(_translator: Any, _node: drift_mark) -> None:
+    pass
+
+
+def _skip(_translator: Any, _node: drift_mark) -> None:
+    raise nodes.SkipNode
+
+
+# The verdict --------------------------------------------------------------------------
+
+
+def _report(app: Sphinx, exception: Exception | None) -> None:
+    """Tell what came of every page, those read by an earlier build too, and fail."""
+    if exception is not None:
+        return
+    results = [page for _, page in sorted(_results(app.env).items())]
+    if app.builder.name == DriftBuilder.name:
+        Path(app.outdir, "drift.txt").write_text(render(results, verbose=True) + "\n", "utf-8")
+        Path(app.outdir, "drift.json").write_text(to_json(results), "utf-8")
+    if os.environ.get("GITHUB_ACTIONS"):
+        sys.stdout.writelines(f"{line}\n" for line in to_github(results))
+    told = render(results, color=color_terminal())
+    if any(page.failed for page in results) or not count(results).checked:
+        app.statuscode = 1
+        _LOGGER.error("%s", f"\n{told}")
+        return
+    forgiven, _, last = told.rpartition("\n\n")
+    if forgiven:
+        _LOGGER.info("%s", forgiven)
+    # The builder's closing words come after every extension's: the summary ends them.
+    last = last.replace("%", "%%")
+    epilog = f"{app.builder.epilog}\n\n{last}" if app.builder.epilog else last
+    app.builder.epilog = epilog  # type: ignore[misc]  # of this builder alone
+
+
+class DriftBuilder(Builder):
+    """Runs and checks every page and writes nothing but the report: ``sphinx-build -b drift``."""
+
+    name = "drift"
+    epilog = "The report is in %(outdir)s: drift.txt and drift.json."
+    allow_parallel = True
+
+    def get_outdated_docs(self) -> set[str]:
+        """Return nothing: pages are checked as they are read."""
+        return set()
+
+    def get_target_uri(self, docname: str, typ: str | None = None) -> str:
+        """Return nothing: there is nothing to link to."""
+        return ""
+
+    def write_documents(self, docnames: AbstractSet[str]) -> None:
+        """Write nothing."""

@@ -1,0 +1,340 @@
+"""Tell a person what came of a check: every failure with its place, both values, a remedy."""
+
+from __future__ import annotations
+
+import os
+import textwrap
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, TextIO
+
+from selfattn.drift.compare import Policy
+from selfattn.drift.kinds import Kind
+from selfattn.drift.tokens import plain
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from selfattn.drift.check import Outcome, PageResult
+    from selfattn.drift.compare import Difference
+
+__all__ = ["Counts", "count", "describe_environment", "render", "summary", "use_color"]
+
+WIDTH = 100
+"""Columns that a report is readable in."""
+
+_MOST_DIFFERENCES = 10
+_MOST_LINES = 8
+_RED, _GREEN, _BOLD, _DIM, _END = "\x1b[31m", "\x1b[32m", "\x1b[1m", "\x1b[2m", "\x1b[0m"
+
+
+@dataclass(frozen=True)
+class Counts:
+    """How many outcomes there are of each sort."""
+
+    verified: int = 0
+    failed: int = 0
+    drifted: int = 0
+    unchecked: int = 0
+    accepted: int = 0
+    waived: int = 0
+    structural: int = 0
+    """Outputs of which only the structure was compared."""
+    skipped: int = 0
+    """Outputs that are no text: pictures and widgets."""
+    pages: int = 0
+
+    @property
+    def checked(self) -> int:
+        """How many outputs were found as documented."""
+        return self.verified + self.structural
+
+
+def count(results: Iterable[PageResult]) -> Counts:
+    """Count the outcomes of all pages that have cells or outcomes."""
+    pages = [page for page in results if page.cells or page.outcomes]
+    outcomes = [outcome for page in pages for outcome in page.outcomes]
+    good = [outcome for outcome in outcomes if outcome.kind is Kind.VERIFIED]
+    structural = sum(
+        outcome.kind is Kind.VERIFIED
+        for page in pages
+        if page.policy is Policy.STRUCTURE
+        for outcome in page.outcomes
+    )
+    return Counts(
+        verified=len(good) - structural,
+        structural=structural,
+        skipped=sum(sum(page.skipped.values()) for page in pages),
+        failed=sum(outcome.kind.fails for outcome in outcomes),
+        drifted=sum(outcome.kind is Kind.DRIFT for outcome in outcomes),
+        unchecked=sum(outcome.kind is Kind.UNCHECKED for outcome in outcomes),
+        accepted=sum(len(outcome.verdict.accepted) for outcome in good),
+        waived=sum(len(outcome.verdict.waived) for outcome in good),
+        pages=len(pages),
+    )
+
+
+def summary(results: Sequence[PageResult], *, noun: str = "output") -> str:
+    """Say in one line how much was verified, and what failed.
+
+    Args:
+        results: What came of each page.
+        noun: What was verified.
+
+    Examples:
+        >>> summary([])
+        'nothing was checked'
+
+    """
+    counted = count(results)
+    if not counted.checked and not counted.failed:
+        return "nothing was checked"
+    parts = []
+    if counted.drifted:
+        parts.append(f"{_many(counted.drifted, noun)} drifted")
+    if other := counted.failed - counted.drifted:
+        parts.append(f"{_many(other, 'other failure')}")
+    pages = f" on {_many(counted.pages, 'page')}" if noun == "output" else ""
+    if counted.structural:
+        parts.append(f"NOT VERIFIED: {_many(counted.structural, noun)} of documented structure")
+    else:
+        parts.append(f"{_many(counted.verified, noun)} verified{pages}")
+    for number, name in (
+        (counted.accepted, "accepted as rounding"),
+        (counted.waived, "waived"),
+        (counted.unchecked, "unchecked"),
+        (counted.skipped, "skipped (pictures, widgets)"),
+    ):
+        if number:
+            parts.append(f"{number} {name}")
+    return f"{', '.join(parts)} ({describe_environment(results)})"
+
+
+def _many(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def describe_environment(results: Iterable[PageResult], *, full: bool = False) -> str:
+    """Name what the numbers were computed with, and the policy.
+
+    Args:
+        results: The pages; what differs between them is told for each.
+        full: Whether to add the CPU's capability and the number of threads.
+
+    """
+    said: list[str] = []
+    for page in results:
+        words = [*_environment(page.environment, full=full), page.policy.value]
+        told = ", ".join(words)
+        if page.environment and told not in said:
+            said.append(told)
+    # A page that doesn't use torch says nothing about it.
+    rich = [told for told in said if told.startswith("torch")]
+    return " and ".join(rich or said) or "nothing was run"
+
+
+def _environment(environment: Mapping[str, str], *, full: bool) -> list[str]:
+    if "torch" not in environment:
+        return [f"python {environment['python']}"] if "python" in environment else []
+    words = [f"torch {environment['torch']}", environment["device"]]
+    if full:
+        words.append(environment["capability"])
+        words.append(_many(int(environment["threads"]), "thread"))
+    return words
+
+
+def render(
+    results: Sequence[PageResult],
+    *,
+    color: bool = False,
+    verbose: bool = False,
+    noun: str = "output",
+) -> str:
+    """Tell everything that failed, page by page, and close with the summary.
+
+    Args:
+        results: What came of each page.
+        color: Whether to colour it for a terminal.
+        verbose: Whether to list what was verified too.
+        noun: What was verified, for the summary.
+
+    """
+    paint = _Paint(on=color)
+    results = [page for page in results if page.cells or page.outcomes]
+    blocks = [
+        "\n".join(_outcome(page, outcome, paint))
+        for page in results
+        for outcome in sorted(_gathered(page.outcomes), key=lambda outcome: outcome.line)
+        if outcome.kind.fails or verbose or _noteworthy(outcome)
+    ]
+    failed = any(page.failed for page in results)
+    last = summary(results, noun=noun)
+    blocks.append(paint(last, _RED if failed or last == "nothing was checked" else _GREEN))
+    return "\n\n".join(blocks)
+
+
+def use_color(stream: TextIO) -> bool:
+    """Whether to colour what goes to a stream: on a terminal, unless ``NO_COLOR`` is set."""
+    if os.environ.get("NO_COLOR"):
+        return False
+    return bool(os.environ.get("FORCE_COLOR")) or stream.isatty()
+
+
+class _Paint:
+    """Puts a terminal's colours around text, or doesn't."""
+
+    def __init__(self, *, on: bool) -> None:
+        self.on = on
+
+    def __call__(self, text: str, code: str) -> str:
+        return f"{code}{text}{_END}" if self.on and text else text
+
+
+def _noteworthy(outcome: Outcome) -> bool:
+    """Whether something verified was forgiven, which every report lists."""
+    verdict = outcome.verdict
+    return bool(verdict.accepted or verdict.waived or verdict.unneeded)
+
+
+def _gathered(outcomes: Sequence[Outcome]) -> Iterator[Outcome]:
+    """Tell the cells that were not run as one, at the place of the first."""
+    left = [outcome for outcome in outcomes if outcome.kind is Kind.NOT_EXECUTED]
+    for outcome in outcomes:
+        if outcome.kind is not Kind.NOT_EXECUTED or len(left) == 1:
+            yield outcome
+        elif outcome is left[0]:
+            cells = ", ".join(str(other.cell) for other in left)
+            yield replace(outcome, message=f"{outcome.message}\nnot run: cells {cells}".strip())
+
+
+def _outcome(page: PageResult, outcome: Outcome, paint: _Paint) -> Iterator[str]:
+    """Tell one outcome in a few lines."""
+    place = f"{page.file}:{_place(page, outcome)}"
+    cell = ""
+    if outcome.cell and not page.stored:
+        cell = f" in cell {outcome.cell} (line {outcome.cell_line})"
+    label = outcome.kind.label
+    wide = len(f"{place}: {label}{cell}: {outcome.kind.meaning}") > WIDTH
+    label = paint(label, _RED if outcome.kind.fails else _GREEN)
+    gap = "\n    " if wide else " "
+    yield f"{paint(place, _BOLD)}: {label}{cell}:{gap}{outcome.kind.meaning}"
+    for line in outcome.message.splitlines():
+        yield from _folded(line)
+    for difference in outcome.verdict.differences[:_MOST_DIFFERENCES]:
+        yield from _difference(page, outcome, difference, paint)
+    more = len(outcome.verdict.differences) - _MOST_DIFFERENCES
+    if more > 0:
+        yield f"    and {_many(more, 'more difference')}"
+    yield from _forgiven(outcome)
+    yield from _printed(outcome, paint)
+    if outcome.rounding is not None and outcome.rounding.same:
+        yield from _hint(outcome)
+    elif outcome.kind.remedy:
+        yield f"    {paint('to do:', _DIM)} {outcome.kind.remedy}"
+
+
+def _folded(line: str) -> list[str]:
+    """Indent a line, and go on below it where it is wider than a report."""
+    indents = {"initial_indent": " " * 4, "subsequent_indent": " " * 6}
+    return textwrap.wrap(line, WIDTH, **indents, break_long_words=False, break_on_hyphens=False)
+
+
+def _place(page: PageResult, outcome: Outcome) -> str:
+    """Return where an outcome stands: a line of a page, or a cell of a notebook."""
+    if not page.stored:
+        return str(outcome.line)
+    if not outcome.cell:
+        return "notebook"
+    row = 1
+    if outcome.verdict.differences:
+        row = _row(outcome.documented, outcome.verdict.differences[0].documented_span[0])
+    return f"cell {outcome.cell} (line {row})"
+
+
+def _row(text: str, offset: int) -> int:
+    return plain(text).count("\n", 0, offset) + 1
+
+
+def _difference(
+    page: PageResult, outcome: Outcome, difference: Difference, paint: _Paint
+) -> Iterator[str]:
+    """Show both sides of a difference, with a caret under what differs."""
+    where = []
+    if difference.index is not None:
+        where.append(f"element [{', '.join(map(str, difference.index))}]")
+    if outcome.body_line and not page.stored:
+        row = _row(outcome.documented, difference.documented_span[0])
+        where.append(f"line {outcome.body_line + row - 1}")
+    values = f"documented {_quote(difference.documented)}, executed {_quote(difference.executed)}"
+    note = f" ({difference.note})" if difference.note else ""
+    yield from _folded(", ".join([*where, values]) + note)
+    for sign, text, span, code in (
+        ("-", outcome.documented, difference.documented_span, _GREEN),
+        ("+", outcome.executed, difference.executed_span, _RED),
+    ):
+        line, caret = _window(plain(text), span)
+        yield f"      {paint(f'{sign} {line}', code)}"
+        yield f"        {paint(caret, code)}".rstrip()
+
+
+def _quote(text: str) -> str:
+    """Return a short form of a text, in one line."""
+    if not text:
+        return "nothing"
+    line = " ".join(text.split())
+    return line if len(line) <= 40 else f"{line[:37]}..."  # noqa: PLR2004 - fits the width
+
+
+def _window(text: str, span: tuple[int, int]) -> tuple[str, str]:
+    """Return the line in which a span begins, cut to the width, and a caret below it."""
+    start, end = span
+    first = text.rfind("\n", 0, start) + 1
+    last = text.find("\n", start)
+    line = text[first : last if last >= 0 else len(text)]
+    column = start - first
+    length = max(1, min(end - start, len(line) - column))
+    room = WIDTH - 10
+    if len(line) > room:
+        left = max(0, min(column - room // 2, len(line) - room))
+        line = line[left : left + room]
+        column -= left
+        length = min(length, room - column)
+    return line, " " * column + "^" * max(length, 1)
+
+
+def _forgiven(outcome: Outcome) -> Iterator[str]:
+    """List what was accepted, waived, or waived without need."""
+    for accepted in outcome.verdict.accepted:
+        d = accepted.difference
+        at = f"[{', '.join(map(str, d.index))}] " if d.index else ""
+        yield from _folded(
+            f"accepted as rounding: {at}{d.documented} -> {d.executed}, executed value "
+            f"{accepted.precise}, {accepted.units:.1f} units in the last place"
+        )
+    for waiver in outcome.verdict.waived:
+        yield from _folded(f"waived: {waiver.documented} -> {waiver.executed} ({waiver.reason})")
+    if outcome.kind is Kind.VERIFIED:
+        for waiver in outcome.verdict.unneeded:
+            yield f"    waiver not needed here: {waiver.documented} -> {waiver.executed}"
+
+
+def _printed(outcome: Outcome, paint: _Paint) -> Iterator[str]:
+    """Show what was printed where nothing was documented, ready to be pasted."""
+    if outcome.kind not in (Kind.UNDOCUMENTED, Kind.EMPTY) or not outcome.executed:
+        return
+    lines = plain(outcome.executed).splitlines()
+    yield "    ```{expected-output}"
+    yield from (f"    {paint(line, _GREEN)}" for line in lines[:_MOST_LINES])
+    if len(lines) > _MOST_LINES:
+        yield f"    (and {_many(len(lines) - _MOST_LINES, 'more line')})"
+    yield "    ```"
+
+
+def _hint(outcome: Outcome) -> Iterator[str]:
+    """Say that a drift is rounding, how far it is, and how to accept it here."""
+    assert outcome.rounding is not None  # noqa: S101 - the caller has looked
+    most = max((a.units for a in outcome.rounding.accepted), default=0.0)
+    yield (
+        f"    rounding, not a mistake: {Policy.PORTABLE.value} accepts it "
+        f"(at most {most:.1f} units in the last place)"
+    )
+    yield "    to do: on this machine, run the same command with SELFATTN_POLICY=portable"

@@ -1,0 +1,286 @@
+"""Read what a page or notebook documents: its cells, and what each must print."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from selfattn.drift.compare import Waiver
+from selfattn.drift.kinds import Kind, Problem
+from selfattn.drift.outputs import Stream, printed
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from markdown_it.token import Token as MarkdownToken
+    from myst_parser.config.main import MdParserConfig
+    from nbformat import NotebookNode
+
+__all__ = ["DIRECTIVE", "Cell", "Expectation", "Page", "load", "read_notebook", "read_page"]
+
+DIRECTIVE = "expected-output"
+
+_OPTION = re.compile(r":(?P<name>[a-z-]+):(?:\s+(?P<value>.*\S))?\s*$")
+_ALLOW = re.compile(
+    r"(?:\[(?P<index>\d+(?:,\s*\d+)*)\]\s*)?(?P<old>\S+)\s*->\s*(?P<new>\S+)\s*\((?P<reason>.*\S.*)\)$"
+)
+_COMMENT = re.compile(r"\s*(?:%.*)?$")
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """What a page says that a cell prints."""
+
+    text: str
+    line: int
+    """Line of the page on which it begins, counted from 1."""
+    body_line: int
+    """Line of the page on which its text begins."""
+    stream: Stream = Stream.ALL
+    raises: str = ""
+    """The error that the cell must raise."""
+    unchecked: str = ""
+    """Why it can't be checked."""
+    waivers: tuple[Waiver, ...] = ()
+    content: str = ""
+    """All that stands in the directive, options too."""
+    end_line: int = 0
+    """Line of the page on which its text ends, inclusive; before ``body_line`` if it is empty."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One code cell."""
+
+    number: int
+    """Its place among the code cells, counted from 1."""
+    index: int
+    """Its place among all cells of the notebook, counted from 0."""
+    line: int
+    """Line of the page on which it begins; 1 in a notebook."""
+    source: str
+    end_line: int = 1
+    """Line of the page on which it ends, inclusive."""
+    tags: frozenset[str] = frozenset()
+    expectations: tuple[Expectation, ...] = ()
+
+    @property
+    def may_raise(self) -> bool:
+        """Whether the page goes on if this cell raises."""
+        return "raises-exception" in self.tags or any(e.raises for e in self.expectations)
+
+
+@dataclass(frozen=True)
+class Page:
+    """The cells of a page or notebook, and what is wrong before anything runs."""
+
+    cells: tuple[Cell, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    stored: bool = field(default=False, kw_only=True)
+    """Whether it is a notebook, whose stored outputs are what it documents."""
+    ignored: frozenset[Stream] = field(default=frozenset(), kw_only=True)
+    """What its cells may print without saying so."""
+
+
+# MyST pages --------------------------------------------------------------------------
+
+
+def read_page(text: str, notebook: NotebookNode, config: MdParserConfig) -> Page:
+    """Read a MyST page.
+
+    Args:
+        text: The page's source.
+        notebook: The same page as MyST-NB reads it.
+        config: How MyST reads Markdown here.
+
+    Returns:
+        Each code cell with the expectations that stand straight after it. An expectation
+        that has no cell, an option that can't be read and the like are its problems.
+
+    """
+    lines = text.splitlines()
+    fences = [token for token in _parse(text, config) if token.map and _name(token)]
+    code = [token for token in fences if _is_cell(token)]
+    nodes = [(i, cell) for i, cell in enumerate(notebook.cells) if cell.cell_type != "markdown"]
+    cells: list[Cell] = []
+    ends: dict[int, int] = {}
+    for token, (index, node) in zip(code, nodes, strict=True):
+        if node.cell_type == "code":
+            assert token.map  # noqa: S101 - kept above for having one
+            first, last = token.map
+            ends[len(cells)] = last
+            cells.append(_cell(len(cells) + 1, index, node, first + 1, last))
+    problems: list[Problem] = []
+    for token in fences:
+        if _name(token) == DIRECTIVE:
+            problems += _attach(token, cells, ends, lines)
+    return Page(tuple(cells), tuple(problems))
+
+
+def _parse(text: str, config: MdParserConfig) -> list[MarkdownToken]:
+    """Return the top-level fences of a page."""
+    from markdown_it.renderer import RendererHTML  # noqa: PLC0415 - an extra
+    from myst_parser.parsers.mdit import create_md_parser  # noqa: PLC0415 - an extra
+
+    quick: Any = replace(config, disable_syntax=[*config.disable_syntax, "inline"])
+    found = create_md_parser(quick, RendererHTML).parse(text + "\n")
+    return [t for t in found if t.level == 0 and t.type in ("fence", "colon_fence")]
+
+
+def _name(token: MarkdownToken) -> str:
+    match = re.match(r"\{([\w-]+)\}", token.info.strip())
+    return match[1] if match else ""
+
+
+def _is_cell(token: MarkdownToken) -> bool:
+    """Whether MyST-NB reads a fence as a cell."""
+    return token.type == "fence" and token.info.startswith(("{code-cell}", "{raw-cell}"))
+
+
+def _cell(number: int, index: int, node: NotebookNode, line: int = 1, end_line: int = 1) -> Cell:
+    tags = frozenset(str(tag) for tag in node.metadata.get("tags", []))
+    return Cell(number, index, line, node.source, end_line, tags)
+
+
+def _attach(
+    token: MarkdownToken, cells: list[Cell], ends: dict[int, int], lines: Sequence[str]
+) -> list[Problem]:
+    """Give an expectation to the cell straight before it."""
+    assert token.map  # noqa: S101 - only fences with a map come here
+    first, last = token.map
+    expectation, problems = _expectation(token.content, first + 1)
+    if token.info.strip() != f"{{{DIRECTIVE}}}":
+        told = f"`{{{DIRECTIVE}}}` takes no argument, got {token.info.strip()!r}"
+        problems.append(Problem(Kind.OPTION, first + 1, told))
+    owner = max((place for place, end in ends.items() if end <= first), default=None)
+    if owner is None or any(not _COMMENT.match(line) for line in lines[ends[owner] : first]):
+        return [*problems, Problem(Kind.NO_CELL, first + 1, text=expectation.content)]
+    ends[owner] = last
+    cell = cells[owner]
+    cells[owner] = replace(cell, expectations=(*cell.expectations, expectation))
+    return problems
+
+
+def _expectation(content: str, line: int) -> tuple[Expectation, list[Problem]]:
+    """Read the options and the text of an expectation that begins on ``line``."""
+    body = content.splitlines()
+    taken = 0
+    options: list[tuple[str, str, int]] = []
+    while taken < len(body) and (match := _OPTION.match(body[taken])):
+        options.append((match["name"], match["value"] or "", line + taken + 1))
+        taken += 1
+    start = taken + (taken > 0 and taken < len(body) and not body[taken].strip())
+    expectation = Expectation(
+        "\n".join(body[start:]),
+        line,
+        line + start + 1,
+        content=content.strip(),
+        end_line=line + len(body),
+    )
+    problems: list[Problem] = []
+    for name, value, at in options:
+        try:
+            expectation = _with_option(expectation, name, value, at)
+        except ValueError as error:
+            problems.append(Problem(Kind.OPTION, at, str(error)))
+    return expectation, problems
+
+
+def _with_option(expectation: Expectation, name: str, value: str, line: int) -> Expectation:
+    """Return the expectation with one option set."""
+    if name == "allow":
+        return replace(expectation, waivers=(*expectation.waivers, _waiver(value, line)))
+    if name == "stream":
+        names = [stream.value for stream in Stream]
+        if value not in names:
+            msg = f"`:stream:` must be one of {', '.join(names)}; got {value!r}"
+            raise ValueError(msg)
+        return replace(expectation, stream=Stream(value))
+    if name in ("raises", "unchecked"):
+        if not value:
+            wanted = "the error's name" if name == "raises" else "the reason"
+            msg = f"`:{name}:` must be followed by {wanted}"
+            raise ValueError(msg)
+        if name == "raises":
+            return replace(expectation, raises=value)
+        return replace(expectation, unchecked=value)
+    msg = f"unknown option `:{name}:`; known are allow, stream, raises and unchecked"
+    raise ValueError(msg)
+
+
+def _waiver(value: str, line: int) -> Waiver:
+    match = _ALLOW.match(value)
+    if match is None:
+        msg = f"`:allow:` must read `documented -> executed (reason)`; got {value!r}"
+        raise ValueError(msg)
+    index = tuple(int(part) for part in match["index"].split(",")) if match["index"] else None
+    return Waiver(match["old"], match["new"], match["reason"], index, line)
+
+
+# Notebooks ---------------------------------------------------------------------------
+
+
+def read_notebook(notebook: NotebookNode, *, stderr: bool = False) -> Page:
+    """Read a notebook whose stored outputs are what it documents.
+
+    Args:
+        notebook: The notebook, before it is run.
+        stderr: Whether what it stored of stderr counts too: warnings and progress bars name
+            paths and times of the machine that wrote them.
+
+    """
+    stream = Stream.ALL if stderr else Stream.MAIN
+    cells: list[Cell] = []
+    for index, node in enumerate(notebook.cells):
+        if node.cell_type != "code":
+            continue
+        cell = _cell(len(cells) + 1, index, node)
+        output = printed(node.outputs)
+        if output.select(stream).strip():
+            raises = output.error.partition(":")[0]
+            expectation = Expectation(output.select(stream), 1, 1, stream, raises=raises)
+            cell = replace(cell, expectations=(expectation,))
+        cells.append(cell)
+    ignored = frozenset() if stderr else frozenset({Stream.STDERR})
+    return Page(tuple(cells), stored=True, ignored=ignored)
+
+
+# Files -------------------------------------------------------------------------------
+
+
+def load(path: Path, *, stderr: bool = False) -> tuple[Page, NotebookNode] | None:
+    """Read a file: a notebook, or a MyST page that is one.
+
+    Returns:
+        What it documents, and the notebook to run; None for a page without cells.
+
+    Raises:
+        ValueError: If a page has cells or expectations and isn't marked as a notebook.
+
+    """
+    import nbformat  # noqa: PLC0415 - an extra
+    from myst_nb.core.read import (  # noqa: PLC0415 - an extra
+        is_myst_markdown_notebook,
+        read_myst_markdown_notebook,
+    )
+    from myst_parser.config.main import MdParserConfig  # noqa: PLC0415 - an extra
+
+    # Outside a book nobody says which of MyST's extensions are on; these hide no cell.
+    config = MdParserConfig(enable_extensions={"amsmath", "colon_fence", "dollarmath"})
+    text = path.read_text("utf-8")
+    if path.suffix == ".ipynb":
+        with warnings.catch_warnings():  # notebooks as they stand lack ids, and are fine
+            warnings.simplefilter("ignore")
+            notebook = nbformat.reads(text, as_version=4)  # type: ignore[no-untyped-call]
+        return read_notebook(notebook, stderr=stderr), notebook
+    if not is_myst_markdown_notebook(text):
+        if any(_is_cell(t) or _name(t) == DIRECTIVE for t in _parse(text, config)):
+            msg = "it has cells, and no `file_format: mystnb` in its front matter: none would run"
+            raise ValueError(msg)
+        return None
+    notebook = read_myst_markdown_notebook(text, config, add_source_map=True, path=path)
+    page = read_page(text, notebook, config)
+    return (page, notebook) if page.cells or page.problems else None

@@ -1,0 +1,136 @@
+"""Run a page and check it: the one way that every adapter takes."""
+
+from __future__ import annotations
+
+import copy
+import os
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from selfattn.drift.check import Outcome, PageResult, check_page, compare_runs
+from selfattn.drift.compare import Policy
+from selfattn.drift.execute import Execution, execute
+from selfattn.drift.kernel import disturb, print_full_precision
+from selfattn.drift.kinds import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from nbformat import NotebookNode
+
+    from selfattn.drift.sources import Page
+
+__all__ = ["POLICY_VARIABLE", "Settings", "chosen_policy", "verify"]
+
+POLICY_VARIABLE = "SELFATTN_POLICY"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How pages are run and compared."""
+
+    policy: Policy | None = None
+    """None: *exact* on the reference environment, *portable* elsewhere."""
+    reference: Mapping[str, str] | None = None
+    """The environment on which the documented values hold to the last digit; None for any."""
+    timeout: int | None = 300
+    """Seconds that a cell may take."""
+    twice: bool = False
+    """Whether to run each page again, with other entropy and threads, and compare."""
+
+    def policy_on(self, environment: Mapping[str, str]) -> Policy:
+        """Return the policy for an environment."""
+        if self.policy is not None:
+            return self.policy
+        # What a page doesn't use (torch, say) can't make its numbers differ.
+        wanted = {k: v for k, v in (self.reference or {}).items() if k in environment}
+        same = all(environment[name] == value for name, value in wanted.items())
+        return Policy.EXACT if same else Policy.PORTABLE
+
+
+def chosen_policy(configured: str = "auto") -> Policy | None:
+    """Return the policy asked for: by the environment variable, else by configuration.
+
+    Raises:
+        ValueError: If it is none of the policies.
+
+    """
+    name = os.environ.get(POLICY_VARIABLE) or configured
+    if name == "auto":
+        return None
+    try:
+        return Policy(name)
+    except ValueError:
+        names = ", ".join(["auto", *Policy])
+        origin = POLICY_VARIABLE if os.environ.get(POLICY_VARIABLE) else "drift_policy"
+        msg = f"{origin} must be one of {names}; got {name!r}"
+        raise ValueError(msg) from None
+
+
+def verify(
+    page: Page, notebook: NotebookNode, *, folder: Path, file: str, settings: Settings
+) -> tuple[PageResult, Execution]:
+    """Run a page's cells and hold what they print against what it documents.
+
+    Where a float's text differs, the page is run once more, printing full precision:
+    *portable* judges by it, and *exact* says whether *portable* would have accepted.
+
+    Args:
+        page: The cells and what each must print.
+        notebook: The notebook to run; its outputs become what is printed now.
+        folder: Where the kernel starts.
+        file: The page's name in reports.
+        settings: How pages are run and compared.
+
+    """
+    run = _Runner(page, notebook, folder, settings)
+    execution = run(notebook)
+    policy = settings.policy_on(execution.environment)
+    result = check_page(page, notebook, execution, file=file, policy=policy)
+    if policy is not Policy.STRUCTURE and any(_may_be_rounding(o) for o in result.outcomes):
+        precise, _ = run.again(before=print_full_precision)
+        judged = check_page(
+            page, notebook, execution, file=file, policy=Policy.PORTABLE, precise=precise
+        )
+        result = judged if policy is Policy.PORTABLE else _hinted(result, judged)
+    if settings.twice and execution.failure is None:
+        second, repeated = run.again(before=disturb, hash_seed="1")
+        outcomes = compare_runs(page, notebook, second, repeated)
+        result = replace(result, outcomes=(*result.outcomes, *outcomes))
+    return result, execution
+
+
+class _Runner:
+    """Runs one page, as often as it takes."""
+
+    def __init__(
+        self, page: Page, notebook: NotebookNode, folder: Path, settings: Settings
+    ) -> None:
+        self._options: dict[str, Any] = {
+            "folder": folder,
+            "timeout": settings.timeout,
+            "may_raise": {cell.index for cell in page.cells if cell.may_raise},
+        }
+        self._untouched = copy.deepcopy(notebook)
+
+    def __call__(self, notebook: NotebookNode, **options: Any) -> Execution:
+        return execute(notebook, **self._options, **options)
+
+    def again(self, **options: Any) -> tuple[NotebookNode, Execution]:
+        """Run a copy of the page and return it."""
+        notebook = copy.deepcopy(self._untouched)
+        return notebook, self(notebook, **options)
+
+
+def _hinted(result: PageResult, judged: PageResult) -> PageResult:
+    """Tell with each drift whether *portable* would have accepted it."""
+    outcomes = (
+        replace(exact, rounding=portable.verdict) if exact.kind is Kind.DRIFT else exact
+        for exact, portable in zip(result.outcomes, judged.outcomes, strict=True)
+    )
+    return replace(result, outcomes=tuple(outcomes))
+
+
+def _may_be_rounding(outcome: Outcome) -> bool:
+    return outcome.kind is Kind.DRIFT and any(d.number for d in outcome.verdict.differences)

@@ -1,0 +1,217 @@
+r"""Scaled dot-product attention, one function for each step of its equation.
+
+With queries :math:`Q`, keys :math:`K` and values :math:`V` as the rows of three matrices,
+
+.. math::
+
+    Z = \operatorname{softmax}\!\left(\frac{Q K^\top}{\sqrt{d_k}}\right) V
+
+is computed from the inside out: attention scores, attention weights, context vectors.
+In all of them a row belongs to a query and a column to a key.
+"""
+
+from torch import Tensor, softmax
+
+from selfattn._checks import (
+    check_alike,
+    check_input,
+    check_leading,
+    check_matrix,
+    check_orientation,
+    check_size,
+    check_weight,
+)
+
+__all__ = ["attention_scores", "attention_weights", "context_vectors", "self_attention"]
+
+
+def attention_scores(queries: Tensor, keys: Tensor) -> Tensor:
+    r"""Compare every query with every key by a dot product.
+
+    .. math::
+
+        \omega_{ij} = q^{(i)} \cdot k^{(j)}, \qquad \Omega = Q K^\top
+
+    Args:
+        queries: One query to a row, shape ``(..., N, d_k)``, any floating-point dtype.
+            In self-attention ``N`` equals ``T``; to follow one token, pass one row.
+        keys: One key to a row, shape ``(..., T, d_k)``, same dtype and device.
+
+    Returns:
+        The attention scores, not yet normalised, shape ``(..., N, T)``.
+
+    Raises:
+        TypeError: If an argument is no floating-point tensor, or the dtypes differ.
+        ValueError: If an argument has fewer than two dimensions or no tokens, if ``d_k`` or the
+            device differs, or if the leading dimensions do not broadcast.
+
+    Examples:
+        The second query holds a single 2, so its scores are twice the keys' second column.
+
+        >>> import torch
+        >>> from selfattn.functional import attention_scores
+        >>> queries = torch.tensor([[1.0, 0.0], [0.0, 2.0]])
+        >>> keys = torch.tensor([[3.0, 4.0], [5.0, 6.0], [7.0, 8.0]])
+        >>> attention_scores(queries, keys)
+        tensor([[ 3.,  5.,  7.],
+                [ 8., 12., 16.]])
+
+    References:
+        Raschka, Build a Large Language Model (From Scratch), section 3.4.1, figure 3.15.
+        Vaswani et al. (2017), Attention Is All You Need, equation 1: the product :math:`QK^\top`.
+    """
+    check_matrix("queries", queries, "(..., N, d_k)")
+    check_matrix("keys", keys, "(..., T, d_k)")
+    check_alike("queries", queries, "keys", keys)
+    if keys.shape[-1] != queries.shape[-1]:
+        raise ValueError(
+            f"keys must have shape (..., T, d_k={queries.shape[-1]}), got {tuple(keys.shape)}; "
+            f"project queries and keys to the same number of features"
+        )
+    check_leading("queries", queries, "keys", keys)
+    return queries @ keys.transpose(-2, -1)  # (..., N, T)
+
+
+def attention_weights(attn_scores: Tensor, d_k: int) -> Tensor:
+    r"""Scale attention scores and turn each row into weights that sum to 1.
+
+    .. math::
+
+        \alpha_{ij} = \frac{\exp(\omega_{ij} / \sqrt{d_k})}
+                            {\sum_{t=1}^{T} \exp(\omega_{it} / \sqrt{d_k})}
+
+    Args:
+        attn_scores: Attention scores, shape ``(..., N, T)``, any floating-point dtype.
+        d_k: The number of features of a key; the scores are divided by its square root.
+
+    Returns:
+        The attention weights, shape ``(..., N, T)``: none is negative, each row sums to 1.
+        A row that holds NaN or positive infinity becomes NaN, as in ``torch.softmax``.
+
+    Raises:
+        TypeError: If ``attn_scores`` is no floating-point tensor, or ``d_k`` is no integer.
+        ValueError: If ``attn_scores`` has fewer than two dimensions or an empty row, or ``d_k``
+            is less than 1.
+
+    Examples:
+        For ``d_k = 4`` the scores are halved, to 0 and ln 3; their exponentials, 1 and 3, sum to 4.
+
+        >>> import math
+        >>> import torch
+        >>> from selfattn.functional import attention_weights
+        >>> attn_scores = torch.tensor([[0.0, 2 * math.log(3)]])
+        >>> attention_weights(attn_scores, d_k=4)
+        tensor([[0.2500, 0.7500]])
+
+    References:
+        Raschka, Build a Large Language Model (From Scratch), section 3.4.1, figure 3.16.
+        Vaswani et al. (2017), Attention Is All You Need, equation 1, and section 3.2.1 for the
+        scale.
+    """
+    check_matrix("attn_scores", attn_scores, "(..., N, T)")
+    check_size("d_k", d_k)
+    return softmax(attn_scores / d_k**0.5, dim=-1)
+
+
+def context_vectors(attn_weights: Tensor, values: Tensor) -> Tensor:
+    r"""Sum the values, each multiplied by the attention weight that a query gives it.
+
+    .. math::
+
+        z^{(i)} = \sum_{j=1}^{T} \alpha_{ij}\, v^{(j)}, \qquad Z = A V
+
+    Args:
+        attn_weights: Attention weights, shape ``(..., N, T)``, any floating-point dtype.
+        values: One value to a row, shape ``(..., T, d_v)``, same dtype and device.
+
+    Returns:
+        One context vector for each query, shape ``(..., N, d_v)``.
+
+    Raises:
+        TypeError: If an argument is no floating-point tensor, or the dtypes differ.
+        ValueError: If an argument has fewer than two dimensions or no tokens, if ``T`` or the
+            device differs, or if the leading dimensions do not broadcast.
+
+    Examples:
+        A quarter of the first value and three quarters of the second:
+
+        >>> import torch
+        >>> from selfattn.functional import context_vectors
+        >>> attn_weights = torch.tensor([[0.25, 0.75]])
+        >>> values = torch.tensor([[4.0, 0.0], [0.0, 8.0]])
+        >>> context_vectors(attn_weights, values)
+        tensor([[1., 6.]])
+
+    References:
+        Raschka, Build a Large Language Model (From Scratch), section 3.4.1, figure 3.17.
+        Vaswani et al. (2017), Attention Is All You Need, equation 1: the product with :math:`V`.
+    """
+    check_matrix("attn_weights", attn_weights, "(..., N, T)")
+    check_matrix("values", values, "(..., T, d_v)")
+    check_alike("attn_weights", attn_weights, "values", values)
+    if values.shape[-2] != attn_weights.shape[-1]:
+        raise ValueError(
+            f"values must have shape (..., T={attn_weights.shape[-1]}, d_v), got "
+            f"{tuple(values.shape)}; pass one value for each column of attn_weights"
+        )
+    check_leading("attn_weights", attn_weights, "values", values)
+    return attn_weights @ values  # (..., N, d_v)
+
+
+def self_attention(x: Tensor, W_query: Tensor, W_key: Tensor, W_value: Tensor) -> Tensor:
+    r"""Project tokens to queries, keys and values, and attend from each token to all.
+
+    .. math::
+
+        Z = \operatorname{softmax}\!\left(
+                \frac{(X W_q)(X W_k)^\top}{\sqrt{d_k}}\right) X W_v
+
+    Args:
+        x: Embedded tokens, shape ``(..., T, d_in)``, any floating-point dtype.
+        W_query: Shape ``(d_in, d_k)``, same dtype and device as ``x``, applied as ``x @ W_query``.
+        W_key: Shape ``(d_in, d_k)``, likewise.
+        W_value: Shape ``(d_in, d_v)``, likewise; ``d_v`` may differ from ``d_k``.
+
+    Returns:
+        One context vector for each token, shape ``(..., T, d_v)``.
+
+    Raises:
+        TypeError: If an argument is no floating-point tensor, or the dtypes differ.
+        ValueError: If ``x`` has fewer than two dimensions, no tokens or another last dimension
+            than ``d_in``, if a matrix does not fit, or if a device differs.
+
+    Examples:
+        Tokens 0 and 1 have the queries 0 and ln 3, the keys 0 and 1, the values 0 and 4.
+        The first token weighs both values equally, the second by a quarter and three quarters.
+
+        >>> import math
+        >>> import torch
+        >>> from selfattn.functional import self_attention
+        >>> x = torch.tensor([[0.0], [1.0]])
+        >>> W_query = torch.tensor([[math.log(3)]])
+        >>> W_key = torch.tensor([[1.0]])
+        >>> W_value = torch.tensor([[4.0]])
+        >>> self_attention(x, W_query, W_key, W_value)
+        tensor([[2.0000],
+                [3.0000]])
+
+    References:
+        Raschka, Build a Large Language Model (From Scratch), section 3.4, figure 3.18.
+        Vaswani et al. (2017), Attention Is All You Need, equation 1.
+    """
+    check_weight("W_query", W_query, ("d_in", "d_k"), ())
+    check_orientation(x, "W_query", W_query, ("d_in", "d_k"))
+    d_in, d_k = W_query.shape
+    check_input(x, d_in)
+    check_alike("x", x, "W_query", W_query)
+    check_weight("W_key", W_key, ("d_in", "d_k"), (d_in, d_k))
+    check_alike("x", x, "W_key", W_key)
+    check_weight("W_value", W_value, ("d_in", "d_v"), (d_in,))
+    check_alike("x", x, "W_value", W_value)
+
+    queries = x @ W_query  # (..., T, d_k)
+    keys = x @ W_key  # (..., T, d_k)
+    values = x @ W_value  # (..., T, d_v)
+    attn_scores = attention_scores(queries, keys)  # (..., T, T)
+    attn_weights = attention_weights(attn_scores, d_k)
+    return context_vectors(attn_weights, values)  # (..., T, d_v)

@@ -1,0 +1,252 @@
+"""Self-attention as two PyTorch modules, listings 3.1 and 3.2, and the copying of their weights.
+
+The book prints the two classes from this file, so their bodies hold the computation and nothing
+else; what refuses bad input stands at the end.
+"""
+# The listings keep the book's last line, and a class's docstring speaks for its methods.
+# ruff: noqa: RET504, D102
+# Calling an nn.Module has the type Any, and a cast would be clutter in a listing.
+# mypy: disable-error-code="no-any-return"
+
+import functools
+import inspect
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from selfattn._checks import check_alike, check_flag, check_input, check_size
+
+__all__ = ["SelfAttention_v1", "SelfAttention_v2", "copy_weights"]
+
+
+class SelfAttention_v1(nn.Module):
+    r"""Self-attention whose three weight matrices are plain parameters (listing 3.1).
+
+    .. math::
+
+        Z = \operatorname{softmax}\!\left(
+                \frac{(X W_q)(X W_k)^\top}{\sqrt{d_{out}}}\right) X W_v
+
+    The parameters ``W_query``, ``W_key`` and ``W_value`` have shape ``(d_in, d_out)`` and are drawn
+    in this order by ``torch.rand``, uniformly from 0 to 1.
+
+    Called with ``x`` of shape ``(..., T, d_in)``, in the parameters' dtype and on their device, the
+    module returns one context vector for each token, shape ``(..., T, d_out)``.
+
+    Args:
+        d_in: The number of features of a token.
+        d_out: The number of features of a query, a key, a value and a context vector.
+
+    Raises:
+        TypeError: If ``d_in`` or ``d_out`` is no integer; in the call, if ``x`` is no
+            floating-point tensor or its dtype is not the parameters'.
+        ValueError: If ``d_in`` or ``d_out`` is less than 1; in the call, if ``x`` has fewer than
+            two dimensions, no tokens or another last dimension than ``d_in``, or is on another
+            device.
+
+    Examples:
+        Queries of zero make every attention weight one half, and a ``W_value`` of ones makes the
+        values the sums 3 and 7 of the tokens' features: both context vectors are their mean.
+
+        >>> import torch
+        >>> from selfattn import SelfAttention_v1
+        >>> sa_v1 = SelfAttention_v1(d_in=2, d_out=1)
+        >>> _ = torch.nn.init.zeros_(sa_v1.W_query)
+        >>> _ = torch.nn.init.ones_(sa_v1.W_value)
+        >>> sa_v1(torch.tensor([[1.0, 2.0], [3.0, 4.0]]))
+        tensor([[5.],
+                [5.]], grad_fn=<MmBackward0>)
+
+    References:
+        Raschka, Build a Large Language Model (From Scratch), section 3.4.2, listing 3.1.
+        Vaswani et al. (2017), Attention Is All You Need, equation 1.
+    """
+
+    def __init__(self, d_in: int, d_out: int) -> None:
+        super().__init__()
+        self.W_query = nn.Parameter(torch.rand(d_in, d_out))
+        self.W_key = nn.Parameter(torch.rand(d_in, d_out))
+        self.W_value = nn.Parameter(torch.rand(d_in, d_out))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        keys = x @ self.W_key  # (..., T, d_out)
+        queries = x @ self.W_query
+        values = x @ self.W_value
+        attn_scores = queries @ keys.transpose(-2, -1)  # (..., T, T)
+        attn_weights = torch.softmax(attn_scores / keys.shape[-1] ** 0.5, dim=-1)
+        context_vecs = attn_weights @ values  # (..., T, d_out)
+        return context_vecs
+
+
+class SelfAttention_v2(nn.Module):
+    r"""Self-attention whose three projections are linear layers (listing 3.2).
+
+    .. math::
+
+        Z = \operatorname{softmax}\!\left(
+                \frac{Q K^\top}{\sqrt{d_{out}}}\right) V,
+        \qquad Q = X W_q + b_q,\; K = X W_k + b_k,\; V = X W_v + b_v
+
+    ``W_query``, ``W_key`` and ``W_value`` are ``nn.Linear`` layers made in this order. Each stores
+    its matrix transposed, shape ``(d_out, d_in)``, drawn uniformly from ±1/√d_in; the vectors
+    :math:`b` are there only with ``qkv_bias=True``.
+
+    Called with ``x`` of shape ``(..., T, d_in)``, in the parameters' dtype and on their device, the
+    module returns one context vector for each token, shape ``(..., T, d_out)``.
+
+    Args:
+        d_in: The number of features of a token.
+        d_out: The number of features of a query, a key, a value and a context vector.
+        qkv_bias: Whether the projections add a learned vector.
+
+    Raises:
+        TypeError: If ``d_in`` or ``d_out`` is no integer or ``qkv_bias`` no bool; in the call, if
+            ``x`` is no floating-point tensor or its dtype is not the parameters'.
+        ValueError: If ``d_in`` or ``d_out`` is less than 1; in the call, if ``x`` has fewer than
+            two dimensions, no tokens or another last dimension than ``d_in``, or is on another
+            device.
+
+    Examples:
+        Queries of zero make every attention weight one half. Values that are the tokens' sums, 3
+        and 7, plus a bias of 10 have the mean 15.
+
+        >>> import torch
+        >>> from selfattn import SelfAttention_v2
+        >>> sa_v2 = SelfAttention_v2(d_in=2, d_out=1, qkv_bias=True)
+        >>> _ = torch.nn.init.zeros_(sa_v2.W_query.weight)
+        >>> _ = torch.nn.init.zeros_(sa_v2.W_query.bias)
+        >>> _ = torch.nn.init.ones_(sa_v2.W_value.weight)
+        >>> _ = torch.nn.init.constant_(sa_v2.W_value.bias, 10.0)
+        >>> sa_v2(torch.tensor([[1.0, 2.0], [3.0, 4.0]]))
+        tensor([[15.],
+                [15.]], grad_fn=<MmBackward0>)
+
+    References:
+        Raschka, Build a Large Language Model (From Scratch), section 3.4.2, listing 3.2.
+        Vaswani et al. (2017), Attention Is All You Need, equation 1.
+    """
+
+    def __init__(self, d_in: int, d_out: int, qkv_bias: bool = False) -> None:
+        super().__init__()
+        self.W_query = nn.Linear(d_in, d_out, bias=qkv_bias)
+        self.W_key = nn.Linear(d_in, d_out, bias=qkv_bias)
+        self.W_value = nn.Linear(d_in, d_out, bias=qkv_bias)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        keys = self.W_key(x)  # (..., T, d_out)
+        queries = self.W_query(x)
+        values = self.W_value(x)
+        attn_scores = queries @ keys.transpose(-2, -1)  # (..., T, T)
+        attn_weights = torch.softmax(attn_scores / keys.shape[-1] ** 0.5, dim=-1)
+        context_vecs = attn_weights @ values  # (..., T, d_out)
+        return context_vecs
+
+
+def copy_weights(source: SelfAttention_v2, target: SelfAttention_v1) -> None:
+    r"""Copy the weights of a v2 into a v1, so that both compute the same (exercise 3.1).
+
+    .. math::
+
+        W^{(1)} = \bigl(W^{(2)}\bigr)^\top \quad\text{for query, key and value}
+
+    ``nn.Linear`` stores its matrix as ``(d_out, d_in)``, a v1 as ``(d_in, d_out)``. The copy
+    leaves no trace in autograd, and later changes of one module do not reach the other.
+    Whatever is refused is refused before anything is written.
+
+    Args:
+        source: The module to copy from, without biases.
+        target: The module to copy to, with the same sizes, dtype and device.
+
+    Raises:
+        TypeError: If ``source`` is no ``SelfAttention_v2`` or ``target`` no ``SelfAttention_v1``,
+            or if their dtypes differ.
+        ValueError: If ``source`` has biases, for which a v1 has no place, or if the sizes or
+            devices differ.
+
+    Examples:
+        >>> import torch
+        >>> from selfattn import SelfAttention_v1, SelfAttention_v2, copy_weights
+        >>> source, target = SelfAttention_v2(3, 2), SelfAttention_v1(3, 2)
+        >>> copy_weights(source, target)
+        >>> torch.equal(target.W_query, source.W_query.weight.transpose(-2, -1))
+        True
+
+    References:
+        Raschka, Build a Large Language Model (From Scratch), section 3.4.2, exercise 3.1.
+    """
+    _check_kind("source", source, SelfAttention_v2)
+    _check_kind("target", target, SelfAttention_v1)
+    pairs = [
+        (name, getattr(source, name), getattr(target, name))
+        for name in ("W_query", "W_key", "W_value")
+    ]
+    for name, layer, matrix in pairs:
+        _check_copy(name, layer, matrix)
+    with torch.no_grad():
+        for _, layer, matrix in pairs:
+            matrix.copy_(layer.weight.transpose(-2, -1))
+
+
+def _check_kind(name: str, module: object, kind: type[nn.Module]) -> None:
+    if not isinstance(module, kind):
+        raise TypeError(
+            f"{name} must be a {kind.__name__}, got {type(module).__name__}; "
+            f"call copy_weights(v2, v1), which copies from the v2 to the v1"
+        )
+
+
+def _check_copy(name: str, layer: Any, matrix: Tensor) -> None:
+    if layer.bias is not None:
+        raise ValueError(
+            f"source must have no biases, got one in {name}; a SelfAttention_v1 has no place for "
+            f"it, so build the source with qkv_bias=False"
+        )
+    (d_out, d_in), sizes = layer.weight.shape, tuple(matrix.shape)
+    if sizes != (d_in, d_out):
+        raise ValueError(
+            f"target.{name} must have shape (d_in={d_in}, d_out={d_out}), got {sizes}; "
+            f"build the target as SelfAttention_v1({d_in}, {d_out})"
+        )
+    check_alike(f"source.{name}.weight", layer.weight, f"target.{name}", matrix)
+
+
+def _check_forward(module: Any, x: Tensor) -> None:
+    W_query = module.W_query
+    if isinstance(W_query, Tensor):
+        weight, d_in = W_query, W_query.shape[0]
+    elif type(W_query) is nn.Linear:
+        weight, d_in = W_query.weight, W_query.in_features
+    else:  # a layer that someone put in its place (adapter, quantised) knows its own input
+        return
+    check_input(x, d_in)
+    check_alike("x", x, "W_query", weight)
+
+
+def _add_checks(module_class: type[nn.Module]) -> None:
+    """Check sizes before ``__init__`` and ``x`` before ``forward``, outside the listing."""
+    init: Any = module_class.__init__
+    forward: Any = module_class.forward
+    signature = inspect.signature(init)
+
+    @functools.wraps(init)
+    def checked_init(self: nn.Module, *args: Any, **kwargs: Any) -> None:
+        arguments = signature.bind(self, *args, **kwargs).arguments
+        check_size("d_in", arguments["d_in"])
+        check_size("d_out", arguments["d_out"])
+        check_flag("qkv_bias", arguments.get("qkv_bias", False))
+        init(self, *args, **kwargs)
+
+    @functools.wraps(forward)
+    def checked_forward(self: nn.Module, x: Tensor) -> Any:
+        _check_forward(self, x)
+        return forward(self, x)
+
+    for name, method in (("__init__", checked_init), ("forward", checked_forward)):
+        setattr(module_class, name, method)
+
+
+# Neither a base class nor a decorator: a reader who copies a listing from the page gets a class
+# that needs torch alone.
+_add_checks(SelfAttention_v1)
+_add_checks(SelfAttention_v2)

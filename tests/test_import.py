@@ -1,0 +1,68 @@
+"""Importing selfattn takes torch and nothing else."""
+
+import json
+import re
+import subprocess
+import sys
+from importlib import metadata
+
+import pytest
+
+import selfattn
+
+FOREIGN = ("sphinx", "docutils", "myst", "IPython", "jupyter", "nbformat", "nbclient", "matplotlib")
+LIST = "import json, sys; print(json.dumps(sorted({n.partition('.')[0] for n in sys.modules})))"
+
+
+def modules_loaded_by(*statements: str) -> list[set[str]]:
+    """Return the top-level modules loaded after each statement, in one fresh interpreter."""
+    code = "\n".join(f"{statement}\n{LIST}" for statement in statements)
+    command = [sys.executable, "-W", "error", "-c", code]
+    output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    return [set(json.loads(line)) for line in output.splitlines()]
+
+
+def foreign(modules: set[str]) -> list[str]:
+    return sorted(name for name in modules if name.startswith(FOREIGN))
+
+
+def test_import_loads_torch_and_nothing_of_the_book() -> None:
+    before, after = modules_loaded_by("import torch", "import selfattn, selfattn.examples")
+    assert "torch" in after
+    assert foreign(after) == []
+    assert after - before - set(sys.stdlib_module_names) == {"selfattn"}
+
+
+def test_the_check_sees_a_foreign_module() -> None:
+    (loaded,) = modules_loaded_by("import docutils")
+    assert foreign(loaded) == ["docutils"]
+
+
+def test_public_names() -> None:
+    assert selfattn.__all__ == [
+        "SelfAttention_v1",
+        "SelfAttention_v2",
+        "__version__",
+        "attention_scores",
+        "attention_weights",
+        "context_vectors",
+        "copy_weights",
+        "self_attention",
+    ]
+    assert all(hasattr(selfattn, name) for name in selfattn.__all__)
+
+
+@pytest.mark.parametrize("name", [name for name in selfattn.__all__ if name != "__version__"])
+def test_public_docstrings_are_whole(name: str) -> None:
+    docstring = getattr(selfattn, name).__doc__
+    parts = [".. math::", "Args:", "Raises:", "Examples:", ">>> ", "References:"]
+    assert [part for part in parts if part not in docstring] == []
+
+
+def test_the_version_has_one_source() -> None:
+    assert re.fullmatch(r"\d+\.\d+\.\d+", selfattn.__version__)
+    try:
+        installed = metadata.version("selfattn")
+    except metadata.PackageNotFoundError:
+        pytest.skip("selfattn is not installed, so there is no second place to compare with")
+    assert installed == selfattn.__version__

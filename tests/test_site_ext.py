@@ -1,0 +1,330 @@
+"""The site's own directives: true numbers, the package's own code, and no script for formulas."""
+
+import ast
+import html
+import inspect
+import pickle
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from selfattn import SelfAttention_v1, modules
+from selfattn.examples import six_tokens
+
+EXT = Path(__file__).resolve().parents[1] / "docs" / "_ext"
+sys.path.insert(0, str(EXT))  # the site's extensions are modules, not a package
+
+from attention_trace import Trace, attention_trace  # noqa: E402 - after sys.path
+from drawings import DRAWINGS  # noqa: E402 - the same
+from listing import UnknownObjectError, listing_source  # noqa: E402 - the same
+from mathml import UntranslatedError, to_mathml  # noqa: E402 - the same
+
+TEXT = re.compile(r"<text [^>]*>.*?</text>")
+TRACED = re.compile(r'data-trace="([^"]+)"[^>]*>([^<]*)<')
+
+CONF = f"""
+import sys
+sys.path.insert(0, {str(EXT)!r})
+extensions = ["myst_nb", "figures", "listing", "mathml", "folded"]
+myst_enable_extensions = ["dollarmath"]
+html_math_renderer = "mathml"
+numfig_secnum_depth = 0
+exercise_chapter = 3
+nb_execution_mode = "force"
+nb_execution_raise_on_error = True
+"""
+
+GOOD = r"""---
+file_format: mystnb
+kernelspec:
+  name: python3
+---
+# Good
+
+[](#fig-3-14), [text](#fig-3-14), {ref}`fig-3-14`, [](#list-3-1), {ref}`ex-3-1`, {eq}`eq-z`,
+and $\mathbf{q}^{(2)}$, inline.
+
+$$
+\begin{aligned}
+Z &= \mathrm{softmax}\!\left(\frac{QK^\top}{\sqrt{d_k}}\right) V \\
+a &< \begin{aligned} b \\ c \end{aligned}
+\end{aligned}
+$$ (eq-z)
+
+FIGURES
+
+```{listing} selfattn.modules.SelfAttention_v1
+:caption: A compact class, `SelfAttention_v1`
+:number: "3.1"
+:name: list-3-1
+```
+
+```{exercise-start}
+:label: ex-3-1
+```
+Say something.
+```{exercise-end}
+```
+
+```{solution-start} ex-3-1
+:label: sol-3-1
+```
+```{code-cell} ipython3
+print("ran " + "inside")
+```
+```{solution-end}
+```
+"""
+
+FIGURE = """```{{attention-figure}} {name}
+:number: "3.{number}"
+:name: fig-3-{number}
+:alt: What {name} shows, "quoted" & <marked>.
+Caption of *{name}*.
+```
+"""
+
+# page -> (its text, what the build must say, at which line)
+BAD = {
+    "figure": ("```{attention-figure} tower\n:alt: A\nB\n```", "the figures are: context, ov", 3),
+    "no-alt": ("```{attention-figure} scores\nB\n```", "'scores' needs :alt:", 3),
+    "stray": ("```{attention-figure} scores\n:alt: 9.99\nB\n```", "says 9.99, which the figure", 3),
+    "caption": ("```{attention-figure} scores\n:alt: A\nB\n\nC\n```", "a caption is one para", 3),
+    "object": ("```{listing} selfattn.modules.Nothing\n```", "defines SelfAttention_v1, ", 3),
+    "module": ("```{listing} selfattn.nowhere.Nothing\n```", "no module 'selfattn.nowhere'", 3),
+    "macro": ("$\\unheard x$", "unknown command \\unheard", 3),
+}
+
+
+def write(folder: Path, pages: dict[str, str]) -> None:
+    source = folder / "source"
+    source.mkdir()
+    (source / "conf.py").write_text(CONF)
+    toctree = "# Book\n\n```{toctree}\n" + "\n".join(pages) + "\n```\n"
+    for name, text in ({"index": toctree} | pages).items():
+        (source / f"{name}.md").write_text(text)
+
+
+def build(folder: Path, builder: str = "html") -> tuple[int, str, Path]:
+    """Build a small book as strictly as the real one; return status, messages, output."""
+    out = folder / builder
+    command = [sys.executable, "-m", "sphinx", "-n", "-W", "-b", builder]
+    result = subprocess.run(
+        [*command, "-d", str(folder / "doctrees"), str(folder / "source"), str(out)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return result.returncode, result.stderr, out
+
+
+@pytest.fixture(scope="module")
+def good(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    figures = "\n".join(
+        FIGURE.format(name=name, number=number) for number, name in enumerate(DRAWINGS, start=13)
+    )
+    folder = tmp_path_factory.mktemp("good")
+    write(folder, {"good": GOOD.replace("FIGURES", figures)})
+    status, messages, out = build(folder)
+    assert status == 0, messages
+    return folder, (out / "good.html").read_text()
+
+
+@pytest.fixture(scope="module")
+def bad_messages(tmp_path_factory: pytest.TempPathFactory) -> str:
+    folder = tmp_path_factory.mktemp("bad")
+    write(folder, {name: f"# {name}\n\n{text}\n" for name, (text, *_) in BAD.items()})
+    status, messages, _ = build(folder)
+    assert status == 1
+    return messages
+
+
+@pytest.fixture(params=sorted(DRAWINGS))
+def picture(request: pytest.FixtureRequest) -> str:
+    drawing = DRAWINGS[request.param]
+    return drawing.draw(attention_trace()).render("fig", drawing.title, "A description")
+
+
+def traced(picture: str) -> Iterator[tuple[float, str]]:
+    for path, shown in TRACED.findall(picture):
+        yield attention_trace().number(path), shown
+
+
+class TestFigures:
+    def test_the_trace_is_the_documented_computation(self) -> None:
+        trace = attention_trace()
+        torch.manual_seed(123)
+        expected = SelfAttention_v1(3, 2)(six_tokens().inputs)
+        torch.testing.assert_close(torch.tensor(trace.context_vecs), expected.detach())
+        assert f"{trace.number('attn_scores.1.1'):.4f}" == "1.8524"
+        assert f"{trace.number('attn_weights.1.5'):.4f}" == "0.1820"
+
+    def test_the_trace_leaves_the_generator_alone(self) -> None:
+        attention_trace.cache_clear()
+        before = torch.get_rng_state()
+        attention_trace()
+        assert torch.equal(torch.get_rng_state(), before)
+
+    def test_every_number_is_the_traces_number(self, picture: str) -> None:
+        for number, shown in traced(picture):
+            assert shown == f"{number:.2f}"
+
+    def test_no_number_is_written_by_hand(self, picture: str) -> None:
+        for element in TEXT.findall(picture):
+            if "data-trace" not in element:
+                words = re.sub(r"<[^>]*>", "", element)
+                assert not re.search(r"\d\.\d\d", words), words
+
+    def test_a_changed_trace_changes_every_number(self) -> None:
+        fields = attention_trace().__dict__
+        moved = {
+            name: _plus_one(value) if name != "words" else value for name, value in fields.items()
+        }
+        for drawing in DRAWINGS.values():
+            picture = drawing.draw(Trace(**moved)).render("fig", "", "")
+            for number, shown in traced(picture):
+                assert shown == f"{number + 1:.2f}"
+
+    @pytest.mark.parametrize(
+        ("name", "count"),
+        [("roadmap", 0), ("projections", 51), ("scores", 20), ("weights", 19), ("context", 32),
+         ("overview", 102)],
+    )  # fmt: skip
+    def test_figures_show_all_their_numbers(self, name: str, count: int) -> None:
+        picture = DRAWINGS[name].draw(attention_trace()).render("fig", "", "")
+        assert len(TRACED.findall(picture)) == count
+
+    def test_figures_are_legible_on_a_phone(self, picture: str) -> None:
+        sizes = [float(size) for size in re.findall(r'font-size="([\d.]+)"', picture)]
+        width = float(re.findall(r'viewBox="0 0 ([\d.]+)', picture)[0])
+        assert min(sizes) * min(1, 342 / width) >= 10  # 342 pixels is the text's width at 390
+
+    def test_figures_have_a_text_alternative(self, good: tuple[Path, str]) -> None:
+        pictures = re.findall(r"<svg.*?</svg>", good[1], flags=re.DOTALL)
+        assert len(pictures) == len(DRAWINGS)
+        for picture in pictures:
+            labelled = re.findall(r'aria-labelledby="(\S+) (\S+)"', picture)[0]
+            assert tuple(re.findall(r'<(?:title|desc) id="([^"]+)"', picture)) == labelled
+            assert "&amp; &lt;marked&gt;" in picture
+
+    def test_references_read_as_the_number(self, good: tuple[Path, str]) -> None:
+        links = re.findall(r'<a class="reference internal" href="#fig-3-14">(.*?)</a>', good[1])
+        words = [re.sub(r"<[^>]*>", "", link) for link in links]
+        assert words == ["Figure 3.14", "text", "Figure 3.14"]
+        assert '<figure class="captioned captioned-figure" id="fig-3-14">' in good[1]
+
+
+class TestListing:
+    @pytest.mark.parametrize("name", ["SelfAttention_v1", "SelfAttention_v2", "copy_weights"])
+    def test_a_listing_is_the_code_without_docstrings(self, name: str) -> None:
+        code, file = listing_source(f"selfattn.modules.{name}")
+        source = ast.parse(inspect.getsource(getattr(modules, name)))
+        for node in ast.walk(source):
+            if isinstance(node, ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node):
+                del node.body[0]
+        assert ast.dump(ast.parse(code)) == ast.dump(source)
+        assert '"""' not in code
+        assert file == Path(inspect.getfile(modules))
+
+    def test_comments_and_layout_stay(self) -> None:
+        code, _ = listing_source("selfattn.modules.SelfAttention_v1")
+        assert "class SelfAttention_v1(nn.Module):\n    def __init__(" in code
+        whole = inspect.getsource(SelfAttention_v1)
+        assert set(re.findall(r"#.*", code)) == set(re.findall(r"#.*", whole))
+
+    def test_unknown_names_say_what_there_is(self) -> None:
+        with pytest.raises(UnknownObjectError, match="SelfAttention_v1, SelfAttention_v2"):
+            listing_source("selfattn.modules.SelfAttention")
+        with pytest.raises(UnknownObjectError, match="write the full path"):
+            listing_source("SelfAttention_v1")
+
+    def test_the_page_shows_the_code(self, good: tuple[Path, str]) -> None:
+        block = good[1].partition('id="list-3-1"')[2].partition("</figure>")[0]
+        shown = html.unescape(re.sub(r"<[^>]*>", "", block.partition("<pre>")[2]))
+        assert shown.strip() == listing_source("selfattn.modules.SelfAttention_v1")[0].strip()
+        assert '<span class="caption-number">Listing 3.1</span>' in block
+
+    def test_the_page_depends_on_the_module(self, good: tuple[Path, str]) -> None:
+        environment = pickle.loads((good[0] / "doctrees" / "environment.pickle").read_bytes())  # noqa: S301 - our own build's
+        names = {Path(name).name for name in environment.dependencies["good"]}
+        assert {"modules.py", "functional.py", "drawings.py", "attention_trace.py"} <= names
+
+
+class TestMathematics:
+    def test_formulas_need_no_script(self, good: tuple[Path, str]) -> None:
+        assert good[1].count("<math ") == 2
+        assert not re.search(r"<script[^>]*mathjax", good[1], flags=re.IGNORECASE)
+        assert '<span class="eqno">(1)<a class="headerlink" href="#equation-eq-z"' in good[1]
+
+    def test_punctuation_stays_with_its_formula(self, good: tuple[Path, str]) -> None:
+        assert re.search(r'<span class="nowrap"><math .*</math>,</span> inline', good[1])
+
+    def test_nested_aligned_become_tables(self) -> None:
+        latex = r"\begin{aligned} a &= b \\ &< \begin{aligned} c \\ d \end{aligned} \end{aligned}"
+        assert to_mathml(latex, display=True).count("<mtable") == 2
+
+    def test_names_are_one_word(self) -> None:
+        for latex in (r"\mathrm{softmax}(x)", r"\operatorname{softmax}(x)"):
+            assert re.search(r"<mi[^>]*>softmax</mi>", to_mathml(latex, display=False))
+
+    @pytest.mark.parametrize(
+        "latex", [r"\unheard", r"\frac{a", "a_b_c", "a & b", r"\begin{gather}a\\b\end{gather}"]
+    )
+    def test_what_is_not_translated_is_refused(self, latex: str) -> None:
+        with pytest.raises(UntranslatedError):
+            to_mathml(latex, display=True)
+
+
+class TestExercises:
+    def test_the_solution_is_folded_and_has_run(self, good: tuple[Path, str]) -> None:
+        fold = re.findall(r"<details.*?</details>", good[1], flags=re.DOTALL)[0]
+        assert "open" not in fold.partition(">")[0]
+        assert "<summary>Solution to Exercise 3.1</summary>" in fold
+        assert "ran inside" in fold
+
+    def test_exercises_carry_the_chapter(self, good: tuple[Path, str]) -> None:
+        assert '<span class="caption-number">Exercise 3.1 </span>' in good[1]
+        assert re.search(r'href="#ex-3-1"><[^>]*>Exercise 3\.1<', good[1])
+
+    def test_no_id_is_used_twice(self, good: tuple[Path, str]) -> None:
+        ids = Ids(good[1]).found
+        assert sorted(ids) == sorted(set(ids))
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_mistakes_fail_with_a_place_and_a_remedy(name: str, bad_messages: str) -> None:
+    _, said, line = BAD[name]
+    matching = [text for text in bad_messages.splitlines() if f"{name}.md:{line}:" in text]
+    assert any(said in text for text in matching), bad_messages
+
+
+@pytest.mark.parametrize("builder", ["text", "latex"])
+def test_other_builders_say_the_same_in_words(builder: str, good: tuple[Path, str]) -> None:
+    status, messages, out = build(good[0], builder)
+    assert status == 0, messages
+    text = "\n".join(file.read_text() for file in out.glob("*.t*x*"))
+    for said in ("Figure 3.14", "What projections shows", "Listing 3.1", "ran inside"):
+        assert said in text
+
+
+class Ids(HTMLParser):
+    """Collects the ids of a page."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.found: list[str] = []
+        self.feed(page)
+
+    def handle_starttag(self, _tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found += [value for name, value in attrs if name == "id" and value]
+
+
+def _plus_one(value: Any) -> Any:
+    return tuple(map(_plus_one, value)) if isinstance(value, tuple) else value + 1
