@@ -36,6 +36,8 @@ class Outcome:
     cell_line: int = 0
     body_line: int = 0
     """Line of the page on which the documented text begins."""
+    name: str = ""
+    """What the page calls the expectation, to quote from it."""
     message: str = ""
     documented: str = ""
     executed: str = ""
@@ -135,6 +137,7 @@ def _of(cell: Cell, kind: Kind, expectation: Expectation | None = None, **parts:
             made,
             line=expectation.line,
             body_line=expectation.body_line,
+            name=expectation.name,
             documented=expectation.text,
         )
     return replace(made, **parts)  # type: ignore[arg-type]

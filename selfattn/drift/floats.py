@@ -1,19 +1,33 @@
-"""What a float of each kind can resolve: units in the last place, standard library only."""
+"""Whether the digits of a float are a rounding of a value, as far as its format can tell.
+
+The digits stand for all values that print like them. A value is taken for one of those if
+it is no further from them than rounding explains: a few units in the last place, at the
+scale at which the arithmetic was done.
+"""
 
 from __future__ import annotations
 
 import math
-import struct
-from decimal import Decimal
+import re
+from decimal import Decimal, InvalidOperation
 from enum import Enum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from selfattn.drift.tokens import Kind, Token
+from selfattn.drift.tokens import Kind, Token, groups
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
-__all__ = ["FloatKind", "ulp_distance"]
+__all__ = ["SHORT_UNITS", "UNITS", "FloatKind", "Precise", "ulp_distance"]
+
+UNITS = 16
+"""How many units in the last place a value may be from the documented digits."""
+
+SHORT_UNITS = 2
+"""The same for 16-bit formats: computed in float32, they are rounded once."""
+
+_FULL_DIGITS = 7
+"""A number that prints no more digits at full precision than this was cut before."""
 
 
 class FloatKind(Enum):
@@ -24,18 +38,24 @@ class FloatKind(Enum):
     FLOAT16 = 10
     BFLOAT16 = 7
 
-    @classmethod
-    def of(cls, found: Sequence[Token], place: int, mates: Sequence[str]) -> FloatKind:
-        """Tell the format of a printed number from its ``dtype=`` or from its digits.
+    @property
+    def units(self) -> int:
+        """How many units in the last place are rounding."""
+        return UNITS if self.value >= FloatKind.FLOAT32.value else SHORT_UNITS
 
-        A number that float32 can hold to all its printed digits is taken to be one.
-        """
-        named = _dtype(found, place)
-        if named is not None:
-            return named
-        return cls.FLOAT32 if all(_fits_float32(text) for text in mates) else cls.FLOAT64
+    def holds(self, value: Decimal, half: Decimal) -> bool:
+        """Tell whether a number of this format is no more than ``half`` from a value."""
+        mantissa, exponent = math.frexp(float(value))
+        bits = self.value + 1
+        nearest = math.ldexp(round(math.ldexp(mantissa, bits)), exponent - bits)
+        if self is FloatKind.FLOAT32 and abs(nearest) >= _FLOAT32_END:
+            return False
+        return abs(Decimal(nearest) - value) <= half * _SLACK
 
 
+_FLOAT32_END = 2.0**128
+_SLACK = Decimal("1.001")  # the last printed digit is itself rounded, from binary
+_EXPONENTS = range(-330, 308)
 _NAMES = {
     "float64": FloatKind.FLOAT64,
     "complex128": FloatKind.FLOAT64,
@@ -44,30 +64,6 @@ _NAMES = {
     "float16": FloatKind.FLOAT16,
     "bfloat16": FloatKind.BFLOAT16,
 }
-
-
-def _dtype(found: Sequence[Token], place: int) -> FloatKind | None:
-    """Return the format that a ``dtype=`` names before the call around the number ends."""
-    depth = 0
-    for position in range(place, len(found)):
-        token = found[position]
-        depth += (token.kind is Kind.OPEN) - (token.kind is Kind.CLOSE)
-        if token.kind is Kind.CLOSE and token.text == ")" and depth < 0:
-            return None
-        if token.text == "dtype":
-            names = (t.text for t in found[position + 1 : position + 5])
-            return next((_NAMES[name] for name in names if name in _NAMES), None)
-    return None
-
-
-def _fits_float32(text: str) -> bool:
-    try:
-        value = float(text.rstrip("j"))
-        nearest = struct.unpack("f", struct.pack("f", value))[0]
-    except (ValueError, OverflowError):
-        return True
-    # 1e-12: a float64 is some 1e-8 from the nearest float32, a printed float32 nothing.
-    return math.isnan(value) or abs(nearest - value) <= 1e-12 * max(abs(value), 1e-3)
 
 
 def ulp_distance(beyond: Decimal, scale: Decimal, kind: FloatKind) -> float:
@@ -89,3 +85,157 @@ def ulp_distance(beyond: Decimal, scale: Decimal, kind: FloatKind) -> float:
         return math.inf
     exponent = math.frexp(float(scale))[1] - 1
     return float(beyond / Decimal(2) ** (exponent - kind.value))
+
+
+class _Array(NamedTuple):
+    """What the numbers that were computed together have in common."""
+
+    kind: FloatKind
+    largest: Decimal
+    weights: bool
+    """Whether all are between 0 and 1, as what comes out of a softmax is."""
+
+
+class Precise:
+    """An output at full precision, by which the same output at fewer digits is judged."""
+
+    def __init__(self, found: Sequence[Token]) -> None:
+        """Take the tokens of the output at full precision."""
+        self._texts = [token.text for token in found]
+        self._groups = groups(found)
+        self._named = _named_kinds(found)
+        self._members: dict[int, list[Decimal]] = {}
+        self._arrays: dict[int, _Array] = {}
+        for group, token in zip(self._groups, found, strict=True):
+            if token.kind is Kind.FLOAT and (value := _value(token.text)) is not None:
+                self._members.setdefault(group, []).append(value)
+
+    def judge(self, place: int, documented: str, executed: str) -> float | str:
+        """Say how far a value is from its documented digits, or why that can't be rounding.
+
+        Args:
+            place: Which token it is.
+            documented: The digits that the page gives.
+            executed: The digits that were printed.
+
+        Returns:
+            Units in the last place beyond the values that print like ``documented``.
+
+        """
+        precise = self._texts[place]
+        values = [_value(text) for text in (documented, executed, precise)]
+        meant, printed, value = values
+        if meant is None or printed is None or value is None:
+            return "not finite"
+        full = executed == precise and _digits(documented, executed) >= _FULL_DIGITS
+        if _form(documented, full=full) != _form(executed, full=full):
+            return "printed in another form"
+        if abs(printed - value) > _half_unit(executed) * _SLACK:
+            return f"the page printed another value when run again: {precise}"
+        half = min(_half_unit(documented), _half_unit(executed)) if full else _half_unit(documented)
+        return self._distance(place, meant, half, value)
+
+    def _distance(self, place: int, meant: Decimal, half: Decimal, value: Decimal) -> float | str:
+        precise = self._texts[place]
+        if meant and value and meant.is_signed() != value.is_signed():
+            return f"the sign differs: {precise}"
+        array = self._array(place, value)
+        if not array.kind.holds(meant, half):
+            return f"no {array.kind.name.lower()} prints like this"
+        beyond, scale = _beyond(meant, half, value), array.largest
+        if "e" in precise.lower():
+            # Small numbers are shown for their own sake. What comes out of a softmax is an
+            # exponential: rounding of its argument makes an error that grows with the argument.
+            scale = abs(value)
+            if array.weights and value:
+                beyond /= Decimal(max(1.0, math.log(array.largest / value)))
+        units = ulp_distance(beyond, scale, array.kind)
+        if units > array.kind.units:
+            told = f"{units:.0f} units in the last place too far ({array.kind.units} allowed)"
+            return f"the executed value is {precise}, {told}"
+        return units
+
+    def _array(self, place: int, value: Decimal) -> _Array:
+        """Describe the numbers that were computed together with this one."""
+        group = self._groups[place]
+        if group < 0:
+            return _described(self._named[place], [value])
+        if group not in self._arrays:
+            self._arrays[group] = _described(self._named[place], self._members[group])
+        return self._arrays[group]
+
+
+def _described(named: FloatKind | None, members: Sequence[Decimal]) -> _Array:
+    largest = max(abs(member) for member in members)
+    weights = all(0 <= member <= 1 for member in members)
+    return _Array(named or _guessed_kind(members), largest, weights)
+
+
+def _named_kinds(found: Sequence[Token]) -> list[FloatKind | None]:
+    """Return for each token the format that a ``dtype=`` names in the call around it."""
+    kinds: list[FloatKind | None] = []
+    around: list[FloatKind | None] = [None]
+    for place in reversed(range(len(found))):
+        token = found[place]
+        if token.kind is Kind.CLOSE:
+            around.append(around[-1] if token.text == "]" else None)
+        elif token.kind is Kind.OPEN and len(around) > 1:
+            around.pop()
+        elif token.text == "dtype" and len(around) > 1:
+            words = (after.text for after in found[place + 1 : place + 5])
+            around[-1] = next((_NAMES[word] for word in words if word in _NAMES), None)
+        kinds.append(around[-1])
+    return kinds[::-1]
+
+
+def _guessed_kind(values: Iterable[Decimal]) -> FloatKind:
+    """Tell the format of numbers that show all their digits.
+
+    What float32 can hold to the last of them is taken to be one.
+    """
+    fits = all(FloatKind.FLOAT32.holds(value, _half_of(value)) for value in values)
+    return FloatKind.FLOAT32 if fits else FloatKind.FLOAT64
+
+
+# Digits ------------------------------------------------------------------------------
+
+
+def _value(text: str) -> Decimal | None:
+    """Return the value of a printed number; None if it is none that a float can hold."""
+    try:
+        value = Decimal(text.rstrip("j"))
+    except InvalidOperation:
+        return None
+    return value if value.is_finite() and value.adjusted() in _EXPONENTS else None
+
+
+def _half_unit(text: str) -> Decimal:
+    """Return half a unit of the last digit of a printed number."""
+    value = Decimal(text.rstrip("j"))
+    # With an exponent, a zero is a zero and not what is left of a small number.
+    return _half_of(value) if value or "e" not in text.lower() else Decimal(0)
+
+
+def _half_of(value: Decimal) -> Decimal:
+    exponent = value.as_tuple().exponent
+    assert isinstance(exponent, int)  # finite, as checked before  # noqa: S101
+    return Decimal((0, (5,), exponent - 1))
+
+
+def _beyond(meant: Decimal, half: Decimal, value: Decimal) -> Decimal:
+    """Return how far a value is from those that print like the documented digits."""
+    low, high = meant - half, meant + half
+    if not meant:  # 0.0000 and -0.0000 are what is left of numbers of that sign
+        low, high = (low, Decimal(0)) if meant.is_signed() else (Decimal(0), high)
+    return max(low - value, value - high, Decimal(0))
+
+
+def _form(text: str, *, full: bool) -> tuple[object, ...]:
+    """Return how a number is printed; one that shows all its digits can have any number of them."""
+    mantissa, marker, _ = re.split(r"(?=[eEj]|$)", text, maxsplit=1)[0], "e" in text.lower(), None
+    return mantissa, marker, full
+
+
+def _digits(*texts: str) -> int:
+    """Return the largest number of significant digits."""
+    return max(len(Decimal(text.rstrip("j")).as_tuple().digits) for text in texts)

@@ -89,6 +89,11 @@ class Kind(Enum):
         "a page or notebook can't be read",
         "mend the file; a text notebook starts with `file_format: mystnb` in its front matter",
     )
+    QUOTATION = (
+        "quotation",
+        "a number is quoted that no cell printed",
+        "name the expectation with `:name:`, once in the book, and quote a number that it has",
+    )
     ADDRESS = (
         "address",
         "an output holds a memory address, which differs in each run",

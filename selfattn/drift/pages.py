@@ -15,14 +15,16 @@ from docutils import nodes
 from myst_nb.core.execute.base import NotebookClientBase
 from sphinx.builders import Builder
 from sphinx.errors import ConfigError, ExtensionError
+from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util import logging
 from sphinx.util.console import color_terminal
-from sphinx.util.docutils import SphinxDirective
+from sphinx.util.docutils import SphinxDirective, SphinxRole
 
 from selfattn.drift.check import Outcome, PageResult
 from selfattn.drift.configuration import find_reference
 from selfattn.drift.formats import to_github, to_json
 from selfattn.drift.kinds import Kind
+from selfattn.drift.quote import read_quotation
 from selfattn.drift.report import count, describe_environment, render
 from selfattn.drift.sources import DIRECTIVE, read_notebook, read_page
 from selfattn.drift.verify import Settings, chosen_policy, verify
@@ -59,6 +61,9 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_builder(DriftBuilder)
     app.add_directive(DIRECTIVE, ExpectedOutput)
     app.add_directive("code-cell", NestedCell, override=True)
+    app.add_role("printed", Printed())
+    app.add_post_transform(QuoteNumbers)
+    app.connect("doctree-read", _keep_quotations)
     app.add_node(
         drift_mark,
         html=(_visit_mark, _depart_mark),
@@ -111,7 +116,8 @@ def _always_run(
     _app: Sphinx, env: BuildEnvironment, _added: set[str], _changed: set[str], _removed: set[str]
 ) -> Sequence[str]:
     """Have every page with cells read again: what it prints may have changed without it."""
-    return [name for name in _results(env) if name in env.found_docs]
+    quoting = {name for name, said in env.metadata.items() if "drift_quotations" in said}
+    return [name for name in quoting.union(_results(env)) if name in env.found_docs]
 
 
 def _forget(_app: Sphinx, env: BuildEnvironment, docname: str) -> None:
@@ -132,9 +138,9 @@ def _record(env: BuildEnvironment, *outcomes: Outcome) -> None:
     results[env.docname] = replace(page, outcomes=(*page.outcomes, *outcomes))
 
 
-def _file(env: BuildEnvironment) -> str:
-    """Return the name of the page that is being read, as one would type it."""
-    path = Path(env.doc2path(env.docname))
+def _file(env: BuildEnvironment, docname: str = "") -> str:
+    """Return the name of a page, the one that is being read by default, as one would type it."""
+    path = Path(env.doc2path(docname or env.docname))
     return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
 
 
@@ -240,7 +246,10 @@ class NestedCell(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         """Record that it wasn't run."""
-        _record(self.env, _nested(self, "a code cell here is never run"))
+        told = "a code cell here is never run"
+        if "nb_renderer" not in self.state.document.attributes:
+            told = f"{told}: `file_format: mystnb` is missing in the page's front matter"
+        _record(self.env, _nested(self, told))
         return []
 
 
@@ -311,6 +320,78 @@ def _skip(_translator: Any, _node: drift_mark) -> None:
     raise nodes.SkipNode
 
 
+# Numbers in sentences -----------------------------------------------------------------
+
+
+class quoted_number(nodes.Inline, nodes.TextElement):  # noqa: N801 - docutils names nodes so
+    """A number that a cell printed, wherever in the book; filled in once all pages are read."""
+
+
+class Printed(SphinxRole):
+    """Quotes a number that a cell printed: ``{printed}`weights[1] .0%```."""
+
+    def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
+        """Leave a place for the number."""
+        node = quoted_number("", "?", target=self.text)
+        self.set_source_info(node)
+        return [node], []
+
+
+class QuoteNumbers(SphinxPostTransform):
+    """Puts the numbers where they are quoted."""
+
+    default_priority = 5
+
+    def run(self, **_: Any) -> None:
+        """Fill in each number of a page that is written."""
+        for node in list(self.document.findall(quoted_number)):
+            try:
+                text = quote(self.env, node["target"])
+            except ValueError:
+                text = "?"  # said by _check_quotations, once for all builders
+            node.replace_self(nodes.inline("", text, classes=["drift-quoted"]))
+
+
+def quote(env: BuildEnvironment, target: str) -> str:
+    """Return a number that a cell of the book printed.
+
+    Raises:
+        ValueError: If there is none, or several outputs have the name.
+
+    """
+    quotation = read_quotation(target)
+    named = [
+        o for page in _results(env).values() for o in page.outcomes if o.name == quotation.name
+    ]
+    if len(named) != 1:
+        msg = f"{len(named) or 'no'} expectations are named {quotation.name}"
+        raise ValueError(msg)
+    return quotation.of(named[0].executed)
+
+
+def _keep_quotations(app: Sphinx, doctree: nodes.document) -> None:
+    """Remember what a page quotes, and where."""
+    found = [(node["target"], node.line or 1) for node in doctree.findall(quoted_number)]
+    if found:
+        app.env.metadata[app.env.docname]["drift_quotations"] = found
+
+
+def _check_quotations(env: BuildEnvironment) -> dict[str, PageResult]:
+    """Return what came of each page, with what it quotes that no cell printed."""
+    results = dict(_results(env))
+    for docname, metadata in env.metadata.items():
+        wrong: list[Outcome] = []
+        for target, line in metadata.get("drift_quotations", []):
+            try:
+                quote(env, target)
+            except ValueError as error:
+                wrong.append(Outcome(Kind.QUOTATION, line, message=str(error)))
+        if wrong:
+            page = results.get(docname) or PageResult(_file(env, docname))
+            results[docname] = replace(page, outcomes=(*page.outcomes, *wrong))
+    return results
+
+
 # The verdict --------------------------------------------------------------------------
 
 
@@ -318,7 +399,7 @@ def _report(app: Sphinx, exception: Exception | None) -> None:
     """Tell what came of every page, those read by an earlier build too, and fail."""
     if exception is not None:
         return
-    results = [page for _, page in sorted(_results(app.env).items())]
+    results = [page for _, page in sorted(_check_quotations(app.env).items())]
     if app.builder.name == DriftBuilder.name:
         Path(app.outdir, "drift.txt").write_text(render(results, verbose=True) + "\n", "utf-8")
         Path(app.outdir, "drift.json").write_text(to_json(results), "utf-8")

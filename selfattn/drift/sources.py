@@ -40,6 +40,8 @@ class Expectation:
     body_line: int
     """Line of the page on which its text begins."""
     stream: Stream = Stream.ALL
+    name: str = ""
+    """What the page calls it, to quote numbers from it."""
     raises: str = ""
     """The error that the cell must raise."""
     unchecked: str = ""
@@ -152,7 +154,10 @@ def _attach(
     assert token.map  # noqa: S101 - only fences with a map come here
     first, last = token.map
     expectation, problems = _expectation(token.content, first + 1)
-    if token.info.strip() != f"{{{DIRECTIVE}}}":
+    argument = token.info.strip().removeprefix(f"{{{DIRECTIVE}}}").strip()
+    if argument:
+        # Sphinx hands an argument that isn't wanted over as the first line of the content.
+        expectation = replace(expectation, content=f"{argument}\n{token.content}".strip())
         told = f"`{{{DIRECTIVE}}}` takes no argument, got {token.info.strip()!r}"
         problems.append(Problem(Kind.OPTION, first + 1, told))
     owner = max((place for place, end in ends.items() if end <= first), default=None)
@@ -199,15 +204,17 @@ def _with_option(expectation: Expectation, name: str, value: str, line: int) -> 
             msg = f"`:stream:` must be one of {', '.join(names)}; got {value!r}"
             raise ValueError(msg)
         return replace(expectation, stream=Stream(value))
-    if name in ("raises", "unchecked"):
+    if name in ("name", "raises", "unchecked"):
         if not value:
-            wanted = "the error's name" if name == "raises" else "the reason"
+            wanted = {"name": "a name", "raises": "the error's name"}.get(name, "the reason")
             msg = f"`:{name}:` must be followed by {wanted}"
             raise ValueError(msg)
         if name == "raises":
             return replace(expectation, raises=value)
+        if name == "name":
+            return replace(expectation, name=value)
         return replace(expectation, unchecked=value)
-    msg = f"unknown option `:{name}:`; known are allow, stream, raises and unchecked"
+    msg = f"unknown option `:{name}:`; known are allow, name, raises, stream and unchecked"
     raise ValueError(msg)
 
 
