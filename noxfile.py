@@ -37,10 +37,13 @@ def install(session: nox.Session, *groups: str) -> None:
 
 @nox.session
 def docs(session: nox.Session) -> None:
-    """Build, execute and verify the book into docs/_build/html (after --: for Sphinx)."""
+    """Build, execute and verify the book into docs/_build/html (after --: --twice, Sphinx's)."""
     install(session)
-    sphinx = ("python", "-m", "sphinx", "-n", "-W", "-b", "html", "-d", "docs/_build/doctrees")
-    session.run(*sphinx, "docs", "docs/_build/html", *session.posargs)
+    sphinx = ("python", "-m", "sphinx", "-n", "-W", "-j", "auto", "-b", "html")
+    doctrees = ("-d", "docs/_build/doctrees")
+    given = [word for word in session.posargs if word != "--twice"]
+    twice = ["-D", "drift_twice=1"] if "--twice" in session.posargs else []
+    session.run(*sphinx, *doctrees, *twice, "docs", "docs/_build/html", *given)
 
 
 @nox.session
@@ -52,12 +55,15 @@ def doctest(session: nox.Session) -> None:
 
 @nox.session
 def lint(session: nox.Session) -> None:
-    """Check style and formatting with ruff."""
+    """Check style and formatting with ruff, and spelling (the project's own: docs/words.txt)."""
     session.install(
         "--constraint", "constraints.txt", *nox.project.dependency_groups(PYPROJECT, "lint")
     )
     session.run("ruff", "check", ".")
     session.run("ruff", "format", "--check", ".")
+    session.run("codespell")
+    prose = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs", "selfattn")
+    session.run("python", "tools/spelling.py", *prose)
 
 
 @nox.session
@@ -73,3 +79,32 @@ def tests(session: nox.Session) -> None:
     """Run the tests (after --: for pytest, such as -m 'not slow', or --cov)."""
     install(session, "tests")
     session.run("pytest", *session.posargs)
+
+
+@nox.session(default=False)
+def mutation(session: nox.Session) -> None:
+    """Alter every documented output in every way, and count what is caught (a few minutes)."""
+    install(session, "tests")
+    session.run("python", "tools/mutation.py", *session.posargs)
+
+
+@nox.session(default=False)
+def lanes(session: nox.Session) -> None:
+    """Check the book under settings that move last digits (about ten minutes)."""
+    install(session)
+    session.run("python", "tools/lanes.py", *session.posargs)
+
+
+@nox.session(default=False)
+def margins(session: nox.Session) -> None:
+    """List the documented numbers that are closest to where their last digit changes."""
+    install(session)
+    session.run("python", "tools/margins.py", *session.posargs)
+
+
+@nox.session(default=False)
+def linkcheck(session: nox.Session) -> None:
+    """Ask every address that the book links to; needs a network."""
+    install(session)
+    sphinx = ("python", "-m", "sphinx", "-b", "linkcheck", "-d", "docs/_build/linkcheck-doctrees")
+    session.run(*sphinx, "docs", "docs/_build/linkcheck", *session.posargs)

@@ -12,12 +12,20 @@ copyright = "the selfattn authors, Apache-2.0"
 extensions = [
     "myst_nb",
     "selfattn.drift",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.napoleon",
     "sphinx_copybutton",
     "sphinx_design",
+    "sphinxcontrib.bibtex",
+    "codelinks",
+    "cost",
     "figures",
     "folded",
+    "inventories",
     "listing",
     "mathml",
+    "notation",
+    "recorded",
 ]
 exclude_patterns = ["_build", "_ext"]
 nitpicky = True
@@ -26,8 +34,22 @@ nitpicky = True
 myst_enable_extensions = ["amsmath", "colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
 myst_update_mathjax = False
+nb_merge_streams = True
 exercise_chapter = 3
 numfig = True
+
+# Links; see docs/_ext/inventories.py for the names that each manual has
+autodoc_member_order = "bysource"
+bibtex_bibfiles = ["references.bib"]
+bibtex_reference_style = "author_year"
+codeautolink_concat_default = True
+codeautolink_warn_on_missing_inventory = True
+inventories = {
+    "python": "https://docs.python.org/3/",
+    "sphinx": "https://www.sphinx-doc.org/en/master/",
+    "torch": "https://docs.pytorch.org/docs/2.13/",
+}
+napoleon_numpy_docstring = False
 
 # The site
 html_theme = "sphinx_book_theme"

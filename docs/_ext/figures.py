@@ -7,11 +7,18 @@ from typing import TYPE_CHECKING
 
 import attention_trace
 import captioned
+import cost_trace
 import drawings
+import drawings_cost
+import drawings_roles
+import drawings_scaling
+import drawings_training
+import roles_trace
+import scaling_trace
 import svg
+import training_trace
 from docutils import nodes
 from docutils.parsers.rst import directives
-from drawings import DRAWINGS
 
 from selfattn import examples, functional, modules
 
@@ -19,7 +26,18 @@ if TYPE_CHECKING:
     from sphinx.application import Sphinx
     from sphinx.util.typing import ExtensionMetadata
 
-DEPENDENCIES = (attention_trace, drawings, svg, examples, functional, modules)
+DRAWINGS = (
+    drawings.DRAWINGS
+    | drawings_cost.DRAWINGS
+    | drawings_roles.DRAWINGS
+    | drawings_scaling.DRAWINGS
+    | drawings_training.DRAWINGS
+)
+DEPENDENCIES = (
+    *(attention_trace, cost_trace, roles_trace, scaling_trace, training_trace),
+    *(drawings, drawings_cost, drawings_roles, drawings_scaling, drawings_training, svg),
+    *(examples, functional, modules),
+)
 
 
 class AttentionFigure(captioned.CaptionedDirective):

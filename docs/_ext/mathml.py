@@ -34,6 +34,14 @@ SPACES = {
 # The converter knows `split` but not `aligned`; Sphinx numbers equations, so rows are not numbered.
 ENVIRONMENTS = {"aligned": "split", "align": "align*", "equation": "", "equation*": ""}
 
+# A tensor has the colour that it has in the figures; the style sheet knows the classes.
+ROLES = {
+    letter: f"role-{role}"
+    for role, letters in (("query", "𝐪𝐐"), ("key", "𝐤𝐊"), ("value", "𝐯𝐕"), ("weight", "𝐀αωΩ"))
+    for letter in letters
+}
+MATRIX_ROLES = {"q": "role-query", "k": "role-key", "v": "role-value"}
+
 
 class UntranslatedError(ValueError):
     """A formula that would not look on the page as it is written."""
@@ -51,6 +59,8 @@ def to_mathml(latex: str, *, display: bool) -> str:
         _decode(element)
     for element in list(math.iter()):
         _join_upright(element)
+    for element in math.iter():
+        _colour(element)
     problems = sorted(set(filter(None, map(_problem, math.iter()))))
     if problems:
         raise UntranslatedError("; ".join(problems))
@@ -88,6 +98,16 @@ def _join_upright(row: ET.Element) -> None:
             row.remove(child)
         else:
             previous = child if upright else None
+
+
+def _colour(element: ET.Element) -> None:
+    """Mark queries, keys, values and weights, and the matrices that make them."""
+    role = ROLES.get(element.text or "") if element.tag == "mi" else None
+    if element.tag == "msub" and [child.tag for child in element] == ["mi", "mi"]:
+        base, index = (child.text or "" for child in element)
+        role = MATRIX_ROLES.get(index) if base == "𝐖" else None
+    if role:
+        element.set("class", role)
 
 
 def _problem(element: ET.Element) -> str | None:

@@ -2,26 +2,27 @@
 
 ``python -m selfattn.drift PATH...`` takes MyST pages, notebooks as they stand, and folders of
 them. It exits with 0 if all is verified, 1 if an output drifted, 2 if something could not be
-checked.
+checked, 130 if it was interrupted.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import signal
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from selfattn.drift.check import Outcome, PageResult
 from selfattn.drift.compare import Policy
 from selfattn.drift.configuration import find_reference
-from selfattn.drift.formats import to_github, to_json, to_junit
+from selfattn.drift.formats import exit_status, to_github, to_json, to_junit
 from selfattn.drift.kinds import Kind
-from selfattn.drift.report import count, render, use_color
-from selfattn.drift.sources import load
-from selfattn.drift.update import Change, update_notebook, update_page, write
+from selfattn.drift.report import render, use_color
+from selfattn.drift.sources import Page, load
+from selfattn.drift.update import WRITABLE, Change, update_notebook, update_page, write
 from selfattn.drift.verify import POLICY_VARIABLE, Settings, chosen_policy, verify
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["main"]
 
-_SKIPPED_FOLDERS = {"_build", "node_modules", "jupyter_execute", "__pycache__"}
+_SKIPPED = {"_build", "node_modules", "jupyter_execute", "__pycache__"}
 _INTERRUPTED = 130
 
 
@@ -43,11 +44,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit status."""
     parser = _parser()
     options = parser.parse_args(arguments)
-    if options.structure and os.environ.get("CI"):
-        parser.error("--structure verifies nothing, and is refused under CI")
     try:
         policy = Policy.STRUCTURE if options.structure else chosen_policy(options.policy)
-        paths = list(_paths(options.paths))
+        _refuse(options, policy)
+        paths = list(dict.fromkeys(_paths(options.paths)))
     except ValueError as error:
         parser.error(str(error))
     try:
@@ -60,27 +60,56 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _INTERRUPTED
     results = [each.result for each in checked]
     _tell(results, options)
-    if options.update:
-        changes = [each.change for each in checked if each.change]
-        return write(changes, force=options.force) if changes else _status(results)
-    return _status(results)
+    return _update(checked, force=options.force) if options.update else exit_status(results)
+
+
+def _refuse(options: argparse.Namespace, policy: Policy | None) -> None:
+    """Refuse what contradicts itself, before anything runs."""
+    if policy is Policy.STRUCTURE and os.environ.get("CI"):
+        msg = "the policy structure (--structure) verifies nothing, and is refused under CI"
+        raise ValueError(msg)
+    if options.update and (policy is Policy.STRUCTURE or options.json):
+        msg = "--update doesn't go with --structure, which looks past floats, or with --json"
+        raise ValueError(msg)
+    if options.junit and not options.junit.absolute().parent.is_dir():
+        msg = f"there is no folder for {options.junit}"
+        raise ValueError(msg)
+
+
+def _update(checked: Sequence[_Checked], *, force: bool) -> int:
+    """Write what was printed; what that doesn't mend still fails."""
+    status = write([each.change for each in checked if each.change], force=force)
+    left = [_left(each) for each in checked]
+    if status or not any(page.failed for page in left):
+        return status
+    print(render(left, color=use_color(sys.stdout)))
+    return exit_status(left)
+
+
+def _left(checked: _Checked) -> PageResult:
+    """Return what came of a page, without what was written into it."""
+    written = (*WRITABLE, Kind.NO_OUTPUT) if checked.result.stored else WRITABLE
+    outcomes = tuple(o for o in checked.result.outcomes if o.kind not in written)
+    return replace(checked.result, outcomes=outcomes) if checked.change else checked.result
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m selfattn.drift",
         description="Run pages and notebooks, and hold what they print against what they document.",
-        epilog="Exit status: 0 all verified, 1 an output drifted, 2 could not be checked.",
+        epilog="Exit status: 0 all verified, 1 an output drifted, 2 could not be checked, "
+        "130 interrupted.",
     )
     add = parser.add_argument
     add("paths", nargs="+", type=Path, metavar="PATH", help="a MyST page, a notebook or a folder")
     add(
         "--policy",
+        choices=("auto", Policy.EXACT.value, Policy.PORTABLE.value),
         default="auto",
         metavar="NAME",
         help=f"auto, exact or portable; {POLICY_VARIABLE} comes before it",
     )
-    add("--timeout", type=int, default=300, metavar="S", help="seconds a cell may take (300)")
+    add("--timeout", type=_seconds, default=300, metavar="S", help="seconds a cell may take (300)")
     add("--twice", action="store_true", help="run each page twice and name what doesn't repeat")
     add("--structure", action="store_true", help="compare all but floats; verifies nothing")
     add("--stderr", action="store_true", help="compare what notebooks stored of stderr too")
@@ -94,20 +123,31 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _seconds(text: str) -> int:
+    if not text.isdecimal() or not int(text):
+        msg = f"expected a number of seconds, got {text!r}"
+        raise argparse.ArgumentTypeError(msg)
+    return int(text)
+
+
 def _paths(given: Sequence[Path]) -> Iterator[Path]:
     """Yield the files to check: those given, and the pages and notebooks below folders."""
     for path in given:
         if path.is_dir():
-            for found in sorted(path.rglob("*")):
-                inside = found.relative_to(path).parts
-                hidden = any(p.startswith(".") or p in _SKIPPED_FOLDERS for p in inside)
-                if found.suffix in (".md", ".ipynb") and found.is_file() and not hidden:
-                    yield found
+            yield from _below(path)
         elif path.is_file():
             yield path
         else:
             msg = f"there is no file or folder {path}"
             raise ValueError(msg)
+
+
+def _below(folder: Path) -> Iterator[Path]:
+    for place, folders, files in os.walk(folder):
+        folders[:] = sorted(f for f in folders if not f.startswith(".") and f not in _SKIPPED)
+        for name in sorted(files):
+            if name.endswith((".md", ".ipynb")) and not name.startswith("."):
+                yield Path(place, name)
 
 
 def _check(
@@ -118,17 +158,19 @@ def _check(
         print(f"[{number}/{total}] {path}", file=sys.stderr, flush=True)
     try:
         loaded = load(path, stderr=options.stderr)
+        reference = find_reference(path.parent)
     except Exception as error:  # noqa: BLE001 - one bad file must not hide the others
-        told = f"{type(error).__name__}: {error}"
-        return _Checked(PageResult(str(path), (Outcome(Kind.UNREADABLE, 1, message=told),)))
-    if loaded is None:
+        told = Outcome(Kind.UNREADABLE, 1, message=f"{type(error).__name__}: {error}")
+        return _Checked(PageResult(str(path), (told,), stored=path.suffix == ".ipynb"))
+    page, notebook = loaded or (Page(), None)
+    if notebook is None or not (page.cells or page.problems):
         return _Checked(PageResult(str(path)))
-    page, notebook = loaded
-    settings = Settings(policy, find_reference(path.parent), options.timeout, twice=options.twice)
+    settings = Settings(policy, reference, options.timeout, twice=options.twice)
     result, _ = verify(page, notebook, folder=path.parent, file=str(path), settings=settings)
-    if page.stored:
-        return _Checked(result, update_notebook(path, page, notebook, result))
-    return _Checked(result, update_page(path, page, result))
+    if not options.update:
+        return _Checked(result)
+    update = update_notebook if page.stored else update_page
+    return _Checked(result, update(path, page, notebook, result))
 
 
 def _tell(results: Sequence[PageResult], options: argparse.Namespace) -> None:
@@ -146,12 +188,9 @@ def _tell(results: Sequence[PageResult], options: argparse.Namespace) -> None:
     print(told.rpartition("\n")[2] if options.quiet else told)
 
 
-def _status(results: Sequence[PageResult]) -> int:
-    failures = [o.kind for page in results for o in page.outcomes if o.kind.fails]
-    if any(not kind.unknown for kind in failures):
-        return 1
-    return 2 if failures or not count(results).checked else 0
-
-
 if __name__ == "__main__":
+    # What a cell printed may be more than the terminal's encoding holds.
+    sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    # Both ways to end it leave no kernel behind.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     sys.exit(main())

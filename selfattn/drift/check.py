@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from selfattn.drift.compare import Policy, Verdict, compare
 from selfattn.drift.kinds import Kind, Problem
-from selfattn.drift.outputs import Printed, Stream, address, printed
+from selfattn.drift.outputs import Printed, Stream, address, printed, without_addresses
 from selfattn.drift.tokens import Kind as TokenKind
 from selfattn.drift.tokens import tokens
 
@@ -92,7 +92,7 @@ def check_page(  # noqa: PLR0913 - one page has these parts
     """
     outcomes = [_outcome(problem) for problem in page.problems]
     skipped: Counter[str] = Counter()
-    how = _How(execution, policy, page.ignored)
+    how = _How(execution, policy, page.ignored, stored=page.stored)
     for cell in page.cells:
         node = notebook.cells[cell.index]
         full = printed(precise.cells[cell.index].outputs) if precise else None
@@ -123,6 +123,7 @@ class _How:
     execution: Execution
     policy: Policy
     ignored: frozenset[Stream]
+    stored: bool
 
 
 def _outcome(problem: Problem) -> Outcome:
@@ -158,13 +159,24 @@ def _check_cell(cell: Cell, output: Printed, full: Printed | None, how: _How) ->
     if "skip-execution" in cell.tags:
         told = "the cell is tagged skip-execution"
         yield _of(cell, Kind.UNCHECKED, message=told)
+        if how.stored:  # its author said so in the notebook, and has no better place for it
+            return
         yield from (_of(cell, Kind.NO_OUTPUT, e, message=told) for e in cell.expectations)
         return
-    if address(text) and not all(e.unchecked for e in cell.expectations):
-        yield _of(cell, Kind.ADDRESS, message=address(text))
+    found = address(output.select(Stream.MAIN) if Stream.STDERR in how.ignored else text)
+    if found and not all(e.unchecked for e in cell.expectations):
+        yield _of(cell, Kind.ADDRESS, message=found)
     for expectation in cell.expectations:
-        yield _check_expectation(cell, expectation, output, full, how.policy)
+        outcome = _check_expectation(cell, expectation, output, full, how.policy)
+        if not (found and _differs_in_addresses(outcome)):
+            yield outcome
     yield from _check_rest(cell, output, how.ignored)
+
+
+def _differs_in_addresses(outcome: Outcome) -> bool:
+    """Whether an output drifted in its memory addresses alone, which is told already."""
+    texts = (without_addresses(text) for text in (outcome.documented, outcome.executed))
+    return outcome.kind is Kind.DRIFT and compare(*texts).same
 
 
 def _check_expectation(

@@ -2,30 +2,25 @@
 
 Both texts are read into tokens (:mod:`selfattn.drift.tokens`) and compared in order.
 *exact* wants every token equal. *portable* also takes a number that prints differently
-when the documented digits are a rounding of the executed value within what float32
-arithmetic explains; for that it needs the output at full precision. *structure* looks at
-everything but the digits of floats, for code that is being changed.
+when the documented digits are a rounding of the executed value within what its format
+explains (:mod:`selfattn.drift.floats`); for that it needs the output at full precision.
+*structure* looks at everything but the digits of floats, for code that is being changed.
 """
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
-from decimal import Decimal, InvalidOperation
 from difflib import SequenceMatcher
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from selfattn.drift.floats import FloatKind, ulp_distance
-from selfattn.drift.tokens import ELISION, Kind, Token, groups, index_of, plain, tokens
+from selfattn.drift.floats import UNITS, Precise
+from selfattn.drift.tokens import ELISION, Kind, Token, indices, plain, tokens
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 __all__ = ["UNITS", "Accepted", "Difference", "Policy", "Verdict", "Waiver", "compare"]
-
-UNITS = 16
-"""How many float32 units beyond its rounding boundary *portable* lets a number be."""
 
 _DIFF_LIMIT = 4_000
 """Differing stretches longer than this many tokens are not searched for what moved."""
@@ -101,16 +96,21 @@ class Verdict:
         return not self.differences
 
 
+_Key = tuple[Kind, str, bool]
+
+
 @dataclass(frozen=True, slots=True)
 class _Side:
     """One of the two texts, read."""
 
     text: str
     tokens: list[Token]
+    keys: list[_Key]
 
     @classmethod
     def read(cls, text: str) -> _Side:
-        return cls(plain(text), tokens(text))
+        found = tokens(text)
+        return cls(plain(text), found, [token.key for token in found])
 
     def span(self, first: int, last: int) -> tuple[int, int]:
         """Return the characters from token ``first`` up to token ``last``."""
@@ -120,9 +120,27 @@ class _Side:
             return self.tokens[first].start, self.tokens[first].start
         return len(self.text), len(self.text)
 
+    def first_value(self, first: int, last: int) -> int:
+        """Return the place of the first word or number of a stretch; -1 if there is none."""
+        return next((i for i in range(first, last) if self.tokens[i].kind in _VALUES), -1)
 
-_Block = tuple[int, int, int, int]
-"""A differing stretch: documented tokens from, to; executed tokens from, to."""
+
+_VALUES = (Kind.WORD, Kind.INT, Kind.FLOAT)
+_NUMBERS = (Kind.INT, Kind.FLOAT)
+_FIXED = (Kind.OPEN, Kind.CLOSE, Kind.LINE, Kind.MARK)
+
+
+class _Block(NamedTuple):
+    """A differing stretch: documented tokens l0 to l1, executed tokens r0 to r1."""
+
+    l0: int
+    l1: int
+    r0: int
+    r1: int
+
+    def within(self, l0: int, l1: int, r0: int, r1: int) -> _Block:
+        """Return a part of it, counted from its beginning."""
+        return _Block(self.l0 + l0, self.l0 + l1, self.r0 + r0, self.r0 + r1)
 
 
 def compare(
@@ -144,7 +162,7 @@ def compare(
         waivers: Known differences, each of one element.
 
     Returns:
-        The verdict: what differs, what was accepted or waived, how much was compared.
+        What differs, what was accepted or waived, and how much was compared.
 
     Examples:
         >>> compare("tensor([0.3061, 0.8210])", "tensor([0.3061, 0.8210])").same
@@ -154,21 +172,23 @@ def compare(
         [((1,), '0.8210', '0.8211')]
 
     """
-    left, right = _Side.read(documented), _Side.read(executed)
-    differences = [_describe(left, right, block) for block in _blocks(left.tokens, right.tokens)]
+    left = _Side.read(documented)
+    right = left if executed == documented else _Side.read(executed)
+    differences = _described(left, right, list(_blocks(left, right)))
+    remaining, waived, unneeded, unmatched = _waive(differences, waivers, left)
     accepted: list[Accepted] = []
     if policy is Policy.STRUCTURE:
-        differences = [d for d in differences if not _both_floats(d)]
-    remaining, waived, unneeded, unmatched = _waive(differences, waivers, left)
-    if policy is Policy.PORTABLE and remaining:
-        remaining, accepted = _forgive(remaining, left, right, precise)
+        remaining = [d for d in remaining if not _both_floats(d)]
+        unneeded = []  # the digits that would say so are not looked at
+    elif policy is Policy.PORTABLE and remaining:
+        remaining, accepted = _forgive(remaining, right, precise)
     return Verdict(
         differences=tuple(remaining),
         accepted=tuple(accepted),
         waived=tuple(waived),
         unneeded=tuple(unneeded),
         unmatched=tuple(unmatched),
-        numbers=sum(token.kind in (Kind.INT, Kind.FLOAT) for token in left.tokens),
+        numbers=sum(token.kind in _NUMBERS for token in left.tokens),
         tokens=sum(token.kind is not Kind.ELISION for token in left.tokens),
     )
 
@@ -176,133 +196,139 @@ def compare(
 # Alignment ---------------------------------------------------------------------------
 
 
-def _blocks(left: Sequence[Token], right: Sequence[Token]) -> Iterator[_Block]:
+def _blocks(left: _Side, right: _Side) -> Iterator[_Block]:
     """Yield the stretches that differ, in order."""
-    cuts = [place for place, token in enumerate(left) if token.kind is Kind.ELISION]
-    if not cuts:
-        yield from _differing(left, right, 0, len(left), 0, len(right))
-        return
-    yield from _around_elisions(left, right, cuts)
+    cuts = [place for place, token in enumerate(left.tokens) if token.kind is Kind.ELISION]
+    if cuts:
+        yield from _around_elisions(left, right, cuts)
+    elif left.keys != right.keys:
+        yield from _differing(left, right, _Block(0, len(left.keys), 0, len(right.keys)))
 
 
-def _around_elisions(
-    left: Sequence[Token], right: Sequence[Token], cuts: list[int]
-) -> Iterator[_Block]:
+def _around_elisions(left: _Side, right: _Side, cuts: list[int]) -> Iterator[_Block]:
     """Compare the shown parts of an output of which rows are left out."""
-    starts = [0, *(cut + 1 for cut in cuts)]
-    parts = list(zip(starts, [*cuts, len(left)], strict=True))
+    end = len(right.keys)
+    firsts, lasts = [0, *(cut + 1 for cut in cuts)], [*cuts, len(left.keys)]
     at = 0
-    for number, (first, last) in enumerate(parts):
+    for first, last in zip(firsts, lasts, strict=True):
         length = last - first
-        if number == 0:
-            found = 0
-        elif number == len(parts) - 1:
-            found = len(right) - length
+        if not first:
+            found: int | None = 0
+        elif last == len(left.keys):
+            found = next((p for p in _row_ends(right, at) if p == end - length), None)
         else:
-            found = _search(left[first:last], right, at)
-        if found < at or (number and not _is_rows(right[at:found])):
-            yield first - (number > 0), last, min(at, len(right)), len(right)
+            found = _search(left, right, first, last, at)
+        if found is None:
+            yield _Block(first - 1, last, min(at, end), end)
             return
-        yield from _differing(left, right, first, last, found, min(found + length, len(right)))
-        at = found + length
+        at = min(found + length, end)
+        yield from _differing(left, right, _Block(first, last, found, at))
 
 
-def _search(part: Sequence[Token], right: Sequence[Token], at: int) -> int:
-    """Return where a shown part stands after at least one row, or -1."""
-    wanted = [token.key for token in part]
-    keys = [token.key for token in right]
-    for place in range(at + 1, len(right) - len(part) + 1):
-        if keys[place : place + len(part)] == wanted and _is_rows(right[at:place]):
+def _search(left: _Side, right: _Side, first: int, last: int, at: int) -> int | None:
+    """Return where a shown part stands after at least one row, as like it as there is one."""
+    length = last - first
+    part, wanted = left.tokens[first:last], left.keys[first:last]
+    ends = [p for p in _row_ends(right, at) if p + length <= len(right.keys)]
+    for place in ends:
+        if right.keys[place : place + length] == wanted:
             return place
-    return -1
+    alike = (p for p in ends if _same_shape(part, right.tokens[p : p + length]))
+    return min(alike, key=lambda p: _unequal(wanted, right.keys[p : p + length]), default=None)
 
 
-def _is_rows(left_out: Sequence[Token]) -> bool:
-    """Whether tokens are whole rows: something is there, and its brackets are closed."""
+def _unequal(left: Sequence[_Key], right: Sequence[_Key]) -> int:
+    return sum(a != b for a, b in zip(left, right, strict=True))
+
+
+def _row_ends(right: _Side, at: int) -> Iterator[int]:
+    """Yield where whole rows that begin at a token can end: something is there, and closed."""
     depth = 0
-    for token in left_out:
+    something = False
+    for place in range(at, len(right.tokens)):
+        token = right.tokens[place]
         depth += (token.kind is Kind.OPEN) - (token.kind is Kind.CLOSE)
         if depth < 0:
-            return False
-    return depth == 0 and any(t.kind in (Kind.WORD, Kind.INT, Kind.FLOAT) for t in left_out)
+            return
+        something = something or token.kind in _VALUES
+        if something and not depth:
+            yield place + 1
 
 
-def _differing(  # noqa: PLR0913, PLR0917 - two ranges of two sequences
-    left: Sequence[Token], right: Sequence[Token], l0: int, l1: int, r0: int, r1: int
-) -> Iterator[_Block]:
+def _differing(left: _Side, right: _Side, block: _Block) -> Iterator[_Block]:
     """Yield what differs between two ranges, number by number where only numbers differ."""
-    while l0 < l1 and r0 < r1 and left[l0].key == right[r0].key:
+    l0, l1, r0, r1 = block
+    while l0 < l1 and r0 < r1 and left.keys[l0] == right.keys[r0]:
         l0, r0 = l0 + 1, r0 + 1
-    while l0 < l1 and r0 < r1 and left[l1 - 1].key == right[r1 - 1].key:
+    while l0 < l1 and r0 < r1 and left.keys[l1 - 1] == right.keys[r1 - 1]:
         l1, r1 = l1 - 1, r1 - 1
+    block = _Block(l0, l1, r0, r1)
     if l0 == l1 and r0 == r1:
         return
-    if _same_shape(left[l0:l1], right[r0:r1]):
-        for offset in range(l1 - l0):
-            if left[l0 + offset].key != right[r0 + offset].key:
-                yield l0 + offset, l0 + offset + 1, r0 + offset, r0 + offset + 1
+    if _same_shape(left.tokens[l0:l1], right.tokens[r0:r1]):
+        yield from _one_by_one(left, right, block)
     elif max(l1 - l0, r1 - r0) > _DIFF_LIMIT:
-        yield l0, l1, r0, r1
+        yield block
     else:
-        yield from _moved(left, right, l0, l1, r0, r1)
+        yield from _moved(left, right, block)
 
 
-def _moved(  # noqa: PLR0913, PLR0917 - two ranges of two sequences
-    left: Sequence[Token], right: Sequence[Token], l0: int, l1: int, r0: int, r1: int
-) -> Iterator[_Block]:
+def _moved(left: _Side, right: _Side, block: _Block) -> Iterator[_Block]:
     """Yield what was replaced, dropped or added between two ranges."""
-    matcher = SequenceMatcher(
-        None, [t.key for t in left[l0:l1]], [t.key for t in right[r0:r1]], autojunk=False
-    )
-    for tag, i0, i1, j0, j1 in matcher.get_opcodes():
-        if tag == "equal":
-            continue
-        block = (l0 + i0, l0 + i1, r0 + j0, r0 + j1)
-        if tag == "replace" and _same_shape(left[block[0] : block[1]], right[block[2] : block[3]]):
-            for offset in range(i1 - i0):
-                if left[block[0] + offset].key != right[block[2] + offset].key:
-                    yield (
-                        block[0] + offset,
-                        block[0] + offset + 1,
-                        block[2] + offset,
-                        block[2] + offset + 1,
-                    )
-        else:
-            yield block
+    l0, l1, r0, r1 = block
+    for tag, *offsets in SequenceMatcher(None, left.keys[l0:l1], right.keys[r0:r1]).get_opcodes():
+        part = block.within(*offsets)
+        if tag == "replace" and _same_shape(
+            left.tokens[part.l0 : part.l1], right.tokens[part.r0 : part.r1]
+        ):
+            yield from _one_by_one(left, right, part)
+        elif tag != "equal":
+            yield part
+
+
+def _one_by_one(left: _Side, right: _Side, block: _Block) -> Iterator[_Block]:
+    """Yield the single tokens that differ between two ranges of the same shape."""
+    for offset in range(block.l1 - block.l0):
+        one = block.within(offset, offset + 1, offset, offset + 1)
+        if left.keys[one.l0] != right.keys[one.r0]:
+            yield one
 
 
 def _same_shape(left: Sequence[Token], right: Sequence[Token]) -> bool:
     """Whether two stretches are equal but for the text of words and numbers."""
-    fixed = (Kind.OPEN, Kind.CLOSE, Kind.LINE, Kind.MARK)
     return len(left) == len(right) and all(
-        a.kind is b.kind and a.spaced == b.spaced and (a.kind not in fixed or a.text == b.text)
+        a.kind is b.kind and a.spaced == b.spaced and (a.kind not in _FIXED or a.text == b.text)
         for a, b in zip(left, right, strict=True)
     )
 
 
-def _describe(left: _Side, right: _Side, block: _Block) -> Difference:
-    """Say where a stretch stands and what each side has there."""
+def _described(left: _Side, right: _Side, blocks: Sequence[_Block]) -> list[Difference]:
+    """Say for each stretch where it stands and what each side has there."""
+    lefts = [left.first_value(block.l0, block.l1) for block in blocks]
+    rights = [right.first_value(block.r0, block.r1) for block in blocks]
+    in_left, in_right = indices(left.tokens, set(lefts)), indices(right.tokens, set(rights))
+    return [
+        _difference(left, right, block, in_left.get(here) or in_right.get(there) or None)
+        for block, here, there in zip(blocks, lefts, rights, strict=True)
+    ]
+
+
+def _difference(
+    left: _Side, right: _Side, block: _Block, index: tuple[int, ...] | None
+) -> Difference:
     l0, l1, r0, r1 = block
     left_span, right_span = left.span(l0, l1), right.span(r0, r1)
     one = l1 - l0 == r1 - r0 == 1
-    numeric = (Kind.INT, Kind.FLOAT)
     elided = l0 < l1 and left.tokens[l0].kind is Kind.ELISION
     return Difference(
         documented=left.text[slice(*left_span)],
         executed=right.text[slice(*right_span)],
-        index=_place(left.tokens, l0, l1) or _place(right.tokens, r0, r1),
-        note=f"{ELISION} must stand for at least one row, between parts that are shown" * elided,
+        index=index,
         documented_span=left_span,
         executed_span=right_span,
-        number=one and left.tokens[l0].kind in numeric and right.tokens[r0].kind in numeric,
+        number=one and left.tokens[l0].kind in _NUMBERS and right.tokens[r0].kind in _NUMBERS,
+        note=f"{ELISION} must stand for at least one row, between parts that are shown" * elided,
     )
-
-
-def _place(found: Sequence[Token], first: int, last: int) -> tuple[int, ...] | None:
-    """Return the index of the first value in a stretch."""
-    values = (Kind.WORD, Kind.INT, Kind.FLOAT)
-    position = next((i for i in range(first, last) if found[i].kind in values), None)
-    return None if position is None else index_of(found, position) or None
 
 
 # Waivers -----------------------------------------------------------------------------
@@ -313,18 +339,20 @@ def _waive(
 ) -> tuple[list[Difference], list[Waiver], list[Waiver], list[Waiver]]:
     """Take out the differences that are known, one for each waiver."""
     remaining = list(differences)
+    differ = {difference.documented_span[0] for difference in differences}
     waived: list[Waiver] = []
     unneeded: list[Waiver] = []
     unmatched: list[Waiver] = []
     for waiver in waivers:
         known = next((d for d in remaining if _covers(waiver, d)), None)
+        standing = _standing(waiver, left)
         if known is not None:
             remaining.remove(known)
             waived.append(waiver)
-        elif _stands(waiver, left):
-            unneeded.append(waiver)
-        else:
+        elif not standing:
             unmatched.append(waiver)
+        elif not standing <= differ:
+            unneeded.append(waiver)
     return remaining, waived, unneeded, unmatched
 
 
@@ -336,13 +364,12 @@ def _covers(waiver: Waiver, difference: Difference) -> bool:
     )
 
 
-def _stands(waiver: Waiver, left: _Side) -> bool:
-    """Whether the waiver's documented value stands where it says."""
-    return any(
-        token.text == waiver.documented
-        and (waiver.index is None or index_of(left.tokens, place) == waiver.index)
-        for place, token in enumerate(left.tokens)
-    )
+def _standing(waiver: Waiver, left: _Side) -> set[int]:
+    """Return where the waiver's documented value begins, if it is where the waiver says."""
+    places = {i for i, token in enumerate(left.tokens) if token.text == waiver.documented}
+    if waiver.index is not None:
+        places = {i for i, index in indices(left.tokens, places).items() if index == waiver.index}
+    return {left.tokens[place].start for place in places}
 
 
 # The portable policy -----------------------------------------------------------------
@@ -356,27 +383,27 @@ def _both_floats(difference: Difference) -> bool:
 
 
 def _forgive(
-    differences: list[Difference], left: _Side, right: _Side, precise: str | None
+    differences: list[Difference], right: _Side, precise: str | None
 ) -> tuple[list[Difference], list[Accepted]]:
-    """Accept the numbers that are the documented ones as far as float32 can tell."""
-    full = _Side.read(precise) if precise is not None else None
-    if full is not None and not _aligned(right.tokens, full.tokens):
-        full = None
+    """Accept the numbers that are the documented ones as far as rounding can tell."""
+    full = tokens(precise) if precise is not None and any(map(_both_floats, differences)) else []
+    judge = Precise(full) if _aligned(right.tokens, full) else None
+    # A line break begins where the token after it does, which is the one that is wanted.
+    places = {token.start: place for place, token in enumerate(right.tokens)}
     remaining: list[Difference] = []
     accepted: list[Accepted] = []
-    grouped = groups(right.tokens)
     for difference in differences:
         if not _both_floats(difference):
             remaining.append(difference)
-            continue
-        if full is None:
+        elif judge is None:
             remaining.append(replace(difference, note="its full precision could not be had"))
-            continue
-        verdict = _judge(difference, right.tokens, full, grouped)
-        if isinstance(verdict, Accepted):
-            accepted.append(verdict)
         else:
-            remaining.append(replace(difference, note=verdict))
+            place = places[difference.executed_span[0]]
+            units = judge.judge(place, difference.documented, difference.executed)
+            if isinstance(units, str):
+                remaining.append(replace(difference, note=units))
+            else:
+                accepted.append(Accepted(difference, full[place].text, units))
     return remaining, accepted
 
 
@@ -386,62 +413,3 @@ def _aligned(right: Sequence[Token], full: Sequence[Token]) -> bool:
         a.kind is b.kind and (a.kind is Kind.FLOAT or a.text == b.text)
         for a, b in zip(right, full, strict=True)
     )
-
-
-def _judge(
-    difference: Difference, executed: Sequence[Token], full: _Side, grouped: Sequence[int]
-) -> Accepted | str:
-    """Accept one number, or say why not."""
-    place = next(i for i, t in enumerate(executed) if t.start == difference.executed_span[0])
-    precise = full.tokens[place].text
-    try:
-        documented, value, printed = (
-            Decimal(text.rstrip("j"))
-            for text in (difference.documented, precise, difference.executed)
-        )
-    except InvalidOperation:
-        return "not a number"
-    if not (documented.is_finite() and value.is_finite() and printed.is_finite()):
-        return "not finite"
-    if _digits(difference.documented) != _digits(difference.executed):
-        return "printed with another number of digits"
-    if abs(printed - value) > _half_unit(printed) * Decimal("1.001"):
-        return f"the page printed another value when run again: {precise}"
-    if documented and value and documented.is_signed() != value.is_signed():
-        return "the sign differs"
-    mates = [full.tokens[i].text for i in _mates(place, grouped)]
-    kind = FloatKind.of(full.tokens, place, mates)
-    scale = abs(value) if "e" in precise.lower() or grouped[place] < 0 else _largest(mates)
-    units = ulp_distance(abs(documented - value) - _half_unit(documented), scale, kind)
-    if units > UNITS:
-        return f"the executed value is {precise}, {units:.0f} units in the last place too far ({UNITS} allowed)"
-    return Accepted(difference, precise, units)
-
-
-def _mates(place: int, grouped: Sequence[int]) -> list[int]:
-    """Return the places that share the brackets of this one."""
-    if grouped[place] < 0:
-        return [place]
-    return [i for i, group in enumerate(grouped) if group == grouped[place]]
-
-
-def _largest(texts: Sequence[str]) -> Decimal:
-    """Return the largest finite magnitude among the floats of a tensor."""
-    values = [abs(Decimal(t.rstrip("j"))) for t in texts if _FLOAT.fullmatch(t)]
-    return max(values)
-
-
-_FLOAT = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?j?")
-
-
-def _digits(text: str) -> tuple[int, bool]:
-    """Return how many digits stand after the point, and whether there is an exponent."""
-    mantissa, _, exponent = text.rstrip("j").lower().partition("e")
-    return len(mantissa.partition(".")[2]), bool(exponent)
-
-
-def _half_unit(number: Decimal) -> Decimal:
-    """Return half a unit of the last printed digit."""
-    exponent = number.as_tuple().exponent
-    assert isinstance(exponent, int)  # finite, as checked before  # noqa: S101
-    return Decimal((0, (5,), exponent - 1))

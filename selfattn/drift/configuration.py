@@ -33,8 +33,13 @@ def find_reference(start: Path) -> dict[str, str]:
 
 
 def _read(path: Path) -> dict[str, str]:
-    with path.open("rb") as file:
-        table = tomllib.load(file).get("tool", {}).get(_TABLE, {}).get("reference", {})
+    try:
+        table: object = tomllib.loads(path.read_text("utf-8"))
+    except ValueError as error:
+        msg = f"{path}: {error}"
+        raise ValueError(msg) from None
+    for name in ("tool", _TABLE, "reference"):
+        table = table.get(name, {}) if isinstance(table, dict) else None
     if not isinstance(table, dict) or not all(isinstance(v, str) for v in table.values()):
         msg = f"{path}: [tool.{_TABLE}.reference] must hold names and texts, got {table!r}"
         raise ValueError(msg)

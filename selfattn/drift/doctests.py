@@ -4,28 +4,34 @@ As a command it checks every module of the packages, and the text files, that it
 
     python -m selfattn.drift.doctests selfattn README.md
 
-In a test suite of your own, ``doctest.DocTestRunner(checker=selfattn.drift.doctests.Checker())``
-is all that is needed.
+pytest does the same with ``-p selfattn.drift.pytest_plugin --drift-doctests``, and in any other
+suite ``doctest.DocTestRunner(checker=selfattn.drift.doctests.Checker())`` is all that is needed.
 """
 
 from __future__ import annotations
 
 import argparse
+import copy
 import doctest
 import importlib
+import importlib.util
+import inspect
 import io
 import os
 import pkgutil
 import sys
+import tokenize
 import traceback
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from itertools import dropwhile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from selfattn.drift.check import Outcome, PageResult
 from selfattn.drift.compare import Policy, Verdict, compare
 from selfattn.drift.configuration import find_reference
+from selfattn.drift.docstrings import find_docstrings, without_fences
 from selfattn.drift.kernel import describe, print_full_precision
 from selfattn.drift.kinds import Kind
 from selfattn.drift.outputs import address
@@ -37,9 +43,22 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from types import ModuleType, TracebackType
 
+    from selfattn.drift.docstrings import Docstring
+
     _ExcInfo = tuple[type[BaseException], BaseException, TracebackType]
 
-__all__ = ["Checker", "check_module", "check_text", "main"]
+__all__ = [
+    "Checker",
+    "check_examples",
+    "check_module",
+    "check_text",
+    "examples_of_module",
+    "examples_of_text",
+    "main",
+]
+
+
+_TRACEBACK = "Traceback (most recent call last):"
 
 
 class Checker(doctest.OutputChecker):
@@ -81,7 +100,8 @@ class _Recorder(doctest.DocTestRunner):
     def __init__(self) -> None:
         super().__init__(checker=Checker(), verbose=False)
         self.outcomes: list[Outcome] = []
-        self.printed: list[str] = []
+        self.printed: dict[int, str] = {}
+        """What each example printed, by its line in the docstring."""
 
     def report_start(self, out: object, test: doctest.DocTest, example: doctest.Example) -> None:
         """Print nothing."""
@@ -91,7 +111,7 @@ class _Recorder(doctest.DocTestRunner):
     ) -> None:
         """Keep what was verified."""
         del out
-        self.printed.append(got)
+        self.printed[example.lineno] = got
         if example.want:
             self.outcomes.append(_outcome(test, example, got, Kind.VERIFIED))
 
@@ -100,7 +120,7 @@ class _Recorder(doctest.DocTestRunner):
     ) -> None:
         """Keep what drifted."""
         del out
-        self.printed.append(got)
+        self.printed[example.lineno] = got
         kind = Kind.DRIFT if example.want else Kind.UNDOCUMENTED
         self.outcomes.append(_outcome(test, example, got, kind))
 
@@ -109,7 +129,6 @@ class _Recorder(doctest.DocTestRunner):
     ) -> None:
         """Keep what was raised."""
         del out
-        self.printed.append("")
         told = "".join(traceback.format_exception_only(exc_info[1])).strip()
         self.outcomes.append(replace(_outcome(test, example, "", Kind.RAISED), message=told))
 
@@ -117,18 +136,73 @@ class _Recorder(doctest.DocTestRunner):
 def _outcome(test: doctest.DocTest, example: doctest.Example, got: str, kind: Kind) -> Outcome:
     line = (test.lineno or 0) + example.lineno + 1
     number = test.examples.index(example) + 1
-    if kind is not Kind.RAISED and address(got):
-        return Outcome(Kind.ADDRESS, line, cell=number, cell_line=line, message=address(got))
+    documented, executed = example.want, got
+    if example.exc_msg is not None and got.startswith(_TRACEBACK):
+        # The way to an error is nobody's business, only the error is.
+        documented, executed = example.exc_msg, _raised(got)
+    if kind is not Kind.RAISED and address(executed):
+        return Outcome(Kind.ADDRESS, line, cell=number, cell_line=line, message=address(executed))
+    before = example.source.count("\n") + example.want.count("\n") - documented.count("\n")
+    documented = _documented(documented)
     return Outcome(
         kind,
         line,
         cell=number,
         cell_line=line,
-        body_line=line + example.source.count("\n"),
-        documented=_documented(example.want),
-        executed=got,
-        verdict=compare(_documented(example.want), got) if example.want else Verdict(),
+        body_line=line + before,
+        documented=documented,
+        executed=executed,
+        verdict=compare(documented, executed) if example.want else Verdict(),
     )
+
+
+def _raised(got: str) -> str:
+    """Return what a traceback ends with: the error and its message."""
+    lines = got.rpartition(_TRACEBACK)[2].splitlines(keepends=True)[1:]
+    return "".join(dropwhile(lambda line: line.startswith(" "), lines))
+
+
+# Finding examples --------------------------------------------------------------------
+
+
+def examples_of_module(module: ModuleType) -> list[doctest.DocTest]:
+    """Return the docstrings of a module that have examples, each at its line in the file.
+
+    It is what :class:`doctest.DocTestFinder` finds, and what it doesn't reach: a docstring
+    that a decorator hides or a function inside another one.
+    """
+    found = [test for test in doctest.DocTestFinder().find(module) if test.examples]
+    known = {test.name for test in found}
+    parser = doctest.DocTestParser()
+    for written in _written(module):
+        name = ".".join(filter(None, (module.__name__, written.name)))
+        for test in found:
+            text = inspect.cleandoc(test.docstring or "")
+            if test.name == name and text == inspect.cleandoc(written.text):
+                test.lineno = written.line - 1
+        if name not in known:
+            globs, line = {**vars(module)}, written.line - 1
+            test = parser.get_doctest(written.text, globs, name, module.__file__, line)
+            found += [test] if test.examples else []
+    return sorted(found, key=lambda test: test.lineno or 0)
+
+
+def _written(module: ModuleType) -> list[Docstring]:
+    """Return the docstrings that stand in a module's file."""
+    if not (module.__file__ or "").endswith(".py"):
+        return []
+    with tokenize.open(str(module.__file__)) as file:
+        return find_docstrings(file.read())
+
+
+def examples_of_text(path: Path) -> list[doctest.DocTest]:
+    """Return the examples of a text file, which is one test; none if it has none."""
+    text = without_fences(path.read_text("utf-8"))
+    test = doctest.DocTestParser().get_doctest(text, {}, str(path), str(path), 0)
+    return [test] if test.examples else []
+
+
+# Checking them -----------------------------------------------------------------------
 
 
 def check_module(module: ModuleType, settings: Settings | None = None) -> PageResult:
@@ -142,26 +216,34 @@ def check_module(module: ModuleType, settings: Settings | None = None) -> PageRe
         An outcome for each example that prints or must print.
 
     """
-    tests = [test for test in doctest.DocTestFinder().find(module) if test.examples]
-    return _check(_file(module), tests, settings or Settings())
+    return check_examples(_file(module), examples_of_module(module), settings)
 
 
 def check_text(path: Path, settings: Settings | None = None) -> PageResult:
     """Run the examples of a text file, such as a README.
 
     Args:
-        path: The file; a blank line ends what an example must print.
+        path: The file; a blank line or a fence ends what an example must print.
         settings: How outputs are compared.
 
     """
-    text = path.read_text("utf-8")
-    test = doctest.DocTestParser().get_doctest(text, {}, str(path), str(path), 0)
-    return _check(str(path), [test], settings or Settings())
+    return check_examples(str(path), examples_of_text(path), settings)
 
 
-def _check(file: str, tests: Sequence[doctest.DocTest], settings: Settings) -> PageResult:
+def check_examples(
+    file: str, tests: Sequence[doctest.DocTest], settings: Settings | None = None
+) -> PageResult:
+    """Run the examples of a file.
+
+    Args:
+        file: Its name in reports.
+        tests: Its docstrings; those of one share their variables.
+        settings: How outputs are compared.
+
+    """
+    settings = settings or Settings()
     outcomes: list[Outcome] = []
-    for test in sorted(tests, key=lambda test: test.lineno or 0):
+    for test in tests:
         outcomes += _run(test, settings)
     environment = describe()
     return PageResult(
@@ -184,13 +266,14 @@ def _run(test: doctest.DocTest, settings: Settings) -> list[Outcome]:
     policy = settings.policy_on(describe())
     if policy is Policy.STRUCTURE:
         return [_judge(o, policy, None) for o in first.outcomes]
-    if not any(d.number for o in first.outcomes for d in o.verdict.differences):
+    drifts = [o for o in first.outcomes if o.kind is Kind.DRIFT]
+    if not any(d.number for o in drifts for d in o.verdict.differences):
         return first.outcomes
     with _full_precision():
         again = _record(test)
     judged: list[Outcome] = []
     for outcome in first.outcomes:
-        full = again.printed[outcome.cell - 1] if outcome.cell <= len(again.printed) else None
+        full = again.printed.get(test.examples[outcome.cell - 1].lineno)
         portable = _judge(outcome, Policy.PORTABLE, full)
         if policy is Policy.PORTABLE or outcome.kind is not Kind.DRIFT:
             judged.append(portable)
@@ -201,7 +284,13 @@ def _run(test: doctest.DocTest, settings: Settings) -> list[Outcome]:
 
 def _record(test: doctest.DocTest) -> _Recorder:
     recorder = _Recorder()
-    recorder.run(test, out=io.StringIO().write, clear_globs=False)
+    fresh = copy.copy(test)
+    fresh.globs = dict(test.globs)  # another run begins where this one did
+    recorder.run(fresh, out=io.StringIO().write)
+    for example in test.examples:
+        if example.options.get(doctest.SKIP):
+            skipped = _outcome(test, example, "", Kind.UNCHECKED)
+            recorder.outcomes.append(replace(skipped, message="+SKIP", verdict=Verdict()))
     return recorder
 
 
@@ -216,26 +305,22 @@ def _judge(outcome: Outcome, policy: Policy, precise: str | None) -> Outcome:
 @contextmanager
 def _full_precision() -> Iterator[None]:
     """Print all digits for the while."""
-    torch, numpy = sys.modules.get("torch"), sys.modules.get("numpy")
-    kept = [
-        (owner, name, getattr(owner, name))
-        for owner, name in (
-            (torch, "set_printoptions"),
-            (numpy, "set_printoptions"),
-            (torch and torch.Tensor, "__format__"),
-        )
-        if owner is not None
-    ]
-    print_full_precision()
-    try:
+    with ExitStack() as stack:
+        if importlib.util.find_spec("numpy"):
+            import numpy as np  # noqa: PLC0415 - only if it is there
+
+            stack.callback(np.set_printoptions, precision=np.get_printoptions()["precision"])
+            stack.callback(setattr, np, "set_printoptions", np.set_printoptions)
+        if importlib.util.find_spec("torch"):
+            import torch  # noqa: PLC0415 - the same
+
+            kept = copy.copy(torch._tensor_str.PRINT_OPTS)  # noqa: SLF001 - nothing public tells
+            again = {"precision": kept.precision, "sci_mode": kept.sci_mode}
+            stack.callback(torch.set_printoptions, **again)
+            stack.callback(setattr, torch, "set_printoptions", torch.set_printoptions)
+            stack.callback(setattr, torch.Tensor, "__format__", torch.Tensor.__format__)
+        print_full_precision()
         yield
-    finally:
-        for owner, name, value in kept:
-            setattr(owner, name, value)
-        if torch is not None:
-            torch.set_printoptions(profile="default")
-        if numpy is not None:
-            numpy.set_printoptions(precision=8)
 
 
 def _modules(name: str) -> Iterator[ModuleType]:

@@ -58,7 +58,7 @@ def execute(  # noqa: PLR0913 - a run has these parts
     timeout: int | None = None,
     may_raise: Collection[int] = (),
     before: Callable[[], object] | None = None,
-    hash_seed: str = "0",
+    hash_seed: str | None = None,
 ) -> Execution:
     """Run the code cells of a notebook, in order, in a fresh kernel.
 
@@ -68,7 +68,7 @@ def execute(  # noqa: PLR0913 - a run has these parts
         timeout: How many seconds a cell may take; None for as long as it likes.
         may_raise: Places of the cells after which the page goes on if they raise.
         before: A function of :mod:`selfattn.drift.kernel` to run before the first cell.
-        hash_seed: What orders sets of texts: ``PYTHONHASHSEED`` of the kernel.
+        hash_seed: What orders sets of texts, ``PYTHONHASHSEED``; None leaves it as it is.
 
     Returns:
         Which cells ran, and what stopped the page if it was stopped. Nothing is raised:
@@ -98,7 +98,7 @@ def execute(  # noqa: PLR0913 - a run has these parts
 
 @contextmanager
 def _client(
-    notebook: NotebookNode, folder: Path, timeout: int | None, scratch: Path, hash_seed: str
+    notebook: NotebookNode, folder: Path, timeout: int | None, scratch: Path, hash_seed: str | None
 ) -> Iterator[NotebookClient]:
     """Start a kernel that is gone afterwards, whatever happens."""
     manager = AsyncKernelManager(
@@ -115,7 +115,9 @@ def _client(
         record_timing=False,
         shutdown_kernel="immediate",
     )
-    surroundings = {**os.environ, "PYTHONHASHSEED": hash_seed}
+    surroundings = dict(os.environ)
+    if hash_seed is not None:
+        surroundings["PYTHONHASHSEED"] = hash_seed
     with (
         _words(scratch).open("wb") as stderr,
         client.setup_kernel(stdout=DEVNULL, stderr=stderr, env=surroundings, cleanup_kc=True),

@@ -8,7 +8,6 @@ scale at which the arithmetic was done.
 from __future__ import annotations
 
 import math
-import re
 from decimal import Decimal, InvalidOperation
 from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
@@ -16,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from selfattn.drift.tokens import Kind, Token, groups
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
 __all__ = ["SHORT_UNITS", "UNITS", "FloatKind", "Precise", "ulp_distance"]
 
@@ -26,8 +25,8 @@ UNITS = 16
 SHORT_UNITS = 2
 """The same for 16-bit formats: computed in float32, they are rounded once."""
 
-_FULL_DIGITS = 7
-"""A number that prints no more digits at full precision than this was cut before."""
+_SHORTEST = 7
+"""Numbers of so many digits that have no more may be printed with as many as they need."""
 
 
 class FloatKind(Enum):
@@ -43,14 +42,26 @@ class FloatKind(Enum):
         """How many units in the last place are rounding."""
         return UNITS if self.value >= FloatKind.FLOAT32.value else SHORT_UNITS
 
-    def holds(self, value: Decimal, half: Decimal) -> bool:
-        """Tell whether a number of this format is no more than ``half`` from a value."""
+    def nearest(self, value: Decimal) -> float:
+        """Return the number of this format that is nearest to a value."""
         mantissa, exponent = math.frexp(float(value))
         bits = self.value + 1
         nearest = math.ldexp(round(math.ldexp(mantissa, bits)), exponent - bits)
-        if self is FloatKind.FLOAT32 and abs(nearest) >= _FLOAT32_END:
-            return False
-        return abs(Decimal(nearest) - value) <= half * _SLACK
+        beyond = self is FloatKind.FLOAT32 and abs(nearest) >= _FLOAT32_END
+        return math.inf if beyond else nearest
+
+    def prints(self, text: str) -> bool:
+        """Tell whether a number of this format prints like this, when digits are cut."""
+        value = _exact(text)
+        return abs(Decimal(self.nearest(value)) - value) <= _half_unit(text) * _SLACK
+
+    def prints_in_full(self, text: str) -> bool:
+        """Tell whether this is all that a number of this format needs to be told from others."""
+        value = _exact(text)
+        number = self.nearest(value)
+        shortest = (f"{number:.{digits}g}" for digits in range(1, 18))
+        own = next(t for t in shortest if self.nearest(Decimal(t)) == number)
+        return value in (Decimal(own), Decimal(repr(number)))
 
 
 _FLOAT32_END = 2.0**128
@@ -123,37 +134,49 @@ class Precise:
 
         """
         precise = self._texts[place]
-        values = [_value(text) for text in (documented, executed, precise)]
-        meant, printed, value = values
-        if meant is None or printed is None or value is None:
-            return "not finite"
-        full = executed == precise and _digits(documented, executed) >= _FULL_DIGITS
-        if _form(documented, full=full) != _form(executed, full=full):
-            return "printed in another form"
-        if abs(printed - value) > _half_unit(executed) * _SLACK:
-            return f"the page printed another value when run again: {precise}"
-        half = min(_half_unit(documented), _half_unit(executed)) if full else _half_unit(documented)
-        return self._distance(place, meant, half, value)
-
-    def _distance(self, place: int, meant: Decimal, half: Decimal, value: Decimal) -> float | str:
-        precise = self._texts[place]
-        if meant and value and meant.is_signed() != value.is_signed():
-            return f"the sign differs: {precise}"
-        array = self._array(place, value)
-        if not array.kind.holds(meant, half):
+        objection = _objection(documented, executed, precise)
+        if objection:
+            return objection
+        array = self._array(place, _exact(precise))
+        # A page that formats a number itself cuts its digits in both runs.
+        whole = executed == precise and array.kind.prints_in_full(documented)
+        if not whole and not array.kind.prints(documented):
             return f"no {array.kind.name.lower()} prints like this"
-        beyond, scale = _beyond(meant, half, value), array.largest
-        if "e" in precise.lower():
-            # Small numbers are shown for their own sake. What comes out of a softmax is an
-            # exponential: rounding of its argument makes an error that grows with the argument.
-            scale = abs(value)
-            if array.weights and value:
-                beyond /= Decimal(max(1.0, math.log(array.largest / value)))
-        units = ulp_distance(beyond, scale, array.kind)
+        half = Decimal(0) if whole else _half_unit(documented)
+        units = self._units(_beyond(documented, half, precise), precise, array)
         if units > array.kind.units:
             told = f"{units:.0f} units in the last place too far ({array.kind.units} allowed)"
             return f"the executed value is {precise}, {told}"
         return units
+
+    def margin(self, place: int, printed: str) -> float | None:
+        """Say how far a value is from where its printed digits change.
+
+        Args:
+            place: Which token it is.
+            printed: The digits that are printed of it.
+
+        Returns:
+            Units in the last place; None for what is no number, or printed with all its digits.
+
+        """
+        precise = self._texts[place]
+        meant, value = _value(printed), _value(precise)
+        if meant is None or value is None or precise == printed:
+            return None
+        inside = _half_unit(printed) - abs(value - meant)
+        return self._units(inside, precise, self._array(place, value))
+
+    @staticmethod
+    def _units(beyond: Decimal, precise: str, array: _Array) -> float:
+        """Measure a distance by what the arithmetic of the array could resolve."""
+        if "e" not in precise.lower():
+            return ulp_distance(beyond, array.largest, array.kind)
+        # Small numbers are shown for their own sake. But what comes out of a softmax is an
+        # exponential, whose relative error grows with its argument.
+        value = _exact(precise)
+        stretch = (array.largest / value).ln() if array.weights and value else Decimal(1)
+        return ulp_distance(beyond / max(stretch, Decimal(1)), abs(value), array.kind)
 
     def _array(self, place: int, value: Decimal) -> _Array:
         """Describe the numbers that were computed together with this one."""
@@ -188,54 +211,75 @@ def _named_kinds(found: Sequence[Token]) -> list[FloatKind | None]:
     return kinds[::-1]
 
 
-def _guessed_kind(values: Iterable[Decimal]) -> FloatKind:
+def _guessed_kind(values: Sequence[Decimal]) -> FloatKind:
     """Tell the format of numbers that show all their digits.
 
     What float32 can hold to the last of them is taken to be one.
     """
-    fits = all(FloatKind.FLOAT32.holds(value, _half_of(value)) for value in values)
+    fits = all(FloatKind.FLOAT32.prints(str(value)) for value in values)
     return FloatKind.FLOAT32 if fits else FloatKind.FLOAT64
 
 
 # Digits ------------------------------------------------------------------------------
 
 
+def _exact(text: str) -> Decimal:
+    return Decimal(text.rstrip("j"))
+
+
 def _value(text: str) -> Decimal | None:
     """Return the value of a printed number; None if it is none that a float can hold."""
     try:
-        value = Decimal(text.rstrip("j"))
+        value = _exact(text)
     except InvalidOperation:
         return None
     return value if value.is_finite() and value.adjusted() in _EXPONENTS else None
 
 
+def _objection(documented: str, executed: str, precise: str) -> str:
+    """Say why a number can't be a rounding of the documented one, however near it is."""
+    meant, printed, value = (_value(text) for text in (documented, executed, precise))
+    if meant is None or printed is None or value is None:
+        return "not finite"
+    if abs(printed - value) > _half_unit(executed) * _SLACK:
+        return f"the page printed another value when run again: {precise}"
+    if (meant or not value) and meant.is_signed() != value.is_signed():
+        return f"the sign differs: {precise}"
+    if not meant and "e" in documented.lower() and meant.as_tuple() != printed.as_tuple():
+        return "a zero of another form"
+    shortest = executed == precise and max(map(_digits, (documented, executed))) >= _SHORTEST
+    if _form(documented) != _form(executed) and not shortest:
+        return "printed in another form"
+    return ""
+
+
 def _half_unit(text: str) -> Decimal:
     """Return half a unit of the last digit of a printed number."""
-    value = Decimal(text.rstrip("j"))
-    # With an exponent, a zero is a zero and not what is left of a small number.
-    return _half_of(value) if value or "e" not in text.lower() else Decimal(0)
-
-
-def _half_of(value: Decimal) -> Decimal:
+    value = _exact(text)
     exponent = value.as_tuple().exponent
-    assert isinstance(exponent, int)  # finite, as checked before  # noqa: S101
+    # With an exponent, a zero is a zero and not what is left of a small number.
+    if not isinstance(exponent, int) or (not value and "e" in text.lower()):
+        return Decimal(0)
     return Decimal((0, (5,), exponent - 1))
 
 
-def _beyond(meant: Decimal, half: Decimal, value: Decimal) -> Decimal:
+def _beyond(documented: str, half: Decimal, precise: str) -> Decimal:
     """Return how far a value is from those that print like the documented digits."""
+    meant, value = _exact(documented), _exact(precise)
     low, high = meant - half, meant + half
     if not meant:  # 0.0000 and -0.0000 are what is left of numbers of that sign
-        low, high = (low, Decimal(0)) if meant.is_signed() else (Decimal(0), high)
+        low, high = (low, meant) if meant.is_signed() else (meant, high)
     return max(low - value, value - high, Decimal(0))
 
 
-def _form(text: str, *, full: bool) -> tuple[object, ...]:
-    """Return how a number is printed; one that shows all its digits can have any number of them."""
-    mantissa, marker, _ = re.split(r"(?=[eEj]|$)", text, maxsplit=1)[0], "e" in text.lower(), None
-    return mantissa, marker, full
+def _form(text: str) -> tuple[object, ...]:
+    """Return how a number is printed: decimals, exponent, sign, imaginary unit."""
+    mantissa, _, exponent = text.rstrip("j").lower().partition("e")
+    imaginary = text.endswith("j")
+    plus = text.startswith("+") and not imaginary
+    return len(mantissa.partition(".")[2]), bool(exponent), "E" in text, plus, imaginary
 
 
-def _digits(*texts: str) -> int:
-    """Return the largest number of significant digits."""
-    return max(len(Decimal(text.rstrip("j")).as_tuple().digits) for text in texts)
+def _digits(text: str) -> int:
+    """Return how many significant digits are printed."""
+    return len(_exact(text).as_tuple().digits)

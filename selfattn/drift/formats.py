@@ -1,12 +1,14 @@
-"""Tell a machine what came of a check: JSON, JUnit, GitHub annotations."""
+"""Tell a machine what came of a check: exit status, JSON, JUnit, GitHub annotations."""
 
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
+from selfattn.drift.compare import Policy
 from selfattn.drift.kinds import Kind
 from selfattn.drift.report import count, render, summary
 
@@ -16,7 +18,23 @@ if TYPE_CHECKING:
     from selfattn.drift.check import Outcome, PageResult
     from selfattn.drift.compare import Difference
 
-__all__ = ["to_github", "to_json", "to_junit"]
+__all__ = ["exit_status", "to_github", "to_json", "to_junit"]
+
+_NOTHING = "nothing was checked"
+_DECLARATION = '<?xml version="1.0" encoding="UTF-8"?>\n'
+_NO_XML = re.compile("[^\\t\\n\\x20-\\ud7ff\\ue000-\\ufffd\\U00010000-\\U0010ffff]")
+
+
+def exit_status(results: Sequence[PageResult]) -> int:
+    """Return 0 if all is verified, 1 if an output drifted, 2 if something is not known.
+
+    Where only the structure was compared, nothing is verified: 2 at best.
+    """
+    failed = [o.kind for page in results for o in page.outcomes if o.kind.fails]
+    if any(not kind.unknown for kind in failed):
+        return 1
+    counted = count(results)
+    return 2 if failed or counted.structural or not counted.verified else 0
 
 
 def to_json(results: Sequence[PageResult]) -> str:
@@ -24,11 +42,13 @@ def to_json(results: Sequence[PageResult]) -> str:
     counted = count(results)
     said = {
         "version": 1,
+        "status": exit_status(results),
         "summary": summary(results),
         "counts": {name: getattr(counted, name) for name in counted.__dataclass_fields__},
         "pages": [_page(page) for page in results],
     }
-    return json.dumps(said, indent=2, ensure_ascii=False) + "\n"
+    # ASCII: what a cell printed needs no particular encoding to be valid.
+    return json.dumps(said, indent=2) + "\n"
 
 
 def _page(page: PageResult) -> dict[str, Any]:
@@ -79,21 +99,25 @@ def to_junit(results: Sequence[PageResult]) -> str:
     """Return the outcomes as a JUnit report: a suite for each page, a case for each outcome."""
     root = ET.Element("testsuites", name="selfattn.drift")
     for page in results:
-        failed = [outcome for outcome in page.outcomes if outcome.kind.fails]
-        errors = sum(outcome.kind.unknown for outcome in failed)
-        suite = ET.SubElement(
-            root,
-            "testsuite",
-            name=page.file,
-            tests=str(len(page.outcomes)),
-            failures=str(len(failed) - errors),
-            errors=str(errors),
-            skipped=str(sum(outcome.kind is Kind.UNCHECKED for outcome in page.outcomes)),
-        )
+        suite = ET.SubElement(root, "testsuite", name=page.file)
         for outcome in page.outcomes:
             _case(suite, page, outcome)
+    if not count(results).pages:
+        case = ET.SubElement(ET.SubElement(root, "testsuite", name="all"), "testcase", name="all")
+        ET.SubElement(case, "error", message=_NOTHING)
+    for suite in root:
+        for name, tag in _COUNTED.items():
+            suite.set(name, str(len(suite.findall(tag))))
     ET.indent(root)
-    return _printable(ET.tostring(root, encoding="unicode", xml_declaration=True)) + "\n"
+    return _DECLARATION + _printable(ET.tostring(root, encoding="unicode")) + "\n"
+
+
+_COUNTED = {
+    "tests": "testcase",
+    "failures": "testcase/failure",
+    "errors": "testcase/error",
+    "skipped": "testcase/skipped",
+}
 
 
 def _case(suite: ET.Element, page: PageResult, outcome: Outcome) -> None:
@@ -105,12 +129,14 @@ def _case(suite: ET.Element, page: PageResult, outcome: Outcome) -> None:
         told = ET.SubElement(case, tag, type=outcome.kind.label, message=outcome.kind.meaning)
         told.text = _printable(_alone(page, outcome))
     elif outcome.kind is Kind.UNCHECKED:
-        ET.SubElement(case, "skipped", message=_printable(outcome.message))
+        ET.SubElement(case, "skipped", message=outcome.message)
+    elif page.policy is Policy.STRUCTURE:
+        ET.SubElement(case, "skipped", message="not verified: only its structure was compared")
 
 
 def _printable(text: str) -> str:
-    """Drop the control characters that XML can't hold."""
-    return "".join(c for c in text if c in "\t\n" or (ord(c) >= 32 and c not in "\ufffe\uffff"))  # noqa: PLR2004
+    """Drop the characters that XML can't hold."""
+    return _NO_XML.sub("", text)
 
 
 def _alone(page: PageResult, outcome: Outcome) -> str:
@@ -120,10 +146,14 @@ def _alone(page: PageResult, outcome: Outcome) -> str:
 
 def to_github(results: Sequence[PageResult]) -> Iterator[str]:
     """Yield a GitHub workflow command for each failure, which shows it beside its line."""
+    if not count(results).pages:
+        yield f"::error title=nothing-checked::{_NOTHING}"
     for page in results:
         for outcome in page.outcomes:
             if outcome.kind.fails:
-                told = _alone(page, outcome).partition(": ")[2]
+                # The annotation stands at its place, which needs no telling.
+                meaning = outcome.kind.meaning
+                told = meaning + _alone(page, outcome).partition(meaning)[2]
                 yield (
                     f"::error file={_property(page.file)},line={outcome.line},"
                     f"title={_property(outcome.kind.label)}::{_data(told)}"

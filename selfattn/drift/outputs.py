@@ -12,10 +12,18 @@ if TYPE_CHECKING:
 
     from nbformat import NotebookNode
 
-__all__ = ["Printed", "Stream", "address", "printed"]
+__all__ = ["Printed", "Stream", "address", "printed", "without_addresses"]
 
 _PICTURES = ("image/", "video/", "audio/")
-_WIDGETS = ("application/vnd.", "application/javascript")
+_WIDGETS = (
+    "application/javascript",
+    "application/vnd.bokehjs",
+    "application/vnd.holoviews",
+    "application/vnd.jupyter.widget",
+    "application/vnd.plotly",
+    "application/vnd.vega",
+)
+_WRAPPER = re.compile(r"<IPython\.core\.display\.\w+ object>\s*")
 _ADDRESS = re.compile(r"\bat 0x[0-9a-fA-F]+")
 
 
@@ -80,11 +88,41 @@ def printed(outputs: Iterable[NotebookNode]) -> Printed:
             widgets += 1
         elif any(mime.startswith(_PICTURES) for mime in output.data):
             pictures += 1
-        elif "text/plain" in output.data:
-            pieces.append((Stream.VALUE, _text(output.data["text/plain"])))
+        elif value := _value(output.data):
+            pieces.append((Stream.VALUE, value))
         else:
-            pictures += bool(output.data)
-    return Printed(tuple(pieces), error, pictures, widgets)
+            pictures += any(mime != "text/plain" for mime in output.data)
+    seen = ((name, text if name is Stream.VALUE else _seen(text)) for name, text in pieces)
+    return Printed(tuple(seen), error, pictures, widgets)
+
+
+def _value(data: NotebookNode) -> str:
+    """Return the text of a value: of text that was displayed as such, the text itself."""
+    plain = _text(data.get("text/plain", ""))
+    if _WRAPPER.fullmatch(plain):
+        return _text(data.get("text/markdown") or data.get("text/latex") or "")
+    return plain
+
+
+def _seen(text: str) -> str:
+    """Return what is left to see of a stream: notebooks store progress as its last state."""
+    if "\r" not in text and "\b" not in text:
+        return text
+    return "\n".join(_overwritten(line) for line in text.replace("\r\n", "\n").split("\n"))
+
+
+def _overwritten(line: str) -> str:
+    """Carry out the backspaces and carriage returns of a line."""
+    kept: list[str] = []
+    for character in line:
+        if character != "\b":
+            kept.append(character)
+        elif kept:
+            kept.pop()
+    shown = ""
+    for part in "".join(kept).split("\r"):
+        shown = part + shown[len(part) :]
+    return shown
 
 
 def _text(data: object) -> str:
@@ -107,3 +145,8 @@ def address(text: str) -> str:
     """
     match = _ADDRESS.search(text)
     return match.group() if match else ""
+
+
+def without_addresses(text: str) -> str:
+    """Return a text with every memory address made the same."""
+    return _ADDRESS.sub("at 0x0", text)

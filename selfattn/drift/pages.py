@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import traceback
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import myst_nb.sphinx_ as myst_nb_sphinx
 from docutils import nodes
 from myst_nb.core.execute.base import NotebookClientBase
+from myst_nb.sphinx_ext import OUTPUT_FOLDER
 from sphinx.builders import Builder
 from sphinx.errors import ConfigError, ExtensionError
 from sphinx.transforms.post_transforms import SphinxPostTransform
@@ -35,12 +37,13 @@ if TYPE_CHECKING:
 
     from nbformat import NotebookNode
     from sphinx.application import Sphinx
+    from sphinx.config import Config
     from sphinx.environment import BuildEnvironment
 
     from selfattn.drift.execute import Execution
     from selfattn.drift.sources import Page
 
-__all__ = ["setup"]
+__all__ = ["results_of", "setup"]
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -72,6 +75,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
         texinfo=(_skip, None),
         text=(_skip, None),
     )
+    app.connect("config-inited", _leave_copies_out)
     app.connect("builder-inited", _read_settings)
     app.connect("env-get-outdated", _always_run)
     app.connect("env-purge-doc", _forget)
@@ -86,6 +90,13 @@ def setup(app: Sphinx) -> dict[str, Any]:
 
 
 # Settings and results, which live on the environment ----------------------------------
+
+
+def _leave_copies_out(app: Sphinx, config: Config) -> None:
+    """Keep the notebooks that MyST-NB writes beside the output folder from being read as pages."""
+    copies = Path(app.outdir).parent / OUTPUT_FOLDER
+    if copies.is_relative_to(app.srcdir):
+        config.exclude_patterns.append(copies.relative_to(app.srcdir).as_posix())
 
 
 def _read_settings(app: Sphinx) -> None:
@@ -110,6 +121,11 @@ def _results(env: BuildEnvironment) -> dict[str, PageResult]:
         env.selfattn_drift = {}  # type: ignore[attr-defined]
     found: dict[str, PageResult] = env.selfattn_drift  # type: ignore[attr-defined]
     return found
+
+
+def results_of(env: BuildEnvironment) -> dict[str, PageResult]:
+    """Return what came of each page that has cells, by document name, for a page that tells it."""
+    return dict(sorted(_results(env).items()))
 
 
 def _always_run(
@@ -194,11 +210,19 @@ class VerifyingClient(NotebookClientBase):  # type: ignore[misc]
 
     def start_client(self) -> None:
         """Run the page's cells and record what came of them."""
+        try:
+            self._verify()
+        except Exception:  # noqa: BLE001 - an error here must never pass for a success
+            env = self._document.settings.env
+            told = traceback.format_exc(limit=-3)
+            _record(env, Outcome(Kind.COULD_NOT_CHECK, 1, message=told))
+
+    def _verify(self) -> None:
         env = self._document.settings.env
-        if self._path.suffix == ".ipynb":
-            page = read_notebook(self.notebook)
-        else:
+        if "source_map" in self.notebook.metadata:
             page = read_page(self._source, self.notebook, env.myst_config)
+        else:
+            page = read_notebook(self.notebook)
         if not page.cells and not page.problems:
             return
         begun = datetime.now(UTC)

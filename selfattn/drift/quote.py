@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from selfattn.drift.tokens import Kind, index_of, tokens
+from selfattn.drift.tokens import Kind, indices, tokens
 
 __all__ = ["Quotation", "read_quotation"]
 
@@ -47,7 +47,8 @@ class Quotation:
         found = tokens(text)
         places = [i for i, token in enumerate(found) if token.kind in (Kind.INT, Kind.FLOAT)]
         if self.index is not None:
-            places = [i for i in places if index_of(found, i) == self.index][:1]
+            at = indices(found, set(places))
+            places = [i for i in places if at[i] == self.index][:1]
         elif self.place is not None:
             places = places[self.place - 1 : self.place] if self.place else []
         elif len(places) > 1:
@@ -56,8 +57,12 @@ class Quotation:
             )
             raise ValueError(msg)
         if not places:
-            where = f"[{', '.join(map(str, self.index))}]" if self.index else f"#{self.place}"
-            msg = f"{self.name} has no number {where}"
+            where = ""
+            if self.index is not None:
+                where = f" [{', '.join(map(str, self.index))}]"
+            elif self.place is not None:
+                where = f" #{self.place}"
+            msg = f"{self.name} has no number{where}"
             raise ValueError(msg)
         return found[places[0]].text
 

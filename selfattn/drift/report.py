@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import textwrap
 from dataclasses import dataclass, replace
+from functools import partial
+from itertools import groupby, zip_longest
 from typing import TYPE_CHECKING, TextIO
 
 from selfattn.drift.compare import Policy
@@ -22,8 +24,36 @@ __all__ = ["Counts", "count", "describe_environment", "render", "summary", "use_
 WIDTH = 100
 """Columns that a report is readable in."""
 
+_ROOM = WIDTH - 10
+"""Columns of an output's line, next to what stands before it."""
 _MOST_DIFFERENCES = 10
 _MOST_LINES = 8
+_OF_NOTEBOOKS = {
+    Kind.UNDOCUMENTED: (
+        "a cell prints and the notebook has no output of it",
+        "run the notebook and save it with its outputs",
+    ),
+    Kind.NO_OUTPUT: (
+        "the notebook has an output of a cell that printed nothing",
+        "run the notebook and save it with its outputs",
+    ),
+    Kind.RAISED: (
+        "a cell raised an error that the notebook doesn't have among its outputs",
+        "mend the cell, or save the notebook with the error",
+    ),
+    Kind.NOT_RAISED: (
+        "a cell didn't raise the error that the notebook has among its outputs",
+        "mend the cell, or save the notebook with what it prints now",
+    ),
+    Kind.TIMEOUT: (Kind.TIMEOUT.meaning, "make it faster, or raise the limit with `--timeout`"),
+    Kind.NOT_EXECUTED: (Kind.NOT_EXECUTED.meaning, "mend what stopped the notebook before it"),
+    Kind.UNREADABLE: (Kind.UNREADABLE.meaning, "mend the file: it must be a notebook in JSON"),
+    Kind.UNREPEATABLE: (
+        Kind.UNREPEATABLE.meaning,
+        "seed the generator in the same cell, or print what repeats",
+    ),
+}
+"""What is said otherwise of notebooks, which have no expectations to write options in."""
 _RED, _GREEN, _BOLD, _DIM, _END = "\x1b[31m", "\x1b[32m", "\x1b[1m", "\x1b[2m", "\x1b[0m"
 
 
@@ -122,14 +152,17 @@ def describe_environment(results: Iterable[PageResult], *, full: bool = False) -
 
     """
     said: list[str] = []
+    ran = False
     for page in results:
+        ran = ran or any(o.kind in (Kind.VERIFIED, Kind.DRIFT) for o in page.outcomes)
         words = [*_environment(page.environment, full=full), page.policy.value]
         told = ", ".join(words)
         if page.environment and told not in said:
             said.append(told)
     # A page that doesn't use torch says nothing about it.
     rich = [told for told in said if told.startswith("torch")]
-    return " and ".join(rich or said) or "nothing was run"
+    # A kernel that never came to its end couldn't be asked.
+    return " and ".join(rich or said) or ("environment unknown" if ran else "nothing was run")
 
 
 def _environment(environment: Mapping[str, str], *, full: bool) -> list[str]:
@@ -213,29 +246,39 @@ def _outcome(page: PageResult, outcome: Outcome, paint: _Paint) -> Iterator[str]
     if outcome.cell and not page.stored:
         cell = f" in cell {outcome.cell} (line {outcome.cell_line})"
     label = outcome.kind.label
-    wide = len(f"{place}: {label}{cell}: {outcome.kind.meaning}") > WIDTH
+    meaning, remedy = outcome.kind.meaning, outcome.kind.remedy
+    if page.stored:
+        meaning, remedy = _OF_NOTEBOOKS.get(outcome.kind, (meaning, remedy))
+    wide = len(f"{place}: {label}{cell}: {meaning}") > WIDTH
     label = paint(label, _RED if outcome.kind.fails else _GREEN)
     gap = "\n    " if wide else " "
-    yield f"{paint(place, _BOLD)}: {label}{cell}:{gap}{outcome.kind.meaning}"
+    yield f"{paint(place, _BOLD)}: {label}{cell}:{gap}{meaning}"
     for line in outcome.message.splitlines():
         yield from _folded(line)
-    for difference in outcome.verdict.differences[:_MOST_DIFFERENCES]:
-        yield from _difference(page, outcome, difference, paint)
+    shown = outcome.verdict.differences[:_MOST_DIFFERENCES]
+    for _, group in groupby(shown, key=partial(_shown_together, outcome)):
+        yield from _differences(page, outcome, [*group], paint)
     more = len(outcome.verdict.differences) - _MOST_DIFFERENCES
     if more > 0:
         yield f"    and {_many(more, 'more difference')}"
     yield from _forgiven(outcome)
-    yield from _printed(outcome, paint)
+    yield from _printed(page, outcome, paint)
     if outcome.rounding is not None and outcome.rounding.same:
         yield from _hint(outcome)
-    elif outcome.kind.remedy:
-        yield f"    {paint('to do:', _DIM)} {outcome.kind.remedy}"
+    elif remedy:
+        yield f"    {paint('to do:', _DIM)} {remedy}"
 
 
 def _folded(line: str) -> list[str]:
     """Indent a line, and go on below it where it is wider than a report."""
-    indents = {"initial_indent": " " * 4, "subsequent_indent": " " * 6}
-    return textwrap.wrap(line, WIDTH, **indents, break_long_words=False, break_on_hyphens=False)
+    return textwrap.wrap(
+        line,
+        WIDTH,
+        initial_indent=" " * 4,
+        subsequent_indent=" " * 6,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
 
 
 def _place(page: PageResult, outcome: Outcome) -> str:
@@ -254,10 +297,37 @@ def _row(text: str, offset: int) -> int:
     return plain(text).count("\n", 0, offset) + 1
 
 
-def _difference(
-    page: PageResult, outcome: Outcome, difference: Difference, paint: _Paint
+def _shown_together(outcome: Outcome, difference: Difference) -> tuple[int, ...]:
+    """Return what is the same for differences that one pair of lines can show."""
+    spans = (difference.documented_span, difference.executed_span)
+    ends = [
+        _ends(plain(text), span[0])
+        for text, span in zip((outcome.documented, outcome.executed), spans, strict=True)
+    ]
+    if any(last - first > _ROOM for first, last in ends):
+        return tuple(place for span in spans for place in span)
+    return tuple(first for first, _ in ends)
+
+
+def _differences(
+    page: PageResult, outcome: Outcome, group: Sequence[Difference], paint: _Paint
 ) -> Iterator[str]:
-    """Show both sides of a difference, with a caret under what differs."""
+    """Show both sides of differences that share their lines, with carets under what differs."""
+    for difference in group:
+        yield from _values(page, outcome, difference)
+    for sign, text, spans, code in (
+        ("-", outcome.documented, [d.documented_span for d in group], _GREEN),
+        ("+", outcome.executed, [d.executed_span for d in group], _RED),
+    ):
+        windows = [_window(plain(text), span) for span in spans]
+        columns = zip_longest(*(caret for _, caret in windows))
+        carets = "".join("^" if "^" in column else " " for column in columns)
+        yield f"      {paint(f'{sign} {windows[0][0]}', code)}"
+        yield f"        {paint(carets, code)}".rstrip()
+
+
+def _values(page: PageResult, outcome: Outcome, difference: Difference) -> Iterator[str]:
+    """Say what a difference is and where it stands."""
     where = []
     if difference.index is not None:
         where.append(f"element [{', '.join(map(str, difference.index))}]")
@@ -267,13 +337,6 @@ def _difference(
     values = f"documented {_quote(difference.documented)}, executed {_quote(difference.executed)}"
     note = f" ({difference.note})" if difference.note else ""
     yield from _folded(", ".join([*where, values]) + note)
-    for sign, text, span, code in (
-        ("-", outcome.documented, difference.documented_span, _GREEN),
-        ("+", outcome.executed, difference.executed_span, _RED),
-    ):
-        line, caret = _window(plain(text), span)
-        yield f"      {paint(f'{sign} {line}', code)}"
-        yield f"        {paint(caret, code)}".rstrip()
 
 
 def _quote(text: str) -> str:
@@ -287,18 +350,22 @@ def _quote(text: str) -> str:
 def _window(text: str, span: tuple[int, int]) -> tuple[str, str]:
     """Return the line in which a span begins, cut to the width, and a caret below it."""
     start, end = span
-    first = text.rfind("\n", 0, start) + 1
-    last = text.find("\n", start)
-    line = text[first : last if last >= 0 else len(text)]
+    first, last = _ends(text, start)
+    line = text[first:last]
     column = start - first
     length = max(1, min(end - start, len(line) - column))
-    room = WIDTH - 10
-    if len(line) > room:
-        left = max(0, min(column - room // 2, len(line) - room))
-        line = line[left : left + room]
+    if len(line) > _ROOM:
+        left = max(0, min(column - _ROOM // 2, len(line) - _ROOM))
+        line = line[left : left + _ROOM]
         column -= left
-        length = min(length, room - column)
+        length = min(length, _ROOM - column)
     return line, " " * column + "^" * max(length, 1)
+
+
+def _ends(text: str, place: int) -> tuple[int, int]:
+    """Return where the line begins and ends in which a character stands."""
+    last = text.find("\n", place)
+    return text.rfind("\n", 0, place) + 1, last if last >= 0 else len(text)
 
 
 def _forgiven(outcome: Outcome) -> Iterator[str]:
@@ -317,16 +384,18 @@ def _forgiven(outcome: Outcome) -> Iterator[str]:
             yield f"    waiver not needed here: {waiver.documented} -> {waiver.executed}"
 
 
-def _printed(outcome: Outcome, paint: _Paint) -> Iterator[str]:
-    """Show what was printed where nothing was documented, ready to be pasted."""
+def _printed(page: PageResult, outcome: Outcome, paint: _Paint) -> Iterator[str]:
+    """Show what was printed where nothing was documented, in a page ready to be pasted."""
     if outcome.kind not in (Kind.UNDOCUMENTED, Kind.EMPTY) or not outcome.executed:
         return
     lines = plain(outcome.executed).splitlines()
-    yield "    ```{expected-output}"
+    if not page.stored:
+        yield "    ```{expected-output}"
     yield from (f"    {paint(line, _GREEN)}" for line in lines[:_MOST_LINES])
     if len(lines) > _MOST_LINES:
         yield f"    (and {_many(len(lines) - _MOST_LINES, 'more line')})"
-    yield "    ```"
+    if not page.stored:
+        yield "    ```"
 
 
 def _hint(outcome: Outcome) -> Iterator[str]:

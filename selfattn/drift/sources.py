@@ -258,8 +258,15 @@ def read_notebook(notebook: NotebookNode, *, stderr: bool = False) -> Page:
 # Files -------------------------------------------------------------------------------
 
 
-def load(path: Path, *, stderr: bool = False) -> tuple[Page, NotebookNode] | None:
+def load(
+    path: Path, *, text: str | None = None, stderr: bool = False
+) -> tuple[Page, NotebookNode] | None:
     """Read a file: a notebook, or a MyST page that is one.
+
+    Args:
+        path: The file.
+        text: What it is going to hold; None for what it holds.
+        stderr: Whether what a notebook stored of stderr counts too.
 
     Returns:
         What it documents, and the notebook to run; None for a page without cells.
@@ -277,7 +284,7 @@ def load(path: Path, *, stderr: bool = False) -> tuple[Page, NotebookNode] | Non
 
     # Outside a book nobody says which of MyST's extensions are on; these hide no cell.
     config = MdParserConfig(enable_extensions={"amsmath", "colon_fence", "dollarmath"})
-    text = path.read_text("utf-8")
+    text = path.read_text("utf-8-sig") if text is None else text
     if path.suffix == ".ipynb":
         with warnings.catch_warnings():  # notebooks as they stand lack ids, and are fine
             warnings.simplefilter("ignore")

@@ -1,10 +1,10 @@
 """Read the text of an output into tokens: any text, nothing evaluated, nothing raised.
 
 What makes no difference to a reader makes no difference to the tokens: how often a
-space is repeated, where a line is wrapped inside brackets, padding beside a bracket,
-blank lines, terminal colours, the counter of a ``grad_fn`` and the accelerator on which
-a tensor lives. Everything else does: each digit, sign, exponent, bracket, comma, word
-and, outside brackets, each line break.
+space is repeated, where a line is wrapped inside brackets, padding beside a bracket or
+before a comma, blank lines, terminal colours, the counter of a ``grad_fn`` and the
+accelerator on which a tensor lives. Everything else does: each digit, sign, exponent,
+bracket, comma, word and, outside brackets, each line break.
 """
 
 from __future__ import annotations
@@ -78,13 +78,17 @@ _PATTERN = re.compile(
 )
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 _BRACKET = re.compile(r"[()\[\]{}]")
+_SPACE = re.compile(r"\s+")
+_BLANK = re.compile(r"[^\S\n]+")
 _COUNTER = re.compile(r"\d+>$")
 _PAIRS = {")": "(", "]": "[", "}": "{"}
 _GROUPS = _PATTERN.groupindex
 _NUMBER, _LINE, _OPEN, _CLOSE = (_GROUPS[name] for name in ("number", "line", "open", "close"))
 _DEVICE, _GRAD, _ELISION = (_GROUPS[name] for name in ("device", "grad", "elision"))
 _SPECIAL = frozenset((_DEVICE, _GRAD, _ELISION))
-_TIGHT = frozenset((0, _OPEN))  # white space after the beginning or a bracket doesn't count
+# White space after the beginning or a bracket doesn't count, nor before a bracket or a comma.
+_TIGHT = frozenset((0, _OPEN))
+_FLUSH = frozenset((_CLOSE, _DEVICE, _GROUPS["comma"]))
 _KINDS = {
     _NUMBER: Kind.FLOAT,
     _OPEN: Kind.OPEN,
@@ -160,13 +164,13 @@ def _read(text: str, matched: Collection[int]) -> list[Token]:
         elif group in _SPECIAL:
             if group == _DEVICE and in_tensor and in_tensor[-1]:
                 continue
-            kind, piece = _special(kind, piece, text, start)
+            kind, piece = _special(kind, piece, text, start, inside=bool(in_tensor))
         if broken:
             if before and not in_tensor:
                 found.append(Token(Kind.LINE, "\n", start, start, spaced=False))
             first = -1 if in_tensor else start
             broken = False
-        spaced = start > first and before not in _TIGHT and group != _CLOSE
+        spaced = start > first and before not in _TIGHT and group not in _FLUSH
         if start in matched:
             if group == _OPEN:
                 in_tensor.append(piece == "(" and bool(found) and found[-1].text == "tensor")
@@ -177,13 +181,14 @@ def _read(text: str, matched: Collection[int]) -> list[Token]:
     return found
 
 
-def _special(kind: Kind, piece: str, text: str, start: int) -> tuple[Kind, str]:
-    """Take the counter off a ``grad_fn``, and an elision that isn't alone for a mark."""
+def _special(kind: Kind, piece: str, text: str, start: int, *, inside: bool) -> tuple[Kind, str]:
+    """Take from a rare piece what makes no difference; an elision that isn't alone is a mark."""
     if kind is Kind.WORD:
         return kind, _COUNTER.sub(">", piece)
-    if kind is Kind.ELISION and text[text.rfind("\n", 0, start) + 1 : start].strip():
-        return Kind.MARK, piece
-    return kind, piece
+    if kind is Kind.MARK:
+        return kind, (_SPACE if inside else _BLANK).sub(" ", piece)
+    alone = not text[text.rfind("\n", 0, start) + 1 : start].strip()
+    return kind if alone else Kind.MARK, piece
 
 
 def _matched(brackets: Iterable[tuple[str, int]]) -> set[int]:

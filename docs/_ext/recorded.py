@@ -1,0 +1,126 @@
+"""Tables that nobody types: recorded measurements, kinds of outcome, what this build verified."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from docutils import nodes
+from sphinx.transforms.post_transforms import SphinxPostTransform
+from sphinx.util.docutils import SphinxDirective
+
+from selfattn.drift.kinds import Kind
+from selfattn.drift.pages import results_of
+from selfattn.drift.report import count
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from sphinx.application import Sphinx
+    from sphinx.util.typing import ExtensionMetadata
+
+
+def table(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> nodes.table:
+    """Make a table; numbers are set flush right."""
+    head = nodes.thead("", _row(columns))
+    body = nodes.tbody("", *(_row(row) for row in rows))
+    specs = [nodes.colspec(colwidth=1) for _ in columns]
+    group = nodes.tgroup("", *specs, head, body, cols=len(columns))
+    return nodes.table("", group, classes=["recorded"])
+
+
+def _row(cells: Sequence[Any]) -> nodes.row:
+    return nodes.row("", *(_cell(cell) for cell in cells))
+
+
+def _cell(value: Any) -> nodes.entry:
+    classes = ["number"] if isinstance(value, int | float) else []
+    return nodes.entry("", nodes.paragraph("", str(value)), classes=classes)
+
+
+class RecordedTable(SphinxDirective):
+    """Show a table that a command recorded, and say how, when and on what."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        path = Path(self.env.srcdir, "_data", f"{self.arguments[0]}.json")
+        if not path.is_file():
+            raise self.error(f"no table is recorded as {path.name}; run the command that makes it")
+        self.env.note_dependency(str(path))
+        said = json.loads(path.read_text(encoding="utf-8"))
+        origin = nodes.paragraph("", "Recorded by ", classes=["recorded-origin"])
+        origin += nodes.literal("", said["command"])
+        origin += nodes.Text(f" on {said['date']}: {_machine(said['environment'])}.")
+        return [table(said["columns"], said["rows"]), origin]
+
+
+def _machine(environment: dict[str, str]) -> str:
+    words = [
+        f"torch {environment['torch']}" if "torch" in environment else "",
+        environment.get("device", ""),
+        environment.get("capability", ""),
+        f"{environment.get('system', '')} {environment.get('machine', '')}".strip(),
+    ]
+    return ", ".join(word for word in words if word)
+
+
+class KindsTable(SphinxDirective):
+    """Show the kinds of outcome, from the code that tells them."""
+
+    def run(self) -> list[nodes.Node]:
+        rows = [(kind.label, kind.meaning, kind.remedy) for kind in Kind]
+        return [table(["kind", "what it means", "what to do"], rows)]
+
+
+class verified_counts(nodes.General, nodes.Element):  # noqa: N801 - docutils names nodes so
+    """The place of the table of this build's counts, known once all pages are read."""
+
+
+class VerifiedCounts(SphinxDirective):
+    """Show how many outputs this build verified on each page."""
+
+    def run(self) -> list[nodes.Node]:
+        return [verified_counts()]
+
+
+class FillCounts(SphinxPostTransform):
+    """Make the table of counts when a page is written."""
+
+    default_priority = 5
+
+    def run(self, **kwargs: object) -> None:
+        for node in list(self.document.findall(verified_counts)):
+            node.replace_self(table(["page", "cells", "outputs verified"], self._rows()))
+
+    def _rows(self) -> list[tuple[str, int, int]]:
+        found = results_of(self.env)
+        rows = [
+            (self.env.titles[name].astext(), page.cells, count([page]).verified)
+            for name, page in found.items()
+            if page.cells
+        ]
+        total = count(found.values())
+        return [*rows, ("all pages", sum(row[1] for row in rows), total.verified)]
+
+
+def always_written(app: Sphinx, env: Any) -> list[str]:
+    """Have the pages with counts written again in each build."""
+    return [name for name, said in env.metadata.items() if "verified_counts" in said]
+
+
+def note_counts(app: Sphinx, doctree: nodes.document) -> None:
+    """Remember which pages have counts."""
+    if next(doctree.findall(verified_counts), None) is not None:
+        app.env.metadata[app.env.docname]["verified_counts"] = True
+
+
+def setup(app: Sphinx) -> ExtensionMetadata:
+    app.add_directive("recorded-table", RecordedTable)
+    app.add_directive("drift-kinds", KindsTable)
+    app.add_directive("verified-counts", VerifiedCounts)
+    app.add_post_transform(FillCounts)
+    app.connect("doctree-read", note_counts)
+    app.connect("env-updated", always_written)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

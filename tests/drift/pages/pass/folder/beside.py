@@ -1,0 +1,3 @@
+"""A module beside a page."""
+
+TEXT = "a module beside the page"

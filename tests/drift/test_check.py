@@ -1,0 +1,224 @@
+"""From a page and what its cells printed to outcomes, without a kernel."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from nbformat import v4
+
+from selfattn.drift import check
+from selfattn.drift.check import PageResult, check_page, compare_runs
+from selfattn.drift.compare import Policy, Waiver
+from selfattn.drift.execute import Execution, Failure
+from selfattn.drift.kinds import Kind, Problem
+from selfattn.drift.outputs import Stream
+from selfattn.drift.sources import Cell, Expectation, Page
+from selfattn.drift.verify import Settings, chosen_policy
+
+if TYPE_CHECKING:
+    from nbformat import NotebookNode
+
+OK = [("stdout", "good\n")]
+
+
+def notebook(*cells: list[tuple[str, str]]) -> NotebookNode:
+    """Return a notebook whose cells have printed these streams."""
+    made = v4.new_notebook()
+    for outputs in cells:
+        cell = v4.new_code_cell("source")
+        for name, text in outputs:
+            if name == "error":
+                kind, _, message = text.partition(": ")
+                cell.outputs.append(v4.new_output("error", ename=kind, evalue=message))
+            else:
+                cell.outputs.append(v4.new_output("stream", name=name, text=text))
+        made.cells.append(cell)
+    return made
+
+
+def expecting(text: str, **options: object) -> Expectation:
+    return Expectation(text, 20, 21, **options)  # type: ignore[arg-type]
+
+
+def page_of(*cells: tuple[Expectation, ...], tags: frozenset[str] = frozenset()) -> Page:
+    return Page(
+        tuple(
+            Cell(place + 1, place, 10 + place, "source", tags=tags, expectations=found)
+            for place, found in enumerate(cells)
+        )
+    )
+
+
+def outcomes(
+    page: Page, made: NotebookNode, execution: Execution | None = None, **options: object
+) -> PageResult:
+    everything = Execution(frozenset(range(len(made.cells))))
+    return check_page(page, made, execution or everything, file="page.md", **options)  # type: ignore[arg-type]
+
+
+def kinds(result: PageResult) -> list[Kind]:
+    return [outcome.kind for outcome in result.outcomes]
+
+
+@pytest.mark.parametrize(
+    ("expectations", "printed", "wanted"),
+    [
+        ([expecting("good")], OK, [Kind.VERIFIED]),
+        ([expecting("bad")], OK, [Kind.DRIFT]),
+        ([], OK, [Kind.UNDOCUMENTED]),
+        ([expecting("")], OK, [Kind.EMPTY]),
+        ([expecting("⋮")], OK, [Kind.EMPTY]),
+        ([expecting("good")], [], [Kind.NO_OUTPUT]),
+        ([expecting("", unchecked="timing")], [], [Kind.NO_OUTPUT]),
+        ([expecting("", unchecked="timing")], OK, [Kind.UNCHECKED, Kind.NOTHING_CHECKED]),
+        ([], [], [Kind.NOTHING_CHECKED]),
+        ([expecting("good", stream=Stream.STDOUT)], OK, [Kind.VERIFIED]),
+        ([expecting("good", stream=Stream.MAIN)], OK, [Kind.VERIFIED]),
+        ([expecting("good", stream=Stream.STDERR)], OK, [Kind.NO_OUTPUT, Kind.UNDOCUMENTED]),
+        (
+            [expecting("good", stream=Stream.STDOUT)],
+            [*OK, ("stderr", "warning")],
+            [Kind.VERIFIED, Kind.UNDOCUMENTED],
+        ),
+        ([expecting("good")], [*OK, ("stderr", "warning")], [Kind.DRIFT]),
+        ([], [("error", "E: m")], [Kind.RAISED]),
+        ([expecting("E: m", raises="E")], [("error", "E: m")], [Kind.VERIFIED]),
+        ([expecting("E: n", raises="E")], [("error", "E: m")], [Kind.DRIFT]),
+        ([expecting("E: m", raises="F")], [("error", "E: m")], [Kind.NOT_RAISED]),
+        ([expecting("good", raises="E")], OK, [Kind.NOT_RAISED]),
+        ([expecting("", raises="E")], [("error", "E: m")], [Kind.EMPTY]),
+        ([expecting("<f at 0x7f>")], [("stdout", "<f at 0x7f>")], [Kind.ADDRESS, Kind.VERIFIED]),
+        (
+            [expecting("", unchecked="an address")],
+            [("stdout", "<f at 0x7f>")],
+            [Kind.UNCHECKED, Kind.NOTHING_CHECKED],
+        ),
+    ],
+)
+def test_outcomes_of_a_cell(
+    expectations: list[Expectation], printed: list[tuple[str, str]], wanted: list[Kind]
+) -> None:
+    assert kinds(outcomes(page_of(tuple(expectations)), notebook(printed))) == wanted
+
+
+@pytest.mark.parametrize(
+    ("text", "policy", "wanted"),
+    [
+        ("[0.1, 0.3]", Policy.EXACT, Kind.VERIFIED),
+        ("[0.1, 0.2]", Policy.EXACT, Kind.WAIVER),
+        ("[0.1, 0.2]", Policy.PORTABLE, Kind.VERIFIED),
+        ("[0.1, 0.4]", Policy.EXACT, Kind.DRIFT),
+        ("[0.1, 0.4]", Policy.PORTABLE, Kind.DRIFT),
+    ],
+)
+def test_waivers(text: str, policy: Policy, wanted: Kind) -> None:
+    waived = expecting("[0.1, 0.2]", waivers=(Waiver("0.2", "0.3", "known"),))
+    result = outcomes(page_of((waived,)), notebook([("stdout", text)]), policy=policy)
+    assert kinds(result) == [wanted]
+
+
+@pytest.mark.parametrize("policy", list(Policy))
+def test_waiver_that_matches_nothing_fails_everywhere(policy: Policy) -> None:
+    waived = expecting("[0.1, 0.2]", waivers=(Waiver("0.7", "0.8", "gone"),))
+    made = notebook([("stdout", "[0.1, 0.2]")])
+    assert kinds(outcomes(page_of((waived,)), made, policy=policy)) == [Kind.WAIVER]
+
+
+def test_cells_after_the_one_that_stopped_were_not_run() -> None:
+    page = page_of((expecting("good"),), (), (expecting("good"),), ())
+    execution = Execution(frozenset({0}), Failure(Kind.RAISED, 1, "E: m"))
+    result = outcomes(page, notebook(OK, [], [], []), execution)
+    assert kinds(result) == [Kind.VERIFIED, Kind.RAISED, Kind.NOT_EXECUTED, Kind.NOT_EXECUTED]
+    assert [outcome.line for outcome in result.outcomes] == [20, 11, 20, 13]
+
+
+def test_page_whose_kernel_did_not_start_says_why_at_each_cell() -> None:
+    execution = Execution(failure=Failure(Kind.DEAD_KERNEL, -1, "no kernel: why"))
+    result = outcomes(page_of((expecting("good"),)), notebook([]), execution)
+    assert [(o.kind, o.message) for o in result.outcomes] == [(Kind.NOT_EXECUTED, "no kernel: why")]
+
+
+def test_skipped_cell_is_counted_and_its_expectation_fails() -> None:
+    skipped = frozenset({"skip-execution"})
+    alone = outcomes(page_of((), tags=skipped), notebook([]))
+    assert kinds(alone) == [Kind.UNCHECKED, Kind.NOTHING_CHECKED]
+    documented = outcomes(page_of((expecting("good"),), tags=skipped), notebook([]))
+    assert kinds(documented) == [Kind.UNCHECKED, Kind.NO_OUTPUT]
+
+
+def test_problems_of_a_page_are_outcomes() -> None:
+    page = Page(problems=(Problem(Kind.NO_CELL, 7, text="lost"),))
+    result = outcomes(page, notebook())
+    assert [(o.kind, o.line, o.documented) for o in result.outcomes] == [(Kind.NO_CELL, 7, "lost")]
+    assert result.failed
+
+
+def test_error_in_the_comparison_is_no_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise RuntimeError("a defect")
+
+    monkeypatch.setattr(check, "compare", broken)
+    result = outcomes(page_of((expecting("good"),), (expecting("good"),)), notebook(OK, OK))
+    assert kinds(result) == [Kind.COULD_NOT_CHECK, Kind.COULD_NOT_CHECK]
+    assert "RuntimeError: a defect" in result.outcomes[0].message
+    assert result.failed
+
+
+def test_every_kind_but_two_fails() -> None:
+    assert [kind for kind in Kind if not kind.fails] == [Kind.VERIFIED, Kind.UNCHECKED]
+    assert all(kind.remedy for kind in Kind if kind.fails)
+    assert len({kind.label for kind in Kind}) == len(Kind)
+
+
+# Runs that don't repeat ---------------------------------------------------------------
+
+
+def test_runs_are_compared_but_for_what_is_unchecked() -> None:
+    page = page_of((), (), (expecting("", unchecked="timing"),))
+    first = notebook(OK, [("stdout", "[0.1, 0.2]")], [("stdout", "1 s")])
+    second = notebook(OK, [("stdout", "[0.1, 0.3]")], [("stdout", "2 s")])
+    (found,) = compare_runs(page, first, second, Execution(frozenset({0, 1, 2})))
+    assert (found.kind, found.cell) == (Kind.UNREPEATABLE, 2)
+    assert [(d.documented, d.executed) for d in found.verdict.differences] == [("0.2", "0.3")]
+
+
+def test_second_run_that_stops_is_told() -> None:
+    stopped = Execution(frozenset(), Failure(Kind.RAISED, 1, "E: m"))
+    made = notebook([], [])
+    (found,) = compare_runs(page_of((), ()), made, made, stopped)
+    assert (found.kind, found.cell) == (Kind.UNREPEATABLE, 2)
+    assert "E: m" in found.message
+
+
+# The policy ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("environment", "wanted"),
+    [
+        ({"torch": "2.13.0", "machine": "x86_64"}, Policy.EXACT),
+        ({"torch": "2.12.0", "machine": "x86_64"}, Policy.PORTABLE),
+        ({"torch": "2.13.0", "machine": "arm64"}, Policy.PORTABLE),
+        ({"machine": "x86_64"}, Policy.EXACT),
+    ],
+)
+def test_policy_follows_the_reference(environment: dict[str, str], wanted: Policy) -> None:
+    settings = Settings(reference={"torch": "2.13.0", "machine": "x86_64"})
+    assert settings.policy_on(environment) is wanted
+
+
+def test_policy_without_a_reference_is_exact() -> None:
+    assert Settings().policy_on({"torch": "2.2.0"}) is Policy.EXACT
+    assert Settings(Policy.STRUCTURE, {"torch": "1"}).policy_on({"torch": "2"}) is Policy.STRUCTURE
+
+
+def test_environment_variable_beats_configuration(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("SELFATTN_POLICY", raising=False)
+    assert chosen_policy() is None
+    assert chosen_policy("exact") is Policy.EXACT
+    monkeypatch.setenv("SELFATTN_POLICY", "portable")
+    assert chosen_policy("exact") is Policy.PORTABLE
+    monkeypatch.setenv("SELFATTN_POLICY", "lax")
+    with pytest.raises(ValueError, match="SELFATTN_POLICY must be one of auto, exact, portable"):
+        chosen_policy("exact")

@@ -1,0 +1,179 @@
+"""Docstrings through the same comparison: a checker for any suite, a command for a package."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from selfattn.drift.compare import Policy
+from selfattn.drift.doctests import Checker, check_module, check_text, main
+from selfattn.drift.kinds import Kind
+from selfattn.drift.verify import Settings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+    from types import ModuleType
+
+EXACT = Settings(Policy.EXACT)
+RAISING = ">>> 1 / 0\nTraceback (most recent call last):\n    ...\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Return a folder that modules are imported from and forgotten."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.delenv("SELFATTN_POLICY", raising=False)
+    known = set(sys.modules)
+    yield tmp_path
+    for name in set(sys.modules) - known:
+        if str(getattr(sys.modules[name], "__file__", "")).startswith(str(tmp_path)):
+            del sys.modules[name]
+
+
+def module(folder: Path, docstring: str, name: str = "examples_of_mine") -> ModuleType:
+    (folder / f"{name}.py").write_text(f'"""Examples.\n\n{docstring}\n"""\n', encoding="utf-8")
+    importlib.invalidate_caches()
+    return importlib.import_module(name)
+
+
+# The checker --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("want", "got", "same"),
+    [
+        ("tensor([0.3061, 0.8210])", "tensor([0.3061,\n        0.8210])", True),
+        ("a\n<BLANKLINE>\nb", "a\n\nb", True),
+        ("tensor([0.3061])", "tensor([0.3062])", False),
+        ("tensor([0.3061, ...])", "tensor([0.3061, 0.8210])", False),
+        ("0.821", "0.8210", False),
+        ("True", "1", False),
+        ("", "1", False),
+    ],
+)
+@pytest.mark.parametrize("flags", [0, doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE])
+def test_checker(want: str, got: str, same: bool, flags: int) -> None:  # noqa: FBT001 - a column
+    assert Checker().check_output(want + "\n", got + "\n", flags) is same
+
+
+def test_checker_serves_in_another_suite(capsys: pytest.CaptureFixture[str]) -> None:
+    text = ">>> print([0.25, 0.5])\n[0.25, 0.6]\n"
+    test = doctest.DocTestParser().get_doctest(text, {}, "mine", "mine.txt", 0)
+    runner = doctest.DocTestRunner(checker=Checker(), verbose=False)
+    assert runner.run(test).failed == 1
+    told = capsys.readouterr().out
+    assert "element [1], documented 0.6, executed 0.5" in told
+
+
+# Modules ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("example", "kinds"),
+    [
+        (">>> [0.25, 0.5]\n[0.25,\n 0.5]", [Kind.VERIFIED]),
+        (">>> [0.25, 0.5]\n[0.25, 0.6]", [Kind.DRIFT]),
+        (">>> x = 1\n>>> x\n1", [Kind.VERIFIED]),
+        (">>> print(1)", [Kind.UNDOCUMENTED]),
+        (">>> None\n1", [Kind.DRIFT]),
+        (">>> 1 / 0\n1", [Kind.RAISED]),
+        (">>> 1 / 0\n>>> 1\n1", [Kind.RAISED, Kind.VERIFIED]),
+        (f"{RAISING}ZeroDivisionError: division by zero", [Kind.VERIFIED]),
+        (f"{RAISING}ZeroDivisionError: division by one", [Kind.DRIFT]),
+        (">>> object()\n<object object at 0x7f00>", [Kind.ADDRESS]),
+        (">>> 1\n1\n>>> 2  # doctest: +SKIP\n3", [Kind.VERIFIED, Kind.UNCHECKED]),
+        (">>> [1, 2]  # doctest: +ELLIPSIS\n[1, ...]", [Kind.DRIFT]),
+    ],
+)
+def test_outcomes_of_an_example(example: str, kinds: list[Kind], folder: Path) -> None:
+    found = check_module(module(folder, example), EXACT)
+    assert [outcome.kind for outcome in found.outcomes] == kinds
+
+
+def test_place_is_the_line_in_the_file(folder: Path) -> None:
+    found = check_module(module(folder, "Prose.\n\n>>> [0.25, 0.5]\n[0.25, 0.6]"), EXACT)
+    (outcome,) = found.outcomes
+    assert (found.file, outcome.line, outcome.body_line) == ("examples_of_mine.py", 5, 6)
+    (difference,) = outcome.verdict.differences
+    assert (difference.index, difference.documented, difference.executed) == ((1,), "0.6", "0.5")
+
+
+def test_rounding_is_judged_at_full_precision(folder: Path) -> None:
+    mine = module(folder, ">>> import torch\n>>> torch.tensor(155.92394)\ntensor(155.9240)")
+    (exact,) = check_module(mine, EXACT).outcomes
+    assert exact.kind is Kind.DRIFT
+    assert exact.rounding is not None
+    assert exact.rounding.same
+    (portable,) = check_module(mine, Settings(Policy.PORTABLE)).outcomes
+    assert portable.kind is Kind.VERIFIED
+    assert len(portable.verdict.accepted) == 1
+
+
+def test_skipped_examples_shift_nothing(folder: Path) -> None:
+    text = (
+        ">>> 1  # doctest: +SKIP\n2\n>>> import torch\n"
+        ">>> torch.tensor(155.92394)\ntensor(155.9240)\n>>> torch.tensor(0.5)\ntensor(0.5000)"
+    )
+    found = check_module(module(folder, text), Settings(Policy.PORTABLE))
+    assert [outcome.kind for outcome in found.outcomes].count(Kind.VERIFIED) == 2
+
+
+def test_full_precision_leaves_no_trace(folder: Path) -> None:
+    import torch  # noqa: PLC0415 - after the module that uses it
+
+    before = (torch.set_printoptions, torch.Tensor.__format__, str(torch.tensor(1 / 3)))
+    check_module(module(folder, ">>> import torch\n>>> torch.tensor(1 / 3)\ntensor(0.3334)"), EXACT)
+    assert (torch.set_printoptions, torch.Tensor.__format__, str(torch.tensor(1 / 3))) == before
+
+
+def test_text_files_are_checked(folder: Path) -> None:
+    path = folder / "README.md"
+    path.write_text("# Title\n\n>>> 0.5\n0.5\n\n>>> 0.25\n0.26\n", encoding="utf-8")
+    found = check_text(path, EXACT)
+    assert [(o.kind, o.line) for o in found.outcomes] == [(Kind.VERIFIED, 3), (Kind.DRIFT, 6)]
+
+
+# The command --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("example", "status", "last"),
+    [
+        (">>> 0.5\n0.5", 0, "1 example verified ("),
+        (">>> 0.5\n0.6", 1, "1 example drifted, 0 examples verified ("),
+        ("No example at all.", 1, "nothing was checked"),
+        (">>> 1  # doctest: +SKIP\n2", 1, "nothing was checked"),
+    ],
+)
+def test_command_counts_and_fails_on_zero(
+    example: str, status: int, last: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    module(folder, example)
+    assert main(["examples_of_mine"]) == status
+    assert capsys.readouterr().out.splitlines()[-1].startswith(last)
+
+
+def test_command_walks_a_package_and_names_the_place(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    package = folder / "mine"
+    package.mkdir()
+    (package / "__init__.py").write_text('""">>> 1\n1\n"""\n')
+    (package / "inner.py").write_text('"""\n>>> 2\n3\n"""\n')
+    assert main(["mine"]) == 1
+    told = capsys.readouterr().out
+    assert "mine/inner.py:2: drift" in told
+    assert "documented 3, executed 2" in told
+
+
+def test_command_refuses_what_it_cannot_import(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["no_such_package_of_mine"])
+    assert ended.value.code == 2
+    assert "no_such_package_of_mine" in capsys.readouterr().err

@@ -1,0 +1,114 @@
+"""What counts of a cell's outputs, and in which order."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from nbformat import v4
+
+from selfattn.drift.outputs import Printed, Stream, address, printed
+
+if TYPE_CHECKING:
+    from nbformat import NotebookNode
+
+
+def stream(text: str, name: str = "stdout") -> NotebookNode:
+    return v4.new_output("stream", name=name, text=text)
+
+
+def shown(**data: str) -> NotebookNode:
+    return v4.new_output("display_data", data={k.replace("_", "/"): v for k, v in data.items()})
+
+
+def raised(name: str, message: str) -> NotebookNode:
+    return v4.new_output("error", ename=name, evalue=message, traceback=["long"])
+
+
+MIXED = [
+    stream("error\n", "stderr"),
+    stream("one"),
+    stream(" two\n"),
+    shown(text_plain="'value'"),
+    stream("three\n"),
+]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "text"),
+    [
+        (Stream.ALL, "one two\n'value'\nthree\nerror\n"),
+        (Stream.MAIN, "one two\n'value'\nthree\n"),
+        (Stream.STDOUT, "one two\nthree\n"),
+        (Stream.STDERR, "error\n"),
+        (Stream.VALUE, "'value'\n"),
+    ],
+)
+def test_each_stream_is_selected_in_order(wanted: Stream, text: str) -> None:
+    assert printed(MIXED).select(wanted) == text
+
+
+def test_chunks_of_a_stream_are_one_text() -> None:
+    """White space between them is kept, which MyST-NB's merging strips."""
+    chunks = [stream("a  "), stream("\n  b")]
+    assert printed(chunks).select(Stream.STDOUT) == "a  \n  b\n"
+
+
+@pytest.mark.parametrize("wanted", [Stream.ALL, Stream.MAIN, Stream.STDERR])
+def test_error_comes_last(wanted: Stream) -> None:
+    found = printed([raised("ValueError", "a\nb"), stream("out\n", "stdout")])
+    assert found.select(wanted).endswith("ValueError: a\nb\n")
+    assert "long" not in found.select(wanted)
+    assert found.error == "ValueError: a\nb"
+
+
+def test_error_without_a_message_is_its_name() -> None:
+    assert printed([raised("RuntimeError", "")]).error == "RuntimeError"
+
+
+@pytest.mark.parametrize(
+    ("data", "pictures", "widgets"),
+    [
+        ({"image_png": "iVBOR", "text_plain": "<Figure>"}, 1, 0),
+        ({"image_svg+xml": "<svg/>"}, 1, 0),
+        ({"text_html": "<b/>"}, 1, 0),
+        ({"application_vnd.jupyter.widget-view+json": "{}", "text_plain": "Slider()"}, 0, 1),
+        ({"application_javascript": "1"}, 0, 1),
+    ],
+)
+def test_what_is_no_text_is_counted(data: dict[str, str], pictures: int, widgets: int) -> None:
+    found = printed([shown(**data)])
+    assert (found.pictures, found.widgets) == (pictures, widgets)
+    assert found.pieces == ()
+    assert found.parts == ()
+
+
+def test_a_table_with_html_is_read_as_text() -> None:
+    found = printed([shown(text_html="<table>", text_plain="a  b")])
+    assert found.select(Stream.VALUE) == "a  b\n"
+
+
+def test_text_stored_as_lines_is_joined() -> None:
+    old = stream("")
+    old["text"] = ["one\n", "two\n"]
+    assert printed([old]).select(Stream.ALL) == "one\ntwo\n"
+
+
+def test_parts_name_the_streams_that_say_something() -> None:
+    assert printed(MIXED).parts == (Stream.STDOUT, Stream.VALUE, Stream.STDERR)
+    assert printed([stream("  \n"), stream("\n", "stderr")]).parts == ()
+    assert Printed().select(Stream.ALL) == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("<object object at 0x7f6b9486f0a0>", "at 0x7f6b9486f0a0"),
+        ("<function f at 0X7F>", ""),
+        ("the flag 0x7f, looked at", ""),
+        ("flat 0x7f", ""),
+        ("", ""),
+    ],
+)
+def test_addresses(text: str, found: str) -> None:
+    assert address(text) == found

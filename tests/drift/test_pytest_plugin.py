@@ -1,0 +1,137 @@
+"""Another project's docstrings, in its own pytest, through our comparison."""
+
+from __future__ import annotations
+
+import pytest
+import torch  # noqa: F401 - once for all: each run in this process forgets what it imported
+
+import selfattn.drift.pytest_plugin  # noqa: F401 - the same
+
+pytest_plugins = ["pytester"]
+
+PLUGIN = ("-p", "selfattn.drift.pytest_plugin")
+MODES = ("prepend", "append", "importlib")
+MODULE = '''\
+"""A module.
+
+>>> value = [0.25,  0.5]
+>>> value
+[0.25, 0.5]
+"""
+
+
+def right():
+    """>>> 1 + 1
+    2
+    """
+
+
+class Outer:
+    """Has a method."""
+
+    def method(self):
+        """Do it.
+
+        >>> [0.25, 0.5]
+        [0.25, 0.6]
+        """
+
+
+def left_out():
+    """
+    >>> 1  # doctest: +SKIP
+    2
+    """
+'''
+
+
+@pytest.fixture(autouse=True)
+def _alone(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("SELFATTN_POLICY", raising=False)
+    # Hypothesis takes longer to import, in each run, than all the rest.
+    pytester.makeini("[pytest]\naddopts = -p no:hypothesispytest\n")
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_module(mode: str, pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(mine=MODULE)
+    result = pytester.runpytest(*PLUGIN, "--drift-doctests", f"--import-mode={mode}", "-v")
+    result.assert_outcomes(passed=2, failed=1, skipped=1)
+    result.stdout.fnmatch_lines(
+        [
+            "mine.py::mine::1 PASSED*",
+            "mine.py::right::10 PASSED*",
+            "mine.py::Outer.method::19 FAILED*",
+            "mine.py::left_out::27 SKIPPED*",
+            "*drift: Outer.method, line 19*",
+            "mine.py:21: drift in cell 1 (line 21):*",
+            "*documented 0.6, executed 0.5*",
+            "1 example drifted, 0 examples verified*",
+        ]
+    )
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_package(mode: str, pytester: pytest.Pytester) -> None:
+    inner = '"""\n>>> from mine.inner import number\n>>> number\n3\n"""\n\nfrom . import two\n\n'
+    pytester.mkpydir("mine")
+    package = pytester.path / "mine"
+    (package / "__init__.py").write_text('""">>> two\n2\n"""\n\ntwo = 2\n')
+    (package / "inner.py").write_text(inner + "number = two + 1\n")
+    (package / "__main__.py").write_text('""">>> 1\n2\n"""\nraise SystemExit(3)\n')
+    (package / "silent.py").write_text("raise RuntimeError\n")
+    pytester.syspathinsert()
+    result = pytester.runpytest(*PLUGIN, "--drift-doctests", f"--import-mode={mode}", "mine")
+    result.assert_outcomes(passed=2)
+
+
+def test_off_unless_asked_for(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(mine=MODULE, test_it=f'"""{">>> 1"}\n2\n"""\n\ndef test_it():\n    pass\n')
+    pytester.runpytest(*PLUGIN).assert_outcomes(passed=1)
+    pytester.runpytest(*PLUGIN, "--drift-doctests", "test_it.py").assert_outcomes(
+        passed=1, failed=1
+    )
+
+
+def test_selection(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(mine=MODULE)
+    for chosen in (["mine.py::right"], ["mine.py::right::10"], ["-k", "right"]):
+        result = pytester.runpytest(*PLUGIN, "--drift-doctests", *chosen)
+        assert result.parseoutcomes()["passed"] == 1
+        assert "failed" not in result.parseoutcomes()
+
+
+def test_text_file_that_is_named(pytester: pytest.Pytester) -> None:
+    (pytester.path / "README.md").write_text("```\n>>> 1\n1\n```\n\n```\n>>> 2\n3\n```\n")
+    pytester.runpytest(*PLUGIN, "--drift-doctests").assert_outcomes()
+    result = pytester.runpytest(*PLUGIN, "--drift-doctests", "README.md")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["README.md:7: drift*", "*documented 3, executed 2*"])
+
+
+def test_rounding_is_named(pytester: pytest.Pytester) -> None:
+    (pytester.path / "pyproject.toml").write_text("[tool.selfattn-drift.reference]\npython = '1'\n")
+    text = '"""\n>>> import torch\n>>> torch.tensor(155.92394)\ntensor(155.9240)\n"""\n'
+    pytester.makepyfile(mine=text)
+    run = (*PLUGIN, "--drift-doctests", "mine.py")
+    pytester.runpytest(*run).assert_outcomes(passed=1)  # portable, elsewhere
+    (pytester.path / "pyproject.toml").write_text("")
+    result = pytester.runpytest(*run)
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*rounding, not a mistake: portable accepts it*"])
+
+
+def test_module_that_cannot_be_imported(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(mine=MODULE + "\nimport no_such_module_of_mine\n")
+    result = pytester.runpytest(*PLUGIN, "--drift-doctests")
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["*No module named 'no_such_module_of_mine'*"])
+
+
+def test_policy_that_there_is_not(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SELFATTN_POLICY", "loose")
+    result = pytester.runpytest(*PLUGIN, "--drift-doctests")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*SELFATTN_POLICY must be one of*"])

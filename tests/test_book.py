@@ -1,0 +1,251 @@
+"""The book itself: every digit of it is guarded, and its pages are as pages should be."""
+
+from __future__ import annotations
+
+import re
+import sys
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import pytest
+from markdown_it import MarkdownIt
+
+from selfattn.drift.compare import Policy, compare
+from selfattn.drift.execute import execute
+from selfattn.drift.outputs import printed
+from selfattn.drift.sources import Cell, Expectation, Page, load
+from selfattn.drift.tokens import Kind, tokens
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+DOCS = Path(__file__).parent.parent / "docs"
+PAGES = sorted(
+    path
+    for path in DOCS.rglob("*.md")
+    if not any(part.startswith("_") for part in path.relative_to(DOCS).parts)
+)
+SECTION = [path for path in PAGES if path.parent.name == "self-attention"]
+MOST_LINES = 12
+MANY = 40
+
+# The values of Section 3.4, as the text of the section has them.
+DOCUMENTED = {
+    "1 x_2": "tensor([0.5500, 0.8700, 0.6600])",
+    "2 d_in": "3",
+    "3 W_query": "Parameter containing:\n"
+    "tensor([[0.2961, 0.5166], [0.2517, 0.6886], [0.0740, 0.8665]])",
+    "4 W_key": "[[0.1366, 0.1025], [0.1841, 0.7264], [0.3153, 0.6871]]",
+    "5 W_value": "[[0.0756, 0.1966], [0.3164, 0.4017], [0.1186, 0.8274]]",
+    "6 query_2": "tensor([0.4306, 1.4551])",
+    "7 key_2": "tensor([0.4433, 1.1419])",
+    "8 value_2": "tensor([0.3951, 1.0037])",
+    "9 keys.shape": "keys.shape: torch.Size([6, 2])",
+    "10 values.shape": "values.shape: torch.Size([6, 2])",
+    "11 attn_score_22": "tensor(1.8524)",
+    "12 attn_scores_2": "tensor([1.2705, 1.8524, 1.8111, 1.0795, 0.5577, 1.5440])",
+    "13 attn_weights_2": "tensor([0.1500, 0.2264, 0.2199, 0.1311, 0.0906, 0.1820])",
+    "14 context_vec_2": "tensor([0.3061, 0.8210])",
+    "15 sa_v1(inputs)": "tensor([[0.2996, 0.8053], [0.3061, 0.8210], [0.3058, 0.8203],"
+    " [0.2948, 0.7939], [0.2927, 0.7891], [0.2990, 0.8040]], grad_fn=<MmBackward0>)",
+    "16 sa_v2(inputs)": "tensor([[-0.0739, 0.0713], [-0.0748, 0.0703], [-0.0749, 0.0702],"
+    " [-0.0760, 0.0685], [-0.0763, 0.0679], [-0.0754, 0.0693]], grad_fn=<MmBackward0>)",
+    "17 equal outputs": "True",
+}
+
+
+def name(path: Path) -> str:
+    return path.relative_to(DOCS).as_posix()
+
+
+@cache
+def read(path: Path) -> Page:
+    """Return the cells of a page; none if it has none."""
+    found = load(path)
+    return found[0] if found else Page()
+
+
+WITH_CELLS = [path for path in PAGES if read(path).cells]
+
+
+# What every page is -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", PAGES, ids=name)
+def test_page_with_a_cell_is_a_notebook(path: Path) -> None:
+    page = read(path)  # refuses cells on a page that is no notebook
+    assert page.problems == ()
+
+
+@pytest.mark.parametrize("path", WITH_CELLS, ids=name)
+def test_cells_are_short(path: Path) -> None:
+    long = {cell.line: cell.source for cell in read(path).cells if lines(cell) > MOST_LINES}
+    assert long == {}
+
+
+def lines(cell: Cell) -> int:
+    return len(cell.source.strip().splitlines())
+
+
+@pytest.mark.parametrize("value", DOCUMENTED)
+def test_documented_value_is_on_the_pages_of_its_section(value: str) -> None:
+    wanted = keys(DOCUMENTED[value])
+    found = [
+        name(path)
+        for path in SECTION
+        for expectation in expectations(path)
+        if holds(keys(expectation.text), wanted)
+    ]
+    assert found, f"no expectation holds {DOCUMENTED[value]}"
+
+
+def test_equal_outputs_are_printed_by_the_exercise() -> None:
+    """A bare True means nothing unless the cell compares the two outputs."""
+    cells = read(DOCS / "self-attention" / "exercise-3-1.md").cells
+    compared = [
+        cell.expectations[0].text
+        for cell in cells
+        if "allclose" in cell.source and "out_v1, out_v2" in cell.source
+    ]
+    assert compared == ["False", "True"]
+
+
+def expectations(path: Path) -> Iterator[Expectation]:
+    for cell in read(path).cells:
+        yield from cell.expectations
+
+
+def keys(text: str) -> list[tuple[Kind, str]]:
+    return [(token.kind, token.text) for token in tokens(text)]
+
+
+def holds(found: list[tuple[Kind, str]], wanted: list[tuple[Kind, str]]) -> bool:
+    """Whether one text holds another, token by token."""
+    starts = range(len(found) - len(wanted) + 1)
+    return any(found[start : start + len(wanted)] == wanted for start in starts)
+
+
+# Every digit is guarded ---------------------------------------------------------------
+
+
+class Printed(NamedTuple):
+    """An expectation of the book and what its cell printed."""
+
+    path: Path
+    expectation: Expectation
+    executed: str
+
+
+@pytest.fixture(scope="session")
+def outputs() -> list[Printed]:
+    """Run each page once and return what its cells printed."""
+    found: list[Printed] = []
+    for path in WITH_CELLS:
+        loaded = load(path)
+        assert loaded
+        page, notebook = loaded
+        may_raise = {cell.index for cell in page.cells if cell.may_raise}
+        ended = execute(notebook, folder=path.parent, timeout=300, may_raise=may_raise)
+        assert ended.failure is None, ended.failure
+        for cell in page.cells:
+            output = printed(notebook.cells[cell.index].outputs)
+            found += [Printed(path, e, output.select(e.stream)) for e in cell.expectations]
+    return found
+
+
+def altered(text: str) -> Iterator[tuple[str, str]]:
+    """Yield a text with one digit of one number changed to either neighbour.
+
+    It is each digit in turn; in an output of many numbers, the last of each number.
+    """
+    found = [token for token in tokens(text) if token.kind in (Kind.INT, Kind.FLOAT)]
+    for token in found:
+        digits = re.finditer(r"\d", text[token.start : token.end].partition("e")[0])
+        places = [token.start + digit.start() for digit in digits]
+        for place in places if len(found) <= MANY else places[-1:]:
+            for step in (1, 9):
+                digit = str((int(text[place]) + step) % 10)
+                yield text[:place] + digit + text[place + 1 :], token.text
+
+
+@pytest.mark.slow
+def test_each_altered_digit_is_caught(
+    outputs: list[Printed], capsys: pytest.CaptureFixture[str]
+) -> None:
+    tried, numbers, missed = 0, 0, []
+    for path, expectation, executed in outputs:
+        if expectation.unchecked:
+            continue
+        options = {"policy": Policy.EXACT, "waivers": expectation.waivers}
+        unaltered = compare(expectation.text, executed, **options)  # type: ignore[arg-type]
+        assert unaltered.same, (name(path), expectation.line)
+        numbers += unaltered.numbers
+        for text, number in altered(expectation.text):
+            tried += 1
+            verdict = compare(text, executed, **options)  # type: ignore[arg-type]
+            # A waiver whose documented value is gone fails the build too.
+            if verdict.same and not verdict.unneeded + verdict.unmatched:
+                missed.append((name(path), expectation.line, number, text))
+    with capsys.disabled():
+        caught = tried - len(missed)
+        print(  # noqa: T201 - the count is what this test is for
+            f"\n{caught} of {tried} altered digits caught, in {numbers} numbers of "
+            f"{len(outputs)} expectations on {len(WITH_CELLS)} pages"
+        )
+    assert missed == []
+    assert numbers > 150
+
+
+# Figures ------------------------------------------------------------------------------
+
+
+class Figure(NamedTuple):
+    """A figure of a page and its text alternative."""
+
+    path: Path
+    drawing: str
+    alt: str
+
+
+def figures() -> Iterator[Figure]:
+    """Find the figures of the section; those of other pages have computations of their own."""
+    for path in SECTION:
+        for token in MarkdownIt().parse(path.read_text("utf-8")):
+            drawing = re.match(r"\{attention-figure\}\s*(\S+)", token.info)
+            if token.type == "fence" and drawing:
+                options = re.search(r"(?ms)^:?alt:(.*?)(?=^:?\w+:|^---)", token.content)
+                yield Figure(path, drawing[1], options[1] if options else "")
+
+
+@pytest.fixture(scope="session")
+def computed() -> set[str]:
+    """Return every number of the figures' computation, rounded to two decimals."""
+    sys.path.insert(0, str(DOCS / "_ext"))
+    try:
+        from attention_trace import attention_trace  # noqa: PLC0415 - found by sys.path
+    finally:
+        sys.path.remove(str(DOCS / "_ext"))
+    return {f"{number:.2f}" for number in flat(tuple(vars(attention_trace()).values()))}
+
+
+def flat(found: object) -> Iterator[float]:
+    if isinstance(found, float):
+        yield found
+    elif isinstance(found, tuple):
+        for part in found:
+            yield from flat(part)
+
+
+def test_there_are_figures() -> None:
+    drawings = {"roadmap", "projections", "scores", "weights", "context", "overview"}
+    assert {figure.drawing for figure in figures()} == drawings
+
+
+@pytest.mark.parametrize("figure", [*figures()], ids=lambda figure: figure.drawing)
+def test_numbers_in_a_text_alternative_come_from_the_computation(
+    figure: Figure, computed: set[str]
+) -> None:
+    assert figure.alt.strip()
+    said = re.findall(r"-?\d+\.\d\d(?!\d)", figure.alt)
+    assert [number for number in said if number not in computed] == []

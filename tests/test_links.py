@@ -1,0 +1,161 @@
+"""Every link within the built book leads somewhere, and the inventories are what Sphinx reads."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urldefrag, urlsplit
+
+import pytest
+from sphinx.errors import ConfigError
+from sphinx.util.inventory import InventoryFile
+
+ROOT = Path(__file__).resolve().parents[1]
+DOCS = ROOT / "docs"
+sys.path.insert(0, str(DOCS / "_ext"))  # the site's extensions are modules, not a package
+
+from inventories import compile_inventory, parse  # noqa: E402 - after sys.path
+
+SOURCES = {".md", ".py", ".css", ".toml", ".txt", ".bib", ".json", ".svg"}
+MANY = 1000
+
+
+class Page(HTMLParser):
+    """The anchors of a page, and where its links lead."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.ids: list[str] = []
+        self.links: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        del tag
+        for name, value in attrs:
+            if name == "id" and value:
+                self.ids.append(value)
+            elif name in {"href", "src"} and value is not None:
+                self.links.append(value)
+
+
+def is_current(site: Path) -> bool:
+    """Whether the site was built after every source of it was last changed."""
+    index = site / "index.html"
+    sources = [
+        path
+        for folder in (DOCS, ROOT / "selfattn")
+        for path in folder.rglob("*")
+        if path.suffix in SOURCES and "_build" not in path.parts
+    ]
+    newest = max(path.stat().st_mtime for path in sources)
+    return index.exists() and min(p.stat().st_mtime for p in pages_of(site)) > newest
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the book as the docs session has built it, or build it."""
+    built = DOCS / "_build" / "html"
+    if is_current(built):
+        return built
+    folder = tmp_path_factory.mktemp("book")
+    command = [sys.executable, "-m", "sphinx", "-q", "-b", "html", "-d", str(folder / "doctrees")]
+    subprocess.run([*command, str(DOCS), str(folder / "html")], check=True, cwd=ROOT)
+    return folder / "html"
+
+
+def pages_of(site: Path) -> list[Path]:
+    """Return the pages; the theme leaves templates of its own among the static files."""
+    return sorted(p for p in site.rglob("*.html") if "_static" not in p.relative_to(site).parts)
+
+
+def broken(site: Path) -> tuple[int, list[str]]:
+    """Return how many links were followed, and those that lead nowhere."""
+    files = pages_of(site)
+    pages = {file.resolve(): Page(file.read_text("utf-8")) for file in files}
+    followed = 0
+    found = []
+    for file, page in pages.items():
+        for link in page.links:
+            if urlsplit(link).scheme or link.startswith("//"):
+                continue
+            followed += 1
+            if not _leads(link, file, pages):
+                found.append(f"{file.relative_to(site.resolve())}: {link}")
+    return followed, found
+
+
+def _leads(link: str, file: Path, pages: dict[Path, Page]) -> bool:
+    address, anchor = urldefrag(link)
+    path = unquote(urlsplit(address).path)
+    target = (file.parent / path).resolve() if path else file
+    if not anchor:
+        return target.exists()
+    return target in pages and unquote(anchor) in pages[target].ids
+
+
+@pytest.mark.slow
+class TestBook:
+    def test_every_link_within_the_book_leads_somewhere(self, site: Path) -> None:
+        followed, found = broken(site)
+        assert found == []
+        assert followed > MANY
+
+    def test_an_anchor_stands_once_on_a_page(self, site: Path) -> None:
+        for file in pages_of(site):
+            ids = Page(file.read_text("utf-8")).ids
+            assert {i for i in ids if ids.count(i) > 1} == set(), file.name
+
+    def test_other_sites_are_linked_by_https(self, site: Path) -> None:
+        for file in pages_of(site):
+            links = Page(file.read_text("utf-8")).links
+            outside = {link for link in links if urlsplit(link).scheme}
+            assert {link for link in outside if not link.startswith(("https://", "data:"))} == set()
+
+    def test_code_and_symbols_are_linked(self, site: Path) -> None:
+        links = Page((site / "self-attention" / "step-by-step.html").read_text("utf-8")).links
+        assert any("torch.softmax" in link for link in links)
+        assert "../reference/notation.html#symbol-alpha" in links
+
+    def test_pictures_stay_as_they_were_drawn(self, site: Path) -> None:
+        text = (site / "self-attention" / "step-by-step.html").read_text("utf-8")
+        assert "viewBox" in text
+        assert "viewbox" not in text
+
+
+class TestCheck:
+    @pytest.mark.parametrize("link", ["gone.html", "other.html#gone", "#gone", "../up.html"])
+    def test_a_link_that_leads_nowhere_is_found(self, tmp_path: Path, link: str) -> None:
+        (tmp_path / "other.html").write_text('<p id="here">')
+        page = f'<a href="{link}"></a><a href="other.html#here"></a><a href="https://x.org"></a>'
+        (tmp_path / "page.html").write_text(page)
+        assert broken(tmp_path) == (2, [f"page.html: {link}"])
+
+
+class TestInventories:
+    @pytest.mark.parametrize("file", sorted((DOCS / "_data" / "inventory").glob("*.txt")))
+    def test_sphinx_reads_every_name(self, file: Path) -> None:
+        text = file.read_text("utf-8")
+        names = {name for name, _, _ in parse(text, file.name)}
+        found = InventoryFile.loads(compile_inventory(text, "x", file.name), uri="https://x/")
+        assert names == {name for items in found.data.values() for name in items}
+        assert names
+
+    def test_a_line_gives_every_name_of_an_object(self) -> None:
+        text = "# a comment\n\ntorch.nn.Linear py:class generated/$.html#$  torch.L  # another\n"
+        assert list(parse(text, "x.txt")) == [
+            ("torch.nn.Linear", "py:class", "generated/torch.nn.Linear.html#torch.nn.Linear"),
+            ("torch.L", "py:class", "generated/torch.nn.Linear.html#torch.nn.Linear"),
+        ]
+
+    @pytest.mark.parametrize(
+        ("text", "told"),
+        [
+            ("torch.exp\n", r"x\.txt:1: write"),
+            ("a py:class b\nc py:class d  a\n", "x.txt:2: a has"),
+        ],
+    )
+    def test_a_wrong_line_is_refused(self, text: str, told: str) -> None:
+        with pytest.raises(ConfigError, match=told):
+            list(parse(text, "x.txt"))

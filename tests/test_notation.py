@@ -1,0 +1,188 @@
+"""The reference pages leave nothing out: symbols, names in code, terms, options, spelling."""
+
+from __future__ import annotations
+
+import io
+import re
+import subprocess
+import sys
+import token
+import tokenize
+from pathlib import Path
+
+import pytest
+
+from selfattn.drift import __main__ as command
+from selfattn.drift import sources
+
+ROOT = Path(__file__).resolve().parents[1]
+DOCS = ROOT / "docs"
+sys.path.insert(0, str(DOCS / "_ext"))  # the site's extensions are modules, not a package
+
+from mathml import to_mathml  # noqa: E402 - after sys.path
+from notation import WORDS, Symbol, groups, symbols  # noqa: E402 - after sys.path
+
+PAGES = sorted(
+    path
+    for path in DOCS.rglob("*.md")
+    if not any(part.startswith("_") for part in path.relative_to(DOCS).parts)
+)
+NOTATION = DOCS / "reference" / "notation.md"
+CODE = re.compile(r"^(`{3,})\{code-cell\}.*?^\1$", re.MULTILINE | re.DOTALL)
+FENCED = re.compile(
+    r"^(`{3,})(?:[a-z]|\{(?:code-cell|expected-output)\}).*?^\1$", re.MULTILINE | re.DOTALL
+)
+FORMULA = re.compile(r"\$\$(.+?)\$\$|(?<![\\$])\$([^$\n]+)\$", re.DOTALL)
+SYMBOLS = list(symbols())
+# What a formula holds besides symbols: numbers, signs, spaces, brackets, layout.
+LAYOUT = re.compile(
+    r"\\(?:begin|end)\{\w+\*?\}|\\text\{[^}]*\}|\\(?:mathrm|operatorname)\{(?:in|out)\}"
+    r"|\\(?:left|right|[bB]igl?|[bB]igr?|frac|tfrac|sqrt|sum|prod|qquad|quad|dots|cdots|ldots|times"
+    r"|approx|le|leq|ge|geq|neq|ne|in|to|infty|log|ln|max|min|colon|mid|partial|propto|pm|odot)"
+    r"(?![A-Za-z])|\\[\\,;:! {}|]|[\d\s&{}()\[\]^_=+\-−*/.,:;!|<>~'√…]"
+)
+
+
+def formulas(path: Path) -> list[str]:
+    text = FENCED.sub("", path.read_text("utf-8"))
+    return [block or inline for block, inline in FORMULA.findall(text)]
+
+
+def left_over(formula: str) -> str:
+    """Return what of a formula is neither a symbol of the notation nor layout."""
+    rest = formula
+    for symbol in sorted(SYMBOLS, key=lambda symbol: -len(symbol.pattern)):
+        rest = re.sub(rf"(?<![A-Za-z\\])(?:{symbol.pattern})(?![A-Za-z])", " ", rest)
+    return LAYOUT.sub("", rest)
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.relative_to(DOCS).as_posix())
+def test_every_symbol_of_a_page_is_in_the_notation(path: Path) -> None:
+    unknown = {formula: left_over(formula) for formula in formulas(path)}
+    assert {formula: rest for formula, rest in unknown.items() if rest} == {}
+
+
+def test_an_unknown_symbol_is_noticed() -> None:
+    assert left_over(r"\mathbf{Q} \, \xi") == r"\xi"
+    assert left_over(r"\mathbf{q}^{(2)} = y_1") == "y"
+
+
+@pytest.mark.parametrize("symbol", SYMBOLS, ids=lambda symbol: symbol.id)
+def test_every_symbol_of_the_notation_appears(symbol: Symbol) -> None:
+    pages = [path for path in PAGES if path != NOTATION]
+    assert any(symbol.is_in(formula) for path in pages for formula in formulas(path))
+    assert symbol.is_all_of(symbol.latex) or symbol.id == "mn"
+
+
+def names() -> set[str]:
+    """Return every name in the package and in the book's cells."""
+    texts = [path.read_text("utf-8") for path in (ROOT / "selfattn").glob("*.py")]
+    for path in PAGES:
+        for cell in CODE.finditer(path.read_text("utf-8")):
+            body = cell[0].partition("\n")[2].rpartition("\n")[0]
+            texts.append("\n".join(x for x in body.splitlines() if not x.startswith(("%", ":"))))
+    return {
+        found.string
+        for text in texts
+        for found in tokenize.generate_tokens(io.StringIO(text + "\n").readline)
+        if found.type == token.NAME
+    }
+
+
+def test_every_name_in_code_is_one() -> None:
+    assert {name for symbol in SYMBOLS for name in symbol.code} - names() == set()
+
+
+def test_the_page_shows_every_group() -> None:
+    shown = re.findall(r"```\{notation-table\} (.+)", NOTATION.read_text("utf-8"))
+    assert shown == list(groups())
+
+
+@pytest.mark.parametrize(
+    ("formula", "is_it"),
+    [(r"\omega_{22}", True), (r"\omega", True), (r"\omega_{2j} / 2", False), ("T", False)],
+)
+def test_a_symbol_alone_is_told_from_a_formula(formula: str, *, is_it: bool) -> None:
+    omega = next(symbol for symbol in SYMBOLS if symbol.id == "omega")
+    assert omega.is_all_of(formula) is is_it
+
+
+def test_letters_of_words_are_no_symbols() -> None:
+    size = next(symbol for symbol in SYMBOLS if symbol.id == "T")
+    assert not size.is_in(r"\text{T}")
+    assert not WORDS.sub("", r"\text{T}")
+
+
+@pytest.mark.parametrize(
+    ("formula", "role"),
+    [(r"\mathbf{q}^{(2)}", "query"), (r"\mathbf{W}_k", "key"), (r"\mathbf{V}", "value"),
+     (r"\alpha_{ij}", "weight"), (r"\Omega", "weight")],
+)  # fmt: skip
+def test_a_tensor_has_the_colour_of_the_figures(formula: str, role: str) -> None:
+    assert re.findall(r'class="([^"]+)"', to_mathml(formula, display=False)) == [f"role-{role}"]
+
+
+def test_other_symbols_have_no_colour() -> None:
+    assert "class" not in to_mathml(r"\mathbf{x} \mathbf{W} + d_k", display=False)
+
+
+class TestGlossary:
+    TEXT = (DOCS / "reference" / "glossary.md").read_text("utf-8")
+    TERMS = re.findall(r"^(\S.*)\n  \S", TEXT.partition("```{glossary}")[2], re.MULTILINE)
+
+    def test_terms_are_sorted(self) -> None:
+        assert sorted(self.TERMS, key=str.lower) == self.TERMS
+
+    @pytest.mark.parametrize("term", TERMS)
+    def test_a_term_is_used(self, term: str) -> None:
+        glossary = DOCS / "reference" / "glossary.md"
+        book = "".join(path.read_text("utf-8").lower() for path in PAGES if path != glossary)
+        assert term.lower() in " ".join(book.split())
+
+
+class TestInterface:
+    TEXT = (DOCS / "reference" / "api.md").read_text("utf-8")
+
+    def test_every_flag_of_the_command_is_documented(self) -> None:
+        flags = set(re.findall(r"(?<!\S)--[a-z]+", command._parser().format_help()))  # noqa: SLF001
+        assert flags - {"--help"} == set(re.findall(r"\{option\} .*?(--[a-z]+)", self.TEXT))
+
+    def test_every_setting_is_documented(self) -> None:
+        text = (ROOT / "selfattn" / "drift" / "pages.py").read_text("utf-8")
+        settings = re.findall(r'add_config_value\("(\w+)"', text)
+        assert settings
+        assert settings == re.findall(r"\{confval\} (\w+)\n:type", self.TEXT)
+
+    def test_every_option_of_an_expectation_is_documented(self) -> None:
+        text = Path(sources.__file__).read_text("utf-8")
+        known = re.findall(r"known are ([a-z, ]+)", text)[0].replace(" and ", ", ").split(", ")
+        assert sorted(re.findall(r"rst:directive:option\} (\w+):", self.TEXT)) == sorted(known)
+
+
+class TestSpelling:
+    def check(self, path: Path, text: str) -> subprocess.CompletedProcess[str]:
+        path.write_text(text, "utf-8")
+        command = [sys.executable, str(ROOT / "tools" / "spelling.py"), str(path)]
+        return subprocess.run(command, capture_output=True, text=True, check=False)
+
+    @pytest.mark.parametrize("word", ["recieve", "attenton", "teh", "vectro"])
+    def test_a_wrong_word_is_found(self, tmp_path: Path, word: str) -> None:
+        told = self.check(tmp_path / "page.md", f"# Title\n\nThe {word} here.\n")
+        assert told.returncode == 1
+        assert f"page.md:3: {word}" in told.stdout
+
+    def test_a_wrong_word_in_a_docstring_is_found(self, tmp_path: Path) -> None:
+        told = self.check(tmp_path / "code.py", 'x = 1\n\n\ndef f():\n    """Give teh word."""\n')
+        assert told.returncode == 1
+        assert "code.py:5: teh" in told.stdout
+
+    def test_code_and_formulas_are_left_out(self, tmp_path: Path) -> None:
+        page = (
+            "---\nqwer: asdf\n---\nIt isn't `teh` nor $teh$, [here](teh.md) and {ref}`teh`.\n\n"
+            "```{code-cell} ipython3\nteh = 1\n```\n\n```python\nteh\n```\n\n$$\nteh\n$$\n"
+        )
+        told = self.check(tmp_path / "page.md", page)
+        assert told.returncode == 0, told.stdout
+
+    def test_nothing_to_read_is_a_failure(self, tmp_path: Path) -> None:
+        assert self.check(tmp_path / "page.md", "").returncode == 2

@@ -1,0 +1,101 @@
+"""The figures of the companion pages on raw embeddings and on queries, keys and values."""
+
+import re
+import sys
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from selfattn.examples import six_tokens
+
+EXT = Path(__file__).resolve().parents[1] / "docs" / "_ext"
+sys.path.insert(0, str(EXT))  # the site's extensions are modules, not a package
+
+import drawings_roles  # noqa: E402 - after sys.path
+from attention_trace import attention_trace  # noqa: E402 - the same
+from roles_trace import RolesTrace, roles_trace  # noqa: E402 - the same
+
+FIGURES = {
+    "journey": (drawings_roles.journey, 23),
+    "raw-attention": (drawings_roles.raw_attention, 72),
+    "two-scores": (drawings_roles.two_scores, 72),
+}
+TEXT = re.compile(r"<text [^>]*>.*?</text>")
+TRACED = re.compile(r'data-trace="([^"]+)"[^>]*>([^<]*)<')
+
+
+@pytest.fixture(params=sorted(FIGURES))
+def name(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+def drawn(name: str, trace: RolesTrace) -> str:
+    return FIGURES[name][0](trace).render("fig", "A title", "A description")
+
+
+def test_every_figure_is_registered() -> None:
+    assert set(drawings_roles.DRAWINGS) == set(FIGURES)
+    for drawing in drawings_roles.DRAWINGS.values():
+        assert "data-trace" in drawing.draw(attention_trace()).render("fig", drawing.title, "")
+
+
+def test_every_number_is_the_traces_number(name: str) -> None:
+    numbers = TRACED.findall(drawn(name, roles_trace()))
+    assert len(numbers) == FIGURES[name][1]
+    for path, shown in numbers:
+        assert shown == f"{roles_trace().number(path):.2f}"
+
+
+def test_no_number_is_written_by_hand(name: str) -> None:
+    for element in TEXT.findall(drawn(name, roles_trace())):
+        if "data-trace" not in element:
+            words = re.sub(r"<[^>]*>", "", element)
+            assert not re.search(r"\d\.\d", words), words
+
+
+def test_another_trace_gives_other_numbers(name: str) -> None:
+    moved = RolesTrace(**{
+        field.name: _plus_one(getattr(roles_trace(), field.name)) for field in fields(RolesTrace)
+    })  # fmt: skip
+    for path, shown in TRACED.findall(drawn(name, moved)):
+        assert shown == f"{roles_trace().number(path) + 1:.2f}"
+
+
+def test_the_trace_has_both_forms_of_attention() -> None:
+    trace, inputs = roles_trace(), six_tokens().inputs
+    scores = torch.tensor(trace.raw_scores)
+    weights = torch.tensor(trace.raw_weights)
+    torch.testing.assert_close(scores, torch.einsum("im,jm->ij", inputs, inputs))
+    powers = scores.double().exp()
+    torch.testing.assert_close(weights.double(), powers / powers.sum(-1, keepdim=True))
+    torch.testing.assert_close(torch.tensor(trace.raw_context_vecs), weights @ inputs)
+    assert trace.attn_scores == attention_trace().attn_scores
+
+
+def test_the_outlined_cells_mirror_each_other() -> None:
+    (row, column), mirrored = drawings_roles.MIRROR
+    assert mirrored == (column, row)
+    trace = roles_trace()
+    assert trace.raw_scores[row][column] == pytest.approx(trace.raw_scores[column][row])
+    assert trace.attn_scores[row][column] > 1.5 * trace.attn_scores[column][row]
+
+
+def test_the_journeys_rounded_numbers_are_the_documented_ones() -> None:
+    shown = dict(TRACED.findall(drawn("journey", roles_trace())))
+    scores = [shown[f"attn_scores.1.{token}"] for token in range(6)]
+    assert scores == ["1.27", "1.85", "1.81", "1.08", "0.56", "1.54"]
+    for role, numbers in (
+        ("queries", ["0.43", "1.46"]),
+        ("keys", ["0.44", "1.14"]),
+        ("values", ["0.40", "1.00"]),
+    ):
+        assert [shown[f"{role}.1.{place}"] for place in range(2)] == numbers
+
+
+def _plus_one(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return tuple(_plus_one(part) for part in value)
+    return value + 1 if isinstance(value, float) else value

@@ -1,0 +1,78 @@
+"""List the documented numbers that are closest to where their last digit changes.
+
+These are the numbers that another machine may rightly print otherwise: what the book says of
+them today is true, and the author knows which will bite somebody.
+
+    python tools/margins.py [--most N] [--record]
+"""
+
+from __future__ import annotations
+
+import argparse
+import heapq
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from mutation import book
+from record import write_table
+
+from selfattn.drift.floats import Precise
+from selfattn.drift.tokens import Kind, index_of, tokens
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from mutants import Output
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+class Margin(NamedTuple):
+    """A printed number, and how far its value is from printing otherwise."""
+
+    units: float
+    source: str
+    index: tuple[int, ...]
+    printed: str
+    precise: str
+
+
+def main() -> None:
+    """Print the closest numbers, the closest first."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--most", type=int, default=20, help="how many to list (20)")
+    parser.add_argument("--record", action="store_true", help="write docs/_data/margins.json")
+    options = parser.parse_args()
+    environment: dict[str, str] = {}
+    found = [margin for output in book(environment) for margin in margins(output)]
+    closest = heapq.nsmallest(options.most, found)
+    for margin in closest:
+        place = f"{margin.source} {list(margin.index)}"
+        print(f"{margin.units:9.1f} units  {margin.printed:>12}  {margin.precise:>24}  {place}")
+    print(f"{len(found)} numbers; {sum(m.units < 16 for m in found)} are closer than 16 units")  # noqa: PLR2004
+    if options.record:
+        rows = [
+            [m.source.removeprefix("docs/"), str(list(m.index)), m.printed, round(m.units, 1)]
+            for m in closest[:10]
+        ]
+        columns = ["output", "element", "printed", "units to the boundary"]
+        write_table(ROOT / "docs/_data/margins.json", "nox -s margins", columns, rows, environment)
+
+
+def margins(output: Output) -> Iterator[Margin]:
+    """Yield the margin of each float of an output that is printed with fewer digits than it has."""
+    found, full = tokens(output.executed), tokens(output.precise)
+    if len(found) != len(full):
+        return
+    precise = Precise(full)
+    for place, token in enumerate(found):
+        if token.kind is not Kind.FLOAT:
+            continue
+        units = precise.margin(place, token.text)
+        if units is not None:
+            index = index_of(found, place)
+            yield Margin(units, output.source, index, token.text, full[place].text)
+
+
+if __name__ == "__main__":
+    main()
