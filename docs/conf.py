@@ -43,6 +43,7 @@ autodoc_member_order = "bysource"
 bibtex_bibfiles = ["references.bib"]
 bibtex_reference_style = "author_year"
 codeautolink_concat_default = True
+codeautolink_global_preface = "import torch\nfrom torch import nn"  # listings leave these out
 codeautolink_warn_on_missing_inventory = True
 inventories = {
     "python": "https://docs.python.org/3/",

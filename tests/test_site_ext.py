@@ -93,7 +93,7 @@ Caption of *{name}*.
 
 # page -> (its text, what the build must say, at which line)
 BAD = {
-    "figure": ("```{attention-figure} tower\n:alt: A\nB\n```", "the figures are: context, ov", 3),
+    "figure": ("```{attention-figure} tower\n:alt: A\nB\n```", "the figures are: ", 3),
     "no-alt": ("```{attention-figure} scores\nB\n```", "'scores' needs :alt:", 3),
     "stray": ("```{attention-figure} scores\n:alt: 9.99\nB\n```", "says 9.99, which the figure", 3),
     "caption": ("```{attention-figure} scores\n:alt: A\nB\n\nC\n```", "a caption is one para", 3),

@@ -173,10 +173,14 @@ class Precise:
         if "e" not in precise.lower():
             return ulp_distance(beyond, array.largest, array.kind)
         # Small numbers are shown for their own sake. But what comes out of a softmax is an
-        # exponential, whose relative error grows with its argument.
-        value = _exact(precise)
-        stretch = (array.largest / value).ln() if array.weights and value else Decimal(1)
-        return ulp_distance(beyond / max(stretch, Decimal(1)), abs(value), array.kind)
+        # exponential, whose relative error grows with its argument; and a sum of larger numbers
+        # has their error, which is granted as long as it is no blank cheque.
+        value = abs(_exact(precise))
+        if array.weights:
+            stretch = (array.largest / value).ln() if value else Decimal(1)
+            return ulp_distance(beyond / max(stretch, Decimal(1)), value, array.kind)
+        scale = max(value, min(array.largest / 8, 4 * value))
+        return ulp_distance(beyond, scale, array.kind)
 
     def _array(self, place: int, value: Decimal) -> _Array:
         """Describe the numbers that were computed together with this one."""

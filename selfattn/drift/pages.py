@@ -23,6 +23,7 @@ from sphinx.util.console import color_terminal
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
 from selfattn.drift.check import Outcome, PageResult
+from selfattn.drift.compare import Policy
 from selfattn.drift.configuration import find_reference
 from selfattn.drift.formats import to_github, to_json
 from selfattn.drift.kinds import Kind
@@ -108,6 +109,9 @@ def _read_settings(app: Sphinx) -> None:
         policy = chosen_policy(app.config.drift_policy)
     except ValueError as error:
         raise ConfigError(str(error)) from None
+    if policy is Policy.STRUCTURE and os.environ.get("CI"):
+        msg = "the policy `structure` verifies nothing, and is refused under CI"
+        raise ConfigError(msg)
     reference = app.config.drift_reference or find_reference(Path(app.confdir))
     settings = Settings(
         policy, reference, app.config.drift_timeout, twice=bool(app.config.drift_twice)

@@ -64,6 +64,8 @@ class Counts:
     verified: int = 0
     failed: int = 0
     drifted: int = 0
+    not_run: int = 0
+    """Cells that were left out because something stopped their page."""
     unchecked: int = 0
     accepted: int = 0
     waived: int = 0
@@ -96,6 +98,7 @@ def count(results: Iterable[PageResult]) -> Counts:
         skipped=sum(sum(page.skipped.values()) for page in pages),
         failed=sum(outcome.kind.fails for outcome in outcomes),
         drifted=sum(outcome.kind is Kind.DRIFT for outcome in outcomes),
+        not_run=sum(outcome.kind is Kind.NOT_EXECUTED for outcome in outcomes),
         unchecked=sum(outcome.kind is Kind.UNCHECKED for outcome in outcomes),
         accepted=sum(len(outcome.verdict.accepted) for outcome in good),
         waived=sum(len(outcome.verdict.waived) for outcome in good),
@@ -121,8 +124,10 @@ def summary(results: Sequence[PageResult], *, noun: str = "output") -> str:
     parts = []
     if counted.drifted:
         parts.append(f"{_many(counted.drifted, noun)} drifted")
-    if other := counted.failed - counted.drifted:
-        parts.append(f"{_many(other, 'other failure')}")
+    if other := counted.failed - counted.drifted - counted.not_run:
+        parts.append(_many(other, "other failure" if counted.drifted else "failure"))
+    if counted.not_run:
+        parts.append(f"{_many(counted.not_run, 'cell')} not run")
     pages = f" on {_many(counted.pages, 'page')}" if noun == "output" else ""
     if counted.structural:
         parts.append(f"NOT VERIFIED: {_many(counted.structural, noun)} of documented structure")

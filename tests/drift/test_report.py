@@ -104,7 +104,7 @@ def test_cells_that_were_not_run_are_told_once() -> None:
     told = render([page(Outcome(Kind.RAISED, 9, cell=3, message="E: m"), *left)])
     assert told.count("not-executed") == 1
     assert "not run: cells 4, 5, 6" in told
-    assert "4 other failures" in told
+    assert "1 failure, 3 cells not run" in told
 
 
 def test_undocumented_output_can_be_pasted() -> None:
@@ -149,7 +149,7 @@ def test_what_passed_is_listed_only_when_asked() -> None:
     [
         ([Kind.VERIFIED] * 2, Policy.EXACT, "2 outputs verified on 1 page ("),
         ([Kind.VERIFIED, Kind.DRIFT], Policy.EXACT, "1 output drifted, 1 output verified on 1"),
-        ([Kind.NO_CELL], Policy.EXACT, "1 other failure, 0 outputs verified on 1 page ("),
+        ([Kind.NO_CELL], Policy.EXACT, "1 failure, 0 outputs verified on 1 page ("),
         ([Kind.UNCHECKED], Policy.EXACT, "nothing was checked"),
         ([], Policy.EXACT, "nothing was checked"),
         ([Kind.VERIFIED, Kind.UNCHECKED], Policy.EXACT, "1 output verified on 1 page, 1 unchecked"),
