@@ -283,7 +283,21 @@ def _moved(left: _Side, right: _Side, block: _Block) -> Iterator[_Block]:
         ):
             yield from _one_by_one(left, right, part)
         elif tag != "equal":
-            yield part
+            yield _at_line(left, right, part)
+
+
+def _at_line(left: _Side, right: _Side, block: _Block) -> _Block:
+    """Move lines that were dropped or added to where they begin, if they may stand there too."""
+    l0, l1, r0, r1 = block
+    if l0 != l1 and r0 != r1:
+        return block
+    side, first, last = (right, r0, r1) if l0 == l1 else (left, l0, l1)
+    for by in range(last - first):
+        if side.tokens[first + by].kind is Kind.LINE:
+            return _Block(l0 + by, l1 + by, r0 + by, r1 + by)
+        if last + by == len(side.keys) or side.keys[first + by] != side.keys[last + by]:
+            break
+    return block
 
 
 def _one_by_one(left: _Side, right: _Side, block: _Block) -> Iterator[_Block]:
