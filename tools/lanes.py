@@ -18,6 +18,9 @@ from typing import Any
 
 from record import write_table
 
+from selfattn.drift.compare import Policy
+from selfattn.drift.verify import POLICY_VARIABLE
+
 ROOT = Path(__file__).resolve().parent.parent
 LANES: dict[str, dict[str, str]] = {
     "as it is": {},
@@ -62,9 +65,11 @@ def main() -> int:
 
 def _run(settings: dict[str, str]) -> dict[str, Any]:
     """Check the book in a process of its own."""
-    command = [sys.executable, "-m", "selfattn.drift", "docs", "--json", "--policy", "exact"]
+    command = [sys.executable, "-m", "selfattn.drift", "docs", "--json"]
+    # The variable, which would come before an option.
+    env = os.environ | {POLICY_VARIABLE: Policy.EXACT.value} | settings
     done = subprocess.run(  # noqa: S603 - the command is the line above
-        command, cwd=ROOT, env=os.environ | settings, stdout=subprocess.PIPE, check=False
+        command, cwd=ROOT, env=env, stdout=subprocess.PIPE, check=False
     )
     report: dict[str, Any] = json.loads(done.stdout)
     return report

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from mutation import book
 from record import write_table
 
-from selfattn.drift.floats import Precise
+from selfattn.drift.floats import UNITS, Precise
 from selfattn.drift.tokens import Kind, index_of, tokens
 
 if TYPE_CHECKING:
@@ -49,7 +49,8 @@ def main() -> None:
     for margin in closest:
         place = f"{margin.source} {list(margin.index)}"
         print(f"{margin.units:9.1f} units  {margin.printed:>12}  {margin.precise:>24}  {place}")
-    print(f"{len(found)} numbers; {sum(m.units < 16 for m in found)} are closer than 16 units")  # noqa: PLR2004
+    near = sum(margin.units < UNITS for margin in found)
+    print(f"{len(found)} numbers; {near} are closer than {UNITS} units")
     if options.record:
         rows = [
             [m.source.removeprefix("docs/"), str(list(m.index)), m.printed, round(m.units, 1)]

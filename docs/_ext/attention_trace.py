@@ -53,18 +53,18 @@ def attention_trace() -> Trace:
     attn_weights = attention_weights(attn_scores, d_k)
     return Trace(
         words=example.words,
-        inputs=_rows(inputs),
-        W_query=_rows(W_query),
-        W_key=_rows(W_key),
-        W_value=_rows(W_value),
-        queries=_rows(queries),
-        keys=_rows(keys),
-        values=_rows(values),
-        attn_scores=_rows(attn_scores),
-        scaled_scores=_rows(attn_scores / d_k**0.5),
-        attn_weights=_rows(attn_weights),
-        context_vecs=_rows(context_vectors(attn_weights, values)),
-        weighted_values_2=_rows(attn_weights[1].unsqueeze(-1) * values),
+        inputs=rows(inputs),
+        W_query=rows(W_query),
+        W_key=rows(W_key),
+        W_value=rows(W_value),
+        queries=rows(queries),
+        keys=rows(keys),
+        values=rows(values),
+        attn_scores=rows(attn_scores),
+        scaled_scores=rows(attn_scores / d_k**0.5),
+        attn_weights=rows(attn_weights),
+        context_vecs=rows(context_vectors(attn_weights, values)),
+        weighted_values_2=rows(attn_weights[1].unsqueeze(-1) * values),
         weights_sum_2=float(attn_weights[1].sum()),
     )
 
@@ -77,5 +77,6 @@ def _weights(d_in: int, d_out: int) -> tuple[torch.Tensor, ...]:
     return module.W_query.detach(), module.W_key.detach(), module.W_value.detach()
 
 
-def _rows(tensor: torch.Tensor) -> Matrix:
+def rows(tensor: torch.Tensor) -> Matrix:
+    """Return a matrix as plain numbers."""
     return tuple(tuple(row) for row in tensor.tolist())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,7 +37,16 @@ def _row(cells: Sequence[Any]) -> nodes.row:
 
 def _cell(value: Any) -> nodes.entry:
     classes = ["number"] if isinstance(value, int | float) else []
-    return nodes.entry("", nodes.paragraph("", str(value)), classes=classes)
+    lines = (paragraph(line) for line in str(value).splitlines() or [""])
+    return nodes.entry("", *lines, classes=classes)
+
+
+def paragraph(text: str) -> nodes.paragraph:
+    """Make a paragraph in which `code` is set as code."""
+    made = nodes.paragraph()
+    for place, part in enumerate(re.split("`{1,3}", text)):
+        made += nodes.literal("", part) if place % 2 else nodes.Text(part)
+    return made
 
 
 class RecordedTable(SphinxDirective):
@@ -70,8 +80,14 @@ class KindsTable(SphinxDirective):
     """Show the kinds of outcome, from the code that tells them."""
 
     def run(self) -> list[nodes.Node]:
-        rows = [(kind.label, kind.meaning, kind.remedy) for kind in Kind]
-        return [table(["kind", "what it means", "what to do"], rows)]
+        rows = [(f"`{kind.label}`", _told(kind)) for kind in Kind]
+        return [table(["kind", "what it means, and what to do"], rows)]
+
+
+def _told(kind: Kind) -> str:
+    """Return what a kind means and what to do about it, each as a line."""
+    lines = [f"{line[0].upper()}{line[1:]}." for line in (kind.meaning, kind.remedy) if line]
+    return "\n".join(lines)
 
 
 class verified_counts(nodes.General, nodes.Element):  # noqa: N801 - docutils names nodes so

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING
 
-from attention_trace import Matrix, Trace, attention_trace
+from attention_trace import Matrix, Trace, attention_trace, rows
 
 from selfattn import attention_scores, context_vectors
 from selfattn.examples import six_tokens
-
-if TYPE_CHECKING:
-    from torch import Tensor
 
 
 @dataclass(frozen=True)
@@ -33,11 +29,7 @@ def roles_trace() -> RolesTrace:
     base = attention_trace()
     return RolesTrace(
         **{field.name: getattr(base, field.name) for field in fields(base)},
-        raw_scores=_rows(scores),
-        raw_weights=_rows(weights),
-        raw_context_vecs=_rows(context_vectors(weights, inputs)),
+        raw_scores=rows(scores),
+        raw_weights=rows(weights),
+        raw_context_vecs=rows(context_vectors(weights, inputs)),
     )
-
-
-def _rows(tensor: Tensor) -> Matrix:
-    return tuple(tuple(row) for row in tensor.tolist())

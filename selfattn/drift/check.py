@@ -103,6 +103,10 @@ def check_page(  # noqa: PLR0913 - one page has these parts
         except Exception:  # noqa: BLE001 - an error here must never pass for a success
             told = traceback.format_exc(limit=-3)
             outcomes.append(_of(cell, Kind.COULD_NOT_CHECK, message=told))
+    failure = execution.failure
+    if failure and failure.index < 0 and not any(o.kind is Kind.NOT_EXECUTED for o in outcomes):
+        # All cells ran and then something broke: no cell tells it.
+        outcomes.append(Outcome(Kind.COULD_NOT_CHECK, 1, message=failure.message))
     if page.cells and not any(o.kind is Kind.VERIFIED or o.kind.fails for o in outcomes):
         outcomes.append(Outcome(Kind.NOTHING_CHECKED, page.cells[0].line))
     return PageResult(

@@ -32,10 +32,11 @@ from selfattn.drift.check import Outcome, PageResult
 from selfattn.drift.compare import Policy, Verdict, compare
 from selfattn.drift.configuration import find_reference
 from selfattn.drift.docstrings import find_docstrings, without_fences
+from selfattn.drift.formats import exit_status
 from selfattn.drift.kernel import describe, print_full_precision
 from selfattn.drift.kinds import Kind
 from selfattn.drift.outputs import address
-from selfattn.drift.report import count, render, use_color
+from selfattn.drift.report import render, use_color
 from selfattn.drift.update import update_docstrings, write
 from selfattn.drift.verify import Settings, chosen_policy
 
@@ -109,11 +110,13 @@ class _Recorder(doctest.DocTestRunner):
     def report_success(
         self, out: object, test: doctest.DocTest, example: doctest.Example, got: str
     ) -> None:
-        """Keep what was verified."""
+        """Keep what was verified, unless an option flag alone made it a success."""
         del out
         self.printed[example.lineno] = got
         if example.want:
-            self.outcomes.append(_outcome(test, example, got, Kind.VERIFIED))
+            outcome = _outcome(test, example, got, Kind.VERIFIED)
+            kind = outcome.kind if outcome.verdict.same else Kind.DRIFT
+            self.outcomes.append(replace(outcome, kind=kind))
 
     def report_failure(
         self, out: object, test: doctest.DocTest, example: doctest.Example, got: str
@@ -341,7 +344,7 @@ def _check_all(names: Sequence[str], settings: Settings) -> Iterator[PageResult]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Check the examples of packages and files: 0 all verified, 1 drift, 2 bad use."""
+    """Check the examples of packages and files; its exit status is that of ``selfattn.drift``."""
     parser = argparse.ArgumentParser(
         prog="python -m selfattn.drift.doctests", description="Check the examples of docstrings."
     )
@@ -362,7 +365,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.update:
         found = (update_docstrings(Path(page.file), page) for page in results)
         return write([change for change in found if change], force=options.force)
-    return int(any(page.failed for page in results) or not count(results).checked)
+    return exit_status(results)
 
 
 if __name__ == "__main__":

@@ -179,7 +179,9 @@ def _run_cell(client: NotebookClient, cell: NotebookNode, index: int) -> Failure
 
 
 def _ask(client: NotebookClient) -> dict[str, str]:
-    """Ask the kernel what it computed with."""
+    """Ask the kernel what it computed with, if it is one that understands the question."""
+    if client.nb.metadata.get("language_info", {}).get("name", "python") != "python":
+        return {}
     answer = _evaluate(client, describe)
     return answer if isinstance(answer, dict) else {}
 

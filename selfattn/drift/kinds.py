@@ -21,7 +21,7 @@ class Kind(Enum):
     UNDOCUMENTED = (
         "undocumented",
         "a cell prints and no expectation follows it",
-        "put ```{expected-output} straight after the cell",
+        "put an `expected-output` straight after the cell",
     )
     NO_CELL = (
         "no-cell",

@@ -12,7 +12,7 @@ from selfattn.drift.kinds import Kind, Problem
 from selfattn.drift.outputs import Stream, printed
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from markdown_it.token import Token as MarkdownToken
@@ -27,6 +27,8 @@ _OPTION = re.compile(r":(?P<name>[a-z-]+):(?:\s+(?P<value>.*\S))?\s*$")
 _ALLOW = re.compile(
     r"(?:\[(?P<index>\d+(?:,\s*\d+)*)\]\s*)?(?P<old>\S+)\s*->\s*(?P<new>\S+)\s*\((?P<reason>.*\S.*)\)$"
 )
+_LITERAL = {"code", "code-block", "sourcecode", "math", "mermaid", "parsed-literal", "raw"}
+"""Directives whose content is shown, not read as Markdown: a cell in them is an example of one."""
 _COMMENT = re.compile(r"\s*(?:%.*)?$")
 
 
@@ -124,12 +126,29 @@ def read_page(text: str, notebook: NotebookNode, config: MdParserConfig) -> Page
 
 def _parse(text: str, config: MdParserConfig) -> list[MarkdownToken]:
     """Return the top-level fences of a page."""
+    return [token for token in _fences(text, config) if token.level == 0]
+
+
+def _fences(text: str, config: MdParserConfig) -> list[MarkdownToken]:
+    """Return the fences of a page, those in lists and quotations too."""
     from markdown_it.renderer import RendererHTML  # noqa: PLC0415 - an extra
     from myst_parser.parsers.mdit import create_md_parser  # noqa: PLC0415 - an extra
 
     quick: Any = replace(config, disable_syntax=[*config.disable_syntax, "inline"])
     found = create_md_parser(quick, RendererHTML).parse(text + "\n")
-    return [t for t in found if t.level == 0 and t.type in ("fence", "colon_fence")]
+    return [token for token in found if token.type in ("fence", "colon_fence")]
+
+
+def _nested(text: str, config: MdParserConfig, before: int = 0) -> Iterator[Problem]:
+    """Yield the cells and expectations inside lists and directives, which nobody looks at."""
+    for token in _fences(text, config):
+        name = _name(token)
+        line = before + (token.map[0] if token.map else 0) + 1
+        if name in ("code-cell", DIRECTIVE):
+            if before or token.level:
+                yield Problem(Kind.NESTED, line)
+        elif name and name not in _LITERAL:
+            yield from _nested(token.content, config, line)
 
 
 def _name(token: MarkdownToken) -> str:
@@ -290,11 +309,14 @@ def load(
             warnings.simplefilter("ignore")
             notebook = nbformat.reads(text, as_version=4)  # type: ignore[no-untyped-call]
         return read_notebook(notebook, stderr=stderr), notebook
+    nested = tuple(_nested(text, config))
     if not is_myst_markdown_notebook(text):
-        if any(_is_cell(t) or _name(t) == DIRECTIVE for t in _parse(text, config)):
+        if nested or any(_is_cell(t) or _name(t) == DIRECTIVE for t in _parse(text, config)):
             msg = "it has cells, and no `file_format: mystnb` in its front matter: none would run"
             raise ValueError(msg)
         return None
     notebook = read_myst_markdown_notebook(text, config, add_source_map=True, path=path)
     page = read_page(text, notebook, config)
+    # In a book, the directives that stand there tell it themselves.
+    page = replace(page, problems=(*page.problems, *nested))
     return (page, notebook) if page.cells or page.problems else None

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from selfattn.drift.sources import Page
 
-__all__ = ["POLICY_VARIABLE", "Settings", "chosen_policy", "verify"]
+__all__ = ["POLICY_VARIABLE", "Settings", "chosen_policy", "permitted", "verify"]
 
 POLICY_VARIABLE = "SELFATTN_POLICY"
 
@@ -53,19 +53,31 @@ def chosen_policy(configured: str = "auto") -> Policy | None:
     """Return the policy asked for: by the environment variable, else by configuration.
 
     Raises:
-        ValueError: If it is none of the policies.
+        ValueError: If it is none of the policies, or one that may not be used here.
 
     """
     name = os.environ.get(POLICY_VARIABLE) or configured
     if name == "auto":
         return None
-    try:
-        return Policy(name)
-    except ValueError:
+    if name not in list(Policy):
         names = ", ".join(["auto", *Policy])
         origin = POLICY_VARIABLE if os.environ.get(POLICY_VARIABLE) else "drift_policy"
         msg = f"{origin} must be one of {names}; got {name!r}"
-        raise ValueError(msg) from None
+        raise ValueError(msg)
+    return permitted(Policy(name))
+
+
+def permitted(policy: Policy) -> Policy:
+    """Return a policy unless a green build would promise what it doesn't look at.
+
+    Raises:
+        ValueError: If it is *structure*, under CI.
+
+    """
+    if policy is Policy.STRUCTURE and os.environ.get("CI"):
+        msg = "the policy structure (--structure) verifies nothing, and is refused under CI"
+        raise ValueError(msg)
+    return policy
 
 
 def verify(

@@ -139,6 +139,13 @@ def test_page_whose_kernel_did_not_start_says_why_at_each_cell() -> None:
     assert [(o.kind, o.message) for o in result.outcomes] == [(Kind.NOT_EXECUTED, "no kernel: why")]
 
 
+def test_failure_after_the_last_cell_is_no_pass() -> None:
+    execution = Execution(frozenset({0}), Failure(Kind.DEAD_KERNEL, -1, "no answer"))
+    result = outcomes(page_of((expecting("good"),)), notebook(OK), execution)
+    assert kinds(result) == [Kind.VERIFIED, Kind.COULD_NOT_CHECK]
+    assert result.outcomes[-1].message == "no answer"
+
+
 def test_skipped_cell_is_counted_and_its_expectation_fails() -> None:
     skipped = frozenset({"skip-execution"})
     alone = outcomes(page_of((), tags=skipped), notebook([]))

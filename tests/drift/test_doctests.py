@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 EXACT = Settings(Policy.EXACT)
 RAISING = ">>> 1 / 0\nTraceback (most recent call last):\n    ...\n"
+IGNORING = RAISING.replace("0\n", "0  # doctest: +IGNORE_EXCEPTION_DETAIL\n", 1)
 
 
 @pytest.fixture
@@ -88,6 +89,7 @@ def test_checker_serves_in_another_suite(capsys: pytest.CaptureFixture[str]) -> 
         (f"{RAISING}ZeroDivisionError: division by one", [Kind.DRIFT]),
         (">>> object()\n<object object at 0x7f00>", [Kind.ADDRESS]),
         (">>> 1\n1\n>>> 2  # doctest: +SKIP\n3", [Kind.VERIFIED, Kind.UNCHECKED]),
+        (IGNORING + "ZeroDivisionError: division by one", [Kind.DRIFT]),
         (">>> [1, 2]  # doctest: +ELLIPSIS\n[1, ...]", [Kind.DRIFT]),
     ],
 )
@@ -147,8 +149,8 @@ def test_text_files_are_checked(folder: Path) -> None:
     [
         (">>> 0.5\n0.5", 0, "1 example verified ("),
         (">>> 0.5\n0.6", 1, "1 example drifted, 0 examples verified ("),
-        ("No example at all.", 1, "nothing was checked"),
-        (">>> 1  # doctest: +SKIP\n2", 1, "nothing was checked"),
+        ("No example at all.", 2, "nothing was checked"),
+        (">>> 1  # doctest: +SKIP\n2", 2, "nothing was checked"),
     ],
 )
 def test_command_counts_and_fails_on_zero(
@@ -157,6 +159,19 @@ def test_command_counts_and_fails_on_zero(
     module(folder, example)
     assert main(["examples_of_mine"]) == status
     assert capsys.readouterr().out.splitlines()[-1].startswith(last)
+
+
+def test_structure_verifies_nothing(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module(folder, ">>> 0.5\n0.7")
+    monkeypatch.setenv("SELFATTN_POLICY", "structure")
+    monkeypatch.delenv("CI", raising=False)
+    assert main(["examples_of_mine"]) == 2
+    monkeypatch.setenv("CI", "true")
+    with pytest.raises(SystemExit):
+        main(["examples_of_mine"])
+    assert "refused under CI" in capsys.readouterr().err
 
 
 def test_command_walks_a_package_and_names_the_place(

@@ -113,7 +113,8 @@ def test_every_kind_of_failure_has_a_page() -> None:
 def test_report_ends_with_the_counts(failed: Built) -> None:
     drifted = sum(failure.kind == "drift" for failure in failed.failures)
     assert failed.last.startswith(f"{drifted} outputs drifted, ")
-    assert re.search(r"\d+ other failures, \d+ cells not run, \d+ outputs verified on \d+ pages", failed.last)
+    counts = r"\d+ other failures, \d+ cells not run, \d+ outputs verified on \d+ pages"
+    assert re.search(counts, failed.last)
     assert failed.last.endswith("exact)")
 
 

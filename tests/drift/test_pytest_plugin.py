@@ -128,6 +128,18 @@ def test_module_that_cannot_be_imported(pytester: pytest.Pytester) -> None:
     result.stdout.fnmatch_lines(["*No module named 'no_such_module_of_mine'*"])
 
 
+def test_structure_is_skipped_and_refused_under_ci(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytester.makepyfile(mine='""">>> 0.5\n0.7\n"""\n')
+    monkeypatch.setenv("SELFATTN_POLICY", "structure")
+    monkeypatch.delenv("CI", raising=False)
+    pytester.runpytest(*PLUGIN, "--drift-doctests", "mine.py").assert_outcomes(skipped=1)
+    monkeypatch.setenv("CI", "true")
+    result = pytester.runpytest(*PLUGIN, "--drift-doctests", "mine.py")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+
+
 def test_policy_that_there_is_not(
     pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> None:

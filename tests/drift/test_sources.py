@@ -98,7 +98,7 @@ def test_raw_cells_and_nested_cells_are_no_cells(folder: Path) -> None:
     nested = f"````{{note}}\n{CELL}````\n"
     page = read(folder, raw + nested + CELL + expected("1") + "- item\n\n  " + CELL)
     assert [cell.source for cell in page.cells] == ["print(1)"]
-    assert only(page).text == "1"
+    assert [e.text for e in page.cells[0].expectations] == ["1"]
 
 
 def test_tags_are_read(folder: Path) -> None:
@@ -163,6 +163,29 @@ def test_argument_is_a_problem(folder: Path) -> None:
     page = read(folder, CELL + expected("1").replace("output}", "output} exactly"))
     assert [problem.kind for problem in page.problems] == [Kind.OPTION]
     assert page.cells[0].expectations[0].content == "exactly\n1"
+
+
+# What nobody looks at -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("body", "lines"),
+    [
+        (f"````{{note}}\n{CELL}````\n", [7]),
+        (f":::{{note}}\n:class: tip\n\n{CELL}:::\n", [9]),
+        (f"`````{{a}}\n````{{b}}\n{CELL}````\n`````\n", [8]),
+        ("- item\n\n  ```{code-cell} ipython3\n  ```\n", [8]),
+        ("> ```{expected-output}\n> 1\n> ```\n", [6]),
+        (f"````{{code-block}} markdown\n{CELL}````\n````markdown\n{CELL}````\n", []),
+    ],
+    ids=["directive", "colons", "two directives", "list", "quotation", "example of one"],
+)
+def test_nested_cells_and_expectations_are_problems(
+    body: str, lines: list[int], folder: Path
+) -> None:
+    page = read(folder, body + CELL)
+    assert [(p.kind, p.line) for p in page.problems] == [(Kind.NESTED, line) for line in lines]
+    assert len(page.cells) == 1
 
 
 # Files --------------------------------------------------------------------------------
