@@ -68,7 +68,7 @@ def lint(session: nox.Session) -> None:
 
 @nox.session
 def types(session: nox.Session) -> None:
-    """Check types with mypy: the package strictly, the rest as far as it is annotated."""
+    """Check types with mypy: the package strictly, noxfile and site as far as annotated."""
     install(session, "types")
     session.run("mypy", "--strict", "selfattn")
     session.run("mypy", "noxfile.py", "docs/_ext")

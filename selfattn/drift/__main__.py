@@ -23,7 +23,7 @@ from selfattn.drift.kinds import Kind
 from selfattn.drift.report import render, use_color
 from selfattn.drift.sources import Page, load
 from selfattn.drift.update import WRITABLE, Change, update_notebook, update_page, write
-from selfattn.drift.verify import POLICY_VARIABLE, Settings, chosen_policy, permitted, verify
+from selfattn.drift.verify import POLICY_VARIABLE, Settings, chosen_policy, verify
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -45,7 +45,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = _parser()
     options = parser.parse_args(arguments)
     try:
-        policy = permitted(Policy.STRUCTURE) if options.structure else chosen_policy(options.policy)
+        asked = Policy.STRUCTURE.value if options.structure else options.policy
+        policy = chosen_policy(asked=asked)
         _refuse(options, policy)
         paths = list(dict.fromkeys(_paths(options.paths)))
     except ValueError as error:
@@ -102,9 +103,8 @@ def _parser() -> argparse.ArgumentParser:
     add(
         "--policy",
         choices=("auto", Policy.EXACT.value, Policy.PORTABLE.value),
-        default="auto",
         metavar="NAME",
-        help=f"auto, exact or portable; {POLICY_VARIABLE} comes before it",
+        help=f"auto, exact or portable; without it {POLICY_VARIABLE} is asked, then auto",
     )
     add("--timeout", type=_seconds, default=300, metavar="S", help="seconds a cell may take (300)")
     add("--twice", action="store_true", help="run each page twice and name what doesn't repeat")

@@ -162,10 +162,12 @@ def _check_cell(cell: Cell, output: Printed, full: Printed | None, how: _How) ->
         return
     if "skip-execution" in cell.tags:
         told = "the cell is tagged skip-execution"
-        yield _of(cell, Kind.UNCHECKED, message=told)
-        if how.stored:  # its author said so in the notebook, and has no better place for it
-            return
-        yield from (_of(cell, Kind.NO_OUTPUT, e, message=told) for e in cell.expectations)
+        # In a notebook the tag is all that its author can say; a page has to give a reason.
+        reasons = [expectation.unchecked for expectation in cell.expectations]
+        if how.stored or (reasons and all(reasons)):
+            yield _of(cell, Kind.UNCHECKED, message="; ".join([told, *filter(None, reasons)]))
+        else:
+            yield _of(cell, Kind.NOT_EXECUTED, message=told)
         return
     found = address(output.select(Stream.MAIN) if Stream.STDERR in how.ignored else text)
     if found and not all(e.unchecked for e in cell.expectations):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from enum import StrEnum
+from html.parser import HTMLParser
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["Printed", "Stream", "address", "printed", "without_addresses"]
 
 _PICTURES = ("image/", "video/", "audio/")
+_UNSEEN = ("script", "style")
 _WIDGETS = (
     "application/javascript",
     "application/vnd.bokehjs",
@@ -99,9 +101,43 @@ def printed(outputs: Iterable[NotebookNode]) -> Printed:
 def _value(data: NotebookNode) -> str:
     """Return the text of a value: of text that was displayed as such, the text itself."""
     plain = _text(data.get("text/plain", ""))
-    if _WRAPPER.fullmatch(plain):
-        return _text(data.get("text/markdown") or data.get("text/latex") or "")
-    return plain
+    if plain and not _WRAPPER.fullmatch(plain):
+        return plain
+    written = data.get("text/markdown") or data.get("text/latex")
+    return _text(written) if written else _Words.of(_text(data.get("text/html", "")))
+
+
+class _Words(HTMLParser):
+    """Takes the words that a reader sees from HTML."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._seen: list[str] = []
+        self._hidden = 0
+
+    @classmethod
+    def of(cls, html: str) -> str:
+        """Return the words of some HTML, apart from its scripts and styles."""
+        parser = cls()
+        parser.feed(html)
+        parser.close()
+        return " ".join("".join(parser._seen).split())
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Begin to hide what is in a script, and keep words of two elements apart."""
+        del attrs
+        self._hidden += tag in _UNSEEN
+        self._seen.append(" ")
+
+    def handle_endtag(self, tag: str) -> None:
+        """End what a start tag began."""
+        self._hidden -= tag in _UNSEEN
+        self._seen.append(" ")
+
+    def handle_data(self, data: str) -> None:
+        """Keep what is seen."""
+        if self._hidden <= 0:
+            self._seen.append(data)
 
 
 def _seen(text: str) -> str:

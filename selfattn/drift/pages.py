@@ -25,10 +25,10 @@ from sphinx.util.docutils import SphinxDirective, SphinxRole
 from selfattn.drift.check import Outcome, PageResult
 from selfattn.drift.compare import Policy
 from selfattn.drift.configuration import find_reference
-from selfattn.drift.formats import to_github, to_json
+from selfattn.drift.formats import exit_status, to_github, to_json
 from selfattn.drift.kinds import Kind
 from selfattn.drift.quote import read_quotation
-from selfattn.drift.report import count, describe_environment, render
+from selfattn.drift.report import describe_environment, render
 from selfattn.drift.sources import DIRECTIVE, read_notebook, read_page
 from selfattn.drift.verify import Settings, chosen_policy, verify
 
@@ -58,7 +58,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
         )
         raise ExtensionError(msg)
     app.add_config_value("drift_policy", "auto", "env", str)
-    app.add_config_value("drift_reference", {}, "env", dict)
+    app.add_config_value("drift_reference", None, "env", (dict, type(None)))
     app.add_config_value("drift_timeout", 300, "env", int)
     app.add_config_value("drift_twice", default=False, rebuild="env", types=bool)
     app.add_source_parser(VerifyingParser, override=True)
@@ -109,7 +109,9 @@ def _read_settings(app: Sphinx) -> None:
         policy = chosen_policy(app.config.drift_policy)
     except ValueError as error:
         raise ConfigError(str(error)) from None
-    reference = app.config.drift_reference or find_reference(Path(app.confdir))
+    reference = app.config.drift_reference
+    if reference is None:
+        reference = find_reference(Path(app.confdir))
     settings = Settings(
         policy, reference, app.config.drift_timeout, twice=bool(app.config.drift_twice)
     )
@@ -388,6 +390,9 @@ def quote(env: BuildEnvironment, target: str) -> str:
     if len(named) != 1:
         msg = f"{len(named) or 'no'} expectations are named {quotation.name}"
         raise ValueError(msg)
+    if named[0].kind is Kind.UNCHECKED:
+        msg = f"{quotation.name} is unchecked, so nobody knows that its numbers are right"
+        raise ValueError(msg)
     return quotation.of(named[0].executed)
 
 
@@ -428,7 +433,7 @@ def _report(app: Sphinx, exception: Exception | None) -> None:
     if os.environ.get("GITHUB_ACTIONS"):
         sys.stdout.writelines(f"{line}\n" for line in to_github(results))
     told = render(results, color=color_terminal())
-    if any(page.failed for page in results) or not count(results).checked:
+    if exit_status(results):
         app.statuscode = 1
         _LOGGER.error("%s", f"\n{told}")
         return

@@ -141,7 +141,7 @@ def summary(results: Sequence[PageResult], *, noun: str = "output") -> str:
     ):
         if number:
             parts.append(f"{number} {name}")
-    return f"{', '.join(parts)} ({describe_environment(results)})"
+    return f"{', '.join(parts)} ({describe_environment(results, full=True)})"
 
 
 def _many(number: int, noun: str) -> str:

@@ -140,12 +140,12 @@ def _fences(text: str, config: MdParserConfig) -> list[MarkdownToken]:
 
 
 def _nested(text: str, config: MdParserConfig, before: int = 0) -> Iterator[Problem]:
-    """Yield the cells and expectations inside lists and directives, which nobody looks at."""
+    """Yield the cells and expectations that nobody looks at: in lists, directives, colon fences."""
     for token in _fences(text, config):
         name = _name(token)
         line = before + (token.map[0] if token.map else 0) + 1
         if name in ("code-cell", DIRECTIVE):
-            if before or token.level:
+            if before or token.level or not (name == DIRECTIVE or _is_cell(token)):
                 yield Problem(Kind.NESTED, line)
         elif name and name not in _LITERAL:
             yield from _nested(token.content, config, line)

@@ -49,19 +49,20 @@ class Settings:
         return Policy.EXACT if same else Policy.PORTABLE
 
 
-def chosen_policy(configured: str = "auto") -> Policy | None:
-    """Return the policy asked for: by the environment variable, else by configuration.
+def chosen_policy(configured: str = "auto", *, asked: str | None = None) -> Policy | None:
+    """Return the policy: what was asked for, else the environment variable, else the configuration.
 
     Raises:
         ValueError: If it is none of the policies, or one that may not be used here.
 
     """
-    name = os.environ.get(POLICY_VARIABLE) or configured
+    variable = os.environ.get(POLICY_VARIABLE)
+    name = asked or variable or configured
     if name == "auto":
         return None
     if name not in list(Policy):
         names = ", ".join(["auto", *Policy])
-        origin = POLICY_VARIABLE if os.environ.get(POLICY_VARIABLE) else "drift_policy"
+        origin = "--policy" if asked else POLICY_VARIABLE if variable else "drift_policy"
         msg = f"{origin} must be one of {names}; got {name!r}"
         raise ValueError(msg)
     return permitted(Policy(name))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -149,9 +150,12 @@ def test_failure_after_the_last_cell_is_no_pass() -> None:
 def test_skipped_cell_is_counted_and_its_expectation_fails() -> None:
     skipped = frozenset({"skip-execution"})
     alone = outcomes(page_of((), tags=skipped), notebook([]))
-    assert kinds(alone) == [Kind.UNCHECKED, Kind.NOTHING_CHECKED]
+    assert kinds(alone) == [Kind.NOT_EXECUTED]
     documented = outcomes(page_of((expecting("good"),), tags=skipped), notebook([]))
-    assert kinds(documented) == [Kind.UNCHECKED, Kind.NO_OUTPUT]
+    assert kinds(documented) == [Kind.NOT_EXECUTED]
+    reason = replace(expecting("good"), unchecked="needs a cluster")
+    explained = outcomes(page_of((reason,), tags=skipped), notebook([]))
+    assert kinds(explained) == [Kind.UNCHECKED, Kind.NOTHING_CHECKED]
 
 
 def test_problems_of_a_page_are_outcomes() -> None:

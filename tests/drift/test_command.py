@@ -360,8 +360,9 @@ def test_color(  # noqa: PLR0917, PLR0913 - columns and fixtures
         ([], "", None),
         (["--policy", "exact"], "", Policy.EXACT),
         (["--policy", "portable"], "", Policy.PORTABLE),
-        (["--policy", "exact"], "portable", Policy.PORTABLE),
-        (["--policy", "exact"], "auto", None),
+        (["--policy", "exact"], "portable", Policy.EXACT),
+        (["--policy", "auto"], "portable", None),
+        ([], "portable", Policy.PORTABLE),
         (["--structure"], "exact", Policy.STRUCTURE),
     ],
 )

@@ -83,6 +83,14 @@ def test_what_is_no_text_is_counted(data: dict[str, str], pictures: int, widgets
     assert found.parts == ()
 
 
+def test_displayed_html_is_read_by_its_words() -> None:
+    wrapper = "<IPython.core.display.HTML object>"
+    html = "<style>b{}</style><p>accuracy</p><b>0.97</b><script>x = 1</script>"
+    found = printed([shown(text_html=html, text_plain=wrapper)])
+    assert found.select(Stream.ALL).strip() == "accuracy 0.97"
+    assert found.pictures == 0
+
+
 def test_a_table_with_html_is_read_as_text() -> None:
     found = printed([shown(text_html="<table>", text_plain="a  b")])
     assert found.select(Stream.VALUE) == "a  b\n"

@@ -56,7 +56,7 @@ def test_drift_is_told_in_full() -> None:
         "                        ^^^^^^\n"
         "    to do: mend the code, or document the new output if it is the right one\n"
         "\n"
-        "1 output drifted, 0 outputs verified on 1 page (torch 2.13.0, cpu, exact)"
+        "1 output drifted, 0 outputs verified on 1 page (torch 2.13.0, cpu, AVX2, 1 thread, exact)"
     )
 
 
@@ -135,7 +135,7 @@ def test_what_was_forgiven_is_listed_though_it_passes() -> None:
     verdict = compare("[0.2]", "[0.3]", waivers=[Waiver("0.2", "0.3", "known")])
     told = render([page(Outcome(Kind.VERIFIED, 5, cell=1, verdict=verdict))])
     assert "waived: 0.2 -> 0.3 (known)" in told
-    assert told.endswith("1 output verified on 1 page, 1 waived (torch 2.13.0, cpu, exact)")
+    assert told.endswith("1 waived (torch 2.13.0, cpu, AVX2, 1 thread, exact)")
 
 
 def test_what_passed_is_listed_only_when_asked() -> None:

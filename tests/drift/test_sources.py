@@ -176,9 +176,18 @@ def test_argument_is_a_problem(folder: Path) -> None:
         (f"`````{{a}}\n````{{b}}\n{CELL}````\n`````\n", [8]),
         ("- item\n\n  ```{code-cell} ipython3\n  ```\n", [8]),
         ("> ```{expected-output}\n> 1\n> ```\n", [6]),
+        (":::{code-cell} ipython3\n:::\n", [6]),
         (f"````{{code-block}} markdown\n{CELL}````\n````markdown\n{CELL}````\n", []),
     ],
-    ids=["directive", "colons", "two directives", "list", "quotation", "example of one"],
+    ids=[
+        "directive",
+        "colons",
+        "two directives",
+        "list",
+        "quotation",
+        "colon cell",
+        "example",
+    ],
 )
 def test_nested_cells_and_expectations_are_problems(
     body: str, lines: list[int], folder: Path
