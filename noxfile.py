@@ -49,7 +49,7 @@ def docs(session: nox.Session) -> None:
 @nox.session
 def doctest(session: nox.Session) -> None:
     """Run every example of the docstrings and the README, and verify what it prints."""
-    install(session)
+    install(session, "tests")
     session.run("python", "-m", "selfattn.drift.doctests", "selfattn", "README.md")
 
 

@@ -58,7 +58,7 @@ def main() -> int:
                 print(f"    line {outcome['line']}: {d['documented']} -> {d['executed']}")
         bad += bool(alarms) or bool(failed and not settings)
     if options.record:
-        columns = ["lane", "settings", "verified", "exact refuses", "portable refuses"]
+        columns = ["lane", "verified", "exact refuses", "portable refuses", "settings"]
         write_table(ROOT / "docs/_data/lanes.json", "nox -s lanes", columns, rows, environment)
     return int(bad > 0)
 
@@ -85,7 +85,7 @@ def _row(
     name: str, settings: dict[str, str], report: dict[str, Any], failed: int, alarms: int
 ) -> list[Any]:
     said = " ".join(f"{key}={value}" for key, value in settings.items())
-    return [name, said, report["counts"]["verified"], failed, alarms]
+    return [name, report["counts"]["verified"], failed, alarms, said]
 
 
 if __name__ == "__main__":

@@ -53,10 +53,10 @@ def main() -> None:
     print(f"{len(found)} numbers; {near} are closer than {UNITS} units")
     if options.record:
         rows = [
-            [m.source.removeprefix("docs/"), str(list(m.index)), m.printed, round(m.units, 1)]
+            [m.printed, round(m.units, 1), str(list(m.index)), m.source.removeprefix("docs/")]
             for m in closest[:10]
         ]
-        columns = ["output", "element", "printed", "units to the boundary"]
+        columns = ["printed", "units", "element", "output"]
         write_table(ROOT / "docs/_data/margins.json", "nox -s margins", columns, rows, environment)
 
 

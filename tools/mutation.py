@@ -137,7 +137,7 @@ def _record(
         total, exact, portable = _sums(mine)
         shares = (f"{exact / total:.2%}", f"{portable / total:.2%}")
         rows.append([name, len(sources), total, *shares])
-    columns = ["outputs of", "outputs", "alterations", "caught by exact", "caught by portable"]
+    columns = ["outputs of", "number", "altered", "exact", "portable"]
     path = ROOT / "docs/_data/mutation.json"
     write_table(path, "nox -s mutation", columns, rows, environment)
 

@@ -80,7 +80,7 @@ class KindsTable(SphinxDirective):
     """Show the kinds of outcome, from the code that tells them."""
 
     def run(self) -> list[nodes.Node]:
-        rows = [(f"`{kind.label}`", _told(kind)) for kind in Kind]
+        rows = [(kind.label, _told(kind)) for kind in Kind]
         return [table(["kind", "what it means, and what to do"], rows)]
 
 
