@@ -156,9 +156,8 @@ def _check_cell(cell: Cell, output: Printed, full: Printed | None, how: _How) ->
         yield _of(cell, failure.kind, message=failure.message, executed=text)
         return
     if cell.index not in how.execution.executed:
-        first = cell.expectations[0] if cell.expectations else None
         told = failure.message if failure is not None and failure.index < 0 else ""
-        yield _of(cell, Kind.NOT_EXECUTED, first, message=told)
+        yield _of(cell, Kind.NOT_EXECUTED, _first(cell), message=told)
         return
     if "skip-execution" in cell.tags:
         told = "the cell is tagged skip-execution"
@@ -167,7 +166,7 @@ def _check_cell(cell: Cell, output: Printed, full: Printed | None, how: _How) ->
         if how.stored or (reasons and all(reasons)):
             yield _of(cell, Kind.UNCHECKED, message="; ".join([told, *filter(None, reasons)]))
         else:
-            yield _of(cell, Kind.NOT_EXECUTED, message=told)
+            yield _of(cell, Kind.NOT_EXECUTED, _first(cell), message=told)
         return
     found = address(output.select(Stream.MAIN) if Stream.STDERR in how.ignored else text)
     if found and not all(e.unchecked for e in cell.expectations):
@@ -183,6 +182,10 @@ def _differs_in_addresses(outcome: Outcome) -> bool:
     """Whether an output drifted in its memory addresses alone, which is told already."""
     texts = (without_addresses(text) for text in (outcome.documented, outcome.executed))
     return outcome.kind is Kind.DRIFT and compare(*texts).same
+
+
+def _first(cell: Cell) -> Expectation | None:
+    return cell.expectations[0] if cell.expectations else None
 
 
 def _check_expectation(

@@ -19,7 +19,7 @@ from sphinx.builders import Builder
 from sphinx.errors import ConfigError, ExtensionError
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util import logging
-from sphinx.util.console import color_terminal
+from sphinx.util.console import colorize
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
 from selfattn.drift.check import Outcome, PageResult
@@ -28,7 +28,7 @@ from selfattn.drift.configuration import find_reference
 from selfattn.drift.formats import exit_status, to_github, to_json
 from selfattn.drift.kinds import Kind
 from selfattn.drift.quote import read_quotation
-from selfattn.drift.report import describe_environment, render
+from selfattn.drift.report import describe_environment, render, use_color
 from selfattn.drift.sources import DIRECTIVE, read_notebook, read_page
 from selfattn.drift.verify import Settings, chosen_policy, verify
 
@@ -432,7 +432,9 @@ def _report(app: Sphinx, exception: Exception | None) -> None:
         Path(app.outdir, "drift.json").write_text(to_json(results), "utf-8")
     if os.environ.get("GITHUB_ACTIONS"):
         sys.stdout.writelines(f"{line}\n" for line in to_github(results))
-    told = render(results, color=color_terminal())
+    # Sphinx colours under CI too; a report is coloured for a terminal, if Sphinx may colour.
+    colored = use_color(sys.stderr) and colorize("bold", "") != ""
+    told = render(results, color=colored)
     if exit_status(results):
         app.statuscode = 1
         _LOGGER.error("%s", f"\n{told}")

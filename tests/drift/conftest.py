@@ -21,7 +21,14 @@ if TYPE_CHECKING:
     from selfattn.drift.check import PageResult
 
 HERE = Path(__file__).parent
-UNSET = ("FORCE_COLOR", "NO_COLOR", "SELFATTN_POLICY", "GITHUB_ACTIONS", "PYTEST_CURRENT_TEST")
+UNSET = (
+    "CI",
+    "FORCE_COLOR",
+    "GITHUB_ACTIONS",
+    "NO_COLOR",
+    "PYTEST_CURRENT_TEST",
+    "SELFATTN_POLICY",
+)
 HEAD = re.compile(
     r"(?P<file>[^\s:]+):(?P<place>\d+|notebook|cell \d+ \(line \d+\)): (?P<kind>[a-z-]+)"
     r"(?: in cell (?P<cell>\d+) \(line (?P<line>\d+)\))?:(?: |$)"
