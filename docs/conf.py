@@ -34,7 +34,6 @@ nitpicky = True
 myst_enable_extensions = ["amsmath", "colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
 myst_update_mathjax = False
-nb_merge_streams = True
 exercise_chapter = 3
 numfig = True
 

@@ -9,8 +9,12 @@ from pathlib import Path
 from urllib.parse import unquote, urldefrag, urlsplit
 
 import pytest
+from bs4 import BeautifulSoup
 from sphinx.errors import ConfigError
 from sphinx.util.inventory import InventoryFile
+
+from selfattn.drift.compare import compare
+from selfattn.drift.sources import load
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
@@ -159,3 +163,28 @@ class TestInventories:
     def test_a_wrong_line_is_refused(self, text: str, told: str) -> None:
         with pytest.raises(ConfigError, match=told):
             list(parse(text, "x.txt"))
+
+
+@pytest.mark.slow
+def test_pages_show_what_was_verified(site: Path) -> None:
+    """A reader sees what the cell printed, whole, and not only what was compared."""
+    seen = 0
+    for path in sorted(DOCS.rglob("*.md")):
+        loaded = None if "_build" in path.parts else load(path)
+        if loaded is None:
+            continue
+        page = (site / path.relative_to(DOCS)).with_suffix(".html").read_text("utf-8")
+        outputs = [
+            "\n".join(block.get_text() for block in output.select("pre"))
+            for output in BeautifulSoup(page, "html.parser").select("div.cell_output")
+        ]
+        shown = [text for text in outputs if text.strip()]
+        cells = [cell for cell in loaded[0].cells if cell.expectations]
+        assert len(shown) == len(cells), path
+        for cell, text in zip(cells, shown, strict=True):
+            expectation = cell.expectations[0]
+            if not expectation.unchecked and not expectation.raises:
+                verdict = compare(expectation.text, text, waivers=expectation.waivers)
+                assert not verdict.differences, f"{path}:{expectation.line}"
+                seen += 1
+    assert seen > 100

@@ -23,7 +23,7 @@ from selfattn.drift.kernel import describe
 from selfattn.drift.kinds import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator
 
     from nbformat import NotebookNode
 
@@ -159,6 +159,7 @@ def _run(
         if cell.cell_type != "code":
             continue
         failure = _run_cell(client, cell, index)
+        cell.outputs = _joined(cell.outputs)
         if failure is not None and not (failure.kind is Kind.RAISED and index in may_raise):
             return failure
         executed.add(index)
@@ -176,6 +177,18 @@ def _run_cell(client: NotebookClient, cell: NotebookNode, index: int) -> Failure
     except DeadKernelError as error:
         return Failure(Kind.DEAD_KERNEL, index, str(error))
     return None
+
+
+def _joined(outputs: Iterable[NotebookNode]) -> list[NotebookNode]:
+    """Join what a cell wrote to one stream in pieces, however slowly it did."""
+    joined: list[NotebookNode] = []
+    for output in outputs:
+        last = joined[-1] if joined else None
+        if last and output.output_type == last.output_type == "stream" and output.name == last.name:
+            last.text += output.text
+        else:
+            joined.append(output)
+    return joined
 
 
 def _ask(client: NotebookClient) -> dict[str, str]:

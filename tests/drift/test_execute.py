@@ -54,6 +54,16 @@ def test_cells_run_in_order_in_their_folder_in_a_kernel_that_ends(tmp_path: Path
     assert {"python", "system", "machine"} == set(ended.environment)
 
 
+def test_what_is_printed_slowly_is_one_output(tmp_path: Path) -> None:
+    slowly = (
+        "import time\nfor n in range(3):\n    print(n, end='  ', flush=True)\n    time.sleep(0.3)"
+    )
+    made = notebook(slowly, "import sys\nprint('a')\nprint('b', file=sys.stderr)\nprint('c')")
+    execute(made, folder=tmp_path)
+    assert [output.text for output in made.cells[1].outputs] == ["0  1  2  "]
+    assert {output.name for output in made.cells[2].outputs} == {"stdout", "stderr"}
+
+
 def test_error_that_may_come_lets_the_page_go_on(tmp_path: Path) -> None:
     made = notebook("1 / 0", "print('on')", "[][0]", "print('never')")
     ended = execute(made, folder=tmp_path, may_raise=[1])
