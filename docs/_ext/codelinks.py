@@ -41,8 +41,8 @@ class CodeLinks(extension.SphinxCodeAutoLink):  # type: ignore[misc]  # untyped
 
     def apply_links(self, app: Sphinx, exception: Exception | None) -> None:
         """Put the links into the pages that were written."""
-        if self.do_nothing or exception is not None:
-            return
+        if self.do_nothing or exception is not None or app.builder.name != "html":
+            return  # other builders name their files otherwise
         # The stock extension asks which sources changed; here all pages are read in each build.
         self.outdated_docs = {str(Path(name)) for name in self.cache.transforms}
         files = [Path(app.outdir) / f"{name}.html" for name in self.cache.transforms]
