@@ -3,10 +3,13 @@
 import sys
 from pathlib import Path
 
+from selfattn import __version__
+
 sys.path.insert(0, str(Path(__file__).parent / "_ext"))
 
 project = "Self-attention, verified"
 author = "The selfattn authors"
+version = __version__
 copyright = "the selfattn authors, Apache-2.0"
 
 extensions = [
