@@ -12,7 +12,7 @@ import pytest
 from markdown_it import MarkdownIt
 
 from selfattn.drift.compare import Policy, compare
-from selfattn.drift.execute import execute
+from selfattn.runner.run import execute
 from selfattn.drift.outputs import printed
 from selfattn.drift.sources import Cell, Expectation, Page, load
 from selfattn.drift.tokens import Kind, tokens

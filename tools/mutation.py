@@ -19,8 +19,8 @@ from mutants import Attempt, Output, attempts, corpus
 from record import write_table
 
 from selfattn.drift.compare import UNITS, Policy, compare
-from selfattn.drift.execute import execute
-from selfattn.drift.kernel import print_full_precision
+from selfattn.runner.run import execute
+from selfattn.runner.inside import print_full_precision
 from selfattn.drift.outputs import printed
 from selfattn.drift.sources import load
 

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING
 
 from selfattn.drift.check import Outcome, PageResult
 from selfattn.drift.compare import Policy
-from selfattn.drift.configuration import find_reference
+from selfattn.drift.configuration import find_reference, stored_reference
+from selfattn.drift.device import DEVICE_VARIABLE, chosen_device
 from selfattn.drift.formats import exit_status, to_github, to_json, to_junit
 from selfattn.drift.kinds import Kind
 from selfattn.drift.report import render, use_color
@@ -48,9 +49,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         asked = Policy.STRUCTURE.value if options.structure else options.policy
         policy = chosen_policy(asked=asked)
         _refuse(options, policy)
+        device = chosen_device(asked=options.device)
         paths = list(dict.fromkeys(_paths(options.paths)))
     except ValueError as error:
         parser.error(str(error))
+    if device.told:
+        print(f"pages compute on {device.told}", file=sys.stderr)
     try:
         checked = [
             _check(path, number, len(paths), options, policy)
@@ -105,6 +109,11 @@ def _parser() -> argparse.ArgumentParser:
         choices=("auto", Policy.EXACT.value, Policy.PORTABLE.value),
         metavar="NAME",
         help=f"auto, exact or portable; without it {POLICY_VARIABLE} is asked, then auto",
+    )
+    add(
+        "--device",
+        metavar="NAME",
+        help=f"cpu, cuda, cuda:1, mps or auto; without it {DEVICE_VARIABLE} is asked, then cpu",
     )
     add("--timeout", type=_seconds, default=300, metavar="S", help="seconds a cell may take (300)")
     add("--twice", action="store_true", help="run each page twice and name what doesn't repeat")
@@ -162,6 +171,7 @@ def _check(
     page, notebook = loaded or (Page(), None)
     if notebook is None or not (page.cells or page.problems):
         return _Checked(PageResult(str(path)))
+    reference = stored_reference(notebook) or reference
     settings = Settings(policy, reference, options.timeout, twice=options.twice)
     result, _ = verify(page, notebook, folder=path.parent, file=str(path), settings=settings)
     if not options.update:

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from nbformat import NotebookNode
 
-    from selfattn.drift.execute import Execution
     from selfattn.drift.sources import Cell, Expectation, Page
+    from selfattn.runner.results import Execution
 
 __all__ = ["Outcome", "PageResult", "check_page", "compare_runs"]
 

@@ -1,4 +1,4 @@
-"""Find what a project says of itself in ``pyproject.toml``: its reference environment."""
+"""Find what a project or a notebook says of itself: its reference environment."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["find_reference"]
+    from nbformat import NotebookNode
+
+__all__ = ["find_reference", "stored_reference"]
 
 _TABLE = "selfattn-drift"
 
@@ -44,3 +46,15 @@ def _read(path: Path) -> dict[str, str]:
         msg = f"{path}: [tool.{_TABLE}.reference] must hold names and texts, got {table!r}"
         raise ValueError(msg)
     return table
+
+
+def stored_reference(notebook: NotebookNode) -> dict[str, str]:
+    """Return the reference environment that a notebook brings along, wherever it lies now.
+
+    It is in the notebook's metadata, ``{"drift": {"reference": {...}}}``, with the names of
+    :func:`find_reference`. What can't be read is no reference, and then the project's counts.
+    """
+    said = notebook.metadata.get("drift", {})
+    table = said.get("reference", {}) if isinstance(said, dict) else {}
+    right = isinstance(table, dict) and all(isinstance(value, str) for value in table.values())
+    return dict(table) if right else {}

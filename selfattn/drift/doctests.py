@@ -31,14 +31,15 @@ from typing import TYPE_CHECKING
 from selfattn.drift.check import Outcome, PageResult
 from selfattn.drift.compare import Policy, Verdict, compare
 from selfattn.drift.configuration import find_reference
+from selfattn.drift.device import DEVICE_VARIABLE, chosen_device, computing_on
 from selfattn.drift.docstrings import find_docstrings, without_fences
 from selfattn.drift.formats import exit_status
-from selfattn.drift.kernel import describe, print_full_precision
 from selfattn.drift.kinds import Kind
 from selfattn.drift.outputs import address
 from selfattn.drift.report import render, use_color
 from selfattn.drift.update import update_docstrings, write
 from selfattn.drift.verify import Settings, chosen_policy
+from selfattn.runner.inside import describe, print_full_precision
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -246,9 +247,10 @@ def check_examples(
     """
     settings = settings or Settings()
     outcomes: list[Outcome] = []
-    for test in tests:
-        outcomes += _run(test, settings)
-    environment = describe()
+    with computing_on(os.environ.get(DEVICE_VARIABLE, "cpu")):
+        for test in tests:
+            outcomes += _run(test, settings)
+        environment = describe()
     return PageResult(
         file,
         tuple(outcomes),
@@ -350,6 +352,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     add = parser.add_argument
     add("names", nargs="+", metavar="NAME", help="a package or module to import, or a text file")
+    add("--device", metavar="NAME", help=f"cpu, cuda, cuda:1, mps or auto, as {DEVICE_VARIABLE}")
     add("-v", "--verbose", action="store_true", help="list what was verified too")
     add("--update", action="store_true", help="write what was printed into the files")
     add("--force", action="store_true", help="with --update: also in a tree with other changes")
@@ -358,9 +361,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     sys.path.insert(0, os.curdir)
     try:
         settings = Settings(chosen_policy(), find_reference(Path.cwd()))
+        told = chosen_device(asked=options.device).told
         results = list(_check_all(options.names, settings))
     except (ImportError, ValueError) as error:
         parser.error(str(error))
+    if told:
+        print(f"examples compute on {told}", file=sys.stderr)
     print(render(results, color=use_color(sys.stdout), verbose=options.verbose, noun="example"))
     if options.update:
         found = (update_docstrings(Path(page.file), page) for page in results)

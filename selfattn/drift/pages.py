@@ -25,12 +25,16 @@ from sphinx.util.docutils import SphinxDirective, SphinxRole
 from selfattn.drift.check import Outcome, PageResult
 from selfattn.drift.compare import Policy
 from selfattn.drift.configuration import find_reference
+from selfattn.drift.device import chosen_device
 from selfattn.drift.formats import exit_status, to_github, to_json
+from selfattn.drift.incremental import Made, made_from, project_of, surroundings
 from selfattn.drift.kinds import Kind
 from selfattn.drift.quote import read_quotation
 from selfattn.drift.report import describe_environment, render, use_color
 from selfattn.drift.sources import DIRECTIVE, read_notebook, read_page
-from selfattn.drift.verify import Settings, chosen_policy, verify
+from selfattn.drift.verify import Settings, chosen_policy, planned, verify
+from selfattn.runner.extension import begin, start
+from selfattn.runner.run import RUNNER_VARIABLE, chosen
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -41,10 +45,10 @@ if TYPE_CHECKING:
     from sphinx.config import Config
     from sphinx.environment import BuildEnvironment
 
-    from selfattn.drift.execute import Execution
     from selfattn.drift.sources import Page
+    from selfattn.runner.results import Execution
 
-__all__ = ["results_of", "setup"]
+__all__ = ["all_results_of", "results_of", "setup"]
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -57,7 +61,9 @@ def setup(app: Sphinx) -> dict[str, Any]:
             "conf.py: extensions = ['myst_nb', 'selfattn.drift']"
         )
         raise ExtensionError(msg)
+    start()
     app.add_config_value("drift_policy", "auto", "env", str)
+    app.add_config_value("drift_device", "cpu", "env", str)
     app.add_config_value("drift_reference", None, "env", (dict, type(None)))
     app.add_config_value("drift_timeout", 300, "env", int)
     app.add_config_value("drift_twice", default=False, rebuild="env", types=bool)
@@ -68,6 +74,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_role("printed", Printed())
     app.add_post_transform(QuoteNumbers)
     app.connect("doctree-read", _keep_quotations)
+    app.connect("doctree-read", _warn_if_off)
     app.add_node(
         drift_mark,
         html=(_visit_mark, _depart_mark),
@@ -78,16 +85,24 @@ def setup(app: Sphinx) -> dict[str, Any]:
     )
     app.connect("config-inited", _leave_copies_out)
     app.connect("builder-inited", _read_settings)
-    app.connect("env-get-outdated", _always_run)
+    app.connect("env-get-outdated", _outdated)
+    app.connect("env-updated", _rewrite)
+    app.connect("env-before-read-docs", _begin)
     app.connect("env-purge-doc", _forget)
     app.connect("env-merge-info", _merge)
     app.connect("build-finished", _report)
     return {
         "version": "1",
-        "env_version": 1,
+        "env_version": 2,
         "parallel_read_safe": True,
         "parallel_write_safe": True,
     }
+
+
+NOTHING_EXECUTED = (
+    f"Nothing was executed or verified: {RUNNER_VARIABLE}=off is for writing prose. "
+    "Unset it, and build again."
+)
 
 
 # Settings and results, which live on the environment ----------------------------------
@@ -107,8 +122,11 @@ def _read_settings(app: Sphinx) -> None:
         raise ConfigError(msg)
     try:
         policy = chosen_policy(app.config.drift_policy)
+        device = chosen_device(app.config.drift_device)
     except ValueError as error:
         raise ConfigError(str(error)) from None
+    if device.told:
+        _LOGGER.info("pages compute on %s", device.told)
     reference = app.config.drift_reference
     if reference is None:
         reference = find_reference(Path(app.confdir))
@@ -126,21 +144,63 @@ def _results(env: BuildEnvironment) -> dict[str, PageResult]:
     return found
 
 
+def _settings(env: BuildEnvironment) -> Settings:
+    settings: Settings = env.selfattn_drift_settings  # type: ignore[attr-defined]
+    return settings
+
+
+def _made(env: BuildEnvironment) -> dict[str, Made]:
+    """Return what each page was made from, by document name."""
+    if not hasattr(env, "selfattn_drift_made"):
+        env.selfattn_drift_made = {}  # type: ignore[attr-defined]
+    found: dict[str, Made] = env.selfattn_drift_made  # type: ignore[attr-defined]
+    return found
+
+
+def _keep_origin(env: BuildEnvironment, execution: Execution) -> None:
+    """Keep what the page that is being read was made from, if that is known."""
+    if execution.failure is None or execution.failure.kind is Kind.RAISED:
+        now, project = surroundings(_settings(env)), project_of(Path(env.srcdir))
+        _made(env)[env.docname] = made_from(execution.files, now, project)
+
+
 def results_of(env: BuildEnvironment) -> dict[str, PageResult]:
     """Return what came of each page that has cells, by document name, for a page that tells it."""
     return dict(sorted(_results(env).items()))
 
 
-def _always_run(
-    _app: Sphinx, env: BuildEnvironment, _added: set[str], _changed: set[str], _removed: set[str]
+def _outdated(
+    app: Sphinx, env: BuildEnvironment, _added: set[str], _changed: set[str], _removed: set[str]
 ) -> Sequence[str]:
-    """Have every page with cells read again: what it prints may have changed without it."""
-    quoting = {name for name, said in env.metadata.items() if "drift_quotations" in said}
-    return [name for name in quoting.union(_results(env)) if name in env.found_docs]
+    """Have pages read again that were made from something else than what is there now."""
+    executed = chosen() != "off"
+    before = getattr(env, "selfattn_drift_executed", executed)
+    env.selfattn_drift_executed = executed  # type: ignore[attr-defined]
+    if before != executed:
+        return sorted(env.found_docs)
+    if not executed:
+        return []
+    now = surroundings(_settings(env))
+    made = _made(env)
+    old = (name for name in _results(env) if name not in made or not made[name].holds(now))
+    return [name for name in old if name in env.found_docs]
+
+
+def _rewrite(_app: Sphinx, env: BuildEnvironment) -> Sequence[str]:
+    """Have pages written again that quote numbers: those may be others now."""
+    return [name for name, said in env.metadata.items() if "drift_quotations" in said]
+
+
+def _begin(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None:
+    """Have the pages begin that are about to be read."""
+    settings = _settings(env)
+    pages = (Path(env.doc2path(name)) for name in sorted(docnames))
+    begin(pages, lambda page: planned(page.parent, settings))
 
 
 def _forget(_app: Sphinx, env: BuildEnvironment, docname: str) -> None:
     _results(env).pop(docname, None)
+    _made(env).pop(docname, None)
 
 
 def _merge(
@@ -148,6 +208,8 @@ def _merge(
 ) -> None:
     theirs = _results(other)
     _results(env).update({name: theirs[name] for name in docnames if name in theirs})
+    origins = _made(other)
+    _made(env).update({name: origins[name] for name in docnames if name in origins})
 
 
 def _record(env: BuildEnvironment, *outcomes: Outcome) -> None:
@@ -228,15 +290,20 @@ class VerifyingClient(NotebookClientBase):  # type: ignore[misc]
             page = read_notebook(self.notebook)
         if not page.cells and not page.problems:
             return
+        if chosen() == "off":
+            self.notebook.metadata.setdefault("language_info", {"pygments_lexer": "ipython3"})
+            self._document.attributes["drift_unclaimed"] = _claims(page, PageResult(_file(env)))
+            return
         begun = datetime.now(UTC)
         result, execution = verify(
             page,
             self.notebook,
             folder=self._path.parent,
             file=_file(env),
-            settings=env.selfattn_drift_settings,
+            settings=_settings(env),
         )
         _results(env)[env.docname] = result
+        _keep_origin(env, execution)
         self._document.attributes["drift_unclaimed"] = _claims(page, result)
         self.exec_metadata = _metadata(begun, execution)
 
@@ -316,24 +383,52 @@ class ExpectedOutput(SphinxDirective):
         page = _results(self.env)[self.env.docname]
         structural = outcome.kind is Kind.VERIFIED and page.policy is Policy.STRUCTURE
         label = "not verified" if structural else outcome.kind.label
-        return [drift_mark("", label=label, words=[label, *_words(outcome, page)])]
+        said, words = _said(outcome, label), _words(outcome, page)
+        return [drift_mark("", label=label, said=said, words=words, docname=self.env.docname)]
+
+
+# What the policies ask for, to a reader who asks what "verified" means.
+_ASKED = {
+    Policy.EXACT: "Each word and each digit is the documented one.",
+    Policy.PORTABLE: "Each number is the documented one, up to float32's rounding.",
+    Policy.STRUCTURE: "Numbers were not compared, only what stands around them.",
+}
+
+
+def _said(outcome: Outcome, label: str) -> str:
+    """Say what came of an output, as short as can be."""
+    if outcome.kind is Kind.UNCHECKED:
+        return f"{label}: {outcome.message}"
+    waived = len(outcome.verdict.waived)
+    return f"{label}, {waived} waived" if waived else label
 
 
 def _words(outcome: Outcome, page: PageResult) -> list[str]:
-    """Say in a few words what was forgiven, and on what it ran."""
+    """Say how it was compared, what was forgiven, and on what it ran."""
     verdict = outcome.verdict
     if outcome.kind is Kind.UNCHECKED:
-        return [outcome.message]
-    words = [f"{w.documented} → {w.executed}: {w.reason}" for w in verdict.waived]
-    if verdict.accepted:
-        words.append(f"up to rounding in {len(verdict.accepted)} places")
-    return [*words, describe_environment([page])]
+        return [describe_environment([page])]
+    waived = [f"{w.documented} → {w.executed}: {w.reason}" for w in verdict.waived]
+    asked = [_ASKED[page.policy]] if outcome.kind is Kind.VERIFIED and not waived else []
+    places = len(verdict.accepted)
+    rounded = [f"Up to rounding in {places} place{'s' * (places > 1)}."] if places else []
+    return [*asked, *waived, *rounded, describe_environment([page])]
 
 
 def _visit_mark(translator: Any, node: drift_mark) -> None:
-    said = [f"<span>{translator.encode(word)}</span>" for word in node["words"]]
-    classes = f"drift-mark drift-{node['label'].replace(' ', '-')}"
-    translator.body.append(f'<p class="{classes}">{" · ".join(said)}</p>\n')
+    """Write the mark: what came of the output, and behind it how, on what and when."""
+    words = [*node["words"], *_day(translator.builder.env, node["docname"])]
+    told = "".join(f"<span>{translator.encode(word)}</span> " for word in words)
+    translator.body.append(
+        f'<div class="drift-mark drift-{node["label"].replace(" ", "-")}"><details>'
+        f"<summary>{translator.encode(node['said'])}</summary><p>{told}</p></details></div>\n"
+    )
+
+
+def _day(env: BuildEnvironment, docname: str) -> list[str]:
+    """Return the day on which a page was run."""
+    data = myst_nb_sphinx.NbMetadataCollector.get_exec_data(env, docname)
+    return [f"Run on {datetime.fromtimestamp(data['mtime'], UTC):%Y-%m-%d}."] if data else []
 
 
 def _depart_mark(_translator: Any, _node: drift_mark) -> None:
@@ -403,6 +498,14 @@ def _keep_quotations(app: Sphinx, doctree: nodes.document) -> None:
         app.env.metadata[app.env.docname]["drift_quotations"] = found
 
 
+def _warn_if_off(_app: Sphinx, doctree: nodes.document) -> None:
+    """Say at the head of every page that nothing was executed, if nothing was."""
+    if chosen() == "off":
+        place = next(iter(doctree.findall(nodes.section)), doctree)
+        after_title = 1 if isinstance(place, nodes.section) else 0
+        place.insert(after_title, nodes.warning("", nodes.paragraph("", NOTHING_EXECUTED)))
+
+
 def _check_quotations(env: BuildEnvironment) -> dict[str, PageResult]:
     """Return what came of each page, with what it quotes that no cell printed."""
     results = dict(_results(env))
@@ -422,11 +525,19 @@ def _check_quotations(env: BuildEnvironment) -> dict[str, PageResult]:
 # The verdict --------------------------------------------------------------------------
 
 
+def all_results_of(env: BuildEnvironment) -> list[PageResult]:
+    """Return what came of each page, and of what pages quote, in the order of their names."""
+    return [page for _, page in sorted(_check_quotations(env).items())]
+
+
 def _report(app: Sphinx, exception: Exception | None) -> None:
     """Tell what came of every page, those read by an earlier build too, and fail."""
     if exception is not None:
         return
-    results = [page for _, page in sorted(_check_quotations(app.env).items())]
+    if chosen() == "off":
+        _LOGGER.warning("%s", NOTHING_EXECUTED, type="selfattn", subtype="off")
+        return
+    results = all_results_of(app.env)
     if app.builder.name == DriftBuilder.name:
         Path(app.outdir, "drift.txt").write_text(render(results, verbose=True) + "\n", "utf-8")
         Path(app.outdir, "drift.json").write_text(to_json(results), "utf-8")

@@ -19,6 +19,7 @@ import pytest
 
 from selfattn.drift.compare import Policy
 from selfattn.drift.configuration import find_reference
+from selfattn.drift.device import chosen_device
 from selfattn.drift.doctests import check_examples, examples_of_module, examples_of_text
 from selfattn.drift.kinds import Kind
 from selfattn.drift.report import render
@@ -49,6 +50,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if config.option.drift_doctests:
         try:
             chosen_policy()
+            chosen_device()
         except ValueError as error:
             raise pytest.UsageError(str(error)) from None
 

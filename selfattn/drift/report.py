@@ -173,9 +173,12 @@ def describe_environment(results: Iterable[PageResult], *, full: bool = False) -
 def _environment(environment: Mapping[str, str], *, full: bool) -> list[str]:
     if "torch" not in environment:
         return [f"python {environment['python']}"] if "python" in environment else []
-    words = [f"torch {environment['torch']}", environment["device"]]
+    name = environment.get("name")
+    device = f"{environment['device']} ({name})" if name else environment["device"]
+    words = [f"torch {environment['torch']}", device]
     if full:
-        words.append(environment["capability"])
+        told = (environment.get("driver"), environment["capability"])
+        words += [word for word in told if word]
         words.append(_many(int(environment["threads"]), "thread"))
     return words
 

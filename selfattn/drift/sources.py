@@ -268,10 +268,18 @@ def read_notebook(notebook: NotebookNode, *, stderr: bool = False) -> Page:
         if output.select(stream).strip():
             raises = output.error.partition(":")[0]
             expectation = Expectation(output.select(stream), 1, 1, stream, raises=raises)
+            expectation = replace(expectation, unchecked=_why_unchecked(node))
             cell = replace(cell, expectations=(expectation,))
         cells.append(cell)
     ignored = frozenset() if stderr else frozenset({Stream.STDERR})
     return Page(tuple(cells), stored=True, ignored=ignored)
+
+
+def _why_unchecked(node: NotebookNode) -> str:
+    """Return why a cell can't be checked: its metadata has ``{"drift": {"unchecked": "why"}}``."""
+    said = node.metadata.get("drift", {})
+    reason = said.get("unchecked", "") if isinstance(said, dict) else ""
+    return reason if isinstance(reason, str) else ""
 
 
 # Files -------------------------------------------------------------------------------

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from selfattn.drift.check import Outcome, PageResult, check_page, compare_runs
 from selfattn.drift.compare import Policy
-from selfattn.drift.execute import Execution, execute
-from selfattn.drift.kernel import disturb, print_full_precision
+from selfattn.drift.device import explained
 from selfattn.drift.kinds import Kind
+from selfattn.runner.inside import disturb, print_full_precision
+from selfattn.runner.results import Execution
+from selfattn.runner.run import execute, request_for
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,8 +22,9 @@ if TYPE_CHECKING:
     from nbformat import NotebookNode
 
     from selfattn.drift.sources import Page
+    from selfattn.runner.results import Request
 
-__all__ = ["POLICY_VARIABLE", "Settings", "chosen_policy", "permitted", "verify"]
+__all__ = ["POLICY_VARIABLE", "Settings", "chosen_policy", "permitted", "planned", "verify"]
 
 POLICY_VARIABLE = "SELFATTN_POLICY"
 
@@ -44,7 +47,8 @@ class Settings:
         if self.policy is not None:
             return self.policy
         # What a page doesn't use (torch, say) can't make its numbers differ.
-        wanted = {k: v for k, v in (self.reference or {}).items() if k in environment}
+        documented = {"device": "cpu", **(self.reference or {})}
+        wanted = {k: v for k, v in documented.items() if k in environment}
         same = all(environment[name] == value for name, value in wanted.items())
         return Policy.EXACT if same else Policy.PORTABLE
 
@@ -98,7 +102,7 @@ def verify(
 
     """
     run = _Runner(page, notebook, folder, settings)
-    execution = run(notebook)
+    execution = _explained(run(notebook))
     policy = settings.policy_on(execution.environment)
     result = check_page(page, notebook, execution, file=file, policy=policy)
     if policy is not Policy.STRUCTURE and any(_may_be_rounding(o) for o in result.outcomes):
@@ -108,11 +112,34 @@ def verify(
         )
         result = judged if policy is Policy.PORTABLE else _hinted(result, judged)
     if settings.twice and execution.failure is None:
-        other = "1" if os.environ.get("PYTHONHASHSEED") != "1" else "2"
-        second, repeated = run.again(before=disturb, hash_seed=other)
+        second, repeated = run.again(before=disturb, hash_seed=_other_hash_seed())
         outcomes = compare_runs(page, notebook, second, repeated)
         result = replace(result, outcomes=(*result.outcomes, *outcomes))
     return result, execution
+
+
+def _explained(execution: Execution) -> Execution:
+    """Say more of a failure, where more is known."""
+    failure = execution.failure
+    if failure is None:
+        return execution
+    return replace(execution, failure=replace(failure, message=explained(failure.message)))
+
+
+def planned(folder: Path, settings: Settings) -> list[Request]:
+    """Return how a page that starts in a folder is going to be run, as far as it is known."""
+    runs = [request_for(folder, timeout=settings.timeout)]
+    if settings.twice:
+        other = request_for(
+            folder, timeout=settings.timeout, before=disturb, hash_seed=_other_hash_seed()
+        )
+        runs.append(other)
+    return runs
+
+
+def _other_hash_seed() -> str:
+    """Return a seed by which sets of texts have another order than in this process."""
+    return "1" if os.environ.get("PYTHONHASHSEED") != "1" else "2"
 
 
 class _Runner:

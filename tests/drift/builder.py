@@ -14,6 +14,7 @@ import myst_nb.sphinx_ext  # noqa: F401 - loaded once for all builds
 import sphinx.cmd.build
 
 import selfattn.drift.pages  # noqa: F401 - loaded once for all builds
+from selfattn.runner import helpers
 
 
 def build(request: dict) -> int:
@@ -29,6 +30,7 @@ def build(request: dict) -> int:
 
 def main() -> None:
     """Answer requests until there are no more."""
+    helpers.start()  # the pages of all builds are forked from one helper
     for line in sys.stdin:
         if not (child := os.fork()):
             sys.exit(build(json.loads(line)))

@@ -27,7 +27,9 @@ UNSET = (
     "GITHUB_ACTIONS",
     "NO_COLOR",
     "PYTEST_CURRENT_TEST",
+    "SELFATTN_DEVICE",
     "SELFATTN_POLICY",
+    "SELFATTN_RUNNER",
 )
 HEAD = re.compile(
     r"(?P<file>[^\s:]+):(?P<place>\d+|notebook|cell \d+ \(line \d+\)): (?P<kind>[a-z-]+)"

@@ -11,7 +11,7 @@ from nbformat import v4
 from selfattn.drift import check
 from selfattn.drift.check import PageResult, check_page, compare_runs
 from selfattn.drift.compare import Policy, Waiver
-from selfattn.drift.execute import Execution, Failure
+from selfattn.runner.results import Execution, Failure
 from selfattn.drift.kinds import Kind, Problem
 from selfattn.drift.outputs import Stream
 from selfattn.drift.sources import Cell, Expectation, Page

@@ -20,7 +20,7 @@ import pytest
 import selfattn.drift.__main__ as command
 from selfattn.drift.check import Outcome, PageResult
 from selfattn.drift.compare import Policy, compare
-from selfattn.drift.execute import Execution
+from selfattn.runner.results import Execution
 from selfattn.drift.kinds import Kind
 
 UNSET = ("CI", "FORCE_COLOR", "NO_COLOR", "SELFATTN_POLICY", "GITHUB_ACTIONS")

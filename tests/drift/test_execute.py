@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 from nbformat import v4
 
-from selfattn.drift.execute import execute
-from selfattn.drift.kernel import print_full_precision
+from selfattn.runner.run import execute
+from selfattn.runner.inside import print_full_precision
 from selfattn.drift.kinds import Kind
 from selfattn.drift.outputs import Stream, printed
 

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from selfattn.drift.check import PageResult, check_page
 from selfattn.drift.compare import Policy
 from selfattn.drift.doctests import check_module, check_text
-from selfattn.drift.execute import Execution
+from selfattn.runner.results import Execution
 from selfattn.drift.sources import load
 from selfattn.drift.update import (
     Change,

@@ -20,7 +20,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from selfattn.drift.kernel import print_full_precision
+from selfattn.runner.inside import print_full_precision
 
 if TYPE_CHECKING:
     from collections.abc import Callable

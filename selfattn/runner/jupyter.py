@@ -1,4 +1,4 @@
-"""Run the code cells of a notebook in a fresh kernel, and say how each ended."""
+"""Runs a page in a fresh Jupyter kernel: the stock way, for every kernel and system."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import os
 import sys
 import textwrap
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from subprocess import DEVNULL
 from tempfile import TemporaryDirectory
@@ -19,90 +19,48 @@ from jupyter_client.manager import AsyncKernelManager
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 
-from selfattn.drift.kernel import describe
 from selfattn.drift.kinds import Kind
+from selfattn.runner.results import Execution, Failure, Request, ended, joined
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator
+    from collections.abc import Callable, Iterator
 
     from nbformat import NotebookNode
 
-__all__ = ["Execution", "Failure", "execute"]
+__all__ = ["kernel_name", "run"]
 
 
-@dataclass(frozen=True)
-class Failure:
-    """What stopped a page."""
-
-    kind: Kind
-    index: int
-    """Place of the cell among all cells of the notebook; -1 if no cell had begun."""
-    message: str
-
-
-@dataclass(frozen=True)
-class Execution:
-    """How the cells of a page ended."""
-
-    executed: frozenset[int] = frozenset()
-    """Places of the code cells that ran to their end, or raised what they may raise."""
-    failure: Failure | None = None
-    environment: dict[str, str] = field(default_factory=dict)
-    """What the numbers were computed with: torch, device, capability, threads."""
-
-
-def execute(  # noqa: PLR0913 - a run has these parts
-    notebook: NotebookNode,
-    *,
-    folder: Path,
-    timeout: int | None = None,
-    may_raise: Collection[int] = (),
-    before: Callable[[], object] | None = None,
-    hash_seed: str | None = None,
-) -> Execution:
+def run(notebook: NotebookNode, request: Request) -> Execution:
     """Run the code cells of a notebook, in order, in a fresh kernel.
 
-    Args:
-        notebook: The notebook; its outputs are replaced by what is printed now.
-        folder: Where the kernel starts.
-        timeout: How many seconds a cell may take; None for as long as it likes.
-        may_raise: Places of the cells after which the page goes on if they raise.
-        before: A function of :mod:`selfattn.drift.kernel` to run before the first cell.
-        hash_seed: What orders sets of texts, ``PYTHONHASHSEED``; None leaves it as it is.
-
-    Returns:
-        Which cells ran, and what stopped the page if it was stopped. Nothing is raised:
-        a kernel that can't be started or dies is a failure too.
-
+    Nothing is raised: a kernel that can't be started or dies is a failure too.
     """
     for cell in notebook.cells:
         if cell.cell_type == "code":
             cell.outputs, cell.execution_count = [], None
     executed: set[int] = set()
-    environment: dict[str, str] = {}
+    answers: dict[str, Any] = {}
     with TemporaryDirectory(prefix="drift-") as scratch:
         words = _words(Path(scratch))
         try:
-            with _client(notebook, folder, timeout, Path(scratch), hash_seed) as client:
-                failure = _run(client, notebook, executed, may_raise, before)
+            with _client(notebook, request, Path(scratch)) as client:
+                failure = _run(client, notebook, executed, request)
                 if failure is None or failure.kind is Kind.RAISED:
-                    environment = _ask(client)
+                    answers = _ask(client, request)
         except Exception as error:  # noqa: BLE001 - whatever goes wrong, the page was not run
             told = f"no kernel: {type(error).__name__}: {error}"
             failure = Failure(Kind.DEAD_KERNEL, -1, told)
         if failure is not None and failure.kind is Kind.DEAD_KERNEL and words.exists():
             last = words.read_text("utf-8", "replace").splitlines()[-8:]
             failure = replace(failure, message="\n".join([failure.message, *last]))
-    return Execution(frozenset(executed), failure, environment)
+    return ended(executed, failure, answers)
 
 
 @contextmanager
-def _client(
-    notebook: NotebookNode, folder: Path, timeout: int | None, scratch: Path, hash_seed: str | None
-) -> Iterator[NotebookClient]:
+def _client(notebook: NotebookNode, request: Request, scratch: Path) -> Iterator[NotebookClient]:
     """Start a kernel that is gone afterwards, whatever happens."""
     manager = AsyncKernelManager(
-        kernel_name=_kernel_name(notebook),
+        kernel_name=kernel_name(notebook),
         connection_file=str(scratch / "kernel.json"),
         # Sockets in a folder of our own: two kernels can't race for a port.
         transport="tcp" if sys.platform == "win32" else "ipc",
@@ -110,14 +68,14 @@ def _client(
     client = NotebookClient(
         notebook,
         km=manager,
-        timeout=timeout,
-        resources={"metadata": {"path": str(folder)}},
+        timeout=request.timeout,
+        resources={"metadata": {"path": str(request.folder)}},
         record_timing=False,
         shutdown_kernel="immediate",
     )
     surroundings = dict(os.environ)
-    if hash_seed is not None:
-        surroundings["PYTHONHASHSEED"] = hash_seed
+    if request.hash_seed is not None:
+        surroundings["PYTHONHASHSEED"] = request.hash_seed
     with (
         _words(scratch).open("wb") as stderr,
         client.setup_kernel(stdout=DEVNULL, stderr=stderr, env=surroundings, cleanup_kc=True),
@@ -125,7 +83,7 @@ def _client(
         yield client
 
 
-def _kernel_name(notebook: NotebookNode) -> str:
+def kernel_name(notebook: NotebookNode) -> str:
     """Return the kernel to start: a Python notebook made with one that isn't here takes ours."""
     named = notebook.metadata.get("kernelspec", {})
     name = named.get("name") or "python3"
@@ -144,8 +102,7 @@ def _run(
     client: NotebookClient,
     notebook: NotebookNode,
     executed: set[int],
-    may_raise: Collection[int],
-    before: Callable[[], object] | None,
+    request: Request,
 ) -> Failure | None:
     """Run the cells until one stops the page."""
     client.reset_execution_trackers()
@@ -153,14 +110,15 @@ def _run(
     reply = client.wait_for_reply(client.kc.kernel_info())
     if reply:
         notebook.metadata["language_info"] = reply["content"]["language_info"]
-    if before is not None:
-        _evaluate(client, before)
+    if _is_python(notebook):
+        for function in request.before:
+            _evaluate(client, function)
     for index, cell in enumerate(notebook.cells):
         if cell.cell_type != "code":
             continue
         failure = _run_cell(client, cell, index)
-        cell.outputs = _joined(cell.outputs)
-        if failure is not None and not (failure.kind is Kind.RAISED and index in may_raise):
+        cell.outputs = joined(cell.outputs)
+        if failure is not None and not (failure.kind is Kind.RAISED and index in request.may_raise):
             return failure
         executed.add(index)
     client.set_widgets_metadata()
@@ -179,28 +137,19 @@ def _run_cell(client: NotebookClient, cell: NotebookNode, index: int) -> Failure
     return None
 
 
-def _joined(outputs: Iterable[NotebookNode]) -> list[NotebookNode]:
-    """Join what a cell wrote to one stream in pieces, however slowly it did."""
-    joined: list[NotebookNode] = []
-    for output in outputs:
-        last = joined[-1] if joined else None
-        if last and output.output_type == last.output_type == "stream" and output.name == last.name:
-            last.text += output.text
-        else:
-            joined.append(output)
-    return joined
-
-
-def _ask(client: NotebookClient) -> dict[str, str]:
-    """Ask the kernel what it computed with, if it is one that understands the question."""
-    if client.nb.metadata.get("language_info", {}).get("name", "python") != "python":
+def _ask(client: NotebookClient, request: Request) -> dict[str, Any]:
+    """Ask the kernel, if it is one that understands the questions."""
+    if not _is_python(client.nb):
         return {}
-    answer = _evaluate(client, describe)
-    return answer if isinstance(answer, dict) else {}
+    return {function.__name__: _evaluate(client, function) for function in request.after}
+
+
+def _is_python(notebook: NotebookNode) -> bool:
+    return bool(notebook.metadata.get("language_info", {}).get("name", "python") == "python")
 
 
 def _evaluate(client: NotebookClient, function: Callable[[], object]) -> Any:
-    """Run a function of :mod:`selfattn.drift.kernel` in the kernel, unseen by the page."""
+    """Run a function of :mod:`selfattn.runner.inside` in the kernel, unseen by the page."""
     assert client.kc is not None  # noqa: S101 - setup_kernel has made it
     source = textwrap.dedent(inspect.getsource(function))
     name = function.__name__

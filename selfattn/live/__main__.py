@@ -1,0 +1,76 @@
+"""The command: ``python -m selfattn.live docs docs/_build/live``; Ctrl-C ends it."""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from selfattn import live, runner
+from selfattn.live.server import HOST
+from selfattn.live.session import Session
+from selfattn.live.watch import Watch
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+# What the helper processes run: a change in it needs new ones.
+HELPERS = [Path(str(module.__file__)).parent for module in (live, runner)]
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Build, serve, and build again after each save, until Ctrl-C."""
+    given = _arguments(words)
+    if not (given.source / "conf.py").is_file():
+        print(f"there is no conf.py in {given.source}", file=sys.stderr)
+        return 2
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    signal.signal(signal.SIGHUP, signal.default_int_handler)
+    try:
+        with Session(given.source, given.output, given.port) as session:
+            print(f"http://{HOST}:{session.port}/ (Ctrl-C ends it)", flush=True)
+            _serve(session, [given.source, *given.watch])
+    except KeyboardInterrupt:
+        print()
+    return 0
+
+
+def _serve(session: Session, places: list[Path]) -> None:
+    """Build, then after each save. A save during a build is found after it."""
+    watch = Watch(places, without=session.written)
+    changed: list[str] = []
+    while True:
+        begun = time.perf_counter()
+        said = session.build()
+        _print(said, changed, time.perf_counter() - begun)
+        changed = watch.wait()
+        if any(Path(name).parent in HELPERS for name in changed):
+            session.renew()
+
+
+def _print(said: dict[str, Any], changed: list[str], seconds: float) -> None:
+    """Say in the terminal what browsers are told."""
+    for failure in said["failures"]:
+        print(f"{failure['title']}\n{failure['text']}\n")
+    names = ", ".join(Path(name).name for name in changed) or "everything"
+    last = said["summary"] or f"{len(said['failures'])} failures"
+    print(f"{time.strftime('%H:%M:%S')} {names}, {seconds:.2f} s: {last}", flush=True)
+
+
+def _arguments(words: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m selfattn.live", description=__doc__)
+    parser.add_argument("source", type=Path, help="the folder with conf.py and the pages")
+    parser.add_argument("output", type=Path, help="the folder to build into")
+    parser.add_argument("--port", type=int, default=0, help="where to serve (default: a free one)")
+    parser.add_argument(
+        "--watch", type=Path, action="append", default=[], help="a folder or file besides source"
+    )
+    return parser.parse_args(words)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,129 @@
+"""The Sphinx extension: a book's pages run in forked children, begun before they are read."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+import myst_nb.sphinx_ as myst_nb_sphinx
+from myst_nb.core.execute import NotebookClientCache, NotebookClientDirect
+from myst_nb.core.execute.base import ExecutionError, NotebookClientBase
+from sphinx.errors import ConfigError, ExtensionError
+
+from selfattn.runner import fork, helpers
+from selfattn.runner.run import chosen, execute, request_for
+from selfattn.runner.scan import scan
+from selfattn.runner.told import UnfitError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from sphinx.application import Sphinx
+    from sphinx.environment import BuildEnvironment
+
+    from selfattn.runner.results import Request
+
+__all__ = ["begin", "setup", "start"]
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Set the extension up."""
+    if "myst_nb" not in app.extensions:
+        raise ExtensionError(
+            "selfattn.runner runs the pages of MyST-NB: put 'myst_nb' before it in conf.py: "
+            "extensions = ['myst_nb', 'selfattn.runner']"
+        )
+    if "selfattn.drift" not in app.extensions and start() != "jupyter":
+        app.connect("env-before-read-docs", _begin_all)
+        app.connect("builder-inited", _take_over)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
+
+
+def start() -> str:
+    """Say how pages are run, and start the helper while Sphinx loads everything else."""
+    try:
+        runner = chosen()
+    except ValueError as error:
+        raise ConfigError(str(error)) from None
+    if runner == "fork":
+        helpers.start()
+    return runner
+
+
+def begin(pages: Iterable[Path], requests: Callable[[Path], Iterable[Request]]) -> None:
+    """Have pages begin to run, as each of their requests says."""
+    if chosen() != "fork" or fork.unfit():
+        return
+    jobs = [(code, each) for page in pages if (code := scan(page)) for each in requests(page)]
+    try:
+        fork.queue(jobs)
+    except UnfitError:
+        return  # said when the first page is to be run
+
+
+def _begin_all(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None:
+    """Have all pages begin that are about to be read."""
+    if app.config.nb_execution_in_temp or app.config.nb_execution_mode in {"off", "inline"}:
+        return
+
+    def requests(page: Path) -> list[Request]:
+        return [request_for(page.parent, timeout=_timeout(app.config.nb_execution_timeout))]
+
+    begin((Path(env.doc2path(name)) for name in sorted(docnames)), requests)
+
+
+def _timeout(configured: int) -> int | None:
+    return configured if configured > 0 else None
+
+
+def _take_over(_app: Sphinx) -> None:
+    """Have MyST-NB run pages by this runner wherever it would have run them by Jupyter."""
+    stock = myst_nb_sphinx.create_client
+    if getattr(stock, "forks", False):
+        return
+
+    def create_client(*arguments: Any, **options: Any) -> NotebookClientBase:
+        client = stock(*arguments, **options)
+        if type(client) in {NotebookClientDirect, NotebookClientCache}:
+            return Client(client.notebook, client.path, client.nb_config, client.logger)
+        return client
+
+    create_client.forks = True  # type: ignore[attr-defined]
+    myst_nb_sphinx.create_client = create_client
+
+
+class Client(NotebookClientBase):  # type: ignore[misc]
+    """Runs a page's cells when MyST-NB asks for its outputs."""
+
+    def start_client(self) -> None:
+        """Run the page, and say how it ended in the words of the stock client."""
+        if chosen() == "off":
+            return
+        begun = datetime.now(UTC)
+        with TemporaryDirectory() as elsewhere:
+            in_temp = self.nb_config.execution_in_temp
+            execution = execute(
+                self.notebook,
+                folder=Path(elsewhere) if in_temp else self._path.parent,
+                timeout=_timeout(self.nb_config.execution_timeout),
+                may_raise=range(len(self.notebook.cells))
+                if self.nb_config.execution_allow_errors
+                else (),
+            )
+        failure = execution.failure
+        if failure is not None:
+            if self.nb_config.execution_raise_on_error:
+                raise ExecutionError(f"{self._path}: {failure.message}")
+            said = f"Executing notebook failed: {failure.message}"
+            self.logger.warning(said, subtype="exec")
+        ended = datetime.now(UTC)
+        self.exec_metadata = {
+            "mtime": ended.timestamp(),
+            "runtime": (ended - begun).total_seconds(),
+            "method": "selfattn.runner",
+            "succeeded": failure is None,
+            "error": failure.message if failure else None,
+            "traceback": None,
+        }

@@ -1,0 +1,156 @@
+"""Runs a page in a forked child of the helper process: asks for it, and hears all that it tells."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import inspect
+import json
+import os
+import sys
+import textwrap
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from jupyter_client.kernelspec import KernelSpecManager, NoSuchKernel
+
+from selfattn.runner import wire
+from selfattn.runner.helpers import GoneError, helper, possible, surroundings
+from selfattn.runner.jupyter import kernel_name
+from selfattn.runner.told import Told, UnfitError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from nbformat import NotebookNode
+
+    from selfattn.runner.results import Execution, Request
+
+__all__ = ["code_of", "queue", "run", "unfit"]
+
+# Whether it can be done --------------------------------------------------------------
+
+
+@functools.cache
+def unfit() -> str:
+    """Say why no page can be run in a forked child on this machine; nothing if they can."""
+    if not possible():
+        return f"pages can't be forked on {sys.platform}"
+    if personal := _personal_settings():
+        return f"{personal} changes what kernels do"
+    return ""
+
+
+def _personal_settings() -> Path | None:
+    """Return a file by which the user changes kernels, which a forked child would not read."""
+    home = Path(os.environ.get("IPYTHONDIR") or Path("~/.ipython").expanduser())
+    profile = home / "profile_default"
+    settings = (profile / f"{name}.{end}" for name in _SETTINGS for end in ("py", "json"))
+    startup = (path for path in sorted((profile / "startup").glob("*")) if path.suffix != "")
+    return next((path for path in (*settings, *startup) if path.is_file()), None)
+
+
+_SETTINGS = ("ipython_config", "ipython_kernel_config")
+
+
+@functools.cache
+def _unfit_kernel(name: str) -> str:
+    """Say why the pages of a kernel can't be run in forked children."""
+    try:
+        spec = KernelSpecManager().get_kernel_spec(name)
+    except NoSuchKernel:
+        return f"there is no kernel {name!r}"
+    ours = "ipykernel_launcher" in spec.argv and not set(spec.env) - {"PYDEVD_USE_FRAME_EVAL"}
+    python = Path(spec.argv[0])
+    same = python.name == spec.argv[0] or python.samefile(sys.executable)
+    return "" if ours and same else f"the kernel {name!r} isn't this Python's own"
+
+
+# Running ------------------------------------------------------------------------------
+
+
+def queue(requests: Iterable[tuple[Sequence[str], Request]]) -> None:
+    """Have pages begin: each is fetched later by :func:`run` with the same cells and request."""
+    by_seed: dict[str | None, list[tuple[str, dict[str, Any]]]] = {}
+    for cells, request in requests:
+        job = _job(cells, request)
+        by_seed.setdefault(request.hash_seed, []).append((_key(job), job))
+    for hash_seed, jobs in by_seed.items():
+        try:
+            with helper(hash_seed).connect() as connection:
+                connection.sendall(wire.pack({"do": "queue", "jobs": jobs}))
+        except (GoneError, OSError) as error:
+            raise UnfitError(f"the helper process is gone: {error}") from error
+
+
+def run(notebook: NotebookNode, request: Request) -> Execution:
+    """Run the code cells of a notebook, in order, in a forked child.
+
+    Raises:
+        UnfitError: If that can't be done here; nothing was run.
+
+    """
+    if why := unfit() or _unfit_kernel(kernel_name(notebook)):
+        raise UnfitError(why)
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            cell.outputs, cell.execution_count = [], None
+    code = code_of(notebook)
+    job = _job([source for _, source in code], request)
+    tagged = {i for i, cell in enumerate(notebook.cells) if "raises-exception" in _tags(cell)}
+    may_raise = request.may_raise | tagged
+    allowed = [number for number, (index, _) in enumerate(code) if index in may_raise]
+    fetch = {"do": "fetch", "key": _key(job), "job": job, "may_raise": allowed}
+    told = Told(notebook, [index for index, _ in code], may_raise, request.timeout)
+    try:
+        _listen(told, fetch, request.hash_seed)
+    except (GoneError, OSError) as error:
+        raise UnfitError(f"the helper process is gone: {error}") from error
+    return told.execution()
+
+
+def _listen(told: Told, fetch: dict[str, Any], hash_seed: str | None) -> None:
+    """Ask for a page, and hear all that it tells."""
+    with helper(hash_seed).connect() as connection:
+        connection.sendall(wire.pack(fetch))
+        frames = wire.Frames()
+        while not told.over:
+            piece = connection.recv(1 << 20)
+            if not piece:
+                raise GoneError("it stopped answering")
+            for message, _ in frames.feed(piece):
+                told.hear(message)
+
+
+def code_of(notebook: NotebookNode) -> list[tuple[int, str]]:
+    """Return the places and sources of the cells that run."""
+    return [
+        (index, cell.source)
+        for index, cell in enumerate(notebook.cells)
+        if cell.cell_type == "code" and cell.source.strip() and "skip-execution" not in _tags(cell)
+    ]
+
+
+def _tags(cell: NotebookNode) -> Sequence[str]:
+    tags: Sequence[str] = cell.metadata.get("tags", ())
+    return tags
+
+
+def _job(cells: Sequence[str], request: Request) -> dict[str, Any]:
+    return {
+        "cells": list(cells),
+        "folder": str(request.folder),
+        "timeout": request.timeout,
+        "environment": surroundings(request.hash_seed),
+        "before": [_source(function) for function in request.before],
+        "after": {function.__name__: _source(function) for function in request.after},
+    }
+
+
+@functools.cache
+def _source(function: Any) -> str:
+    return textwrap.dedent(inspect.getsource(function))
+
+
+def _key(job: dict[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(job, sort_keys=True).encode()).hexdigest()

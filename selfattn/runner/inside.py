@@ -1,0 +1,139 @@
+"""Code that runs inside a page's process: each function stands alone and is sent as source."""
+
+from __future__ import annotations
+
+__all__ = ["compute_on_device", "describe", "disturb", "files", "print_full_precision", "watch"]
+
+
+def describe() -> dict[str, str]:
+    """Say what the numbers of this page were computed with."""
+    import platform
+    import sys
+
+    found = {
+        "python": platform.python_version(),
+        "system": platform.system(),
+        "machine": platform.machine(),
+    }
+    torch = sys.modules.get("torch")
+    if torch is None:
+        return found
+    found["torch"] = torch.__version__.partition("+")[0]
+    found["device"] = str(torch.get_default_device())
+    found["capability"] = torch.backends.cpu.get_cpu_capability()
+    found["threads"] = str(torch.get_num_threads())
+    if not found["device"].startswith("cpu"):
+        from selfattn.devices import describe
+
+        told = describe(torch.get_default_device())
+        for each in ("name", "driver", "capability"):
+            found[each] = told.get(each, "")
+    return found
+
+
+def compute_on_device() -> None:
+    """Compute on the device that the environment names, with the CPU's random numbers."""
+    import os
+
+    import torch
+
+    from selfattn import devices
+
+    place = devices.start(os.environ["SELFATTN_DEVICE"])
+    _, _, part = os.environ.get("SELFATTN_DEVICE_SHARE", "").partition(" ")
+    if part and place.type == "cuda":
+        torch.cuda.set_per_process_memory_fraction(float(part), place)
+
+
+def print_full_precision() -> None:
+    """Make tensors, arrays and their elements print all the digits that they have."""
+    import importlib.util
+    from typing import Any
+
+    digits = 17
+
+    def wrap(module: Any) -> None:
+        plain = module.set_printoptions
+
+        def set_printoptions(*args: Any, **options: Any) -> None:
+            plain(*args, **options)
+            plain(precision=digits)
+
+        module.set_printoptions = set_printoptions
+        plain(precision=digits)
+
+    if importlib.util.find_spec("numpy"):
+        import numpy
+
+        wrap(numpy)
+    if importlib.util.find_spec("torch"):
+        import torch
+
+        def whole(tensor: torch.Tensor, _: str) -> str:
+            return str(tensor.item() if tensor.dim() == 0 else tensor)
+
+        wrap(torch)
+        torch.Tensor.__format__ = whole  # type: ignore[method-assign]
+
+
+def disturb() -> None:
+    """Give every default generator other entropy and torch another number of threads."""
+    import importlib.util
+    import os
+    import random
+
+    random.seed(os.urandom(16))
+    if importlib.util.find_spec("numpy"):
+        import numpy
+
+        # The old generator is the one that a page uses without saying so.
+        numpy.random.seed(int.from_bytes(os.urandom(4), "little"))  # noqa: NPY002
+    if importlib.util.find_spec("torch"):
+        import torch
+
+        torch.seed()
+        torch.set_num_threads(2 if torch.get_num_threads() == 1 else 1)
+
+
+def watch() -> None:
+    """Note from now on which files are opened for reading."""
+    import os
+    import sys
+
+    opened = sys.__dict__.setdefault("_selfattn_opened", set())
+
+    def note(event: str, arguments: tuple[object, ...]) -> None:
+        if event != "open" or not isinstance(arguments[0], str):
+            return
+        flags = arguments[2]
+        if isinstance(flags, int) and flags & os.O_ACCMODE == os.O_WRONLY:
+            return
+        opened.add(os.path.abspath(arguments[0]))  # the working directory may change
+
+    sys.addaudithook(note)
+
+
+def files() -> list[str]:
+    """List the local modules that were imported, and the files that were opened for reading."""
+    import os
+    import sys
+    import sysconfig
+
+    found = set(sys.__dict__.get("_selfattn_opened", ()))
+    for module in list(sys.modules.values()):
+        source = getattr(module, "__file__", None)
+        if isinstance(source, str):
+            found.add(os.path.abspath(source))
+    libraries = tuple(
+        os.path.join(os.path.realpath(sysconfig.get_path(name)), "")
+        for name in ("stdlib", "platstdlib", "purelib", "platlib")
+    )
+    system = ("/dev/", "/proc/", "/sys/", "/etc/")
+    packaged = {"site-packages", "dist-packages", "__pycache__"}
+    return sorted(
+        path
+        for path in map(os.path.realpath, found)
+        if not os.path.isdir(path)  # what is gone, or was not there, may come back
+        and not path.startswith((*libraries, *system))
+        and not packaged.intersection(path.split(os.sep))
+    )

@@ -1,0 +1,320 @@
+"""Runs the cells of a page in a forked child, by the IPython kernel's own code but without sockets.
+
+The helper loads this file by its path, before it forks: it imports third-party packages only.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import contextvars
+import copy
+import faulthandler
+import fcntl
+import importlib.util
+import json
+import logging
+import os
+import random
+import select
+import signal
+import struct
+import sys
+import termios
+import threading
+import time
+import types
+from typing import Any
+
+_blocked = "debugpy" not in sys.modules
+if _blocked:  # ipykernel does without; loading it takes as long as all the rest, and it warns
+    sys.modules["debugpy"] = None  # type: ignore[assignment]
+from ipykernel.iostream import OutStream
+from ipykernel.ipkernel import IPythonKernel
+from ipykernel.jsonutil import json_clean
+from jupyter_client.session import Session
+from tornado.ioloop import IOLoop
+from traitlets import Any as AnyTrait
+from traitlets.config import Config
+
+__all__ = ["make_kernel", "run_page"]
+
+
+# In the helper ------------------------------------------------------------------------
+
+
+class Telling(Session):
+    """Stands where the kernel's sockets would be: what it would send is told to the helper."""
+
+    tell: Any = None
+
+    def send(  # type: ignore[override] # noqa: PLR0913, PLR0917 - the session's own
+        self,
+        stream: Any,  # noqa: ARG002 - the session's own
+        msg_or_type: dict[str, Any] | str,
+        content: dict[str, Any] | None = None,
+        parent: dict[str, Any] | None = None,
+        ident: Any = None,  # noqa: ARG002 - the same
+        buffers: Any = None,
+        **options: Any,
+    ) -> dict[str, Any]:
+        """Tell the helper."""
+        message = msg_or_type
+        if isinstance(message, str):
+            metadata = options.get("metadata")
+            message = self.msg(message, content, parent=parent, metadata=metadata)
+        if os.getpid() == self.pid:  # from a process that a page has forked nothing is sent
+            # As the stock session would send it: what is no JSON is changed, or refused.
+            sent = self.unpack(self.serialize(message)[-1])  # type: ignore[no-untyped-call]
+            self.tell({**message, "content": sent}, buffers or [])
+        return message
+
+
+class Kernel(IPythonKernel):
+    """The IPython kernel, told what to run by a function call."""
+
+    # Where the stock kernel has its thread of sockets: the main thread runs the cells.
+    shell_channel_thread = AnyTrait()
+
+    def _publish_execute_input(self, *_: Any) -> None:
+        """Leave out: nobody listens for it."""
+
+    def finish_metadata(self, _parent: Any, metadata: Any, _reply: Any) -> Any:
+        """Leave out: only whoever asked would read it."""
+        return metadata
+
+
+def make_kernel() -> Any:
+    """Make the kernel, once: each child inherits it untouched."""
+    config = Config()
+    config.HistoryManager.enabled = False  # its database has a thread
+    log = logging.getLogger("ipykernel")
+    # As the instance that there is: widgets look for it before they send.
+    kernel: Any = Kernel.instance(
+        config=config,
+        session=Telling(),
+        shell_channel_thread=None,
+        user_ns=None,
+        log=log,
+    )
+    if _blocked:
+        del sys.modules["debugpy"]
+    kernel.shell.extension_manager.load_extension("storemagic")  # as the stock kernel does
+    return kernel
+
+
+# In the child -------------------------------------------------------------------------
+
+
+def run_page(kernel: Any, job: dict[str, Any], fds: dict[str, int], wire: Any) -> None:
+    """Run a page; all that it shows is told to the helper."""
+    _settle(job)
+    channel = Channel(kernel.session, fds, wire)
+    kernel.session.tell = channel.told
+    kernel.session.pid = os.getpid()
+    sys.stdout, sys.stderr = channel.streams
+    kernel.shell.init_environment()
+    faulthandler.enable(2)
+    threading.Thread(target=channel.watch, daemon=True, name="watch").start()
+    asyncio.run(_run(kernel, job, channel, fds["control"]))
+
+
+def _settle(job: dict[str, Any]) -> None:
+    """Make this process what a fresh one would be: its environment, folder, signals and entropy."""
+    os.environ.clear()
+    os.environ.update(job["environment"])
+    os.environ["JPY_PARENT_PID"] = str(os.getppid())
+    os.environ.setdefault("PYDEVD_USE_FRAME_EVAL", "NO")
+    if not os.environ.get("MPLBACKEND"):
+        os.environ["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"
+    time.tzset()
+    os.chdir(job["folder"])
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
+    launcher = importlib.util.find_spec("ipykernel_launcher")
+    sys.argv = [str(launcher and launcher.origin), "-f", "kernel.json"]
+    packages = (i for i, path in enumerate(sys.path) if path.endswith("-packages"))
+    sys.path.insert(next(packages, 0), "")  # where the stock kernel has it
+    random.seed()
+    if numpy := sys.modules.get("numpy"):
+        numpy.random.seed()
+    torch = sys.modules.pop("torch", None)
+    if torch is not None:
+        # The generator's own method: `torch.seed` would ask CUDA as well.
+        torch.random.default_generator.seed()
+        sys.meta_path.insert(0, Hidden(torch))
+
+
+class Hidden:
+    """Finds a module that is loaded when the page imports it: until then it seems not to be."""
+
+    def __init__(self, module: types.ModuleType) -> None:
+        """Hide a module."""
+        self._module = module
+        self._spec = module.__spec__
+
+    def find_spec(self, name: str, _path: Any = None, _target: Any = None) -> Any:
+        """Say where the module is, if it is the one that is asked for."""
+        if name != self._module.__name__:
+            return None
+        spec: Any = copy.copy(self._spec)
+        spec.loader = self
+        return spec
+
+    def create_module(self, _spec: Any) -> types.ModuleType:
+        """Return the loaded module."""
+        return self._module
+
+    def exec_module(self, module: types.ModuleType) -> None:
+        """Leave it as it was before it was hidden."""
+        sys.meta_path.remove(self)
+        module.__spec__ = self._spec
+        module.__loader__ = self._spec and self._spec.loader  # type: ignore[assignment]
+
+
+class Channel:
+    """The way to the helper, and the streams whose text goes there."""
+
+    def __init__(self, session: Any, fds: dict[str, int], wire: Any) -> None:
+        """Take the ends of the pipes."""
+        self._fd = fds["events"]
+        self._wire = wire
+        self._writing, self._reading = threading.RLock(), threading.RLock()
+        self.streams = [Printing(self, session, "stdout", 1), Printing(self, session, "stderr", 2)]
+        self._watched = list(zip(self.streams, (fds["out"], fds["err"]), strict=True))
+
+    def tell(self, **message: Any) -> None:
+        """Send a message to the helper."""
+        data = self._wire.pack(message)
+        with self._writing:
+            self._wire.write_all(self._fd, data)
+
+    def told(self, message: dict[str, Any], buffers: list[Any]) -> None:
+        """Pass on what the kernel sends."""
+        self.tell(
+            type=message["msg_type"],
+            content=message["content"],
+            metadata=json_clean(message.get("metadata") or {}),  # type: ignore[no-untyped-call]
+            buffers=[base64.b64encode(buffer).decode("ascii") for buffer in buffers],
+            cell=(message.get("parent_header") or {}).get("msg_id", ""),
+            at=time.monotonic(),
+        )
+
+    def printed(self, stream: Printing, text: str) -> None:
+        """Pass on a piece of a stream."""
+        if not text:
+            return
+        text = text.encode(errors="backslashreplace").decode()  # half a surrogate is no text
+        cell = stream.parent_header.get("msg_id", "")
+        self.tell(type="stream", name=stream.name, text=text, cell=cell, at=time.monotonic())
+
+    def drain(self) -> None:
+        """Pass on what was written past Python, to a descriptor itself, by a subprocess, say."""
+        with self._reading:
+            for stream, fd in self._watched:
+                while size := struct.unpack("i", fcntl.ioctl(fd, termios.FIONREAD, b"\0" * 4))[0]:
+                    self.printed(stream, os.read(fd, size).decode(errors="replace"))
+
+    def watch(self) -> None:
+        """Drain whenever there is something, in a thread: a full pipe would stop a subprocess."""
+        fds = [fd for _, fd in self._watched]
+        while True:
+            select.select(fds, [], [])
+            self.drain()
+
+
+class Printing(OutStream):
+    """What ``print`` writes to in a cell; each piece is told at once."""
+
+    # The stock stream's own start would begin threads.
+    def __init__(self, channel: Channel, session: Any, name: str, fd: int) -> None:
+        """Stand for a standard stream."""
+        self._channel = channel
+        self._fd = fd
+        self.session = session
+        self.name = name
+        self.topic = b"stream." + name.encode()
+        self.pub_thread = self  # any but None: the stream is open
+        self.echo = None
+        self._parent_header = contextvars.ContextVar("parent_header")
+        self._parent_header_global = {}
+        self._master_pid = os.getpid()
+        self._isatty = False
+        self._should_watch = False
+        self._local = threading.local()
+        self._nowhere = os.open(os.devnull, os.O_WRONLY)
+
+    def fileno(self) -> int:
+        """Return where the stock kernel's own output goes, which no page shows."""
+        return self._nowhere
+
+    def write(self, string: str) -> int:
+        """Tell a piece of text."""
+        if not isinstance(string, str):
+            raise TypeError(f"write() argument must be str, not {type(string)}")
+        if os.getpid() == self._master_pid:
+            self._channel.drain()
+            self._channel.printed(self, string)
+        else:  # in a process that the page has forked
+            os.write(self._fd, string.encode(errors="replace"))
+        return len(string)
+
+    def flush(self) -> None:
+        """Tell that the stock kernel sends at this point what was printed."""
+        if os.getpid() == self._master_pid:
+            self._channel.drain()
+            self._channel.tell(type="flush", name=self.name)
+
+
+async def _run(kernel: Any, job: dict[str, Any], channel: Channel, control: int) -> None:
+    """Run the functions for before, the cells, and the functions for after."""
+    kernel.io_loop = IOLoop.current()
+    kernel.shell_channel_thread = types.SimpleNamespace(parent_thread=threading.current_thread())
+    channel.tell(type="begun", language=kernel.language_info)
+    for source in job["before"]:
+        _call(source)
+    for index, code in enumerate(job["cells"]):
+        channel.tell(type="cell", index=index)
+        ending = await _run_cell(kernel, index, code)
+        channel.tell(type="ended", index=index, **ending)
+        if ending["status"] != "ok" and os.read(control, 1) != b"+":
+            break
+        if kernel.shell.exit_now and index + 1 < len(job["cells"]):
+            os._exit(0)
+        await asyncio.sleep(0)  # what a cell left for later may begin
+    answers = {name: _call(source) for name, source in job["after"].items()}
+    channel.drain()
+    channel.tell(type="answers", answers=json.loads(json.dumps(answers)))
+    os._exit(0)  # what still runs is not waited for: the stock kernel is killed, too
+
+
+async def _run_cell(kernel: Any, index: int, code: str) -> dict[str, Any]:
+    """Run a cell as the kernel does when it is asked to, and return its reply."""
+    content = {"code": code, "silent": False, "store_history": True, "stop_on_error": False}
+    request = kernel.session.msg("execute_request", content)
+    request["header"]["msg_id"] = request["msg_id"] = f"cell-{index}"
+    kernel.set_parent([], request, "shell")
+    reply: dict[str, Any] = {}
+    tell = kernel.session.tell
+
+    def listen(message: dict[str, Any], buffers: list[Any]) -> None:
+        if message["msg_type"] == "execute_reply":
+            reply.update(message["content"])
+        else:
+            tell(message, buffers)
+
+    kernel.session.tell = listen
+    try:
+        await kernel.execute_request(None, [], request)
+    finally:
+        kernel.session.tell = tell
+    named = ("status", "ename", "evalue", "execution_count")
+    return {name: reply[name] for name in named if name in reply}
+
+
+def _call(source: str) -> Any:
+    """Call the function that a source defines, in a namespace of its own."""
+    space: dict[str, Any] = {}
+    exec(source, space)  # noqa: S102 - it is the caller's own function, sent as text
+    return space[next(name for name in reversed(space) if callable(space[name]))]()

@@ -1,0 +1,107 @@
+"""Runs a page the chosen way: in a forked child, or where that can't be, in a Jupyter kernel."""
+
+from __future__ import annotations
+
+import functools
+import logging
+import os
+from typing import TYPE_CHECKING
+
+from selfattn.runner import fork, jupyter
+from selfattn.runner.inside import compute_on_device, describe, files, watch
+from selfattn.runner.results import Request
+from selfattn.runner.told import UnfitError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+    from pathlib import Path
+
+    from nbformat import NotebookNode
+
+    from selfattn.runner.results import Execution
+
+__all__ = ["RUNNER_VARIABLE", "chosen", "execute", "request_for"]
+
+RUNNER_VARIABLE = "SELFATTN_RUNNER"
+DEVICE_VARIABLE = "SELFATTN_DEVICE"
+_RUNNERS = ("fork", "jupyter", "off")
+_LOGGER = logging.getLogger(__name__)
+
+
+def chosen() -> str:
+    """Return how pages are to be run: ``fork``, ``jupyter`` or ``off``.
+
+    Raises:
+        ValueError: If the environment variable names none of them, or ``off`` under ``CI``.
+
+    """
+    name = os.environ.get(RUNNER_VARIABLE) or "fork"
+    if name not in _RUNNERS:
+        raise ValueError(f"{RUNNER_VARIABLE} must be one of {', '.join(_RUNNERS)}; got {name!r}")
+    if name == "off" and os.environ.get("CI"):
+        raise ValueError(
+            f"{RUNNER_VARIABLE}=off executes and verifies nothing, so it is refused under CI; "
+            "unset one of the two"
+        )
+    return name
+
+
+def execute(  # noqa: PLR0913 - a run has these parts
+    notebook: NotebookNode,
+    *,
+    folder: Path,
+    timeout: int | None = None,
+    may_raise: Collection[int] = (),
+    before: Callable[[], object] | None = None,
+    hash_seed: str | None = None,
+) -> Execution:
+    """Run the code cells of a notebook, in order, in a process of their own.
+
+    Args:
+        notebook: The notebook; its outputs are replaced by what is printed now.
+        folder: Where the process starts.
+        timeout: How many seconds a cell may take; None for as long as it likes.
+        may_raise: Places of the cells after which the page goes on if they raise.
+        before: A function of :mod:`selfattn.runner.inside` to run before the first cell.
+        hash_seed: What orders sets of texts, ``PYTHONHASHSEED``; None leaves it as it is.
+
+    Returns:
+        Which cells ran, and what stopped the page if it was stopped. Nothing is raised:
+        a process that can't be started or dies is a failure too.
+
+    """
+    wanted = request_for(
+        folder, timeout=timeout, may_raise=may_raise, before=before, hash_seed=hash_seed
+    )
+    if chosen() == "fork":
+        try:
+            return fork.run(notebook, wanted)
+        except UnfitError as error:
+            _say_once(f"pages run in Jupyter kernels, which is slower: {error}")
+    return jupyter.run(notebook, wanted)
+
+
+def request_for(
+    folder: Path,
+    *,
+    timeout: int | None = None,
+    may_raise: Collection[int] = (),
+    before: Callable[[], object] | None = None,
+    hash_seed: str | None = None,
+) -> Request:
+    """Return the request that :func:`execute` makes of its arguments."""
+    on_device = os.environ.get(DEVICE_VARIABLE, "cpu") != "cpu"
+    first = (watch, compute_on_device) if on_device else (watch,)
+    return Request(
+        folder=folder.absolute(),
+        timeout=timeout,
+        may_raise=frozenset(may_raise),
+        before=first if before is None else (*first, before),
+        after=(describe, files),
+        hash_seed=hash_seed,
+    )
+
+
+@functools.cache
+def _say_once(words: str) -> None:
+    _LOGGER.warning(words)

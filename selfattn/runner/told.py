@@ -1,0 +1,163 @@
+"""Turns what a page's process told into the outputs of a notebook, as the stock client does."""
+
+from __future__ import annotations
+
+import base64
+import signal
+from typing import TYPE_CHECKING, Any
+
+from nbclient import NotebookClient
+
+from selfattn.drift.kinds import Kind
+from selfattn.runner.results import Execution, Failure, ended, joined
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from nbformat import NotebookNode
+
+__all__ = ["Told", "UnfitError"]
+
+FLUSH_INTERVAL = 0.2
+"""Seconds after which the stock kernel sends what was printed, if nothing made it send before."""
+
+
+class UnfitError(RuntimeError):
+    """A page can't be run in a forked child here; it says why."""
+
+
+class Told:
+    """What a page's process has told so far."""
+
+    def __init__(
+        self,
+        notebook: NotebookNode,
+        places: Sequence[int],
+        may_raise: Collection[int],
+        timeout: int | None,
+    ) -> None:
+        """Take the notebook, and the places in it of the cells that run."""
+        self.places = places
+        self.notebook = notebook
+        self.may_raise = may_raise
+        self.timeout = timeout
+        self.client = NotebookClient(notebook)
+        self.client.reset_execution_trackers()
+        self.over = False
+        self._number = -1
+        self._words: list[str] = []
+        self._streams: dict[str, tuple[float, list[str]]] = {}
+        self._executed: set[int] = set()
+        self._failure: Failure | None = None
+        self._answers: dict[str, Any] | None = None
+
+    def hear(self, message: dict[str, Any]) -> None:
+        """Take one message in."""
+        kind = message["type"]
+        known = getattr(self, f"_hear_{kind}", None)
+        if known is not None:
+            known(message)
+        elif message["cell"] == f"cell-{self._number}":
+            self._send_old(message["at"])
+            self._process(kind, message)
+
+    @property
+    def _place(self) -> int:
+        """Return the place of the cell that is running; -1 before the first."""
+        return self.places[self._number] if self._number >= 0 else -1
+
+    def execution(self) -> Execution:
+        """Say how the page ended, once all was heard."""
+        last = self._failure.index if self._failure else len(self.notebook.cells)
+        for index, cell in enumerate(self.notebook.cells):
+            if cell.cell_type == "code":
+                cell.outputs = joined(cell.outputs)
+                if index < last and index not in self.places:
+                    self._executed.add(index)  # nothing in it was to be run
+        self.client.set_widgets_metadata()
+        return ended(self._executed, self._failure, self._answers or {})
+
+    def _hear_begun(self, message: dict[str, Any]) -> None:
+        self.notebook.metadata["language_info"] = message["language"]
+
+    def _hear_cell(self, message: dict[str, Any]) -> None:
+        self._send()
+        self._number = message["index"]
+        self.client.clear_before_next_output = False
+
+    def _hear_stream(self, message: dict[str, Any]) -> None:
+        if message["cell"] != f"cell-{self._number}":
+            return
+        self._send_old(message["at"])
+        self._streams.setdefault(message["name"], (message["at"], []))[1].append(message["text"])
+
+    def _hear_flush(self, message: dict[str, Any]) -> None:
+        self._send(message["name"])
+
+    def _hear_ended(self, message: dict[str, Any]) -> None:
+        self._send()
+        index = self.places[message["index"]]
+        self.notebook.cells[index]["execution_count"] = message["execution_count"]
+        if message["status"] == "ok" or index in self.may_raise:
+            self._executed.add(index)
+            return
+        told = f"{message['ename']}: {message['evalue']}"
+        self._failure = Failure(Kind.RAISED, index, told)
+
+    def _hear_answers(self, message: dict[str, Any]) -> None:
+        self._answers = message["answers"]
+
+    def _hear_broken(self, message: dict[str, Any]) -> None:
+        self._words += message["why"].splitlines()
+
+    def _hear_timeout(self, _: dict[str, Any]) -> None:
+        self._stop(Kind.TIMEOUT, f"it ran for more than {self.timeout} seconds")
+
+    def _hear_over(self, message: dict[str, Any]) -> None:
+        if self._answers is None and self._failure is None:
+            words = [*self._words, *message["words"].splitlines()][-8:]
+            self._stop(Kind.DEAD_KERNEL, "\n".join([_ending(message["status"]), *words]))
+        self.over = True
+
+    def _hear_unfit(self, message: dict[str, Any]) -> None:
+        raise UnfitError(message["why"])
+
+    def _stop(self, kind: Kind, told: str) -> None:
+        self._send()
+        self._failure = Failure(kind, self._place, told)
+        self.over = True
+
+    # Streams: what is printed is sent when the stock kernel would send it ---------------
+
+    def _send_old(self, now: float) -> None:
+        for name, (since, _) in list(self._streams.items()):
+            if now - since >= FLUSH_INTERVAL:
+                self._send(name)
+
+    def _send(self, name: str = "") -> None:
+        for each in [name] if name else ["stdout", "stderr"]:
+            if each in self._streams:
+                _, pieces = self._streams.pop(each)
+                self._process("stream", {"content": {"name": each, "text": "".join(pieces)}})
+
+    def _process(self, kind: str, message: dict[str, Any]) -> None:
+        parent = {"msg_id": f"cell-{self._number}"}
+        told = {
+            "header": {"msg_type": kind},
+            "parent_header": parent,
+            "msg_type": kind,
+            "content": message["content"],
+            "metadata": message.get("metadata", {}),
+            "buffers": [base64.b64decode(b) for b in message.get("buffers", [])],
+        }
+        index = self._place
+        self.client.process_message(told, self.notebook.cells[index], index)
+
+
+def _ending(status: int) -> str:
+    """Say how a child ended before its page did."""
+    if status >= 0:
+        return f"the page's process ended by itself, with exit status {status}"
+    name = signal.Signals(-status).name
+    memory = ": the machine may be out of memory" if -status == signal.SIGKILL else ""
+    return f"the page's process was killed by {name}{memory}"
