@@ -24,7 +24,8 @@ from selfattn.drift.kinds import Kind
 from selfattn.drift.report import render, use_color
 from selfattn.drift.sources import Page, load
 from selfattn.drift.update import WRITABLE, Change, update_notebook, update_page, write
-from selfattn.drift.verify import POLICY_VARIABLE, Settings, chosen_policy, verify
+from selfattn.drift.verify import POLICY_VARIABLE, Settings, chosen_policy, planned, verify
+from selfattn.runner.run import begin
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -55,6 +56,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error(str(error))
     if device.told:
         print(f"pages compute on {device.told}", file=sys.stderr)
+    if len(paths) > 1:
+        known = Settings(policy, None, options.timeout, twice=options.twice)
+        begin(paths, lambda path: planned(path.parent, known))
     try:
         checked = [
             _check(path, number, len(paths), options, policy)

@@ -78,7 +78,7 @@ def _own_code() -> list[str]:
 def _digest_of(path: str) -> str:
     """Return the digest of a file's content; nothing if it is not there."""
     try:
-        said = os.stat(path)
+        said = Path(path).stat()
         return _read_digest(path, said.st_mtime_ns, said.st_size)
     except OSError:
         return ""

@@ -33,8 +33,8 @@ from selfattn.drift.quote import read_quotation
 from selfattn.drift.report import describe_environment, render, use_color
 from selfattn.drift.sources import DIRECTIVE, read_notebook, read_page
 from selfattn.drift.verify import Settings, chosen_policy, planned, verify
-from selfattn.runner.extension import begin, start
-from selfattn.runner.run import RUNNER_VARIABLE, chosen
+from selfattn.runner.extension import start
+from selfattn.runner.run import RUNNER_VARIABLE, begin, chosen
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -187,8 +187,15 @@ def _outdated(
 
 
 def _rewrite(_app: Sphinx, env: BuildEnvironment) -> Sequence[str]:
-    """Have pages written again that quote numbers: those may be others now."""
-    return [name for name, said in env.metadata.items() if "drift_quotations" in said]
+    """Have pages written again that quote numbers which are others now."""
+    before = getattr(env, "selfattn_drift_quoted", {})
+    quoted = {
+        name: [_quoted(env, target) for target, _ in said["drift_quotations"]]
+        for name, said in env.metadata.items()
+        if "drift_quotations" in said
+    }
+    env.selfattn_drift_quoted = quoted  # type: ignore[attr-defined]
+    return [name for name, numbers in quoted.items() if numbers != before.get(name)]
 
 
 def _begin(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None:
@@ -464,11 +471,16 @@ class QuoteNumbers(SphinxPostTransform):
     def run(self, **_: Any) -> None:
         """Fill in each number of a page that is written."""
         for node in list(self.document.findall(quoted_number)):
-            try:
-                text = quote(self.env, node["target"])
-            except ValueError:
-                text = "?"  # said by _check_quotations, once for all builders
+            text = _quoted(self.env, node["target"])
             node.replace_self(nodes.inline("", text, classes=["drift-quoted"]))
+
+
+def _quoted(env: BuildEnvironment, target: str) -> str:
+    """Return what stands for a quotation on the page."""
+    try:
+        return quote(env, target)
+    except ValueError:
+        return "?"  # said by _check_quotations, once for all builders
 
 
 def quote(env: BuildEnvironment, target: str) -> str:

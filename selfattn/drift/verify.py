@@ -12,7 +12,6 @@ from selfattn.drift.compare import Policy
 from selfattn.drift.device import explained
 from selfattn.drift.kinds import Kind
 from selfattn.runner.inside import disturb, print_full_precision
-from selfattn.runner.results import Execution
 from selfattn.runner.run import execute, request_for
 
 if TYPE_CHECKING:
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from nbformat import NotebookNode
 
     from selfattn.drift.sources import Page
-    from selfattn.runner.results import Request
+    from selfattn.runner.results import Execution, Request
 
 __all__ = ["POLICY_VARIABLE", "Settings", "chosen_policy", "permitted", "planned", "verify"]
 

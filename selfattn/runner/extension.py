@@ -12,20 +12,16 @@ from myst_nb.core.execute import NotebookClientCache, NotebookClientDirect
 from myst_nb.core.execute.base import ExecutionError, NotebookClientBase
 from sphinx.errors import ConfigError, ExtensionError
 
-from selfattn.runner import fork, helpers
-from selfattn.runner.run import chosen, execute, request_for
-from selfattn.runner.scan import scan
-from selfattn.runner.told import UnfitError
+from selfattn.runner import helpers
+from selfattn.runner.run import begin, chosen, execute, request_for
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
 
     from selfattn.runner.results import Request
 
-__all__ = ["begin", "setup", "start"]
+__all__ = ["setup", "start"]
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
@@ -50,17 +46,6 @@ def start() -> str:
     if runner == "fork":
         helpers.start()
     return runner
-
-
-def begin(pages: Iterable[Path], requests: Callable[[Path], Iterable[Request]]) -> None:
-    """Have pages begin to run, as each of their requests says."""
-    if chosen() != "fork" or fork.unfit():
-        return
-    jobs = [(code, each) for page in pages if (code := scan(page)) for each in requests(page)]
-    try:
-        fork.queue(jobs)
-    except UnfitError:
-        return  # said when the first page is to be run
 
 
 def _begin_all(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None:

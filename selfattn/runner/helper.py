@@ -13,6 +13,7 @@ import ctypes
 import gc
 import importlib.util
 import io
+import itertools
 import os
 import selectors
 import signal
@@ -57,6 +58,7 @@ def _beside(name: str) -> Any:
     module = importlib.util.module_from_spec(spec)  # type: ignore[arg-type]
     sys.modules[spec.name] = module  # type: ignore[union-attr]
     spec.loader.exec_module(module)  # type: ignore[union-attr]
+    del module.__file__  # no page depends on it
     return module
 
 
@@ -107,7 +109,6 @@ class Child:
         self.fds = fds
         self.frames = frames
         self.watcher = os.pidfd_open(pid)
-        self.cell = -1
         self.deadline: float | None = None
         self.timed_out = False
 
@@ -126,6 +127,7 @@ class Helper:
         self.jobs: dict[str, Job] = {}
         self.waiting: deque[Job] = deque()
         self.running: list[Job] = []
+        self.more = itertools.count()
         self.selector = selectors.DefaultSelector()
 
     def serve(self) -> None:
@@ -182,6 +184,8 @@ class Helper:
                 self._job(key, said)
             return
         job = self._job(message["key"], message["job"])
+        if job.asker:  # of two pages that are equal, each is run
+            job = self._job(f"{message['key']} {next(self.more)}", message["job"])
         job.asker = connection
         job.may_raise = set(message["may_raise"])
         if job in self.waiting:
@@ -229,9 +233,15 @@ class Helper:
             )
             return
         ends: dict[str, int] = {}
-        for name in ("events", "control", "out", "err"):
-            ends[f"{name} read"], ends[f"{name} write"] = os.pipe()
-        pid = os.fork()
+        try:
+            for name in ("events", "control", "out", "err"):
+                ends[f"{name} read"], ends[f"{name} write"] = os.pipe()
+            pid = os.fork()
+        except OSError as error:
+            for fd in ends.values():
+                os.close(fd)
+            self._finish(job, {"type": "unfit", "why": f"the helper can't fork: {error}"})
+            return
         if pid == 0:
             self._become(job, ends)
         mine = {
@@ -293,12 +303,11 @@ class Helper:
         for message, whole in child.frames.feed(piece):
             job.log.append(whole)
             if message["type"] == "cell":
-                child.cell = message["index"]
-                if job.said["timeout"] is not None:
-                    child.deadline = time.monotonic() + job.said["timeout"]
+                self._give_time(job)
             elif message["type"] == "ended":
-                child.deadline = None
+                self._give_time(job)  # what a cell left to be done may not take forever either
                 if message["status"] != "ok":
+                    child.deadline = None
                     job.raised = message["index"]
                     self._answer(job)
 
@@ -306,6 +315,7 @@ class Helper:
         """Tell a page whose cell raised whether to go on, once somebody has asked for it."""
         if job.may_raise is None or job.child is None:
             return
+        self._give_time(job)
         go_on = job.raised in job.may_raise
         job.raised = None
         with contextlib.suppress(OSError):
@@ -351,6 +361,11 @@ class Helper:
         """Return how long nothing may happen before a cell has taken too long."""
         deadlines = [job.child.deadline for job in self.running if job.child and job.child.deadline]
         return max(0.0, min(deadlines) - time.monotonic()) if deadlines else None
+
+    def _give_time(self, job: Job) -> None:
+        """Let a page go on for as long as a cell may take."""
+        if job.child and job.said["timeout"] is not None:
+            job.child.deadline = time.monotonic() + job.said["timeout"]
 
     def _stop_late(self) -> None:
         now = time.monotonic()

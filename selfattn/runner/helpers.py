@@ -46,6 +46,8 @@ class Helper:
                 [sys.executable, "-P", str(code), *told, "--preload", *PRELOADED],
                 env={
                     "PYTORCH_NVML_BASED_CUDA_CHECK": "1",
+                    # Threads that wait for each other sleep: pages share the cores.
+                    "OMP_WAIT_POLICY": "PASSIVE",
                     **surroundings,
                     "OPENBLAS_NUM_THREADS": "1",
                 },

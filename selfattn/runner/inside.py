@@ -100,7 +100,9 @@ def watch() -> None:
     import os
     import sys
 
-    opened = sys.__dict__.setdefault("_selfattn_opened", set())
+    opened: set[str] = set()
+    # What is loaded already came with the process, so it is no module of the page's.
+    sys.__dict__["_selfattn_watched"] = opened, set(sys.modules)
 
     def note(event: str, arguments: tuple[object, ...]) -> None:
         if event != "open" or not isinstance(arguments[0], str):
@@ -119,21 +121,23 @@ def files() -> list[str]:
     import sys
     import sysconfig
 
-    found = set(sys.__dict__.get("_selfattn_opened", ()))
-    for module in list(sys.modules.values()):
-        source = getattr(module, "__file__", None)
-        if isinstance(source, str):
+    opened, known = sys.__dict__["_selfattn_watched"]
+    found = set(opened)
+    for name in set(sys.modules) - known:
+        source = getattr(sys.modules.get(name), "__file__", None)
+        if isinstance(source, str) and os.path.isfile(source):
             found.add(os.path.abspath(source))
-    libraries = tuple(
-        os.path.join(os.path.realpath(sysconfig.get_path(name)), "")
-        for name in ("stdlib", "platstdlib", "purelib", "platlib")
-    )
-    system = ("/dev/", "/proc/", "/sys/", "/etc/")
+    named = [sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")]
+    libraries = {
+        os.path.join(path, "") for each in named for path in (each, os.path.realpath(each))
+    }
+    elsewhere = (*libraries, "/dev/", "/proc/", "/sys/", "/etc/")
     packaged = {"site-packages", "dist-packages", "__pycache__"}
-    return sorted(
+    # By their text first: asking the disk about a thousand library files takes a tenth of a second.
+    local = [
         path
-        for path in map(os.path.realpath, found)
-        if not os.path.isdir(path)  # what is gone, or was not there, may come back
-        and not path.startswith((*libraries, *system))
-        and not packaged.intersection(path.split(os.sep))
-    )
+        for path in found
+        if not path.startswith(elsewhere) and not packaged.intersection(path.split(os.sep))
+    ]
+    # A file that is gone, or was not there, may come back.
+    return sorted({os.path.realpath(path) for path in local if not os.path.isdir(path)})

@@ -15,6 +15,7 @@ import importlib.util
 import json
 import logging
 import os
+import pdb  # noqa: T100 - what it starts is changed, as the stock kernel does
 import random
 import select
 import signal
@@ -31,7 +32,7 @@ if _blocked:  # ipykernel does without; loading it takes as long as all the rest
     sys.modules["debugpy"] = None  # type: ignore[assignment]
 from ipykernel.iostream import OutStream
 from ipykernel.ipkernel import IPythonKernel
-from ipykernel.jsonutil import json_clean
+from IPython.core import debugger
 from jupyter_client.session import Session
 from tornado.ioloop import IOLoop
 from traitlets import Any as AnyTrait
@@ -65,8 +66,8 @@ class Telling(Session):
             message = self.msg(message, content, parent=parent, metadata=metadata)
         if os.getpid() == self.pid:  # from a process that a page has forked nothing is sent
             # As the stock session would send it: what is no JSON is changed, or refused.
-            sent = self.unpack(self.serialize(message)[-1])  # type: ignore[no-untyped-call]
-            self.tell({**message, "content": sent}, buffers or [])
+            *_, metadata, sent = map(self.unpack, self.serialize(message)[2:])
+            self.tell({**message, "metadata": metadata, "content": sent}, buffers or [])
         return message
 
 
@@ -99,11 +100,17 @@ def make_kernel() -> Any:
     )
     if _blocked:
         del sys.modules["debugpy"]
+    pdb.Pdb = debugger.Pdb = debugger.InterruptiblePdb  # type: ignore[misc,assignment]
+    pdb.set_trace = debugger.set_trace
     kernel.shell.extension_manager.load_extension("storemagic")  # as the stock kernel does
     return kernel
 
 
 # In the child -------------------------------------------------------------------------
+
+
+_NAMED = 4
+"""How many threads the stock kernel has numbered before the page has any."""
 
 
 def run_page(kernel: Any, job: dict[str, Any], fds: dict[str, int], wire: Any) -> None:
@@ -116,7 +123,11 @@ def run_page(kernel: Any, job: dict[str, Any], fds: dict[str, int], wire: Any) -
     kernel.shell.init_environment()
     faulthandler.enable(2)
     threading.Thread(target=channel.watch, daemon=True, name="watch").start()
-    asyncio.run(_run(kernel, job, channel, fds["control"]))
+    for _ in range(_NAMED):
+        threading.Thread()
+    loop = asyncio.new_event_loop()
+    asyncio.set_event_loop(loop)
+    loop.run_until_complete(_run(kernel, job, channel, fds["control"]))
 
 
 def _settle(job: dict[str, Any]) -> None:
@@ -132,18 +143,27 @@ def _settle(job: dict[str, Any]) -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_DFL)
-    launcher = importlib.util.find_spec("ipykernel_launcher")
-    sys.argv = [str(launcher and launcher.origin), "-f", "kernel.json"]
+    _seem_launched()
     packages = (i for i, path in enumerate(sys.path) if path.endswith("-packages"))
     sys.path.insert(next(packages, 0), "")  # where the stock kernel has it
     random.seed()
-    if numpy := sys.modules.get("numpy"):
-        numpy.random.seed()
+    if numpy_random := sys.modules.get("numpy.random"):  # else it is loaded, and seeded, later
+        numpy_random.seed()
     torch = sys.modules.pop("torch", None)
     if torch is not None:
         # The generator's own method: `torch.seed` would ask CUDA as well.
         torch.random.default_generator.seed()
         sys.meta_path.insert(0, Hidden(torch))
+
+
+def _seem_launched() -> None:
+    """Let this process have the name of the stock kernel's, and be as little worth debugging."""
+    main = sys.modules["__main__"]
+    main.__spec__ = launcher = importlib.util.find_spec("ipykernel_launcher")
+    main.__file__ = str(launcher and launcher.origin)
+    sys.argv = [main.__file__, "-f", "kernel.json", "--HistoryManager.hist_file=:memory:"]
+    if _blocked and importlib.util.find_spec("debugpy"):
+        sys.breakpointhook = lambda *_, **__: None
 
 
 class Hidden:
@@ -195,7 +215,7 @@ class Channel:
         self.tell(
             type=message["msg_type"],
             content=message["content"],
-            metadata=json_clean(message.get("metadata") or {}),  # type: ignore[no-untyped-call]
+            metadata=message["metadata"],
             buffers=[base64.b64encode(buffer).decode("ascii") for buffer in buffers],
             cell=(message.get("parent_header") or {}).get("msg_id", ""),
             at=time.monotonic(),
@@ -265,6 +285,11 @@ class Printing(OutStream):
         if os.getpid() == self._master_pid:
             self._channel.drain()
             self._channel.tell(type="flush", name=self.name)
+
+
+for _ours in (Kernel, Printing):  # a page that shows their types shows the stock ones
+    for _name in ("__name__", "__qualname__", "__module__"):
+        setattr(_ours, _name, getattr(_ours.__base__, _name))
 
 
 async def _run(kernel: Any, job: dict[str, Any], channel: Channel, control: int) -> None:

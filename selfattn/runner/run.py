@@ -10,17 +10,18 @@ from typing import TYPE_CHECKING
 from selfattn.runner import fork, jupyter
 from selfattn.runner.inside import compute_on_device, describe, files, watch
 from selfattn.runner.results import Request
+from selfattn.runner.scan import scan
 from selfattn.runner.told import UnfitError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Collection, Iterable
     from pathlib import Path
 
     from nbformat import NotebookNode
 
     from selfattn.runner.results import Execution
 
-__all__ = ["RUNNER_VARIABLE", "chosen", "execute", "request_for"]
+__all__ = ["RUNNER_VARIABLE", "begin", "chosen", "execute", "request_for"]
 
 RUNNER_VARIABLE = "SELFATTN_RUNNER"
 DEVICE_VARIABLE = "SELFATTN_DEVICE"
@@ -44,6 +45,17 @@ def chosen() -> str:
             "unset one of the two"
         )
     return name
+
+
+def begin(pages: Iterable[Path], requests: Callable[[Path], Iterable[Request]]) -> None:
+    """Have pages begin to run, as each of their requests says."""
+    if chosen() != "fork" or fork.unfit():
+        return
+    jobs = [(code, each) for page in pages if (code := scan(page)) for each in requests(page)]
+    try:
+        fork.queue(jobs)
+    except UnfitError:
+        return  # said when the first page is to be run
 
 
 def execute(  # noqa: PLR0913 - a run has these parts

@@ -34,15 +34,14 @@ def scan(path: Path) -> list[str]:
 
 def _of_notebook(text: str) -> list[str]:
     try:
-        cells = json.loads(text)["cells"]
-    except (ValueError, KeyError, TypeError):
-        return []
-    code = (
-        "".join(cell["source"])
-        for cell in cells
-        if cell.get("cell_type") == "code"
-        and "skip-execution" not in cell.get("metadata", {}).get("tags", ())
-    )
+        code = [
+            "".join(cell["source"])
+            for cell in json.loads(text)["cells"]
+            if cell["cell_type"] == "code"
+            and "skip-execution" not in cell.get("metadata", {}).get("tags", ())
+        ]
+    except (AttributeError, KeyError, TypeError, ValueError):
+        return []  # what it lacks is said when it is read
     return [source for source in code if source.strip()]
 
 

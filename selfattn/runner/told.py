@@ -7,14 +7,13 @@ import signal
 from typing import TYPE_CHECKING, Any
 
 from nbclient import NotebookClient
+from nbformat import NotebookNode
 
 from selfattn.drift.kinds import Kind
 from selfattn.runner.results import Execution, Failure, ended, joined
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
-
-    from nbformat import NotebookNode
 
 __all__ = ["Told", "UnfitError"]
 
@@ -45,6 +44,7 @@ class Told:
         self.client.reset_execution_trackers()
         self.over = False
         self._number = -1
+        self._running = ""
         self._words: list[str] = []
         self._streams: dict[str, tuple[float, list[str]]] = {}
         self._executed: set[int] = set()
@@ -57,7 +57,7 @@ class Told:
         known = getattr(self, f"_hear_{kind}", None)
         if known is not None:
             known(message)
-        elif message["cell"] == f"cell-{self._number}":
+        elif message["cell"] == self._running:
             self._send_old(message["at"])
             self._process(kind, message)
 
@@ -83,10 +83,11 @@ class Told:
     def _hear_cell(self, message: dict[str, Any]) -> None:
         self._send()
         self._number = message["index"]
+        self._running = f"cell-{self._number}"
         self.client.clear_before_next_output = False
 
     def _hear_stream(self, message: dict[str, Any]) -> None:
-        if message["cell"] != f"cell-{self._number}":
+        if message["cell"] != self._running:
             return
         self._send_old(message["at"])
         self._streams.setdefault(message["name"], (message["at"], []))[1].append(message["text"])
@@ -96,6 +97,7 @@ class Told:
 
     def _hear_ended(self, message: dict[str, Any]) -> None:
         self._send()
+        self._running = ""  # what a task of it prints from now on is shown nowhere
         index = self.places[message["index"]]
         self.notebook.cells[index]["execution_count"] = message["execution_count"]
         if message["status"] == "ok" or index in self.may_raise:
@@ -138,7 +140,16 @@ class Told:
         for each in [name] if name else ["stdout", "stderr"]:
             if each in self._streams:
                 _, pieces = self._streams.pop(each)
-                self._process("stream", {"content": {"name": each, "text": "".join(pieces)}})
+                self._print(each, "".join(pieces))
+
+    def _print(self, name: str, text: str) -> None:
+        """Add a piece of a stream to the cell's outputs."""
+        if self.client.clear_before_next_output or self.client.output_hook_stack:
+            self._process("stream", {"content": {"name": name, "text": text}})
+            return
+        # As the stock client does it, but without validating each piece by a schema.
+        output = NotebookNode(output_type="stream", name=name, text=text)
+        self.notebook.cells[self._place].outputs.append(output)
 
     def _process(self, kind: str, message: dict[str, Any]) -> None:
         parent = {"msg_id": f"cell-{self._number}"}
