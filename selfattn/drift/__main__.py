@@ -25,7 +25,7 @@ from selfattn.drift.report import render, use_color
 from selfattn.drift.sources import Page, load
 from selfattn.drift.update import WRITABLE, Change, update_notebook, update_page, write
 from selfattn.drift.verify import POLICY_VARIABLE, Settings, chosen_policy, planned, verify
-from selfattn.runner.run import begin
+from selfattn.runner.run import RUNNER_VARIABLE, begin, chosen
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -74,6 +74,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _refuse(options: argparse.Namespace, policy: Policy | None) -> None:
     """Refuse what contradicts itself, before anything runs."""
+    if chosen() == "off":
+        msg = f"{RUNNER_VARIABLE}=off runs nothing, so nothing could be verified; unset it"
+        raise ValueError(msg)
     if options.update and (policy is Policy.STRUCTURE or options.json):
         msg = "--update doesn't go with --structure, which looks past floats, or with --json"
         raise ValueError(msg)

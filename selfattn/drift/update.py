@@ -230,22 +230,25 @@ def update_page(
     edits: list[_Edit] = []
     texts: dict[int, str] = {}
     added: dict[int, list[str]] = {}
+    same = True  # a text with ⋮ alone on a line, say, can't document itself
     for outcome in result.outcomes:
         if outcome.kind in (Kind.DRIFT, Kind.EMPTY):
             expectation = by_line[outcome.line]
             rows = _rewritten(outcome, expectation.waivers)
-            texts[outcome.line] = "\n".join(rows)
+            texts[outcome.line] = text = "\n".join(rows)
+            same &= compare(text, outcome.executed, waivers=expectation.waivers).same
             edits += _body(lines, expectation, rows)
         elif outcome.kind is Kind.UNDOCUMENTED:
             cell = page.cells[outcome.cell - 1]
             missing = _missing(cell, executed, outcome.message)
             added[cell.number] = [text for _, text in missing]
+            same &= all(compare(text, text).same for _, text in missing)
             end = cell.expectations[-1].end_line + 1 if cell.expectations else cell.end_line
             edits.append((end, end, [row for each in missing for row in _fence(*each)]))
     if not edits:
         return None
     after = _edited(before, edits)
-    reads = _reads_as(path, after, page, texts, added)
+    reads = same and _reads_as(path, after, page, texts, added)
     told = "" if reads else "what was printed can't be written so that it reads the same"
     return Change(path, before, after, told)
 
