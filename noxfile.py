@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import argparse
 import hashlib
+import shutil
 from pathlib import Path
 
 import nox
@@ -12,6 +14,7 @@ nox.options.default_venv_backend = "virtualenv"
 nox.options.reuse_existing_virtualenvs = True
 
 PYPROJECT = nox.project.load_toml("pyproject.toml")
+LIGHTHOUSE = "lighthouse@13.5.0"
 RECIPE = [Path("constraints.txt"), Path("pyproject.toml"), Path("noxfile.py")]
 
 
@@ -37,20 +40,37 @@ def install(session: nox.Session, *groups: str) -> None:
 
 @nox.session
 def docs(session: nox.Session) -> None:
-    """Build, execute and verify the book into docs/_build/html (after --: --twice, Sphinx's)."""
+    """Build and verify the book into docs/_build/html (after --: --device, --twice, Sphinx's)."""
     install(session)
     sphinx = ("python", "-m", "sphinx", "-n", "-W", "-j", "auto", "-b", "html")
     doctrees = ("-d", "docs/_build/doctrees")
-    given = [word for word in session.posargs if word != "--twice"]
-    twice = ["-D", "drift_twice=1"] if "--twice" in session.posargs else []
-    session.run(*sphinx, *doctrees, *twice, "docs", "docs/_build/html", *given)
+    ours = argparse.ArgumentParser("nox -s docs --", allow_abbrev=False)
+    ours.add_argument("--device", help="cpu, cuda, cuda:1, mps or auto")
+    ours.add_argument("--twice", action="store_true", help="run each page twice")
+    asked, given = ours.parse_known_args(session.posargs)
+    twice = ["-D", "drift_twice=1"] if asked.twice else []
+    env = {"SELFATTN_DEVICE": asked.device} if asked.device else {}
+    session.run(*sphinx, *doctrees, *twice, "docs", "docs/_build/html", *given, env=env)
+
+
+@nox.session(default=False)
+def live(session: nox.Session) -> None:
+    """Serve the book to this machine's browser; each save is built, verified and reloaded."""
+    install(session)
+    watched = ("--watch", "selfattn", "--watch", "pyproject.toml")
+    session.run(
+        *("python", "-m", "selfattn.live", "docs", "docs/_build/live", *watched),
+        *session.posargs,
+    )
 
 
 @nox.session
 def doctest(session: nox.Session) -> None:
     """Run every example of the docstrings and the README, and verify what it prints."""
     install(session, "tests")
-    session.run("python", "-m", "selfattn.drift.doctests", "selfattn", "README.md")
+    session.run(
+        "python", "-m", "selfattn.drift.doctests", "selfattn", "README.md", *session.posargs
+    )
 
 
 @nox.session
@@ -82,6 +102,54 @@ def tests(session: nox.Session) -> None:
 
 
 @nox.session(default=False)
+def epub(session: nox.Session) -> None:
+    """Make the e-book, docs/_build/epub/selfattn.epub, and have EPUBCheck look at it (Java)."""
+    install(session, "ebook")
+    out = Path("docs", "_build", "epub")
+    shutil.rmtree(out, ignore_errors=True)  # all that lies there would be packed
+    sphinx = ("python", "-m", "sphinx", "-n", "-W", "-j", "auto", "-b", "epub")
+    session.run(*sphinx, "-d", "docs/_build/doctrees", "docs", str(out), *session.posargs)
+    session.run("python", "tools/check_epub.py", str(out / "selfattn.epub"))
+
+
+@nox.session(default=False)
+def pdf(session: nox.Session) -> None:
+    """Build and verify the book, and print it: docs/_build/pdf/selfattn.pdf (Chromium)."""
+    docs(session)
+    tools = nox.project.dependency_groups(PYPROJECT, "print")
+    session.install("--constraint", "constraints.txt", *tools)
+    order = "docs/_build/doctrees/reading-order.json"
+    target = "docs/_build/pdf/selfattn.pdf"
+    session.run("python", "tools/print_book.py", "docs/_build/html", order, target)
+
+
+@nox.session(default=False)
+def browser(session: nox.Session) -> None:
+    """Use every page of the built book in Chromium, as readers do (after --: for pytest)."""
+    look(session, "browser")
+    session.run("pytest", "-n", "2", "tests/browser", *session.posargs)
+
+
+@nox.session(default=False)
+def lighthouse(session: nox.Session) -> None:
+    """Ask Lighthouse about every page of the built book; answers in docs/_build/lighthouse."""
+    look(session, "lighthouse")
+    home = Path(session.virtualenv.location, "lighthouse").resolve()
+    session.run_install("npm", "install", "--no-audit", "--no-fund", "--prefix", home, LIGHTHOUSE)
+    out = "docs/_build/lighthouse"
+    command = ("python", "tests/browser/lighthouse.py", "docs/_build/html", out)
+    session.run(*command, *session.posargs, env={"LIGHTHOUSE_HOME": str(home)})
+
+
+def look(session: nox.Session, group: str) -> None:
+    """Install what looks at the built book, which is there; torch and Sphinx aren't needed."""
+    if not Path("docs/_build/html/index.html").exists():
+        session.error("there is no book to look at: `nox -s docs` builds it")
+    tools = nox.project.dependency_groups(PYPROJECT, group)
+    session.install("--constraint", "constraints.txt", *tools)
+
+
+@nox.session(default=False)
 def mutation(session: nox.Session) -> None:
     """Alter every documented output in every way, and count what is caught (a few minutes)."""
     install(session, "tests")
@@ -96,10 +164,41 @@ def lanes(session: nox.Session) -> None:
 
 
 @nox.session(default=False)
+def device(session: nox.Session) -> None:
+    """Check the book on a device (after --: --device cuda, --record to keep the report)."""
+    install(session)
+    session.run("python", "tools/devices.py", *session.posargs)
+
+
+@nox.session(default=False)
 def margins(session: nox.Session) -> None:
     """List the documented numbers that are closest to where their last digit changes."""
     install(session)
     session.run("python", "tools/margins.py", *session.posargs)
+
+
+@nox.session(default=False)
+def bench(session: nox.Session) -> None:
+    """Measure what builds cost, of generated books and of this one (about half an hour)."""
+    install(session, "bench")
+    command = ("python", "benchmarks/build.py", "--jupyter-book", jupyter_book(session))
+    session.run(*command, *session.posargs)
+
+
+def jupyter_book(session: nox.Session) -> str:
+    """Install Jupyter Book 1 into an environment of its own, and return its command."""
+    home = Path(session.virtualenv.location, "jupyter-book").resolve()
+    pins = Path("benchmarks", "jupyter-book.txt")
+    lines = Path("constraints.txt").read_text(encoding="utf-8").splitlines()
+    torch = next(line for line in lines if line.startswith("torch=="))
+    recipe = hashlib.sha256(pins.read_bytes() + torch.encode()).hexdigest()
+    stamp = home / "recipe.sha256"
+    if not stamp.exists() or stamp.read_text(encoding="utf-8") != recipe:
+        session.run_install("python", "-m", "venv", "--clear", str(home))
+        pip = (str(home / "bin" / "python"), "-m", "pip", "install", "--quiet")
+        session.run_install(*pip, "--requirement", str(pins), torch, external=True)
+        stamp.write_text(recipe, encoding="utf-8")
+    return str(home / "bin" / "jupyter-book")
 
 
 @nox.session(default=False)

@@ -14,23 +14,31 @@ copyright = "the selfattn authors, Apache-2.0"
 
 extensions = [
     "myst_nb",
+    "notfound.extension",
     "selfattn.drift",
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",
-    "sphinx_copybutton",
     "sphinx_design",
     "sphinxcontrib.bibtex",
+    "build_cost",
     "codelinks",
     "cost",
+    "downloads",
+    "ebook",
     "figures",
+    "finding",
     "folded",
+    "furniture",
     "inventories",
     "listing",
     "mathml",
     "notation",
+    "permalinks",
     "recorded",
+    "rewriting",
+    "verified_devices",
 ]
-exclude_patterns = ["_build", "_ext"]
+exclude_patterns = ["_build", "_ext", "_theme"]
 nitpicky = True
 
 # Pages
@@ -44,9 +52,7 @@ numfig = True
 autodoc_member_order = "bysource"
 bibtex_bibfiles = ["references.bib"]
 bibtex_reference_style = "author_year"
-codeautolink_concat_default = True
-codeautolink_global_preface = "import torch\nfrom torch import nn"  # listings leave these out
-codeautolink_warn_on_missing_inventory = True
+codelinks_preface = "import torch\nfrom torch import nn"  # listings leave these out
 inventories = {
     "python": "https://docs.python.org/3/",
     "sphinx": "https://www.sphinx-doc.org/en/master/",
@@ -55,19 +61,28 @@ inventories = {
 napoleon_numpy_docstring = False
 
 # The site
-html_theme = "sphinx_book_theme"
+html_theme = "selfattn"  # docs/_theme, which inherits sphinx_book_theme
 html_title = "Self-attention, verified"
 html_math_renderer = "mathml"
 html_static_path = ["_static"]
-html_css_files = ["selfattn.css"]
 html_favicon = "_static/favicon.svg"
-html_context = {"default_mode": "auto"}
 html_copy_source = False
 html_show_sourcelink = False
-html_theme_options = {
-    "navbar_persistent": [],
-    "show_toc_level": 2,
-    "use_download_button": False,
-    "use_fullscreen_button": False,
-}
-copybutton_exclude = ".linenos, .gp, .go"
+html_domain_indices = False
+html_show_search_summary = False  # it would fetch pages; docs/_ext/finding.py has what is shown
+notfound_context = {"title": "Page not found"}
+notfound_template = "404.html"
+templates_path = ["_templates"]
+
+# The e-book; docs/_ext/ebook.py makes it
+epub_basename = "selfattn"
+epub_contributor = author
+epub_css_files = ["ebook.css"]
+epub_description = "Self-attention with trainable weights, built in PyTorch; every number verified."
+epub_identifier = "urn:uuid:5d1e5f0a-3c9c-5b0e-9a52-6c6b0f6d9a31"
+epub_scheme = "UUID"
+epub_show_urls = "no"
+epub_title = html_title
+epub_tocdup = False
+epub_tocscope = "includehidden"
+epub_uid = "book"

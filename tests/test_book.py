@@ -12,10 +12,10 @@ import pytest
 from markdown_it import MarkdownIt
 
 from selfattn.drift.compare import Policy, compare
-from selfattn.runner.run import execute
 from selfattn.drift.outputs import printed
 from selfattn.drift.sources import Cell, Expectation, Page, load
 from selfattn.drift.tokens import Kind, tokens
+from selfattn.runner.run import execute
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -85,15 +85,17 @@ def broken(site: Path) -> tuple[int, list[str]]:
             if urlsplit(link).scheme or link.startswith("//"):
                 continue
             followed += 1
-            if not _leads(link, file, pages):
+            if not _leads(link, file, pages, site.resolve()):
                 found.append(f"{file.relative_to(site.resolve())}: {link}")
     return followed, found
 
 
-def _leads(link: str, file: Path, pages: dict[Path, Page]) -> bool:
+def _leads(link: str, file: Path, pages: dict[Path, Page], site: Path) -> bool:
     address, anchor = urldefrag(link)
     path = unquote(urlsplit(address).path)
-    target = (file.parent / path).resolve() if path else file
+    # A page that may be shown anywhere, such as 404, starts its links at the site's top.
+    start = site if path.startswith("/") else file.parent
+    target = (start / path.lstrip("/")).resolve() if path else file
     if not anchor:
         return target.exists()
     return target in pages and unquote(anchor) in pages[target].ids

@@ -19,10 +19,10 @@ from mutants import Attempt, Output, attempts, corpus
 from record import write_table
 
 from selfattn.drift.compare import UNITS, Policy, compare
-from selfattn.runner.run import execute
-from selfattn.runner.inside import print_full_precision
 from selfattn.drift.outputs import printed
 from selfattn.drift.sources import load
+from selfattn.runner.inside import print_full_precision
+from selfattn.runner.run import execute
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -49,7 +49,7 @@ def _heat_map(
     for r, row in enumerate(matrix):
         for c, number in enumerate(row):
             left, top = x + CELL[0] * c, y + CELL[1] * r
-            board.shade(left, top, CELL, 0.04 + 0.5 * abs(number) / largest, role)
+            board.shade(left, top, CELL, 0.04 + 0.38 * abs(number) / largest, role)
             path = f"{stage}.{place}.{r}.{c}"
             board.number(left + CELL[0] / 2, top + CELL[1] / 2 + 4, path, size=11.5)
     for r in (3, 6):

@@ -6,9 +6,11 @@ import re
 from typing import TYPE_CHECKING
 
 import attention_trace
+import build_cost_trace
 import captioned
 import cost_trace
 import drawings
+import drawings_build_cost
 import drawings_cost
 import drawings_roles
 import drawings_scaling
@@ -28,12 +30,14 @@ if TYPE_CHECKING:
 
 DRAWINGS = (
     drawings.DRAWINGS
+    | drawings_build_cost.DRAWINGS
     | drawings_cost.DRAWINGS
     | drawings_roles.DRAWINGS
     | drawings_scaling.DRAWINGS
     | drawings_training.DRAWINGS
 )
 DEPENDENCIES = (
+    *(build_cost_trace, drawings_build_cost),
     *(attention_trace, cost_trace, roles_trace, scaling_trace, training_trace),
     *(drawings, drawings_cost, drawings_roles, drawings_scaling, drawings_training, svg),
     *(examples, functional, modules),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import TYPE_CHECKING
 
 from docutils import nodes
@@ -74,8 +75,15 @@ def _number(env: BuildEnvironment, docname: str, exercise: nodes.Element) -> str
     return ".".join(map(str, numbers.get(exercise["ids"][0], ())))
 
 
+def restore_count(app: Sphinx, env: BuildEnvironment) -> list[str]:
+    """Give Sphinx its own numbers back, or it finds that each page with some has changed."""
+    env.toc_fignumbers = getattr(env, "folded_counted", env.toc_fignumbers)
+    return []
+
+
 def number_by_chapter(app: Sphinx, env: BuildEnvironment) -> list[str]:
     """Put the chapter before each exercise's number, after Sphinx has counted them."""
+    env.folded_counted = copy.deepcopy(env.toc_fignumbers)  # type: ignore[attr-defined]
     chapter = app.config.exercise_chapter
     if chapter:
         for figures in env.toc_fignumbers.values():
@@ -99,5 +107,6 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     app.add_node(folded, html=(visit_folded, depart_folded))
     app.add_post_transform(FoldSolutions)
     app.add_post_transform(PlainExercises)
+    app.connect("env-get-updated", restore_count, priority=100)
     app.connect("env-get-updated", number_by_chapter, priority=900)  # Sphinx counts at 500
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -170,6 +170,8 @@ def visit_displaymath(self: HTML5Translator, node: nodes.math_block) -> None:
         self.body.append(f'<span class="eqno">({number})')
         self.add_permalink_ref(node, "Link to this equation")
         self.body.append("</span>")
+    elif node["ids"]:
+        self.add_permalink_ref(node, "Link to this equation")
     self.body.append("</div>\n")
     raise nodes.SkipNode
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import hashlib
 import re
 import tomllib
 from dataclasses import dataclass
@@ -45,6 +46,13 @@ class Symbol:
     def anchor(self) -> str:
         """Where it stands on the notation page; HTML ids tell capitals apart."""
         return f"symbol-{self.id}"
+
+    @property
+    def said(self) -> str:
+        """What it means, for a link that has no words."""
+        words = re.sub(r"\{\w+\}|[`*]|<[^>]*>", "", self.meaning)
+        words = re.sub(r"\$(\w)\$", r"\1", words)
+        return "what this symbol means" if "$" in words else words
 
     def is_all_of(self, formula: str) -> bool:
         """Whether a formula shows this symbol and nothing else."""
@@ -188,6 +196,15 @@ def first(env: BuildEnvironment, symbol: Symbol) -> tuple[str, str] | None:
     return None
 
 
+def rewrite_table(app: Sphinx, env: BuildEnvironment) -> list[str]:
+    """Have the table written again when there are other formulas."""
+    formulas = repr(sorted(_formulas(env).items()))
+    before = getattr(env, "notation_seen", None)
+    now = hashlib.sha256(formulas.encode()).hexdigest()
+    env.notation_seen = now  # type: ignore[attr-defined]
+    return [PAGE] if now != before and PAGE in env.found_docs else []
+
+
 class FirstPlaces(SphinxPostTransform):
     """Say in the table where each symbol first appears."""
 
@@ -225,8 +242,9 @@ class SymbolLinks(SphinxPostTransform):
             key = id(_section(node)), symbol.id
             if key not in seen:
                 seen.add(key)
+                place, formula = (PAGE, symbol.anchor), node.deepcopy()
                 link = make_refnode(
-                    self.app.builder, self.env.docname, PAGE, symbol.anchor, node.deepcopy()
+                    self.app.builder, self.env.docname, *place, formula, symbol.said
                 )
                 link["classes"].append("symbol")
                 node.replace_self(link)
@@ -247,6 +265,7 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     app.connect("doctree-read", collect)
     app.connect("env-purge-doc", forget)
     app.connect("env-merge-info", merge)
+    app.connect("env-updated", rewrite_table)
     app.add_post_transform(FirstPlaces)
     app.add_post_transform(SymbolLinks)
     return {"env_version": 1, "parallel_read_safe": True, "parallel_write_safe": True}

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from sphinx.application import Sphinx
+    from sphinx.environment import BuildEnvironment
     from sphinx.util.typing import ExtensionMetadata
 
 
@@ -108,21 +109,27 @@ class FillCounts(SphinxPostTransform):
 
     def run(self, **kwargs: object) -> None:
         for node in list(self.document.findall(verified_counts)):
-            node.replace_self(table(["page", "cells", "outputs verified"], self._rows()))
-
-    def _rows(self) -> list[tuple[str, int, int]]:
-        found = results_of(self.env)
-        rows = [
-            (self.env.titles[name].astext(), page.cells, count([page]).verified)
-            for name, page in found.items()
-            if page.cells
-        ]
-        total = count(found.values())
-        return [*rows, ("all pages", sum(row[1] for row in rows), total.verified)]
+            node.replace_self(table(["page", "cells", "outputs verified"], counts(self.env)))
 
 
-def always_written(app: Sphinx, env: Any) -> list[str]:
-    """Have the pages with counts written again in each build."""
+def counts(env: BuildEnvironment) -> list[tuple[str, int, int]]:
+    """Return what was verified: a row for each page, and one for all."""
+    found = results_of(env)
+    rows = [
+        (env.titles[name].astext(), page.cells, count([page]).verified)
+        for name, page in found.items()
+        if page.cells
+    ]
+    total = count(found.values())
+    return [*rows, ("all pages", sum(row[1] for row in rows), total.verified)]
+
+
+def rewrite_counts(app: Sphinx, env: Any) -> list[str]:
+    """Have the pages with counts written again when these have changed."""
+    before = getattr(env, "recorded_counts", None)
+    env.recorded_counts = counts(env)
+    if env.recorded_counts == before:
+        return []
     return [name for name, said in env.metadata.items() if "verified_counts" in said]
 
 
@@ -138,5 +145,5 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     app.add_directive("verified-counts", VerifiedCounts)
     app.add_post_transform(FillCounts)
     app.connect("doctree-read", note_counts)
-    app.connect("env-updated", always_written)
+    app.connect("env-updated", rewrite_counts)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

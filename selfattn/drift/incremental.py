@@ -17,8 +17,10 @@ if TYPE_CHECKING:
 __all__ = ["Made", "made_from", "project_of", "surroundings"]
 
 # Variables that change what a page prints without changing its code.
-_TELLING = ("ATEN_", "CUBLAS_", "CUDA_", "GOMP_", "KMP_", "MKL_", "OMP_", "OPENBLAS_", "PYTHON")
-_TELLING += ("PYTORCH_", "SELFATTN_DEVICE", "TORCH_")
+_TELLING = (
+    *("ATEN_", "CUBLAS_", "CUDA_", "GOMP_", "KMP_", "MKL_", "OMP_", "OPENBLAS_"),
+    *("PYTHON", "PYTORCH_", "SELFATTN_DEVICE", "TORCH_"),
+)
 _MARKERS = ("pyproject.toml", ".git", "setup.py")
 
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import gc
 import io
+import os
 import sys
 import sysconfig
 import traceback
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from jinja2 import FileSystemBytecodeCache
 from sphinx.application import Sphinx
 from sphinx.util.console import nocolor
 from sphinx.util.docutils import docutils_namespace, patch_docutils
@@ -17,12 +19,16 @@ from sphinx.util.docutils import docutils_namespace, patch_docutils
 from selfattn.runner import helpers
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from selfattn.drift.check import PageResult
 
 __all__ = ["build", "others"]
 
 
-def build(source: str, output: str, doctrees: str, helper: str) -> dict[str, Any]:
+def build(
+    source: str, output: str, doctrees: str, helper: str, before: Collection[str] = ()
+) -> dict[str, Any]:
     """Build a book as ``sphinx-build`` does, and say how it ended.
 
     Args:
@@ -30,6 +36,7 @@ def build(source: str, output: str, doctrees: str, helper: str) -> dict[str, Any
         output: The folder for the pages in HTML.
         doctrees: The folder for what Sphinx keeps between builds.
         helper: The address of the process that forks a child for each page; none if empty.
+        before: Names of modules that the process had imported when it was forked.
 
     Returns:
         ``failures``: what to show to the author, each with a title and a text;
@@ -37,6 +44,7 @@ def build(source: str, output: str, doctrees: str, helper: str) -> dict[str, Any
 
     """
     nocolor()
+    gc.set_threshold(100_000, 50, 100)  # a build keeps nearly all that it makes
     if helper:
         helpers.adopt(helper)
     warned = io.StringIO()
@@ -46,6 +54,7 @@ def build(source: str, output: str, doctrees: str, helper: str) -> dict[str, Any
     try:
         with patch_docutils(source), docutils_namespace():
             app = Sphinx(source, source, output, doctrees, "html", status=None, warning=warned)
+            _keep_templates(app)
             app.build()
         results, told = _verdict(app)
     except Exception:  # noqa: BLE001 - the author's own code is part of a build
@@ -55,7 +64,16 @@ def build(source: str, output: str, doctrees: str, helper: str) -> dict[str, Any
     if warnings.strip():
         failures.append({"title": "Sphinx warns", "text": warnings.strip()})
     summary = told.rpartition("\n\n")[2]
-    return {"failures": failures, "summary": summary, "modules": others()}
+    return {"failures": failures, "summary": summary, "modules": others(before)}
+
+
+def _keep_templates(app: Sphinx) -> None:
+    """Have templates compiled once for all builds: they are known by what they hold."""
+    folder = app.doctreedir / "templates"
+    folder.mkdir(exist_ok=True)
+    environment = getattr(getattr(app.builder, "templates", None), "environment", None)
+    if environment is not None:
+        environment.bytecode_cache = FileSystemBytecodeCache(str(folder))
 
 
 def _verdict(app: Sphinx) -> tuple[list[PageResult], str]:
@@ -87,20 +105,19 @@ def _traceback() -> str:
     return traceback.format_exc(limit=-4).strip()
 
 
-def others() -> list[str]:
-    """Name the modules that this process has imported and that are not the book's own."""
-    homes = {Path(sysconfig.get_path(name)).resolve() for name in ("purelib", "platlib", "stdlib")}
+def others(before: Collection[str]) -> list[str]:
+    """Name the modules of others that have been imported since there were those of before."""
+    names = ("purelib", "platlib", "stdlib")
+    homes = {os.path.realpath(sysconfig.get_path(name)) for name in names}
+    within = tuple(home + os.sep for home in homes)
     return [
         name
-        for name, module in list(sys.modules.items())
-        if (file := getattr(module, "__file__", None))
-        and any(Path(file).is_relative_to(home) for home in homes)
-        and not name.startswith("__")
-        and importable(name)
+        for name in sys.modules.keys() - set(before)
+        if _file_of(name).startswith(within) and not name.endswith("__main__")
     ]
 
 
-def importable(name: str) -> bool:
-    """Tell whether a module in sys.modules is one that an import statement has made."""
+def _file_of(name: str) -> str:
+    """Return where a module was imported from, if an import statement has made it."""
     spec = getattr(sys.modules[name], "__spec__", None)
-    return spec is not None and spec.name == name and not name.endswith("__main__")
+    return os.path.realpath(spec.origin or "") if spec is not None and spec.name == name else ""

@@ -112,9 +112,10 @@ def _become(request: dict[str, Any], wire: socket.socket, writing: int, forker: 
         os.environ.update(request["environment"])
         sys.path[:] = request["path"]
         importlib.invalidate_caches()
+        before = frozenset(sys.modules)
         from selfattn.live.build import build  # noqa: PLC0415 - the child alone may import it
 
-        said = json.dumps(build(**request["build"]))
+        said = json.dumps(build(**request["build"], before=before))
         with open(writing, "w", encoding="ascii") as answer:
             answer.write(said)
         sys.stdout.flush()

@@ -86,7 +86,7 @@
     const button = element("button", "Close", box);
     button.type = "button";
     button.addEventListener("click", close);
-    element("h2", failures.length === 1 ? "The last build failed" : `The last build failed in ${failures.length} places`, box);
+    element("h2", "What the last build found", box);
     for (const failure of failures) {
       element("h3", failure.title, box);
       const pre = element("pre", "", box);

@@ -67,6 +67,8 @@ class Handler(SimpleHTTPRequestHandler):
             self._send(with_script(page.read_bytes()), "text/html")
         elif self._file(path) is None:
             self.send_error(HTTPStatus.NOT_FOUND)
+        elif self.command == "HEAD":
+            super().do_HEAD()
         else:
             super().do_GET()
 

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from datetime import UTC, datetime
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import myst_nb.sphinx_ as myst_nb_sphinx
+from docutils import nodes
 from myst_nb.core.execute import NotebookClientCache, NotebookClientDirect
 from myst_nb.core.execute.base import ExecutionError, NotebookClientBase
 from sphinx.errors import ConfigError, ExtensionError
+from sphinx.util import logging
 
 from selfattn.runner import helpers
-from selfattn.runner.run import begin, chosen, execute, request_for
+from selfattn.runner.run import RUNNER_VARIABLE, begin, chosen, execute, request_for
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -31,9 +34,12 @@ def setup(app: Sphinx) -> dict[str, Any]:
             "selfattn.runner runs the pages of MyST-NB: put 'myst_nb' before it in conf.py: "
             "extensions = ['myst_nb', 'selfattn.runner']"
         )
-    if "selfattn.drift" not in app.extensions and start() != "jupyter":
+    if "selfattn.drift" not in app.extensions and (runner := start()) != "jupyter":
         app.connect("env-before-read-docs", _begin_all)
         app.connect("builder-inited", _take_over)
+        if runner == "off":
+            app.connect("doctree-read", _say_on_page)
+            app.connect("build-finished", _say_in_log)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
 
 
@@ -56,7 +62,15 @@ def _begin_all(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None:
     def requests(page: Path) -> list[Request]:
         return [request_for(page.parent, timeout=_timeout(app.config.nb_execution_timeout))]
 
-    begin((Path(env.doc2path(name)) for name in sorted(docnames)), requests)
+    pages = (Path(env.doc2path(name)) for name in sorted(docnames))
+    begin((page for page in pages if _sure_to_run(app, page)), requests)
+
+
+def _sure_to_run(app: Sphinx, page: Path) -> bool:
+    """Tell whether MyST-NB will ask for a page's outputs, as far as its path tells."""
+    excluded = any(map(PurePosixPath(page).match, app.config.nb_execution_excludepatterns))
+    stored = page.suffix == ".ipynb" and app.config.nb_execution_mode == "auto"
+    return not excluded and not stored
 
 
 def _timeout(configured: int) -> int | None:
@@ -79,6 +93,21 @@ def _take_over(_app: Sphinx) -> None:
     myst_nb_sphinx.create_client = create_client
 
 
+NOTHING_EXECUTED = f"Nothing was executed: {RUNNER_VARIABLE}=off is for writing prose."
+
+
+def _say_on_page(_app: Sphinx, doctree: nodes.document) -> None:
+    """Say at the head of a page that nothing was executed."""
+    place = next(iter(doctree.findall(nodes.section)), doctree)
+    after_title = 1 if isinstance(place, nodes.section) else 0
+    place.insert(after_title, nodes.warning("", nodes.paragraph("", NOTHING_EXECUTED)))
+
+
+def _say_in_log(_app: Sphinx, _exception: Exception | None) -> None:
+    """Say the same to whoever builds."""
+    logging.getLogger(__name__).warning(NOTHING_EXECUTED, type="selfattn", subtype="off")
+
+
 class Client(NotebookClientBase):  # type: ignore[misc]
     """Runs a page's cells when MyST-NB asks for its outputs."""
 
@@ -87,11 +116,11 @@ class Client(NotebookClientBase):  # type: ignore[misc]
         if chosen() == "off":
             return
         begun = datetime.now(UTC)
-        with TemporaryDirectory() as elsewhere:
-            in_temp = self.nb_config.execution_in_temp
+        in_temp = self.nb_config.execution_in_temp
+        with TemporaryDirectory() if in_temp else nullcontext(self._path.parent) as folder:
             execution = execute(
                 self.notebook,
-                folder=Path(elsewhere) if in_temp else self._path.parent,
+                folder=Path(folder),
                 timeout=_timeout(self.nb_config.execution_timeout),
                 may_raise=range(len(self.notebook.cells))
                 if self.nb_config.execution_allow_errors

@@ -8,13 +8,24 @@ import secrets
 import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["GoneError", "Helper", "adopt", "close", "helper", "slots", "start", "surroundings"]
+__all__ = [
+    "GoneError",
+    "Helper",
+    "adopt",
+    "close",
+    "helper",
+    "orphaned",
+    "slots",
+    "start",
+    "surroundings",
+]
 
 PRELOADED = ("torch",)
 
@@ -145,6 +156,26 @@ def close() -> None:
     """End all helpers that this process has started."""
     while _helpers:
         _helpers.popitem()[1].close()
+
+
+def orphaned() -> bool:
+    """Tell whether the build that this process was forked for is over: it was ended, say."""
+    owners = {each.owner for each in _helpers.values() if isinstance(each, Helper)}
+    owners -= {os.getpid()}
+    for _ in range(50):
+        if not all(map(_lives, owners)):
+            return True
+        if owners:
+            time.sleep(0.01)  # whose helper is gone already may be about to go itself
+    return False
+
+
+def _lives(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text("utf-8").rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state not in {"Z", "X"}
 
 
 def _forget_ends() -> None:

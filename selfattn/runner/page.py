@@ -121,7 +121,7 @@ def run_page(kernel: Any, job: dict[str, Any], fds: dict[str, int], wire: Any) -
     kernel.session.pid = os.getpid()
     sys.stdout, sys.stderr = channel.streams
     kernel.shell.init_environment()
-    faulthandler.enable(2)
+    faulthandler.enable(2, all_threads=False)
     threading.Thread(target=channel.watch, daemon=True, name="watch").start()
     for _ in range(_NAMED):
         threading.Thread()
@@ -158,10 +158,11 @@ def _settle(job: dict[str, Any]) -> None:
 
 def _seem_launched() -> None:
     """Let this process have the name of the stock kernel's, and be as little worth debugging."""
-    main = sys.modules["__main__"]
-    main.__spec__ = launcher = importlib.util.find_spec("ipykernel_launcher")
-    main.__file__ = str(launcher and launcher.origin)
-    sys.argv = [main.__file__, "-f", "kernel.json", "--HistoryManager.hist_file=:memory:"]
+    launcher = importlib.util.find_spec("ipykernel_launcher")
+    name = str(launcher and launcher.origin)
+    sys.argv = [name, "-f", "kernel.json", "--HistoryManager.hist_file=:memory:"]
+    if main := sys.modules.get("__mp_main__"):  # the helper's; `__main__` is the page's
+        main.__spec__, main.__file__ = launcher, name
     if _blocked and importlib.util.find_spec("debugpy"):
         sys.breakpointhook = lambda *_, **__: None
 
@@ -254,7 +255,7 @@ class Printing(OutStream):
         self._fd = fd
         self.session = session
         self.name = name
-        self.topic = b"stream." + name.encode()
+        self.topic: Any = b"stream." + name.encode()
         self.pub_thread = self  # any but None: the stream is open
         self.echo = None
         self._parent_header = contextvars.ContextVar("parent_header")

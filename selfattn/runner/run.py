@@ -7,7 +7,7 @@ import logging
 import os
 from typing import TYPE_CHECKING
 
-from selfattn.runner import fork, jupyter
+from selfattn.runner import fork, helpers, jupyter
 from selfattn.runner.inside import compute_on_device, describe, files, watch
 from selfattn.runner.results import Request
 from selfattn.runner.scan import scan
@@ -89,6 +89,8 @@ def execute(  # noqa: PLR0913 - a run has these parts
         try:
             return fork.run(notebook, wanted)
         except UnfitError as error:
+            if helpers.orphaned():
+                raise SystemExit("the build was ended") from None  # not even by the stock path
             _say_once(f"pages run in Jupyter kernels, which is slower: {error}")
     return jupyter.run(notebook, wanted)
 

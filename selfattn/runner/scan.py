@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 __all__ = ["scan"]
 
 _FENCE = re.compile(r" {0,3}(?P<fence>`{3,}|~{3,}|:{3,})(?P<info>.*)")
+_COMMENT = re.compile(r" {0,3}<!--")
 _CELL = "{code-cell}"
+_SETTING = "execution_"  # of MyST-NB, for one page: whether it runs is not for us to say
 
 
 def scan(path: Path) -> list[str]:
@@ -29,14 +31,19 @@ def scan(path: Path) -> list[str]:
         return _of_notebook(text)
     if not text.startswith("---") or ("mystnb" not in text and "myst" not in text):
         return []
+    if _SETTING in text.split("\n---", 1)[0]:
+        return []
     return [source for body in _bodies(text.splitlines()) if (source := _source(body)).strip()]
 
 
 def _of_notebook(text: str) -> list[str]:
     try:
+        notebook = json.loads(text)
+        if _SETTING in json.dumps(notebook.get("metadata")):
+            return []
         code = [
             "".join(cell["source"])
-            for cell in json.loads(text)["cells"]
+            for cell in notebook["cells"]
             if cell["cell_type"] == "code"
             and "skip-execution" not in cell.get("metadata", {}).get("tags", ())
         ]
@@ -50,12 +57,16 @@ def _bodies(lines: list[str]) -> list[list[str]]:
     bodies: list[list[str]] = []
     fence, is_cell = "", False
     body: list[str] = []
+    in_comment = False
     for line in lines:
         found = _FENCE.match(line)
-        if not fence:
+        if in_comment or (not fence and _COMMENT.match(line)):
+            in_comment = "-->" not in line
+        elif not fence:
             if found:
-                fence, is_cell = found["fence"], found["info"].strip().startswith(_CELL)
-                body = []
+                fence, body = found["fence"], []
+                # What is indented may be in a list, and what is not at the top level is no cell.
+                is_cell = line[0] in "`~" and found["info"].strip().startswith(_CELL)
         elif found and found["fence"].startswith(fence) and not found["info"].strip():
             if is_cell:
                 bodies.append(body)

@@ -117,7 +117,7 @@ class Told:
 
     def _hear_over(self, message: dict[str, Any]) -> None:
         if self._answers is None and self._failure is None:
-            words = [*self._words, *message["words"].splitlines()][-8:]
+            words = _telling([*self._words, *message["words"].splitlines()])
             self._stop(Kind.DEAD_KERNEL, "\n".join([_ending(message["status"]), *words]))
         self.over = True
 
@@ -148,7 +148,9 @@ class Told:
             self._process("stream", {"content": {"name": name, "text": text}})
             return
         # As the stock client does it, but without validating each piece by a schema.
-        output = NotebookNode(output_type="stream", name=name, text=text)
+        output = NotebookNode(  # type: ignore[no-untyped-call]
+            output_type="stream", name=name, text=text
+        )
         self.notebook.cells[self._place].outputs.append(output)
 
     def _process(self, kind: str, message: dict[str, Any]) -> None:
@@ -163,6 +165,12 @@ class Told:
         }
         index = self._place
         self.client.process_message(told, self.notebook.cells[index], index)
+
+
+def _telling(lines: list[str]) -> list[str]:
+    """Return the lines that tell most: a crash names its place first, an exception last."""
+    crash = next((n for n, line in enumerate(lines) if line.startswith("Fatal Python")), None)
+    return lines[-8:] if crash is None else lines[crash : crash + 8]
 
 
 def _ending(status: int) -> str:

@@ -11,11 +11,11 @@ from nbformat import v4
 from selfattn.drift import check
 from selfattn.drift.check import PageResult, check_page, compare_runs
 from selfattn.drift.compare import Policy, Waiver
-from selfattn.runner.results import Execution, Failure
 from selfattn.drift.kinds import Kind, Problem
 from selfattn.drift.outputs import Stream
 from selfattn.drift.sources import Cell, Expectation, Page
 from selfattn.drift.verify import Settings, chosen_policy
+from selfattn.runner.results import Execution, Failure
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode

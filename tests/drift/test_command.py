@@ -20,8 +20,8 @@ import pytest
 import selfattn.drift.__main__ as command
 from selfattn.drift.check import Outcome, PageResult
 from selfattn.drift.compare import Policy, compare
-from selfattn.runner.results import Execution
 from selfattn.drift.kinds import Kind
+from selfattn.runner.results import Execution
 
 UNSET = ("CI", "FORCE_COLOR", "NO_COLOR", "SELFATTN_POLICY", "GITHUB_ACTIONS")
 FRONT = "---\nfile_format: mystnb\nkernelspec:\n  name: python3\n---\n\n"

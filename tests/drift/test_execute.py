@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import pytest
 from nbformat import v4
 
-from selfattn.runner.run import execute
-from selfattn.runner.inside import print_full_precision
 from selfattn.drift.kinds import Kind
 from selfattn.drift.outputs import Stream, printed
+from selfattn.runner.inside import print_full_precision
+from selfattn.runner.run import execute
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 import pytest
+
 from selfattn.drift.incremental import made_from, project_of, surroundings
 
 if TYPE_CHECKING:

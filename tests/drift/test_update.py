@@ -19,7 +19,6 @@ from hypothesis import strategies as st
 from selfattn.drift.check import PageResult, check_page
 from selfattn.drift.compare import Policy
 from selfattn.drift.doctests import check_module, check_text
-from selfattn.runner.results import Execution
 from selfattn.drift.sources import load
 from selfattn.drift.update import (
     Change,
@@ -29,6 +28,7 @@ from selfattn.drift.update import (
     write,
 )
 from selfattn.drift.verify import Settings
+from selfattn.runner.results import Execution
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -1,0 +1,65 @@
+"""The table of what was verified on which device, made from the reports that were kept."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from docutils import nodes
+from recorded import table
+from sphinx.util.docutils import SphinxDirective
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+    from sphinx.util.typing import ExtensionMetadata
+
+COLUMNS = ("device", "PyTorch", "verified", "rounded")
+
+
+class VerifiedDevices(SphinxDirective):
+    """Show what each kept report says, the CPU first."""
+
+    def run(self) -> list[nodes.Node]:
+        folder = Path(self.env.srcdir, "_data", "devices")
+        paths = sorted(folder.glob("*.json"))
+        if not paths:
+            raise self.error("no report is kept; run: nox -s device -- --record")
+        self.env.note_dependency(str(folder))
+        for path in paths:
+            self.env.note_dependency(str(path))
+        said = [json.loads(path.read_text(encoding="utf-8")) for path in paths]
+        said.sort(key=lambda report: report["environment"]["device"] != "cpu")
+        commands = sorted({report["command"] for report in said})
+        origin = nodes.paragraph("", "Recorded by ", classes=["recorded-origin"])
+        for place, command in enumerate(commands):
+            origin += [nodes.Text(" and ")] if place else []
+            origin += nodes.literal("", command)
+        origin += nodes.Text(".")
+        return [table(COLUMNS, map(row, said)), origin]
+
+
+def row(report: dict[str, Any]) -> tuple[Any, ...]:
+    """Return a report as a row."""
+    environment, counts = report["environment"], report["counts"]
+    units = [each["units"] for each in report["accepted"]]
+    return (
+        "\n".join(filter(None, _device(environment))),
+        "\n".join((environment["torch"], ", ".join(report["policies"]), report["date"])),
+        counts["verified"],
+        f"{len(units)}, furthest {max(units):.1f} units" if units else "none",
+    )
+
+
+def _device(environment: dict[str, str]) -> tuple[str, ...]:
+    """Return what is known of a device, in lines."""
+    kind = environment["device"]
+    told = (environment.get("driver", ""), environment.get("capability", ""))
+    system = f"{environment['system']} {environment['machine']}"
+    named = environment.get("name", "")
+    return (f"{named} ({kind})" if named else kind, ", ".join(filter(None, told)), system)
+
+
+def setup(app: Sphinx) -> ExtensionMetadata:
+    app.add_directive("verified-devices", VerifiedDevices)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,166 @@
+// What the page's own controls can't do without a script. Everything here is optional.
+(() => {
+  const root = document.documentElement;
+  const dark = matchMedia("(prefers-color-scheme: dark)");
+
+  // One switch between light and dark; back at the system's choice, it follows the system again.
+  const button = document.querySelector(".theme-switch-button");
+  const system = () => (dark.matches ? "dark" : "light");
+  const show = (mode) => {
+    root.dataset.mode = mode;
+    root.dataset.theme = mode === "auto" ? system() : mode;
+    button?.setAttribute("aria-pressed", root.dataset.theme === "dark");
+  };
+  const keep = (mode) => {
+    try {
+      localStorage.setItem("mode", mode);
+    } catch {
+      // The choice then lasts for this page.
+    }
+  };
+  if (button) {
+    button.hidden = false;
+    button.addEventListener("click", () => {
+      const wanted = root.dataset.theme === "dark" ? "light" : "dark";
+      const mode = wanted === system() ? "auto" : wanted;
+      keep(mode);
+      show(mode);
+    });
+  }
+  dark.addEventListener("change", () => show(root.dataset.mode));
+  addEventListener("storage", (event) => event.key === "mode" && show(event.newValue || "auto"));
+  addEventListener("pageshow", (event) => {
+    if (event.persisted) {
+      try {
+        show(localStorage.getItem("mode") || "auto");
+      } catch {
+        // Nothing was kept.
+      }
+    }
+  });
+  show(root.dataset.mode || "auto");
+
+  // A panel closes when it has led somewhere, or when the page grows wide enough to show it.
+  const panels = [...document.querySelectorAll(".bd-container > [popover]")];
+  const close = (panel) => panel.matches(":popover-open") && panel.hidePopover();
+  if (HTMLElement.prototype.hidePopover) {
+    for (const panel of panels) {
+      panel.addEventListener("click", (event) => event.target.closest("a") && close(panel));
+    }
+    matchMedia("(min-width: 64rem)").addEventListener("change", () => panels.forEach(close));
+  }
+
+  // The contents follow the reading: the last heading above the upper third is the current one.
+  const links = new Map();
+  for (const link of document.querySelectorAll(".page-toc a[href^='#']")) {
+    const section = document.getElementById(decodeURIComponent(link.hash.slice(1)));
+    if (section) links.set(section, link);
+  }
+  const follow = () => {
+    let current = null;
+    for (const section of links.keys()) {
+      if (section.getBoundingClientRect().top < innerHeight / 3) current = section;
+    }
+    for (const [section, link] of links) {
+      if (section === current) link.setAttribute("aria-current", "true");
+      else link.removeAttribute("aria-current");
+    }
+  };
+  if (links.size) {
+    let waiting = false;
+    const later = () => {
+      if (waiting) return;
+      waiting = true;
+      requestAnimationFrame(() => {
+        waiting = false;
+        follow();
+      });
+    };
+    addEventListener("scroll", later, { passive: true });
+    addEventListener("resize", later);
+    later();
+  }
+
+  // Code is copied without prompts, and outputs are not: what is copied can be run.
+  const status = document.createElement("p");
+  status.className = "copied";
+  status.setAttribute("role", "status");
+  const textOf = (pre) => {
+    const code = pre.cloneNode(true);
+    const session = code.querySelector(".gp");
+    for (const part of code.querySelectorAll(".linenos, .gp, .go, .gt")) part.remove();
+    const text = code.textContent.replace(/\n+$/, "");
+    return session ? text.replace(/\n{2,}/g, "\n") : text;
+  };
+  const put = async (text) => {
+    if (navigator.clipboard) return navigator.clipboard.writeText(text);
+    const area = document.body.appendChild(document.createElement("textarea"));
+    area.value = text;
+    area.select();
+    const done = document.execCommand("copy");
+    area.remove();
+    if (!done) throw new Error("no clipboard");
+  };
+  for (const pre of document.querySelectorAll(".highlight > pre")) {
+    if (pre.closest(".cell_output, .highlight-none, .highlight-ipythontb")) continue;
+    const copy = document.createElement("button");
+    copy.type = "button";
+    copy.className = "copybtn";
+    copy.title = "Copy";
+    copy.setAttribute("aria-label", "Copy code");
+    copy.innerHTML =
+      '<svg class="icon" viewBox="0 0 20 20" aria-hidden="true"><rect x="7" y="7" width="9.5" height="9.5" rx="1.5"/><path d="M13 7V5a1.5 1.5 0 0 0-1.5-1.5H5A1.5 1.5 0 0 0 3.5 5v6.5A1.5 1.5 0 0 0 5 13h2"/></svg>';
+    copy.addEventListener("click", async () => {
+      const told = await put(textOf(pre)).then(
+        () => "Copied",
+        () => "Not copied: the browser forbids it",
+      );
+      status.textContent = told;
+      copy.dataset.told = told;
+      copy.classList.add("success");
+      setTimeout(() => {
+        copy.classList.remove("success");
+        status.textContent = "";
+      }, 2000);
+    });
+    pre.after(copy);
+  }
+  document.body.append(status);
+
+  // What scrolls sideways can be scrolled by the keyboard too.
+  const boxes = document.querySelectorAll("pre, .math-display, .pst-scrollable-table-container");
+  const reach = () => {
+    for (const box of boxes) {
+      if (box.scrollWidth > box.clientWidth) box.tabIndex = 0;
+      else box.removeAttribute("tabindex");
+    }
+  };
+  reach();
+  addEventListener("resize", reach);
+  document.fonts?.ready.then(reach);
+
+  // One mark is open at a time; Escape and a click elsewhere close it. Ctrl+K searches.
+  const opened = () => document.querySelectorAll(".drift-mark details[open]");
+  addEventListener("click", (event) => {
+    for (const mark of opened()) if (!mark.contains(event.target)) mark.open = false;
+  });
+  addEventListener("keydown", (event) => {
+    if (event.key === "Escape") for (const mark of opened()) mark.open = false;
+    const typing = event.target.closest?.("input, textarea, select, [contenteditable]");
+    if (typing || !(event.ctrlKey || event.metaKey) || event.key !== "k") return;
+    const field = [...document.querySelectorAll("input[type=search]")].find((f) => f.offsetParent);
+    if (!field) return;
+    event.preventDefault();
+    field.focus();
+  });
+
+  // On paper every fold is open.
+  let folded = [];
+  addEventListener("beforeprint", () => {
+    folded = [...document.querySelectorAll("article details:not([open])")];
+    for (const fold of folded) fold.open = !fold.closest(".drift-mark");
+  });
+  addEventListener("afterprint", () => {
+    for (const fold of folded) fold.open = false;
+  });
+})();

@@ -1,0 +1,85 @@
+"""A person's eyes: each function looks at a page in one way and returns what is wrong with it."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+from urllib.parse import unquote, urldefrag
+
+import using
+
+if TYPE_CHECKING:
+    from reader import Visit
+    from website import Website
+
+READABLE = ("sideways", "contrast", "pictures", "mathematics")
+HTML_ID = r"""\bid=(["']?){}\1[\s/>]"""
+
+
+def probed(visit: Visit, *names: str) -> list[str]:
+    return [fault for name in names for fault in visit.probe(name)]
+
+
+def page(visit: Visit, theme: str, *, colours: bool = True) -> list[str]:
+    """Look at a page as it was opened."""
+    faults = probed(visit, *READABLE, "loading") + visit.axe(colours=colours)
+    if visit.probe("dark") is not (theme == "dark"):
+        faults.append(f"theme: the page does not follow a system that is {theme}")
+    return faults + visit.heard
+
+
+def without_scripts(visit: Visit) -> list[str]:
+    """Read a page where no script runs, and use what works by itself."""
+    hand = using.pointer(visit)
+    faults = probed(visit, *READABLE, "unreadable", "deadWithout")
+    return faults + using.folds(visit, hand) + using.menu(visit, hand) + visit.heard
+
+
+def from_a_folder(visit: Visit) -> list[str]:
+    """Read a page that came from a disk, and use it."""
+    hand = using.pointer(visit)
+    faults = probed(visit, *READABLE, "unreadable") + using.in_the_text(visit, hand)
+    return faults + using.menu(visit, hand) + visit.heard
+
+
+def on_paper(visit: Visit) -> list[str]:
+    """Look at the page as it is printed."""
+    visit.page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    return probed(visit, "sideways", "contrast", "unprinted")
+
+
+def links(visit: Visit, website: Website) -> list[str]:
+    """Follow each link within the site as far as its file and the place in it."""
+    faults = []
+    for link in visit.probe("links"):
+        address, fragment = urldefrag(link)
+        if not address.startswith(f"{website.address}/"):
+            continue
+        found = website.file(address.removeprefix(website.address))
+        if found is None:
+            faults.append(f"link: {link} leads to no file")
+        elif fragment and found.suffix == ".html":
+            place = HTML_ID.format(re.escape(unquote(fragment)))
+            if not re.search(place, found.read_text("utf-8")):
+                faults.append(f"link: {link} leads to no place on the page")
+    return faults + visit.probe("permalinks")
+
+
+def weight(parts: dict[str, int], most: int) -> list[str]:
+    """Say what a page is made of if that is too much."""
+    total = sum(parts.values())
+    if 0 < total <= most:
+        return []
+    heaviest = sorted(parts.items(), key=lambda part: -part[1])
+    told = ", ".join(f"{name} {size}" for name, size in heaviest)
+    return [f"weight: {total} bytes, {most} at most: {told}"]
+
+
+def not_found(visit: Visit) -> list[str]:
+    """Look at what an address shows that is none: it says so and leads back."""
+    title = visit.page.title()
+    faults = [] if "not found" in title.lower() else [f"404: its title is {title!r}"]
+    if not visit.page.locator("main a:visible").count():
+        faults.append("404: no link in its text leads back")
+    faults += probed(visit, *READABLE) + visit.axe(colours=True)
+    return faults + [fault for fault in visit.heard if visit.page.url not in fault]

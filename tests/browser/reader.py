@@ -1,0 +1,164 @@
+"""A person at a browser: opens a page at a width, in a theme, and sees what goes wrong."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from using import DESK
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import TypeAlias
+
+    from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, Request, Response
+
+    Judge: TypeAlias = Callable[["Visit", list[str]], None]
+
+PROBES = Path(__file__).with_name("probes.js").read_text(encoding="utf-8")
+AXE = files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8")
+RUN = """(rules) => axe.run(document, {
+  resultTypes: ["violations"], preload: false, rules,
+}).then(({violations, passes}) => ({passes: passes.length, faults: violations.flatMap((rule) =>
+  rule.nodes.slice(0, 5).map((node) =>
+    `axe: ${rule.id}: ${node.target.join(" ")}: ${node.any.concat(node.all, node.none)
+      .map((check) => check.message).join("; ")}`))}))"""
+# Fonts, layout and what scripts do at once are over when two frames were painted.
+SETTLED = """() => document.fonts.ready.then(() => new Promise((done) =>
+  requestAnimationFrame(() => requestAnimationFrame(() => done()))))"""
+# Before the page's own scripts: printing is counted, and the first painted ground is kept.
+EARLY = """globalThis.print = () => { globalThis.printed = (globalThis.printed ?? 0) + 1; };
+const look = () => document.body
+  ? (globalThis.firstColour = getComputedStyle(document.body).backgroundColor)
+  : requestAnimationFrame(look);
+requestAnimationFrame(look);"""
+
+
+@dataclass
+class Visit:
+    """A page as it stands in the browser, with what went wrong on the way."""
+
+    page: Page
+    host: str
+    width: int
+    script: bool = True
+    heard: list[str] = field(default_factory=list)
+
+    def listen(self) -> None:
+        self.page.on("console", self._console)
+        self.page.on("pageerror", lambda error: self.heard.append(f"console: {error}"))
+        self.page.on("request", self._request)
+        self.page.on("response", self._response)
+        self.page.on("requestfailed", self._failed)
+
+    def go(self, address: str) -> None:
+        self.page.goto(address)
+        self.settle()
+
+    def settle(self) -> None:
+        """Wait until what a script or a font changes is changed."""
+        if self.script:
+            self.page.evaluate(SETTLED)
+
+    def probe(self, name: str, *arguments: object) -> Any:
+        """Ask one of the probes; they are there as long as the page is."""
+        self._equip()
+        return self.page.evaluate(f"(given) => probes.{name}(...given)", list(arguments))
+
+    def look(self, name: str, element: Locator) -> Any:
+        """Ask a probe about one element."""
+        self._equip()
+        return element.evaluate(f"(it) => probes.{name}(it)")
+
+    def weigh(self, address: str) -> dict[str, int]:
+        """Load a page into the empty cache and scroll through it; tell each file's bytes."""
+        wire = self.page.context.new_cdp_session(self.page)
+        wire.send("Network.enable")
+        names: dict[str, str] = {}
+        sizes: dict[str, int] = {}
+
+        def begun(event: dict[str, Any]) -> None:
+            names[event["requestId"]] = event["request"]["url"]
+
+        def ended(event: dict[str, Any]) -> None:
+            name = names[event["requestId"]].split("?")[0].rpartition("/")[2]
+            sizes[name] = sizes.get(name, 0) + int(event["encodedDataLength"])
+
+        wire.on("Network.requestWillBeSent", begun)
+        wire.on("Network.loadingFinished", ended)
+        self.go(address)
+        self.page.evaluate("scrollTo(0, document.body.scrollHeight)")
+        self.page.wait_for_load_state("networkidle")
+        return sizes
+
+    def axe(self, *, colours: bool) -> list[str]:
+        """Ask axe; what it says about colours takes it as long as all the rest."""
+        self.page.evaluate(f"{AXE}; 0")
+        asked = {"color-contrast": colours, "link-in-text-block": colours, "target-size": True}
+        rules = {rule: {"enabled": wanted} for rule, wanted in asked.items()}
+        found = self.page.evaluate(RUN, rules)
+        return found["faults"] if found["passes"] else ["axe: it checked nothing"]
+
+    def _equip(self) -> None:
+        if not self.page.evaluate("typeof probes === 'object'"):
+            self.page.evaluate(f"{PROBES}; 0")
+
+    def _console(self, message: ConsoleMessage) -> None:
+        if message.type == "error":
+            where = message.location["url"]
+            self.heard.append(f"console: {message.text} ({where})")
+
+    def _request(self, request: Request) -> None:
+        where = urlsplit(request.url)
+        self.host = self.host or where.netloc
+        if where.scheme not in {"data", "blob", "about"} and where.netloc != self.host:
+            self.heard.append(f"host: {request.url} is asked for")
+
+    def _response(self, response: Response) -> None:
+        if response.status >= 400 and not response.request.is_navigation_request():
+            self.heard.append(f"missing: {response.url}")
+
+    def _failed(self, request: Request) -> None:
+        if request.failure != "net::ERR_ABORTED":  # the page was left
+            self.heard.append(f"missing: {request.url}: {request.failure}")
+
+
+@dataclass(frozen=True)
+class Reader:
+    """Opens pages, each in a browser profile of its own."""
+
+    browser: Browser
+
+    @contextmanager
+    def visit(
+        self,
+        address: str,
+        width: int = 1440,
+        theme: str = "light",
+        *,
+        script: bool = True,
+        media: str = "screen",
+    ) -> Iterator[Visit]:
+        """Open a page; on a phone's width the pointer is a finger."""
+        context = self.browser.new_context(
+            viewport={"width": width, "height": 844},
+            color_scheme="dark" if theme == "dark" else "light",
+            has_touch=width < DESK,
+            java_script_enabled=script,
+            permissions=["clipboard-read", "clipboard-write"],
+        )
+        context.set_default_timeout(20_000)
+        context.set_default_navigation_timeout(60_000)
+        context.add_init_script(EARLY)
+        with context:
+            page = context.new_page()
+            if media == "print":
+                page.emulate_media(media="print")
+            visit = Visit(page, urlsplit(address).netloc, width, script)
+            visit.listen()
+            visit.go(address)
+            yield visit

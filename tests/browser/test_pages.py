@@ -1,0 +1,53 @@
+"""Every page, at every width, in both themes: nothing is broken, cut off, unnamed or too faint."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import looking
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from reader import Judge, Reader
+    from website import Website
+
+WIDTHS = (390, 768, 1440)
+MAIN = {"index", "self-attention/step-by-step", "self-attention/compact-class"}
+MOST, MOST_MAIN = 150_000, 100_000  # bytes over the wire
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", WIDTHS)
+def test_a_page_has_no_fault(
+    reader: Reader, website: Website, judge: Judge, name: str, width: int, theme: str
+) -> None:
+    with reader.visit(website.page(name), width, theme) as visit:
+        colours = width == max(WIDTHS)  # axe is slow at them; at that width all text is shown
+        judge(visit, looking.page(visit, theme, colours=colours))
+
+
+def test_links_lead_somewhere_and_places_have_links(
+    reader: Reader, website: Website, judge: Judge, name: str
+) -> None:
+    with reader.visit(website.page(name)) as visit:
+        judge(visit, looking.links(visit, website))
+
+
+def test_a_page_is_light(
+    reader: Reader,
+    website: Website,
+    judge: Judge,
+    record_property: Callable[[str, object], None],
+    name: str,
+) -> None:
+    with reader.visit("about:blank", 390) as visit:
+        parts = visit.weigh(website.page(name))
+        record_property("weight", sum(parts.values()))
+        judge(visit, looking.weight(parts, MOST_MAIN if name in MAIN else MOST))
+
+
+def test_an_address_that_is_none_leads_back(reader: Reader, website: Website, judge: Judge) -> None:
+    with reader.visit(f"{website.address}/no/such/page.html") as visit:
+        judge(visit, looking.not_found(visit))

@@ -1,0 +1,351 @@
+"""What a page shows in a forked child is byte for byte what the stock kernel shows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from conftest import Pages
+
+PNG = (
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJg"
+    "gg=="
+)
+
+RICH = [
+    "from IPython.display import *\nHTML('<b>x</b>')",
+    'SVG(\'<svg xmlns="http://www.w3.org/2000/svg"><circle r="3"/></svg>\')',
+    f"import base64\nImage(data=base64.b64decode('{PNG}'))",
+    "Latex('$x$')",
+    "Markdown('*x*')",
+    "JSON({'a': [1, None, 2.5]})",
+    "Math('x'), Javascript('1')",
+    "display({'text/plain': 'x', 'application/x+json': {'b': 1}}, raw=True)",
+    "display({'application/json': {'a': float('nan')}}, raw=True)",
+    "import datetime\ndisplay({'application/json': {'a': datetime.date(2020, 1, 1)}}, raw=True)",
+    "display({'application/json': {'a': {1, 2}}}, raw=True)",
+    "display('x', metadata={'text/plain': {'isolated': True}})",
+    "shown = display('first', display_id='me')\nprint('between')\nshown.update('second')",
+    "shown.update('third')\ndisplay(1, 2, 3)\nprint('end')",
+    "display('again', display_id='me')",
+    "for n in range(3):\n    clear_output(wait=True)\n    print('n', n)",
+    "print('gone')\nclear_output()\nprint('stays')",
+    "print('stays, nothing follows')\nclear_output(wait=True)",
+    "5",
+    "5;",
+    "...",
+    "None",
+    "_, __, _19, In[1:3], sorted(Out)[:3], type(_oh)",
+    "float('nan'), 1e400, -0.0, 1j",
+    "print('ünï ∑ 😀 \\x00 \\x1b[31mred\\x1b[0m')",
+    "'\\ud800', 'ünï', '😀'",
+    (
+        "class Figures:\n"
+        "    drawn = []\n"
+        "    def show(self, *_):\n"
+        "        while self.drawn:\n"
+        "            display(self.drawn.pop(0))\n"
+        "figures = Figures()\n"
+        "get_ipython().events.register('post_execute', figures.show)\n"
+        f"figures.drawn.append(Image(data=base64.b64decode('{PNG}')))\n"
+        "print('drawn when the cell is over')"
+    ),
+    (
+        "class Table:\n    def _repr_html_(self): return '<table></table>'\n"
+        "    def __repr__(self): return 'a table'\nTable()"
+    ),
+    "[Table()]",
+    "class Bad:\n    def __repr__(self): raise ValueError('in repr')\nBad()",
+    (
+        "class Half:\n    def _repr_html_(self): raise ValueError('in html')\n"
+        "    def __repr__(self): return 'half'\nHalf()"
+    ),
+    "Half()\nprint(Half())",
+    (
+        "get_ipython().display_formatter.formatters['text/plain'].for_type(int, "
+        "lambda n, p, c: p.text(f'<{n}>'))\n7"
+    ),
+    "display(HTML(filename='no-such-file'))",
+]
+
+STREAMS = [
+    (
+        "import os, subprocess, sys, time\nfor n in range(5):\n"
+        "    print('out', n)\n    print('err', n, file=sys.stderr)"
+    ),
+    (
+        "for n in range(3):\n    print('out', n)\n    print('err', n, file=sys.stderr)\n"
+        "    time.sleep(0.3)"
+    ),
+    (
+        "for n in range(3):\n    print('out', n, flush=True)\n"
+        "    print('err', n, file=sys.stderr, flush=True)"
+    ),
+    "print('no newline', end='')",
+    "print('', end='')",
+    "print('a\\rb\\r\\nc\\bd\\n\\n\\te')",
+    "sys.stdout.write('written'), sys.stdout.writelines(['a', 'b'])",
+    "subprocess.run('echo piped; echo err >&2', shell=True, capture_output=True)",
+    "!echo shell; echo err >&2; exit 3",
+    "_exit_code",
+    "!false",
+    "lines = !echo one; echo two\nlines, lines.n",
+    "%%bash\necho bash\necho err >&2",
+    "%%bash\nexit 4",
+    "%%sh\necho sh",
+    "%%capture kept\nprint('x')\nprint('e', file=sys.stderr)\ndisplay(1)",
+    "kept.stdout, kept.stderr, kept.outputs[0].data",
+    "kept.show()",
+    (
+        "from contextlib import redirect_stdout\nfrom io import StringIO\n"
+        "with redirect_stdout(StringIO()) as text:\n    print('redirected')\ntext.getvalue()"
+    ),
+    (
+        "import threading\n"
+        "def say(words):\n    for n in range(3):\n        print(words, n)\n"
+        "thread = threading.Thread(target=say, args=('thread',))\nthread.start()\nthread.join()"
+    ),
+    (
+        "def late():\n    time.sleep(0.3)\n    print('late')\n"
+        "thread = threading.Thread(target=late)\nthread.start()"
+    ),
+    "thread.join()\nprint('joined')",
+    "def bad():\n    1 / 0\nthread = threading.Thread(target=bad)\nthread.start()\nthread.join()",
+    "threading.current_thread().name, threading.Thread().name",
+    (
+        "import multiprocessing\n"
+        "def work(n):\n    print('child', n, flush=True)\n    return n * n\n"
+        "process = multiprocessing.get_context('fork').Process(target=work, args=(1,))\n"
+        "process.start()\nprocess.join()\ntime.sleep(1)\nprocess.exitcode"
+    ),
+    (
+        "with multiprocessing.get_context('fork').Pool(1) as pool:\n    print(pool.map(work, [2]))\n"
+        "time.sleep(1)"
+    ),
+    "import logging\nlogging.warning('logged')\nlogging.getLogger('x').error('e')",
+    "logging.basicConfig(level='INFO', force=True)\nlogging.info('hi')",
+    "print('x' * 5_000_000)",
+    "for n in range(200_000):\n    print(n)",
+    "sys.stdout.isatty(), sys.stdout.encoding, type(sys.stdout), sys.stdout.closed",
+    "print('last', end='')\ndisplay('shown')\nprint('more', end='')",
+]
+
+DESCRIPTORS = [
+    "import os, subprocess, time",
+    "print('before')\ncount = os.write(1, b'raw \\xff\\n')\ntime.sleep(1)\nprint('after')",
+    "print('before')\ncount = os.write(2, b'raw err\\n')\ntime.sleep(1)\nprint('after')",
+    "print('before')\ndone = subprocess.run(['echo', 'sub'])\ntime.sleep(1)\nprint(done)",
+]
+
+MAGICS = [
+    "x, y = 1, 'two'",
+    "%who",
+    "%whos",
+    "len?",
+    "def f():\n    '''Say.'''\n    return 1\nf??",
+    "?f",
+    "%history",
+    "%history -n 1-2",
+    "%pwd",
+    "%pprint",
+    "list(range(3))",
+    "%pprint",
+    "%precision 3",
+    "3.14159265",
+    "%precision",
+    "%load_ext autoreload\n%autoreload 2",
+    "%load_ext nothing_such",
+    "%nope",
+    "%%nope\nx",
+    "%lsmagic",
+    "%%writefile local_one.py\nimport sys\ndef boom():\n    return 1 / 0\nprint('imported')",
+    "import local_one",
+    "local_one.boom()",
+    "%run local_one.py",
+    "%run nothing.py",
+    "%%python\nprint('another Python')",
+    "%alias_magic say pwd",
+    "%env NOTHING_SUCH",
+    "%set_env SOME=1\n%env SOME",
+    "%cd -q .",
+    "%xdel x\n'x' in globals()",
+    "%config InlineBackend.figure_format",
+    "%store",
+    "%matplotlib nothing",
+    "%reset -f\nsorted(n for n in globals() if not n.startswith('_'))",
+]
+
+ERRORS = [
+    "def f(x):\n    return g(x)\ndef g(x):\n    return 1 / x\nf(0)",
+    "try:\n    f(0)\nexcept ZeroDivisionError as e:\n    raise ValueError('chained') from e",
+    "try:\n    f(0)\nexcept ZeroDivisionError:\n    raise ValueError",
+    "try:\n    f(0)\nexcept ZeroDivisionError:\n    raise ValueError('alone') from None",
+    "x = (",
+    "def f(:\n    pass",
+    "  x = 1\n y = 2",
+    "raise KeyError",
+    "raise KeyError('key')",
+    "raise KeyboardInterrupt",
+    "raise SystemExit",
+    "raise SystemExit(3)",
+    "import sys\nsys.exit('bye')",
+    "%xmode Verbose",
+    "inverse = lambda n: 1 / n\ninverse(0)",
+    "%xmode Plain",
+    "inverse(0)",
+    "%xmode Minimal",
+    "inverse(0)",
+    "%xmode Context",
+    "class Odd(Exception):\n    def __str__(self):\n        raise RuntimeError('in str')\nraise Odd",
+    "raise ExceptionGroup('g', [ValueError(1), TypeError('t')])",
+    "e = ValueError('v')\ne.add_note('a note')\nraise e",
+    "import json\njson.loads('{')",
+    "import nothing_such",
+    "assert 1 == 2",
+    "assert False, 'message'",
+    "eval('1+')",
+    "exec('def q():\\n  1/0\\nq()')",
+    "exec('1', {}), exec(compile('6', 'x', 'single'))",
+    "open('no-such-file')",
+    "{}['missing'], nothing",
+    "import traceback\ntry:\n    f(0)\nexcept ZeroDivisionError:\n    traceback.print_exc()",
+    "del f\nf",
+    "print('said before')\n1 / 0\nprint('never')",
+    "import warnings\nfor n in range(3):\n    warnings.warn('once')",
+    "warnings.warn('once')\ndef old():\n    warnings.warn('dep', DeprecationWarning)\nold()",
+    "old()\nold()\nwarnings.warn('fut', FutureWarning)",
+    "warnings.warn('dep', DeprecationWarning, stacklevel=2)",
+    "'\\d'",
+    "0 is 0",
+    "input('x? ')",
+    "import getpass\ngetpass.getpass('p? ')",
+    "breakpoint()",
+    "import pdb\npdb.set_trace",
+    "import argparse\nargparse.ArgumentParser('p').parse_known_args()[0]",
+    ("raise ValueError('allowed')", "raises-exception"),
+    ("print('skipped')", "skip-execution"),
+    "",
+    "# nothing but a comment",
+]
+
+ASYNC = [
+    "import asyncio\nawait asyncio.sleep(0.01)\nprint('awaited')",
+    (
+        "async def background():\n    for n in range(3):\n"
+        "        print('background', n)\n        await asyncio.sleep(0.05)\n"
+        "task = asyncio.create_task(background())"
+    ),
+    "print('another cell')\nawait task",
+    "task = asyncio.create_task(background())\nawait asyncio.sleep(0.4)",
+    "async def counted():\n    for n in range(3):\n        yield n\n[n async for n in counted()]",
+    "await asyncio.gather(*(asyncio.sleep(0, n) for n in range(3)))",
+    "never = asyncio.sleep(0)\nasyncio.run(never)",
+    "never.close()",
+    "async def fails():\n    raise ValueError('in a coroutine')\nawait fails()",
+    "await asyncio.wait_for(asyncio.sleep(5), 0.01)",
+    (
+        "async with asyncio.TaskGroup() as group:\n"
+        "    one = group.create_task(asyncio.sleep(0, 'one'))\none.result()"
+    ),
+    "async with asyncio.timeout(1):\n    print('in time')",
+    "import signal\nsignal.getsignal(signal.SIGINT).__name__",
+    "await asyncio.sleep(0)\nsignal.getsignal(signal.SIGINT).__name__",
+    "asyncio.get_running_loop().is_running()",
+    "await asyncio.to_thread(print, 'from a thread')",
+    (
+        "process = await asyncio.create_subprocess_exec('echo', 'sub', "
+        "stdout=asyncio.subprocess.PIPE)\nawait process.communicate()"
+    ),
+    "raise asyncio.CancelledError",
+]
+
+NAMES = [
+    "__name__, type(get_ipython()), type(get_ipython().kernel)",
+    "import os, sys\nsys.argv[0], sys.argv[1], sys.argv[3:], sys.path",
+    "os.getcwd() == os.path.realpath('.'), os.listdir('.'), sys.stdin, sys.stdin.read()",
+    "sorted(os.environ)",
+    (
+        "{name: os.environ.get(name) for name in ('MPLBACKEND', 'TERM', 'PAGER', 'COLUMNS', "
+        "'PYDEVD_USE_FRAME_EVAL', 'OMP_NUM_THREADS', 'OPENBLAS_NUM_THREADS', 'FORCE_COLOR', "
+        "'PYTORCH_NVML_BASED_CUDA_CHECK')}"
+    ),
+    "sorted(globals())",
+    "__doc__, __spec__, __loader__, __package__, __builtins__",
+    "sys.modules['__main__'].__dict__ is globals(), sys.modules['__main__'].__file__",
+    "sys.getrecursionlimit(), sys.flags.utf8_mode, sys.getfilesystemencoding()",
+    (
+        "import signal\n[signal.getsignal(n) for n in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, "
+        "signal.SIGPIPE, signal.SIGCHLD)]"
+    ),
+    "import warnings\nwarnings.filters",
+    "import logging\nlogging.getLogger().handlers, logging.getLogger().level",
+    "import gc\ngc.get_threshold(), gc.isenabled()",
+    "'torch' in sys.modules, 'selfattn' in sys.modules, 'sphinx' in sys.modules",
+    "import importlib.util\nimportlib.util.find_spec('torch').origin",
+    "import torch\n'torch' in sys.modules, torch.__spec__.name, type(torch.__loader__)",
+    "torch.get_num_threads(), torch.get_num_interop_threads(), torch.get_default_dtype()",
+    "generator = torch.manual_seed(0)\ntorch.rand(3), torch.initial_seed()",
+    "torch.manual_seed(1)\ntorch.rand(500, 500) @ torch.rand(500, 500)",
+    "import torch.nn\ntorch.nn.Linear(2, 3)(torch.ones(2))",
+    "torch.nn.Linear(2, 3)(torch.ones(3))",
+    "import numpy\nnumpy.random.seed(0)\nnumpy.random.rand(2), numpy.float64(1) / 0",
+    "import random\nrandom.seed(0)\nrandom.random()",
+    "import time\ntime.tzname, time.strftime('%Z')",
+    "import resource\nresource.getrlimit(resource.RLIMIT_NOFILE), os.getpriority(0, 0), os.umask(18)",
+    (
+        "import comm\nopened = comm.create_comm(target_name='jupyter.widget', comm_id='0123',\n"
+        "    data={'state': {'_model_name': 'X', '_model_module': 'm', '_model_module_version': '1',\n"
+        "          'buf': None}, 'buffer_paths': [['buf']]},\n"
+        "    buffers=[b'abc'], metadata={'version': '2.0.0'})\nopened.comm_id"
+    ),
+    (
+        "opened.send(data={'method': 'update', 'state': {'x': 5}, 'buffer_paths': []})\n"
+        "from IPython.display import display\n"
+        "display({'application/vnd.jupyter.widget-view+json': {'model_id': '0123'}, 'text/plain': 'w'}, "
+        "raw=True)"
+    ),
+    "open('data.txt', 'w').write('x'), open('data.txt').read()",
+    "exit",
+]
+
+PAGES = {
+    "rich": RICH,
+    "streams": STREAMS,
+    "magics": MAGICS,
+    "errors": ERRORS,
+    "async": ASYNC,
+    "names": NAMES,
+}
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_page_is_the_same_by_both_runners(pages: Pages, text_of: Any, name: str) -> None:
+    cells = PAGES[name]
+    may_raise = frozenset(range(len(cells) + 1))
+    forked, by_fork = pages.fork(*cells, may_raise=may_raise)
+    for left in pages.folder.iterdir():
+        left.unlink() if left.is_file() else None
+    stock, by_stock = pages.stock(*cells, may_raise=may_raise)
+    for ours, theirs in zip(forked.cells, stock.cells, strict=True):
+        assert text_of(ours) == text_of(theirs), ours.source
+    assert text_of(forked) == text_of(stock)
+    assert (by_fork.executed, by_fork.failure) == (by_stock.executed, by_stock.failure)
+    assert by_fork.environment == by_stock.environment
+
+
+def test_what_is_written_past_python_is_the_same(pages: Pages, text_of: Any) -> None:
+    forked, _ = pages.fork(*DESCRIPTORS)
+    stock, _ = pages.stock(*DESCRIPTORS)
+    assert text_of(forked) == text_of(stock)
+
+
+def test_page_that_fails_is_the_same_by_both_runners(pages: Pages, text_of: Any) -> None:
+    cells = ("print('one')", ("1 / 0", "raises-exception"), "import json\n[][0]", "print('never')")
+    forked, by_fork = pages.fork(*cells)
+    stock, by_stock = pages.stock(*cells)
+    assert text_of(forked) == text_of(stock)
+    assert (by_fork.executed, by_fork.failure) == (by_stock.executed, by_stock.failure)
+    assert by_fork.failure is not None
+    assert by_fork.failure.index == 3

@@ -1,0 +1,337 @@
+"""Whatever a page does, it fails alone, and nothing of it is left."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from selfattn.drift.kinds import Kind
+from selfattn.runner import fork, helpers, run
+from selfattn.runner.told import UnfitError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from conftest import Pages
+
+DEADLY = {
+    "import os, signal\nos.kill(os.getpid(), signal.SIGKILL)": "killed by SIGKILL",
+    "import os\nos._exit(3)": "exit status 3",
+    "import ctypes\nctypes.string_at(0)": "killed by SIGSEGV",
+    "import os\nos.abort()": "killed by SIGABRT",
+    "import os, signal\nos.kill(os.getpid(), signal.SIGTERM)": "killed by SIGTERM",
+}
+
+
+@pytest.mark.parametrize("code", DEADLY)
+def test_page_whose_process_dies_fails_with_how_and_where(pages: Pages, code: str) -> None:
+    _, ended = pages.fork("print('fine')", code, "print('never')")
+    assert ended.failure is not None
+    assert (ended.failure.kind, ended.failure.index) == (Kind.DEAD_KERNEL, 2)
+    assert DEADLY[code] in ended.failure.message
+    assert 1 in ended.executed
+    assert pages.fork("1")[1].failure is None  # others go on
+
+
+def test_crash_in_compiled_code_tells_its_stack(pages: Pages) -> None:
+    _, ended = pages.fork("import ctypes\nctypes.string_at(0)")
+    assert ended.failure is not None
+    assert "string_at" in ended.failure.message
+
+
+def test_page_that_runs_out_of_memory_fails_alone(pages: Pages, said: Any) -> None:
+    limit = "import resource\nresource.setrlimit(resource.RLIMIT_AS, (2**30, 2**30))"
+    made, ended = pages.fork(limit, "held = bytearray(2**33)")
+    assert ended.failure is not None
+    assert ended.failure.index == 2
+    assert said(made.cells[2]) == "MemoryError: \n"
+    assert pages.fork("len(bytearray(2**20))")[1].failure is None
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "while True:\n    pass",
+        "import signal, time\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\ntime.sleep(100)",
+        "import subprocess\nsubprocess.run(['sleep', '100'])",
+        "import asyncio\nawait asyncio.sleep(100)",
+        "import ctypes\nctypes.PyDLL(None).sleep(100)",
+    ],
+)
+def test_cell_that_takes_too_long_is_stopped(pages: Pages, code: str) -> None:
+    _, ended = pages.fork("1", code, "2", timeout=1)
+    assert ended.failure is not None
+    assert (ended.failure.kind, ended.failure.index) == (Kind.TIMEOUT, 2)
+
+
+def test_task_that_a_cell_leaves_can_not_hold_the_page_up(pages: Pages) -> None:
+    leaves = (
+        "import asyncio, time\nasync def block():\n    time.sleep(100)\n"
+        "task = asyncio.create_task(block())"
+    )
+    _, ended = pages.fork(leaves, timeout=1)
+    assert ended.failure is not None
+    assert ended.failure.kind is Kind.TIMEOUT
+    later = "import threading, time\nthreading.Thread(target=time.sleep, args=(100,)).start()"
+    assert pages.fork(later, timeout=50)[1].failure is None
+
+
+def test_each_cell_has_the_time_for_itself(pages: Pages) -> None:
+    assert pages.fork(*["import time\ntime.sleep(0.8)"] * 3, timeout=2)[1].failure is None
+
+
+def test_what_a_page_started_ends_with_it(pages: Pages, said: Any) -> None:
+    started = "import subprocess\nprint(subprocess.Popen(['sleep', '1000']).pid)"
+    made, _ = pages.fork(started)
+    wait_until(lambda: not alive(int(said(made.cells[1]))))
+    made, _ = pages.fork(started, "import os\nos._exit(1)")
+    wait_until(lambda: not alive(int(said(made.cells[1]))))
+
+
+def test_page_that_exits_in_the_middle_fails(pages: Pages) -> None:
+    assert pages.fork("exit")[1].failure is None
+    _, ended = pages.fork("exit", "1")
+    assert ended.failure is not None
+    assert ended.failure.kind is Kind.DEAD_KERNEL
+
+
+# Where it can't be done ----------------------------------------------------------------
+
+
+@pytest.fixture
+def own_helper(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Have a helper for this test alone, and say again what was said once."""
+    monkeypatch.setattr(helpers, "_helpers", {})
+    run._say_once.cache_clear()  # noqa: SLF001 - what is said once a build is wanted in each test
+    yield
+    helpers.close()
+
+
+def executed(pages: Pages, *cells: str) -> Any:
+    return run.execute(pages.notebook(*cells), folder=pages.folder, timeout=60)
+
+
+@pytest.mark.usefixtures("own_helper")
+def test_helper_that_is_killed_leaves_the_page_to_the_stock_kernel(
+    pages: Pages, caplog: pytest.LogCaptureFixture
+) -> None:
+    process = helpers.helper().process  # type: ignore[union-attr]
+    kill = f"import os, signal, sys\nif os.getppid() == {process.pid}:\n"
+    kill += "    os.kill(os.getppid(), signal.SIGKILL)\n    import time\n    time.sleep(100)"
+    assert executed(pages, kill, "2").failure is None
+    assert "Jupyter kernels" in caplog.text
+    assert "the helper process is gone" in caplog.text
+    assert executed(pages, "3").failure is None  # the same for all pages after it
+
+
+@pytest.mark.usefixtures("own_helper")
+def test_helper_with_two_threads_refuses(
+    pages: Pages, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    busy = pages.folder / "busy_module.py"
+    busy.write_text(
+        "import threading, time\nthreading.Thread(target=time.sleep, args=(100,), daemon=True)"
+        ".start()\n"
+    )
+    monkeypatch.setattr(helpers, "PRELOADED", ("busy_module",))
+    monkeypatch.setenv("PYTHONPATH", str(pages.folder), prepend=os.pathsep)
+    with pytest.raises(UnfitError, match="the helper has 2 threads, not one"):
+        pages.fork("1")
+    assert executed(pages, "1").failure is None
+    assert "Jupyter kernels, which is slower: the helper has 2 threads" in caplog.text
+
+
+@pytest.mark.usefixtures("own_helper")
+def test_module_that_says_something_is_left_to_the_pages(
+    pages: Pages, monkeypatch: pytest.MonkeyPatch, said: Any
+) -> None:
+    (pages.folder / "loud_module.py").write_text("print('loud')\n")
+    monkeypatch.setattr(helpers, "PRELOADED", ("loud_module", "json"))
+    monkeypatch.setenv("PYTHONPATH", str(pages.folder), prepend=os.pathsep)
+    made, _ = pages.fork("import loud_module")
+    assert said(made.cells[1]) == "loud\n"
+
+
+def test_page_of_another_kernel_is_left_to_it(pages: Pages) -> None:
+    made = pages.notebook("1")
+    made.metadata.kernelspec = {"name": "nothing-such", "display_name": "x"}
+    with pytest.raises(UnfitError, match="there is no kernel 'nothing-such'"):
+        fork.run(made, pages.request())
+
+
+def test_personal_settings_are_left_to_the_stock_kernel(
+    pages: Pages, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = pages.folder / "profile_default" / "ipython_kernel_config.py"
+    settings.parent.mkdir()
+    settings.write_text("c = get_config()\n")
+    monkeypatch.setenv("IPYTHONDIR", str(pages.folder))
+    fork.unfit.cache_clear()
+    try:
+        with pytest.raises(UnfitError, match=r"ipython_kernel_config\.py changes what kernels do"):
+            pages.fork("1")
+    finally:
+        monkeypatch.undo()
+        fork.unfit.cache_clear()
+
+
+def test_system_without_forks_is_left_to_the_stock_kernel(
+    pages: Pages, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "platform", "win32")
+    fork.unfit.cache_clear()
+    try:
+        assert fork.unfit() == "pages can't be forked on win32"
+    finally:
+        monkeypatch.undo()
+        fork.unfit.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("value", "ci", "wanted"),
+    [
+        ("", "", "fork"),
+        ("fork", "1", "fork"),
+        ("jupyter", "1", "jupyter"),
+        ("off", "", "off"),
+        ("off", "true", ValueError),
+        ("Fork", "", ValueError),
+        ("no", "", ValueError),
+    ],
+)
+def test_runner_is_chosen_by_the_environment(
+    monkeypatch: pytest.MonkeyPatch, value: str, ci: str, wanted: str | type[ValueError]
+) -> None:
+    monkeypatch.setenv("SELFATTN_RUNNER", value)
+    monkeypatch.setenv("CI", ci)
+    if isinstance(wanted, str):
+        assert run.chosen() == wanted
+        return
+    with pytest.raises(wanted, match="SELFATTN_RUNNER"):
+        run.chosen()
+
+
+@pytest.mark.parametrize("value", ["off", "nothing-such"])
+def test_command_refuses_to_verify_nothing(pages: Pages, value: str) -> None:
+    (pages.folder / "page.md").write_text("# Prose\n")
+    done = subprocess.run(
+        [sys.executable, "-m", "selfattn.drift", str(pages.folder)],
+        env={**os.environ, "SELFATTN_RUNNER": value},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert "SELFATTN_RUNNER" in done.stderr
+
+
+# Builds that are ended -----------------------------------------------------------------
+
+SLEEPING = """---
+file_format: mystnb
+kernelspec:
+  name: python3
+---
+
+# A page
+
+```{{code-cell}} ipython3
+import os, subprocess
+started = subprocess.Popen(["sleep", "1000"])
+open({told!r}, "w").write(f"{{os.getppid()}} {{os.getpid()}} {{started.pid}}\\n")
+started.wait()
+```
+"""
+
+
+def alive(pid: int) -> bool:
+    """Whether there is a process, be it a zombie."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def wait_until(holds: Callable[[], bool]) -> None:
+    """Wait for what must come; a machine may be slow."""
+    end = time.monotonic() + 60
+    while not holds():
+        assert time.monotonic() < end, "it never came"
+        time.sleep(0.05)
+
+
+def of_build(scratch: Path) -> list[str]:
+    """Return the processes that a build has started, by its folder for temporary files."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            if f"TMPDIR={scratch}".encode() in (folder / "environ").read_bytes().split(b"\0"):
+                found.append(folder.name)
+    return found
+
+
+def sockets(of: int | None = None) -> set[str]:
+    """Return the sockets that there are, or those that a process listens at."""
+    lines = Path("/proc/net/unix").read_text().splitlines()
+    there = {line.split()[6] for line in lines if "@selfattn-" in line}
+    if of is None:
+        return there
+    held = " ".join(str(end.readlink()) for end in Path(f"/proc/{of}/fd").iterdir())
+    return {inode for inode in there if f"[{inode}]" in held}
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_build_that_is_ended_leaves_nothing(tmp_path: Path, number: signal.Signals) -> None:
+    book, scratch = tmp_path / "book", tmp_path / "scratch"
+    for folder in (book, scratch):
+        folder.mkdir()
+    conf = "extensions = ['myst_nb', 'selfattn.runner']\nsuppress_warnings = ['toc.not_included']\n"
+    (book / "conf.py").write_text(conf)
+    for name in ("index", "two"):
+        told = str(tmp_path / f"{name}.told")
+        (book / f"{name}.md").write_text(SLEEPING.format(told=told))
+    build = subprocess.Popen(
+        [sys.executable, "-m", "sphinx", "-q", "-j", "2", "-b", "dummy", book, tmp_path / "out"],
+        env={**os.environ, "TMPDIR": str(scratch)},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    files = [tmp_path / f"{name}.told" for name in ("index", "two")]
+    wait_until(lambda: all(file.exists() and file.read_text().endswith("\n") for file in files))
+    processes = {int(word) for file in files for word in file.read_text().split()}
+    assert len(processes) == 5  # one helper, and of each page its child and what that started
+    assert all(map(alive, processes))
+    listening = sockets(int(files[0].read_text().split()[0]))
+    assert listening
+    if number is signal.SIGINT:
+        os.killpg(build.pid, number)  # as a terminal does
+    else:
+        build.send_signal(number)
+    build.wait(60)
+    wait_until(lambda: not any(map(alive, processes)))
+    assert not sockets() & listening
+    wait_until(lambda: not of_build(scratch))
+    if number is not signal.SIGKILL:  # then Sphinx's own are left
+        assert not [path for path in scratch.rglob("*") if "sphinx-err" not in path.name]
+
+
+def test_build_that_is_over_leaves_nothing(tmp_path: Path) -> None:
+    (tmp_path / "conf.py").write_text("extensions = ['myst_nb', 'selfattn.runner']\n")
+    told = tmp_path / "told"
+    page = SLEEPING.format(told=str(told)).replace("started.wait()", "print('over')")
+    (tmp_path / "index.md").write_text(page)
+    subprocess.run(
+        [sys.executable, "-m", "sphinx", "-q", "-W", "-b", "dummy", tmp_path, tmp_path / "out"],
+        check=True,
+    )
+    wait_until(lambda: not any(alive(int(word)) for word in told.read_text().split()))

