@@ -42,7 +42,7 @@ def install(session: nox.Session, *groups: str) -> None:
 def docs(session: nox.Session) -> None:
     """Build and verify the book into docs/_build/html (after --: --device, --twice, Sphinx's)."""
     install(session)
-    sphinx = ("python", "-m", "sphinx", "-n", "-W", "-j", "auto", "-b", "html")
+    sphinx = ("python", "-m", "selfattn.runner", "-n", "-W", "-j", "auto", "-b", "html")
     doctrees = ("-d", "docs/_build/doctrees")
     ours = argparse.ArgumentParser("nox -s docs --", allow_abbrev=False)
     ours.add_argument("--device", help="cpu, cuda, cuda:1, mps or auto")

@@ -70,7 +70,8 @@ def _sphinx(kind: str, *options: str) -> Callable[[Setup, str, Path], list[str]]
         folder = ROOT / "docs" if book == THIS else source(setup, kind, book)
         given = [setup.jobs if option == JOBS else option for option in options]
         made = ("-d", str(out / "doctrees"), str(folder), str(out / "html"))
-        return [sys.executable, "-m", "sphinx", "-b", "html", *given, *made]
+        module = "selfattn.runner" if kind == "checked" else "sphinx"
+        return [sys.executable, "-m", module, "-b", "html", *given, *made]
 
     return command
 

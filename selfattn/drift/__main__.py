@@ -25,7 +25,8 @@ from selfattn.drift.report import render, use_color
 from selfattn.drift.sources import Page, load
 from selfattn.drift.update import WRITABLE, Change, update_notebook, update_page, write
 from selfattn.drift.verify import POLICY_VARIABLE, Settings, chosen_policy, planned, verify
-from selfattn.runner.run import RUNNER_VARIABLE, begin, chosen
+from selfattn.runner.choice import RUNNER_VARIABLE, chosen
+from selfattn.runner.run import begin
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -33,8 +33,9 @@ from selfattn.drift.quote import read_quotation
 from selfattn.drift.report import describe_environment, render, use_color
 from selfattn.drift.sources import DIRECTIVE, read_notebook, read_page
 from selfattn.drift.verify import Settings, chosen_policy, planned, verify
+from selfattn.runner.choice import RUNNER_VARIABLE, chosen
 from selfattn.runner.extension import start
-from selfattn.runner.run import RUNNER_VARIABLE, begin, chosen
+from selfattn.runner.run import begin
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

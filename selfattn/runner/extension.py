@@ -16,7 +16,8 @@ from sphinx.errors import ConfigError, ExtensionError
 from sphinx.util import logging
 
 from selfattn.runner import helpers
-from selfattn.runner.run import RUNNER_VARIABLE, begin, chosen, execute, request_for
+from selfattn.runner.choice import RUNNER_VARIABLE, chosen
+from selfattn.runner.run import begin, execute, request_for
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx

@@ -8,6 +8,7 @@ import os
 from typing import TYPE_CHECKING
 
 from selfattn.runner import fork, helpers, jupyter
+from selfattn.runner.choice import chosen
 from selfattn.runner.inside import compute_on_device, describe, files, watch
 from selfattn.runner.results import Request
 from selfattn.runner.scan import scan
@@ -21,30 +22,10 @@ if TYPE_CHECKING:
 
     from selfattn.runner.results import Execution
 
-__all__ = ["RUNNER_VARIABLE", "begin", "chosen", "execute", "request_for"]
+__all__ = ["begin", "execute", "request_for"]
 
-RUNNER_VARIABLE = "SELFATTN_RUNNER"
 DEVICE_VARIABLE = "SELFATTN_DEVICE"
-_RUNNERS = ("fork", "jupyter", "off")
 _LOGGER = logging.getLogger(__name__)
-
-
-def chosen() -> str:
-    """Return how pages are to be run: ``fork``, ``jupyter`` or ``off``.
-
-    Raises:
-        ValueError: If the environment variable names none of them, or ``off`` under ``CI``.
-
-    """
-    name = os.environ.get(RUNNER_VARIABLE) or "fork"
-    if name not in _RUNNERS:
-        raise ValueError(f"{RUNNER_VARIABLE} must be one of {', '.join(_RUNNERS)}; got {name!r}")
-    if name == "off" and os.environ.get("CI"):
-        raise ValueError(
-            f"{RUNNER_VARIABLE}=off executes and verifies nothing, so it is refused under CI; "
-            "unset one of the two"
-        )
-    return name
 
 
 def begin(pages: Iterable[Path], requests: Callable[[Path], Iterable[Request]]) -> None:

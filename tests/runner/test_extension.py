@@ -199,3 +199,24 @@ def test_it_says_what_must_come_before_it(book: Book) -> None:
     _, status, said = book.build("extensions = ['selfattn.runner']", runner=True)
     assert status == 2
     assert "put 'myst_nb' before it in conf.py" in said
+
+
+def test_the_command_builds_as_sphinx_does(tmp_path: Path) -> None:
+    (tmp_path / "conf.py").write_text('extensions = ["myst_nb", "selfattn.drift"]\n')
+    (tmp_path / "index.md").write_text(
+        "---\nfile_format: mystnb\nkernelspec:\n  name: python3\n---\n\n# A book\n\n"
+        '```{code-cell} ipython3\nprint("good")\n```\n\n```{expected-output}\ngood\n```\n'
+    )
+    command = [sys.executable, "-m", "selfattn.runner", "-b", "text", ".", "out"]
+    environment = {name: value for name, value in os.environ.items() if name != "CI"}
+    done = subprocess.run(
+        command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert "1 output verified on 1 page" in done.stdout
+    refused = {**environment, "SELFATTN_RUNNER": "spoon"}
+    done = subprocess.run(
+        command, cwd=tmp_path, env=refused, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert "must be one of fork, jupyter, off; got 'spoon'" in done.stderr

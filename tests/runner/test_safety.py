@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from selfattn.drift.kinds import Kind
-from selfattn.runner import fork, helpers, run
+from selfattn.runner import choice, fork, helpers, run
 from selfattn.runner.told import UnfitError
 
 if TYPE_CHECKING:
@@ -213,10 +213,10 @@ def test_runner_is_chosen_by_the_environment(
     monkeypatch.setenv("SELFATTN_RUNNER", value)
     monkeypatch.setenv("CI", ci)
     if isinstance(wanted, str):
-        assert run.chosen() == wanted
+        assert choice.chosen() == wanted
         return
     with pytest.raises(wanted, match="SELFATTN_RUNNER"):
-        run.chosen()
+        choice.chosen()
 
 
 @pytest.mark.parametrize("value", ["off", "nothing-such"])
