@@ -173,12 +173,13 @@ def describe_environment(results: Iterable[PageResult], *, full: bool = False) -
 def _environment(environment: Mapping[str, str], *, full: bool) -> list[str]:
     if "torch" not in environment:
         return [f"python {environment['python']}"] if "python" in environment else []
-    name = environment.get("name")
-    device = f"{environment['device']} ({name})" if name else environment["device"]
+    # A GPU's digits depend on its driver and capability; a CPU's are told where there is room.
+    known = ("name", "driver", "capability") if "name" in environment else ()
+    told = [environment[each] for each in known if environment.get(each)]
+    device = environment["device"] + (f" ({', '.join(told)})" if told else "")
     words = [f"torch {environment['torch']}", device]
     if full:
-        told = (environment.get("driver"), environment["capability"])
-        words += [word for word in told if word]
+        words += [] if known else [environment["capability"]]
         words.append(_many(int(environment["threads"]), "thread"))
     return words
 

@@ -445,7 +445,7 @@ def test_the_report_names_the_device() -> None:
         "threads": "2",
     }
     result = PageResult("page.md", policy=Policy.PORTABLE, environment=environment)
-    short = "torch 2.13.0, cuda:0 (A GPU), portable"
+    short = "torch 2.13.0, cuda:0 (A GPU, driver 1.2, 9.0), portable"
     assert describe_environment([result]) == short
-    full = "torch 2.13.0, cuda:0 (A GPU), driver 1.2, 9.0, 2 threads, portable"
+    full = "torch 2.13.0, cuda:0 (A GPU, driver 1.2, 9.0), 2 threads, portable"
     assert describe_environment([result], full=True) == full
