@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING
 from selfattn.drift.compare import Policy, Verdict, compare
 from selfattn.drift.kinds import Kind, Problem
 from selfattn.drift.outputs import Printed, Stream, address, printed, without_addresses
-from selfattn.drift.tokens import Kind as TokenKind
-from selfattn.drift.tokens import tokens
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -202,6 +200,8 @@ def _check_expectation(
         expectation.text, executed, policy=policy, precise=precise, waivers=expectation.waivers
     )
     stale = verdict.unmatched + (verdict.unneeded if policy is not Policy.PORTABLE else ())
+    if not verdict.tokens:
+        return _of(cell, Kind.EMPTY, expectation, executed=executed)
     if not verdict.same:
         kind, told = Kind.DRIFT, ""
     elif stale:
@@ -223,8 +223,6 @@ def _cannot_compare(
         return Kind.NO_OUTPUT, ""
     if expectation.unchecked:
         return Kind.UNCHECKED, expectation.unchecked
-    if all(token.kind is TokenKind.ELISION for token in tokens(expectation.text)):
-        return Kind.EMPTY, ""
     return None
 
 

@@ -173,7 +173,7 @@ def compare(
 
     """
     left = _Side.read(documented)
-    right = left if executed == documented else _Side.read(executed)
+    right = left if plain(executed) == left.text else _Side.read(executed)
     differences = _described(left, right, list(_blocks(left, right)))
     remaining, waived, unneeded, unmatched = _waive(differences, waivers, left)
     accepted: list[Accepted] = []

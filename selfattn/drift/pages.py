@@ -135,6 +135,7 @@ def _read_settings(app: Sphinx) -> None:
         policy, reference, app.config.drift_timeout, twice=bool(app.config.drift_twice)
     )
     app.env.selfattn_drift_settings = settings  # type: ignore[attr-defined]
+    app.env.selfattn_drift_surroundings = surroundings(settings)  # type: ignore[attr-defined]
 
 
 def _results(env: BuildEnvironment) -> dict[str, PageResult]:
@@ -150,6 +151,11 @@ def _settings(env: BuildEnvironment) -> Settings:
     return settings
 
 
+def _surroundings(env: BuildEnvironment) -> str:
+    now: str = env.selfattn_drift_surroundings  # type: ignore[attr-defined]
+    return now
+
+
 def _made(env: BuildEnvironment) -> dict[str, Made]:
     """Return what each page was made from, by document name."""
     if not hasattr(env, "selfattn_drift_made"):
@@ -161,8 +167,8 @@ def _made(env: BuildEnvironment) -> dict[str, Made]:
 def _keep_origin(env: BuildEnvironment, execution: Execution) -> None:
     """Keep what the page that is being read was made from, if that is known."""
     if execution.failure is None or execution.failure.kind is Kind.RAISED:
-        now, project = surroundings(_settings(env)), project_of(Path(env.srcdir))
-        _made(env)[env.docname] = made_from(execution.files, now, project)
+        project = project_of(Path(env.srcdir))
+        _made(env)[env.docname] = made_from(execution.files, _surroundings(env), project)
 
 
 def results_of(env: BuildEnvironment) -> dict[str, PageResult]:
@@ -181,7 +187,7 @@ def _outdated(
         return sorted(env.found_docs)
     if not executed:
         return []
-    now = surroundings(_settings(env))
+    now = _surroundings(env)
     made = _made(env)
     old = (name for name in _results(env) if name not in made or not made[name].holds(now))
     return [name for name in old if name in env.found_docs]

@@ -96,41 +96,43 @@ def disturb() -> None:
 
 
 def watch() -> None:
-    """Note from now on which files are opened for reading."""
+    """Note from now on which files are opened for reading, and which modules are loaded."""
     import os
     import sys
 
     opened: set[str] = set()
-    # What is loaded already came with the process, so it is no module of the page's.
-    sys.__dict__["_selfattn_watched"] = opened, set(sys.modules)
+    # By what is opened, not by sys.modules: to go through it copies a thousand pages of memory
+    # that this process shares with its parent.
+    sys.__dict__["_selfattn_watched"] = opened
 
     def note(event: str, arguments: tuple[object, ...]) -> None:
-        if event != "open" or not isinstance(arguments[0], str):
+        # An extension module is imported by its file: the linker opens it, not Python.
+        place = {"open": 0, "import": 1}.get(event)
+        if place is None or not isinstance(path := arguments[place], str):
             return
         flags = arguments[2]
-        if isinstance(flags, int) and flags & os.O_ACCMODE == os.O_WRONLY:
+        if place == 0 and isinstance(flags, int) and flags & os.O_ACCMODE == os.O_WRONLY:
             return
-        opened.add(os.path.abspath(arguments[0]))  # the working directory may change
+        opened.add(os.path.abspath(path))  # the working directory may change
 
     sys.addaudithook(note)
 
 
 def files() -> list[str]:
     """List the local modules that were imported, and the files that were opened for reading."""
+    import contextlib
+    import importlib.util
     import os
     import sys
-    import sysconfig
 
-    opened, known = sys.__dict__["_selfattn_watched"]
+    opened: set[str] = sys.__dict__["_selfattn_watched"]
     found = set(opened)
-    for name in set(sys.modules) - known:
-        source = getattr(sys.modules.get(name), "__file__", None)
-        if isinstance(source, str) and os.path.isfile(source):
-            found.add(os.path.abspath(source))
-    named = [sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")]
-    libraries = {
-        os.path.join(path, "") for each in named for path in (each, os.path.realpath(each))
-    }
+    for path in opened:
+        if path.endswith(".pyc"):  # what is loaded is compiled; what an author changes is not
+            with contextlib.suppress(ValueError):
+                found.add(importlib.util.source_from_cache(path))
+    standard, _ = os.path.split(os.__file__)
+    libraries = {os.path.join(path, "") for path in (standard, os.path.realpath(standard))}
     elsewhere = (*libraries, "/dev/", "/proc/", "/sys/", "/etc/")
     packaged = {"site-packages", "dist-packages", "__pycache__"}
     # By their text first: asking the disk about a thousand library files takes a tenth of a second.

@@ -11,8 +11,10 @@ import contextvars
 import copy
 import faulthandler
 import fcntl
+import functools
 import importlib.util
 import json
+import linecache
 import logging
 import os
 import pdb  # noqa: T100 - what it starts is changed, as the stock kernel does
@@ -35,10 +37,11 @@ from ipykernel.ipkernel import IPythonKernel
 from IPython.core import debugger
 from jupyter_client.session import Session
 from tornado.ioloop import IOLoop
+from tornado.platform import asyncio as _needed_by_each_page  # noqa: F401
 from traitlets import Any as AnyTrait
 from traitlets.config import Config
 
-__all__ = ["make_kernel", "run_page"]
+__all__ = ["make_kernel", "prepare", "run_page"]
 
 
 # In the helper ------------------------------------------------------------------------
@@ -76,6 +79,7 @@ class Kernel(IPythonKernel):
 
     # Where the stock kernel has its thread of sockets: the main thread runs the cells.
     shell_channel_thread = AnyTrait()
+    _execute_sleep = 0.0  # after each cell, for the sockets' sake
 
     def _publish_execute_input(self, *_: Any) -> None:
         """Leave out: nobody listens for it."""
@@ -103,7 +107,29 @@ def make_kernel() -> Any:
     pdb.Pdb = debugger.Pdb = debugger.InterruptiblePdb  # type: ignore[misc,assignment]
     pdb.set_trace = debugger.set_trace
     kernel.shell.extension_manager.load_extension("storemagic")  # as the stock kernel does
+    _warm(kernel.shell)
     return kernel
+
+
+def _warm(shell: Any) -> None:
+    """Do what each child would do when it first needs it, and what leaves no trace in a page."""
+    shell.display_formatter.format(None)
+    shell.transform_cell("pass")
+    for name in ("ipykernel_launcher", "debugpy"):
+        _spec(name)
+    for name in (*_CALLERS, __name__):
+        if module := sys.modules.get(name):
+            linecache.getlines(str(module.__spec__ and module.__spec__.origin))
+
+
+# Whose sources are read in each page that calls `torch.manual_seed`: it formats the stack.
+_CALLERS = (
+    *("asyncio.base_events", "asyncio.events", "asyncio.runners"),
+    *("IPython.core.async_helpers", "IPython.core.interactiveshell"),
+    *("ipykernel.ipkernel", "ipykernel.kernelbase", "ipykernel.zmqshell"),
+    *("torch.cuda", "torch.cuda.random", "torch.mtia", "torch.random", "torch.xpu"),
+    "torch.xpu.random",
+)
 
 
 # In the child -------------------------------------------------------------------------
@@ -132,8 +158,10 @@ def run_page(kernel: Any, job: dict[str, Any], fds: dict[str, int], wire: Any) -
 
 def _settle(job: dict[str, Any]) -> None:
     """Make this process what a fresh one would be: its environment, folder, signals and entropy."""
-    os.environ.clear()
-    os.environ.update(job["environment"])
+    wanted = job["environment"]
+    for name in set(os.environ) - set(wanted):
+        del os.environ[name]
+    os.environ.update({k: v for k, v in wanted.items() if os.environ.get(k) != v})
     os.environ["JPY_PARENT_PID"] = str(os.getppid())
     os.environ.setdefault("PYDEVD_USE_FRAME_EVAL", "NO")
     if not os.environ.get("MPLBACKEND"):
@@ -156,14 +184,17 @@ def _settle(job: dict[str, Any]) -> None:
         sys.meta_path.insert(0, Hidden(torch))
 
 
+_spec = functools.cache(importlib.util.find_spec)
+
+
 def _seem_launched() -> None:
     """Let this process have the name of the stock kernel's, and be as little worth debugging."""
-    launcher = importlib.util.find_spec("ipykernel_launcher")
+    launcher = _spec("ipykernel_launcher")
     name = str(launcher and launcher.origin)
     sys.argv = [name, "-f", "kernel.json", "--HistoryManager.hist_file=:memory:"]
     if main := sys.modules.get("__mp_main__"):  # the helper's; `__main__` is the page's
         main.__spec__, main.__file__ = launcher, name
-    if _blocked and importlib.util.find_spec("debugpy"):
+    if _blocked and _spec("debugpy"):
         sys.breakpointhook = lambda *_, **__: None
 
 
@@ -342,5 +373,16 @@ async def _run_cell(kernel: Any, index: int, code: str) -> dict[str, Any]:
 def _call(source: str) -> Any:
     """Call the function that a source defines, in a namespace of its own."""
     space: dict[str, Any] = {}
-    exec(source, space)  # noqa: S102 - it is the caller's own function, sent as text
+    exec(_compiled(source), space)  # noqa: S102 - it is the caller's own function, sent as text
     return space[next(name for name in reversed(space) if callable(space[name]))]()
+
+
+@functools.cache
+def _compiled(source: str) -> types.CodeType:
+    return compile(source, "<selfattn.runner>", "exec")
+
+
+def prepare(job: dict[str, Any]) -> None:
+    """Do before the fork what is the same for all pages, and touches nothing of theirs."""
+    for source in (*job["before"], *job["after"].values()):
+        _compiled(source)
