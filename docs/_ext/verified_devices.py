@@ -12,6 +12,7 @@ from sphinx.util.docutils import SphinxDirective
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
+    from sphinx.environment import BuildEnvironment
     from sphinx.util.typing import ExtensionMetadata
 
 COLUMNS = ("device", "PyTorch", "verified", "rounded")
@@ -21,11 +22,10 @@ class VerifiedDevices(SphinxDirective):
     """Show what each kept report says, the CPU first."""
 
     def run(self) -> list[nodes.Node]:
-        folder = Path(self.env.srcdir, "_data", "devices")
-        paths = sorted(folder.glob("*.json"))
+        paths = reports(self.env)
         if not paths:
             raise self.error("no report is kept; run: nox -s device -- --record")
-        self.env.note_dependency(str(folder))
+        self.env.metadata[self.env.docname]["verified_devices"] = [path.name for path in paths]
         for path in paths:
             self.env.note_dependency(str(path))
         said = [json.loads(path.read_text(encoding="utf-8")) for path in paths]
@@ -37,6 +37,18 @@ class VerifiedDevices(SphinxDirective):
             origin += nodes.literal("", command)
         origin += nodes.Text(".")
         return [table(COLUMNS, map(row, said)), origin]
+
+
+def reports(env: BuildEnvironment) -> list[Path]:
+    """Return the reports that are kept."""
+    return sorted(Path(env.srcdir, "_data", "devices").glob("*.json"))
+
+
+def outdated(_app: Sphinx, env: BuildEnvironment, *_: set[str]) -> list[str]:
+    """Have the page read again when there is another report: Sphinx looks at files alone."""
+    names = [path.name for path in reports(env)]
+    shown = {name: said.get("verified_devices") for name, said in env.metadata.items()}
+    return [page for page, listed in shown.items() if listed is not None and listed != names]
 
 
 def row(report: dict[str, Any]) -> tuple[Any, ...]:
@@ -62,4 +74,5 @@ def _device(environment: dict[str, str]) -> tuple[str, ...]:
 
 def setup(app: Sphinx) -> ExtensionMetadata:
     app.add_directive("verified-devices", VerifiedDevices)
+    app.connect("env-get-outdated", outdated)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

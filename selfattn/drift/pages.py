@@ -206,10 +206,11 @@ def _rewrite(_app: Sphinx, env: BuildEnvironment) -> Sequence[str]:
 
 
 def _begin(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None:
-    """Have the pages begin that are about to be read."""
+    """Have the pages begin that are about to be read, and those read first that run nothing."""
     settings = _settings(env)
     pages = (Path(env.doc2path(name)) for name in sorted(docnames))
-    begin(pages, lambda page: planned(page.parent, settings))
+    begun = begin(pages, lambda page, cells: planned(page.parent, settings, cells))
+    docnames.sort(key=lambda name: Path(env.doc2path(name)) in begun)
 
 
 def _forget(_app: Sphinx, env: BuildEnvironment, docname: str) -> None:

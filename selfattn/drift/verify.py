@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import copy
 import os
 from dataclasses import dataclass, replace
@@ -11,11 +12,12 @@ from selfattn.drift.check import Outcome, PageResult, check_page, compare_runs
 from selfattn.drift.compare import Policy
 from selfattn.drift.device import explained
 from selfattn.drift.kinds import Kind
+from selfattn.runner.fork import code_of
 from selfattn.runner.inside import disturb, print_full_precision
 from selfattn.runner.run import execute, request_for
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from nbformat import NotebookNode
@@ -111,7 +113,8 @@ def verify(
         )
         result = judged if policy is Policy.PORTABLE else _hinted(result, judged)
     if settings.twice and execution.failure is None:
-        second, repeated = run.again(before=disturb, hash_seed=_other_hash_seed())
+        seed = _second_hash_seed([source for _, source in code_of(notebook)])
+        second, repeated = run.again(before=disturb, hash_seed=seed)
         outcomes = compare_runs(page, notebook, second, repeated)
         result = replace(result, outcomes=(*result.outcomes, *outcomes))
     return result, execution
@@ -125,20 +128,38 @@ def _explained(execution: Execution) -> Execution:
     return replace(execution, failure=replace(failure, message=explained(failure.message)))
 
 
-def planned(folder: Path, settings: Settings) -> list[Request]:
+def planned(folder: Path, settings: Settings, cells: Sequence[str]) -> list[Request]:
     """Return how a page that starts in a folder is going to be run, as far as it is known."""
     runs = [request_for(folder, timeout=settings.timeout)]
     if settings.twice:
-        other = request_for(
-            folder, timeout=settings.timeout, before=disturb, hash_seed=_other_hash_seed()
-        )
-        runs.append(other)
+        seed = _second_hash_seed(cells)
+        runs.append(request_for(folder, timeout=settings.timeout, before=disturb, hash_seed=seed))
     return runs
 
 
-def _other_hash_seed() -> str:
-    """Return a seed by which sets of texts have another order than in this process."""
+def _second_hash_seed(cells: Sequence[str]) -> str | None:
+    """Return what orders sets of texts in a page's second run; None for what does in its first.
+
+    Another order needs another interpreter, which loads everything again: it is started for the
+    pages alone that make sets, or ask for hashes, by themselves.
+    """
+    if not any(map(_depends_on_hashes, cells)):
+        return None
     return "1" if os.environ.get("PYTHONHASHSEED") != "1" else "2"
+
+
+def _depends_on_hashes(cell: str) -> bool:
+    """Tell whether a cell makes a set or asks for a hash, or can't be read as Python."""
+    try:
+        found = list(ast.walk(ast.parse(cell)))
+    except (SyntaxError, ValueError):
+        return True  # magics, say
+    names = {node.id for node in found if isinstance(node, ast.Name)}
+    return not names.isdisjoint(_BY_HASH) or any(isinstance(n, _SETS) for n in found)
+
+
+_BY_HASH = {"set", "frozenset", "hash"}
+_SETS = (ast.Set, ast.SetComp)
 
 
 class _Runner:

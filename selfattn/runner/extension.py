@@ -20,6 +20,8 @@ from selfattn.runner.choice import RUNNER_VARIABLE, chosen
 from selfattn.runner.run import begin, execute, request_for
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
 
@@ -60,11 +62,12 @@ def _begin_all(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None:
     if app.config.nb_execution_in_temp or app.config.nb_execution_mode in {"off", "inline"}:
         return
 
-    def requests(page: Path) -> list[Request]:
+    def requests(page: Path, _: Sequence[str]) -> list[Request]:
         return [request_for(page.parent, timeout=_timeout(app.config.nb_execution_timeout))]
 
     pages = (Path(env.doc2path(name)) for name in sorted(docnames))
-    begin((page for page in pages if _sure_to_run(app, page)), requests)
+    begun = begin((page for page in pages if _sure_to_run(app, page)), requests)
+    docnames.sort(key=lambda name: Path(env.doc2path(name)) in begun)  # meanwhile the others
 
 
 def _sure_to_run(app: Sphinx, page: Path) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import logging
 import os
@@ -15,7 +16,7 @@ from selfattn.runner.scan import scan
 from selfattn.runner.told import UnfitError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable
+    from collections.abc import Callable, Collection, Iterable, Sequence
     from pathlib import Path
 
     from nbformat import NotebookNode
@@ -28,15 +29,17 @@ DEVICE_VARIABLE = "SELFATTN_DEVICE"
 _LOGGER = logging.getLogger(__name__)
 
 
-def begin(pages: Iterable[Path], requests: Callable[[Path], Iterable[Request]]) -> None:
-    """Have pages begin to run, as each of their requests says."""
+def begin(
+    pages: Iterable[Path], requests: Callable[[Path, Sequence[str]], Iterable[Request]]
+) -> set[Path]:
+    """Have pages begin to run, as the requests for a page and its cells say; return which."""
     if chosen() != "fork" or fork.unfit():
-        return
-    jobs = [(code, each) for page in pages if (code := scan(page)) for each in requests(page)]
-    try:
+        return set()
+    cells = {page: code for page in pages if (code := scan(page))}
+    jobs = [(code, each) for page, code in cells.items() for each in requests(page, code)]
+    with contextlib.suppress(UnfitError):  # said when the first page is to be run
         fork.queue(jobs)
-    except UnfitError:
-        return  # said when the first page is to be run
+    return set(cells)
 
 
 def execute(  # noqa: PLR0913 - a run has these parts

@@ -21,6 +21,7 @@ import selfattn.drift.__main__ as command
 from selfattn.drift.check import Outcome, PageResult
 from selfattn.drift.compare import Policy, compare
 from selfattn.drift.kinds import Kind
+from selfattn.drift.verify import Settings, planned
 from selfattn.runner.results import Execution
 
 UNSET = ("CI", "FORCE_COLOR", "NO_COLOR", "SELFATTN_POLICY", "GITHUB_ACTIONS")
@@ -483,6 +484,38 @@ def test_twice_names_what_does_not_repeat(page: Path, capsys: pytest.CaptureFixt
     told = capsys.readouterr().out
     assert "unrepeatable in cell 3" in told
     assert "unrepeatable in cell 2" not in told
+
+
+def test_twice_orders_sets_otherwise(
+    page: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONHASHSEED", "0")
+    sets = "\n```{code-cell} ipython3\nprint(*{'one', 'two', 'three', 'four', 'five'})\n```\n"
+    page.write_text(GOOD + sets + "```{expected-output}\nwords\n```\n", "utf-8")
+    assert command.main([str(page), "--twice"]) == 1
+    assert "unrepeatable in cell 2" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("cells", "seed"),
+    [
+        (["import torch\nx = {'a': [1]}", "print(x)"], None),
+        (["x = 1", "y = {1, 2}"], "1"),
+        (["y = {a for a in x}"], "1"),
+        (["sorted(set(words))"], "1"),
+        (["%time hash('a')"], "1"),
+    ],
+    ids=["none", "set", "comprehension", "call", "magic"],
+)
+def test_another_hash_seed_where_it_may_matter(
+    cells: list[str], seed: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("PYTHONHASHSEED", raising=False)
+    _, second = planned(Path(), Settings(twice=True), cells)
+    assert second.hash_seed == seed
+    monkeypatch.setenv("PYTHONHASHSEED", "1")
+    _, second = planned(Path(), Settings(twice=True), cells)
+    assert second.hash_seed != "1"
 
 
 def test_update_makes_the_check_green(
