@@ -34,7 +34,7 @@ from selfattn.drift.report import describe_environment, render, use_color
 from selfattn.drift.sources import DIRECTIVE, read_notebook, read_page
 from selfattn.drift.verify import Settings, chosen_policy, planned, verify
 from selfattn.runner.choice import RUNNER_VARIABLE, chosen
-from selfattn.runner.extension import start
+from selfattn.runner.extension import start, use_the_wait
 from selfattn.runner.run import begin
 
 if TYPE_CHECKING:
@@ -206,11 +206,11 @@ def _rewrite(_app: Sphinx, env: BuildEnvironment) -> Sequence[str]:
 
 
 def _begin(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None:
-    """Have the pages begin that are about to be read, and those read first that run nothing."""
+    """Have the pages begin that are about to be read."""
     settings = _settings(env)
     pages = (Path(env.doc2path(name)) for name in sorted(docnames))
     begun = begin(pages, lambda page, cells: planned(page.parent, settings, cells))
-    docnames.sort(key=lambda name: Path(env.doc2path(name)) in begun)
+    use_the_wait(app, docnames, begun)
 
 
 def _forget(_app: Sphinx, env: BuildEnvironment, docname: str) -> None:

@@ -17,17 +17,18 @@ from sphinx.util import logging
 
 from selfattn.runner import helpers
 from selfattn.runner.choice import RUNNER_VARIABLE, chosen
+from selfattn.runner.meanwhile import compile_templates
 from selfattn.runner.run import begin, execute, request_for
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
 
     from selfattn.runner.results import Request
 
-__all__ = ["setup", "start"]
+__all__ = ["setup", "start", "use_the_wait"]
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
@@ -67,7 +68,14 @@ def _begin_all(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None:
 
     pages = (Path(env.doc2path(name)) for name in sorted(docnames))
     begun = begin((page for page in pages if _sure_to_run(app, page)), requests)
-    docnames.sort(key=lambda name: Path(env.doc2path(name)) in begun)  # meanwhile the others
+    use_the_wait(app, docnames, begun)
+
+
+def use_the_wait(app: Sphinx, docnames: list[str], begun: Collection[Path]) -> None:
+    """Do first what needs no outputs: the helper may still be loading torch."""
+    if begun:
+        docnames.sort(key=lambda name: Path(app.env.doc2path(name)) in begun)
+        compile_templates(app)
 
 
 def _sure_to_run(app: Sphinx, page: Path) -> bool:

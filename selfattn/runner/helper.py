@@ -47,7 +47,6 @@ def main() -> None:
     kernel = page.make_kernel()
     # What a fresh process would have: the children's own environment comes with each job.
     os.environ.pop("OPENBLAS_NUM_THREADS", None)
-    gc.collect()
     gc.freeze()
     gc.enable()
     Helper(socket.socket(fileno=given.socket), given.slots, wire, page, kernel).serve()
