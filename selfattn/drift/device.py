@@ -56,11 +56,13 @@ def chosen_device(configured: str = "cpu", *, asked: str | None = None) -> Chose
         ValueError: If there is no such device; the error says what was found.
 
     """
-    name = asked or os.environ.get(DEVICE_VARIABLE) or configured
-    found: dict[str, Any] = {"place": "cpu"} if name == "cpu" else _look_for(name)
+    variable = os.environ.get(DEVICE_VARIABLE)
+    name = asked or variable or configured
+    origin = "--device" if asked else DEVICE_VARIABLE if variable else "drift_device"
+    found: dict[str, Any] = {"place": "cpu"} if name == "cpu" else _look_for(name, origin)
     place, told = str(found["place"]), str(found.get("told", ""))
-    for variable in (SHARE_VARIABLE, _TOLD_VARIABLE):
-        os.environ.pop(variable, None)
+    for stale in (SHARE_VARIABLE, _TOLD_VARIABLE):
+        os.environ.pop(stale, None)
     if place != "cpu" or DEVICE_VARIABLE in os.environ:
         os.environ[DEVICE_VARIABLE] = place
     if place != "cpu":
@@ -70,8 +72,8 @@ def chosen_device(configured: str = "cpu", *, asked: str | None = None) -> Chose
     return ChosenDevice(place, told)
 
 
-def _look_for(name: str) -> dict[str, Any]:
-    """Ask another process for a device that works."""
+def _look_for(name: str, origin: str) -> dict[str, Any]:
+    """Ask another process for a device that works; an error says where it was asked for."""
     home = str(Path(__file__).parents[2])
     path = os.pathsep.join(filter(None, (home, os.environ.get("PYTHONPATH"))))
     done = subprocess.run(  # noqa: S603 - it is our own
@@ -83,7 +85,7 @@ def _look_for(name: str) -> dict[str, Any]:
     )
     if done.returncode:
         last = done.stderr.strip().splitlines()[-1:] or ["it can't be looked for"]
-        raise ValueError(last[0])
+        raise ValueError(f"{origin}={name}: {last[0]}")
     (found,) = json.loads(done.stdout)
     return dict(found)
 

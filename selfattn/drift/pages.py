@@ -355,11 +355,20 @@ class NestedCell(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         """Record that it wasn't run."""
-        told = "a code cell here is never run"
-        if "nb_renderer" not in self.state.document.attributes:
-            told = f"{told}: `file_format: mystnb` is missing in the page's front matter"
-        _record(self.env, _nested(self, told))
+        _record_unseen(self, "a code cell here is never run")
         return []
+
+
+def _record_unseen(directive: SphinxDirective, told: str, documented: str = "") -> None:
+    """Record that something is never looked at, or once that nothing on its page is."""
+    env = directive.env
+    if "nb_renderer" in directive.state.document.attributes:
+        _record(env, _nested(directive, told, documented))
+        return
+    missing = "`file_format: mystnb` is missing in its front matter: its cells are never run"
+    page = _results(env).get(env.docname)
+    if page is None or all(outcome.message != missing for outcome in page.outcomes):
+        _record(env, Outcome(Kind.UNREADABLE, 1, message=missing))
 
 
 def _nested(directive: SphinxDirective, told: str, documented: str = "") -> Outcome:
@@ -389,7 +398,7 @@ class ExpectedOutput(SphinxDirective):
         text = "\n".join(self.content).strip()
         claim = next((claim for claim in unclaimed if claim[0] == text), None)
         if claim is None:
-            _record(self.env, _nested(self, "an expectation here is never checked", text))
+            _record_unseen(self, "an expectation here is never checked", text)
             return []
         unclaimed.remove(claim)
         outcome = claim[1]

@@ -12,9 +12,11 @@ import myst_nb.sphinx_ as myst_nb_sphinx
 from docutils import nodes
 from myst_nb.core.execute import NotebookClientCache, NotebookClientDirect
 from myst_nb.core.execute.base import ExecutionError, NotebookClientBase
+from nbclient.exceptions import CellExecutionError
 from sphinx.errors import ConfigError, ExtensionError
 from sphinx.util import logging
 
+from selfattn.drift.kinds import Kind
 from selfattn.runner import helpers
 from selfattn.runner.choice import RUNNER_VARIABLE, chosen
 from selfattn.runner.meanwhile import compile_templates
@@ -23,10 +25,11 @@ from selfattn.runner.run import begin, execute, request_for
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
+    from nbformat import NotebookNode
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
 
-    from selfattn.runner.results import Request
+    from selfattn.runner.results import Failure, Request
 
 __all__ = ["setup", "start", "use_the_wait"]
 
@@ -139,11 +142,14 @@ class Client(NotebookClientBase):  # type: ignore[misc]
                 else (),
             )
         failure = execution.failure
+        traceback = None
         if failure is not None:
             if self.nb_config.execution_raise_on_error:
                 raise ExecutionError(f"{self._path}: {failure.message}")
+            traceback = _traceback(self.notebook, failure)
             said = f"Executing notebook failed: {failure.message}"
-            self.logger.warning(said, subtype="exec")
+            shown = f"{said}\n{traceback}" if self.nb_config.execution_show_tb else said
+            self.logger.warning(shown, subtype="exec")
         ended = datetime.now(UTC)
         self.exec_metadata = {
             "mtime": ended.timestamp(),
@@ -151,5 +157,14 @@ class Client(NotebookClientBase):  # type: ignore[misc]
             "method": "selfattn.runner",
             "succeeded": failure is None,
             "error": failure.message if failure else None,
-            "traceback": None,
+            "traceback": traceback,
         }
+
+
+def _traceback(notebook: NotebookNode, failure: Failure) -> str:
+    """Return what stopped a page, as the stock client tells it if a cell of it raised."""
+    if failure.kind is not Kind.RAISED:
+        return failure.message
+    cell = notebook.cells[failure.index]
+    error = next(output for output in reversed(cell.outputs) if output.output_type == "error")
+    return str(CellExecutionError.from_cell_and_msg(cell, error))

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from jinja2 import TemplateError
+from sphinx.builders.html import StandaloneHTMLBuilder
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -22,10 +23,12 @@ def compile_templates(app: Sphinx) -> list[str]:
     nothing but the few that a theme names and does not use.
     """
     builder = app.builder
-    environment = getattr(getattr(builder, "templates", None), "environment", None)
-    if environment is None:
+    if not isinstance(builder, StandaloneHTMLBuilder):
         return []
-    options = builder.theme.get_options(builder.theme_options)  # type: ignore[attr-defined]
+    environment = getattr(builder.templates, "environment", None)
+    if environment is None:  # of another template engine
+        return []
+    options = builder.theme.get_options(builder.theme_options)
     waiting = ["page.html", *_NAME.findall(" ".join(map(str, options.values())))]
     compiled: dict[str, None] = {}
     for name in waiting:

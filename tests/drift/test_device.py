@@ -237,7 +237,10 @@ def test_without_the_device_nothing_runs(device: str, way: str, book: Book, tmp_
         )
         status, told = done.returncode, done.stderr
     assert status == 2
-    assert ("Found: " if device == "cuda:99" else "no kind of device") in told.replace("\n", " ")
+    told = told.replace("\n", " ")
+    assert ("Found: " if device == "cuda:99" else "no kind of device") in told
+    origin = {"variable": "SELFATTN_DEVICE", "setting": "drift_device"}.get(way, "--device")
+    assert f"{origin}={device}: " in told
     assert not mark.exists()
 
 
@@ -280,7 +283,7 @@ def test_how_many_pages_share_it(
     from selfattn.drift import device  # noqa: PLC0415
 
     found = {"place": "cuda:0", "told": "cuda:0", "memory": total * 2**30}
-    monkeypatch.setattr(device, "_look_for", lambda _: found)
+    monkeypatch.setattr(device, "_look_for", lambda *_: found)
     monkeypatch.setenv(MEMORY_VARIABLE, asked)
     chosen_device(asked="cuda")
     assert os.environ[SHARE_VARIABLE] == share
@@ -290,7 +293,7 @@ def test_how_many_pages_share_it(
 def test_a_bound_that_is_none(asked: str, monkeypatch: pytest.MonkeyPatch) -> None:
     from selfattn.drift import device  # noqa: PLC0415
 
-    monkeypatch.setattr(device, "_look_for", lambda _: {"place": "cuda:0", "memory": 2**34})
+    monkeypatch.setattr(device, "_look_for", lambda *_: {"place": "cuda:0", "memory": 2**34})
     monkeypatch.setenv(MEMORY_VARIABLE, asked)
     with pytest.raises(ValueError, match="must be a number of GiB, such as 2"):
         chosen_device(asked="cuda")

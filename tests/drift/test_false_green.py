@@ -93,7 +93,7 @@ def built_before(make_book: Callable[[], Book]) -> Book:
         (GOOD.rpartition("```{expected-output}")[0], ("page.md:7", "undocumented")),
         (GOOD.replace('print("good")', "silent = True"), ("page.md:11", "no-output")),
         (GOOD.partition("```{expected-output}")[2], None),
-        (GOOD.removeprefix(FRONT), ("page.md:1", "nested")),
+        (GOOD.removeprefix(FRONT), ("page.md:1", "unreadable")),
     ],
     ids=["expectation deleted", "print deleted", "cell deleted", "front matter deleted"],
 )

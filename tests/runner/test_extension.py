@@ -117,6 +117,14 @@ def test_page_that_fails_warns_where_stock_warns(book: Book) -> None:
     assert status == 0
     assert "raises.md: WARNING: Executing notebook failed: IndexError: list index out" in said
     assert "[mystnb.exec]" in said
+    assert "Notebook exception traceback saved in" in said
+    book.build("nb_execution_mode = 'force'", runner=False)
+    ours, theirs = (
+        plain((book.folder.parent / f"out-{runner}/html/reports/raises.err.log").read_text())
+        for runner in (True, False)
+    )
+    assert ours.startswith("An error occurred while executing the following cell:\n")
+    assert theirs.rstrip().endswith(ours.rstrip())  # before it: how the stock client got there
     lines = ("nb_execution_mode = 'force'", "nb_execution_raise_on_error = True")
     _, status, said = book.build(*lines, runner=True)
     assert status != 0

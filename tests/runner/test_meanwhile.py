@@ -6,6 +6,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from jinja2 import DictLoader, Environment
+from sphinx.builders.html import StandaloneHTMLBuilder
 
 from selfattn.runner.meanwhile import compile_templates
 
@@ -13,8 +14,10 @@ from selfattn.runner.meanwhile import compile_templates
 def app(**templates: str) -> Any:
     environment = Environment(loader=DictLoader({f"{k}.html": v for k, v in templates.items()}))  # noqa: S701 - nothing is rendered
     theme = SimpleNamespace(get_options=lambda _: {"start": "side.html, gone.html", "deep": 2})
-    bridge = SimpleNamespace(environment=environment)
-    return SimpleNamespace(builder=SimpleNamespace(templates=bridge, theme=theme, theme_options={}))
+    builder: Any = StandaloneHTMLBuilder.__new__(StandaloneHTMLBuilder)
+    builder.templates = SimpleNamespace(environment=environment)
+    builder.theme, builder.theme_options = theme, {}
+    return SimpleNamespace(builder=builder)
 
 
 def test_what_a_page_needs_is_compiled() -> None:
