@@ -34,6 +34,7 @@ if _blocked:  # ipykernel does without; loading it takes as long as all the rest
     sys.modules["debugpy"] = None  # type: ignore[assignment]
 from ipykernel.iostream import OutStream
 from ipykernel.ipkernel import IPythonKernel
+from ipykernel.kernelapp import IPKernelApp
 from IPython.core import debugger
 from jupyter_client.session import Session
 from tornado.ioloop import IOLoop
@@ -102,6 +103,9 @@ def make_kernel() -> Any:
         user_ns=None,
         log=log,
     )
+    # Where `%matplotlib` and `%gui` look for the kernel; it is never started, and opens nothing.
+    application: Any = IPKernelApp.instance()
+    application.kernel = kernel
     if _blocked:
         del sys.modules["debugpy"]
     pdb.Pdb = debugger.Pdb = debugger.InterruptiblePdb  # type: ignore[misc,assignment]

@@ -174,6 +174,11 @@ MAGICS = [
     "%config InlineBackend.figure_format",
     "%store",
     "%matplotlib nothing",
+    "%matplotlib inline",
+    "%matplotlib --list",
+    "%gui",
+    "%gui asyncio",
+    "%gui nothing",
     "%reset -f\nsorted(n for n in globals() if not n.startswith('_'))",
 ]
 
