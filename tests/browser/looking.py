@@ -62,7 +62,7 @@ def links(visit: Visit, website: Website) -> list[str]:
             place = HTML_ID.format(re.escape(unquote(fragment)))
             if not re.search(place, found.read_text("utf-8")):
                 faults.append(f"link: {link} leads to no place on the page")
-    return faults + visit.probe("permalinks")
+    return faults + probed(visit, "kept", "permalinks")
 
 
 def weight(parts: dict[str, int], most: int) -> list[str]:

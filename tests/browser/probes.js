@@ -307,16 +307,21 @@ globalThis.probes = (() => {
   }
 
   // What can be seen, as one text: if using a control leaves it as it was, the control is dead.
+  // A formula and a piece of code are one part each.
   function scene(probe) {
     const parts = [location.href, Math.round(scrollY), String(globalThis.printed ?? 0)];
-    for (const element of all("body *")) {
-      if (element.closest(".tooltip") || !seen(element)) continue;
+    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_ELEMENT, (element) =>
+      element.matches(".tooltip, :is(math, pre) > *") || !element.checkVisibility()
+        ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_ACCEPT);
+    while (walker.nextNode()) {
+      const element = walker.currentNode;
+      if (!seen(element)) continue;
       const box = element.getBoundingClientRect();
-      const own = [...element.childNodes].filter((node) => node.nodeType === 3);
-      const style = getComputedStyle(element);
+      const text = element.matches("math, pre") ? element.textContent
+        : [...element.childNodes].map((node) => node.nodeType === 3 ? node.data : "").join("");
       parts.push([element.localName, box.left | 0, (box.top + scrollY) | 0, box.width | 0,
-        box.height | 0, own.map((node) => node.data).join(""), element.value ?? "",
-        element.checked ?? "", element.ownerSVGElement ? style.fill : ""].join(" "));
+        box.height | 0, text, element.value ?? "", element.checked ?? "",
+        element.ownerSVGElement ? getComputedStyle(element).fill : ""].join(" "));
     }
     parts.push(getComputedStyle(document.body).backgroundColor, getComputedStyle(root).backgroundColor);
     const active = document.activeElement;
@@ -328,6 +333,12 @@ globalThis.probes = (() => {
 
   function links() {
     return [...new Set(all("a[href], link[href], area[href]").map((link) => link.href))];
+  }
+
+  // What is there to be kept is saved, not shown as raw text.
+  function kept() {
+    return all("a[href*='_downloads/']:not([download])")
+      .map((link) => `link: ${place(link)} ${quote(name(link))} is shown, not saved`);
   }
 
   // Headings, figures and numbered equations can be sent to somebody.
@@ -359,6 +370,6 @@ globalThis.probes = (() => {
 
   return {
     sideways, contrast, pictures, mathematics, loading, focus, unreadable, deadWithout,
-    controls, scene, links, permalinks, unprinted, dark, shown, seen, place, quote, name,
+    controls, scene, links, kept, permalinks, unprinted, dark, shown, seen, place, quote, name,
   };
 })();

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
 from using import DESK
@@ -15,10 +15,19 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import TypeAlias
 
-    from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, Request, Response
+    from playwright.sync_api import (
+        Browser,
+        ConsoleMessage,
+        Error,
+        Locator,
+        Page,
+        Request,
+        Response,
+    )
 
     Judge: TypeAlias = Callable[["Visit", list[str]], None]
 
+WINDOWS = 6  # kept open
 PROBES = Path(__file__).with_name("probes.js").read_text(encoding="utf-8")
 AXE = files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8")
 RUN = """(rules) => axe.run(document, {
@@ -49,15 +58,21 @@ class Visit:
     heard: list[str] = field(default_factory=list)
 
     def listen(self) -> None:
-        self.page.on("console", self._console)
-        self.page.on("pageerror", lambda error: self.heard.append(f"console: {error}"))
-        self.page.on("request", self._request)
-        self.page.on("response", self._response)
-        self.page.on("requestfailed", self._failed)
+        for event, heard in self._ears().items():
+            self.page.on(event, heard)  # type: ignore[call-overload]
 
     def go(self, address: str) -> None:
         self.page.goto(address)
         self.settle()
+
+    def leave(self) -> None:
+        """Leave the window as the next visitor of the same way should find it."""
+        for event, heard in self._ears().items():
+            self.page.remove_listener(event, heard)
+        if self.script:
+            self.page.evaluate("try { localStorage.clear() } catch {}")
+        self.page.mouse.move(0, 0)
+        self.page.goto("about:blank")
 
     def settle(self) -> None:
         """Wait until what a script or a font changes is changed."""
@@ -107,6 +122,18 @@ class Visit:
         if not self.page.evaluate("typeof probes === 'object'"):
             self.page.evaluate(f"{PROBES}; 0")
 
+    def _ears(self) -> dict[str, Callable[..., None]]:
+        return {
+            "console": self._console,
+            "pageerror": self._error,
+            "request": self._request,
+            "response": self._response,
+            "requestfailed": self._failed,
+        }
+
+    def _error(self, error: Error) -> None:
+        self.heard.append(f"console: {error}")
+
     def _console(self, message: ConsoleMessage) -> None:
         if message.type == "error":
             where = message.location["url"]
@@ -127,11 +154,22 @@ class Visit:
             self.heard.append(f"missing: {request.url}: {request.failure}")
 
 
+class Way(NamedTuple):
+    """A way to look at a site: pages that are looked at in the same way share a window."""
+
+    site: str
+    width: int
+    theme: str
+    script: bool
+    media: str
+
+
 @dataclass(frozen=True)
 class Reader:
-    """Opens pages, each in a browser profile of its own."""
+    """Opens pages, and keeps a few windows, since a new one costs more than a page."""
 
     browser: Browser
+    windows: dict[Way, Page] = field(default_factory=dict)
 
     @contextmanager
     def visit(
@@ -142,23 +180,44 @@ class Reader:
         *,
         script: bool = True,
         media: str = "screen",
+        fresh: bool = False,
     ) -> Iterator[Visit]:
-        """Open a page; on a phone's width the pointer is a finger."""
+        """Open a page; on a phone's width the pointer is a finger.
+
+        A fresh visitor has nothing in the cache; what is stored no visitor finds from another.
+        """
+        parts = urlsplit(address)
+        way = Way(f"{parts.scheme}://{parts.netloc}", width, theme, script, media)
+        window = None if fresh else self.windows.pop(way, None)
+        page = window or self._window(way)
+        visit = Visit(page, parts.netloc, width, script)
+        try:
+            visit.listen()
+            visit.go(address)
+            yield visit
+            visit.leave()
+        except BaseException:
+            page.context.close()
+            raise
+        if fresh:
+            page.context.close()
+            return
+        self.windows[way] = page
+        if len(self.windows) > WINDOWS:
+            self.windows.pop(next(iter(self.windows))).context.close()
+
+    def _window(self, way: Way) -> Page:
         context = self.browser.new_context(
-            viewport={"width": width, "height": 844},
-            color_scheme="dark" if theme == "dark" else "light",
-            has_touch=width < DESK,
-            java_script_enabled=script,
+            viewport={"width": way.width, "height": 844},
+            color_scheme="dark" if way.theme == "dark" else "light",
+            has_touch=way.width < DESK,
+            java_script_enabled=way.script,
             permissions=["clipboard-read", "clipboard-write"],
         )
         context.set_default_timeout(20_000)
         context.set_default_navigation_timeout(60_000)
         context.add_init_script(EARLY)
-        with context:
-            page = context.new_page()
-            if media == "print":
-                page.emulate_media(media="print")
-            visit = Visit(page, urlsplit(address).netloc, width, script)
-            visit.listen()
-            visit.go(address)
-            yield visit
+        page = context.new_page()
+        if way.media == "print":
+            page.emulate_media(media="print")
+        return page

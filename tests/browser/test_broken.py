@@ -60,12 +60,12 @@ def _links(reader: Reader, website: Website, name: str) -> list[str]:
 
 
 def _weight(reader: Reader, website: Website, name: str) -> list[str]:
-    with reader.visit("about:blank") as visit:
+    with reader.visit("about:blank", fresh=True) as visit:
         return looking.weight(visit.weigh(website.page(name)), 150_000)
 
 
 def _theme(reader: Reader, website: Website, name: str) -> list[str]:
-    with reader.visit(website.page(name)) as visit:
+    with reader.visit(website.page(name), fresh=True) as visit:
         return using.theme(visit, "mouse", website.page(name))
 
 

@@ -49,7 +49,7 @@ def test_the_theme_is_kept_over_pages(
     reader: Reader, website: Website, judge: Judge, width: int, hand: using.Hand, system: str
 ) -> None:
     others = map(website.page, ("self-attention/step-by-step", "search", "index"))
-    with reader.visit(website.page("index"), width, system) as visit:
+    with reader.visit(website.page("index"), width, system, fresh=True) as visit:
         judge(visit, using.theme(visit, hand, *others))
 
 

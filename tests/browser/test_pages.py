@@ -42,7 +42,7 @@ def test_a_page_is_light(
     record_property: Callable[[str, object], None],
     name: str,
 ) -> None:
-    with reader.visit("about:blank", 390) as visit:
+    with reader.visit("about:blank", 390, fresh=True) as visit:
         parts = visit.weigh(website.page(name))
         record_property("weight", sum(parts.values()))
         judge(visit, looking.weight(parts, MOST_MAIN if name in MAIN else MOST))

@@ -157,9 +157,10 @@ def in_the_text(visit: Visit, hand: Hand) -> list[str]:
 
 
 def around_the_text(visit: Visit, hand: Hand) -> list[str]:
-    """Use what helps to find one's way, each from a fresh page."""
-    faults, start = [], visit.page.url
-    for one in (contents, all_controls, menu):
+    """Use what helps to find one's way, on a page that was just opened."""
+    start = visit.page.url
+    faults = contents(visit, hand)
+    for one in (all_controls, menu):
         visit.go(start)
         faults += one(visit, hand)
     return faults
@@ -212,7 +213,7 @@ def marks(visit: Visit, hand: Hand) -> list[str]:
         else:
             use(handle, hand)
         visit.settle()
-        if not re.search(r"torch \d", mark.inner_text()):
+        if not re.search(r"(torch|python) \d", mark.inner_text()):
             faults.append(f"mark: number {i}, “{word}”, tells nothing by {hand}")
         if hand != "mouse":
             use(handle, hand)

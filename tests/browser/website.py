@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import gzip
 import mimetypes
+import sys
 import threading
 from functools import cached_property
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import unquote, urlsplit
 
 if TYPE_CHECKING:
@@ -37,6 +38,11 @@ class Website(ThreadingHTTPServer):
     def __exit__(self, *exception: object) -> None:
         self.shutdown()
         self.server_close()
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Say nothing of a browser that left."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
 
     @cached_property
     def address(self) -> str:
