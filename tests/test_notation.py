@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pytest
 
-from selfattn.drift import __main__ as command
 from selfattn.drift import sources
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -142,10 +141,6 @@ class TestGlossary:
 
 class TestInterface:
     TEXT = (DOCS / "reference" / "api.md").read_text("utf-8")
-
-    def test_every_flag_of_the_command_is_documented(self) -> None:
-        flags = set(re.findall(r"(?<!\S)--[a-z]+", command._parser().format_help()))  # noqa: SLF001
-        assert flags - {"--help"} == set(re.findall(r"\{option\} .*?(--[a-z]+)", self.TEXT))
 
     def test_every_setting_is_documented(self) -> None:
         text = (ROOT / "selfattn" / "drift" / "pages.py").read_text("utf-8")

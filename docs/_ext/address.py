@@ -44,15 +44,21 @@ def site(folder: Path) -> str:
 
 
 def _given(folder: Path) -> list[tuple[str, str]]:
-    found = [(name, os.environ[name]) for name in VARIABLES if os.environ.get(name)]
-    file = next(
-        (p for place in (folder, *folder.parents) if (p := place / "pyproject.toml").is_file()),
-        None,
-    )
-    if file is not None:
-        urls = tomllib.loads(file.read_text("utf-8")).get("project", {}).get("urls", {})
-        found += [(str(file), urls["Documentation"])] if "Documentation" in urls else []
-    return found
+    found = [(name, os.environ.get(name, "")) for name in VARIABLES]
+    return [each for each in (*found, of_project(folder, "Documentation")) if each[1]]
+
+
+def of_project(folder: Path, name: str) -> tuple[str, str]:
+    """Return a file and the address, or an empty text, that a project gives there by a name.
+
+    The file is the nearest `pyproject.toml`, in the folder or above.
+    """
+    for place in (folder, *folder.parents):
+        file = place / "pyproject.toml"
+        if file.is_file():
+            project = tomllib.loads(file.read_text("utf-8")).get("project", {})
+            return str(file), project.get("urls", {}).get(name, "")
+    return "", ""
 
 
 def of_page(config: Config, uri: str) -> str:

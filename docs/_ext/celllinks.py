@@ -95,7 +95,8 @@ class LinkCode(SphinxPostTransform):
                 yield name, target, address if outside else up + address
             else:
                 logger.warning(
-                    "Inventory missing `%s`, which `%s` is: add a line to docs/_data/inventory",
+                    "`%s`, which `%s` is, has no place to link to: document it, or add a line to"
+                    " docs/_data/inventory",
                     target,
                     name.code_str,
                     location=block,

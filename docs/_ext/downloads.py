@@ -12,7 +12,6 @@ import os
 import re
 import shutil
 import textwrap
-import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +19,8 @@ from urllib.parse import urljoin
 
 import address
 import nbformat
+from contents import reading_order
+from folded import exercise_number
 from myst_nb.sphinx_ext import OUTPUT_FOLDER
 from plain_markdown import Writer
 from sphinx.errors import ConfigError
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
     from nbformat import NotebookNode
     from sphinx.application import Sphinx
     from sphinx.config import Config
-    from sphinx.environment import BuildEnvironment
     from sphinx.util.typing import ExtensionMetadata
 
 LOGGER = logging.getLogger(__name__)
@@ -237,12 +237,8 @@ def repository(folder: Path) -> str:
 
     """
     origin, given = REPOSITORY, os.environ.get(REPOSITORY)
-    for place in (folder, *folder.parents) if given is None else ():
-        file = place / "pyproject.toml"
-        if file.is_file():
-            project = tomllib.loads(file.read_text("utf-8")).get("project", {})
-            origin, given = str(file), project.get("urls", {}).get("Repository")
-            break
+    if given is None:
+        origin, given = address.of_project(folder, "Repository")
     if not given:
         return ""
     match = GITHUB.fullmatch(given)
@@ -371,8 +367,7 @@ def _writers(app: Sphinx, name: str) -> tuple[Writer, Writer]:
         return "" if "code-name" in node["classes"] else outside(node)
 
     def number(node: nodes.Element) -> str:
-        numbers = app.env.toc_fignumbers.get(name, {}).get("exercise", {})
-        return ".".join(map(str, numbers.get((node["ids"] or [""])[0], ())))
+        return exercise_number(app.env, name, node)
 
     return Writer(everywhere, number), Writer(spare, number, marked_up=False)
 
@@ -435,13 +430,6 @@ def copy_books(app: Sphinx) -> None:
         target = Path(app.outdir, FOLDER, book.name)
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(book, target)
-
-
-def reading_order(env: BuildEnvironment, page: str, depth: int = 0) -> Iterator[tuple[str, int]]:
-    """Yield the pages as they are read, and how deep each stands in the contents."""
-    yield page, depth
-    for child in env.toctree_includes.get(page, []):
-        yield from reading_order(env, child, depth + 1)
 
 
 def note_order(app: Sphinx, exception: Exception | None) -> None:

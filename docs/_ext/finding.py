@@ -13,6 +13,7 @@ import tomllib
 from typing import TYPE_CHECKING, Any
 
 import captioned
+import contents
 import notation
 import preview
 from docutils import nodes
@@ -152,7 +153,7 @@ def _symbols() -> Iterator[Place]:
 def table(app: Sphinx) -> dict[str, Any]:
     """Return what the search page knows: the pages as a reader meets them, and the places."""
     env = app.env
-    order = list(dict.fromkeys(notation.reading_order(env, app.config.root_doc)))
+    order = list(dict(contents.reading_order(env, app.config.root_doc)))
     order += sorted(env.found_docs.difference(order))
     places: list[tuple[int, str, str, str, str]] = []
     for number, docname in enumerate(order):

@@ -49,7 +49,7 @@ class PlainExercises(SphinxPostTransform):
                 exercise.children = [title]
                 exercise.extend(_unwrapped(content))
             else:
-                number = _number(self.env, self.env.docname, exercise)
+                number = exercise_number(self.env, self.env.docname, exercise)
                 label = nodes.Text(f"Exercise {number}".strip())
                 plain = nodes.admonition("", nodes.title("", "", label, *title.children))
                 plain["ids"] = exercise["ids"]
@@ -70,9 +70,10 @@ def _unwrapped(content: list[nodes.Node]) -> list[nodes.Node]:
     return blocks
 
 
-def _number(env: BuildEnvironment, docname: str, exercise: nodes.Element) -> str:
+def exercise_number(env: BuildEnvironment, docname: str, exercise: nodes.Element) -> str:
+    """Return an exercise's number, such as "3.1", or an empty text where it has none."""
     numbers = env.toc_fignumbers.get(docname, {}).get("exercise", {})
-    return ".".join(map(str, numbers.get(exercise["ids"][0], ())))
+    return ".".join(map(str, numbers.get((exercise["ids"] or [""])[0], ())))
 
 
 def restore_count(app: Sphinx, env: BuildEnvironment) -> list[str]:

@@ -9,6 +9,8 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING
 
+from sphinx.addnodes import toctree
+
 if TYPE_CHECKING:
     from collections.abc import Collection
 
@@ -20,15 +22,15 @@ if TYPE_CHECKING:
 def shown_elsewhere(env: BuildEnvironment) -> str:
     """Return a digest of everything that a page may show of another."""
     standard = env.domains.standard_domain
+    tocs = env.tocs.items()
     tables = (
         {name: str(title) for name, title in env.titles.items()},
-        env.toctree_includes,
+        {name: [tree.attributes for tree in toc.findall(toctree)] for name, toc in tocs},
         env.toc_secnumbers,
         env.toc_fignumbers,
         standard.labels,
         standard.anonlabels,
         standard.objects,
-        env.domaindata["std"]["terms"],
         env.domains.math_domain.equations,
         env.domains.python_domain.objects,
     )

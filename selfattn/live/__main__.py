@@ -62,7 +62,7 @@ def _print(said: dict[str, Any], changed: list[str], seconds: float) -> None:
 
 
 def _arguments(words: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m selfattn.live", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m selfattn.live", description=main.__doc__)
     parser.add_argument("source", type=Path, help="the folder with conf.py and the pages")
     parser.add_argument("output", type=Path, help="the folder to build into")
     parser.add_argument("--port", type=int, default=0, help="where to serve (default: a free one)")

@@ -1,0 +1,169 @@
+"""A page is written again when something that it shows of another has changed, and only then.
+
+Each change is built without the extension too, to see that Sphinx alone leaves the page as it was.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXT = Path(__file__).resolve().parents[1] / "docs" / "_ext"
+
+CONF = f"""
+import sys
+sys.path.insert(0, {str(EXT)!r})
+extensions = ["myst_parser", *%r]
+html_theme = "basic"
+html_sidebars = {{"**": ["globaltoc.html"]}}
+numfig = True
+"""
+
+PAGES = {
+    "index": """# Book
+
+```{toctree}
+:caption: Chapters
+:numbered:
+one
+two
+part/index
+last
+```
+""",
+    "one": """# One
+
+(a-place)=
+## A place
+
+```{math}
+:label: an-equation
+a = b
+```
+
+(a-figure)=
+```{figure} picture.svg
+A caption.
+```
+
+```{glossary}
+head
+: It has a value.
+```
+
+```{py:function} spam()
+```
+""",
+    "two": """# Two
+
+{ref}`a-place`, {ref}`a-figure`, {numref}`a-figure`,
+{eq}`an-equation`, {term}`head`, {py:func}`.spam`.
+""",
+    "part/index": "# Part\n\n```{toctree}\nthree\n```\n",
+    "part/three": "# Three\n\nSome words.\n",
+    "last": "# Last\n",
+}
+
+FIGURE = "```{figure} picture.svg\nAnother.\n```\n\n(a-figure)="
+EQUATION = "```{math}\n:label: another\nb = c\n```\n\n```{math}\n:label: an-equation"
+
+# What is changed of a page, its old words and its new ones, and what page `two` then shows.
+ELSEWHERE = {
+    "title": ("one", "# One", "# First", ">1. First</a>"),
+    "caption": ("index", ": Chapters", ": Parts", ">Parts</span>"),
+    "entry": ("index", "\none\n", "\none\nOut <https://example.org>\n", ">Out</a>"),
+    "order": ("index", "part/index\nlast", "last\npart/index", ">3. Last</a>"),
+    "heading": ("one", "## A place", "## A spot", ">A spot</span>"),
+    "words": ("one", "A caption.", "A legend.", ">A legend.</span>"),
+    "figure": ("one", "(a-figure)=", FIGURE, ">Fig. 1.2</span>"),
+    "equation": ("one", "```{math}\n:label: an-equation", EQUATION, ">(1.2)</a>"),
+    "function": ("one", "py:function} spam", "py:function} spam.spam", "#spam.spam"),
+    "term": ("one", "\nhead\n", "\nHead\n", "#term-Head"),
+}
+
+
+class Book:
+    """A small book, and what its builds do."""
+
+    def __init__(self, folder: Path, *extensions: str) -> None:
+        self.folder = folder
+        self.source = folder / "source"
+        (self.source / "part").mkdir(parents=True)
+        for name, text in PAGES.items():
+            (self.source / f"{name}.md").write_text(text, "utf-8")
+        (self.source / "conf.py").write_text(CONF % (extensions,), "utf-8")
+        (self.source / "picture.svg").write_text("<svg xmlns='http://www.w3.org/2000/svg'/>")
+        self.build()
+
+    def build(self) -> tuple[set[str], set[str]]:
+        """Build, and return the pages that were read and those that were written."""
+        before = self.times("doctrees"), self.times("html")
+        command = [sys.executable, "-m", "sphinx", "-q", "-W", "-b", "html", "-d", "doctrees"]
+        subprocess.run([*command, "source", "html"], cwd=self.folder, check=True)
+        after = self.times("doctrees"), self.times("html")
+        read, written = (
+            {name for name in PAGES if new[name] != old[name]}
+            for old, new in zip(before, after, strict=True)
+        )
+        return read, written
+
+    def times(self, folder: str) -> dict[str, int]:
+        """Return when each page's file was written."""
+        suffix = ".html" if folder == "html" else ".doctree"
+        files = {name: self.folder / folder / f"{name}{suffix}" for name in PAGES}
+        return {
+            name: file.stat().st_mtime_ns if file.exists() else 0 for name, file in files.items()
+        }
+
+    def change(self, page: str, old: str, new: str) -> None:
+        file = self.source / f"{page}.md"
+        text = file.read_text("utf-8")
+        assert text.count(old) == 1
+        file.write_text(text.replace(old, new), "utf-8")
+
+    def shows(self, page: str, words: str) -> bool:
+        return words in (self.folder / "html" / f"{page}.html").read_text("utf-8")
+
+
+@pytest.fixture(scope="module")
+def book(tmp_path_factory: pytest.TempPathFactory) -> Book:
+    return Book(tmp_path_factory.mktemp("book"), "rewriting")
+
+
+@pytest.fixture(scope="module")
+def stock(tmp_path_factory: pytest.TempPathFactory) -> Book:
+    """The same book without the extension, built again when all has been changed."""
+    stock = Book(tmp_path_factory.mktemp("stock"))
+    for page, old, new, *_ in ELSEWHERE.values():
+        stock.change(page, old, new)
+    stock.build()
+    return stock
+
+
+@pytest.mark.parametrize("name", ELSEWHERE)
+def test_what_pages_show_of_others_has_them_written_again(name: str, book: Book) -> None:
+    page, old, new, shown = ELSEWHERE[name]
+    assert not book.shows("two", shown)
+    book.change(page, old, new)
+    assert book.build() == ({page}, set(PAGES))
+    assert book.shows("two", shown)
+
+
+@pytest.mark.parametrize("name", ELSEWHERE)
+def test_sphinx_alone_leaves_it_stale(name: str, stock: Book) -> None:
+    *_, shown = ELSEWHERE[name]
+    assert not stock.shows("two", shown)
+
+
+def test_a_page_of_which_others_show_nothing_is_written_alone(book: Book) -> None:
+    book.change("part/three", "Some", "Other")
+    assert book.build() == ({"part/three"}, {"part/three"})
+    assert book.build() == (set(), set())
+
+
+def test_sphinx_alone_writes_the_page_above_it(stock: Book) -> None:
+    stock.change("part/three", "Some", "Other")
+    assert stock.build() == ({"part/three"}, {"part/three", "part/index"})
