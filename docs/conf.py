@@ -59,6 +59,8 @@ inventories = {
     "torch": "https://docs.pytorch.org/docs/2.13/",
 }
 napoleon_numpy_docstring = False
+nb_code_prompt_show = "Show the {type}"  # a reader knows no "code cells"
+nb_code_prompt_hide = "Hide the {type}"
 
 # The site
 html_theme = "selfattn"  # docs/_theme, which inherits sphinx_book_theme

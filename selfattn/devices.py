@@ -1,12 +1,13 @@
 r"""The same seed, the same numbers, on any device.
 
 The CPU and a GPU have generators of their own, so one seed gives two sequences. Under
-:func:`reproducible` every random number is drawn by the CPU's and moved, in the CPU's order:
+:func:`reproducible` every random number is drawn by the CPU's and moved, in the CPU's order, for
+each seed :math:`s`:
 
 .. math::
 
     w_{\text{device}}(s) = \operatorname{move}_{\text{CPU} \to \text{device}}
-                           \bigl(w_{\text{CPU}}(s)\bigr) \quad \text{for each seed } s
+                           \bigl(w_{\text{CPU}}(s)\bigr)
 
 Initial weights, permutations and dropout masks are then the same bits everywhere. What is computed
 from them may still differ in the last digits that are held, as between two CPUs.

@@ -85,8 +85,8 @@ def attention_weights(attn_scores: Tensor, d_k: int) -> Tensor:
         d_k: The number of features of a key; the scores are divided by its square root.
 
     Returns:
-        The attention weights, shape ``(..., N, T)``: none is negative, each row sums to 1.
-        A row that holds NaN or positive infinity becomes NaN, as in ``torch.softmax``.
+        The attention weights, shape ``(..., N, T)``. None is negative, each row sums to 1. A row
+        that holds NaN or positive infinity becomes NaN, as in ``torch.softmax``.
 
     Raises:
         TypeError: If ``attn_scores`` is no floating-point tensor, or ``d_k`` is no integer.

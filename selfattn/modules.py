@@ -26,7 +26,7 @@ class SelfAttention_v1(nn.Module):
     .. math::
 
         Z = \operatorname{softmax}\!\left(
-                \frac{(X W_q)(X W_k)^\top}{\sqrt{d_{out}}}\right) X W_v
+                \frac{(X W_q)(X W_k)^\top}{\sqrt{d_{\text{out}}}}\right) X W_v
 
     The parameters ``W_query``, ``W_key`` and ``W_value`` have shape ``(d_in, d_out)`` and are drawn
     in this order by ``torch.rand``, uniformly from 0 to 1.
@@ -84,9 +84,11 @@ class SelfAttention_v2(nn.Module):
 
     .. math::
 
-        Z = \operatorname{softmax}\!\left(
-                \frac{Q K^\top}{\sqrt{d_{out}}}\right) V,
-        \qquad Q = X W_q + b_q,\; K = X W_k + b_k,\; V = X W_v + b_v
+        Q &= X W_q + b_q \\
+        K &= X W_k + b_k \\
+        V &= X W_v + b_v \\
+        Z &= \operatorname{softmax}\!\left(
+                \frac{Q K^\top}{\sqrt{d_{\text{out}}}}\right) V
 
     ``W_query``, ``W_key`` and ``W_value`` are ``nn.Linear`` layers made in this order. Each stores
     its matrix transposed, shape ``(d_out, d_in)``, drawn uniformly from ±1/√d_in; the vectors

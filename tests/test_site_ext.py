@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree as ET
 
 import pytest
 import torch
@@ -273,6 +274,30 @@ class TestMathematics:
     def test_names_are_one_word(self) -> None:
         for latex in (r"\mathrm{softmax}(x)", r"\operatorname{softmax}(x)"):
             assert re.search(r"<mi[^>]*>softmax</mi>", to_mathml(latex, display=False))
+
+    @pytest.mark.parametrize(
+        ("latex", "spaced"),
+        [
+            (r"\alpha \ln \alpha", ["α", "", "ln", "", "α"]),
+            (r"\operatorname{E}[q] \operatorname{E}[k]", [*"E[q]", "", *"E[k]"]),
+            (r"-\ln(s)", [*"−", "ln", *"(s)"]),
+        ],
+    )
+    def test_functions_stand_apart_from_letters(self, latex: str, spaced: list[str]) -> None:
+        row = ET.fromstring(to_mathml(latex, display=False))[0]  # noqa: S314 - it is ours
+        assert [part.text or "" for part in row] == spaced
+
+    @pytest.mark.parametrize(
+        ("latex", "found"),
+        [
+            (r"-\infty", '<mi mathvariant="normal">∞</mi>'),
+            (r"\mathbf{K}^\top", '<mi mathvariant="normal">⊤</mi>'),
+            ("(6,)", '<mo rspace="0">,</mo>'),
+            (r"H = -\sum_j a_j", '<mo form="prefix">−</mo>'),
+        ],
+    )
+    def test_signs_stand_close_to_what_they_belong_to(self, latex: str, found: str) -> None:
+        assert found in to_mathml(latex, display=False)
 
     @pytest.mark.parametrize(
         "latex", [r"\unheard", r"\frac{a", "a_b_c", "a & b", r"\begin{gather}a\\b\end{gather}"]

@@ -101,6 +101,20 @@ def test_foot_counts_what_was_not_verified() -> None:
     assert furniture.share(PageResult("page.md", outcomes)) == (1, 3)
 
 
+@pytest.mark.parametrize(
+    ("body", "kept"),
+    [
+        ('<span class="pre">--stderr</span>', '<span class="pre nowrap">--stderr</span>'),
+        ('<span class="pre">d_in</span>', '<span class="pre">d_in</span>'),
+        (f'<span class="pre">{"long-" * 9}</span>', f'<span class="pre">{"long-" * 9}</span>'),
+        ("<h1>A self-attention class", '<h1>A <span class="nowrap">self-attention</span> class'),
+        ("<p>A self-attention class", "<p>A self-attention class"),
+    ],
+)
+def test_short_words_with_a_hyphen_are_kept_whole(body: str, kept: str) -> None:
+    assert furniture.keep_whole(body) == kept
+
+
 def test_templates_say_why_they_are_there() -> None:
     for template in (DOCS / "_theme").rglob("*.html"):
         assert template.read_text("utf-8").startswith("{#-"), template

@@ -105,8 +105,22 @@ def furnish(
     for found, put in MENDED:
         body = body.replace(found, put)
     if body:
-        context["body"] = body
+        context["body"] = keep_whole(body)
     context["verified_foot"] = _foot(app, pagename)
+
+
+# A browser may end a line behind any hyphen; `--stderr` and the subject of a title are one word.
+WHOLE = (
+    (re.compile(r'<span class="pre">(?=[^<]{1,32}</span>)(?=[^<]*-)'), '<span class="pre nowrap">'),
+    (re.compile(r"(<h1>[^<]*?)(self-attention)"), r'\1<span class="nowrap">\2</span>'),
+)
+
+
+def keep_whole(body: str) -> str:
+    """Keep short words together that have a hyphen."""
+    for found, put in WHOLE:
+        body = found.sub(put, body)
+    return body
 
 
 def _name(asset: Any) -> str:

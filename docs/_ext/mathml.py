@@ -40,6 +40,9 @@ ROLES = {
     for role, letters in (("query", "𝐪𝐐"), ("key", "𝐤𝐊"), ("value", "𝐯𝐕"), ("weight", "𝐀αωΩ"))
     for letter in letters
 }
+# Letters that the converter takes for operators, which would stand apart from what they belong to.
+LETTERS = frozenset("∞⊤∂")
+THIN = f"{3 / 18:.4f}em"
 MATRIX_ROLES = {"q": "role-query", "k": "role-key", "v": "role-value"}
 
 
@@ -61,6 +64,8 @@ def to_mathml(latex: str, *, display: bool) -> str:
         _join_upright(element)
     for element in math.iter():
         _colour(element)
+    for element in list(math.iter()):
+        _space(element)
     problems = sorted(set(filter(None, map(_problem, math.iter()))))
     if problems:
         raise UntranslatedError("; ".join(problems))
@@ -108,6 +113,58 @@ def _colour(element: ET.Element) -> None:
         role = MATRIX_ROLES.get(index) if base == "𝐖" else None
     if role:
         element.set("class", role)
+
+
+def _space(row: ET.Element) -> None:
+    """Set letters as letters, and give functions, slashes and last commas the space TeX does."""
+    parts = list(row)
+    for place, part in enumerate(parts):
+        text = part.text or ""
+        following = parts[place + 1] if place + 1 < len(parts) else None
+        if part.tag == "mo" and (text in LETTERS or text.isalpha()):
+            part.tag = "mi"
+            part.set("mathvariant", "normal")
+        if text == "−" and place and parts[place - 1].tag == "mo" and _relates(parts[place - 1]):
+            part.set("form", "prefix")  # a sign, and no difference
+        if part.tag == "mo" and text == "/":
+            part.attrib.update(lspace="0.06em", rspace="0.06em")
+        if part.tag == "mo" and text == "," and following is not None and following.text == ")":
+            part.set("rspace", "0")  # the shape (6,) of one axis
+    if row.tag not in CHILDREN:
+        _space_functions(row)
+
+
+def _space_functions(row: ET.Element) -> None:
+    parts = list(row)
+    for place in reversed(range(len(parts))):
+        if place and _fenced(parts[place - 1]) and parts[place].tag != "mo":
+            row.insert(place, ET.Element("mspace", width=THIN))
+        if not _is_function(parts[place]):
+            continue
+        if place + 1 < len(parts) and not _opens(parts[place + 1]):
+            row.insert(place + 1, ET.Element("mspace", width=THIN))
+        if place and (parts[place - 1].tag != "mo" or parts[place - 1].text in {")", "]"}):
+            row.insert(place, ET.Element("mspace", width=THIN))
+
+
+def _is_function(part: ET.Element) -> bool:
+    name = part[0] if part.tag in {"msub", "msup", "msubsup"} else part
+    text = name.text or ""
+    upright = len(text) > 1 or name.get("mathvariant") == "normal"
+    return name.tag == "mi" and upright and text.isascii() and text.isalpha()
+
+
+def _relates(part: ET.Element) -> bool:
+    return part.text in {"=", "(", "[", ",", "<", ">", "≤", "≥", "≈"}
+
+
+def _fenced(part: ET.Element) -> bool:
+    return part.tag == "mrow" and len(part) > 0 and part[0].get("fence") == "true"
+
+
+def _opens(part: ET.Element) -> bool:
+    first = part[0] if part.tag == "mrow" and len(part) else part
+    return first.tag in {"mo", "mspace"}
 
 
 def _problem(element: ET.Element) -> str | None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from contents import reading_order
 from docutils import nodes
 from docutils.parsers.rst import directives
 from sphinx.errors import ExtensionError
@@ -123,8 +124,8 @@ class NotationTable(SphinxDirective):
         for name in symbol.code:
             code += [nodes.Text(", ")] if code else []
             code.append(nodes.literal(name, name))
-        row = nodes.row("", _entry(*said), _entry(*(code or [nodes.Text("–")])))
-        row += _entry(*(self._text(symbol.shape) if symbol.shape else [nodes.Text("–")]))
+        row = nodes.row("", _entry(*said), _entry(*code))
+        row += _entry(*(self._text(symbol.shape) if symbol.shape else []))
         row += _entry(first_place(symbol=symbol.id))
         row["ids"].append(symbol.anchor)
         return row
@@ -135,7 +136,11 @@ class NotationTable(SphinxDirective):
 
 
 def _entry(*content: nodes.Node) -> nodes.entry:
-    return nodes.entry("", nodes.paragraph("", "", *content))
+    """Fill a cell; one without content says so, and is left out where room is short."""
+    classes = [] if content else ["none"]
+    return nodes.entry(
+        "", nodes.paragraph("", "", *(content or [nodes.Text("–")])), classes=classes
+    )
 
 
 # Where symbols appear ------------------------------------------------------------------
@@ -180,16 +185,9 @@ def _section(node: nodes.Node) -> nodes.section | None:
     return parent
 
 
-def reading_order(env: BuildEnvironment, start: str) -> Iterator[str]:
-    """Yield the pages as a reader meets them."""
-    yield start
-    for docname in env.toctree_includes.get(start, []):
-        yield from reading_order(env, docname)
-
-
 def first(env: BuildEnvironment, symbol: Symbol) -> tuple[str, str] | None:
     """Return the page and the section in which a symbol first appears."""
-    for docname in reading_order(env, env.config.root_doc):
+    for docname, _ in reading_order(env, env.config.root_doc):
         for formula, section in _formulas(env).get(docname, ()):
             if docname != PAGE and symbol.is_in(formula):
                 return docname, section

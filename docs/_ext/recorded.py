@@ -24,8 +24,12 @@ if TYPE_CHECKING:
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> nodes.table:
-    """Make a table; numbers are set flush right."""
-    head = nodes.thead("", _row(columns))
+    """Make a table; numbers are set flush right, and so is what stands over them."""
+    rows = list(rows)
+    titles = [_cell(column) for column in columns]
+    for title, value in zip(titles, rows[0] if rows else (), strict=False):
+        title["classes"] = _cell(value)["classes"]
+    head = nodes.thead("", nodes.row("", *titles))
     body = nodes.tbody("", *(_row(row) for row in rows))
     specs = [nodes.colspec(colwidth=1) for _ in columns]
     group = nodes.tgroup("", *specs, head, body, cols=len(columns))
@@ -36,8 +40,11 @@ def _row(cells: Sequence[Any]) -> nodes.row:
     return nodes.row("", *(_cell(cell) for cell in cells))
 
 
+NUMBER = re.compile(r"-?\d+(\.\d+)?(e[-+]\d+)?%?")
+
+
 def _cell(value: Any) -> nodes.entry:
-    classes = ["number"] if isinstance(value, int | float) else []
+    classes = ["number"] if NUMBER.fullmatch(str(value)) else []
     lines = (paragraph(line) for line in str(value).splitlines() or [""])
     return nodes.entry("", *lines, classes=classes)
 

@@ -50,21 +50,42 @@
     matchMedia("(min-width: 64rem)").addEventListener("change", () => panels.forEach(close));
   }
 
-  // The contents follow the reading: the last heading above the upper third is the current one.
+  // A long list shows the place one is at: when the page opens, when the list does, when one reads on.
+  const reveal = (panel) => {
+    const link = panel.querySelector("a.current, [aria-current]");
+    if (!link) return;
+    const [at, box] = [link.getBoundingClientRect(), panel.getBoundingClientRect()];
+    if (at.top >= box.top && at.bottom <= Math.min(box.bottom, innerHeight)) return;
+    panel.scrollTop += at.top - box.top - box.height / 3;
+  };
+  for (const panel of panels) {
+    reveal(panel);
+    panel.addEventListener("toggle", () => reveal(panel));
+  }
+
+  // The contents follow the reading: the last heading above a line is the current one. The line is
+  // a third below the top, and goes down at the page's end, where headings can't come up to it.
   const links = new Map();
   for (const link of document.querySelectorAll(".page-toc a[href^='#']")) {
     const section = document.getElementById(decodeURIComponent(link.hash.slice(1)));
     if (section) links.set(section, link);
   }
+  let shown = null;
   const follow = () => {
+    const whole = document.documentElement.scrollHeight - innerHeight;
+    const lower = (innerHeight * 2) / 3;
+    const left = whole > 0 ? Math.min(1, (whole - scrollY) / Math.min(whole, lower)) : 1;
     let current = null;
     for (const section of links.keys()) {
-      if (section.getBoundingClientRect().top < innerHeight / 3) current = section;
+      if (section.getBoundingClientRect().top < innerHeight - left * lower) current = section;
     }
     for (const [section, link] of links) {
       if (section === current) link.setAttribute("aria-current", "true");
       else link.removeAttribute("aria-current");
     }
+    const list = links.get(current)?.closest("[popover]");
+    if (list && current !== shown && !list.matches(":hover")) reveal(list);
+    shown = current;
   };
   if (links.size) {
     let waiting = false;
