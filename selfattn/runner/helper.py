@@ -38,12 +38,13 @@ def main() -> None:
     arguments.add_argument("--preload", nargs="*", default=[])
     arguments.add_argument("--slots", type=int, required=True)
     given = arguments.parse_args()
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        # Whoever started this decides when it ends: by closing standard input.
-        signal.signal(number, signal.SIG_IGN)
+    # Whoever started this decides when it ends: by closing standard input.
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    inherited = {number: signal.signal(number, signal.SIG_IGN) for number in numbers}
     gc.disable()  # what is loaded stays: looking for waste in it takes a third of the time
     wire, page = _beside("wire"), _beside("page")
-    _preload(given.preload)
+    page.INHERITED.update(inherited)
+    _preload(given.preload, inherited)
     kernel = page.make_kernel()
     # What a fresh process would have: the children's own environment comes with each job.
     os.environ.pop("OPENBLAS_NUM_THREADS", None)
@@ -63,7 +64,7 @@ def _beside(name: str) -> Any:
     return module
 
 
-def _preload(names: list[str]) -> None:
+def _preload(names: list[str], inherited: dict[signal.Signals, Any]) -> None:
     """Import modules; start over without one that says something, which pages must show."""
     for name in names:
         if importlib.util.find_spec(name) is None:
@@ -78,6 +79,8 @@ def _preload(names: list[str]) -> None:
             __import__(name)
         if said.getvalue() or [w for w in warned if _shown(w)]:
             rest = [other for other in names if other != name]
+            for number, handler in inherited.items():
+                signal.signal(number, handler)
             words = [*sys.argv[: sys.argv.index("--preload")], "--preload", *rest]
             os.execv(sys.executable, [sys.executable, "-P", *words])  # noqa: S606
 

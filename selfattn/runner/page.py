@@ -143,6 +143,10 @@ _NAMED = 4
 """How many threads the stock kernel has numbered before the page has any."""
 
 
+INHERITED: dict[int, Any] = {}
+"""What signals did before the helper came to ignore them."""
+
+
 def run_page(kernel: Any, job: dict[str, Any], fds: dict[str, int], wire: Any) -> None:
     """Run a page; all that it shows is told to the helper."""
     _settle(job)
@@ -173,8 +177,8 @@ def _settle(job: dict[str, Any]) -> None:
     time.tzset()
     os.chdir(job["folder"])
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, signal.SIG_DFL)
+    for number in (signal.SIGTERM, signal.SIGHUP):  # `nohup` has a build ignore one of them
+        signal.signal(number, INHERITED.get(number) or signal.SIG_DFL)
     _seem_launched()
     packages = (i for i, path in enumerate(sys.path) if path.endswith("-packages"))
     sys.path.insert(next(packages, 0), "")  # where the stock kernel has it
