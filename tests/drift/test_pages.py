@@ -25,7 +25,6 @@ SLOW = ("timeout.md",)
 ELSEWHERE = (
     Kind.COULD_NOT_CHECK,  # takes an error in the comparison: see test_false_green.py
     Kind.UNREPEATABLE,  # takes a second run: see test_false_green.py
-    # no build gets as far
 )
 EXTENSIONS = ["myst_nb", "selfattn.drift", "sphinx_design"]
 ENABLED = ["colon_fence"]
