@@ -1,14 +1,23 @@
-"""Tests in a browser need more than the others, and run when they are asked for by name."""
+"""Where the modules are that tests import, and which tests run only when asked for by name.
+
+Tests in a browser need more than the others.
+"""
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import pytest
 
-BROWSER = Path(__file__).with_name("browser")
+TESTS = Path(__file__).resolve().parent
+ROOT = TESTS.parent
+BROWSER = TESTS / "browser"
+
+# The tests' own helpers, the site's extensions and the commands are modules, not packages.
+sys.path[:0] = map(str, (TESTS, ROOT / "docs" / "_ext", ROOT / "tools"))
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
 from functools import cache
-from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
+from attention_trace import attention_trace
 from markdown_it import MarkdownIt
+from the_book import DOCS, PAGES
 
 from selfattn.drift.compare import Policy, compare
 from selfattn.drift.outputs import printed
@@ -20,13 +22,8 @@ from selfattn.runner.run import execute
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
-DOCS = Path(__file__).parent.parent / "docs"
-PAGES = sorted(
-    path
-    for path in DOCS.rglob("*.md")
-    if not any(part.startswith("_") for part in path.relative_to(DOCS).parts)
-)
 SECTION = [path for path in PAGES if path.parent.name == "self-attention"]
 MOST_LINES = 12
 MANY = 40
@@ -222,11 +219,6 @@ def figures() -> Iterator[Figure]:
 @pytest.fixture(scope="session")
 def computed() -> set[str]:
     """Return every number of the figures' computation, rounded to two decimals."""
-    sys.path.insert(0, str(DOCS / "_ext"))
-    try:
-        from attention_trace import attention_trace  # noqa: PLC0415 - found by sys.path
-    finally:
-        sys.path.remove(str(DOCS / "_ext"))
     return {f"{number:.2f}" for number in flat(tuple(vars(attention_trace()).values()))}
 
 
@@ -270,3 +262,17 @@ def test_each_option_of_a_command_is_documented(module: str) -> None:
     assert unequal(text, f"python -m {module}", told) == set()
     without = text.replace("-v, --verbose", "")
     assert unequal(without, f"python -m {module}", told) == {"--verbose"}
+
+
+def recorded(name: str) -> list[dict[str, Any]]:
+    said = json.loads((DOCS / "_data" / f"{name}.json").read_text("utf-8"))
+    return [dict(zip(said["columns"], row, strict=True)) for row in said["rows"]]
+
+
+def test_what_was_recorded_of_the_check_is_of_this_book() -> None:
+    """Else renew it, as CONTRIBUTING.md says where numbers change."""
+    checked = sum(not each.unchecked for path in WITH_CELLS for each in expectations(path))
+    altered = next(row for row in recorded("mutation") if row["outputs of"] == "this book")
+    assert altered["number"] == checked
+    for lane in recorded("lanes"):
+        assert lane["verified"] + lane["exact refuses"] == checked, lane["lane"]

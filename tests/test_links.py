@@ -5,22 +5,21 @@ from __future__ import annotations
 import subprocess
 import sys
 from html.parser import HTMLParser
-from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import unquote, urldefrag, urlsplit
 
 import pytest
 from bs4 import BeautifulSoup
+from inventories import compile_inventory, parse
 from sphinx.errors import ConfigError
 from sphinx.util.inventory import InventoryFile
+from the_book import DOCS, ROOT
 
 from selfattn.drift.compare import compare
 from selfattn.drift.sources import load
 
-ROOT = Path(__file__).resolve().parents[1]
-DOCS = ROOT / "docs"
-sys.path.insert(0, str(DOCS / "_ext"))  # the site's extensions are modules, not a package
-
-from inventories import compile_inventory, parse  # noqa: E402 - after sys.path
+if TYPE_CHECKING:
+    from pathlib import Path
 
 SOURCES = {".md", ".py", ".css", ".toml", ".txt", ".bib", ".json", ".svg"}
 MANY = 1000

@@ -11,21 +11,12 @@ import tokenize
 from pathlib import Path
 
 import pytest
+from mathml import to_mathml
+from notation import WORDS, Symbol, groups, symbols
+from the_book import DOCS, PAGES, ROOT
 
 from selfattn.drift import sources
 
-ROOT = Path(__file__).resolve().parents[1]
-DOCS = ROOT / "docs"
-sys.path.insert(0, str(DOCS / "_ext"))  # the site's extensions are modules, not a package
-
-from mathml import to_mathml  # noqa: E402 - after sys.path
-from notation import WORDS, Symbol, groups, symbols  # noqa: E402 - after sys.path
-
-PAGES = sorted(
-    path
-    for path in DOCS.rglob("*.md")
-    if not any(part.startswith("_") for part in path.relative_to(DOCS).parts)
-)
 NOTATION = DOCS / "reference" / "notation.md"
 CODE = re.compile(r"^(`{3,})\{code-cell\}.*?^\1$", re.MULTILINE | re.DOTALL)
 FENCED = re.compile(

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
-from pathlib import Path
 from types import ModuleType
+from typing import TYPE_CHECKING
 from unittest import mock
 
+import celllinks
 import pytest
+import small_book
 from docutils import nodes
 from sphinx.highlighting import PygmentsBridge
 from sphinx_codeautolink.extension import resolve
 from sphinx_codeautolink.parse import Name, parse_names
+from the_book import EXT
 
-EXT = Path(__file__).resolve().parents[1] / "docs" / "_ext"
-sys.path.insert(0, str(EXT))  # the site's extensions are modules, not a package
-
-import celllinks  # noqa: E402 - after sys.path
+if TYPE_CHECKING:
+    from pathlib import Path
 
 CONF = f"""
 import sys
@@ -106,24 +105,12 @@ class Book:
 
     def __init__(self, folder: Path, pages: dict[str, str], inventory: str = INVENTORY) -> None:
         self.folder = folder
-        self.source = folder / "source"
-        files = {f"{name}.md": text for name, text in pages.items()}
-        files |= {"conf.py": CONF, "spam.py": MODULE, "_data/inventory/manual.txt": inventory}
-        for name, text in files.items():
-            file = self.source / name
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(text, "utf-8")
+        files = {"conf.py": CONF, "spam.py": MODULE, "_data/inventory/manual.txt": inventory}
+        self.source = small_book.write(folder, files | pages)
 
     def build(self, builder: str = "html") -> tuple[int, str]:
-        command = [sys.executable, "-m", "sphinx", "-q", "-n", "-W", "-b", builder, "-d", "trees"]
-        result = subprocess.run(
-            [*command, "source", builder],
-            cwd=self.folder,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        return result.returncode, result.stderr
+        said = small_book.build(self.folder, builder)
+        return said.returncode, said.stderr
 
     def page(self, name: str) -> str:
         return (self.folder / "html" / f"{name}.html").read_text("utf-8")
@@ -195,6 +182,13 @@ class TestPages:
         assert (book.folder / "html/_static/sphinx-codeautolink.css").exists()
 
 
+@pytest.mark.parametrize(("builder", "added"), [("html", 1), ("epub", 0), ("text", 0)])
+def test_the_site_alone_gets_the_style(builder: str, added: int) -> None:
+    app = mock.Mock(**{"builder.name": builder, "config.html_static_path": ["own"]})
+    celllinks.add_styles(app)
+    assert app.config.html_static_path == ["own", *[str(celllinks.STYLES)] * added]
+
+
 class TestUnknown:
     def test_a_name_without_a_place_fails_the_build(self, unknown: Book) -> None:
         status, messages = unknown.build()
@@ -208,7 +202,7 @@ class TestUnknown:
 def test_pages_are_written_again_when_names_lead_elsewhere(tmp_path: Path) -> None:
     book = Book(tmp_path, PAGES)
     assert book.build() == (0, "")
-    read = (tmp_path / "trees/deep/code.doctree").stat().st_mtime_ns
+    read = (tmp_path / "doctrees/deep/code.doctree").stat().st_mtime_ns
     written = (tmp_path / "html/deep/code.html").stat().st_mtime_ns
     (book.source / "index.md").write_text(PAGES["index"] + "\nMore.\n", "utf-8")
     assert book.build("text") == (0, "")  # its places are others; they don't count
@@ -220,7 +214,7 @@ def test_pages_are_written_again_when_names_lead_elsewhere(tmp_path: Path) -> No
     (book.source / "index.md").write_text(PAGES["index"] + module + function, "utf-8")
     assert book.build() == (0, "")
     assert ("../index.html#spam.bake", "", "spam.bake") in book.links("deep/code")
-    assert (tmp_path / "trees/deep/code.doctree").stat().st_mtime_ns == read
+    assert (tmp_path / "doctrees/deep/code.doctree").stat().st_mtime_ns == read
 
 
 class TestLines:

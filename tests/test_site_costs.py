@@ -4,23 +4,16 @@ import html
 import json
 import math
 import re
-import sys
-from pathlib import Path
 
+import drawings_cost
+import drawings_training
 import pytest
 import torch
-
-DOCS = Path(__file__).resolve().parents[1] / "docs"
-sys.path.insert(0, str(DOCS / "_ext"))  # the site's extensions are modules, not a package
-
-import drawings_cost  # noqa: E402 - after sys.path
-import drawings_training  # noqa: E402 - the same
-from attention_trace import attention_trace  # noqa: E402 - the same
-from cost import figure  # noqa: E402 - the same
-from cost_trace import FILE, FORMS, cost_trace, rounded  # noqa: E402 - the same
-from training_trace import CELL, PAGE, training_trace  # noqa: E402 - the same
-
-TRACED = re.compile(r'data-trace="([^"]+)"[^>]*>([^<]*)<')
+from attention_trace import attention_trace
+from cost import figure
+from cost_trace import FILE, FORMS, cost_trace, rounded
+from the_book import TRACED
+from training_trace import CELL, PAGE, training_trace
 
 
 def shown(name: str) -> list[tuple[str, str]]:

@@ -5,12 +5,16 @@ from __future__ import annotations
 import json
 import runpy
 import sys
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
+import small_book
+from the_book import EXT, ROOT
+from verified_devices import row
 
-ROOT = Path(__file__).parents[1]
+if TYPE_CHECKING:
+    from pathlib import Path
+
 KEPT = ROOT / "docs" / "_data" / "devices"
 ENVIRONMENT = {
     "torch": "2.13.0",
@@ -44,15 +48,22 @@ REPORT = {
 }
 
 
+CONF = f"""
+import sys
+sys.path.insert(0, {str(EXT)!r})
+extensions = ["myst_parser", "verified_devices"]
+
+def setup(app):
+    app.connect("env-before-read-docs", lambda app, env, names: print("read:", *sorted(names)))
+"""
+TABLE = "# Devices\n\n```{verified-devices}\n```\n"
+PAGES = {"conf.py": CONF, "index": "---\norphan: true\n---\n\n# Book\n"}
+PAGES["devices"] = PAGES["index"].replace("# Book\n", TABLE)
+
+
 @pytest.fixture(scope="module")
 def recorder() -> dict[str, Any]:
     return runpy.run_path(str(ROOT / "tools" / "devices.py"))
-
-
-@pytest.fixture
-def row(monkeypatch: pytest.MonkeyPatch) -> Any:
-    monkeypatch.syspath_prepend(str(ROOT / "docs" / "_ext"))
-    return runpy.run_path(str(ROOT / "docs" / "_ext" / "verified_devices.py"))["row"]
 
 
 def test_what_is_kept_of_a_report(recorder: dict[str, Any]) -> None:
@@ -65,7 +76,7 @@ def test_what_is_kept_of_a_report(recorder: dict[str, Any]) -> None:
     assert recorder["file_name"](said["environment"]) == "cuda-a-gpu-2.13.0"
 
 
-def test_a_row(recorder: dict[str, Any], row: Any) -> None:
+def test_a_row(recorder: dict[str, Any]) -> None:
     device, versions, verified, rounded = row(recorder["summarised"](REPORT))
     assert device == "A GPU (cuda:0)\ndriver 1.2, 9.0\nLinux x86_64"
     assert versions.startswith("2.13.0\nportable\n20")
@@ -93,7 +104,7 @@ def test_a_failing_book_is_not_kept(
 
 
 @pytest.mark.parametrize("path", sorted(KEPT.glob("*.json")), ids=lambda path: path.stem)
-def test_kept_reports_are_of_whole_books(path: Path, recorder: dict[str, Any], row: Any) -> None:
+def test_kept_reports_are_of_whole_books(path: Path, recorder: dict[str, Any]) -> None:
     said = json.loads(path.read_text("utf-8"))
     assert path.stem == recorder["file_name"](said["environment"])
     assert said["counts"]["failed"] == said["counts"]["drifted"] == 0
@@ -104,3 +115,42 @@ def test_kept_reports_are_of_whole_books(path: Path, recorder: dict[str, Any], r
 
 def test_the_reference_is_among_them() -> None:
     assert any(path.name.startswith("cpu-") for path in KEPT.iterdir())
+
+
+def read(folder: Path) -> list[str]:
+    """Build a book, and return the pages that were read."""
+    said = small_book.build(folder)
+    assert said.returncode == 0, said.stderr
+    (line,) = (line for line in said.stdout.splitlines() if line.startswith("read:"))
+    return line.split()[1:]
+
+
+def test_another_report_has_its_page_read_again_and_no_other(
+    recorder: dict[str, Any], tmp_path: Path
+) -> None:
+    kept = small_book.write(tmp_path, PAGES) / "_data" / "devices"
+    report = recorder["summarised"](REPORT)
+
+    def keep(name: str, device: str) -> None:
+        kept.mkdir(parents=True, exist_ok=True)
+        said = {**report, "environment": {**ENVIRONMENT, "name": device}}
+        (kept / f"{name}.json").write_text(json.dumps(said), "utf-8")
+
+    keep("m", "GPU M")
+    assert read(tmp_path) == ["devices", "index"]
+    assert read(tmp_path) == []
+    for name, device in (("z", "GPU Z"), ("a", "GPU A"), ("z", "GPU Z 2")):  # the last one changed
+        keep(name, device)
+        assert read(tmp_path) == ["devices"]
+        assert device in (tmp_path / "html" / "devices.html").read_text("utf-8")
+        assert read(tmp_path) == []
+    (kept / "a.json").unlink()
+    assert read(tmp_path) == ["devices"]
+    assert read(tmp_path) == []
+
+
+def test_a_book_without_a_report_says_what_makes_one(tmp_path: Path) -> None:
+    small_book.write(tmp_path, PAGES)
+    said = small_book.build(tmp_path)
+    assert said.returncode == 1
+    assert "no report is kept; run: nox -s device -- --record" in said.stderr

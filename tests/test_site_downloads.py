@@ -4,32 +4,31 @@ from __future__ import annotations
 
 import importlib
 import json
-import os
 import re
 import shutil
 import subprocess
 import sys
 import zipfile
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import downloads
+import ebook
 import nbformat
+import plain_markdown
 import pytest
+from chromium import chromium
 from docutils import nodes
 from nbformat.v4 import new_code_cell, new_output
+from small_book import build, write
 from sphinx.errors import ConfigError
+from the_book import EXT, ROOT
 
 from selfattn.drift.compare import compare
 from selfattn.drift.configuration import stored_reference
 from selfattn.drift.outputs import Stream, printed
 
-ROOT = Path(__file__).resolve().parents[1]
-EXT = ROOT / "docs" / "_ext"
-sys.path[:0] = [str(EXT), str(ROOT / "tools")]  # they are modules, not packages
-
-import downloads  # noqa: E402 - after sys.path
-import ebook  # noqa: E402 - the same
-import plain_markdown  # noqa: E402 - the same
+if TYPE_CHECKING:
+    from pathlib import Path
 
 REPOSITORY = "https://github.com/owner/name"
 CONF = f"""
@@ -203,32 +202,14 @@ print(f"{1 / 3:.4f}")
 )
 
 
-def build(source: Path, builder: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "sphinx", "-n", "-W", "-q", "-b", builder]
-    command += ["-d", str(source.parent / "doctrees"), str(source), str(source.parent / builder)]
-    surroundings = {k: v for k, v in os.environ.items() if not k.startswith("SELFATTN_")}
-    return subprocess.run(
-        command, capture_output=True, text=True, check=False, env=surroundings | environment
-    )
-
-
-def write(folder: Path, pages: dict[str, str]) -> Path:
-    source = folder / "source"
-    for name, text in pages.items():
-        path = source / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, "utf-8")
-    return source
-
-
 @pytest.fixture(scope="module")
 def book(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a small book's site and e-book."""
     folder = tmp_path_factory.mktemp("book")
     pages = {"index.md": INDEX, "part/page.md": PAGE, "plain.md": "# Plain\n\nNo cells.\n"}
-    source = write(folder, {"conf.py": CONF, "_templates/page.html": TEMPLATE} | pages)
+    write(folder, {"conf.py": CONF, "_templates/page.html": TEMPLATE} | pages)
     for builder in ("html", "epub"):
-        said = build(source, builder, SELFATTN_REPOSITORY=REPOSITORY)
+        said = build(folder, builder, SELFATTN_REPOSITORY=REPOSITORY)
         assert said.returncode == 0, said.stderr
     return folder
 
@@ -325,8 +306,7 @@ def test_a_notebook_reads_without_myst(notebook: Path) -> None:
 
 def test_the_same_notebook_is_made_again(book: Path, notebook: Path) -> None:
     before = notebook.read_text("utf-8")
-    source = book / "source"
-    assert build(source, "html", SELFATTN_REPOSITORY=REPOSITORY).returncode == 0
+    assert build(book, SELFATTN_REPOSITORY=REPOSITORY).returncode == 0
     again = json.loads(notebook.read_text("utf-8"))
     drawn = json.loads(before)
     for made in (again, drawn):
@@ -357,8 +337,8 @@ def test_a_notebook_opened_elsewhere_installs_the_package(
     source: str, *, installs: bool, tmp_path: Path
 ) -> None:
     page = ONE.replace("print(1)", f"{source}\nprint(1)")
-    book = write(tmp_path, {"conf.py": CONF, "index.md": page})
-    assert build(book, "html", SELFATTN_REPOSITORY=REPOSITORY).returncode == 0
+    write(tmp_path, {"conf.py": CONF, "index.md": page})
+    assert build(tmp_path, SELFATTN_REPOSITORY=REPOSITORY).returncode == 0
     stored = (tmp_path / "html" / "_downloads" / "index.ipynb").read_text("utf-8")
     assert (f'%pip install --quiet \\"git+{REPOSITORY}\\"' in stored) is installs
     assert (f"It needs `pip install git+{REPOSITORY}`" in stored) is installs
@@ -462,15 +442,14 @@ def test_a_page_links_what_there_is(book: Path) -> None:
 
 
 def test_the_whole_book_is_linked_if_it_is_there(tmp_path: Path) -> None:
-    pages = {"conf.py": CONF, "index.md": ONE, "_templates/page.html": TEMPLATE}
-    source = write(tmp_path, pages)
+    write(tmp_path, {"conf.py": CONF, "index.md": ONE, "_templates/page.html": TEMPLATE})
     whole = tmp_path / "whole.pdf"
     whole.write_bytes(b"x" * 1_234_567)
-    assert build(source, "html", SELFATTN_BOOKS=str(whole)).returncode == 0
+    assert build(tmp_path, SELFATTN_BOOKS=str(whole)).returncode == 0
     assert links(tmp_path / "html" / "index.html")[2:] == [("PDF, 1.2 MB", "_downloads/whole.pdf")]
     assert (tmp_path / "html" / "_downloads" / "whole.pdf").stat().st_size == 1_234_567
     whole.unlink()
-    said = build(source, "html", SELFATTN_BOOKS=str(whole))
+    said = build(tmp_path, SELFATTN_BOOKS=str(whole))
     assert said.returncode != 0
     assert "whole.pdf, which is not there" in said.stderr
 
@@ -583,12 +562,11 @@ def printer() -> Any:
     """The command that prints, if there is what it needs."""
     for package in ("pikepdf", "playwright", "pypdf"):
         pytest.importorskip(package)
-    module = importlib.import_module("print_book")
     try:
-        module.browser_path()
-    except module.BookError as error:
+        chromium()
+    except SystemExit as error:
         pytest.skip(str(error))
-    return module
+    return importlib.import_module("print_book")
 
 
 def test_the_pdf_is_tagged_and_whole(printer: Any, tmp_path: Path) -> None:

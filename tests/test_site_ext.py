@@ -5,8 +5,6 @@ import html
 import inspect
 import pickle
 import re
-import subprocess
-import sys
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
@@ -14,21 +12,18 @@ from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
+import small_book
 import torch
+from attention_trace import Trace, attention_trace
+from drawings import DRAWINGS
+from listing import UnknownObjectError, listing_source
+from mathml import UntranslatedError, to_mathml
+from the_book import EXT, TRACED
 
 from selfattn import SelfAttention_v1, modules
 from selfattn.examples import six_tokens
 
-EXT = Path(__file__).resolve().parents[1] / "docs" / "_ext"
-sys.path.insert(0, str(EXT))  # the site's extensions are modules, not a package
-
-from attention_trace import Trace, attention_trace  # noqa: E402 - after sys.path
-from drawings import DRAWINGS  # noqa: E402 - the same
-from listing import UnknownObjectError, listing_source  # noqa: E402 - the same
-from mathml import UntranslatedError, to_mathml  # noqa: E402 - the same
-
 TEXT = re.compile(r"<text [^>]*>.*?</text>")
-TRACED = re.compile(r'data-trace="([^"]+)"[^>]*>([^<]*)<')
 
 CONF = f"""
 import sys
@@ -105,25 +100,8 @@ BAD = {
 
 
 def write(folder: Path, pages: dict[str, str]) -> None:
-    source = folder / "source"
-    source.mkdir()
-    (source / "conf.py").write_text(CONF)
     toctree = "# Book\n\n```{toctree}\n" + "\n".join(pages) + "\n```\n"
-    for name, text in ({"index": toctree} | pages).items():
-        (source / f"{name}.md").write_text(text)
-
-
-def build(folder: Path, builder: str = "html") -> tuple[int, str, Path]:
-    """Build a small book as strictly as the real one; return status, messages, output."""
-    out = folder / builder
-    command = [sys.executable, "-m", "sphinx", "-n", "-W", "-b", builder]
-    result = subprocess.run(
-        [*command, "-d", str(folder / "doctrees"), str(folder / "source"), str(out)],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    return result.returncode, result.stderr, out
+    small_book.write(folder, {"conf.py": CONF, "index": toctree} | pages)
 
 
 @pytest.fixture(scope="module")
@@ -133,18 +111,18 @@ def good(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     )
     folder = tmp_path_factory.mktemp("good")
     write(folder, {"good": GOOD.replace("FIGURES", figures)})
-    status, messages, out = build(folder)
-    assert status == 0, messages
-    return folder, (out / "good.html").read_text()
+    said = small_book.build(folder)
+    assert said.returncode == 0, said.stderr
+    return folder, (folder / "html" / "good.html").read_text()
 
 
 @pytest.fixture(scope="module")
 def bad_messages(tmp_path_factory: pytest.TempPathFactory) -> str:
     folder = tmp_path_factory.mktemp("bad")
     write(folder, {name: f"# {name}\n\n{text}\n" for name, (text, *_) in BAD.items()})
-    status, messages, _ = build(folder)
-    assert status == 1
-    return messages
+    said = small_book.build(folder)
+    assert said.returncode == 1
+    return said.stderr
 
 
 @pytest.fixture(params=sorted(DRAWINGS))
@@ -332,11 +310,12 @@ def test_mistakes_fail_with_a_place_and_a_remedy(name: str, bad_messages: str) -
 
 @pytest.mark.parametrize("builder", ["text", "latex"])
 def test_other_builders_say_the_same_in_words(builder: str, good: tuple[Path, str]) -> None:
-    status, messages, out = build(good[0], builder)
-    assert status == 0, messages
-    text = "\n".join(file.read_text() for file in out.glob("*.t*x*"))
-    for said in ("Figure 3.14", "What projections shows", "Listing 3.1", "ran inside"):
-        assert said in text
+    folder, _ = good
+    said = small_book.build(folder, builder)
+    assert said.returncode == 0, said.stderr
+    text = "\n".join(file.read_text() for file in (folder / builder).glob("*.t*x*"))
+    for words in ("Figure 3.14", "What projections shows", "Listing 3.1", "ran inside"):
+        assert words in text
 
 
 class Ids(HTMLParser):

@@ -2,27 +2,20 @@
 
 import html
 import json
-import os
 import re
 import struct
-import subprocess
-import sys
 import tomllib
 from pathlib import Path
 from typing import Any
 
+import address
+import finding
+import preview
 import pytest
+import small_book
+import social_card
 from sphinx.errors import ConfigError
-
-ROOT = Path(__file__).resolve().parents[1]
-DOCS = ROOT / "docs"
-EXT = DOCS / "_ext"
-sys.path[:0] = [str(EXT), str(ROOT / "tools")]  # modules, not packages
-
-import address  # noqa: E402 - after sys.path
-import finding  # noqa: E402 - the same
-import preview  # noqa: E402 - the same
-import social_card  # noqa: E402 - the same
+from the_book import DOCS, EXT
 
 CONF = f"""
 import sys
@@ -106,24 +99,9 @@ OWN = "https://example.org/book/"
 
 def build(folder: Path, explained: str = EXPLAINED, base: str = "") -> tuple[int, str, Path]:
     """Build the small book; return status, messages and where it is."""
-    source = folder / "source"
-    for name, text in PAGES.items():
-        file = source / f"{name}.md"
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text)
-    (source / "conf.py").write_text(CONF)
-    (source / "_data").mkdir(exist_ok=True)
-    (source / "_data" / "explained.toml").write_text(explained)
-    quiet = {name: value for name, value in os.environ.items() if name not in address.VARIABLES}
-    command = [sys.executable, "-m", "sphinx", "-n", "-W", "--keep-going", "-b", "html"]
-    result = subprocess.run(
-        [*command, str(source), str(folder / "html")],
-        capture_output=True,
-        text=True,
-        check=False,
-        env=quiet | ({"SELFATTN_BASEURL": base} if base else {}),
-    )
-    return result.returncode, result.stderr, folder / "html"
+    small_book.write(folder, {"conf.py": CONF, "_data/explained.toml": explained} | PAGES)
+    said = small_book.build(folder, **({"SELFATTN_BASEURL": base} if base else {}))
+    return said.returncode, said.stderr, folder / "html"
 
 
 def read(out: Path, name: str) -> str:

@@ -5,13 +5,14 @@ Each change is built without the extension too, to see that Sphinx alone leaves 
 
 from __future__ import annotations
 
-import subprocess
-import sys
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+import small_book
+from the_book import EXT
 
-EXT = Path(__file__).resolve().parents[1] / "docs" / "_ext"
+if TYPE_CHECKING:
+    from pathlib import Path
 
 CONF = f"""
 import sys
@@ -21,6 +22,8 @@ html_theme = "basic"
 html_sidebars = {{"**": ["globaltoc.html"]}}
 numfig = True
 """
+
+PICTURE = "<svg xmlns='http://www.w3.org/2000/svg'/>"
 
 PAGES = {
     "index": """# Book
@@ -60,11 +63,12 @@ head
     "two": """# Two
 
 {ref}`a-place`, {ref}`a-figure`, {numref}`a-figure`,
-{eq}`an-equation`, {term}`head`, {py:func}`.spam`.
+{eq}`an-equation`, {term}`head`, {py:func}`.spam`,
+{numref}`a-place`, {ref}`here <a-point>`.
 """,
     "part/index": "# Part\n\n```{toctree}\nthree\n```\n",
-    "part/three": "# Three\n\nSome words.\n",
-    "last": "# Last\n",
+    "part/three": "# Three\n\nSome words.\n\n## Last words\n",
+    "last": "# Last\n\n(a-point)=\nA paragraph.\n",
 }
 
 FIGURE = "```{figure} picture.svg\nAnother.\n```\n\n(a-figure)="
@@ -80,6 +84,8 @@ ELSEWHERE = {
     "words": ("one", "A caption.", "A legend.", ">A legend.</span>"),
     "figure": ("one", "(a-figure)=", FIGURE, ">Fig. 1.2</span>"),
     "equation": ("one", "```{math}\n:label: an-equation", EQUATION, ">(1.2)</a>"),
+    "number": ("one", "(a-place)=", "## Before it\n\n(a-place)=", ">Section 1.2</span>"),
+    "point": ("last", "(a-point)=", "(a_point)=\nAnother.\n\n(a-point)=", '"last.html#id'),
     "function": ("one", "py:function} spam", "py:function} spam.spam", "#spam.spam"),
     "term": ("one", "\nhead\n", "\nHead\n", "#term-Head"),
 }
@@ -90,19 +96,15 @@ class Book:
 
     def __init__(self, folder: Path, *extensions: str) -> None:
         self.folder = folder
-        self.source = folder / "source"
-        (self.source / "part").mkdir(parents=True)
-        for name, text in PAGES.items():
-            (self.source / f"{name}.md").write_text(text, "utf-8")
-        (self.source / "conf.py").write_text(CONF % (extensions,), "utf-8")
-        (self.source / "picture.svg").write_text("<svg xmlns='http://www.w3.org/2000/svg'/>")
+        files = {"conf.py": CONF % (extensions,), "picture.svg": PICTURE}
+        self.source = small_book.write(folder, files | PAGES)
         self.build()
 
     def build(self) -> tuple[set[str], set[str]]:
         """Build, and return the pages that were read and those that were written."""
         before = self.times("doctrees"), self.times("html")
-        command = [sys.executable, "-m", "sphinx", "-q", "-W", "-b", "html", "-d", "doctrees"]
-        subprocess.run([*command, "source", "html"], cwd=self.folder, check=True)
+        said = small_book.build(self.folder)
+        assert said.returncode == 0, said.stderr
         after = self.times("doctrees"), self.times("html")
         read, written = (
             {name for name in PAGES if new[name] != old[name]}
@@ -162,6 +164,13 @@ def test_a_page_of_which_others_show_nothing_is_written_alone(book: Book) -> Non
     book.change("part/three", "Some", "Other")
     assert book.build() == ({"part/three"}, {"part/three"})
     assert book.build() == (set(), set())
+
+
+def test_the_page_above_one_whose_headings_have_changed_is_written_again(book: Book) -> None:
+    assert not book.shows("part/index", "LAST words</a>")
+    book.change("part/three", "## Last", "## LAST")
+    assert book.build() == ({"part/three"}, {"part/three", "part/index"})
+    assert book.shows("part/index", "LAST words</a>")
 
 
 def test_sphinx_alone_writes_the_page_above_it(stock: Book) -> None:

@@ -1,22 +1,17 @@
 """The figures of the companion pages on raw embeddings and on queries, keys and values."""
 
 import re
-import sys
 from dataclasses import fields
-from pathlib import Path
 from typing import Any
 
+import drawings_roles
 import pytest
 import torch
+from attention_trace import attention_trace
+from roles_trace import RolesTrace, roles_trace
+from the_book import TRACED
 
 from selfattn.examples import six_tokens
-
-EXT = Path(__file__).resolve().parents[1] / "docs" / "_ext"
-sys.path.insert(0, str(EXT))  # the site's extensions are modules, not a package
-
-import drawings_roles  # noqa: E402 - after sys.path
-from attention_trace import attention_trace  # noqa: E402 - the same
-from roles_trace import RolesTrace, roles_trace  # noqa: E402 - the same
 
 FIGURES = {
     "journey": (drawings_roles.journey, 23),
@@ -24,7 +19,6 @@ FIGURES = {
     "two-scores": (drawings_roles.two_scores, 72),
 }
 TEXT = re.compile(r"<text [^>]*>.*?</text>")
-TRACED = re.compile(r'data-trace="([^"]+)"[^>]*>([^<]*)<')
 
 
 @pytest.fixture(params=sorted(FIGURES))

@@ -3,21 +3,15 @@
 import inspect
 import math
 import re
-import sys
-from pathlib import Path
 
 import pytest
 import torch
-
-DOCS = Path(__file__).resolve().parents[1] / "docs"
-sys.path.insert(0, str(DOCS / "_ext"))  # the site's extensions are modules, not a package
-
-from attention_trace import attention_trace  # noqa: E402 - after sys.path
-from drawings_scaling import DRAWINGS  # noqa: E402 - the same
-from scaling_trace import SIZES, Series, scaling_trace, words_trace  # noqa: E402
+from attention_trace import attention_trace
+from drawings_scaling import DRAWINGS
+from scaling_trace import SIZES, Series, scaling_trace, words_trace
+from the_book import DOCS, TRACED
 
 NUMBER = re.compile(r"[+-]?\d+(?:\.\d*)?(?:e[+-]?\d+)?")
-TRACED = re.compile(r'data-trace="([^"]+)"[^>]*>([^<]*)<')
 
 
 def documented(page: str, name: str) -> list[float]:

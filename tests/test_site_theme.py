@@ -1,18 +1,13 @@
 """The site's theme: what a page loads, and what its foot tells."""
 
 import re
-import sys
-from pathlib import Path
 
+import furniture
 import pytest
+from the_book import DOCS
 
-DOCS = Path(__file__).parents[1] / "docs"
-sys.path.insert(0, str(DOCS / "_ext"))
-
-import furniture  # noqa: E402 - it lives among the book's extensions
-
-from selfattn.drift.check import Outcome, PageResult  # noqa: E402
-from selfattn.drift.kinds import Kind  # noqa: E402
+from selfattn.drift.check import Outcome, PageResult
+from selfattn.drift.kinds import Kind
 
 
 @pytest.fixture(scope="module")

@@ -11,21 +11,19 @@ import contextlib
 import functools
 import http.server
 import json
-import shutil
 import sys
 import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pikepdf
+from chromium import FLAGS, chromium
 from playwright.sync_api import sync_playwright
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 JOIN = Path(__file__).with_name("join_pages.js")
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-ARGUMENTS = ("--no-first-run", "--disable-background-networking", "--disable-component-update")
 MARGIN = "18mm"
 SHEET = {"width": 657, "height": 970}  # what is left of A4, in CSS pixels
 STYLE = """
@@ -42,19 +40,6 @@ FOOTER = """
 
 class BookError(RuntimeError):
     """The book can't be printed, or what was printed isn't what it must be."""
-
-
-def browser_path() -> str:
-    """Return where the system's Chromium is.
-
-    Raises:
-        BookError: If it has none.
-
-    """
-    found = next(filter(None, map(shutil.which, NAMES)), None)
-    if found is None:
-        raise BookError(f"no browser to print with: install Chromium ({', '.join(NAMES)})")
-    return found
 
 
 class _Quiet(http.server.SimpleHTTPRequestHandler):
@@ -92,9 +77,7 @@ def print_book(site: Path, order: list[dict[str, Any]], title: str, target: Path
     """
     target.parent.mkdir(parents=True, exist_ok=True)
     with served(site) as address, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=browser_path(), args=[*ARGUMENTS, "--no-sandbox"]
-        )
+        browser = playwright.chromium.launch(executable_path=chromium(), args=[*FLAGS])
         page = browser.new_page(viewport=SHEET, color_scheme="light")
         page.goto(f"{address}{order[0]['file']}")
         page.emulate_media(media="print", color_scheme="light")

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import os
 import re
 import struct
 import sys
 import zlib
 from pathlib import Path
+
+from chromium import FLAGS, chromium
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 sys.path.insert(0, str(DOCS / "_ext"))  # the site's extensions are modules, not a package
@@ -104,8 +105,7 @@ def main() -> None:
 
     text = page()
     with sync_playwright() as playwright:
-        program = os.environ.get("CHROMIUM", "/usr/bin/chromium")
-        browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        browser = playwright.chromium.launch(executable_path=chromium(), args=[*FLAGS])
         width, height = CARD_SIZE
         tab = browser.new_page(viewport={"width": width, "height": height})
         tab.set_content(text)

@@ -12,9 +12,9 @@ from playwright.sync_api import Error, sync_playwright
 
 sys.path.insert(0, str(Path(__file__).parent))  # the helpers beside this file
 
-from browsers import FLAGS, chromium, pages
+from chromium import FLAGS, chromium
 from reader import Reader
-from website import Website
+from website import Website, pages
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,8 +11,10 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from browsers import chromium, pages
-from website import Website
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
+
+from chromium import chromium
+from website import Website, pages
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

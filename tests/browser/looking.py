@@ -75,6 +75,16 @@ def weight(parts: dict[str, int], most: int) -> list[str]:
     return [f"weight: {total} bytes, {most} at most: {told}"]
 
 
+def steadiness(shifts: dict[str, float], most: float) -> list[str]:
+    """Say which pages moved most when their fonts came, if they moved too much on average."""
+    mean = sum(shifts.values()) / len(shifts)
+    if mean <= most:
+        return []
+    first = sorted(shifts.items(), key=lambda shift: -shift[1])[:5]
+    told = ", ".join(f"{name} {shift:.3f}" for name, shift in first)
+    return [f"fonts: pages shift by {mean:.3f}, {most} at most: {told}"]
+
+
 def not_found(visit: Visit) -> list[str]:
     """Look at what an address shows that is none: it says so and leads back."""
     title = visit.page.title()

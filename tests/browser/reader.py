@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         Page,
         Request,
         Response,
+        Route,
     )
 
     Judge: TypeAlias = Callable[["Visit", list[str]], None]
@@ -37,8 +38,17 @@ RUN = """(rules) => axe.run(document, {
     `axe: ${rule.id}: ${node.target.join(" ")}: ${node.any.concat(node.all, node.none)
       .map((check) => check.message).join("; ")}`))}))"""
 # Fonts, layout and what scripts do at once are over when two frames were painted.
-SETTLED = """() => document.fonts.ready.then(() => new Promise((done) =>
-  requestAnimationFrame(() => requestAnimationFrame(() => done()))))"""
+PAINTED = """() => new Promise((done) =>
+  requestAnimationFrame(() => requestAnimationFrame(() => done())))"""
+SETTLED = f"() => document.fonts.ready.then({PAINTED})"
+# How far a page has moved since it was painted, as browsers measure it.
+WATCH = """() => {
+  let sum = 0;
+  const add = (shifts) => { for (const {value} of shifts) sum += value; };
+  const watch = new PerformanceObserver((list) => add(list.getEntries()));
+  watch.observe({type: "layout-shift", buffered: true});
+  globalThis.shifted = () => { add(watch.takeRecords()); return sum; };
+}"""
 # Before the page's own scripts: printing is counted, and the first painted ground is kept.
 EARLY = """globalThis.print = () => { globalThis.printed = (globalThis.printed ?? 0) + 1; };
 const look = () => document.body
@@ -109,6 +119,23 @@ class Visit:
         self.page.evaluate("scrollTo(0, document.body.scrollHeight)")
         self.page.wait_for_load_state("networkidle")
         return sizes
+
+    def shift(self, address: str) -> float:
+        """Load a page, bring its fonts once it is painted, and tell how far it has moved."""
+        late: list[Route] = []
+        painted = False
+        self.page.route(
+            "**/*.woff2", lambda route: route.continue_() if painted else late.append(route)
+        )
+        self.page.goto(address, wait_until="domcontentloaded")
+        self.page.evaluate(WATCH)
+        self.page.evaluate(PAINTED)
+        painted = True
+        assert late, "no font was asked for"
+        for route in late:
+            route.continue_()
+        self.settle()
+        return float(self.page.evaluate("shifted()"))
 
     def axe(self, *, colours: bool) -> list[str]:
         """Ask axe; what it says about colours takes it as long as all the rest."""

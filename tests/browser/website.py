@@ -84,3 +84,9 @@ class Handler(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the same
         """Say nothing: the browser tells what it missed."""
+
+
+def pages(site: Path) -> list[str]:
+    """Return the names of a site's pages, as their addresses have them, without the ending."""
+    files = sorted(path.relative_to(site).with_suffix("") for path in site.rglob("*.html"))
+    return [path.as_posix() for path in files if not path.parts[0].startswith("_")]

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from small_book import FRONT
 
 from selfattn.drift.compare import Policy, compare
 from selfattn.drift.device import (
@@ -92,8 +93,7 @@ def cell(code: str, expected: str | None = None) -> str:
 
 
 def page(code: str = SEEDED, expected: str | None = DOCUMENTED) -> str:
-    head = "---\nfile_format: mystnb\nkernelspec:\n  name: python3\n---\n\n"
-    return head + cell(code, expected) + "\n"
+    return FRONT + cell(code, expected) + "\n"
 
 
 # Which device

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from small_book import FRONT
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.slow
 
 PAGES = Path(__file__).parent / "pages"
-FRONT = "---\nfile_format: mystnb\nkernelspec:\n  name: python3\n---\n\n"
 GOOD = FRONT + '```{code-cell} ipython3\nprint("good")\n```\n\n```{expected-output}\ngood\n```\n'
 BAD = GOOD.replace("\ngood\n", "\nbad\n")
 BESIDE = GOOD.replace('print("good")', "import beside\n\nprint(beside.TEXT)")

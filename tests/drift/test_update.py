@@ -15,6 +15,7 @@ import nbformat.v4
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
+from small_book import FRONT
 
 from selfattn.drift.check import PageResult, check_page
 from selfattn.drift.compare import Policy
@@ -36,8 +37,6 @@ if TYPE_CHECKING:
     from nbformat import NotebookNode
 
     from selfattn.drift.sources import Page
-
-FRONT = "---\nfile_format: mystnb\nkernelspec:\n  name: python3\n---\n\n"
 
 
 def run(path: Path) -> tuple[Page, NotebookNode, PageResult]:

@@ -1,0 +1,56 @@
+"""Small books: their files are written, and Sphinx builds them in a process of its own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+FRONT = "---\nfile_format: mystnb\nkernelspec:\n  name: python3\n---\n\n"
+"""What a page begins with whose cells run."""
+
+_AROUND = ("READTHEDOCS", "SELFATTN")
+"""Variables that would make of a book another one begin so."""
+
+
+def write(folder: Path, files: Mapping[str, str]) -> Path:
+    """Write the files of a book, and return where they are: `source` in the folder.
+
+    A name without an ending is a page's.
+    """
+    source = folder / "source"
+    for name, text in files.items():
+        file = source / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        (file if file.suffix else file.with_suffix(".md")).write_text(text, "utf-8")
+    return source
+
+
+def build(
+    folder: Path, builder: str = "html", *options: str, module: str = "sphinx", **variables: str
+) -> subprocess.CompletedProcess[str]:
+    """Build the book in a folder as strictly as the real one, beside its source.
+
+    Args:
+        folder: The folder; what is built is in one of the builder's name.
+        builder: Sphinx's builder.
+        *options: What else its command is told.
+        module: Whose command it is.
+        **variables: What is set in the environment.
+
+    """
+    command = [sys.executable, "-m", module, "-q", "-n", "-W", "-b", builder, "-d", "doctrees"]
+    taken = {name: value for name, value in os.environ.items() if not name.startswith(_AROUND)}
+    return subprocess.run(
+        [*command, *options, "source", builder],
+        cwd=folder,
+        env=taken | variables,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
