@@ -168,11 +168,6 @@ COMPETITORS = {
             {"SELFATTN_RUNNER": "jupyter"},
             ours=True,
         ),
-        Competitor(
-            "stock-off",
-            _sphinx("stock", "-W", "-j", JOBS, "-D", "nb_execution_mode=off"),
-            _unexecuted,
-        ),
         Competitor("stock-j1", _sphinx("stock", "-W", "-j", "1"), _shown),
         Competitor("stock-j2", _sphinx("stock", "-W", "-j", "2"), _shown),
         Competitor("plain", _script, _printed),

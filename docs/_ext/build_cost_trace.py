@@ -19,7 +19,6 @@ SIZES = BOOKS[:-1]
 NOTHING = "—"
 WAYS = {
     "off": "nothing executed",
-    "stock-off": "MyST-NB, nothing executed",
     "ours": "executed and checked",
     "twice": "executed twice",
     "plain": "one plain Python process, no pages",
@@ -131,7 +130,7 @@ def read(text: str) -> BuildCost:
         said["environment"],
         dict(runs),
         dict(failed),
-        _distinct(run["commit"] for run in said["runs"]),
+        _distinct(run["commit"] for run in said["runs"] if "commit" in run),
         _distinct(run["at"][:10] for run in said["runs"]),
         said["differences"],
     )

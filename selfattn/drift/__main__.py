@@ -59,7 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"pages compute on {device.told}", file=sys.stderr)
     if len(paths) > 1:
         known = Settings(policy, None, options.timeout, twice=options.twice)
-        begin(paths, lambda path, cells: planned(path.parent, known, cells))
+        begin(paths, lambda path, cells: planned(path.parent, known, cells)).close()
     try:
         checked = [
             _check(path, number, len(paths), options, policy)

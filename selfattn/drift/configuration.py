@@ -20,7 +20,7 @@ def find_reference(start: Path) -> dict[str, str]:
 
     It is the table ``[tool.selfattn-drift.reference]`` of the nearest ``pyproject.toml`` at or
     above ``start``: names such as ``torch``, ``system``, ``machine`` and ``device``, and the
-    value of each. A project that has none gets an empty one: its values must hold anywhere.
+    value of each. A project that has none gets an empty one: its values must hold on any CPU.
 
     Raises:
         ValueError: If the table is not one of names and texts.

@@ -35,6 +35,7 @@ from selfattn.drift.sources import DIRECTIVE, read_notebook, read_page
 from selfattn.drift.verify import Settings, chosen_policy, planned, verify
 from selfattn.runner.choice import RUNNER_VARIABLE, chosen
 from selfattn.runner.extension import start, use_the_wait
+from selfattn.runner.highlight import keep_formatters
 from selfattn.runner.run import begin
 
 if TYPE_CHECKING:
@@ -86,6 +87,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     )
     app.connect("config-inited", _leave_copies_out)
     app.connect("builder-inited", _read_settings)
+    app.connect("builder-inited", keep_formatters)
     app.connect("env-get-outdated", _outdated)
     app.connect("env-updated", _rewrite)
     app.connect("env-before-read-docs", _begin)

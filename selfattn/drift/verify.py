@@ -37,7 +37,7 @@ class Settings:
     policy: Policy | None = None
     """None: *exact* on the reference environment, *portable* elsewhere."""
     reference: Mapping[str, str] | None = None
-    """The environment on which the documented values hold to the last digit; None for any."""
+    """The environment on which the documented values hold to the last digit; None for any CPU."""
     timeout: int | None = 300
     """Seconds that a cell may take."""
     twice: bool = False
@@ -154,8 +154,27 @@ def _depends_on_hashes(cell: str) -> bool:
         found = list(ast.walk(ast.parse(cell)))
     except (SyntaxError, ValueError):
         return True  # magics, say
-    names = {node.id for node in found if isinstance(node, ast.Name)}
-    return not names.isdisjoint(_BY_HASH) or any(isinstance(n, _SETS) for n in found)
+    in_order = [_set_in_order(node) for node in found]
+    return any(
+        isinstance(node, _SETS)
+        or (isinstance(node, ast.Name) and node.id in _BY_HASH and node not in in_order)
+        for node in found
+    )
+
+
+def _set_in_order(node: ast.AST) -> ast.Name | None:
+    """Return the `set` of `sorted(set(...))`, or of its length: the same whatever its order.
+
+    With a key, elements that are alike by it stay in the set's own order.
+    """
+    match node:
+        case ast.Call(
+            func=ast.Name(id="sorted" | "len"),
+            args=[ast.Call(func=ast.Name(id="set") as made)],
+            keywords=[],
+        ):
+            return made
+    return None
 
 
 _BY_HASH = {"set", "frozenset", "hash"}
@@ -173,14 +192,14 @@ class _Runner:
             "timeout": settings.timeout,
             "may_raise": {cell.index for cell in page.cells if cell.may_raise},
         }
-        self._untouched = copy.deepcopy(notebook)
+        self._notebook = notebook
 
     def __call__(self, notebook: NotebookNode, **options: Any) -> Execution:
         return execute(notebook, **self._options, **options)
 
     def again(self, **options: Any) -> tuple[NotebookNode, Execution]:
         """Run a copy of the page and return it."""
-        notebook = copy.deepcopy(self._untouched)
+        notebook = copy.deepcopy(self._notebook)  # a run begins by clearing outputs away
         return notebook, self(notebook, **options)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -19,17 +20,19 @@ from sphinx.util import logging
 from selfattn.drift.kinds import Kind
 from selfattn.runner import helpers
 from selfattn.runner.choice import RUNNER_VARIABLE, chosen
+from selfattn.runner.highlight import highlight_cells, keep_formatters
 from selfattn.runner.meanwhile import compile_templates
 from selfattn.runner.run import begin, execute, request_for
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Sequence
 
     from nbformat import NotebookNode
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
 
     from selfattn.runner.results import Failure, Request
+    from selfattn.runner.run import Begun
 
 __all__ = ["setup", "start", "use_the_wait"]
 
@@ -44,6 +47,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     if "selfattn.drift" not in app.extensions and (runner := start()) != "jupyter":
         app.connect("env-before-read-docs", _begin_all)
         app.connect("builder-inited", _take_over)
+        app.connect("builder-inited", keep_formatters)
         if runner == "off":
             app.connect("doctree-read", _say_on_page)
             app.connect("build-finished", _say_in_log)
@@ -74,11 +78,14 @@ def _begin_all(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None:
     use_the_wait(app, docnames, begun)
 
 
-def use_the_wait(app: Sphinx, docnames: list[str], begun: Collection[Path]) -> None:
+def use_the_wait(app: Sphinx, docnames: list[str], begun: Begun) -> None:
     """Do first what needs no outputs: the helper may still be loading torch."""
-    if begun:
-        docnames.sort(key=lambda name: Path(app.env.doc2path(name)) in begun)
-        compile_templates(app)
+    if not begun.cells:
+        return
+    docnames.sort(key=lambda name: Path(app.env.doc2path(name)) in begun.cells)
+    compile_templates(app)
+    highlight_cells(app, chain.from_iterable(begun.cells.values()), begun.waits)
+    begun.close()
 
 
 def _sure_to_run(app: Sphinx, page: Path) -> bool:

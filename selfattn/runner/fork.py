@@ -7,6 +7,7 @@ import hashlib
 import inspect
 import json
 import os
+import socket
 import sys
 import textwrap
 from pathlib import Path
@@ -69,18 +70,48 @@ def _unfit_kernel(name: str) -> str:
 # Running ------------------------------------------------------------------------------
 
 
-def queue(requests: Iterable[tuple[Sequence[str], Request]]) -> None:
-    """Have pages begin: each is fetched later by :func:`run` with the same cells and request."""
-    by_seed: dict[str | None, list[tuple[str, dict[str, Any]]]] = {}
+def queue(requests: Iterable[tuple[Sequence[str], Request]]) -> list[socket.socket]:
+    """Have pages begin: each is fetched later by :func:`run` with the same cells and request.
+
+    Returns the connections by which they were asked for: a helper closes its end once it has
+    loaded what pages need, and begun.
+    """
+    by_seed: dict[str | None, list[tuple[Sequence[str], Request]]] = {}
     for cells, request in requests:
-        job = _job(cells, request)
-        by_seed.setdefault(request.hash_seed, []).append((_key(job), job))
-    for hash_seed, jobs in by_seed.items():
+        by_seed.setdefault(request.hash_seed, []).append((cells, request))
+    connections = []
+    for hash_seed, asked in by_seed.items():
         try:
-            with helper(hash_seed).connect() as connection:
-                connection.sendall(wire.pack({"do": "queue", "jobs": jobs}))
+            connection = helper(hash_seed).connect()
+            connection.sendall(wire.pack(_queued(asked)))
+            connection.shutdown(socket.SHUT_WR)
         except (GoneError, OSError) as error:
             raise UnfitError(f"the helper process is gone: {error}") from error
+        connections.append(connection)
+    return connections
+
+
+def _queued(asked: Iterable[tuple[Sequence[str], Request]]) -> dict[str, Any]:
+    """Return the message for pages that are to begin.
+
+    What pages have in common travels once: what is sent before the helper reads must not fill the
+    socket, or the build would wait for it.
+    """
+    ways: dict[str, dict[str, Any]] = {}
+    jobs = []
+    for cells, request in asked:
+        way = _way(request)
+        _begun[_digest([list(cells), way])] = environment = surroundings(request.hash_seed)
+        way["environment"] = environment
+        name = _digest(way)
+        ways[name] = way
+        jobs.append((_digest([list(cells), name]), list(cells), name))
+    return {"do": "queue", "ways": ways, "jobs": jobs}
+
+
+_begun: dict[str, dict[str, str]] = {}
+"""The environment of each page that has begun, which is that of the time: a module that Sphinx
+loads afterwards may set a variable, and pages are not run again for it."""
 
 
 def run(notebook: NotebookNode, request: Request) -> Execution:
@@ -96,11 +127,15 @@ def run(notebook: NotebookNode, request: Request) -> Execution:
         if cell.cell_type == "code":
             cell.outputs, cell.execution_count = [], None
     code = code_of(notebook)
-    job = _job([source for _, source in code], request)
+    cells = [source for _, source in code]
+    way = _way(request)
+    environment = _begun.pop(_digest([cells, way]), None)
+    way["environment"] = environment or surroundings(request.hash_seed)
     tagged = {i for i, cell in enumerate(notebook.cells) if "raises-exception" in _tags(cell)}
     may_raise = request.may_raise | tagged
     allowed = [number for number, (index, _) in enumerate(code) if index in may_raise]
-    fetch = {"do": "fetch", "key": _key(job), "job": job, "may_raise": allowed}
+    key = _digest([cells, _digest(way)])
+    fetch = {"do": "fetch", "key": key, "job": {"cells": cells, **way}, "may_raise": allowed}
     told = Told(notebook, [index for index, _ in code], may_raise, request.timeout)
     try:
         _listen(told, fetch, request.hash_seed)
@@ -136,12 +171,11 @@ def _tags(cell: NotebookNode) -> Sequence[str]:
     return tags
 
 
-def _job(cells: Sequence[str], request: Request) -> dict[str, Any]:
+def _way(request: Request) -> dict[str, Any]:
+    """Return what the helper is told of how a page is run."""
     return {
-        "cells": list(cells),
         "folder": str(request.folder),
         "timeout": request.timeout,
-        "environment": surroundings(request.hash_seed),
         "before": [_source(function) for function in request.before],
         "after": {function.__name__: _source(function) for function in request.after},
     }
@@ -152,5 +186,5 @@ def _source(function: Any) -> str:
     return textwrap.dedent(inspect.getsource(function))
 
 
-def _key(job: dict[str, Any]) -> str:
-    return hashlib.sha256(json.dumps(job, sort_keys=True).encode()).hexdigest()
+def _digest(value: Any) -> str:
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()

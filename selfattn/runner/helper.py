@@ -30,6 +30,9 @@ from typing import Any
 _CREDENTIALS = struct.Struct("3i")
 _PR_SET_PDEATHSIG = 1
 
+_AHEAD = 3
+"""Pages that may be ready before Sphinx wants them while every core runs pages."""
+
 
 def main() -> None:
     """Load what pages need, then serve until whoever started this is gone."""
@@ -142,12 +145,19 @@ class Helper:
             for key, _ in self.selector.select(self._patience()):
                 key.data()
             self._stop_late()
-            while self.waiting and self._busy() < self.slots:
+            while self.waiting and self._may_fork():
                 self._fork(self.waiting.popleft())
 
-    def _busy(self) -> int:
-        """Count the children that run: one that waits to be told whether to go on does not."""
-        return sum(job.raised is None for job in self.running)
+    def _may_fork(self) -> bool:
+        """Tell whether there is a core for one more page.
+
+        Sphinx, which reads the pages, has one for itself once others are ready: it would else lag
+        behind, and go on alone at the end.
+        """
+        # One that waits to be told whether to go on does not run.
+        busy = sum(job.raised is None for job in self.running)
+        ready = sum(job.over for job in self.jobs.values())
+        return busy < (self.slots if ready < _AHEAD else max(1, self.slots - 1))
 
     def _leave(self) -> None:
         """Take all children along."""
@@ -184,8 +194,8 @@ class Helper:
 
     def _obey(self, connection: socket.socket, message: dict[str, Any]) -> None:
         if message["do"] == "queue":
-            for key, said in message["jobs"]:
-                self._job(key, said)
+            for key, cells, way in message["jobs"]:
+                self._job(key, {"cells": cells, **message["ways"][way]})
             return
         job = self._job(message["key"], message["job"])
         if job.asker:  # of two pages that are equal, each is run

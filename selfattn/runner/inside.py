@@ -82,12 +82,8 @@ def disturb() -> None:
     import os
     import random
 
+    # NumPy's has the system's entropy once it is loaded: to load it here would take 20 ms.
     random.seed(os.urandom(16))
-    if importlib.util.find_spec("numpy"):
-        import numpy
-
-        # The old generator is the one that a page uses without saying so.
-        numpy.random.seed(int.from_bytes(os.urandom(4), "little"))  # noqa: NPY002
     if importlib.util.find_spec("torch"):
         import torch
 

@@ -6,6 +6,7 @@ import contextlib
 import functools
 import logging
 import os
+import select
 from typing import TYPE_CHECKING
 
 from selfattn.runner import fork, helpers, jupyter
@@ -16,30 +17,56 @@ from selfattn.runner.scan import scan
 from selfattn.runner.told import UnfitError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Sequence
+    import socket
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from nbformat import NotebookNode
 
     from selfattn.runner.results import Execution
 
-__all__ = ["begin", "execute", "request_for"]
+__all__ = ["Begun", "begin", "execute", "request_for"]
 
 DEVICE_VARIABLE = "SELFATTN_DEVICE"
 _LOGGER = logging.getLogger(__name__)
 
 
+class Begun:
+    """Pages that have been asked for, before they are read."""
+
+    def __init__(
+        self,
+        cells: Mapping[Path, Sequence[str]] | None = None,
+        connections: Iterable[socket.socket] = (),
+    ) -> None:
+        self.cells = cells or {}
+        """The pages, and the sources of the cells of each."""
+        self._connections = list(connections)
+
+    def waits(self) -> bool:
+        """Tell whether the helper is still loading what pages need, so that nothing runs."""
+        if self._connections and any(select.select(self._connections, [], [], 0)):
+            self.close()
+        return bool(self._connections)
+
+    def close(self) -> None:
+        """Stop asking."""
+        while self._connections:
+            self._connections.pop().close()
+
+
 def begin(
     pages: Iterable[Path], requests: Callable[[Path, Sequence[str]], Iterable[Request]]
-) -> set[Path]:
+) -> Begun:
     """Have pages begin to run, as the requests for a page and its cells say; return which."""
     if chosen() != "fork" or fork.unfit():
-        return set()
+        return Begun()
     cells = {page: code for page in pages if (code := scan(page))}
     jobs = [(code, each) for page, code in cells.items() for each in requests(page, code)]
+    connections: list[socket.socket] = []
     with contextlib.suppress(UnfitError):  # said when the first page is to be run
-        fork.queue(jobs)
-    return set(cells)
+        connections = fork.queue(jobs)
+    return Begun(cells, connections)
 
 
 def execute(  # noqa: PLR0913 - a run has these parts

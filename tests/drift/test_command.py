@@ -16,6 +16,7 @@ from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
+from small_book import FRONT
 
 import selfattn.drift.__main__ as command
 from selfattn.drift.check import Outcome, PageResult
@@ -25,7 +26,6 @@ from selfattn.drift.verify import Settings, planned
 from selfattn.runner.results import Execution
 
 UNSET = ("CI", "FORCE_COLOR", "NO_COLOR", "SELFATTN_POLICY", "GITHUB_ACTIONS")
-FRONT = "---\nfile_format: mystnb\nkernelspec:\n  name: python3\n---\n\n"
 GOOD = FRONT + '```{code-cell} ipython3\nprint("good")\n```\n```{expected-output}\ngood\n```\n'
 PICTURE = (
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNkYAAAAAYAAjCB0C8AAAAASUVORK5CYII="
@@ -502,10 +502,17 @@ def test_twice_orders_sets_otherwise(
         (["import torch\nx = {'a': [1]}", "print(x)"], None),
         (["x = 1", "y = {1, 2}"], "1"),
         (["y = {a for a in x}"], "1"),
-        (["sorted(set(words))"], "1"),
+        (["list(set(words))"], "1"),
         (["%time hash('a')"], "1"),
+        (["sorted(set(words)), len(set(words))"], None),
+        (["sorted(set(words), key=len)"], "1"),
+        (["sorted(set(words)), set(words)"], "1"),
+        (["sorted(set(set(words)))"], "1"),
     ],
-    ids=["none", "set", "comprehension", "call", "magic"],
+    ids=[
+        *("none", "set", "comprehension", "call", "magic"),
+        *("in order", "by a key", "and once not", "of a set"),
+    ],
 )
 def test_another_hash_seed_where_it_may_matter(
     cells: list[str], seed: str | None, monkeypatch: pytest.MonkeyPatch
