@@ -57,7 +57,12 @@ class Symbol:
 
     def is_all_of(self, formula: str) -> bool:
         """Whether a formula shows this symbol and nothing else."""
-        return re.fullmatch(ALONE.format(self.pattern), formula.strip()) is not None
+        return self.alone.fullmatch(formula.strip()) is not None
+
+    @functools.cached_property
+    def alone(self) -> re.Pattern[str]:
+        """What a formula is like that is all of this symbol."""
+        return re.compile(ALONE.format(self.pattern))
 
     def is_in(self, formula: str) -> bool:
         """Whether a formula holds this symbol."""
@@ -258,6 +263,8 @@ def _inside(node: nodes.Node, *kinds: type[nodes.Node]) -> bool:
 
 
 def setup(app: Sphinx) -> ExtensionMetadata:
+    for symbol in symbols():
+        symbol.alone  # noqa: B018 - compiled while nobody waits for a page
     app.add_directive("notation-table", NotationTable)
     app.add_node(first_place)
     app.connect("doctree-read", collect)

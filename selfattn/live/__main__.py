@@ -45,7 +45,7 @@ def _serve(session: Session, places: list[Path]) -> None:
     changed: list[str] = []
     while True:
         begun = time.perf_counter()
-        said = session.build()
+        said = session.build(changed)
         _print(said, changed, time.perf_counter() - begun)
         changed = watch.wait()
         if any(Path(name).parent in HELPERS for name in changed):

@@ -12,24 +12,38 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from jinja2 import FileSystemBytecodeCache
-from sphinx.application import Sphinx
 from sphinx.util.console import nocolor
 from sphinx.util.docutils import docutils_namespace, patch_docutils
 
+from selfattn.live.early import show_early
+from selfattn.live.ready import Application, Read
+from selfattn.live.warm import warm_up
 from selfattn.runner import helpers
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Callable, Collection
+
+    from sphinx.application import Sphinx
 
     from selfattn.drift.check import PageResult
 
 __all__ = ["build", "others"]
 
 
-def build(
-    source: str, output: str, doctrees: str, helper: str, before: Collection[str] = ()
+def build(  # noqa: PLR0913 - what to build, and the two ways to who asks for it
+    source: str,
+    output: str,
+    doctrees: str,
+    helper: str,
+    before: Collection[str] = (),
+    *,
+    word: Callable[[], list[str] | None] = lambda: None,
+    tell: Callable[[dict[str, Any]], None] = lambda _: None,
 ) -> dict[str, Any]:
     """Build a book as ``sphinx-build`` does, and say how it ended.
+
+    All is made ready first; then this waits for the word, which is the files that have changed
+    meanwhile. It tells whether what it has read still holds, and ends the process if it doesn't.
 
     Args:
         source: The folder with ``conf.py`` and the pages.
@@ -37,6 +51,8 @@ def build(
         doctrees: The folder for what Sphinx keeps between builds.
         helper: The address of the process that forks a child for each page; none if empty.
         before: Names of modules that the process had imported when it was forked.
+        word: Waits for the word; it is none if nothing had been read before it was given.
+        tell: Called with what is known before the end.
 
     Returns:
         ``failures``: what to show to the author, each with a title and a text;
@@ -48,13 +64,29 @@ def build(
     if helper:
         helpers.adopt(helper)
     warned = io.StringIO()
+    read = Read()
+
+    def wait(app: Sphinx) -> None:
+        _keep_templates(app)
+        warm_up(app)
+        read.note(_file_of(name) for name in sys.modules.keys() - set(before))
+        gc.freeze()
+        changed = word()
+        holds = read.holds()
+        if changed is not None:
+            holds = holds and _are_pages(app, changed)
+            tell({"holds": holds})
+            if not holds:
+                os._exit(0)
+
     results: list[PageResult] = []
     failures: list[dict[str, str]] = []
     told = ""
     try:
         with patch_docutils(source), docutils_namespace():
-            app = Sphinx(source, source, output, doctrees, "html", status=None, warning=warned)
-            _keep_templates(app)
+            places = (source, source, output, doctrees)
+            app = Application(*places, "html", status=None, warning=warned, wait=wait)
+            show_early(app, lambda: tell({"early": True, "failures": _known(app)}))
             app.build()
         results, told = _verdict(app)
     except Exception:  # noqa: BLE001 - the author's own code is part of a build
@@ -65,6 +97,12 @@ def build(
         failures.append({"title": "Sphinx warns", "text": warnings.strip()})
     summary = told.rpartition("\n\n")[2]
     return {"failures": failures, "summary": summary, "modules": others(before)}
+
+
+def _are_pages(app: Sphinx, changed: list[str]) -> bool:
+    """Tell whether files are pages that the book had before: only a build itself reads those."""
+    pages = {str(app.env.doc2path(name)) for name in app.env.found_docs}
+    return pages.issuperset(changed) and all(map(os.path.exists, changed))
 
 
 def _keep_templates(app: Sphinx) -> None:
@@ -84,6 +122,11 @@ def _verdict(app: Sphinx) -> tuple[list[PageResult], str]:
 
     results = pages.all_results_of(app.env)
     return results, report.render(results)
+
+
+def _known(app: Sphinx) -> list[dict[str, str]]:
+    """Return the failures that are known as soon as pages are read."""
+    return [failure for page in _verdict(app)[0] for failure in _drifts(page)]
 
 
 def _drifts(page: PageResult) -> list[dict[str, str]]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import socket
 import subprocess
 import sys
+from collections.abc import Callable, Collection
 from contextlib import ExitStack
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Self
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["Forker", "Server", "Session"]
 
 _BESIDE = Path(__file__).parent
+_Tell = Callable[[dict[str, Any]], None]
 
 
 class Forker:
@@ -38,6 +41,7 @@ class Forker:
                     "PYTORCH_NVML_BASED_CUDA_CHECK": "1",
                     **os.environ,
                     "OPENBLAS_NUM_THREADS": "1",
+                    "OMP_NUM_THREADS": "1",  # a build that has threads can't fork
                 },
                 stdin=subprocess.DEVNULL,
                 pass_fds=[theirs.fileno()],
@@ -45,24 +49,43 @@ class Forker:
         with ours:
             self._lines: IO[str] = ours.makefile("rw", encoding="ascii")
 
-    def _ask(self, request: dict[str, Any]) -> dict[str, Any]:
-        try:
+    def _write(self, request: dict[str, Any]) -> None:
+        with contextlib.suppress(OSError):  # it is gone: said when it is asked for something
             self._lines.write(json.dumps(request) + "\n")
             self._lines.flush()
+
+    def _read(self) -> dict[str, Any]:
+        try:
             answer = self._lines.readline()
         except OSError:
             answer = ""
         found: dict[str, Any] = json.loads(answer) if answer else {"died": self.process.wait()}
         return found
 
-    def build(self, **wanted: str) -> dict[str, Any]:
-        """Build a book; by a new helper, if this one is gone or may not fork any more."""
-        request = {"build": wanted, "environment": dict(os.environ), "path": sys.path}
-        answer = self._ask(request)
+    def stand_ready(self, wanted: dict[str, str]) -> None:
+        """Have a process make all ready for the next build."""
+        self._write(_request(wanted))
+
+    def build(self, wanted: dict[str, str], changed: list[str], tell: _Tell) -> dict[str, Any]:
+        """Build a book; by a new helper, if this one is gone or may not fork any more.
+
+        Args:
+            wanted: What to build, and where.
+            changed: The files that have changed since the build before.
+            tell: Called with what the build says before its end.
+
+        """
+        answer = self._ask_for(wanted, changed, tell)
         if "unfit" in answer or self.process.poll() is not None:
             self.close()
             self._start()
-            answer = self._ask(request)
+            answer = self._ask_for(wanted, changed, tell)
+        return answer
+
+    def _ask_for(self, wanted: dict[str, str], changed: list[str], tell: _Tell) -> dict[str, Any]:
+        self._write({**_request(wanted), "word": changed})
+        while (answer := self._read()).get("early"):
+            tell(answer)
         return answer
 
     def learn(self, names: list[str]) -> None:
@@ -70,12 +93,17 @@ class Forker:
         new = [name for name in names if name not in self._loaded]
         if new:
             self._loaded.update(new)
-            self._ask({"load": new})
+            self._write({"load": new})
+            self._read()
 
     def close(self) -> None:
         """End it, with the build that it may be at."""
         self._lines.close()
         self.process.wait()
+
+
+def _request(wanted: dict[str, str]) -> dict[str, Any]:
+    return {"build": wanted, "environment": dict(os.environ), "path": sys.path}
 
 
 class Server:
@@ -159,14 +187,14 @@ class Session:
         helpers.close()
         helpers.start()
 
-    def build(self) -> dict[str, Any]:
-        """Build the book, tell browsers, and say what came of it."""
-        said = self._forker.build(
-            source=str(self._source),
-            output=str(self._output),
-            doctrees=str(self._doctrees),
-            helper=helpers.helper().address if helpers.possible() else "",
-        )
+    def build(self, changed: Collection[str] = ()) -> dict[str, Any]:
+        """Build the book, tell browsers, and say what came of it.
+
+        Args:
+            changed: The files that have changed since the build before.
+
+        """
+        said = self._forker.build(self._wanted(), list(changed), self._server.tell)
         for way in ("died", "unfit"):
             if way in said:
                 text = f"the process of the build ended: {said[way]}"
@@ -175,4 +203,13 @@ class Session:
         said.setdefault("summary", "")
         self._server.tell(said)
         self._forker.learn(modules)
+        self._forker.stand_ready(self._wanted())
         return said
+
+    def _wanted(self) -> dict[str, str]:
+        return {
+            "source": str(self._source),
+            "output": str(self._output),
+            "doctrees": str(self._doctrees),
+            "helper": helpers.helper().address if helpers.possible() else "",
+        }

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-import http.client
-import json
 import os
 import re
 import signal
 import subprocess
 import sys
-from contextlib import closing, contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import psutil
 import pytest
+from living import PATIENCE, ROOT, Live, living
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-ROOT = Path(__file__).resolve().parents[2]
-PATIENCE = 300
+    from pathlib import Path
 
 CONF = """
 import sys
@@ -60,56 +55,6 @@ Second sentence.
 pytestmark = pytest.mark.slow
 
 
-class Live:
-    """A session, and a browser on one of its pages."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        command = [sys.executable, "-m", "selfattn.live", ".", "_build/live"]
-        self.process = subprocess.Popen(
-            command,
-            cwd=folder,
-            env={**os.environ, "PYTHONPATH": str(ROOT)},
-            stdout=subprocess.PIPE,
-            text=True,
-            start_new_session=True,
-        )
-        assert self.process.stdout is not None
-        first = self.process.stdout.readline()
-        self.port = int(first.split("/")[2].rpartition(":")[2])
-
-    @contextmanager
-    def get(self, path: str) -> Iterator[http.client.HTTPResponse]:
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
-        connection.request("GET", path)
-        with closing(connection), connection.getresponse() as answer:
-            yield answer
-
-    def page(self) -> str:
-        with self.get("/index.html") as answer:
-            return answer.read().decode()
-
-    def wait(self) -> str:
-        """Return what the terminal shows of the next build."""
-        assert self.process.stdout is not None
-        lines = []
-        for line in self.process.stdout:
-            lines.append(line)
-            if line[:2].isdigit() and line[2] == ":":
-                break
-        return "".join(lines)
-
-    def end(self, how: signal.Signals) -> None:
-        assert self.process.stdout is not None
-        self.process.send_signal(how)
-        self.process.stdout.read()
-        self.process.stdout.close()
-        self.process.wait()
-
-    def children(self) -> list[psutil.Process]:
-        return psutil.Process(self.process.pid).children(recursive=True)
-
-
 @pytest.fixture(scope="module")
 def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
     folder = tmp_path_factory.mktemp("book")
@@ -117,32 +62,8 @@ def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
     (folder / "shout.py").write_text(SHOUT)
     (folder / "helping.py").write_text("NUMBER = 1.2346\n")
     (folder / "index.md").write_text(PAGE)
-    live = Live(folder)
-    live.wait()
-    yield live
-    if live.process.poll() is None:
-        live.end(signal.SIGINT)
-
-
-def failures(live: Live) -> list[dict[str, str]]:
-    """Return what a browser is told that comes now."""
-    with live.get("/-live/events?path=/nowhere&digest=") as events:
-        events.readline()
-        said = json.loads(events.readline().decode().removeprefix("data: "))
-    found: list[dict[str, str]] = said["failures"]
-    return found
-
-
-def save(live: Live, name: str, old: str, new: str) -> str:
-    """Change a file, and return what the terminal shows of the build."""
-    path = live.folder / name
-    text = path.read_text()
-    assert old in text
-    path.with_name(".new").write_text(text.replace(old, new))
-    path.with_name(".new").rename(path)  # as many editors do
-    told = live.wait()
-    assert f" {name}, " in told
-    return told
+    with living(folder) as live:
+        yield live
 
 
 def unmarked(page: Path) -> str:
@@ -158,30 +79,30 @@ class TestSaves:
         assert "First sentence." in page
         assert "1.2346" in page
         assert "/-live/page.js" in page
-        assert failures(live) == []
+        assert live.failures() == []
 
     def test_a_save_changes_the_page(self, live: Live) -> None:
-        told = save(live, "index.md", "First sentence.", "Another sentence.")
+        told = live.save("index.md", "First sentence.", "Another sentence.")
         assert "index.md" in told
         assert "Another sentence." in live.page()
-        save(live, "index.md", "Another sentence.", "First sentence.")
+        live.save("index.md", "Another sentence.", "First sentence.")
 
     def test_a_drift_is_told_with_both_numbers_until_it_is_mended(self, live: Live) -> None:
-        told = save(live, "index.md", "output}\n1.2346", "output}\n1.2345")
-        (failure,) = failures(live)
+        told = live.save("index.md", "output}\n1.2346", "output}\n1.2345")
+        (failure,) = live.failures()
         assert failure["title"] == "index.md:16: drift"
         assert "1.2345" in failure["text"]
         assert "1.2346" in failure["text"]
         assert failure["title"] in told
-        save(live, "index.md", "output}\n1.2345", "output}\n1.2346")
-        assert failures(live) == []
+        live.save("index.md", "output}\n1.2345", "output}\n1.2346")
+        assert live.failures() == []
 
     def test_an_extension_of_the_book_is_imported_anew(self, live: Live) -> None:
-        save(live, "shout.py", "loud", "LOUDER")
-        save(live, "index.md", "First", "First of all, a")
+        live.save("shout.py", "loud", "LOUDER")
+        live.save("index.md", "First", "First of all, a")
         assert "LOUDER" in live.page()
-        save(live, "shout.py", "LOUDER", "loud")
-        save(live, "index.md", "First of all, a", "First")
+        live.save("shout.py", "LOUDER", "loud")
+        live.save("index.md", "First of all, a", "First")
 
     @pytest.mark.parametrize(
         ("name", "right", "wrong"),
@@ -190,29 +111,29 @@ class TestSaves:
     def test_a_syntax_error_is_told_until_it_is_mended(
         self, live: Live, name: str, right: str, wrong: str
     ) -> None:
-        save(live, name, right, wrong)
-        (failure,) = failures(live)
+        live.save(name, right, wrong)
+        (failure,) = live.failures()
         assert failure["title"] == "The build stopped"
         assert name in failure["text"]
         assert "First sentence." in live.page()
-        save(live, name, wrong, right)
-        assert failures(live) == []
+        live.save(name, wrong, right)
+        assert live.failures() == []
 
     def test_a_warning_is_told(self, live: Live) -> None:
-        save(live, "index.md", "Second sentence.", "Second [sentence](nowhere.md).")
-        (failure,) = failures(live)
+        live.save("index.md", "Second sentence.", "Second [sentence](nowhere.md).")
+        (failure,) = live.failures()
         assert failure["title"] == "Sphinx warns"
         assert "nowhere.md" in failure["text"]
-        save(live, "index.md", "Second [sentence](nowhere.md).", "Second sentence.")
-        assert failures(live) == []
+        live.save("index.md", "Second [sentence](nowhere.md).", "Second sentence.")
+        assert live.failures() == []
 
     def test_a_build_that_dies_is_told(self, live: Live) -> None:
-        save(live, "shout.py", "WORD =", "import os; os.kill(os.getpid(), 11)\nWORD =")
-        (failure,) = failures(live)
+        live.save("shout.py", "WORD =", "import os; os.kill(os.getpid(), 11)\nWORD =")
+        (failure,) = live.failures()
         assert failure["title"] == "The build ended too early"
         assert "-11" in failure["text"]
-        save(live, "shout.py", "import os; os.kill(os.getpid(), 11)\n", "")
-        assert failures(live) == []
+        live.save("shout.py", "import os; os.kill(os.getpid(), 11)\n", "")
+        assert live.failures() == []
 
     def test_the_pages_are_those_of_a_build(self, live: Live, tmp_path: Path) -> None:
         command = [sys.executable, "-m", "sphinx", "-q", "-d", str(tmp_path / "d")]

@@ -1,0 +1,6 @@
+"""Where the module is that these tests import."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
