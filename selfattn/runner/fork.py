@@ -10,6 +10,7 @@ import os
 import socket
 import sys
 import textwrap
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -80,14 +81,16 @@ def queue(requests: Iterable[tuple[Sequence[str], Request]]) -> list[socket.sock
     for cells, request in requests:
         by_seed.setdefault(request.hash_seed, []).append((cells, request))
     connections = []
-    for hash_seed, asked in by_seed.items():
-        try:
-            connection = helper(hash_seed).connect()
-            connection.sendall(wire.pack(_queued(asked)))
-            connection.shutdown(socket.SHUT_WR)
-        except (GoneError, OSError) as error:
-            raise UnfitError(f"the helper process is gone: {error}") from error
-        connections.append(connection)
+    with ExitStack() as opened:
+        for hash_seed, asked in by_seed.items():
+            try:
+                connection = opened.enter_context(helper(hash_seed).connect())
+                connection.sendall(wire.pack(_queued(asked)))
+                connection.shutdown(socket.SHUT_WR)
+            except (GoneError, OSError) as error:
+                raise UnfitError(f"the helper process is gone: {error}") from error
+            connections.append(connection)
+        opened.pop_all()
     return connections
 
 
