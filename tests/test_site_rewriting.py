@@ -5,10 +5,13 @@ Each change is built without the extension too, to see that Sphinx alone leaves 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
 
 import pytest
+import rewriting
 import small_book
+from sphinx.locale import get_translation
 from the_book import EXT
 
 if TYPE_CHECKING:
@@ -176,3 +179,23 @@ def test_the_page_above_one_whose_headings_have_changed_is_written_again(book: B
 def test_sphinx_alone_writes_the_page_above_it(stock: Book) -> None:
     stock.change("part/three", "Some", "Other")
     assert stock.build() == ({"part/three"}, {"part/three", "part/index"})
+
+
+def test_a_name_and_the_promise_of_its_translation_are_the_same() -> None:
+    """As `nox -s live` has it: the first save wrote all pages."""
+
+    def shown(name: Any) -> str:
+        standard = SimpleNamespace(
+            labels={"search": ("search", "", name)}, anonlabels={}, objects={}
+        )
+        others = {each: SimpleNamespace(equations={}, objects={}) for each in ("math", "python")}
+        domains = {f"{each}_domain": found for each, found in others.items()}
+        env: Any = SimpleNamespace(
+            domains=SimpleNamespace(standard_domain=standard, **domains),
+            **{key: {} for key in ("titles", "tocs", "toc_secnumbers", "toc_fignumbers")},
+        )
+        return rewriting.shown_elsewhere(env)
+
+    promised = get_translation("no catalogue")("Search Page")
+    assert repr(promised) != repr("Search Page")
+    assert shown(promised) == shown("Search Page") != shown("Search")

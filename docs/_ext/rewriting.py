@@ -28,7 +28,8 @@ def shown_elsewhere(env: BuildEnvironment) -> str:
         {name: [tree.attributes for tree in toc.findall(toctree)] for name, toc in tocs},
         env.toc_secnumbers,
         env.toc_fignumbers,
-        standard.labels,
+        # A name may be a text or a promise of its translation, as its module was loaded.
+        {name: [str(part) for part in label] for name, label in standard.labels.items()},
         standard.anonlabels,
         standard.objects,
         env.domains.math_domain.equations,
