@@ -508,10 +508,11 @@ def test_twice_orders_sets_otherwise(
         (["sorted(set(words), key=len)"], "1"),
         (["sorted(set(words)), set(words)"], "1"),
         (["sorted(set(set(words)))"], "1"),
+        (["sorted(hash(words))"], "1"),
     ],
     ids=[
         *("none", "set", "comprehension", "call", "magic"),
-        *("in order", "by a key", "and once not", "of a set"),
+        *("in order", "by a key", "and once not", "of a set", "of a hash"),
     ],
 )
 def test_another_hash_seed_where_it_may_matter(
