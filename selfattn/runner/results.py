@@ -5,15 +5,22 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from nbformat import v4
+
+from selfattn.drift.kinds import Kind
+from selfattn.runner.limit import CELLS_OF_A_PAGE, clipped, first_and_last
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from pathlib import Path
 
     from nbformat import NotebookNode
 
-    from selfattn.drift.kinds import Kind
+__all__ = ["OUTPUT_LIMIT", "Execution", "Failure", "Request", "ended", "excess", "joined"]
 
-__all__ = ["Execution", "Failure", "Request", "ended", "joined"]
+
+OUTPUT_LIMIT = 10_000_000
+"""Bytes that the outputs of a cell may take, unless a book says otherwise."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +62,8 @@ class Request:
     """Functions of it to run after the last."""
     hash_seed: str | None = None
     """What orders sets of texts, ``PYTHONHASHSEED``; None leaves it as it is."""
+    output_limit: int = OUTPUT_LIMIT
+    """Bytes that the outputs of a cell may take; those of a page may take four times as many."""
 
 
 def ended(executed: Iterable[int], failure: Failure | None, answers: dict[str, Any]) -> Execution:
@@ -73,3 +82,19 @@ def joined(outputs: Iterable[NotebookNode]) -> list[NotebookNode]:
         else:
             whole.append(output)
     return whole
+
+
+def excess(notebook: NotebookNode, index: int, limit: int) -> Failure:
+    """Say that a page printed too much in a cell, and keep both ends of what the cell printed."""
+    outputs = notebook.cells[index].outputs if index >= 0 else []
+    text = "".join(output.text for output in outputs if output.output_type == "stream")
+    if index >= 0:
+        kept = v4.new_output("stream", name="stdout", text=clipped(text))  # type: ignore[no-untyped-call]
+        notebook.cells[index].outputs = [kept]
+    told = (
+        f"its outputs took more than {limit:,} bytes, or those of the page more than "
+        f"{limit * CELLS_OF_A_PAGE:,}"
+    )
+    if text:
+        told += f"; they began and ended so:\n{first_and_last(text)}"
+    return Failure(Kind.OUTPUT_LIMIT, index, told)

@@ -45,20 +45,32 @@ class Begun:
 
     def waits(self) -> bool:
         """Tell whether the helper is still loading what pages need, so that nothing runs."""
-        if self._connections and any(select.select(self._connections, [], [], 0)):
+        if not self._connections:
+            return False
+        poll = select.poll()
+        for connection in self._connections:
+            poll.register(connection, select.POLLIN)
+        if poll.poll(0):
             self.close()
         return bool(self._connections)
 
     def close(self) -> None:
-        """Stop asking."""
-        while self._connections:
-            self._connections.pop().close()
+        """Stop asking; the connections stay open, for they own the pages."""
+        self._connections.clear()
 
 
 def begin(
     pages: Iterable[Path], requests: Callable[[Path, Sequence[str]], Iterable[Request]]
 ) -> Begun:
-    """Have pages begin to run, as the requests for a page and its cells say; return which."""
+    """Have the pages of a build begin to run, as the requests for a page and its cells say.
+
+    What this process has begun before, for another build, is dropped.
+
+    Returns:
+        Which have begun.
+
+    """
+    fork.forget()
     if chosen() != "fork" or fork.unfit():
         return Begun()
     cells = {page: code for page in pages if (code := scan(page))}
