@@ -56,6 +56,7 @@ _OF_NOTEBOOKS = {
         "mend the cell, or save the notebook with what it prints now",
     ),
     Kind.TIMEOUT: (Kind.TIMEOUT.meaning, "make it faster, or raise the limit with `--timeout`"),
+    Kind.OUTPUT_LIMIT: (Kind.OUTPUT_LIMIT.meaning, "print less in the cell"),
     Kind.NOT_EXECUTED: (Kind.NOT_EXECUTED.meaning, "mend what stopped the notebook before it"),
     Kind.UNREADABLE: (Kind.UNREADABLE.meaning, "mend the file: it must be a notebook in JSON"),
     Kind.UNREPEATABLE: (

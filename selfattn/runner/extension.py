@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from selfattn.runner.results import Failure, Request
     from selfattn.runner.run import Begun
 
-__all__ = ["setup", "start", "use_the_wait"]
+__all__ = ["forget_pages", "setup", "start", "use_the_wait"]
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
@@ -49,7 +49,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
         app.connect("env-before-read-docs", _begin_all)
         app.connect("builder-inited", _take_over)
         app.connect("builder-inited", keep_formatters)
-        app.connect("build-finished", _forget_all)
+        app.connect("build-finished", forget_pages)
         if runner == "off":
             app.connect("doctree-read", _say_on_page)
             app.connect("build-finished", _say_in_log)
@@ -81,7 +81,7 @@ def _begin_all(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None:
     use_the_wait(app, docnames, begun)
 
 
-def _forget_all(_app: Sphinx, _exception: Exception | None) -> None:
+def forget_pages(_app: Sphinx, _exception: Exception | None) -> None:
     """Drop the pages that have begun and were not read."""
     fork.forget()
 

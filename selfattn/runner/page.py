@@ -152,7 +152,7 @@ def run_page(kernel: Any, job: dict[str, Any], fds: dict[str, int], wire: Any, l
     """Run a page; all that it shows is told to the helper."""
     _settle(job)
     channel = Channel(kernel.session, fds, wire, limit, limit.Allowance(job["output_limit"]))
-    os.register_at_fork(after_in_child=channel.close)
+    os.register_at_fork(after_in_child=channel.close)  # what a page forks can't spoil its messages
     kernel.session.tell = channel.told
     kernel.session.pid = os.getpid()
     sys.stdout, sys.stderr = channel.streams
@@ -244,14 +244,14 @@ class Channel:
         """Take the ends of the pipes, and what may be printed."""
         self._events, self._control = fds["events"], fds["control"]
         self._wire, self._limit, self._allowance = wire, limit, allowance
-        self.closed = False
+        self._pid = os.getpid()
         self._writing, self._reading = threading.RLock(), threading.RLock()
         self.streams = [Printing(self, session, "stdout", 1), Printing(self, session, "stderr", 2)]
         self._watched = list(zip(self.streams, (fds["out"], fds["err"]), strict=True))
 
     def tell(self, **message: Any) -> None:
         """Send a message to the helper."""
-        if self.closed:
+        if self.is_copied:
             return
         data = self._wire.pack(message)
         with self._writing:
@@ -261,22 +261,28 @@ class Channel:
 
     def _stop(self, message: dict[str, Any]) -> None:
         """End this process, which prints without end, with the last that it printed."""
+        last = []
         if message["type"] == "stream":
-            text = self._limit.clipped(message["text"])
-            self._wire.write_all(self._events, self._wire.pack({**message, "text": text}))
-        self._wire.write_all(self._events, self._wire.pack({"type": "excess"}))
-        os._exit(0)
+            last = [{**message, "text": self._limit.clipped(message["text"])}]
+        with self._writing:
+            for each in (*last, {"type": "excess"}):
+                self._wire.write_all(self._events, self._wire.pack(each))
+            os._exit(0)
 
     def may_go_on(self) -> bool:
         """Ask the helper whether the page goes on after an error."""
         return os.read(self._control, 1) == b"+"
 
-    def close(self) -> None:
-        """Close the way to the helper, in a process that the page has forked.
+    @property
+    def is_copied(self) -> bool:
+        """Whether this process was forked by the page, which alone speaks to the helper.
 
         It would tell once more all that the page itself tells, or break its messages in two.
         """
-        self.closed = True
+        return os.getpid() != self._pid
+
+    def close(self) -> None:
+        """Close the way to the helper, in a process that the page has forked."""
         for fd in (self._events, self._control):
             with contextlib.suppress(OSError):  # the page may have closed it
                 os.close(fd)
@@ -296,9 +302,16 @@ class Channel:
         """Pass on a piece of a stream."""
         if not text:
             return
+        too_long = len(text) > self._allowance.limit
+        if too_long:  # to be copied, and refused
+            text = self._limit.clipped(text)
         text = text.encode(errors="backslashreplace").decode()  # half a surrogate is no text
         cell = stream.parent_header.get("msg_id", "")
-        self.tell(type="stream", name=stream.name, text=text, cell=cell, at=time.monotonic())
+        message = {"type": "stream", "name": stream.name, "text": text, "cell": cell}
+        message["at"] = time.monotonic()
+        if too_long and not self.is_copied:
+            self._stop(message)
+        self.tell(**message)
 
     def drain(self) -> None:
         """Pass on what was written past Python, to a descriptor itself, by a subprocess, say."""
@@ -375,8 +388,8 @@ async def _run(kernel: Any, job: dict[str, Any], channel: Channel, limit: Any) -
     for index, code in enumerate(job["cells"]):
         channel.tell(type="cell", index=index)
         ending = await _run_cell(kernel, index, code)
-        if channel.closed:
-            os._exit(0)  # this process was forked in the cell, and has come to its end
+        if channel.is_copied:
+            os._exit(0)  # it was forked in the cell, which is over
         if "evalue" in ending:  # the output itself has all of it
             ending["evalue"] = limit.clipped(ending["evalue"])
         channel.tell(type="ended", index=index, **ending)

@@ -123,7 +123,7 @@ class Told:
         self.over = True
 
     def _hear_garbled(self, message: dict[str, Any]) -> None:
-        told = "the page's process wrote to a descriptor of the runner's, or forked past Python"
+        told = "it wrote to a descriptor of the runner's, which expected messages"
         self._stop(Kind.DEAD_KERNEL, f"{told}: {message['why']}")
 
     def _hear_over(self, message: dict[str, Any]) -> None:

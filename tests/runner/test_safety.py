@@ -135,8 +135,9 @@ def test_page_that_writes_to_any_descriptor_fails_alone(pages: Pages, junk: byte
         "os.closerange(3, 64)",
     ],
 )
-def test_page_that_forks_goes_on_alone(pages: Pages, said: Any, child: str) -> None:
-    fork_in_cell = f"import os, sys\npid = os.fork()\nif not pid:\n    pass\n    {child}\n"
+@pytest.mark.parametrize("fork", ["os.fork()", "ctypes.PyDLL(None).fork()"])
+def test_page_that_forks_goes_on_alone(pages: Pages, said: Any, fork: str, child: str) -> None:
+    fork_in_cell = f"import ctypes, os, sys\npid = {fork}\nif not pid:\n    pass\n    {child}\n"
     fork_in_cell += "else:\n    for n in range(1000):\n        print(n)"
     wait = "_, status = os.waitpid(pid, 0)\nprint('ended', status)"
     made, ended = pages.fork(fork_in_cell, wait, "print('next')")
