@@ -9,7 +9,7 @@ Who owns, ends and closes what:
 - **The helper** belongs to the process that started it, which holds the other end of its standard
   input and ends it by closing that end.
 - **The guard** is the helper's parent, and small. When the helper is gone, however it went, what
-  its pages had started becomes the guard's ("subreaper"): it kills that, and ends. A helper whose
+  its pages had started becomes the child of the guard: it kills that, and ends. A helper whose
   guard is gone ends too.
 - **A job** belongs to a connection: to the one that queued it, then to the one that fetched it. At
   the end of a connection its jobs are dropped, and their children killed. So nothing outlives the

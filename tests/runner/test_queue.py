@@ -12,6 +12,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import small_book
 from processes import alive, wait_until
 
 from selfattn.drift.kinds import Kind
@@ -208,3 +209,24 @@ def test_pages_are_given_to_what_a_build_forks(pages: Pages) -> None:
     assert os.waitpid(reader, 0)[1] == 0
     assert (pages.folder / "ran").read_text() == "None\n"  # it ran once
     fork.forget()
+
+
+COUNTING = """
+from selfattn.runner import fork
+extensions = ["myst_nb", "selfattn.runner"]
+
+def count(*_):
+    with open("owners", "a") as file:
+        print(len(fork._owners), file=file)
+
+def setup(app):
+    app.connect("env-updated", count)
+    app.connect("build-finished", count, priority=900)
+"""
+PAGE = small_book.FRONT + "# A page\n\n```{code-cell} ipython3\nprint(1)\n```\n"
+
+
+def test_sphinx_drops_what_it_has_queued_when_it_is_finished(tmp_path: Path) -> None:
+    small_book.write(tmp_path, {"conf.py": COUNTING, "index": PAGE})
+    assert small_book.build(tmp_path, "dummy").returncode == 0
+    assert (tmp_path / "owners").read_text() == "1\n0\n"
