@@ -99,6 +99,11 @@ class Kind(Enum):
         "an output holds a memory address, which differs in each run",
         "print something else: a name, a type, a value",
     )
+    UNSETTLED = (
+        "unsettled",
+        "a file that the page reads was changed while the book was built",
+        "build again; if a page writes what another one reads, write it before the build",
+    )
     COULD_NOT_CHECK = (
         "could-not-check",
         "the check itself failed, so nothing is known",
@@ -125,6 +130,7 @@ class Kind(Enum):
             Kind.NOT_EXECUTED,
             Kind.NOTHING_CHECKED,
             Kind.UNREADABLE,
+            Kind.UNSETTLED,
             Kind.COULD_NOT_CHECK,
         )
 

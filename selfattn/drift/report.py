@@ -74,6 +74,8 @@ class Counts:
     skipped: int = 0
     """Outputs that are no text: pictures and widgets."""
     pages: int = 0
+    left: int = 0
+    """Pages that were not run in this build: what came of them is what an earlier one found."""
 
     @property
     def checked(self) -> int:
@@ -103,6 +105,7 @@ def count(results: Iterable[PageResult]) -> Counts:
         accepted=sum(len(outcome.verdict.accepted) for outcome in good),
         waived=sum(len(outcome.verdict.waived) for outcome in good),
         pages=len(pages),
+        left=sum(not page.was_run for page in pages),
     )
 
 
@@ -141,6 +144,8 @@ def summary(results: Sequence[PageResult], *, noun: str = "output") -> str:
     ):
         if number:
             parts.append(f"{number} {name}")
+    if counted.left:
+        parts.append(f"{_many(counted.left, 'page')} not run again")
     return f"{', '.join(parts)} ({describe_environment(results, full=True)})"
 
 
@@ -208,6 +213,7 @@ def render(
         for outcome in sorted(_gathered(page.outcomes), key=lambda outcome: outcome.line)
         if outcome.kind.fails or verbose or _noteworthy(outcome)
     ]
+    blocks += [note for page in results for note in page.notes]
     failed = any(page.failed for page in results)
     last = summary(results, noun=noun)
     blocks.append(paint(last, _RED if failed or last == "nothing was checked" else _GREEN))

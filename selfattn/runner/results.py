@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-    from pathlib import Path
+    from collections.abc import Callable, Iterable, Mapping
 
     from nbformat import NotebookNode
 
     from selfattn.drift.kinds import Kind
 
-__all__ = ["Execution", "Failure", "Request", "ended", "joined"]
+__all__ = ["Execution", "Failure", "FileState", "Request", "ended", "joined"]
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,33 @@ class Failure:
     message: str
 
 
+class FileState(NamedTuple):
+    """What a file was like when a page opened it."""
+
+    modified: int
+    changed: int
+    size: int
+    number: int
+    digest: str = ""
+    """The digest of its content; none if it is too large to be read twice."""
+
+    def is_current(self, path: str, *, by_content: bool = False) -> bool:
+        """Tell whether a file is what it was: untouched, or with the same content."""
+        try:
+            found = Path(path).stat()
+            now = (found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino)
+            if now == self[:4]:
+                return True
+            return bool(
+                by_content
+                and self.digest
+                and found.st_size == self.size
+                and hashlib.sha256(Path(path).read_bytes()).hexdigest() == self.digest
+            )
+        except OSError:
+            return False
+
+
 @dataclass(frozen=True)
 class Execution:
     """How the cells of a page ended."""
@@ -35,8 +63,10 @@ class Execution:
     failure: Failure | None = None
     environment: dict[str, str] = field(default_factory=dict)
     """What the numbers were computed with: torch, device, capability, threads."""
-    files: frozenset[str] = frozenset()
-    """Files that the page depends on: local modules that it imported, data that it opened."""
+    files: Mapping[str, FileState | None] = field(default_factory=dict)
+    """Local modules that the page imported and data that it opened, as they were by then."""
+    changed: tuple[str, ...] = ()
+    """Files that changed after the page had opened them, while it ran."""
 
 
 @dataclass(frozen=True)
@@ -59,8 +89,11 @@ class Request:
 
 def ended(executed: Iterable[int], failure: Failure | None, answers: dict[str, Any]) -> Execution:
     """Say how a page ended, from what its process answered."""
-    files = frozenset(answers.get("files", ()))
-    return Execution(frozenset(executed), failure, answers.get("describe", {}), files)
+    watched = answers.get("files", {"read": {}, "changed": {}})
+    files = {path: state and FileState(*state) for path, state in watched["read"].items()}
+    environment = answers.get("describe", {})
+    changed = tuple(sorted(watched["changed"]))
+    return Execution(frozenset(executed), failure, environment, files, changed)
 
 
 def joined(outputs: Iterable[NotebookNode]) -> list[NotebookNode]:

@@ -56,12 +56,22 @@ class Begun:
 
 
 def begin(
-    pages: Iterable[Path], requests: Callable[[Path, Sequence[str]], Iterable[Request]]
+    pages: Iterable[Path],
+    requests: Callable[[Path, Sequence[str]], Iterable[Request]],
+    *,
+    known: Mapping[Path, Sequence[str]] | None = None,
 ) -> Begun:
-    """Have pages begin to run, as the requests for a page and its cells say; return which."""
+    """Have pages begin to run, as the requests for a page and its cells say; return which.
+
+    Args:
+        pages: Pages whose cells are to be looked up.
+        requests: Returns the ways in which a page is to be run.
+        known: Pages to begin before these, with their cells.
+
+    """
     if chosen() != "fork" or fork.unfit():
         return Begun()
-    cells = {page: code for page in pages if (code := scan(page))}
+    cells = {**(known or {}), **{page: code for page in pages if (code := scan(page))}}
     jobs = [(code, each) for page, code in cells.items() for each in requests(page, code)]
     connections: list[socket.socket] = []
     with contextlib.suppress(UnfitError):  # said when the first page is to be run
