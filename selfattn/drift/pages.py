@@ -682,11 +682,11 @@ def _report(app: Sphinx, exception: Exception | None) -> None:
     """Tell what came of every page, those read by an earlier build too, and fail."""
     if exception is not None:
         return
+    build, state = _BUILDS[app.env], state_of(app.env)
+    mark_written(app, _all_quoted(app.env), build.written)
     if chosen() == "off":
         _LOGGER.warning("%s", NOTHING_EXECUTED, type="selfattn", subtype="off")
         return
-    build, state = _BUILDS[app.env], state_of(app.env)
-    mark_written(app, _all_quoted(app.env), build.written)
     ran = ((name, run.origin) for name, run in state.runs.items() if name not in build.left)
     save_origins(_origins(app), [*build.origins.items(), *ran])
     results = all_results_of(app.env)
