@@ -8,6 +8,7 @@ import traceback
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -15,6 +16,7 @@ import myst_nb.sphinx_ as myst_nb_sphinx
 from docutils import nodes
 from myst_nb.core.execute.base import NotebookClientBase
 from myst_nb.sphinx_ext import OUTPUT_FOLDER
+from sphinx import addnodes
 from sphinx.builders import Builder
 from sphinx.errors import ConfigError, ExtensionError
 from sphinx.transforms.post_transforms import SphinxPostTransform
@@ -30,6 +32,7 @@ from selfattn.drift.formats import exit_status, to_github, to_json
 from selfattn.drift.incremental import Made, made_from, project_of, surroundings
 from selfattn.drift.kinds import Kind
 from selfattn.drift.quote import read_quotation
+from selfattn.drift.quoted import fill_copies, fill_nodes, quotation, quoted_number
 from selfattn.drift.report import describe_environment, render, use_color
 from selfattn.drift.sources import DIRECTIVE, read_notebook, read_page
 from selfattn.drift.verify import Settings, chosen_policy, planned, verify
@@ -74,7 +77,9 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_directive(DIRECTIVE, ExpectedOutput)
     app.add_directive("code-cell", NestedCell, override=True)
     app.add_role("printed", Printed())
+    app.add_node(quoted_number)
     app.add_post_transform(QuoteNumbers)
+    app.add_post_transform(QuoteNumbersInReferences)
     app.connect("doctree-read", _keep_quotations)
     app.connect("doctree-read", _warn_if_off)
     app.add_node(
@@ -89,6 +94,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("builder-inited", _read_settings)
     app.connect("builder-inited", keep_formatters)
     app.connect("env-get-outdated", _outdated)
+    app.connect("env-updated", _fill_titles, priority=-sys.maxsize)  # before any page is written
     app.connect("env-updated", _rewrite)
     app.connect("env-before-read-docs", _begin)
     app.connect("env-purge-doc", _forget)
@@ -468,16 +474,12 @@ def _skip(_translator: Any, _node: drift_mark) -> None:
 # Numbers in sentences -----------------------------------------------------------------
 
 
-class quoted_number(nodes.Inline, nodes.TextElement):  # noqa: N801 - docutils names nodes so
-    """A number that a cell printed, wherever in the book; filled in once all pages are read."""
-
-
 class Printed(SphinxRole):
     """Quotes a number that a cell printed: ``{printed}`weights[1] .0%```."""
 
     def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
         """Leave a place for the number."""
-        node = quoted_number("", "?", target=self.text)
+        node = quotation(self.text)
         self.set_source_info(node)
         return [node], []
 
@@ -489,9 +491,18 @@ class QuoteNumbers(SphinxPostTransform):
 
     def run(self, **_: Any) -> None:
         """Fill in each number of a page that is written."""
-        for node in list(self.document.findall(quoted_number)):
-            text = _quoted(self.env, node["target"])
-            node.replace_self(nodes.inline("", text, classes=["drift-quoted"]))
+        fill_nodes(self.document, partial(_quoted, self.env))
+
+
+class QuoteNumbersInReferences(QuoteNumbers):
+    """Puts them into the titles too that references to them show, once these are resolved."""
+
+    default_priority = 990
+
+
+def _fill_titles(_app: Sphinx, env: BuildEnvironment) -> Sequence[str]:
+    """Fill in the numbers in titles; if one changed, any page may show it: write all again."""
+    return sorted(env.found_docs) if fill_copies(env, partial(_quoted, env)) else []
 
 
 def _quoted(env: BuildEnvironment, target: str) -> str:
@@ -527,6 +538,12 @@ def _keep_quotations(app: Sphinx, doctree: nodes.document) -> None:
     found = [(node["target"], node.line or 1) for node in doctree.findall(quoted_number)]
     if found:
         app.env.metadata[app.env.docname]["drift_quotations"] = found
+    # What {term} refers to is the term's text, which may not change with a number.
+    message = "a term of a glossary can't quote a number: put the number into its definition"
+    for glossary in doctree.findall(addnodes.glossary):
+        for term in glossary.findall(nodes.term):
+            if any(term.findall(quoted_number)):
+                _record(app.env, Outcome(Kind.QUOTATION, glossary.line or 1, message=message))
 
 
 def _warn_if_off(_app: Sphinx, doctree: nodes.document) -> None:
