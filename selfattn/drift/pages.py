@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -332,13 +333,18 @@ class VerifyingClient(NotebookClientBase):  # type: ignore[misc]
 
 
 def _claims(page: Page, result: PageResult) -> list[tuple[str, Outcome | None]]:
-    """Return the content of each expectation that was looked at, and what came of it."""
+    """Return the content of each expectation at the top level, in order, and what came of it."""
     by_line = {outcome.line: outcome for outcome in result.outcomes if outcome.body_line}
+    orphans = [(p.line, p.text, None) for p in page.problems if p.kind is Kind.NO_CELL]
     expectations = [e for cell in page.cells for e in cell.expectations]
-    orphans: list[tuple[str, Outcome | None]] = [
-        (problem.text, None) for problem in page.problems if problem.kind is Kind.NO_CELL
-    ]
-    return [(e.content, by_line.get(e.line)) for e in expectations] + orphans
+    claims = [*((e.line, e.content, by_line.get(e.line)) for e in expectations), *orphans]
+    in_order = sorted(claims, key=itemgetter(0))
+    return [(_as_directive(content), outcome) for _, content, outcome in in_order]
+
+
+def _as_directive(content: str) -> str:
+    """Return the content of a directive as docutils hands it over, which splits more lines."""
+    return "\n".join(content.splitlines()).strip()
 
 
 def _metadata(begun: datetime, execution: Execution) -> dict[str, Any]:
@@ -381,10 +387,24 @@ def _record_unseen(directive: SphinxDirective, told: str, documented: str = "") 
 
 def _nested(directive: SphinxDirective, told: str, documented: str = "") -> Outcome:
     """Say that something is never looked at, and in which file if the page includes it."""
-    source = Path(directive.state.document.reporter.source or "")
-    if source != Path(directive.env.doc2path(directive.env.docname)):
+    if not _of_the_page(directive):
+        source = Path(directive.state.document.reporter.source or "")
         told = f"{told}: line {directive.lineno} of {source.name}, which the page includes"
     return Outcome(Kind.NESTED, directive.lineno, message=told, documented=documented)
+
+
+def _of_the_page(directive: SphinxDirective) -> bool:
+    """Tell whether a directive stands in the page itself, not in a file that it includes."""
+    source = Path(directive.state.document.reporter.source or "")
+    return source == Path(directive.env.doc2path(directive.env.docname))
+
+
+def _at_top_level(directive: SphinxDirective) -> bool:
+    """Tell whether a directive stands in nothing but sections."""
+    node: nodes.Node | None = directive.state_machine.node
+    while isinstance(node, nodes.section):
+        node = node.parent
+    return isinstance(node, nodes.document)
 
 
 # What the reader sees -----------------------------------------------------------------
@@ -404,7 +424,9 @@ class ExpectedOutput(SphinxDirective):
         """Put the mark of this expectation's outcome below the cell's output."""
         unclaimed = self.state.document.attributes.get("drift_unclaimed", [])
         text = "\n".join(self.content).strip()
-        claim = next((claim for claim in unclaimed if claim[0] == text), None)
+        at_top = _at_top_level(self) and _of_the_page(self)
+        # Those at the top level come in order; their lines are not to be had from MyST-NB.
+        claim = next((claim for claim in unclaimed if claim[0] == text), None) if at_top else None
         if claim is None:
             _record_unseen(self, "an expectation here is never checked", text)
             return []
