@@ -35,7 +35,7 @@ from selfattn.drift.kinds import Kind
 from selfattn.drift.quote import read_quotation
 from selfattn.drift.quoted import fill_copies, fill_nodes, quotation, quoted_number
 from selfattn.drift.report import describe_environment, render, use_color
-from selfattn.drift.sources import DIRECTIVE, read_notebook, read_page
+from selfattn.drift.sources import DIRECTIVE, notebook_of_page, read_notebook, read_page
 from selfattn.drift.verify import Settings, chosen_policy, planned, verify
 from selfattn.runner.choice import RUNNER_VARIABLE, chosen
 from selfattn.runner.extension import start, use_the_wait
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from collections.abc import Set as AbstractSet
 
+    from myst_nb.core.read import NbReader
     from nbformat import NotebookNode
     from sphinx.application import Sphinx
     from sphinx.config import Config
@@ -271,13 +272,22 @@ class VerifyingParser(myst_nb_sphinx.Parser):  # type: ignore[misc]  # untyped
 
 @contextmanager
 def _as_client(make: Callable[..., NotebookClientBase]) -> Iterator[None]:
-    """Have MyST-NB make its clients with ``make`` for the while."""
-    stock = myst_nb_sphinx.create_client
+    """Have MyST-NB make its clients with ``make`` for the while, and its readers with ours."""
+    stock = myst_nb_sphinx.create_client, myst_nb_sphinx.create_nb_reader
     myst_nb_sphinx.create_client = make
+    myst_nb_sphinx.create_nb_reader = partial(_create_reader, stock[1])
     try:
         yield
     finally:
-        myst_nb_sphinx.create_client = stock
+        myst_nb_sphinx.create_client, myst_nb_sphinx.create_nb_reader = stock
+
+
+def _create_reader(stock: Callable[..., NbReader | None], *arguments: Any) -> NbReader | None:
+    """Make MyST-NB's reader of a page, and have it count lines as Markdown does."""
+    reader = stock(*arguments)
+    if reader is None or (reader.read_fmt or {}).get("name") != "myst_nb_md":
+        return reader
+    return replace(reader, read=partial(notebook_of_page, reader.read))
 
 
 class VerifyingClient(NotebookClientBase):  # type: ignore[misc]
