@@ -15,18 +15,21 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from selfattn.drift.check import Outcome, PageResult
-from selfattn.drift.compare import Policy
-from selfattn.drift.configuration import find_reference, stored_reference
-from selfattn.drift.device import DEVICE_VARIABLE, chosen_device
-from selfattn.drift.formats import exit_status, to_github, to_json, to_junit
-from selfattn.drift.kinds import Kind
-from selfattn.drift.report import render, use_color
-from selfattn.drift.sources import Page, load
-from selfattn.drift.update import WRITABLE, Change, update_notebook, update_page, write
-from selfattn.drift.verify import POLICY_VARIABLE, Settings, chosen_policy, planned, verify
-from selfattn.runner.choice import RUNNER_VARIABLE, chosen
-from selfattn.runner.run import begin
+from selfattn.drift.extra import needed_by
+
+with needed_by("python -m selfattn.drift", SystemExit):
+    from selfattn.drift.check import Outcome, PageResult
+    from selfattn.drift.compare import Policy
+    from selfattn.drift.configuration import find_reference, stored_reference
+    from selfattn.drift.device import DEVICE_VARIABLE, chosen_device
+    from selfattn.drift.formats import exit_status, to_github, to_json, to_junit
+    from selfattn.drift.kinds import Kind
+    from selfattn.drift.report import render, use_color
+    from selfattn.drift.sources import Page, load
+    from selfattn.drift.update import WRITABLE, Change, update_notebook, update_page, write
+    from selfattn.drift.verify import POLICY_VARIABLE, Settings, chosen_policy, planned, verify
+    from selfattn.runner.choice import RUNNER_VARIABLE, chosen
+    from selfattn.runner.run import begin
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -11,6 +11,8 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import partial
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 from weakref import WeakKeyDictionary
@@ -19,6 +21,7 @@ import myst_nb.sphinx_ as myst_nb_sphinx
 from docutils import nodes
 from myst_nb.core.execute.base import NotebookClientBase
 from myst_nb.sphinx_ext import OUTPUT_FOLDER
+from sphinx import addnodes
 from sphinx.builders import Builder
 from sphinx.config import ENUM
 from sphinx.errors import ConfigError, ExtensionError
@@ -35,9 +38,10 @@ from selfattn.drift.formats import exit_status, to_github, to_json
 from selfattn.drift.incremental import load_origins, save_origins, surroundings
 from selfattn.drift.kinds import Kind
 from selfattn.drift.quote import read_quotation
+from selfattn.drift.quoted import fill_copies, fill_nodes, quotation, quoted_number
 from selfattn.drift.report import describe_environment, render, use_color
 from selfattn.drift.rerun import Fresh, run_again, run_page, seen, unsettled
-from selfattn.drift.sources import DIRECTIVE, read_notebook, read_page
+from selfattn.drift.sources import DIRECTIVE, notebook_of_page, read_notebook, read_page
 from selfattn.drift.state import state_of
 from selfattn.drift.texts import changed_texts, note_dependencies, note_source
 from selfattn.drift.verify import Settings, chosen_policy, planned
@@ -52,6 +56,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from collections.abc import Set as AbstractSet
 
+    from myst_nb.core.read import NbReader
     from nbformat import NotebookNode
     from sphinx.application import Sphinx
     from sphinx.config import Config
@@ -86,7 +91,9 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_directive(DIRECTIVE, ExpectedOutput)
     app.add_directive("code-cell", NestedCell, override=True)
     app.add_role("printed", Printed())
+    app.add_node(quoted_number)
     app.add_post_transform(QuoteNumbers)
+    app.add_post_transform(QuoteNumbersInReferences)
     app.connect("doctree-read", _keep_quotations)
     app.connect("doctree-read", _warn_if_off)
     app.add_node(
@@ -104,6 +111,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("env-before-read-docs", _begin, priority=900)  # others may add pages
     app.connect("env-purge-doc", _forget)
     app.connect("env-updated", _note_read)
+    app.connect("env-updated", _fill_titles, priority=-sys.maxsize)  # before any page is written
     app.connect("env-get-updated", _rewrite)
     app.connect("doctree-resolved", _note_written)
     app.connect("env-merge-info", _merge)
@@ -354,13 +362,22 @@ class VerifyingParser(myst_nb_sphinx.Parser):  # type: ignore[misc]  # untyped
 
 @contextmanager
 def _as_client(make: Callable[..., NotebookClientBase]) -> Iterator[None]:
-    """Have MyST-NB make its clients with ``make`` for the while."""
-    stock = myst_nb_sphinx.create_client
+    """Have MyST-NB make its clients with ``make`` for the while, and its readers with ours."""
+    stock = myst_nb_sphinx.create_client, myst_nb_sphinx.create_nb_reader
     myst_nb_sphinx.create_client = make
+    myst_nb_sphinx.create_nb_reader = partial(_create_reader, stock[1])
     try:
         yield
     finally:
-        myst_nb_sphinx.create_client = stock
+        myst_nb_sphinx.create_client, myst_nb_sphinx.create_nb_reader = stock
+
+
+def _create_reader(stock: Callable[..., NbReader | None], *arguments: Any) -> NbReader | None:
+    """Make MyST-NB's reader of a page, and have it count lines as Markdown does."""
+    reader = stock(*arguments)
+    if reader is None or (reader.read_fmt or {}).get("name") != "myst_nb_md":
+        return reader
+    return replace(reader, read=partial(notebook_of_page, reader.read))
 
 
 class VerifyingClient(NotebookClientBase):  # type: ignore[misc]
@@ -432,13 +449,18 @@ _LOADED = re.compile(r"^\s*:?load:\s*(\S.*?)\s*$", re.MULTILINE)
 
 
 def _claims(page: Page, result: PageResult) -> list[tuple[str, Outcome | None]]:
-    """Return the content of each expectation that was looked at, and what came of it."""
+    """Return the content of each expectation at the top level, in order, and what came of it."""
     by_line = {outcome.line: outcome for outcome in result.outcomes if outcome.body_line}
+    orphans = [(p.line, p.text, None) for p in page.problems if p.kind is Kind.NO_CELL]
     expectations = [e for cell in page.cells for e in cell.expectations]
-    orphans: list[tuple[str, Outcome | None]] = [
-        (problem.text, None) for problem in page.problems if problem.kind is Kind.NO_CELL
-    ]
-    return [(e.content, by_line.get(e.line)) for e in expectations] + orphans
+    claims = [*((e.line, e.content, by_line.get(e.line)) for e in expectations), *orphans]
+    in_order = sorted(claims, key=itemgetter(0))
+    return [(_as_directive(content), outcome) for _, content, outcome in in_order]
+
+
+def _as_directive(content: str) -> str:
+    """Return the content of a directive as docutils hands it over, which splits more lines."""
+    return "\n".join(content.splitlines()).strip()
 
 
 def _metadata(begun: datetime, execution: Execution) -> dict[str, Any]:
@@ -481,10 +503,24 @@ def _record_unseen(directive: SphinxDirective, told: str, documented: str = "") 
 
 def _nested(directive: SphinxDirective, told: str, documented: str = "") -> Outcome:
     """Say that something is never looked at, and in which file if the page includes it."""
-    source = Path(directive.state.document.reporter.source or "")
-    if source != Path(directive.env.doc2path(directive.env.docname)):
+    if not _of_the_page(directive):
+        source = Path(directive.state.document.reporter.source or "")
         told = f"{told}: line {directive.lineno} of {source.name}, which the page includes"
     return Outcome(Kind.NESTED, directive.lineno, message=told, documented=documented)
+
+
+def _of_the_page(directive: SphinxDirective) -> bool:
+    """Tell whether a directive stands in the page itself, not in a file that it includes."""
+    source = Path(directive.state.document.reporter.source or "")
+    return source == Path(directive.env.doc2path(directive.env.docname))
+
+
+def _at_top_level(directive: SphinxDirective) -> bool:
+    """Tell whether a directive stands in nothing but sections."""
+    node: nodes.Node | None = directive.state_machine.node
+    while isinstance(node, nodes.section):
+        node = node.parent
+    return isinstance(node, nodes.document)
 
 
 # What the reader sees -----------------------------------------------------------------
@@ -504,7 +540,9 @@ class ExpectedOutput(SphinxDirective):
         """Put the mark of this expectation's outcome below the cell's output."""
         unclaimed = self.state.document.attributes.get("drift_unclaimed", [])
         text = "\n".join(self.content).strip()
-        claim = next((claim for claim in unclaimed if claim[0] == text), None)
+        at_top = _at_top_level(self) and _of_the_page(self)
+        # Those at the top level come in order; their lines are not to be had from MyST-NB.
+        claim = next((claim for claim in unclaimed if claim[0] == text), None) if at_top else None
         if claim is None:
             _record_unseen(self, "an expectation here is never checked", text)
             return []
@@ -574,16 +612,12 @@ def _skip(_translator: Any, _node: drift_mark) -> None:
 # Numbers in sentences -----------------------------------------------------------------
 
 
-class quoted_number(nodes.Inline, nodes.TextElement):  # noqa: N801 - docutils names nodes so
-    """A number that a cell printed, wherever in the book; filled in once all pages are read."""
-
-
 class Printed(SphinxRole):
     """Quotes a number that a cell printed: ``{printed}`weights[1] .0%```."""
 
     def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
         """Leave a place for the number."""
-        node = quoted_number("", "?", target=self.text)
+        node = quotation(self.text)
         self.set_source_info(node)
         return [node], []
 
@@ -595,9 +629,18 @@ class QuoteNumbers(SphinxPostTransform):
 
     def run(self, **_: Any) -> None:
         """Fill in each number of a page that is written."""
-        for node in list(self.document.findall(quoted_number)):
-            text = _quoted(self.env, node["target"])
-            node.replace_self(nodes.inline("", text, classes=["drift-quoted"]))
+        fill_nodes(self.document, partial(_quoted, self.env))
+
+
+class QuoteNumbersInReferences(QuoteNumbers):
+    """Puts them into the titles too that references to them show, once these are resolved."""
+
+    default_priority = 990
+
+
+def _fill_titles(_app: Sphinx, env: BuildEnvironment) -> Sequence[str]:
+    """Fill in the numbers in titles; if one changed, any page may show it: write all again."""
+    return sorted(env.found_docs) if fill_copies(env, partial(_quoted, env)) else []
 
 
 def _quoted(env: BuildEnvironment, target: str) -> str:
@@ -633,6 +676,12 @@ def _keep_quotations(app: Sphinx, doctree: nodes.document) -> None:
     found = [(node["target"], node.line or 1) for node in doctree.findall(quoted_number)]
     if found:
         app.env.metadata[app.env.docname]["drift_quotations"] = found
+    # What {term} refers to is the term's text, which may not change with a number.
+    message = "a term of a glossary can't quote a number: put the number into its definition"
+    for glossary in doctree.findall(addnodes.glossary):
+        for term in glossary.findall(nodes.term):
+            if any(term.findall(quoted_number)):
+                _record(app.env, Outcome(Kind.QUOTATION, glossary.line or 1, message=message))
 
 
 def _warn_if_off(_app: Sphinx, doctree: nodes.document) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from selfattn.drift.compare import Policy
 from selfattn.drift.kinds import Kind
+from selfattn.drift.lines import lines_of
 from selfattn.drift.tokens import plain
 
 if TYPE_CHECKING:
@@ -403,7 +404,7 @@ def _printed(page: PageResult, outcome: Outcome, paint: _Paint) -> Iterator[str]
     """Show what was printed where nothing was documented, in a page ready to be pasted."""
     if outcome.kind not in (Kind.UNDOCUMENTED, Kind.EMPTY) or not outcome.executed:
         return
-    lines = plain(outcome.executed).splitlines()
+    lines = lines_of(plain(outcome.executed))
     if not page.stored:
         yield "    ```{expected-output}"
     yield from (f"    {paint(line, _GREEN)}" for line in lines[:_MOST_LINES])

@@ -6,8 +6,11 @@ import gc
 import os
 import sys
 
-from selfattn.runner import helpers
-from selfattn.runner.choice import chosen
+from selfattn.drift.extra import needed_by
+
+with needed_by("python -m selfattn.runner", SystemExit):
+    from selfattn.runner import helpers
+    from selfattn.runner.choice import chosen
 
 _BETWEEN_COLLECTIONS = 200_000
 """New objects after which the garbage collector looks for waste; Python's own number is 700."""
