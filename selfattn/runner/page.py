@@ -258,7 +258,6 @@ class Channel:
             metadata=message["metadata"],
             buffers=[base64.b64encode(buffer).decode("ascii") for buffer in buffers],
             cell=(message.get("parent_header") or {}).get("msg_id", ""),
-            at=time.monotonic(),
         )
 
     def printed(self, stream: Printing, text: str) -> None:
@@ -267,7 +266,7 @@ class Channel:
             return
         text = text.encode(errors="backslashreplace").decode()  # half a surrogate is no text
         cell = stream.parent_header.get("msg_id", "")
-        self.tell(type="stream", name=stream.name, text=text, cell=cell, at=time.monotonic())
+        self.tell(type="stream", name=stream.name, text=text, cell=cell)
 
     def drain(self) -> None:
         """Pass on what was written past Python, to a descriptor itself, by a subprocess, say."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -64,12 +65,21 @@ def ended(executed: Iterable[int], failure: Failure | None, answers: dict[str, A
 
 
 def joined(outputs: Iterable[NotebookNode]) -> list[NotebookNode]:
-    """Join what a cell wrote to one stream in pieces, however slowly it did."""
+    """Return a cell's outputs with each stream whole between two displays, stdout before stderr.
+
+    In how many pieces the two arrive, and which comes first, depends on the clock alone.
+    """
     whole: list[NotebookNode] = []
-    for output in outputs:
-        last = whole[-1] if whole else None
-        if last and output.output_type == last.output_type == "stream" and output.name == last.name:
-            last.text += output.text
-        else:
-            whole.append(output)
+    for is_stream, group in groupby(outputs, lambda output: output.output_type == "stream"):
+        whole += _whole_streams(group) if is_stream else group
     return whole
+
+
+def _whole_streams(pieces: Iterable[NotebookNode]) -> list[NotebookNode]:
+    streams: dict[str, NotebookNode] = {}
+    for piece in pieces:
+        if piece.name in streams:
+            streams[piece.name].text += piece.text
+        else:
+            streams[piece.name] = piece
+    return sorted(streams.values(), key=lambda stream: stream.name == "stderr")

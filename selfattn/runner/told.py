@@ -17,9 +17,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Told", "UnfitError"]
 
-FLUSH_INTERVAL = 0.2
-"""Seconds after which the stock kernel sends what was printed, if nothing made it send before."""
-
 
 class UnfitError(RuntimeError):
     """A page can't be run in a forked child here; it says why."""
@@ -46,7 +43,7 @@ class Told:
         self._number = -1
         self._running = ""
         self._words: list[str] = []
-        self._streams: dict[str, tuple[float, list[str]]] = {}
+        self._streams: dict[str, list[str]] = {}
         self._executed: set[int] = set()
         self._failure: Failure | None = None
         self._answers: dict[str, Any] | None = None
@@ -58,7 +55,6 @@ class Told:
         if known is not None:
             known(message)
         elif message["cell"] == self._running:
-            self._send_old(message["at"])
             self._process(kind, message)
 
     @property
@@ -87,10 +83,8 @@ class Told:
         self.client.clear_before_next_output = False
 
     def _hear_stream(self, message: dict[str, Any]) -> None:
-        if message["cell"] != self._running:
-            return
-        self._send_old(message["at"])
-        self._streams.setdefault(message["name"], (message["at"], []))[1].append(message["text"])
+        if message["cell"] == self._running:
+            self._streams.setdefault(message["name"], []).append(message["text"])
 
     def _hear_flush(self, message: dict[str, Any]) -> None:
         self._send(message["name"])
@@ -129,21 +123,15 @@ class Told:
         self._failure = Failure(kind, self._place, told)
         self.over = True
 
-    # Streams: what is printed is sent when the stock kernel would send it ---------------
+    # Streams: what is printed is sent when it is flushed, as it is before each display ---
 
-    def _send_old(self, now: float) -> None:
-        for name, (since, _) in list(self._streams.items()):
-            if now - since >= FLUSH_INTERVAL:
-                self._send(name)
-
-    def _send(self, name: str = "") -> None:
-        for each in [name] if name else ["stdout", "stderr"]:
-            if each in self._streams:
-                _, pieces = self._streams.pop(each)
-                self._print(each, "".join(pieces))
+    def _send(self, *names: str) -> None:
+        for name in names or tuple(self._streams):
+            if name in self._streams:
+                self._print(name, "".join(self._streams.pop(name)))
 
     def _print(self, name: str, text: str) -> None:
-        """Add a piece of a stream to the cell's outputs."""
+        """Add the text of a stream to the cell's outputs."""
         if self.client.clear_before_next_output or self.client.output_hook_stack:
             self._process("stream", {"content": {"name": name, "text": text}})
             return
