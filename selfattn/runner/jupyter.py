@@ -23,7 +23,7 @@ from selfattn.drift.kinds import Kind
 from selfattn.runner.results import Execution, Failure, Request, ended, joined
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from nbformat import NotebookNode
 
@@ -85,12 +85,18 @@ def _client(notebook: NotebookNode, request: Request, scratch: Path) -> Iterator
 
 def kernel_name(notebook: NotebookNode) -> str:
     """Return the kernel to start: a Python notebook made with one that isn't here takes ours."""
-    named = notebook.metadata.get("kernelspec", {})
+    named = _table(notebook, "kernelspec")
     name = named.get("name") or "python3"
-    language = notebook.metadata.get("language_info", {}).get("name") or named.get("language")
+    language = _table(notebook, "language_info").get("name") or named.get("language")
     if language == "python" and name not in KernelSpecManager().find_kernel_specs():
         return "python3"
     return str(name)
+
+
+def _table(notebook: NotebookNode, name: str) -> Mapping[str, Any]:
+    """Return a part of a notebook's metadata, which some programs write as null or as text."""
+    found = notebook.metadata.get(name)
+    return found if isinstance(found, dict) else {}
 
 
 def _words(scratch: Path) -> Path:
@@ -145,7 +151,7 @@ def _ask(client: NotebookClient, request: Request) -> dict[str, Any]:
 
 
 def _is_python(notebook: NotebookNode) -> bool:
-    return bool(notebook.metadata.get("language_info", {}).get("name", "python") == "python")
+    return bool(_table(notebook, "language_info").get("name", "python") == "python")
 
 
 def _evaluate(client: NotebookClient, function: Callable[[], object]) -> Any:

@@ -71,7 +71,8 @@ def joined(outputs: Iterable[NotebookNode]) -> list[NotebookNode]:
     """
     whole: list[NotebookNode] = []
     for is_stream, group in groupby(outputs, lambda output: output.output_type == "stream"):
-        whole += _whole_streams(group) if is_stream else group
+        run = list(group)
+        whole += _whole_streams(run) if is_stream else run
     return whole
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -165,6 +166,93 @@ def test_page_of_another_kernel_is_left_to_it(pages: Pages) -> None:
     made.metadata.kernelspec = {"name": "nothing-such", "display_name": "x"}
     with pytest.raises(UnfitError, match="there is no kernel 'nothing-such'"):
         fork.run(made, pages.request())
+
+
+@pytest.fixture
+def kernels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., None]]:
+    """Return what installs the specification of a kernel, for this test alone."""
+    monkeypatch.setenv("JUPYTER_PATH", str(tmp_path / "jupyter"))
+    fork._unfit_kernel.cache_clear()  # noqa: SLF001 - what is found out once is wanted anew
+
+    def install(name: str, python: str | Path, text: str = "") -> None:
+        argv = [str(python), "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+        spec = {"argv": argv, "display_name": name, "language": "python"}
+        folder = tmp_path / "jupyter" / "kernels" / name
+        folder.mkdir(parents=True)
+        (folder / "kernel.json").write_text(text or json.dumps(spec))
+
+    yield install
+    fork._unfit_kernel.cache_clear()  # noqa: SLF001 - the same
+
+
+@pytest.mark.usefixtures("own_helper")
+def test_kernel_whose_interpreter_is_gone_fails_the_page_and_says_so(
+    pages: Pages, kernels: Callable[..., None]
+) -> None:
+    kernels("gone", pages.folder / "old" / "bin" / "python")
+    made = pages.notebook("1")
+    made.metadata.kernelspec = {"name": "gone", "display_name": "x"}
+    ended = run.execute(made, folder=pages.folder, timeout=60)
+    assert ended.failure is not None
+    assert ended.failure.index == -1
+    assert "no kernel: FileNotFoundError" in ended.failure.message
+    assert "old/bin/python" in ended.failure.message
+
+
+def test_kernel_that_can_not_be_read_is_left_to_jupyter(
+    pages: Pages, kernels: Callable[..., None]
+) -> None:
+    kernels("broken", sys.executable, text="{")
+    made = pages.notebook("1")
+    made.metadata.kernelspec = {"name": "broken", "display_name": "x"}
+    with pytest.raises(UnfitError, match="the kernel 'broken' can't be read: "):
+        fork.run(made, pages.request())
+
+
+def test_kernel_of_another_virtual_environment_is_run_in_that(
+    pages: Pages, kernels: Callable[..., None], said: Any
+) -> None:
+    """Both environments link to the same interpreter, as those of one Python do."""
+    other = pages.folder / "other"
+    (other / "bin").mkdir(parents=True)
+    (other / "pyvenv.cfg").write_text((Path(sys.prefix) / "pyvenv.cfg").read_text())
+    python = other / "bin" / "python"
+    python.symlink_to(Path(sys.executable).resolve())
+    ours = Path(sys.executable)
+    kernels("other", python)
+    kernels("ours", ours.with_name(f"python3.{sys.version_info.minor}"))
+    packages = f"lib/python3.{sys.version_info.minor}/site-packages"
+    (other / packages).parent.mkdir(parents=True)
+    (other / packages).symlink_to(Path(sys.prefix) / packages)
+    for name, prefix in (("other", str(other)), ("ours", sys.prefix)):
+        made = pages.notebook("import sys\nprint(sys.prefix)")
+        made.metadata.kernelspec = {"name": name, "display_name": "x"}
+        assert run.execute(made, folder=pages.folder, timeout=60).failure is None
+        assert said(made.cells[1]) == f"{prefix}\n"
+    fork.run(made, pages.request())  # of ours, without Jupyter
+    made.metadata.kernelspec.name = "other"
+    with pytest.raises(UnfitError, match="the kernel 'other' isn't this Python's own"):
+        fork.run(made, pages.request())
+
+
+@pytest.mark.parametrize("table", [None, "python3", []])
+def test_metadata_that_is_no_table_is_taken_for_none(pages: Pages, table: Any) -> None:
+    made = pages.notebook("1")
+    made.metadata["kernelspec"] = made.metadata["language_info"] = table
+    assert run.execute(made, folder=pages.folder, timeout=60).failure is None
+
+
+def test_error_of_our_own_is_a_failure_of_the_page(
+    pages: Pages, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise AttributeError("of ours")
+
+    monkeypatch.setattr(fork, "run", fail)
+    ended = executed(pages, "1")
+    assert (ended.failure.kind, ended.failure.index) == (Kind.COULD_NOT_CHECK, -1)
+    assert "selfattn.runner itself failed" in ended.failure.message
+    assert "AttributeError: of ours" in ended.failure.message
 
 
 def test_personal_settings_are_left_to_the_stock_kernel(
