@@ -148,7 +148,10 @@ def start(hash_seed: str | None = None) -> None:
 
 def possible() -> bool:
     """Tell whether processes can be forked and watched here."""
-    return sys.platform.startswith("linux") and hasattr(os, "pidfd_open")
+    return sys.platform.startswith("linux") and all(hasattr(os, name) for name in _NEEDED)
+
+
+_NEEDED = ("fork", "pidfd_open", "register_at_fork", "sched_getaffinity")
 
 
 @atexit.register
@@ -186,4 +189,5 @@ def _forget_ends() -> None:
             each.process.stdin.close()
 
 
-os.register_at_fork(after_in_child=_forget_ends)
+if hasattr(os, "register_at_fork"):  # not on Windows, where nothing forks
+    os.register_at_fork(after_in_child=_forget_ends)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import os
-import sys
+import socket
 import textwrap
 from contextlib import contextmanager
 from dataclasses import replace
@@ -63,7 +63,7 @@ def _client(notebook: NotebookNode, request: Request, scratch: Path) -> Iterator
         kernel_name=kernel_name(notebook),
         connection_file=str(scratch / "kernel.json"),
         # Sockets in a folder of our own: two kernels can't race for a port.
-        transport="tcp" if sys.platform == "win32" else "ipc",
+        transport="ipc" if hasattr(socket, "AF_UNIX") else "tcp",
     )
     client = NotebookClient(
         notebook,
