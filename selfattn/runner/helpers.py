@@ -57,8 +57,9 @@ class Helper:
                 [sys.executable, "-P", str(code), *told, "--preload", *PRELOADED],
                 env={
                     "PYTORCH_NVML_BASED_CUDA_CHECK": "1",
-                    # Threads that wait for each other sleep: pages share the cores.
-                    "OMP_WAIT_POLICY": "PASSIVE",
+                    # Threads that wait for each other sleep: pages share the cores. In small
+                    # letters: libgomp reads them by the locale, and Turkish has another "I".
+                    "OMP_WAIT_POLICY": "passive",
                     **surroundings,
                     "OPENBLAS_NUM_THREADS": "1",
                 },

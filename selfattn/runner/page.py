@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import contextlib
 import contextvars
 import copy
 import faulthandler
@@ -27,7 +28,7 @@ import termios
 import threading
 import time
 import types
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 _blocked = "debugpy" not in sys.modules
 if _blocked:  # ipykernel does without; loading it takes as long as all the rest, and it warns
@@ -41,6 +42,9 @@ from tornado.ioloop import IOLoop
 from tornado.platform import asyncio as _needed_by_each_page  # noqa: F401
 from traitlets import Any as AnyTrait
 from traitlets.config import Config
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 __all__ = ["make_kernel", "prepare", "run_page"]
 
@@ -91,7 +95,17 @@ class Kernel(IPythonKernel):
 
 
 def make_kernel() -> Any:
-    """Make the kernel, once: each child inherits it untouched."""
+    """Make the kernel, once: each child inherits it untouched.
+
+    Returns the error if it can't be made, which each child tells.
+    """
+    try:
+        return _make_kernel()
+    except Exception as error:  # noqa: BLE001 - another IPython may break anything
+        return error
+
+
+def _make_kernel() -> Any:
     config = Config()
     config.HistoryManager.enabled = False  # its database has a thread
     log = logging.getLogger("ipykernel")
@@ -149,6 +163,29 @@ INHERITED: dict[int, Any] = {}
 
 def run_page(kernel: Any, job: dict[str, Any], fds: dict[str, int], wire: Any) -> None:
     """Run a page; all that it shows is told to the helper."""
+    loop = asyncio.new_event_loop()
+    with _setting_up(fds["events"], wire):
+        channel = _set_up(kernel, job, fds, wire)
+        asyncio.set_event_loop(loop)
+        loop.run_until_complete(_rehearse(kernel, channel))
+    loop.run_until_complete(_run(kernel, job, channel, fds["control"]))
+
+
+@contextlib.contextmanager
+def _setting_up(events: int, wire: Any) -> Iterator[None]:
+    """Leave the page to Jupyter if this fails: nothing of it has run yet."""
+    try:
+        yield
+    except Exception as error:  # noqa: BLE001 - another IPython may break anything
+        why = f"a copy can't be made a kernel: {type(error).__name__}: {error}"
+        wire.write_all(events, wire.pack({"type": "unfit", "why": why}))
+        os._exit(1)
+
+
+def _set_up(kernel: Any, job: dict[str, Any], fds: dict[str, int], wire: Any) -> Channel:
+    """Make this process a kernel, and return its way to the helper."""
+    if isinstance(kernel, Exception):
+        raise kernel
     _settle(job)
     channel = Channel(kernel.session, fds, wire)
     kernel.session.tell = channel.told
@@ -159,9 +196,19 @@ def run_page(kernel: Any, job: dict[str, Any], fds: dict[str, int], wire: Any) -
     threading.Thread(target=channel.watch, daemon=True, name="watch").start()
     for _ in range(_NAMED):
         threading.Thread()
-    loop = asyncio.new_event_loop()
-    asyncio.set_event_loop(loop)
-    loop.run_until_complete(_run(kernel, job, channel, fds["control"]))
+    return channel
+
+
+async def _rehearse(kernel: Any, channel: Channel) -> None:
+    """Run an empty cell, as the stock path does too, before it asks a kernel anything."""
+    kernel.io_loop = IOLoop.current()
+    kernel.shell_channel_thread = types.SimpleNamespace(parent_thread=threading.current_thread())
+    ending = await _run_cell(kernel, -1, "", silent=True)
+    if ending.get("status") != "ok":
+        raise RuntimeError(f"an empty cell ended with {ending}")
+    for stream in channel.streams:
+        if stream.parent_header.get("msg_id") != "cell--1":
+            raise RuntimeError(f"{stream.name} doesn't know the cell that runs")
 
 
 def _settle(job: dict[str, Any]) -> None:
@@ -333,8 +380,6 @@ for _ours in (Kernel, Printing):  # a page that shows their types shows the stoc
 
 async def _run(kernel: Any, job: dict[str, Any], channel: Channel, control: int) -> None:
     """Run the functions for before, the cells, and the functions for after."""
-    kernel.io_loop = IOLoop.current()
-    kernel.shell_channel_thread = types.SimpleNamespace(parent_thread=threading.current_thread())
     channel.tell(type="begun", language=kernel.language_info)
     for source in job["before"]:
         _call(source)
@@ -353,9 +398,9 @@ async def _run(kernel: Any, job: dict[str, Any], channel: Channel, control: int)
     os._exit(0)  # what still runs is not waited for: the stock kernel is killed, too
 
 
-async def _run_cell(kernel: Any, index: int, code: str) -> dict[str, Any]:
+async def _run_cell(kernel: Any, index: int, code: str, *, silent: bool = False) -> dict[str, Any]:
     """Run a cell as the kernel does when it is asked to, and return its reply."""
-    content = {"code": code, "silent": False, "store_history": True, "stop_on_error": False}
+    content = {"code": code, "silent": silent, "store_history": not silent, "stop_on_error": False}
     request = kernel.session.msg("execute_request", content)
     request["header"]["msg_id"] = request["msg_id"] = f"cell-{index}"
     kernel.set_parent([], request, "shell")

@@ -150,6 +150,43 @@ def test_helper_with_two_threads_refuses(
     assert "Jupyter kernels, which is slower: the helper has 2 threads" in caplog.text
 
 
+RENAMED = {
+    "before it forks": "from IPython.core import debugger\ndel debugger.InterruptiblePdb",
+    "when it prints": "from ipykernel.iostream import OutStream\ndel OutStream.set_parent",
+    "in a cell": "from ipykernel.kernelbase import Kernel\ndel Kernel.init_metadata",
+    "as it starts": "from ipykernel.zmqshell import ZMQInteractiveShell as Shell\n"
+    "Shell.init_environment = None",
+}
+
+
+@pytest.mark.usefixtures("own_helper")
+@pytest.mark.parametrize("where", RENAMED)
+def test_other_ipython_that_lacks_a_name_is_left_to_the_stock_kernel(
+    pages: Pages,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
+    said: Any,
+    where: str,
+) -> None:
+    (pages.folder / "renaming.py").write_text(RENAMED[where] + "\n")
+    monkeypatch.setattr(helpers, "PRELOADED", ("renaming",))
+    monkeypatch.setenv("PYTHONPATH", str(pages.folder), prepend=os.pathsep)
+    made = pages.notebook("print('once')", "2")
+    assert run.execute(made, folder=pages.folder, timeout=60).failure is None
+    assert said(made.cells[1]) == "once\n"
+    assert len(caplog.records) == 1
+    assert "which is slower: a copy can't be made a kernel: " in caplog.text
+    assert "Error: " in caplog.text
+
+
+@pytest.mark.usefixtures("own_helper")
+def test_waiting_threads_sleep_whatever_the_language() -> None:
+    """In a Turkish locale libgomp takes "PASSIVE" for another word than "passive"."""
+    process = helpers.helper().process  # type: ignore[union-attr]
+    environment = Path(f"/proc/{process.pid}/environ").read_bytes().split(b"\0")
+    assert b"OMP_WAIT_POLICY=passive" in environment
+
+
 @pytest.mark.usefixtures("own_helper")
 def test_module_that_says_something_is_left_to_the_pages(
     pages: Pages, monkeypatch: pytest.MonkeyPatch, said: Any
