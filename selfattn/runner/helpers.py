@@ -27,7 +27,8 @@ __all__ = [
     "surroundings",
 ]
 
-PRELOADED = ("torch",)
+PRELOADED = ("numpy", "torch")
+"""What the helper loads, where it is installed; each imports those before it."""
 
 # What a process reads once, when it starts or loads torch: another value needs a new helper.
 _READ_ONCE = (

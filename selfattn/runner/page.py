@@ -14,6 +14,7 @@ import faulthandler
 import fcntl
 import functools
 import importlib.util
+import itertools
 import json
 import linecache
 import logging
@@ -28,6 +29,8 @@ import termios
 import threading
 import time
 import types
+import warnings
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 _blocked = "debugpy" not in sys.modules
@@ -94,6 +97,77 @@ class Kernel(IPythonKernel):
         return metadata
 
 
+class Hidden:
+    """Packages that are loaded when the page imports them: until then they seem not to be."""
+
+    def __init__(self) -> None:
+        self._loaded: dict[str, tuple[set[str], list[Any]]] = {}
+        self._packages: dict[str, dict[str, types.ModuleType]] = {}
+        self._specs: dict[str, Any] = {}
+
+    def load(self, name: str) -> None:
+        """Import a module that pages need, and note which warnings that has Python forget."""
+        before, first = set(sys.modules), warnings.filters[0]
+        importlib.import_module(name)
+        filters = list(itertools.takewhile(lambda each: each is not first, warnings.filters))
+        new = {each.partition(".")[0] for each in set(sys.modules) - before}
+        self._loaded[name] = (new - sys.stdlib_module_names - {"__mp_main__"}, filters)
+
+    def hide(self) -> None:
+        """Take what was loaded away from the table of modules."""
+        packages = set().union(*(packages for packages, _ in self._loaded.values()))
+        self._packages = {package: {} for package in packages if package in sys.modules}
+        for name in list(sys.modules):
+            if (package := name.partition(".")[0]) in self._packages:
+                self._packages[package][name] = sys.modules.pop(name)
+        sys.meta_path.insert(0, self)
+
+    def module(self, name: str) -> Any:
+        """Return a module, hidden or not; None if it isn't loaded."""
+        package = self._packages.get(name.partition(".")[0], sys.modules)
+        return package.get(name)
+
+    def find_spec(self, name: str, _path: Any = None, _target: Any = None) -> Any:
+        """Say where a module is, if it is one of those."""
+        if name not in self._packages:
+            return None
+        self._specs[name] = self._packages[name][name].__spec__
+        spec: Any = copy.copy(self._specs[name])
+        spec.loader = self
+        return spec
+
+    def create_module(self, spec: Any) -> types.ModuleType:
+        """Return the loaded module."""
+        return self._packages[spec.name][spec.name]
+
+    def exec_module(self, module: types.ModuleType) -> None:
+        """Leave it as it was before it was hidden, with all that its import would have brought."""
+        name = module.__name__
+        module.__spec__ = spec = self._specs.pop(name)
+        module.__loader__ = spec and spec.loader
+        self._show(name)
+        for each in self._imported_by(name):
+            packages, filters = self._loaded.pop(each)
+            for package in packages:
+                self._show(package)
+            for action, message, category, place, line in reversed(filters):
+                texts = [pattern.pattern if pattern else "" for pattern in (message, place)]
+                warnings.filterwarnings(action, texts[0], category, texts[1], line)
+        if not self._packages:
+            sys.meta_path.remove(self)
+
+    def _show(self, package: str) -> None:
+        sys.modules.update(self._packages.pop(package, {}))
+
+    def _imported_by(self, name: str) -> list[str]:
+        """Return the loaded modules that the import of one brings: each brings those before it."""
+        names = list(self._loaded)
+        return names[: names.index(name) + 1] if name in names else []
+
+
+HIDDEN = Hidden()
+
+
 def make_kernel() -> Any:
     """Make the kernel, once: each child inherits it untouched.
 
@@ -107,7 +181,8 @@ def make_kernel() -> Any:
 
 def _make_kernel() -> Any:
     config = Config()
-    config.HistoryManager.enabled = False  # its database has a thread
+    config.HistoryManager.enabled = False  # each child opens its own
+    config.HistoryManager.hist_file = ":memory:"  # as the stock client has it
     log = logging.getLogger("ipykernel")
     # As the instance that there is: widgets look for it before they send.
     kernel: Any = Kernel.instance(
@@ -125,7 +200,9 @@ def _make_kernel() -> Any:
     pdb.Pdb = debugger.Pdb = debugger.InterruptiblePdb  # type: ignore[misc,assignment]
     pdb.set_trace = debugger.set_trace
     kernel.shell.extension_manager.load_extension("storemagic")  # as the stock kernel does
+    application.patch_io()  # `faulthandler` writes past what a page shows
     _warm(kernel.shell)
+    HIDDEN.hide()
     return kernel
 
 
@@ -192,7 +269,8 @@ def _set_up(kernel: Any, job: dict[str, Any], fds: dict[str, int], wire: Any) ->
     kernel.session.pid = os.getpid()
     sys.stdout, sys.stderr = channel.streams
     kernel.shell.init_environment()
-    faulthandler.enable(2, all_threads=False)
+    _begin_history(kernel.shell)
+    _tell_crashes()
     threading.Thread(target=channel.watch, daemon=True, name="watch").start()
     for _ in range(_NAMED):
         threading.Thread()
@@ -230,13 +308,36 @@ def _settle(job: dict[str, Any]) -> None:
     packages = (i for i, path in enumerate(sys.path) if path.endswith("-packages"))
     sys.path.insert(next(packages, 0), "")  # where the stock kernel has it
     random.seed()
-    if numpy_random := sys.modules.get("numpy.random"):  # else it is loaded, and seeded, later
+    if numpy_random := HIDDEN.module("numpy.random"):  # else it is loaded, and seeded, later
         numpy_random.seed()
-    torch = sys.modules.pop("torch", None)
-    if torch is not None:
+    if torch_random := HIDDEN.module("torch.random"):
         # The generator's own method: `torch.seed` would ask CUDA as well.
-        torch.random.default_generator.seed()
-        sys.meta_path.insert(0, Hidden(torch))
+        torch_random.default_generator.seed()
+
+
+def _begin_history(shell: Any) -> None:
+    """Begin the history of this page: of what it runs, and of the folders that it was in."""
+    manager = shell.history_manager
+    manager.enabled = True
+    manager.init_db()
+    manager.new_session()
+    shell.starting_dir = str(Path.cwd())
+    manager.dir_hist[:] = [Path.cwd()]
+
+
+def _tell_crashes() -> None:
+    """Have a crash tell its place to the helper; to the page it seems that nobody asked for it."""
+    known, is_enabled = faulthandler.enable, faulthandler.is_enabled
+    if is_enabled():
+        return
+
+    @functools.wraps(known)
+    def enable(*arguments: Any, **options: Any) -> None:
+        faulthandler.enable, faulthandler.is_enabled = known, is_enabled
+        known(*arguments, **options)
+
+    known(2, all_threads=False)
+    faulthandler.enable, faulthandler.is_enabled = enable, lambda: False
 
 
 _spec = functools.cache(importlib.util.find_spec)
@@ -247,37 +348,10 @@ def _seem_launched() -> None:
     launcher = _spec("ipykernel_launcher")
     name = str(launcher and launcher.origin)
     sys.argv = [name, "-f", "kernel.json", "--HistoryManager.hist_file=:memory:"]
-    if main := sys.modules.get("__mp_main__"):  # the helper's; `__main__` is the page's
-        main.__spec__, main.__file__ = launcher, name
+    if "__mp_main__" in sys.modules:  # the helper's; `__main__` is the page's
+        sys.modules["__mp_main__"] = sys.modules["__main__"]
     if _blocked and _spec("debugpy"):
         sys.breakpointhook = lambda *_, **__: None
-
-
-class Hidden:
-    """Finds a module that is loaded when the page imports it: until then it seems not to be."""
-
-    def __init__(self, module: types.ModuleType) -> None:
-        """Hide a module."""
-        self._module = module
-        self._spec = module.__spec__
-
-    def find_spec(self, name: str, _path: Any = None, _target: Any = None) -> Any:
-        """Say where the module is, if it is the one that is asked for."""
-        if name != self._module.__name__:
-            return None
-        spec: Any = copy.copy(self._spec)
-        spec.loader = self
-        return spec
-
-    def create_module(self, _spec: Any) -> types.ModuleType:
-        """Return the loaded module."""
-        return self._module
-
-    def exec_module(self, module: types.ModuleType) -> None:
-        """Leave it as it was before it was hidden."""
-        sys.meta_path.remove(self)
-        module.__spec__ = self._spec
-        module.__loader__ = self._spec and self._spec.loader  # type: ignore[assignment]
 
 
 class Channel:

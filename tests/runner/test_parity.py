@@ -315,6 +315,26 @@ NAMES = [
     "exit",
 ]
 
+STATE = [
+    "import sys",
+    "%history -l",
+    "%history -l 2",
+    "%history -g sys",
+    "history = get_ipython().history_manager\nhistory.hist_file, history.enabled, history.session_number",
+    "list(history.get_tail(2, include_latest=True)), history.get_last_session_id()",
+    "%dhist",
+    "%cd -q /\n%dhist\n%cd -q -\n_dh, get_ipython().starting_dir == _dh[0]",
+    "import faulthandler\nfaulthandler.is_enabled(), faulthandler.enable.__module__",
+    "faulthandler.enable()\nfaulthandler.is_enabled(), faulthandler.disable(), faulthandler.is_enabled()",
+    "[name in sys.modules for name in ('numpy', 'torch', 'torch.nn')]",
+    "import numpy, warnings\nwarnings.filters",
+    "for _ in range(3):\n    numpy.polyfit([1, 1], [1, 1], 2)",
+    "[name in sys.modules for name in ('numpy', 'torch', 'torch.nn')]",
+    "warnings.simplefilter('error', UserWarning)\nfrom torch.nn import functional\nwarnings.filters",
+    "[name in sys.modules for name in ('numpy', 'torch', 'torch.nn')], sys.modules['__mp_main__']",
+    "import torch\ntorch.nn.functional is functional, torch.__spec__.name, numpy.__spec__.name",
+]
+
 PAGES = {
     "rich": RICH,
     "streams": STREAMS,
@@ -322,6 +342,7 @@ PAGES = {
     "errors": ERRORS,
     "async": ASYNC,
     "names": NAMES,
+    "state": STATE,
 }
 
 
