@@ -23,6 +23,7 @@ import pdb  # noqa: T100 - what it starts is changed, as the stock kernel does
 import random
 import select
 import signal
+import sqlite3  # noqa: F401 - for the history of each page
 import struct
 import sys
 import termios
