@@ -20,7 +20,7 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 
 from selfattn.drift.kinds import Kind
-from selfattn.runner.results import Execution, Failure, Request, ended, joined
+from selfattn.runner.results import Execution, Failure, Request, ended, join_captured, joined
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -127,6 +127,7 @@ def _run(
         if failure is not None and not (failure.kind is Kind.RAISED and index in request.may_raise):
             return failure
         executed.add(index)
+    join_captured(client)
     client.set_widgets_metadata()
     return None
 

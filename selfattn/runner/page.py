@@ -362,12 +362,14 @@ class Channel:
         """Take the ends of the pipes."""
         self._fd = fds["events"]
         self._wire = wire
+        self.captures = Captures(session)
         self._writing, self._reading = threading.RLock(), threading.RLock()
         self.streams = [Printing(self, session, "stdout", 1), Printing(self, session, "stderr", 2)]
         self._watched = list(zip(self.streams, (fds["out"], fds["err"]), strict=True))
 
     def tell(self, **message: Any) -> None:
         """Send a message to the helper."""
+        self.captures.hear(message)
         data = self._wire.pack(message)
         with self._writing:
             self._wire.write_all(self._fd, data)
@@ -403,6 +405,75 @@ class Channel:
         while True:
             select.select(fds, [], [])
             self.drain()
+
+
+class Captures:
+    """Tells output widgets what they capture, as the stock client does from outside."""
+
+    def __init__(self, session: Any) -> None:
+        """Take the session, which makes messages."""
+        self.session = session
+        self.shell_channel = self
+        self._widgets: dict[str, Any] = {}
+        self._active: list[Any] = []
+        self._printed: dict[str, str] = {}
+        self._messages: list[dict[str, Any]] = []
+
+    def hear(self, message: dict[str, Any]) -> None:
+        """Take in what the page shows, if a widget captures it."""
+        kind, content = message["type"], message.get("content", {})
+        if kind == "comm_open" and content.get("target_name") == "jupyter.widget":
+            self._open(content["comm_id"], content["data"].get("state", {}))
+        elif kind == "comm_msg" and content["comm_id"] in self._widgets:
+            self._widgets[content["comm_id"]].handle_msg(message)
+        elif not self._active:
+            return
+        elif kind == "stream":
+            self._printed[message["name"]] = (
+                self._printed.get(message["name"], "") + message["text"]
+            )
+        elif kind == "flush":
+            if text := self._printed.pop(message["name"], ""):
+                self._capture("stream", {"content": {"name": message["name"], "text": text}})
+        elif kind in _CAPTURED:
+            self._capture(kind, message)
+
+    def _open(self, comm_id: str, state: dict[str, Any]) -> None:
+        if state.get("_model_name") != "OutputModel":
+            return
+        from nbclient.output_widget import OutputWidget  # noqa: PLC0415 - hardly a page needs it
+
+        client: Any = self  # the part of a client that a widget needs
+        self._widgets[comm_id] = OutputWidget(comm_id, copy.deepcopy(state), client, self)
+
+    def register_output_hook(self, _cell: str, widget: Any) -> None:
+        """Have a widget capture what is shown from now on."""
+        self._active.append(widget)
+
+    def remove_output_hook(self, _cell: str, widget: Any) -> None:
+        """Have it capture no more."""
+        self._active.remove(widget)
+
+    def _capture(self, kind: str, message: dict[str, Any]) -> None:
+        shown = {"metadata": {}, **message, "header": {"msg_type": kind}, "parent_header": {}}
+        if kind == "clear_output":
+            self._active[-1].clear_output([], shown, 0)
+        else:
+            self._active[-1].output([], shown, None, 0)
+
+    def send(self, message: dict[str, Any]) -> None:
+        """Keep what is for the kernel until it has time."""
+        self._messages.append(message)
+
+    def deliver(self, kernel: Any) -> None:
+        """Give the kernel what the stock client would have sent it during a cell."""
+        while self._messages:
+            message = {**self._messages.pop(0), "buffers": []}
+            kernel.set_parent([], message, "shell")
+            kernel.comm_manager.comm_msg(None, [], message)
+
+
+_CAPTURED = {"clear_output", "display_data", "error", "execute_result"}
 
 
 class Printing(OutStream):
@@ -466,6 +537,7 @@ async def _run(kernel: Any, job: dict[str, Any], channel: Channel, control: int)
             break
         if kernel.shell.exit_now and index + 1 < len(job["cells"]):
             os._exit(0)
+        channel.captures.deliver(kernel)
         await asyncio.sleep(0)  # what a cell left for later may begin
     answers = {name: _call(source) for name, source in job["after"].items()}
     channel.drain()

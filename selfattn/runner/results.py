@@ -6,15 +6,18 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
+from nbformat import from_dict
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from pathlib import Path
 
+    from nbclient import NotebookClient
     from nbformat import NotebookNode
 
     from selfattn.drift.kinds import Kind
 
-__all__ = ["Execution", "Failure", "Request", "ended", "joined"]
+__all__ = ["Execution", "Failure", "Request", "ended", "join_captured", "joined"]
 
 
 @dataclass(frozen=True)
@@ -74,6 +77,13 @@ def joined(outputs: Iterable[NotebookNode]) -> list[NotebookNode]:
         run = list(group)
         whole += _whole_streams(run) if is_stream else run
     return whole
+
+
+def join_captured(client: NotebookClient) -> None:
+    """Do the same for what a page's output widgets have captured."""
+    for state in client.widget_state.values():
+        if "outputs" in state:
+            state["outputs"] = joined(map(from_dict, state["outputs"]))
 
 
 def _whole_streams(pieces: Iterable[NotebookNode]) -> list[NotebookNode]:

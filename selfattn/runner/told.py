@@ -6,11 +6,12 @@ import base64
 import signal
 from typing import TYPE_CHECKING, Any
 
+from jupyter_client.session import Session
 from nbclient import NotebookClient
 from nbformat import NotebookNode
 
 from selfattn.drift.kinds import Kind
-from selfattn.runner.results import Execution, Failure, ended, joined
+from selfattn.runner.results import Execution, Failure, ended, join_captured, joined
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -20,6 +21,17 @@ __all__ = ["Told", "UnfitError"]
 
 class UnfitError(RuntimeError):
     """A page can't be run in a forked child here; it says why."""
+
+
+class _Nobody:
+    """Stands where the client would answer a kernel: the page's process has answered itself."""
+
+    def __init__(self) -> None:
+        self.session = Session()
+        self.shell_channel = self
+
+    def send(self, _: object) -> None:
+        """Send nothing."""
 
 
 class Told:
@@ -39,6 +51,7 @@ class Told:
         self.timeout = timeout
         self.client = NotebookClient(notebook)
         self.client.reset_execution_trackers()
+        self.client.kc = _Nobody()  # type: ignore[assignment] # a widget needs no more of it
         self.over = False
         self._number = -1
         self._running = ""
@@ -70,6 +83,7 @@ class Told:
                 cell.outputs = joined(cell.outputs)
                 if index < last and index not in self.places:
                     self._executed.add(index)  # nothing in it was to be run
+        join_captured(self.client)
         self.client.set_widgets_metadata()
         return ended(self._executed, self._failure, self._answers or {})
 
