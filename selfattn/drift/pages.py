@@ -189,6 +189,8 @@ class _Build:
     """What those depend on."""
     read: list[str] = field(default_factory=list)
     written: set[str] = field(default_factory=set)
+    in_titles: dict[str, str] = field(default_factory=dict)
+    """Numbers that are quoted in titles, by what is quoted."""
 
 
 _BUILDS: WeakKeyDictionary[BuildEnvironment, _Build] = WeakKeyDictionary()
@@ -332,11 +334,17 @@ def _note_written(app: Sphinx, _doctree: nodes.document, docname: str) -> None:
 
 
 def _all_quoted(env: BuildEnvironment) -> dict[str, list[str]]:
-    """Return what each page quotes of others."""
+    """Return the numbers that each page shows of others: what it quotes, and those in titles."""
+    in_titles = [f"{target} {number}" for target, number in _BUILDS[env].in_titles.items()]
     return {
-        name: [_quoted(env, target) for target, _ in metadata["drift_quotations"]]
-        for name, metadata in env.metadata.items()
-        if "drift_quotations" in metadata
+        name: [
+            *(
+                _quoted(env, target)
+                for target, _ in env.metadata.get(name, {}).get("drift_quotations", ())
+            ),
+            *in_titles,
+        ]
+        for name in env.found_docs
     }
 
 
@@ -638,9 +646,9 @@ class QuoteNumbersInReferences(QuoteNumbers):
     default_priority = 990
 
 
-def _fill_titles(_app: Sphinx, env: BuildEnvironment) -> Sequence[str]:
-    """Fill in the numbers in titles; if one changed, any page may show it: write all again."""
-    return sorted(env.found_docs) if fill_copies(env, partial(_quoted, env)) else []
+def _fill_titles(_app: Sphinx, env: BuildEnvironment) -> None:
+    """Fill in the numbers in titles, which any page may show."""
+    _BUILDS[env].in_titles = fill_copies(env, partial(_quoted, env))
 
 
 def _quoted(env: BuildEnvironment, target: str) -> str:

@@ -62,11 +62,11 @@ def _name_anew(element: nodes.Element | None, number: Callable[[str], str]) -> N
         element = element.parent
 
 
-def fill_copies(env: BuildEnvironment, number: Callable[[str], str]) -> bool:
+def fill_copies(env: BuildEnvironment, number: Callable[[str], str]) -> dict[str, str]:
     """Put the numbers of this build into the titles and texts that Sphinx keeps of pages.
 
     Returns:
-        Whether a number in them changed since the last build, wherever they are shown.
+        The numbers in them, wherever they are shown, by what is quoted.
 
     """
     numbers: dict[str, str] = {}
@@ -77,9 +77,7 @@ def fill_copies(env: BuildEnvironment, number: Callable[[str], str]) -> bool:
     for tree in chain(env.titles.values(), env.longtitles.values(), env.tocs.values()):
         fill_nodes(tree, noted)
     _fill_texts(env, noted)
-    before: dict[str, str] = getattr(env, "selfattn_drift_in_titles", {})
-    env.selfattn_drift_in_titles = numbers  # type: ignore[attr-defined]
-    return any(before.get(target, text) != text for target, text in numbers.items())
+    return numbers
 
 
 def _fill_texts(env: BuildEnvironment, number: Callable[[str], str]) -> None:

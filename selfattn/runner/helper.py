@@ -25,7 +25,10 @@ import traceback
 import warnings
 from collections import deque
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _CREDENTIALS = struct.Struct("3i")
 _PR_SET_PDEATHSIG = 1
@@ -47,7 +50,7 @@ def main() -> None:
     gc.disable()  # what is loaded stays: looking for waste in it takes a third of the time
     wire, page = _beside("wire"), _beside("page")
     page.INHERITED.update(inherited)
-    _preload(given.preload, inherited)
+    _preload(given.preload, inherited, page.HIDDEN.load)
     kernel = page.make_kernel()
     # What a fresh process would have: the children's own environment comes with each job.
     os.environ.pop("OPENBLAS_NUM_THREADS", None)
@@ -67,7 +70,9 @@ def _beside(name: str) -> Any:
     return module
 
 
-def _preload(names: list[str], inherited: dict[signal.Signals, Any]) -> None:
+def _preload(
+    names: list[str], inherited: dict[signal.Signals, Any], load: Callable[[str], None]
+) -> None:
     """Import modules; start over without one that says something, which pages must show."""
     for name in names:
         if importlib.util.find_spec(name) is None:
@@ -79,7 +84,7 @@ def _preload(names: list[str], inherited: dict[signal.Signals, Any]) -> None:
             contextlib.redirect_stderr(said),
         ):
             warnings.simplefilter("default")
-            __import__(name)
+            load(name)
         if said.getvalue() or [w for w in warned if _shown(w)]:
             rest = [other for other in names if other != name]
             for number, handler in inherited.items():

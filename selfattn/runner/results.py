@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, field
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+from nbformat import from_dict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
+    from nbclient import NotebookClient
     from nbformat import NotebookNode
 
     from selfattn.drift.kinds import Kind
 
-__all__ = ["Execution", "Failure", "FileState", "Request", "ended", "joined"]
+__all__ = ["Execution", "Failure", "FileState", "Request", "ended", "join_captured", "joined"]
 
 
 @dataclass(frozen=True)
@@ -97,12 +101,29 @@ def ended(executed: Iterable[int], failure: Failure | None, answers: dict[str, A
 
 
 def joined(outputs: Iterable[NotebookNode]) -> list[NotebookNode]:
-    """Join what a cell wrote to one stream in pieces, however slowly it did."""
+    """Return a cell's outputs with each stream whole between two displays, stdout before stderr.
+
+    In how many pieces the two arrive, and which comes first, depends on the clock alone.
+    """
     whole: list[NotebookNode] = []
-    for output in outputs:
-        last = whole[-1] if whole else None
-        if last and output.output_type == last.output_type == "stream" and output.name == last.name:
-            last.text += output.text
-        else:
-            whole.append(output)
+    for is_stream, group in groupby(outputs, lambda output: output.output_type == "stream"):
+        run = list(group)
+        whole += _whole_streams(run) if is_stream else run
     return whole
+
+
+def join_captured(client: NotebookClient) -> None:
+    """Do the same for what a page's output widgets have captured."""
+    for state in client.widget_state.values():
+        if "outputs" in state:
+            state["outputs"] = joined(map(from_dict, state["outputs"]))
+
+
+def _whole_streams(pieces: Iterable[NotebookNode]) -> list[NotebookNode]:
+    streams: dict[str, NotebookNode] = {}
+    for piece in pieces:
+        if piece.name in streams:
+            streams[piece.name].text += piece.text
+        else:
+            streams[piece.name] = piece
+    return sorted(streams.values(), key=lambda stream: stream.name == "stderr")

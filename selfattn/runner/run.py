@@ -7,12 +7,14 @@ import functools
 import logging
 import os
 import select
+import traceback
 from typing import TYPE_CHECKING
 
+from selfattn.drift.kinds import Kind
 from selfattn.runner import fork, helpers, jupyter
 from selfattn.runner.choice import chosen
 from selfattn.runner.inside import compute_on_device, describe, files, watch
-from selfattn.runner.results import Request
+from selfattn.runner.results import Execution, Failure, Request
 from selfattn.runner.scan import scan
 from selfattn.runner.told import UnfitError
 
@@ -22,8 +24,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from nbformat import NotebookNode
-
-    from selfattn.runner.results import Execution
 
 __all__ = ["Begun", "begin", "execute", "request_for"]
 
@@ -100,20 +100,28 @@ def execute(  # noqa: PLR0913 - a run has these parts
 
     Returns:
         Which cells ran, and what stopped the page if it was stopped. Nothing is raised:
-        a process that can't be started or dies is a failure too.
+        a process that can't be started or dies is a failure too, and so is an error of ours.
 
     """
     wanted = request_for(
         folder, timeout=timeout, may_raise=may_raise, before=before, hash_seed=hash_seed
     )
+    try:
+        return _execute(notebook, wanted)
+    except Exception:  # noqa: BLE001 - the page fails, and the others are checked
+        told = f"selfattn.runner itself failed:\n{traceback.format_exc(limit=-3)}"
+        return Execution(failure=Failure(Kind.COULD_NOT_CHECK, -1, told))
+
+
+def _execute(notebook: NotebookNode, request: Request) -> Execution:
     if chosen() == "fork":
         try:
-            return fork.run(notebook, wanted)
+            return fork.run(notebook, request)
         except UnfitError as error:
             if helpers.orphaned():
                 raise SystemExit("the build was ended") from None  # not even by the stock path
             _say_once(f"pages run in Jupyter kernels, which is slower: {error}")
-    return jupyter.run(notebook, wanted)
+    return jupyter.run(notebook, request)
 
 
 def request_for(
