@@ -336,16 +336,12 @@ def _note_written(app: Sphinx, _doctree: nodes.document, docname: str) -> None:
 def _all_quoted(env: BuildEnvironment) -> dict[str, list[str]]:
     """Return the numbers that each page shows of others: what it quotes, and those in titles."""
     in_titles = [f"{target} {number}" for target, number in _BUILDS[env].in_titles.items()]
-    return {
-        name: [
-            *(
-                _quoted(env, target)
-                for target, _ in env.metadata.get(name, {}).get("drift_quotations", ())
-            ),
-            *in_titles,
-        ]
-        for name in env.found_docs
+    quoted = {
+        name: [_quoted(env, target) for target, _ in metadata["drift_quotations"]]
+        for name, metadata in env.metadata.items()
+        if "drift_quotations" in metadata
     }
+    return {name: [*quoted.get(name, ()), *in_titles] for name in env.found_docs}
 
 
 # Running a page as it is read ---------------------------------------------------------
