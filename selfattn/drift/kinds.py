@@ -53,6 +53,11 @@ class Kind(Enum):
         "a cell didn't end in time",
         "make it faster, or raise `drift_timeout`",
     )
+    OUTPUT_LIMIT = (
+        "output-limit",
+        "a cell printed more than a page may",
+        "print less, or raise `drift_output_limit`",
+    )
     DEAD_KERNEL = (
         "dead-kernel",
         "the page's kernel died in a cell",
@@ -126,6 +131,7 @@ class Kind(Enum):
         """Whether it leaves open what would have been printed."""
         return self in (
             Kind.TIMEOUT,
+            Kind.OUTPUT_LIMIT,
             Kind.DEAD_KERNEL,
             Kind.NOT_EXECUTED,
             Kind.NOTHING_CHECKED,

@@ -50,6 +50,7 @@ from selfattn.runner.choice import RUNNER_VARIABLE, chosen
 from selfattn.runner.extension import start, use_the_wait
 from selfattn.runner.fork import code_of
 from selfattn.runner.highlight import keep_formatters
+from selfattn.runner.results import OUTPUT_LIMIT
 from selfattn.runner.run import Begun, begin
 
 if TYPE_CHECKING:
@@ -85,6 +86,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_config_value("drift_reference", None, "env", (dict, type(None)))
     app.add_config_value("drift_rerun", "always", "", ENUM(*RERUNS))
     app.add_config_value("drift_timeout", 300, "env", int)
+    app.add_config_value("drift_output_limit", OUTPUT_LIMIT, "env", int)
     app.add_config_value("drift_twice", default=False, rebuild="env", types=bool)
     app.add_source_parser(VerifyingParser, override=True)
     app.add_builder(DriftBuilder)
@@ -162,7 +164,11 @@ def _read_settings(app: Sphinx) -> None:
             'CI; set it to "always", or for builds elsewhere alone'
         )
     settings = Settings(
-        policy, reference, app.config.drift_timeout, twice=bool(app.config.drift_twice)
+        policy,
+        reference,
+        timeout=app.config.drift_timeout,
+        output_limit=app.config.drift_output_limit,
+        twice=bool(app.config.drift_twice),
     )
     _BUILDS[app.env] = _Build(settings, surroundings(settings))
 

@@ -29,6 +29,16 @@ _ROOM = WIDTH - 10
 """Columns of an output's line, next to what stands before it."""
 _MOST_DIFFERENCES = 10
 _MOST_LINES = 8
+_MOST_CHARACTERS = 500
+"""Characters of a line that somebody else wrote."""
+_ENDS_OF_MESSAGE = 20
+"""Lines at each end of a message."""
+_CONTROLS: dict[int, int | str] = {
+    **{code: 0x2400 + code for code in range(0x20) if chr(code) not in "\t\n"},
+    **dict.fromkeys([0x7F], "\u2421"),
+    **dict.fromkeys([*range(0x80, 0xA0), 0x2028, 0x2029], "\ufffd"),
+}
+"""What is shown for characters that a terminal obeys: one for one, so that carets stay in place."""
 _OF_NOTEBOOKS = {
     Kind.UNDOCUMENTED: (
         "a cell prints and the notebook has no output of it",
@@ -257,7 +267,7 @@ def _gathered(outcomes: Sequence[Outcome]) -> Iterator[Outcome]:
 
 def _outcome(page: PageResult, outcome: Outcome, paint: _Paint) -> Iterator[str]:
     """Tell one outcome in a few lines."""
-    place = f"{page.file}:{_place(page, outcome)}"
+    place = _shown(f"{page.file}:{_place(page, outcome)}")
     cell = ""
     if outcome.cell and not page.stored:
         cell = f" in cell {outcome.cell} (line {outcome.cell_line})"
@@ -269,7 +279,7 @@ def _outcome(page: PageResult, outcome: Outcome, paint: _Paint) -> Iterator[str]
     label = paint(label, _RED if outcome.kind.fails else _GREEN)
     gap = "\n    " if wide else " "
     yield f"{paint(place, _BOLD)}: {label}{cell}:{gap}{meaning}"
-    for line in outcome.message.splitlines():
+    for line in _ends_of(outcome.message.splitlines()):
         yield from _folded(line)
     shown = outcome.verdict.differences[:_MOST_DIFFERENCES]
     for _, group in groupby(shown, key=partial(_shown_together, outcome)):
@@ -285,10 +295,27 @@ def _outcome(page: PageResult, outcome: Outcome, paint: _Paint) -> Iterator[str]
         yield f"    {paint('to do:', _DIM)} {remedy}"
 
 
+def _shown(line: str) -> str:
+    """Return a line as it may be printed: no longer than can be read, and nothing to be obeyed."""
+    more = len(line) - _MOST_CHARACTERS
+    if more > 0:
+        line = f"{line[:_MOST_CHARACTERS]} [and {_many(more, 'more character')}]"
+    return line.translate(_CONTROLS)
+
+
+def _ends_of(lines: Sequence[str]) -> Sequence[str]:
+    """Return lines, or the first and last of too many."""
+    more = len(lines) - 2 * _ENDS_OF_MESSAGE
+    if more <= 0:
+        return lines
+    said = f"[and {_many(more, 'more line')}]"
+    return [*lines[:_ENDS_OF_MESSAGE], said, *lines[-_ENDS_OF_MESSAGE:]]
+
+
 def _folded(line: str) -> list[str]:
     """Indent a line, and go on below it where it is wider than a report."""
     return textwrap.wrap(
-        line,
+        _shown(line),
         WIDTH,
         initial_indent=" " * 4,
         subsequent_indent=" " * 6,
@@ -338,7 +365,7 @@ def _differences(
         windows = [_window(plain(text), span) for span in spans]
         columns = zip_longest(*(caret for _, caret in windows))
         carets = "".join("^" if "^" in column else " " for column in columns)
-        yield f"      {paint(f'{sign} {windows[0][0]}', code)}"
+        yield f"      {paint(f'{sign} {_shown(windows[0][0])}', code)}"
         yield f"        {paint(carets, code)}".rstrip()
 
 
@@ -397,7 +424,7 @@ def _forgiven(outcome: Outcome) -> Iterator[str]:
         yield from _folded(f"waived: {waiver.documented} -> {waiver.executed} ({waiver.reason})")
     if outcome.kind is Kind.VERIFIED:
         for waiver in outcome.verdict.unneeded:
-            yield f"    waiver not needed here: {waiver.documented} -> {waiver.executed}"
+            yield _shown(f"    waiver not needed here: {waiver.documented} -> {waiver.executed}")
 
 
 def _printed(page: PageResult, outcome: Outcome, paint: _Paint) -> Iterator[str]:
@@ -407,7 +434,7 @@ def _printed(page: PageResult, outcome: Outcome, paint: _Paint) -> Iterator[str]
     lines = lines_of(plain(outcome.executed))
     if not page.stored:
         yield "    ```{expected-output}"
-    yield from (f"    {paint(line, _GREEN)}" for line in lines[:_MOST_LINES])
+    yield from (f"    {paint(_shown(line), _GREEN)}" for line in lines[:_MOST_LINES])
     if len(lines) > _MOST_LINES:
         yield f"    (and {_many(len(lines) - _MOST_LINES, 'more line')})"
     if not page.stored:

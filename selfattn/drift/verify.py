@@ -6,6 +6,7 @@ import ast
 import copy
 import os
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from selfattn.drift.check import Outcome, PageResult, check_page, compare_runs
@@ -14,6 +15,7 @@ from selfattn.drift.device import explained
 from selfattn.drift.kinds import Kind
 from selfattn.runner.fork import code_of
 from selfattn.runner.inside import disturb, print_full_precision
+from selfattn.runner.results import OUTPUT_LIMIT
 from selfattn.runner.run import execute, request_for
 
 if TYPE_CHECKING:
@@ -40,6 +42,8 @@ class Settings:
     """The environment on which the documented values hold to the last digit; None for any CPU."""
     timeout: int | None = 300
     """Seconds that a cell may take."""
+    output_limit: int = OUTPUT_LIMIT
+    """Bytes that the outputs of a cell may take."""
     twice: bool = False
     """Whether to run each page again, with other entropy and threads, and compare."""
 
@@ -130,10 +134,12 @@ def _explained(execution: Execution) -> Execution:
 
 def planned(folder: Path, settings: Settings, cells: Sequence[str]) -> list[Request]:
     """Return how a page that starts in a folder is going to be run, as far as it is known."""
-    runs = [request_for(folder, timeout=settings.timeout)]
+    plan = partial(
+        request_for, folder, timeout=settings.timeout, output_limit=settings.output_limit
+    )
+    runs = [plan()]
     if settings.twice:
-        seed = _second_hash_seed(cells)
-        runs.append(request_for(folder, timeout=settings.timeout, before=disturb, hash_seed=seed))
+        runs.append(plan(before=disturb, hash_seed=_second_hash_seed(cells)))
     return runs
 
 
@@ -190,6 +196,7 @@ class _Runner:
         self._options: dict[str, Any] = {
             "folder": folder,
             "timeout": settings.timeout,
+            "output_limit": settings.output_limit,
             "may_raise": {cell.index for cell in page.cells if cell.may_raise},
         }
         self._notebook = notebook

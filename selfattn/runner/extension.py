@@ -18,11 +18,12 @@ from sphinx.errors import ConfigError, ExtensionError
 from sphinx.util import logging
 
 from selfattn.drift.kinds import Kind
-from selfattn.runner import helpers
+from selfattn.runner import fork, helpers
 from selfattn.runner.choice import RUNNER_VARIABLE, chosen
 from selfattn.runner.highlight import highlight_cells, keep_formatters
 from selfattn.runner.meanwhile import compile_templates
 from selfattn.runner.run import begin, execute, request_for
+from selfattn.runner.workers import end_with_build
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,6 +49,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
         app.connect("env-before-read-docs", _begin_all)
         app.connect("builder-inited", _take_over)
         app.connect("builder-inited", keep_formatters)
+        app.connect("build-finished", _forget_all)
         if runner == "off":
             app.connect("doctree-read", _say_on_page)
             app.connect("build-finished", _say_in_log)
@@ -62,6 +64,7 @@ def start() -> str:
         raise ConfigError(str(error)) from None
     if runner == "fork":
         helpers.start()
+        end_with_build()
     return runner
 
 
@@ -76,6 +79,11 @@ def _begin_all(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None:
     pages = (Path(env.doc2path(name)) for name in sorted(docnames))
     begun = begin((page for page in pages if _sure_to_run(app, page)), requests)
     use_the_wait(app, docnames, begun)
+
+
+def _forget_all(_app: Sphinx, _exception: Exception | None) -> None:
+    """Drop the pages that have begun and were not read."""
+    fork.forget()
 
 
 def use_the_wait(app: Sphinx, docnames: list[str], begun: Begun) -> None:

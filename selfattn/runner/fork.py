@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import atexit
 import functools
 import hashlib
 import inspect
 import json
 import os
+import secrets
 import shutil
 import socket
 import sys
 import textwrap
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jupyter_client.kernelspec import KernelSpecManager, NoSuchKernel
 
@@ -23,13 +25,14 @@ from selfattn.runner.jupyter import kernel_name
 from selfattn.runner.told import Told, UnfitError
 
 if TYPE_CHECKING:
+    import socket
     from collections.abc import Iterable, Sequence
 
     from nbformat import NotebookNode
 
     from selfattn.runner.results import Execution, Request
 
-__all__ = ["code_of", "queue", "run", "unfit"]
+__all__ = ["code_of", "forget", "queue", "run", "unfit"]
 
 # Whether it can be done --------------------------------------------------------------
 
@@ -104,50 +107,97 @@ def _environment_of(python: Path) -> Path | None:
 # Running ------------------------------------------------------------------------------
 
 
+class Queued(NamedTuple):
+    """A page that has begun before anybody asked for its outputs."""
+
+    key: str
+    environment: dict[str, str]
+    """That of the time: a module that Sphinx loads afterwards may set a variable, and pages are
+    not run again for it."""
+
+
+_queued: dict[str, Queued] = {}
+"""The pages of this build that have begun, by what they are. Sphinx's readers, forked later,
+inherit it; nobody else knows the keys, so no build can fetch what another has queued."""
+
+_owners: list[socket.socket] = []
+"""The connections that own them in the helpers, open as long as this build lasts. This process
+alone has them: at its end, however it ends, the helpers drop what nobody has fetched."""
+
+
 def queue(requests: Iterable[tuple[Sequence[str], Request]]) -> list[socket.socket]:
     """Have pages begin: each is fetched later by :func:`run` with the same cells and request.
 
-    Returns the connections by which they were asked for: a helper closes its end once it has
-    loaded what pages need, and begun.
+    Returns:
+        The connections that own the pages: something can be read from one once its helper has
+        loaded what pages need, and begun. They are closed by :func:`forget`, or with the process.
+
+    Raises:
+        UnfitError: If a helper is gone; then no page has begun.
+
     """
     by_seed: dict[str | None, list[tuple[Sequence[str], Request]]] = {}
     for cells, request in requests:
         by_seed.setdefault(request.hash_seed, []).append((cells, request))
+    begun: dict[str, Queued] = {}
     connections = []
     with ExitStack() as opened:
         for hash_seed, asked in by_seed.items():
+            message, pages = _message(asked)
             try:
                 connection = opened.enter_context(helper(hash_seed).connect())
-                connection.sendall(wire.pack(_queued(asked)))
-                connection.shutdown(socket.SHUT_WR)
+                connection.sendall(wire.pack(message))
             except (GoneError, OSError) as error:
                 raise UnfitError(f"the helper process is gone: {error}") from error
             connections.append(connection)
+            begun |= pages
         opened.pop_all()
+    _queued.update(begun)
+    _owners.extend(connections)
     return connections
 
 
-def _queued(asked: Iterable[tuple[Sequence[str], Request]]) -> dict[str, Any]:
-    """Return the message for pages that are to begin.
+@atexit.register
+def forget() -> None:
+    """Drop all pages that this process has queued and nobody has fetched: their build is over."""
+    _queued.clear()
+    while _owners:
+        _owners.pop().close()
+
+
+def _leave_to_parent() -> None:
+    """Let a forked process not keep the jobs of its parent alive."""
+    while _owners:
+        _owners.pop().close()
+
+
+if possible():
+    os.register_at_fork(after_in_child=_leave_to_parent)
+
+
+def _message(
+    asked: Iterable[tuple[Sequence[str], Request]],
+) -> tuple[dict[str, Any], dict[str, Queued]]:
+    """Return the message for pages that are to begin, and these by what they are.
 
     What pages have in common travels once: what is sent before the helper reads must not fill the
     socket, or the build would wait for it.
     """
+    token = secrets.token_hex(8)
     ways: dict[str, dict[str, Any]] = {}
     jobs = []
+    pages: dict[str, Queued] = {}
     for cells, request in asked:
         way = _way(request)
-        _begun[_digest([list(cells), way])] = environment = surroundings(request.hash_seed)
-        way["environment"] = environment
+        page = _digest([list(cells), way])
+        if page in pages:
+            continue  # of two that are equal one is run now, and one when it is asked for
+        pages[page] = Queued(f"{token} {len(pages)}", surroundings(request.hash_seed))
+        way["environment"] = pages[page].environment
         name = _digest(way)
         ways[name] = way
-        jobs.append((_digest([list(cells), name]), list(cells), name))
-    return {"do": "queue", "ways": ways, "jobs": jobs}
-
-
-_begun: dict[str, dict[str, str]] = {}
-"""The environment of each page that has begun, which is that of the time: a module that Sphinx
-loads afterwards may set a variable, and pages are not run again for it."""
+        jobs.append((pages[page].key, list(cells), name))
+    return {"do": "queue", "ways": ways, "jobs": jobs}, pages
 
 
 def run(notebook: NotebookNode, request: Request) -> Execution:
@@ -165,14 +215,14 @@ def run(notebook: NotebookNode, request: Request) -> Execution:
     code = code_of(notebook)
     cells = [source for _, source in code]
     way = _way(request)
-    environment = _begun.pop(_digest([cells, way]), None)
-    way["environment"] = environment or surroundings(request.hash_seed)
+    queued = _queued.pop(_digest([cells, way]), None)
+    way["environment"] = queued.environment if queued else surroundings(request.hash_seed)
     tagged = {i for i, cell in enumerate(notebook.cells) if "raises-exception" in _tags(cell)}
     may_raise = request.may_raise | tagged
     allowed = [number for number, (index, _) in enumerate(code) if index in may_raise]
-    key = _digest([cells, _digest(way)])
+    key = queued.key if queued else ""
     fetch = {"do": "fetch", "key": key, "job": {"cells": cells, **way}, "may_raise": allowed}
-    told = Told(notebook, [index for index, _ in code], may_raise, request.timeout)
+    told = Told(notebook, [index for index, _ in code], may_raise, request)
     try:
         _listen(told, fetch, request.hash_seed)
     except (GoneError, OSError) as error:
@@ -212,6 +262,7 @@ def _way(request: Request) -> dict[str, Any]:
     return {
         "folder": str(request.folder),
         "timeout": request.timeout,
+        "output_limit": request.output_limit,
         "before": [_source(function) for function in request.before],
         "after": {function.__name__: _source(function) for function in request.after},
     }

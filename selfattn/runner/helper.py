@@ -1,8 +1,23 @@
 """The helper process: it has torch and IPython loaded, and forks a child for each page.
 
-It is started by its path, and imports third-party packages and the two files beside it only: a
-child that inherited the book's own modules would run yesterday's code. It has one thread, computes
+It is started by its path, and imports third-party packages and the files beside it only: a child
+that inherited the book's own modules would run yesterday's code. It has one thread, computes
 nothing and touches no CUDA: after either, a child would hang in its first operation.
+
+Who owns, ends and closes what:
+
+- **The helper** belongs to the process that started it, which holds the other end of its standard
+  input and ends it by closing that end.
+- **The guard** is the helper's parent, and small. When the helper is gone, however it went, what
+  its pages had started becomes the guard's ("subreaper"): it kills that, and ends. A helper whose
+  guard is gone ends too.
+- **A job** belongs to a connection: to the one that queued it, then to the one that fetched it. At
+  the end of a connection its jobs are dropped, and their children killed. So nothing outlives the
+  build that asked for it, whether it hangs up or is killed.
+- **A child** is killed with its process group by the helper, and by the kernel if the helper dies.
+  It closes all descriptors of the helper but the ends of its own four pipes; what it forks closes
+  those on which it speaks with the helper, too. What it writes is counted here, and what is no
+  message ends it alone.
 """
 
 from __future__ import annotations
@@ -13,8 +28,8 @@ import ctypes
 import gc
 import importlib.util
 import io
-import itertools
 import os
+import resource
 import selectors
 import signal
 import socket
@@ -32,9 +47,23 @@ if TYPE_CHECKING:
 
 _CREDENTIALS = struct.Struct("3i")
 _PR_SET_PDEATHSIG = 1
+_PR_SET_CHILD_SUBREAPER = 36
 
 _AHEAD = 3
 """Pages that may be ready before Sphinx wants them while every core runs pages."""
+
+_STALLED = 8
+"""Pages that may wait to be told whether to go on after an error, before Sphinx wants them."""
+
+_KEPT = 1 << 28
+"""Bytes of outputs that are kept for Sphinx before pages wait for it."""
+
+_ROOM = 1 << 20
+"""Bytes beyond its limit that a child may write: it stops itself, and says why, before."""
+
+_DESCRIPTORS = 4
+"""Descriptors that the helper has of a child."""
+_OTHER_DESCRIPTORS = 64
 
 
 def main() -> None:
@@ -43,20 +72,65 @@ def main() -> None:
     arguments.add_argument("--socket", type=int, required=True)
     arguments.add_argument("--preload", nargs="*", default=[])
     arguments.add_argument("--slots", type=int, required=True)
+    arguments.add_argument("--guarded", action="store_true", help="there is a guard already")
     given = arguments.parse_args()
     # Whoever started this decides when it ends: by closing standard input.
     numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
     inherited = {number: signal.signal(number, signal.SIG_IGN) for number in numbers}
+    if not given.guarded:
+        _leave_a_guard(given.socket)
     gc.disable()  # what is loaded stays: looking for waste in it takes a third of the time
-    wire, page = _beside("wire"), _beside("page")
+    wire, limit, page = map(_beside, ("wire", "limit", "page"))
     page.INHERITED.update(inherited)
-    _preload(given.preload, inherited, page.HIDDEN.load)
+    _preload(given, inherited, page.HIDDEN.load)
     kernel = page.make_kernel()
     # What a fresh process would have: the children's own environment comes with each job.
     os.environ.pop("OPENBLAS_NUM_THREADS", None)
     gc.freeze()
     gc.enable()
-    Helper(socket.socket(fileno=given.socket), given.slots, wire, page, kernel).serve()
+    server = socket.socket(fileno=given.socket)
+    Helper(server, _affordable(given.slots), wire, limit, page, kernel).serve()
+
+
+def _affordable(slots: int) -> int:
+    """Return how many pages may run at a time with the descriptors that a process may have."""
+    most, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    children = (most - _OTHER_DESCRIPTORS) // _DESCRIPTORS
+    return max(1, min(slots, (children - _STALLED) // 2))  # as many again may come to stall
+
+
+# The guard ----------------------------------------------------------------------------
+
+
+def _leave_a_guard(listening: int) -> None:
+    """Go on in a child; its parent ends what the pages of a helper that is gone had started."""
+    ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    helper = os.fork()
+    if helper == 0:
+        return
+    for fd in (0, listening):  # whoever waits for the helper sees at once that it is gone
+        os.close(fd)
+    pid = 0
+    while pid != helper:
+        pid, status = os.wait()  # others are what pages have left, and have ended
+    while sum(map(_kill, _children())):  # then those whose parents these were
+        with contextlib.suppress(ChildProcessError):
+            os.wait()
+    os._exit(os.waitstatus_to_exitcode(status) & 0xFF)
+
+
+def _children() -> list[int]:
+    """Return the children of this process."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            parent = (folder / "stat").read_text("utf-8", "replace").rpartition(")")[2].split()[1]
+            if int(parent) == os.getpid():
+                found.append(int(folder.name))
+    return found
+
+
+# The helper ---------------------------------------------------------------------------
 
 
 def _beside(name: str) -> Any:
@@ -71,10 +145,12 @@ def _beside(name: str) -> Any:
 
 
 def _preload(
-    names: list[str], inherited: dict[signal.Signals, Any], load: Callable[[str], None]
+    given: argparse.Namespace,
+    inherited: dict[signal.Signals, Any],
+    load: Callable[[str], None],
 ) -> None:
     """Import modules; start over without one that says something, which pages must show."""
-    for name in names:
+    for name in given.preload:
         if importlib.util.find_spec(name) is None:
             continue
         said = io.StringIO()
@@ -86,10 +162,11 @@ def _preload(
             warnings.simplefilter("default")
             load(name)
         if said.getvalue() or [w for w in warned if _shown(w)]:
-            rest = [other for other in names if other != name]
+            rest = [other for other in given.preload if other != name]
             for number, handler in inherited.items():
                 signal.signal(number, handler)
-            words = [*sys.argv[: sys.argv.index("--preload")], "--preload", *rest]
+            words = [sys.argv[0], "--guarded", "--socket", str(given.socket)]
+            words += ["--slots", str(given.slots), "--preload", *rest]
             os.execv(sys.executable, [sys.executable, "-P", *words])  # noqa: S606
 
 
@@ -100,14 +177,17 @@ def _shown(warning: warnings.WarningMessage) -> bool:
 
 
 class Job:
-    """One page, from when it is asked for until all is told."""
+    """One page, from when it is asked for until all is delivered."""
 
-    def __init__(self, key: str, said: dict[str, Any]) -> None:
+    def __init__(self, key: str, task: dict[str, Any], owner: socket.socket) -> None:
         self.key = key
-        self.said = said
+        self.task = task
+        self.owner = owner
+        self.fetched = False
+        self.may_raise: set[int] = set()
+        """Known once it is fetched."""
         self.log: list[bytes] = []
-        self.asker: socket.socket | None = None
-        self.may_raise: set[int] | None = None
+        self.size = 0
         self.child: Child | None = None
         self.raised: int | None = None
         self.over = False
@@ -116,59 +196,72 @@ class Job:
 class Child:
     """A running page: its process, and the ends of its pipes."""
 
-    def __init__(self, pid: int, fds: dict[str, int], frames: Any) -> None:
+    def __init__(self, pid: int, fds: dict[str, int], frames: Any, allowance: Any) -> None:
         self.pid = pid
         self.fds = fds
         self.frames = frames
+        self.allowance = allowance
         self.watcher = os.pidfd_open(pid)
         self.deadline: float | None = None
-        self.timed_out = False
+        self.ending: dict[str, Any] = {"type": "over"}
+        """What its page is told of its end."""
 
 
 class Helper:
     """Takes jobs from connections, forks, and passes on what children tell."""
 
-    def __init__(
-        self, server: socket.socket, slots: int, wire: Any, page: Any, kernel: Any
+    def __init__(  # noqa: PLR0913, PLR0917 - the modules are loaded by path
+        self, server: socket.socket, slots: int, wire: Any, limit: Any, page: Any, kernel: Any
     ) -> None:
         self.server = server
         self.slots = slots
         self.wire = wire
+        self.limit = limit
         self.page = page
         self.kernel = kernel
-        self.jobs: dict[str, Job] = {}
+        self.connections: set[socket.socket] = set()
+        self.jobs: list[Job] = []
+        self.queued: dict[str, Job] = {}
+        """Those that nobody has fetched yet, by their keys."""
         self.waiting: deque[Job] = deque()
         self.running: list[Job] = []
-        self.more = itertools.count()
         self.selector = selectors.DefaultSelector()
 
     def serve(self) -> None:
-        """Serve until standard input closes."""
-        self.selector.register(0, selectors.EVENT_READ, self._leave)
+        """Serve until standard input closes, or the guard is gone."""
+        guard = os.pidfd_open(os.getppid())
+        for end in (0, guard):
+            self.selector.register(end, selectors.EVENT_READ, self._leave)
         self.selector.register(self.server, selectors.EVENT_READ, self._accept)
         while True:
             for key, _ in self.selector.select(self._patience()):
                 key.data()
             self._stop_late()
-            while self.waiting and self._may_fork():
+            while self.waiting and self._may_fork(self.waiting[0]):
                 self._fork(self.waiting.popleft())
 
-    def _may_fork(self) -> bool:
+    def _may_fork(self, job: Job) -> bool:
         """Tell whether there is a core for one more page.
 
         Sphinx, which reads the pages, has one for itself once others are ready: it would else lag
         behind, and go on alone at the end.
         """
-        # One that waits to be told whether to go on does not run.
-        busy = sum(job.raised is None for job in self.running)
-        ready = sum(job.over for job in self.jobs.values())
-        return busy < (self.slots if ready < _AHEAD else max(1, self.slots - 1))
+        # One that waits to be told whether to go on does not run: it waits for Sphinx, and so do
+        # others then, but not one that Sphinx itself waits for.
+        stalled = sum(job.raised is not None for job in self.running)
+        if not job.fetched:
+            kept = sum(job.size for job in self.jobs)
+            if stalled >= _STALLED or kept >= _KEPT:
+                return False
+        ready = sum(job.over for job in self.jobs)
+        slots = self.slots if ready < _AHEAD else max(1, self.slots - 1)
+        return len(self.running) - stalled < slots
 
     def _leave(self) -> None:
         """Take all children along."""
         children = [job.child.pid for job in self.running if job.child]
         for pid in children:
-            _kill(pid)
+            _kill_all(pid)
         for pid in children:
             os.waitpid(pid, 0)
         os._exit(0)
@@ -195,17 +288,26 @@ class Helper:
             for message, _ in frames.feed(piece):
                 self._obey(connection, message)
 
+        self.connections.add(connection)
         self.selector.register(connection, selectors.EVENT_READ, read)
 
     def _obey(self, connection: socket.socket, message: dict[str, Any]) -> None:
-        if message["do"] == "queue":
-            for key, cells, way in message["jobs"]:
-                self._job(key, {"cells": cells, **message["ways"][way]})
+        if message["do"] == "fetch":
+            self._fetch(connection, message)
             return
-        job = self._job(message["key"], message["job"])
-        if job.asker:  # of two pages that are equal, each is run
-            job = self._job(f"{message['key']} {next(self.more)}", message["job"])
-        job.asker = connection
+        for key, cells, way in message["jobs"]:
+            job = self._add(key, {"cells": cells, **message["ways"][way]}, connection)
+            self.queued[key] = job
+        with contextlib.suppress(OSError):  # the answer: all is loaded, and pages begin
+            connection.sendall(self.wire.pack({"type": "begun"}))
+
+    def _fetch(self, connection: socket.socket, message: dict[str, Any]) -> None:
+        """Give a connection the job that it has a key of, or a new one."""
+        # A job that is fetched has left the queue: of two pages that are equal, each is run.
+        job = self.queued.pop(message["key"], None)
+        if job is None:
+            job = self._add(message["key"], message["job"], connection)
+        job.owner, job.fetched = connection, True
         job.may_raise = set(message["may_raise"])
         if job in self.waiting:
             self.waiting.remove(job)
@@ -214,33 +316,32 @@ class Helper:
             self._answer(job)
         self._deliver(job)
 
-    def _job(self, key: str, said: dict[str, Any]) -> Job:
-        """Return the job of a key that nobody has fetched yet, or a new one."""
-        job = self.jobs.get(key)
-        if job is None:
-            job = self.jobs[key] = Job(key, said)
-            self.waiting.append(job)
+    def _add(self, key: str, task: dict[str, Any], owner: socket.socket) -> Job:
+        job = Job(key, task, owner)
+        self.jobs.append(job)
+        self.waiting.append(job)
         return job
 
     def _hang_up(self, connection: socket.socket) -> None:
-        """Forget whoever is gone, with the jobs that nobody else will fetch."""
+        """Forget whoever is gone, and drop the jobs that were theirs."""
         self.selector.unregister(connection)
+        self.connections.remove(connection)
         connection.close()
-        for job in [job for job in self.jobs.values() if job.asker is connection]:
-            del self.jobs[job.key]
+        for job in [job for job in self.jobs if job.owner is connection]:
+            self.jobs.remove(job)
+            self.queued.pop(job.key, None)
             if job in self.waiting:
                 self.waiting.remove(job)
             if job.child:
-                _kill(job.child.pid)
+                _kill_all(job.child.pid)
 
     def _deliver(self, job: Job) -> None:
-        """Send what a finished job told to whoever asked for it."""
-        if not job.over or job.asker is None:
+        """Send what a finished job told to whoever has fetched it."""
+        if not (job.over and job.fetched and job in self.jobs):
             return
-        self.jobs.pop(job.key, None)
+        self.jobs.remove(job)
         with contextlib.suppress(OSError):
-            job.asker.sendall(b"".join(job.log))
-        job.asker = None
+            job.owner.sendall(b"".join(job.log))
 
     # Children -------------------------------------------------------------------------
 
@@ -251,7 +352,7 @@ class Helper:
                 job, {"type": "unfit", "why": f"the helper has {threads} threads, not one"}
             )
             return
-        self.page.prepare(job.said)
+        self.page.prepare(job.task)
         ends: dict[str, int] = {}
         try:
             for name in ("events", "control", "out", "err"):
@@ -271,7 +372,9 @@ class Helper:
         }
         for fd in ends.values():
             os.close(fd)
-        job.child = child = Child(pid, mine, self.wire.Frames())
+        limit = job.task["output_limit"] + _ROOM
+        allowance = self.limit.Allowance(limit)
+        job.child = child = Child(pid, mine, self.wire.Frames(limit), allowance)
         self.running.append(job)
         self.selector.register(mine["events"], selectors.EVENT_READ, lambda: self._hear(job))
         self.selector.register(child.watcher, selectors.EVENT_READ, lambda: self._bury(job))
@@ -285,10 +388,8 @@ class Helper:
                 os._exit(1)
             os.setsid()  # what the page starts is in its group, and goes with it
             self.selector.close()
-            self.server.close()
-            for other in self.jobs.values():
-                if other.asker:
-                    other.asker.close()
+            for end in (self.server, *self.connections):
+                end.close()
             for other in self.running:
                 for fd in (*other.child.fds.values(), other.child.watcher):  # type: ignore[union-attr]
                     os.close(fd)
@@ -304,7 +405,7 @@ class Helper:
             }
             for name in ("events read", "control write", "out write", "err write"):
                 os.close(ends[name])
-            self.page.run_page(self.kernel, job.said, fds, self.wire)
+            self.page.run_page(self.kernel, job.task, fds, self.wire, self.limit)
             os._exit(0)
         except BaseException:  # noqa: BLE001 - never back into the helper's own loop
             told = {"type": "broken", "why": traceback.format_exc()}
@@ -317,23 +418,38 @@ class Helper:
         if child is None:
             return
         piece = os.read(child.fds["events"], 1 << 20)
-        if not piece:
+        if not piece or not self._keep(job, child, piece):
             self.selector.unregister(child.fds["events"])
-            return
-        for message, whole in child.frames.feed(piece):
-            job.log.append(whole)
-            if message["type"] == "cell":
-                self._give_time(job)
-            elif message["type"] == "ended":
-                self._give_time(job)  # what a cell left to be done may not take forever either
-                if message["status"] != "ok":
-                    child.deadline = None
-                    job.raised = message["index"]
-                    self._answer(job)
+
+    def _keep(self, job: Job, child: Child, piece: bytes) -> bool:
+        """Keep what a child tells; end it, and it alone, if that is no message or too much."""
+        try:
+            for message, whole in child.frames.feed(piece):
+                if not child.allowance.admits(message, len(whole)):
+                    self._stop(child, {"type": "excess"})
+                    return False
+                job.log.append(whole)
+                job.size += len(whole)
+                self._follow(job, child, message)
+        except (LookupError, RecursionError, TypeError, ValueError) as error:
+            self._stop(child, {"type": "garbled", "why": f"{type(error).__name__}: {error}"})
+            return False
+        return True
+
+    def _follow(self, job: Job, child: Child, message: dict[str, Any]) -> None:
+        """Do what a message asks for."""
+        if message["type"] == "cell":
+            self._give_time(job)
+        elif message["type"] == "ended":
+            self._give_time(job)  # what a cell left to be done may not take forever either
+            if message["status"] != "ok":
+                child.deadline = None
+                job.raised = message["index"]
+                self._answer(job)
 
     def _answer(self, job: Job) -> None:
         """Tell a page whose cell raised whether to go on, once somebody has asked for it."""
-        if job.may_raise is None or job.child is None:
+        if not job.fetched or job.child is None:
             return
         self._give_time(job)
         go_on = job.raised in job.may_raise
@@ -345,30 +461,29 @@ class Helper:
         """Take in the last words of a child that is gone, and all that it had started."""
         child = job.child
         assert child is not None  # noqa: S101 - only a running job has a watcher
-        _, status = os.waitpid(child.pid, 0)
-        with contextlib.suppress(OSError):
-            os.killpg(child.pid, signal.SIGKILL)
-        os.set_blocking(child.fds["events"], False)
-        with contextlib.suppress(BlockingIOError):
-            while piece := os.read(child.fds["events"], 1 << 20):
-                job.log += [whole for _, whole in child.frames.feed(piece)]
+        _kill_all(child.pid)  # its number is no other's until it is waited for
+        if child.fds["events"] in self.selector.get_map():
+            os.set_blocking(child.fds["events"], False)
+            with contextlib.suppress(BlockingIOError):
+                while piece := os.read(child.fds["events"], 1 << 20):
+                    if not self._keep(job, child, piece):
+                        break
+            self.selector.unregister(child.fds["events"])
         os.set_blocking(child.fds["err"], False)
         words = b""
         with contextlib.suppress(BlockingIOError):
             words = os.read(child.fds["err"], 1 << 16)
-        for fd in (child.fds["events"], child.watcher):
-            with contextlib.suppress(KeyError):
-                self.selector.unregister(fd)
+        self.selector.unregister(child.watcher)
         for fd in (*child.fds.values(), child.watcher):
             os.close(fd)
+        _, status = os.waitpid(child.pid, 0)
         self.running.remove(job)
         job.child = None
-        over = {
-            "type": "timeout" if child.timed_out else "over",
+        last = {
             "status": os.waitstatus_to_exitcode(status),
             "words": words.decode(errors="replace"),
         }
-        self._finish(job, over)
+        self._finish(job, {**child.ending, **last})
 
     def _finish(self, job: Job, message: dict[str, Any]) -> None:
         job.log.append(self.wire.pack(message))
@@ -384,24 +499,34 @@ class Helper:
 
     def _give_time(self, job: Job) -> None:
         """Let a page go on for as long as a cell may take."""
-        if job.child and job.said["timeout"] is not None:
-            job.child.deadline = time.monotonic() + job.said["timeout"]
+        if job.child and job.task["timeout"] is not None:
+            job.child.deadline = time.monotonic() + job.task["timeout"]
 
     def _stop_late(self) -> None:
         now = time.monotonic()
         for job in self.running:
-            child = job.child
-            if child and child.deadline and child.deadline <= now:
-                child.timed_out, child.deadline = True, None
-                _kill(child.pid)
+            if job.child and job.child.deadline and job.child.deadline <= now:
+                self._stop(job.child, {"type": "timeout"})
+
+    def _stop(self, child: Child, ending: dict[str, Any]) -> None:
+        """Kill a child, and tell its page why."""
+        child.ending, child.deadline = ending, None
+        _kill_all(child.pid)
 
 
-def _kill(pid: int) -> None:
+def _kill_all(pid: int) -> None:
     """Kill a child with what it has started."""
-    with contextlib.suppress(OSError):
-        os.kill(pid, signal.SIGKILL)
+    _kill(pid)
     with contextlib.suppress(OSError):
         os.killpg(pid, signal.SIGKILL)
+
+
+def _kill(pid: int) -> bool:
+    """Kill a process, and tell whether that can be done."""
+    with contextlib.suppress(OSError):
+        os.kill(pid, signal.SIGKILL)
+        return True
+    return False
 
 
 if __name__ == "__main__":

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import asyncio
 import inspect
+import json
 import os
 import socket
 import textwrap
@@ -17,10 +19,25 @@ from typing import TYPE_CHECKING, Any
 from jupyter_client.kernelspec import KernelSpecManager
 from jupyter_client.manager import AsyncKernelManager
 from nbclient import NotebookClient
-from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
+from nbclient.exceptions import (
+    CellExecutionComplete,
+    CellExecutionError,
+    CellTimeoutError,
+    DeadKernelError,
+)
+from nbformat import v4
 
 from selfattn.drift.kinds import Kind
-from selfattn.runner.results import Execution, Failure, Request, ended, join_captured, joined
+from selfattn.runner.limit import Allowance, clipped
+from selfattn.runner.results import (
+    Execution,
+    Failure,
+    Request,
+    ended,
+    excess,
+    join_captured,
+    joined,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -56,8 +73,33 @@ def run(notebook: NotebookNode, request: Request) -> Execution:
     return ended(executed, failure, answers)
 
 
+class _Client(NotebookClient):
+    """The stock client, but it gives a page up that prints without end."""
+
+    def __init__(self, *arguments: Any, output_limit: int, **options: Any) -> None:
+        """Take what the outputs of a cell may take."""
+        super().__init__(*arguments, **options)
+        self.allowance = Allowance(output_limit)
+        self.exceeded = False
+        self._end: asyncio.Future[None] | None = None
+
+    def process_message(self, msg: Any, cell: NotebookNode, cell_index: int) -> Any:
+        """Take a message in, if the page has not printed too much."""
+        counted = {"type": msg["msg_type"], "content": msg["content"]}
+        size = len(json.dumps(counted)) + sum(len(buffer) for buffer in msg.get("buffers", ()))
+        if self.allowance.admits(counted, size):
+            return super().process_message(msg, cell, cell_index)
+        self.exceeded = True
+        if msg["msg_type"] == "stream":
+            last = dict(msg["content"], text=clipped(msg["content"]["text"]))
+            cell.outputs.append(v4.new_output("stream", **last))  # type: ignore[no-untyped-call]
+        manager: Any = self.km
+        self._end = asyncio.ensure_future(manager.shutdown_kernel(now=True))
+        raise CellExecutionComplete  # no more is read from it
+
+
 @contextmanager
-def _client(notebook: NotebookNode, request: Request, scratch: Path) -> Iterator[NotebookClient]:
+def _client(notebook: NotebookNode, request: Request, scratch: Path) -> Iterator[_Client]:
     """Start a kernel that is gone afterwards, whatever happens."""
     manager = AsyncKernelManager(
         kernel_name=kernel_name(notebook),
@@ -65,9 +107,10 @@ def _client(notebook: NotebookNode, request: Request, scratch: Path) -> Iterator
         # Sockets in a folder of our own: two kernels can't race for a port.
         transport="ipc" if hasattr(socket, "AF_UNIX") else "tcp",
     )
-    client = NotebookClient(
+    client = _Client(
         notebook,
         km=manager,
+        output_limit=request.output_limit,
         timeout=request.timeout,
         resources={"metadata": {"path": str(request.folder)}},
         record_timing=False,
@@ -105,7 +148,7 @@ def _words(scratch: Path) -> Path:
 
 
 def _run(
-    client: NotebookClient,
+    client: _Client,
     notebook: NotebookNode,
     executed: set[int],
     request: Request,
@@ -132,11 +175,17 @@ def _run(
     return None
 
 
-def _run_cell(client: NotebookClient, cell: NotebookNode, index: int) -> Failure | None:
+def _run_cell(client: _Client, cell: NotebookNode, index: int) -> Failure | None:
+    client.allowance.admits({"type": "cell"}, 0)
+    failure = _failure(client, cell, index)
+    return excess(client.nb, index, client.allowance.limit) if client.exceeded else failure
+
+
+def _failure(client: _Client, cell: NotebookNode, index: int) -> Failure | None:
     try:
         client.execute_cell(cell, index, execution_count=None)
     except CellExecutionError as error:
-        return Failure(Kind.RAISED, index, f"{error.ename}: {error.evalue}")
+        return Failure(Kind.RAISED, index, clipped(f"{error.ename}: {error.evalue}"))
     except CellTimeoutError:
         return Failure(Kind.TIMEOUT, index, f"it ran for more than {client.timeout} seconds")
     except DeadKernelError as error:

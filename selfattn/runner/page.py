@@ -239,14 +239,14 @@ INHERITED: dict[int, Any] = {}
 """What signals did before the helper came to ignore them."""
 
 
-def run_page(kernel: Any, job: dict[str, Any], fds: dict[str, int], wire: Any) -> None:
+def run_page(kernel: Any, job: dict[str, Any], fds: dict[str, int], wire: Any, limit: Any) -> None:
     """Run a page; all that it shows is told to the helper."""
     loop = asyncio.new_event_loop()
     with _setting_up(fds["events"], wire):
-        channel = _set_up(kernel, job, fds, wire)
+        channel = _set_up(kernel, job, fds, wire, limit)
         asyncio.set_event_loop(loop)
         loop.run_until_complete(_rehearse(kernel, channel))
-    loop.run_until_complete(_run(kernel, job, channel, fds["control"]))
+    loop.run_until_complete(_run(kernel, job, channel, limit))
 
 
 @contextlib.contextmanager
@@ -260,12 +260,15 @@ def _setting_up(events: int, wire: Any) -> Iterator[None]:
         os._exit(1)
 
 
-def _set_up(kernel: Any, job: dict[str, Any], fds: dict[str, int], wire: Any) -> Channel:
+def _set_up(
+    kernel: Any, job: dict[str, Any], fds: dict[str, int], wire: Any, limit: Any
+) -> Channel:
     """Make this process a kernel, and return its way to the helper."""
     if isinstance(kernel, Exception):
         raise kernel
     _settle(job)
-    channel = Channel(kernel.session, fds, wire)
+    channel = Channel(kernel.session, fds, wire, limit, limit.Allowance(job["output_limit"]))
+    os.register_at_fork(after_in_child=channel.close)
     kernel.session.tell = channel.told
     kernel.session.pid = os.getpid()
     sys.stdout, sys.stderr = channel.streams
@@ -358,10 +361,13 @@ def _seem_launched() -> None:
 class Channel:
     """The way to the helper, and the streams whose text goes there."""
 
-    def __init__(self, session: Any, fds: dict[str, int], wire: Any) -> None:
-        """Take the ends of the pipes."""
-        self._fd = fds["events"]
-        self._wire = wire
+    def __init__(
+        self, session: Any, fds: dict[str, int], wire: Any, limit: Any, allowance: Any
+    ) -> None:
+        """Take the ends of the pipes, and what may be printed."""
+        self._events, self._control = fds["events"], fds["control"]
+        self._wire, self._limit, self._allowance = wire, limit, allowance
+        self.closed = False
         self.captures = Captures(session)
         self._writing, self._reading = threading.RLock(), threading.RLock()
         self.streams = [Printing(self, session, "stdout", 1), Printing(self, session, "stderr", 2)]
@@ -369,10 +375,36 @@ class Channel:
 
     def tell(self, **message: Any) -> None:
         """Send a message to the helper."""
+        if self.closed:
+            return
         self.captures.hear(message)
         data = self._wire.pack(message)
         with self._writing:
-            self._wire.write_all(self._fd, data)
+            if not self._allowance.admits(message, len(data)):
+                self._stop(message)
+            self._wire.write_all(self._events, data)
+
+    def _stop(self, message: dict[str, Any]) -> None:
+        """End this process, which prints without end, with the last that it printed."""
+        if message["type"] == "stream":
+            text = self._limit.clipped(message["text"])
+            self._wire.write_all(self._events, self._wire.pack({**message, "text": text}))
+        self._wire.write_all(self._events, self._wire.pack({"type": "excess"}))
+        os._exit(0)
+
+    def may_go_on(self) -> bool:
+        """Ask the helper whether the page goes on after an error."""
+        return os.read(self._control, 1) == b"+"
+
+    def close(self) -> None:
+        """Close the way to the helper, in a process that the page has forked.
+
+        It would tell once more all that the page itself tells, or break its messages in two.
+        """
+        self.closed = True
+        for fd in (self._events, self._control):
+            with contextlib.suppress(OSError):  # the page may have closed it
+                os.close(fd)
 
     def told(self, message: dict[str, Any], buffers: list[Any]) -> None:
         """Pass on what the kernel sends."""
@@ -401,9 +433,11 @@ class Channel:
 
     def watch(self) -> None:
         """Drain whenever there is something, in a thread: a full pipe would stop a subprocess."""
-        fds = [fd for _, fd in self._watched]
+        poll = select.poll()
+        for _, fd in self._watched:
+            poll.register(fd, select.POLLIN)
         while True:
-            select.select(fds, [], [])
+            poll.poll()
             self.drain()
 
 
@@ -524,7 +558,7 @@ for _ours in (Kernel, Printing):  # a page that shows their types shows the stoc
         setattr(_ours, _name, getattr(_ours.__base__, _name))
 
 
-async def _run(kernel: Any, job: dict[str, Any], channel: Channel, control: int) -> None:
+async def _run(kernel: Any, job: dict[str, Any], channel: Channel, limit: Any) -> None:
     """Run the functions for before, the cells, and the functions for after."""
     channel.tell(type="begun", language=kernel.language_info)
     for source in job["before"]:
@@ -532,8 +566,12 @@ async def _run(kernel: Any, job: dict[str, Any], channel: Channel, control: int)
     for index, code in enumerate(job["cells"]):
         channel.tell(type="cell", index=index)
         ending = await _run_cell(kernel, index, code)
+        if channel.closed:
+            os._exit(0)  # this process was forked in the cell, and has come to its end
+        if "evalue" in ending:  # the output itself has all of it
+            ending["evalue"] = limit.clipped(ending["evalue"])
         channel.tell(type="ended", index=index, **ending)
-        if ending["status"] != "ok" and os.read(control, 1) != b"+":
+        if ending["status"] != "ok" and not channel.may_go_on():
             break
         if kernel.shell.exit_now and index + 1 < len(job["cells"]):
             os._exit(0)

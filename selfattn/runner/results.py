@@ -8,7 +8,10 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from nbformat import from_dict
+from nbformat import from_dict, v4
+
+from selfattn.drift.kinds import Kind
+from selfattn.runner.limit import CELLS_OF_A_PAGE, clipped, first_and_last
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -16,9 +19,20 @@ if TYPE_CHECKING:
     from nbclient import NotebookClient
     from nbformat import NotebookNode
 
-    from selfattn.drift.kinds import Kind
+__all__ = [
+    "OUTPUT_LIMIT",
+    "Execution",
+    "Failure",
+    "FileState",
+    "Request",
+    "ended",
+    "excess",
+    "join_captured",
+    "joined",
+]
 
-__all__ = ["Execution", "Failure", "FileState", "Request", "ended", "join_captured", "joined"]
+OUTPUT_LIMIT = 10_000_000
+"""Bytes that the outputs of a cell may take, unless a book says otherwise."""
 
 
 @dataclass(frozen=True)
@@ -89,6 +103,8 @@ class Request:
     """Functions of it to run after the last."""
     hash_seed: str | None = None
     """What orders sets of texts, ``PYTHONHASHSEED``; None leaves it as it is."""
+    output_limit: int = OUTPUT_LIMIT
+    """Bytes that the outputs of a cell may take; those of a page may take four times as many."""
 
 
 def ended(executed: Iterable[int], failure: Failure | None, answers: dict[str, Any]) -> Execution:
@@ -127,3 +143,19 @@ def _whole_streams(pieces: Iterable[NotebookNode]) -> list[NotebookNode]:
         else:
             streams[piece.name] = piece
     return sorted(streams.values(), key=lambda stream: stream.name == "stderr")
+
+
+def excess(notebook: NotebookNode, index: int, limit: int) -> Failure:
+    """Say that a page printed too much in a cell, and keep both ends of what the cell printed."""
+    outputs = notebook.cells[index].outputs if index >= 0 else []
+    text = "".join(output.text for output in outputs if output.output_type == "stream")
+    if index >= 0:
+        kept = v4.new_output("stream", name="stdout", text=clipped(text))  # type: ignore[no-untyped-call]
+        notebook.cells[index].outputs = [kept]
+    told = (
+        f"its outputs took more than {limit:,} bytes, or those of the page more than "
+        f"{limit * CELLS_OF_A_PAGE:,}"
+    )
+    if text:
+        told += f"; they began and ended so:\n{first_and_last(text)}"
+    return Failure(Kind.OUTPUT_LIMIT, index, told)

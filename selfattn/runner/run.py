@@ -14,7 +14,7 @@ from selfattn.drift.kinds import Kind
 from selfattn.runner import fork, helpers, jupyter
 from selfattn.runner.choice import chosen
 from selfattn.runner.inside import compute_on_device, describe, files, watch
-from selfattn.runner.results import Execution, Failure, Request
+from selfattn.runner.results import OUTPUT_LIMIT, Execution, Failure, Request
 from selfattn.runner.scan import scan
 from selfattn.runner.told import UnfitError
 
@@ -45,14 +45,18 @@ class Begun:
 
     def waits(self) -> bool:
         """Tell whether the helper is still loading what pages need, so that nothing runs."""
-        if self._connections and any(select.select(self._connections, [], [], 0)):
+        if not self._connections:
+            return False
+        poll = select.poll()
+        for connection in self._connections:
+            poll.register(connection, select.POLLIN)
+        if poll.poll(0):
             self.close()
         return bool(self._connections)
 
     def close(self) -> None:
-        """Stop asking."""
-        while self._connections:
-            self._connections.pop().close()
+        """Stop asking; the connections stay open, for they own the pages."""
+        self._connections.clear()
 
 
 def begin(
@@ -61,14 +65,20 @@ def begin(
     *,
     known: Mapping[Path, Sequence[str]] | None = None,
 ) -> Begun:
-    """Have pages begin to run, as the requests for a page and its cells say; return which.
+    """Have the pages of a build begin to run, as the requests for a page and its cells say.
+
+    What this process has begun before, for another build, is dropped.
 
     Args:
         pages: Pages whose cells are to be looked up.
         requests: Returns the ways in which a page is to be run.
         known: Pages to begin before these, with their cells.
 
+    Returns:
+        Which have begun.
+
     """
+    fork.forget()
     if chosen() != "fork" or fork.unfit():
         return Begun()
     cells = {**(known or {}), **{page: code for page in pages if (code := scan(page))}}
@@ -87,6 +97,7 @@ def execute(  # noqa: PLR0913 - a run has these parts
     may_raise: Collection[int] = (),
     before: Callable[[], object] | None = None,
     hash_seed: str | None = None,
+    output_limit: int = OUTPUT_LIMIT,
 ) -> Execution:
     """Run the code cells of a notebook, in order, in a process of their own.
 
@@ -97,6 +108,7 @@ def execute(  # noqa: PLR0913 - a run has these parts
         may_raise: Places of the cells after which the page goes on if they raise.
         before: A function of :mod:`selfattn.runner.inside` to run before the first cell.
         hash_seed: What orders sets of texts, ``PYTHONHASHSEED``; None leaves it as it is.
+        output_limit: How many bytes the outputs of a cell may take.
 
     Returns:
         Which cells ran, and what stopped the page if it was stopped. Nothing is raised:
@@ -104,7 +116,12 @@ def execute(  # noqa: PLR0913 - a run has these parts
 
     """
     wanted = request_for(
-        folder, timeout=timeout, may_raise=may_raise, before=before, hash_seed=hash_seed
+        folder,
+        timeout=timeout,
+        may_raise=may_raise,
+        before=before,
+        hash_seed=hash_seed,
+        output_limit=output_limit,
     )
     try:
         return _execute(notebook, wanted)
@@ -131,6 +148,7 @@ def request_for(
     may_raise: Collection[int] = (),
     before: Callable[[], object] | None = None,
     hash_seed: str | None = None,
+    output_limit: int = OUTPUT_LIMIT,
 ) -> Request:
     """Return the request that :func:`execute` makes of its arguments."""
     on_device = os.environ.get(DEVICE_VARIABLE, "cpu") != "cpu"
@@ -142,6 +160,7 @@ def request_for(
         before=first if before is None else (*first, before),
         after=(describe, files),
         hash_seed=hash_seed,
+        output_limit=output_limit,
     )
 
 

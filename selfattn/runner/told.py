@@ -11,10 +11,12 @@ from nbclient import NotebookClient
 from nbformat import NotebookNode
 
 from selfattn.drift.kinds import Kind
-from selfattn.runner.results import Execution, Failure, ended, join_captured, joined
+from selfattn.runner.results import Execution, Failure, ended, excess, join_captured, joined
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
+
+    from selfattn.runner.results import Request
 
 __all__ = ["Told", "UnfitError"]
 
@@ -42,13 +44,13 @@ class Told:
         notebook: NotebookNode,
         places: Sequence[int],
         may_raise: Collection[int],
-        timeout: int | None,
+        request: Request,
     ) -> None:
         """Take the notebook, and the places in it of the cells that run."""
         self.places = places
         self.notebook = notebook
         self.may_raise = may_raise
-        self.timeout = timeout
+        self.request = request
         self.client = NotebookClient(notebook)
         self.client.reset_execution_trackers()
         self.client.kc = _Nobody()  # type: ignore[assignment] # a widget needs no more of it
@@ -121,7 +123,16 @@ class Told:
         self._words += message["why"].splitlines()
 
     def _hear_timeout(self, _: dict[str, Any]) -> None:
-        self._stop(Kind.TIMEOUT, f"it ran for more than {self.timeout} seconds")
+        self._stop(Kind.TIMEOUT, f"it ran for more than {self.request.timeout} seconds")
+
+    def _hear_excess(self, _: dict[str, Any]) -> None:
+        self._send()
+        self._failure = excess(self.notebook, self._place, self.request.output_limit)
+        self.over = True
+
+    def _hear_garbled(self, message: dict[str, Any]) -> None:
+        told = "the page's process wrote to a descriptor of the runner's, or forked past Python"
+        self._stop(Kind.DEAD_KERNEL, f"{told}: {message['why']}")
 
     def _hear_over(self, message: dict[str, Any]) -> None:
         if self._answers is None and self._failure is None:

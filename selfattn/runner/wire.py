@@ -29,16 +29,30 @@ def write_all(fd: int, data: bytes) -> None:
 
 
 class Frames:
-    """Puts messages together from the pieces in which they arrive."""
+    """Puts messages together from the pieces in which they arrive.
 
-    def __init__(self) -> None:
+    Args:
+        most: How many bytes a message may have; None for any number.
+
+    """
+
+    def __init__(self, most: int | None = None) -> None:
+        self._most = most
         self._rest = bytearray()
 
     def feed(self, piece: bytes) -> Iterator[tuple[dict[str, Any], bytes]]:
-        """Take a piece in, and yield each message that it completes, read and as it travelled."""
+        """Take a piece in, and yield each message that it completes, read and as it travelled.
+
+        Raises:
+            ValueError: If it is no message: nothing after it can be read.
+
+        """
         self._rest += piece
         while len(self._rest) >= _LENGTH.size:
-            end = _LENGTH.size + _LENGTH.unpack_from(self._rest)[0]
+            length = _LENGTH.unpack_from(self._rest)[0]
+            if self._most is not None and length > self._most:
+                raise ValueError(f"a message must have at most {self._most} bytes; got {length}")
+            end = _LENGTH.size + length
             if len(self._rest) < end:
                 return
             whole = bytes(self._rest[:end])

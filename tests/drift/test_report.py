@@ -213,3 +213,37 @@ def test_colour_follows_the_terminal_and_its_variables(
     stream = io.StringIO()
     monkeypatch.setattr(stream, "isatty", lambda: terminal)
     assert use_color(stream) is wanted
+
+
+UNREADABLE = (
+    "\x1b[31m\x07\x1b]0;title\x07\r\b\x7f\x9b\u2028" + "x" * 1_000_000 + "\n" + "line\n" * 100_000
+)
+
+
+@pytest.mark.parametrize(
+    "outcome",
+    [
+        Outcome(Kind.RAISED, 1, message=f"ValueError: {UNREADABLE}"),
+        Outcome(Kind.NOT_RAISED, 1, message=UNREADABLE),
+        Outcome(Kind.UNDOCUMENTED, 1, executed=UNREADABLE),
+        drift("1 2 3", f"1 {UNREADABLE} 3"),
+        drift(UNREADABLE, "1"),
+        drift("a\x07b 1 c\x07d", "a\x07b 2 c\x07d"),
+        replace(
+            drift("1", "1"),
+            kind=Kind.VERIFIED,
+            verdict=compare("1", "1", waivers=(Waiver("1", "\x1b[1m2", "\x07"),)),
+        ),
+    ],
+)
+def test_report_is_readable_whatever_was_printed(outcome: Outcome) -> None:
+    told = render([page(outcome)], verbose=True)
+    assert len(told) < 10_000
+    assert not [
+        character for character in told if not character.isprintable() and character != "\n"
+    ]
+
+
+def test_carets_stay_below_what_differs_beside_characters_that_are_not_printed() -> None:
+    told = render([page(drift("a\x07b 1", "a\x07b 2"))]).splitlines()
+    assert told[told.index("      - a\u2407b 1") + 1] == "            ^"

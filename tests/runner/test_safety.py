@@ -7,19 +7,20 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import small_book
+from processes import alive, wait_until
 
 from selfattn.drift.kinds import Kind
 from selfattn.runner import choice, fork, helpers, run
 from selfattn.runner.told import UnfitError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from conftest import Pages
 
@@ -104,6 +105,49 @@ def test_page_that_exits_in_the_middle_fails(pages: Pages) -> None:
     assert ended.failure.kind is Kind.DEAD_KERNEL
 
 
+# What a page writes where it should not ------------------------------------------------
+
+
+JUNK = [b"y" * 1000, b"\0" * 1000, b"\0\0\0\2{}", b"\0\0\0\2[]", b"\0\0\0\1{"]
+
+
+@pytest.mark.parametrize("junk", JUNK)
+@pytest.mark.usefixtures("own_helper")
+def test_page_that_writes_to_any_descriptor_fails_alone(pages: Pages, junk: bytes) -> None:
+    code = (
+        "import os\nfor fd in range(3, 64):\n    try:\n"
+        f"        os.write(fd, {junk!r})\n    except OSError:\n        pass"
+    )
+    _, ended = pages.fork("1", code, "2")
+    assert ended.failure is not None
+    assert (ended.failure.kind, ended.failure.index) == (Kind.DEAD_KERNEL, 2)
+    assert "wrote to a descriptor of the runner's" in ended.failure.message
+    assert pages.fork("1")[1].failure is None  # by the same helper
+
+
+@pytest.mark.usefixtures("own_helper")
+@pytest.mark.parametrize(
+    "child",
+    [
+        "",  # goes on to the end of the cell
+        "for n in range(1000):\n        sys.stderr.flush()\n        display(n)",
+        "raise ValueError",
+        "os._exit(0)",
+        "os.closerange(3, 64)",
+    ],
+)
+def test_page_that_forks_goes_on_alone(pages: Pages, said: Any, child: str) -> None:
+    fork_in_cell = f"import os, sys\npid = os.fork()\nif not pid:\n    pass\n    {child}\n"
+    fork_in_cell += "else:\n    for n in range(1000):\n        print(n)"
+    wait = "_, status = os.waitpid(pid, 0)\nprint('ended', status)"
+    made, ended = pages.fork(fork_in_cell, wait, "print('next')")
+    assert ended.failure is None
+    assert said(made.cells[1]) == "".join(f"{n}\n" for n in range(1000))
+    assert said(made.cells[2]) == "ended 0\n"
+    assert said(made.cells[3]) == "next\n"
+    assert pages.fork("1")[1].failure is None
+
+
 # Where it can't be done ----------------------------------------------------------------
 
 
@@ -124,13 +168,40 @@ def executed(pages: Pages, *cells: str) -> Any:
 def test_helper_that_is_killed_leaves_the_page_to_the_stock_kernel(
     pages: Pages, caplog: pytest.LogCaptureFixture
 ) -> None:
-    process = helpers.helper().process  # type: ignore[union-attr]
-    kill = f"import os, signal, sys\nif os.getppid() == {process.pid}:\n"
+    kill = (
+        "import os, signal, sys\nif 'helper.py' in open(f'/proc/{os.getppid()}/cmdline').read():\n"
+    )
     kill += "    os.kill(os.getppid(), signal.SIGKILL)\n    import time\n    time.sleep(100)"
     assert executed(pages, kill, "2").failure is None
     assert "Jupyter kernels" in caplog.text
     assert "the helper process is gone" in caplog.text
     assert executed(pages, "3").failure is None  # the same for all pages after it
+
+
+@pytest.mark.usefixtures("own_helper")
+def test_what_pages_started_ends_with_a_helper_that_is_killed(pages: Pages) -> None:
+    code = (
+        "import os, signal, subprocess, time\n"
+        "started = [subprocess.Popen(['sleep', '1000'], start_new_session=new).pid "
+        "for new in (False, True)]\n"
+        "with open('told', 'w') as told:\n    print(os.getpid(), *started, file=told)\n"
+        "os.kill(os.getppid(), signal.SIGKILL)\ntime.sleep(100)"
+    )
+    with pytest.raises(UnfitError, match="the helper process is gone"):
+        pages.fork(code)
+    processes = [*map(int, (pages.folder / "told").read_text().split())]
+    assert len(processes) == 3
+    wait_until(lambda: not any(map(alive, processes)))
+
+
+@pytest.mark.usefixtures("own_helper")
+def test_helper_ends_when_its_guard_is_killed(pages: Pages) -> None:
+    guard = helpers.helper().process  # type: ignore[union-attr]
+    made, _ = pages.fork("import os\nos.getppid()")
+    child = int(made.cells[1].outputs[0].data["text/plain"])
+    assert child != guard.pid
+    guard.kill()
+    wait_until(lambda: not alive(child))
 
 
 @pytest.mark.usefixtures("own_helper")
@@ -397,23 +468,6 @@ started.wait()
 """
 
 
-def alive(pid: int) -> bool:
-    """Whether there is a process, be it a zombie."""
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return True
-
-
-def wait_until(holds: Callable[[], bool]) -> None:
-    """Wait for what must come; a machine may be slow."""
-    end = time.monotonic() + 60
-    while not holds():
-        assert time.monotonic() < end, "it never came"
-        time.sleep(0.05)
-
-
 def of_build(scratch: Path) -> list[str]:
     """Return the processes that a build has started, by its folder for temporary files."""
     found = []
@@ -480,3 +534,38 @@ def test_build_that_is_over_leaves_nothing(tmp_path: Path) -> None:
         check=True,
     )
     wait_until(lambda: not any(alive(int(word)) for word in told.read_text().split()))
+
+
+WRITING = """
+import os, time
+extensions = []
+
+def wait(app, name, *_):
+    if name != "index":
+        with open({told!r}, "w") as told:
+            print(os.getpid(), os.getppid(), file=told)
+        time.sleep(1000)
+
+def setup(app):
+    app.connect("html-page-context", wait)
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_worker_of_sphinx_ends_with_it(tmp_path: Path, number: signal.Signals) -> None:
+    told = tmp_path / "told"
+    conf = WRITING.format(told=str(told)).replace("[]", "['myst_nb', 'selfattn.runner']")
+    pages = {f"page{n}": "---\norphan: true\n---\n\n# Page\n" for n in range(10)}
+    small_book.write(tmp_path, {"conf.py": conf, "index": "# Book\n", **pages})
+    build = subprocess.Popen(
+        [sys.executable, "-m", "sphinx", "-q", "-j", "2", "-b", "html", "source", "html"],
+        cwd=tmp_path,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    wait_until(lambda: told.exists() and told.read_text().endswith("\n"))
+    worker, parent = map(int, told.read_text().split())
+    assert parent == build.pid
+    build.send_signal(number)
+    build.wait(60)
+    wait_until(lambda: not alive(worker))
