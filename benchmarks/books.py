@@ -77,7 +77,11 @@ def documented(book: Iterable[Page]) -> list[Page]:
     book = list(book)
     script = f"\nprint({BETWEEN!r}, end='')\n".join(c.code for page in book for c in page.cells)
     found = subprocess.run(  # noqa: S603 - the script is written above
-        [sys.executable, "-c", script], check=True, capture_output=True, encoding="utf-8"
+        [sys.executable, "-"],
+        input=script,  # too long for an argument
+        check=True,
+        capture_output=True,
+        encoding="utf-8",
     )
     printed = iter(found.stdout.split(BETWEEN))
     return [
