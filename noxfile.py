@@ -179,7 +179,7 @@ def margins(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def bench(session: nox.Session) -> None:
-    """Measure what builds cost, of generated books and of this one (about half an hour)."""
+    """Measure what builds cost, of generated books and of this one (about two hours)."""
     install(session, "bench")
     command = ("python", "benchmarks/build.py", "--jupyter-book", jupyter_book(session))
     session.run(*command, *session.posargs)

@@ -220,6 +220,7 @@ def prune(app: Sphinx, exception: Exception | None) -> None:
 
 def setup(app: Sphinx) -> ExtensionMetadata:
     """Set the extension up."""
+    app.setup_extension("sidebar")
     app.add_html_theme("selfattn", str(THEME))
     app.connect("builder-inited", write_bundle)
     app.connect("html-page-context", furnish, priority=900)  # after all who add files
