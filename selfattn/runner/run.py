@@ -141,7 +141,7 @@ def _execute(notebook: NotebookNode, request: Request) -> Execution:
     return jupyter.run(notebook, request)
 
 
-def request_for(
+def request_for(  # noqa: PLR0913 - as above
     folder: Path,
     *,
     timeout: int | None = None,
