@@ -20,7 +20,7 @@ from selfattn.runner import choice, fork, helpers, run
 from selfattn.runner.told import UnfitError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from conftest import Pages
 
