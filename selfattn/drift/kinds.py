@@ -99,6 +99,11 @@ class Kind(Enum):
         "an output holds a memory address, which differs in each run",
         "print something else: a name, a type, a value",
     )
+    ELSEWHERE = (
+        "elsewhere",
+        "the page imported a package that isn't the one of this project",
+        "install this project: `python -m pip install --editable .`, by the Python that runs pages",
+    )
     COULD_NOT_CHECK = (
         "could-not-check",
         "the check itself failed, so nothing is known",
@@ -125,6 +130,7 @@ class Kind(Enum):
             Kind.NOT_EXECUTED,
             Kind.NOTHING_CHECKED,
             Kind.UNREADABLE,
+            Kind.ELSEWHERE,
             Kind.COULD_NOT_CHECK,
         )
 

@@ -27,7 +27,7 @@ from sphinx.util.docutils import SphinxDirective, SphinxRole
 
 from selfattn.drift.check import Outcome, PageResult
 from selfattn.drift.compare import Policy
-from selfattn.drift.configuration import find_reference
+from selfattn.drift.configuration import find_packages, find_reference
 from selfattn.drift.device import chosen_device
 from selfattn.drift.formats import exit_status, to_github, to_json
 from selfattn.drift.incremental import Made, made_from, project_of, surroundings
@@ -36,14 +36,14 @@ from selfattn.drift.quote import read_quotation
 from selfattn.drift.quoted import fill_copies, fill_nodes, quotation, quoted_number
 from selfattn.drift.report import describe_environment, render, use_color
 from selfattn.drift.sources import DIRECTIVE, notebook_of_page, read_notebook, read_page
-from selfattn.drift.verify import Settings, chosen_policy, planned, verify
+from selfattn.drift.verify import Settings, chosen_policy, planned, report_origins, verify
 from selfattn.runner.choice import RUNNER_VARIABLE, chosen
 from selfattn.runner.extension import start, use_the_wait
 from selfattn.runner.highlight import keep_formatters
 from selfattn.runner.run import begin
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from collections.abc import Set as AbstractSet
 
     from myst_nb.core.read import NbReader
@@ -72,6 +72,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_config_value("drift_policy", "auto", "env", str)
     app.add_config_value("drift_device", "cpu", "env", str)
     app.add_config_value("drift_reference", None, "env", (dict, type(None)))
+    app.add_config_value("drift_packages", None, "env", (dict, type(None)))
     app.add_config_value("drift_timeout", 300, "env", int)
     app.add_config_value("drift_twice", default=False, rebuild="env", types=bool)
     app.add_source_parser(VerifyingParser, override=True)
@@ -141,11 +142,25 @@ def _read_settings(app: Sphinx) -> None:
     reference = app.config.drift_reference
     if reference is None:
         reference = find_reference(Path(app.confdir))
+    packages = _packages(app)
+    report_origins(packages)
     settings = Settings(
-        policy, reference, app.config.drift_timeout, twice=bool(app.config.drift_twice)
+        policy,
+        reference,
+        app.config.drift_timeout,
+        twice=bool(app.config.drift_twice),
+        packages=packages,
     )
     app.env.selfattn_drift_settings = settings  # type: ignore[attr-defined]
     app.env.selfattn_drift_surroundings = surroundings(settings)  # type: ignore[attr-defined]
+
+
+def _packages(app: Sphinx) -> Mapping[str, Path]:
+    """Return the packages that pages must import from the project, as conf.py or it says."""
+    confdir, configured = Path(app.confdir), app.config.drift_packages
+    if configured is None:
+        return find_packages(confdir)
+    return {name: confdir / folder for name, folder in configured.items()}
 
 
 def _results(env: BuildEnvironment) -> dict[str, PageResult]:

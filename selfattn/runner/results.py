@@ -37,6 +37,8 @@ class Execution:
     """What the numbers were computed with: torch, device, capability, threads."""
     files: frozenset[str] = frozenset()
     """Files that the page depends on: local modules that it imported, data that it opened."""
+    origins: dict[str, str] = field(default_factory=dict)
+    """From where it imported the packages that ``SELFATTN_PACKAGES`` names."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +62,8 @@ class Request:
 def ended(executed: Iterable[int], failure: Failure | None, answers: dict[str, Any]) -> Execution:
     """Say how a page ended, from what its process answered."""
     files = frozenset(answers.get("files", ()))
-    return Execution(frozenset(executed), failure, answers.get("describe", {}), files)
+    environment, origins = answers.get("describe", {}), answers.get("origins", {})
+    return Execution(frozenset(executed), failure, environment, files, origins)
 
 
 def joined(outputs: Iterable[NotebookNode]) -> list[NotebookNode]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from selfattn.runner import fork, helpers, jupyter
 from selfattn.runner.choice import chosen
-from selfattn.runner.inside import compute_on_device, describe, files, watch
+from selfattn.runner.inside import compute_on_device, describe, files, origins, watch
 from selfattn.runner.results import Request
 from selfattn.runner.scan import scan
 from selfattn.runner.told import UnfitError
@@ -122,7 +122,7 @@ def request_for(
         timeout=timeout,
         may_raise=frozenset(may_raise),
         before=first if before is None else (*first, before),
-        after=(describe, files),
+        after=(describe, files, origins),
         hash_seed=hash_seed,
     )
 
