@@ -109,6 +109,11 @@ class Kind(Enum):
         "a file that the page reads was changed while the book was built",
         "build again; if a page writes what another one reads, write it before the build",
     )
+    ELSEWHERE = (
+        "elsewhere",
+        "the page imported a package that isn't the one of this project",
+        "install this project: `python -m pip install --editable .`, by the Python that runs pages",
+    )
     COULD_NOT_CHECK = (
         "could-not-check",
         "the check itself failed, so nothing is known",
@@ -137,6 +142,7 @@ class Kind(Enum):
             Kind.NOTHING_CHECKED,
             Kind.UNREADABLE,
             Kind.UNSETTLED,
+            Kind.ELSEWHERE,
             Kind.COULD_NOT_CHECK,
         )
 

@@ -32,7 +32,7 @@ from sphinx.util.docutils import SphinxDirective, SphinxRole
 
 from selfattn.drift.check import Outcome, PageResult
 from selfattn.drift.compare import Policy
-from selfattn.drift.configuration import find_reference
+from selfattn.drift.configuration import find_packages, find_reference
 from selfattn.drift.device import chosen_device
 from selfattn.drift.formats import exit_status, to_github, to_json
 from selfattn.drift.incremental import load_origins, save_origins, surroundings
@@ -44,7 +44,7 @@ from selfattn.drift.rerun import Fresh, run_again, run_page, seen, unsettled
 from selfattn.drift.sources import DIRECTIVE, notebook_of_page, read_notebook, read_page
 from selfattn.drift.state import state_of
 from selfattn.drift.texts import changed_texts, note_dependencies, note_source
-from selfattn.drift.verify import Settings, chosen_policy, planned
+from selfattn.drift.verify import Settings, chosen_policy, planned, report_origins
 from selfattn.drift.written import mark_written, outdated_outputs
 from selfattn.runner.choice import RUNNER_VARIABLE, chosen
 from selfattn.runner.extension import start, use_the_wait
@@ -54,7 +54,7 @@ from selfattn.runner.results import OUTPUT_LIMIT
 from selfattn.runner.run import Begun, begin
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from collections.abc import Set as AbstractSet
 
     from myst_nb.core.read import NbReader
@@ -85,6 +85,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_config_value("drift_device", "cpu", "env", str)
     app.add_config_value("drift_reference", None, "env", (dict, type(None)))
     app.add_config_value("drift_rerun", "always", "", ENUM(*RERUNS))
+    app.add_config_value("drift_packages", None, "env", (dict, type(None)))
     app.add_config_value("drift_timeout", 300, "env", int)
     app.add_config_value("drift_output_limit", OUTPUT_LIMIT, "env", int)
     app.add_config_value("drift_twice", default=False, rebuild="env", types=bool)
@@ -163,12 +164,15 @@ def _read_settings(app: Sphinx) -> None:
             'drift_rerun = "changed" leaves pages unrun that seem unchanged, and is refused under '
             'CI; set it to "always", or for builds elsewhere alone'
         )
+    packages = _packages(app)
+    report_origins(packages)
     settings = Settings(
         policy,
         reference,
         timeout=app.config.drift_timeout,
         output_limit=app.config.drift_output_limit,
         twice=bool(app.config.drift_twice),
+        packages=packages,
     )
     _BUILDS[app.env] = _Build(settings, surroundings(settings))
 
@@ -200,6 +204,14 @@ class _Build:
 
 
 _BUILDS: WeakKeyDictionary[BuildEnvironment, _Build] = WeakKeyDictionary()
+
+
+def _packages(app: Sphinx) -> Mapping[str, Path]:
+    """Return the packages that pages must import from the project, as conf.py or it says."""
+    confdir, configured = Path(app.confdir), app.config.drift_packages
+    if configured is None:
+        return find_packages(confdir)
+    return {name: confdir / folder for name, folder in configured.items()}
 
 
 def _results(env: BuildEnvironment) -> dict[str, PageResult]:

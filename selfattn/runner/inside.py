@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-__all__ = ["compute_on_device", "describe", "disturb", "files", "print_full_precision", "watch"]
+__all__ = [
+    "compute_on_device",
+    "describe",
+    "disturb",
+    "files",
+    "origins",
+    "print_full_precision",
+    "watch",
+]
 
 
 def describe() -> dict[str, str]:
@@ -28,6 +36,20 @@ def describe() -> dict[str, str]:
         told = describe(torch.get_default_device())
         for each in ("name", "driver", "capability"):
             found[each] = told.get(each, "")
+    return found
+
+
+def origins() -> dict[str, str]:
+    """Say from where the page imported those packages that the environment names."""
+    import os
+    import sys
+
+    found = {}
+    for name in filter(None, os.environ.get("SELFATTN_PACKAGES", "").split(",")):
+        module = sys.modules.get(name)
+        if module is not None:
+            paths = [*getattr(module, "__path__", ()), getattr(module, "__file__", None)]
+            found[name] = os.path.realpath(paths[0]) if paths[0] else ""
     return found
 
 

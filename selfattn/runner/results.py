@@ -85,6 +85,8 @@ class Execution:
     """Local modules that the page imported and data that it opened, as they were by then."""
     changed: tuple[str, ...] = ()
     """Files that changed after the page had opened them, while it ran."""
+    origins: Mapping[str, str] = field(default_factory=dict)
+    """From where it imported the packages that ``SELFATTN_PACKAGES`` names."""
 
 
 @dataclass(frozen=True)
@@ -111,9 +113,9 @@ def ended(executed: Iterable[int], failure: Failure | None, answers: dict[str, A
     """Say how a page ended, from what its process answered."""
     watched = answers.get("files", {"read": {}, "changed": {}})
     files = {path: state and FileState(*state) for path, state in watched["read"].items()}
-    environment = answers.get("describe", {})
+    environment, origins = answers.get("describe", {}), answers.get("origins", {})
     changed = tuple(sorted(watched["changed"]))
-    return Execution(frozenset(executed), failure, environment, files, changed)
+    return Execution(frozenset(executed), failure, environment, files, changed, origins)
 
 
 def joined(outputs: Iterable[NotebookNode]) -> list[NotebookNode]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from selfattn.drift.kinds import Kind
 from selfattn.runner import fork, helpers, jupyter
 from selfattn.runner.choice import chosen
-from selfattn.runner.inside import compute_on_device, describe, files, watch
+from selfattn.runner.inside import compute_on_device, describe, files, origins, watch
 from selfattn.runner.results import OUTPUT_LIMIT, Execution, Failure, Request
 from selfattn.runner.scan import scan
 from selfattn.runner.told import UnfitError
@@ -158,7 +158,7 @@ def request_for(  # noqa: PLR0913 - as above
         timeout=timeout,
         may_raise=frozenset(may_raise),
         before=first if before is None else (*first, before),
-        after=(describe, files),
+        after=(describe, files, origins),
         hash_seed=hash_seed,
         output_limit=output_limit,
     )
