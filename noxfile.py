@@ -23,6 +23,7 @@ def install(session: nox.Session, *groups: str) -> None:
 
     An environment whose recipe has not changed since is left as it is.
     """
+    settle(session)
     recipe = hashlib.sha256(b"\0".join(path.read_bytes() for path in RECIPE)).hexdigest()
     stamp = Path(session.virtualenv.location, "recipe.sha256")
     if stamp.exists() and stamp.read_text(encoding="utf-8") == recipe:
@@ -36,6 +37,22 @@ def install(session: nox.Session, *groups: str) -> None:
     session.run_install(
         "python", "-c", f"open({str(stamp)!r}, 'w').write({recipe!r})", log=False, silent=True
     )
+
+
+def settle(session: nox.Session) -> None:
+    """Make an environment anew that was copied or moved here: it would run the old folder's code.
+
+    Its link to the package and its scripts name the folder that it was made in.
+    """
+    place, here = Path(session.virtualenv.location), str(Path.cwd())
+    stamp = place / "folder"
+    known = stamp.read_text(encoding="utf-8") if stamp.exists() else None
+    elsewhere = known != here and (known or (place / "recipe.sha256").exists())
+    if elsewhere and session.virtualenv.is_sandboxed:
+        session.log(f"this environment was made in {known or 'a folder that it does not name'}")
+        shutil.rmtree(place)
+        session.virtualenv.create()
+    stamp.write_text(here, encoding="utf-8")
 
 
 @nox.session
@@ -76,6 +93,7 @@ def doctest(session: nox.Session) -> None:
 @nox.session
 def lint(session: nox.Session) -> None:
     """Check style and formatting with ruff, and spelling (the project's own: docs/words.txt)."""
+    settle(session)
     session.install(
         "--constraint", "constraints.txt", *nox.project.dependency_groups(PYPROJECT, "lint")
     )
@@ -145,6 +163,7 @@ def look(session: nox.Session, group: str) -> None:
     """Install what looks at the built book, which is there; torch and Sphinx aren't needed."""
     if not Path("docs/_build/html/index.html").exists():
         session.error("there is no book to look at: `nox -s docs` builds it")
+    settle(session)
     tools = nox.project.dependency_groups(PYPROJECT, group)
     session.install("--constraint", "constraints.txt", *tools)
 
@@ -179,7 +198,7 @@ def margins(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def bench(session: nox.Session) -> None:
-    """Measure what builds cost, of generated books and of this one (about half an hour)."""
+    """Measure what builds cost, of generated books and of this one (about two hours)."""
     install(session, "bench")
     command = ("python", "benchmarks/build.py", "--jupyter-book", jupyter_book(session))
     session.run(*command, *session.posargs)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-    from pathlib import Path
 
+EXT = Path(__file__).resolve().parents[1] / "docs" / "_ext"
 PRINTED = 10  # tensors on a page
 BETWEEN = "\x1e"  # stands in no output
 
@@ -33,12 +34,17 @@ NEXT = """\
 with torch.no_grad():
     print(torch.softmax(layer(inputs) * {number}, dim=-1))"""
 CONFIGURATION = """\
+import sys
+
+sys.path.insert(0, {path!r})
 project = "A generated book"
 extensions = {extensions}
-html_theme = "sphinx_book_theme"
+html_theme = {theme!r}
 nb_execution_mode = "force"
 drift_policy = "exact"
 """
+THEMED = ("sphinx_design", "finding", "furniture", "permalinks", "rewriting")
+"""What a book needs that has this one's theme, and what it then may want."""
 
 
 class Cell(NamedTuple):
@@ -76,8 +82,12 @@ def documented(book: Iterable[Page]) -> list[Page]:
     """Return the pages with what their cells print, from running them once."""
     book = list(book)
     script = f"\nprint({BETWEEN!r}, end='')\n".join(c.code for page in book for c in page.cells)
-    found = subprocess.run(  # noqa: S603 - the script is written above
-        [sys.executable, "-c", script], check=True, capture_output=True, encoding="utf-8"
+    found = subprocess.run(
+        [sys.executable, "-"],
+        input=script,  # too long for an argument
+        check=True,
+        capture_output=True,
+        encoding="utf-8",
     )
     printed = iter(found.stdout.split(BETWEEN))
     return [
@@ -86,14 +96,30 @@ def documented(book: Iterable[Page]) -> list[Page]:
     ]
 
 
-def write_sphinx(folder: Path, book: Sequence[Page], *, checked: bool) -> None:
-    """Write a book for Sphinx: for MyST-NB alone, or with what `selfattn.drift` checks."""
+def write_sphinx(
+    folder: Path, book: Sequence[Page], *, checked: bool, themed: bool = False
+) -> None:
+    """Write a book for Sphinx: for MyST-NB alone, or with what `selfattn.drift` checks.
+
+    It has sphinx-book-theme, or this book's theme.
+    """
     extensions = ["myst_nb", "selfattn.drift"] if checked else ["myst_nb"]
+    extensions += THEMED if themed else ()
+    theme = "selfattn" if themed else "sphinx_book_theme"
     folder.mkdir(parents=True)
-    _write(folder / "conf.py", CONFIGURATION.format(extensions=extensions))
+    _write(
+        folder / "conf.py",
+        CONFIGURATION.format(extensions=extensions, theme=theme, path=str(EXT)),
+    )
     listed = "\n".join(page.name for page in book)
     _write(folder / "index.md", f"# A generated book\n\n```{{toctree}}\n{listed}\n```\n")
     _write_pages(folder, book, checked=checked)
+
+
+def change(folder: Path, book: Sequence[Page]) -> None:
+    """Write a sentence more on a page in the middle of a book for Sphinx."""
+    path = folder / f"{book[len(book) // 2].name}.md"
+    _write(path, f"{path.read_text('utf-8')}\nThis sentence is new.\n")
 
 
 def write_jupyter_book(folder: Path, book: Sequence[Page]) -> None:

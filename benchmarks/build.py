@@ -6,9 +6,11 @@
     nox -s bench -- --fresh                        # from the beginning
     nox -s bench -- --report                       # what was measured, beside the bars
 
-Books of 1, 10, 30 and 100 generated pages, and this one, are built from nothing: new folders, no
-doctrees. The ways take turns, round by round, each round in the opposite order of the one before,
-and what counts is the wall time by a monotonic clock from a command's start to its end.
+Books of 1 to 1,000 generated pages, and this one, are built from nothing: new folders, no doctrees.
+Those with this book's theme are built again too, with nothing changed and with one page changed:
+the first build, and the change, are not measured.
+The ways take turns, round by round, each round in the opposite order of the one before, and what
+counts is the wall time by a monotonic clock from a command's start to its end.
 Each run is seen to have done its work: the pages are there, with their outputs, or without them.
 A slow way has fewer rounds; how many there were is recorded and shown.
 Memory is measured in runs of its own, because asking for it takes time: about every 20 ms, the
@@ -30,17 +32,24 @@ from typing import TYPE_CHECKING
 import books
 import measure
 import saving
-from competitors import COMPETITORS, ROOT, THIS, Setup, clear, source
+from competitors import COMPETITORS, ROOT, THIS, Competitor, Setup, clear, source
 from notebooks import differences
 from recording import FILE, Key, Record, environment
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-BOOKS = ("1", "10", "30", "100", THIS)
+BOOKS = ("1", "10", "30", "100", "300", "1000", THIS)
+_GROWING = {"10": 5, "30": 5, "100": 5, "300": 5, "1000": 5}
 SECONDS: dict[str, dict[str, int]] = {
-    "ours": {"1": 7, "10": 7, "30": 7, "100": 5, THIS: 5},
-    "off": {"1": 7, "10": 7, "30": 7, "100": 5, THIS: 5},
+    "ours": {"1": 7, "10": 7, "30": 7, "100": 5, "300": 3, "1000": 1, THIS: 5},
+    "off": {"1": 7, "10": 7, "30": 7, "100": 5, "300": 3, "1000": 1, THIS: 5},
+    "ours-themed": _GROWING,
+    "off-themed": _GROWING,
+    "ours-again": _GROWING | {THIS: 5},
+    "off-again": _GROWING | {THIS: 5},
+    "ours-page": _GROWING,
+    "off-page": _GROWING,
     "twice": {"10": 7, THIS: 5},
     "jupyter": {THIS: 1},
     "plain": {"1": 5, "10": 5, "30": 5, "100": 5},
@@ -68,6 +77,8 @@ WEIGHTS = {
     "ours": 0.1,
     "off": 0.1,
     "twice": 0.1,
+    **dict.fromkeys(("ours-themed", "off-themed"), 0.06),
+    **dict.fromkeys(("ours-again", "off-again", "ours-page", "off-page"), 0.03),
     "plain": 0.05,
 }
 
@@ -226,27 +237,42 @@ class Bench:
         """Run a way once, and return its seconds or bytes, by their names."""
         measured, what, book = key
         way, out = COMPETITORS[what], self._setup.workspace / "out"
+        if way.rebuilds:
+            out = self._setup.workspace / f"out-{what}-{book}"
+            if not out.exists():
+                clear(out)
+                self._build(way, book, out)
+            if way.change:
+                way.change(self._setup, book)
+        else:
+            clear(out)
+        run = self._build(way, book, out, memory=measured == "peak_bytes")
+        if book == THIS and not way.rebuilds:
+            self._compare(what, out / "jupyter_execute")
+        if run.peak_bytes is not None:
+            return {"peak_bytes": run.peak_bytes}
+        return {"seconds": run.seconds, "processor_seconds": run.processor_seconds}
+
+    def _build(self, way: Competitor, book: str, out: Path, *, memory: bool = False) -> measure.Run:
+        """Run the command of a way, and see that it has done its work."""
         command = way.command(self._setup, book, out)
-        clear(out)
         log = self._setup.workspace / "log"
         run = measure.run(
             command,
             folder=ROOT if book == THIS else self._setup.workspace,
             variables=self._variables | dict(way.variables),
             log=log,
-            memory=measured == "peak_bytes",
+            memory=memory,
         )
         printed = log.read_text("utf-8", "replace")
         problem = f"exit status {run.status}" if run.status else ""
         problem = problem or way.problem(self._setup, book, out, printed)
         if problem or run.left:
             print(printed[-2000:], file=sys.stderr)
+            if way.rebuilds:
+                shutil.rmtree(out)  # nothing is built again from what went wrong
             raise Failed(problem or f"{run.left} processes were left behind")
-        if book == THIS:
-            self._compare(what, out / "jupyter_execute")
-        if run.peak_bytes is not None:
-            return {"peak_bytes": run.peak_bytes}
-        return {"seconds": run.seconds, "processor_seconds": run.processor_seconds}
+        return run
 
     def _compare(self, what: str, folder: Path) -> None:
         """Keep this book's notebooks, and compare the runners' once there are both."""

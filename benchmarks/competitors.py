@@ -44,11 +44,18 @@ class Competitor:
     variables: Mapping[str, str] = field(default_factory=dict)
     ours: bool = False
     """Whether it runs the code of this repository, so that it changes from commit to commit."""
+    rebuilds: bool = False
+    """Whether it builds what it has built before, instead of building from nothing."""
+    change: Callable[[Setup, str], None] | None = None
+    """What is done to the book before each time that it is built again."""
 
 
-def source(setup: Setup, kind: str, book: str) -> Path:
-    """Return the folder of a book in one of its forms, which is written when it is first wanted."""
-    folder = setup.workspace / f"{kind}-{book}"
+def source(setup: Setup, kind: str, book: str, own: str = "") -> Path:
+    """Return the folder of a book in one of its forms, which is written when it is first wanted.
+
+    A way that changes pages has a book of its own, by its name.
+    """
+    folder = setup.workspace / f"{own or kind}-{book}"
     if not folder.exists():
         FORMS[kind](folder, setup.pages[book])
     return folder
@@ -56,6 +63,7 @@ def source(setup: Setup, kind: str, book: str) -> Path:
 
 FORMS: dict[str, Callable[[Path, Sequence[books.Page]], None]] = {
     "checked": lambda folder, pages: books.write_sphinx(folder, pages, checked=True),
+    "themed": lambda folder, pages: books.write_sphinx(folder, pages, checked=True, themed=True),
     "stock": lambda folder, pages: books.write_sphinx(folder, pages, checked=False),
     "jupyter-book": books.write_jupyter_book,
     "notebooks": books.write_notebooks,
@@ -63,14 +71,14 @@ FORMS: dict[str, Callable[[Path, Sequence[books.Page]], None]] = {
 }
 
 
-def _sphinx(kind: str, *options: str) -> Callable[[Setup, str, Path], list[str]]:
-    """Return the command of a build from nothing, as `nox -s docs` calls it."""
+def _sphinx(kind: str, *options: str, own: str = "") -> Callable[[Setup, str, Path], list[str]]:
+    """Return the command of a build, as `nox -s docs` calls it."""
 
     def command(setup: Setup, book: str, out: Path) -> list[str]:
-        folder = ROOT / "docs" if book == THIS else source(setup, kind, book)
+        folder = ROOT / "docs" if book == THIS else source(setup, kind, book, own)
         given = [setup.jobs if option == JOBS else option for option in options]
         made = ("-d", str(out / "doctrees"), str(folder), str(out / "html"))
-        module = "selfattn.runner" if kind == "checked" else "sphinx"
+        module = "sphinx" if kind == "stock" else "selfattn.runner"
         return [sys.executable, "-m", module, "-b", "html", *given, *made]
 
     return command
@@ -137,29 +145,34 @@ def _printed(_setup: Setup, book: str, _out: Path, printed: str) -> str:
     return "" if number == books.PRINTED * int(book) else f"{number} tensors printed"
 
 
+def _ours(name: str, runner: str, *options: str, kind: str = "themed") -> Competitor:
+    """Return a way of building the checked book, with this project's runner or with none."""
+    again, page = name.endswith("-again"), name.endswith("-page")
+
+    def change(setup: Setup, book: str) -> None:
+        books.change(source(setup, kind, book, name), setup.pages[book])
+
+    return Competitor(
+        name,
+        _sphinx(kind, "-j", JOBS, *options, own=name if page else ""),
+        _unexecuted if runner == "off" else _checked,
+        {"SELFATTN_RUNNER": runner},
+        ours=True,
+        rebuilds=again or page,
+        change=change if page else None,
+    )
+
+
 COMPETITORS = {
     each.name: each
     for each in (
-        Competitor(
-            "ours",
-            _sphinx("checked", "-j", JOBS),
-            _checked,
-            {"SELFATTN_RUNNER": "fork"},
-            ours=True,
-        ),
-        Competitor(
-            "twice",
-            _sphinx("checked", "-j", JOBS, "-D", "drift_twice=1"),
-            _checked,
-            {"SELFATTN_RUNNER": "fork"},
-            ours=True,
-        ),
-        Competitor(
-            "off",
-            _sphinx("checked", "-j", JOBS),
-            _unexecuted,
-            {"SELFATTN_RUNNER": "off"},
-            ours=True,
+        _ours("ours", "fork", kind="checked"),
+        _ours("twice", "fork", "-D", "drift_twice=1", kind="checked"),
+        _ours("off", "off", kind="checked"),
+        *(
+            _ours(f"{name}-{which}", runner)
+            for name, runner in (("ours", "fork"), ("off", "off"))
+            for which in ("themed", "again", "page")
         ),
         Competitor(
             "jupyter",

@@ -10,6 +10,7 @@ is computed from the inside out: attention scores, attention weights, context ve
 In all of them a row belongs to a query and a column to a key.
 """
 
+import torch
 from torch import Tensor, softmax
 
 from selfattn._checks import (
@@ -38,7 +39,8 @@ def attention_scores(queries: Tensor, keys: Tensor) -> Tensor:
         keys: One key to a row, shape ``(..., T, d_k)``, same dtype and device.
 
     Returns:
-        The attention scores, not yet normalised, shape ``(..., N, T)``.
+        The attention scores, not yet normalised, shape ``(..., N, T)``. One beyond the dtype's
+        largest number becomes infinity, and that of float16 is 65504.
 
     Raises:
         TypeError: If an argument is no floating-point tensor, or the dtypes differ.
@@ -55,6 +57,18 @@ def attention_scores(queries: Tensor, keys: Tensor) -> Tensor:
         >>> attention_scores(queries, keys)
         tensor([[ 3.,  5.,  7.],
                 [ 8., 12., 16.]])
+
+        In float16 the dot product of 64 features of 40, 102400, is too large. Divided by
+        :math:`\sqrt{d_k}` it isn't: scale the queries first, and the scores, with ``d_k=1``, not
+        again.
+
+        >>> from selfattn.functional import attention_weights
+        >>> queries = keys = torch.full((1, 64), 40.0, dtype=torch.float16)
+        >>> attention_scores(queries, keys)
+        tensor([[inf]], dtype=torch.float16)
+        >>> attn_scores = attention_scores(queries / 64**0.5, keys)
+        >>> attention_weights(attn_scores, d_k=1)
+        tensor([[1.]], dtype=torch.float16)
 
     References:
         Raschka, Build a Large Language Model (From Scratch), section 3.4.1, figure 3.15.
@@ -85,8 +99,9 @@ def attention_weights(attn_scores: Tensor, d_k: int) -> Tensor:
         d_k: The number of features of a key; the scores are divided by its square root.
 
     Returns:
-        The attention weights, shape ``(..., N, T)``. None is negative, each row sums to 1. A row
-        that holds NaN or positive infinity becomes NaN, as in ``torch.softmax``.
+        The attention weights, shape ``(..., N, T)``. None is negative, each row sums to 1. A score
+        of negative infinity has weight 0. A row that holds NaN or positive infinity, or nothing but
+        negative infinity, becomes NaN, as in ``torch.softmax``.
 
     Raises:
         TypeError: If ``attn_scores`` is no floating-point tensor, or ``d_k`` is no integer.
@@ -102,6 +117,13 @@ def attention_weights(attn_scores: Tensor, d_k: int) -> Tensor:
         >>> attn_scores = torch.tensor([[0.0, 2 * math.log(3)]])
         >>> attention_weights(attn_scores, d_k=4)
         tensor([[0.2500, 0.7500]])
+
+        A mask puts negative infinity where a query may not look. One that leaves it no key at all
+        leaves nothing to normalise:
+
+        >>> attention_weights(torch.tensor([[0.0, -torch.inf], [-torch.inf, -torch.inf]]), d_k=4)
+        tensor([[1., 0.],
+                [nan, nan]])
 
     References:
         Raschka, Build a Large Language Model (From Scratch), section 3.4.1, figure 3.16.
@@ -173,7 +195,8 @@ def self_attention(x: Tensor, W_query: Tensor, W_key: Tensor, W_value: Tensor) -
         W_value: Shape ``(d_in, d_v)``, likewise; ``d_v`` may differ from ``d_k``.
 
     Returns:
-        One context vector for each token, shape ``(..., T, d_v)``.
+        One context vector for each token, shape ``(..., T, d_v)``. In float16 the queries are
+        scaled before they meet the keys: the scores themselves may exceed its largest number.
 
     Raises:
         TypeError: If an argument is no floating-point tensor, or the dtypes differ.
@@ -212,6 +235,8 @@ def self_attention(x: Tensor, W_query: Tensor, W_key: Tensor, W_value: Tensor) -
     queries = x @ W_query  # (..., T, d_k)
     keys = x @ W_key  # (..., T, d_k)
     values = x @ W_value  # (..., T, d_v)
+    if queries.dtype == torch.float16:  # which has no room for scores that are not yet scaled
+        queries, d_k = queries / d_k**0.5, 1
     attn_scores = attention_scores(queries, keys)  # (..., T, T)
     attn_weights = attention_weights(attn_scores, d_k)
     return context_vectors(attn_weights, values)  # (..., T, d_v)

@@ -32,7 +32,8 @@ class SelfAttention_v1(nn.Module):
     in this order by ``torch.rand``, uniformly from 0 to 1.
 
     Called with ``x`` of shape ``(..., T, d_in)``, in the parameters' dtype and on their device, the
-    module returns one context vector for each token, shape ``(..., T, d_out)``.
+    module returns one context vector for each token, shape ``(..., T, d_out)``. In float16 a score
+    that exceeds 65504 before it is scaled makes its row NaN; bfloat16 has the range of float32.
 
     Args:
         d_in: The number of features of a token.
@@ -95,7 +96,8 @@ class SelfAttention_v2(nn.Module):
     :math:`b` are there only with ``qkv_bias=True``.
 
     Called with ``x`` of shape ``(..., T, d_in)``, in the parameters' dtype and on their device, the
-    module returns one context vector for each token, shape ``(..., T, d_out)``.
+    module returns one context vector for each token, shape ``(..., T, d_out)``. In float16 a score
+    that exceeds 65504 before it is scaled makes its row NaN; bfloat16 has the range of float32.
 
     Args:
         d_in: The number of features of a token.

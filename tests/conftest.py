@@ -5,13 +5,12 @@ Tests in a browser need more than the others.
 
 from __future__ import annotations
 
+import importlib.util
 import signal
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    import pytest
+import pytest
 
 TESTS = Path(__file__).resolve().parent
 ROOT = TESTS.parent
@@ -22,9 +21,30 @@ sys.path[:0] = map(str, (TESTS, ROOT / "docs" / "_ext", ROOT / "tools"))
 
 
 def pytest_configure() -> None:
-    """Let what tests start hear Ctrl-C: a shell has what it starts in the background ignore it."""
+    """Refuse to test another copy, and let what tests start hear Ctrl-C.
+
+    A shell has what it starts in the background ignore it.
+    """
+    refuse_elsewhere("selfattn", ROOT)
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def refuse_elsewhere(package: str, root: Path) -> None:
+    """Refuse to run if a package would be imported from elsewhere than a folder.
+
+    An editable environment that was copied along with the tree imports that of the old one.
+    """
+    spec = importlib.util.find_spec(package)  # nothing is imported
+    if spec is None or not spec.origin:
+        return  # tests in a browser need no package
+    found = Path(spec.origin).resolve().parents[1]
+    if found != root:
+        raise pytest.UsageError(
+            f"expected {package} from {root}, got it from {found}: "
+            "these tests would test another copy; install this one: "
+            f"{sys.executable} -m pip install --no-deps --editable {root}"
+        )
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

@@ -14,6 +14,13 @@ if TYPE_CHECKING:
 FRONT = "---\nfile_format: mystnb\nkernelspec:\n  name: python3\n---\n\n"
 """What a page begins with whose cells run."""
 
+
+def cell(code: str, expected: str | None = None) -> str:
+    """Return a code cell, and its expectation if it has one."""
+    text = f"```{{code-cell}} ipython3\n{code}\n```"
+    return text if expected is None else f"{text}\n\n```{{expected-output}}\n{expected}\n```"
+
+
 _AROUND = ("READTHEDOCS", "SELFATTN")
 """Variables that would make of a book another one begin so."""
 

@@ -98,12 +98,56 @@ def test_each_build_begins_with_nothing_and_is_the_one_that_is_named(
         if name != "jupyter":
             words = each.command(setup, "2", tmp_path / "out")
             assert competitors.JOBS not in words
-            assert ("3" in words) == (name in {"ours", "twice", "off"})
+            assert ("3" in words) == (name.partition("-")[0] in {"ours", "twice", "off"})
             if "sphinx" in words:
                 assert words[words.index("-d") + 1] == str(tmp_path / "out" / "doctrees")
     assert {way(name).variables["SELFATTN_RUNNER"] for name in ("ours", "twice")} == {"fork"}
     with pytest.raises(ValueError, match="--jupyter-book"):
         way("jupyter-book").command(competitors.Setup(tmp_path, None, {}), "2", tmp_path)
+
+
+def test_a_book_is_built_again_with_a_page_changed_or_with_none(
+    book: list[books.Page], tmp_path: Path
+) -> None:
+    setup = competitors.Setup(tmp_path, None, {"2": book})
+    for name, changed in (("off-again", set()), ("off-page", {"page-002.md"})):
+        each = way(name)
+        source = Path(each.command(setup, "2", tmp_path / "out")[-2])
+        before = {path.name: path.read_text("utf-8") for path in source.iterdir()}
+        if each.change:
+            each.change(setup, "2")
+        after = {path.name: path.read_text("utf-8") for path in source.iterdir()}
+        assert each.rebuilds
+        assert {name for name in after if after[name] != before[name]} == changed
+        assert not way(name.replace("again", "themed").replace("page", "themed")).rebuilds
+    assert len({*tmp_path.iterdir()}) == 2  # the changed book is nobody else's
+
+
+def test_what_is_built_again_was_built_before_and_is_not_built_again_after_a_failure(
+    book: list[books.Page], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done: list[tuple[str, bool]] = []
+
+    def run(command: list[str], **_: object) -> measure.Run:
+        (tmp_path / "log").touch()
+        html = Path(command[-1])
+        done.append((html.parent.name, html.exists()))
+        html.mkdir(parents=True, exist_ok=True)
+        for page in book:
+            (html / f"{page.name}.html").write_text("no output", "utf-8")
+        return measure.Run(1.0, 1.0, status[0], None, 0)
+
+    monkeypatch.setattr(measure, "run", run)
+    status = [0]
+    setup = competitors.Setup(tmp_path, None, {"2": book})
+    bench = build.Bench(setup, record_of(tmp_path / "cost.json"), "")
+    for what in ("off-themed", "off-themed", "off-again", "off-again"):
+        bench.do(("seconds", what, "2"))
+    again = "out-off-again-2"
+    assert done == [("out", False)] * 2 + [(again, False), (again, True), (again, True)]
+    status[0], done[:] = 1, []
+    bench.do(("seconds", "off-again", "2"))
+    assert done == [(again, True), (again, False), (again, False)]
 
 
 def way(name: str) -> competitors.Competitor:
@@ -302,7 +346,7 @@ def test_medians_and_ratios(tmp_path: Path) -> None:
     assert bars[trace.DIFFERING] == ["0", trace.NOTHING, "0/0"]
     times = {row[0]: row[1:] for row in trace.time_rows(cost)}
     nothing = trace.NOTHING
-    assert times["executed and checked"] == [nothing, "1.50\n(3)", nothing, nothing, nothing]
+    assert times["executed and checked"] == [nothing, "1.50\n(3)", *[nothing] * 5]
     assert len(times) == 2
 
 
@@ -311,6 +355,16 @@ def test_a_ratio_is_judged_before_it_is_rounded(tmp_path: Path) -> None:
     verdicts = {row[0]: row[2] for row in trace.bar_rows(cost)}
     assert verdicts["10 pages, checked ÷ nothing executed"] == "1.40 over"
     assert verdicts["10 pages, `--twice` ÷ once"] == "1.07 ✓"
+
+
+def test_what_takes_a_moment_is_enough_whatever_the_ratio(tmp_path: Path) -> None:
+    name = "this book, nothing changed, checked ÷ nothing executed"
+    for seconds, verdict in ((2.9, "1.45 ✓"), (3.1, "1.55 over")):
+        again = {"ours-again_this": [seconds], "off-again_this": [2.0]}
+        folder = tmp_path / verdict
+        folder.mkdir()
+        rows = {row[0]: row[1:] for row in trace.bar_rows(recorded(folder, **again))}
+        assert rows[name] == ["1.25, or 3 s", verdict, "1/1"]
 
 
 def test_differences_between_the_runners_are_no_success(tmp_path: Path) -> None:

@@ -143,6 +143,34 @@ def test_half_precision_agrees_with_double(dtype: torch.dtype) -> None:
     torch.testing.assert_close(context_vecs.double(), self_attention(*problem), rtol=0, atol=0.1)
 
 
+def test_half_precision_agrees_where_scores_have_no_room_before_they_are_scaled() -> None:
+    x = torch.full((2, 1), 40.0, dtype=torch.float16)
+    x[1] = -40.0
+    W_ones = torch.ones(1, 64, dtype=torch.float16)
+    queries = x @ W_ones
+    assert attention_scores(queries, queries).isinf().all()
+    expected = scaled_dot_product_attention(queries, queries, queries)
+    torch.testing.assert_close(self_attention(x, W_ones, W_ones, W_ones), expected)
+    assert expected[:, 0].tolist() == [40.0, -40.0]
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_autocast_agrees_where_scores_have_no_room_before_they_are_scaled(
+    dtype: torch.dtype,
+) -> None:
+    x, W_ones = torch.tensor([[40.0], [-40.0]]), torch.ones(1, 64)
+    with torch.autocast("cpu", dtype=dtype):
+        context_vecs = self_attention(x, W_ones, W_ones, W_ones)
+    assert context_vecs.dtype == dtype
+    assert context_vecs[:, 0].tolist() == [40.0, -40.0]
+
+
+def test_float32_is_scaled_after_the_product_as_documented() -> None:
+    x, *weights = draw_problem(torch.float32)
+    queries, keys, values = (x @ weight for weight in weights)
+    assert torch.equal(self_attention(x, *weights), attend(queries, keys, values))
+
+
 def test_agrees_with_plain_python() -> None:
     queries, keys, values = draw(N, D_K, seed=1), draw(T, D_K, seed=2), draw(T, D_V, seed=3)
     expected = torch.tensor(attend_in_plain_python(queries, keys, values), dtype=torch.float64)
@@ -201,6 +229,12 @@ def test_nan_and_infinity_go_through_as_in_pytorch(bad: float, place: int) -> No
     torch.testing.assert_close(context_vecs, expected, equal_nan=True)
 
 
+def test_a_row_of_minus_infinity_is_nan_as_in_pytorch() -> None:
+    attn_weights = attention_weights(torch.tensor([[-math.inf, -math.inf], [0.0, 0.0]]), d_k=2)
+    assert attn_weights[0].isnan().all()
+    assert attn_weights[1].tolist() == [0.5, 0.5]
+
+
 def test_a_score_of_minus_infinity_has_weight_zero() -> None:
     assert attention_weights(torch.tensor([[0.0, -math.inf]]), d_k=2).tolist() == [[1.0, 0.0]]
 
@@ -245,6 +279,30 @@ def test_a_batch_is_a_loop(batch: list[int], tokens: int, d_in: int, d_out: int,
     one_by_one = [self_attention(sequence, *weights) for sequence in x.reshape(-1, tokens, d_in)]
     expected = torch.stack(one_by_one).reshape(*batch, tokens, d_out)
     torch.testing.assert_close(self_attention(x, *weights), expected)
+
+
+@same_every_time
+@given(
+    dtype=st.sampled_from([torch.float16, torch.bfloat16, torch.float32, torch.float64]),
+    tokens=sizes,
+    d_k=st.sampled_from([1, 5, 64]),
+    seed=seeds,
+    largest=st.sampled_from([0.1, 1.0, 40.0]),
+)
+def test_every_dtype_is_as_near_to_double_as_its_scores_allow(
+    dtype: torch.dtype, tokens: int, d_k: int, seed: int, largest: float
+) -> None:
+    x = ((3 * draw(tokens, d_k, seed=seed)).clamp(-1, 1) * largest).to(dtype)
+    identity = torch.eye(d_k, dtype=dtype)
+    context_vecs = self_attention(x, identity, identity, identity)
+    assert context_vecs.isfinite().all()
+    exact = x.double()
+    error = context_vecs.double() - attend(exact, exact, exact)
+    # A score that is off by delta makes a weight off by a factor of exp(2 * delta) at most.
+    epsilon = torch.finfo(dtype).eps
+    delta = (d_k + 4) * epsilon * (exact.abs() @ exact.abs().transpose(-2, -1)).max() / d_k**0.5
+    bound = min(math.expm1(min(2 * float(delta), 1.0)), 2.0) + (tokens + 8) * epsilon
+    assert error.abs().max() <= bound * exact.abs().max()
 
 
 @same_every_time

@@ -218,6 +218,15 @@ class TestListing:
         whole = inspect.getsource(SelfAttention_v1)
         assert set(re.findall(r"#.*", code)) == set(re.findall(r"#.*", whole))
 
+    def test_lines_are_counted_as_the_parser_counts_them(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        text = '"""Here\u2028there."""\n\n\f\ndef listed():\n    """Doc."""\n    return "\u2028"\n'
+        (tmp_path / "separated.py").write_text(text, "utf-8")
+        monkeypatch.syspath_prepend(tmp_path)
+        code, _ = listing_source("separated.listed")
+        assert code == 'def listed():\n    return "\u2028"\n'
+
     def test_unknown_names_say_what_there_is(self) -> None:
         with pytest.raises(UnknownObjectError, match="SelfAttention_v1, SelfAttention_v2"):
             listing_source("selfattn.modules.SelfAttention")

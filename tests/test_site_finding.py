@@ -368,3 +368,28 @@ def test_the_book_explains_what_readers_look_for() -> None:
     step = explained["self-attention/step-by-step"]
     assert "W_query" in step["step-1-queries-keys-and-values"]
     assert "scaled dot-product attention" in step["step-3-attention-weights"]
+
+
+def test_only_a_page_that_explains_other_terms_than_before_is_read_again(tmp_path: Path) -> None:
+    files = {
+        "conf.py": CONF,
+        "index": "# One\n\nA head.\n\n```{toctree}\nlast\n```\n",
+        "last": "# Two\n",
+    }
+    source = small_book.write(tmp_path, files)
+
+    def read_by_a_build() -> set[str]:
+        before = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.doctree")}
+        said = small_book.build(tmp_path)
+        assert said.returncode == 0, said.stderr
+        after = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.doctree")}
+        return {path.stem for path in after if after[path] != before.get(path)}
+
+    assert read_by_a_build() == {"index", "last"}
+    assert read_by_a_build() == set()  # there is no file of terms
+    file = source / finding.DATA
+    for text, read in (('[index]\none = ["head"]\n', {"index"}), ("# Nothing\n", {"index"})):
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(text, "utf-8")
+        assert read_by_a_build() == read
+        assert read_by_a_build() == set()

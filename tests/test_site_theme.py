@@ -1,6 +1,7 @@
 """The site's theme: what a page loads, and what its foot tells."""
 
 import re
+from datetime import UTC, datetime
 
 import furniture
 import pytest
@@ -85,6 +86,15 @@ def test_page_loads_a_script_where_it_needs_one(
 )
 def test_foot_counts(verified: int, total: int, told: str) -> None:
     assert furniture.counted(verified, total) == told
+
+
+@pytest.mark.parametrize(
+    ("language", "told"),
+    [("en", "3 March 2026"), ("de", "3 März 2026"), ("ja", "3 3月 2026")],
+)
+def test_foot_names_the_day_in_the_language_of_the_book(language: str, told: str) -> None:
+    seconds = datetime(2026, 3, 3, tzinfo=UTC).timestamp()
+    assert furniture.day_of(seconds, language) == told
 
 
 def test_foot_counts_what_was_not_verified() -> None:

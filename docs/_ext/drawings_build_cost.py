@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
-from build_cost_trace import SIZES, BuildCost, build_cost, seconds
+from build_cost_trace import BuildCost, build_cost, seconds
 from drawings import Drawing
 from svg import SMALL, Board
 
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from attention_trace import Trace
 
 LEFT, RIGHT, FLOOR, TALL = 46.0, 272.0, 330.0, 230.0
+SIZES = ("1", "10", "30", "100")  # the books that all four ways have built
 APART = 15.0  # between two numbers at the right end
 
 

@@ -70,11 +70,18 @@ class IndexExplanations(SphinxTransform):
                     self._warn(f"section #{name} doesn't have the term {term!r}", section)
             entries = [("single", term, name, MAIN, None) for term in terms]
             section.insert(1, addnodes.index("", entries=entries))
-        self.env.note_dependency(str(self.env.srcdir / DATA))
 
     def _warn(self, said: str, node: nodes.Node) -> None:
         message = "%s: %s; correct the file or the page"
         logger.warning(message, DATA, said, location=node, type="finding")
+
+
+def outdated(app: Sphinx, env: BuildEnvironment, *_: set[str]) -> list[str]:
+    """Return the pages that explain other terms than they did when they were read."""
+    now = explained(env.srcdir)
+    before = getattr(env, "finding_explained", {})
+    env.finding_explained = now  # type: ignore[attr-defined]
+    return [name for name in before.keys() | now.keys() if now.get(name) != before.get(name)]
 
 
 def collect(app: Sphinx, doctree: nodes.document) -> None:
@@ -178,6 +185,7 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     app.setup_extension("captioned")
     app.setup_extension("preview")
     app.add_transform(IndexExplanations)
+    app.connect("env-get-outdated", outdated)
     app.connect("doctree-read", collect)
     app.connect("env-check-consistency", check_pages)
     app.connect("html-page-context", put_table)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 from myst_nb.sphinx_ import NbMetadataCollector
+from sphinx.util.i18n import format_date
 
 from selfattn.drift.compare import Policy
 from selfattn.drift.kinds import Kind
@@ -175,8 +176,12 @@ def _when(app: Sphinx, pagename: str) -> str:
     data = NbMetadataCollector.get_exec_data(app.env, pagename)
     if not data:
         return ""
-    day = datetime.fromtimestamp(data["mtime"], UTC)
-    return f"on {day.day} {day:%B %Y}"
+    return f"on {day_of(data['mtime'], app.config.language)}"
+
+
+def day_of(seconds: float, language: str) -> str:
+    """Name a day in the book's language, whatever that of the machine is."""
+    return format_date("%-d %B %Y", date=datetime.fromtimestamp(seconds, UTC), language=language)
 
 
 @cache
@@ -215,6 +220,7 @@ def prune(app: Sphinx, exception: Exception | None) -> None:
 
 def setup(app: Sphinx) -> ExtensionMetadata:
     """Set the extension up."""
+    app.setup_extension("sidebar")
     app.add_html_theme("selfattn", str(THEME))
     app.connect("builder-inited", write_bundle)
     app.connect("html-page-context", furnish, priority=900)  # after all who add files

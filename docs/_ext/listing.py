@@ -11,6 +11,8 @@ import captioned
 from docutils import nodes
 from docutils.parsers.rst import directives
 
+from selfattn.drift.lines import lines_of
+
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
     from sphinx.util.typing import ExtensionMetadata
@@ -54,7 +56,7 @@ def _definition(text: str, name: str, module: str) -> Definition:
 
 def _without_docstrings(text: str, definition: Definition) -> str:
     """Drop the docstrings' lines and one blank line after each; keep all else as it is written."""
-    lines = text.splitlines()
+    lines = lines_of(text)
     dropped: set[int] = set()
     for node in ast.walk(definition):
         if isinstance(node, Definition) and ast.get_docstring(node, clean=False) is not None:

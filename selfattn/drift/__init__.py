@@ -20,6 +20,12 @@ __all__ = ["setup"]
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Set the Sphinx extension up."""
-    from selfattn.drift import pages  # noqa: PLC0415 - only Sphinx needs Sphinx
+    # Here, for only Sphinx needs Sphinx.
+    from sphinx.errors import ExtensionError  # noqa: PLC0415
+
+    from selfattn.drift.extra import needed_by  # noqa: PLC0415
+
+    with needed_by("the extension selfattn.drift", ExtensionError):
+        from selfattn.drift import pages  # noqa: PLC0415
 
     return pages.setup(app)

@@ -8,6 +8,7 @@ checked, 130 if it was interrupted.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import signal
 import sys
@@ -15,18 +16,28 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from selfattn.drift.check import Outcome, PageResult
-from selfattn.drift.compare import Policy
-from selfattn.drift.configuration import find_reference, stored_reference
-from selfattn.drift.device import DEVICE_VARIABLE, chosen_device
-from selfattn.drift.formats import exit_status, to_github, to_json, to_junit
-from selfattn.drift.kinds import Kind
-from selfattn.drift.report import render, use_color
-from selfattn.drift.sources import Page, load
-from selfattn.drift.update import WRITABLE, Change, update_notebook, update_page, write
-from selfattn.drift.verify import POLICY_VARIABLE, Settings, chosen_policy, planned, verify
-from selfattn.runner.choice import RUNNER_VARIABLE, chosen
-from selfattn.runner.run import begin
+from selfattn.drift.extra import needed_by
+
+with needed_by("python -m selfattn.drift", SystemExit):
+    from selfattn.drift.check import Outcome, PageResult
+    from selfattn.drift.compare import Policy
+    from selfattn.drift.configuration import find_packages, find_reference, stored_reference
+    from selfattn.drift.device import DEVICE_VARIABLE, chosen_device
+    from selfattn.drift.formats import exit_status, to_github, to_json, to_junit
+    from selfattn.drift.kinds import Kind
+    from selfattn.drift.report import render, use_color
+    from selfattn.drift.sources import Page, load
+    from selfattn.drift.update import WRITABLE, Change, update_notebook, update_page, write
+    from selfattn.drift.verify import (
+        POLICY_VARIABLE,
+        Settings,
+        chosen_policy,
+        planned,
+        report_origins,
+        verify,
+    )
+    from selfattn.runner.choice import RUNNER_VARIABLE, chosen
+    from selfattn.runner.run import begin
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -57,6 +68,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error(str(error))
     if device.told:
         print(f"pages compute on {device.told}", file=sys.stderr)
+    report_origins(_packages(paths))
     if len(paths) > 1:
         known = Settings(policy, None, options.timeout, twice=options.twice)
         begin(paths, lambda path, cells: planned(path.parent, known, cells)).close()
@@ -71,6 +83,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     results = [each.result for each in checked]
     _tell(results, options)
     return _update(checked, force=options.force) if options.update else exit_status(results)
+
+
+def _packages(paths: Sequence[Path]) -> dict[str, Path]:
+    """Return the packages that the projects of some files want imported from themselves."""
+    found: dict[str, Path] = {}
+    for folder in {path.parent for path in paths}:
+        with contextlib.suppress(ValueError):  # told when the file is checked
+            found.update(find_packages(folder))
+    return found
 
 
 def _refuse(options: argparse.Namespace, policy: Policy | None) -> None:
@@ -172,7 +193,7 @@ def _check(
         print(f"[{number}/{total}] {path}", file=sys.stderr, flush=True)
     try:
         loaded = load(path, stderr=options.stderr)
-        reference = find_reference(path.parent)
+        reference, packages = find_reference(path.parent), find_packages(path.parent)
     except Exception as error:  # noqa: BLE001 - one bad file must not hide the others
         told = Outcome(Kind.UNREADABLE, 1, message=f"{type(error).__name__}: {error}")
         return _Checked(PageResult(str(path), (told,), stored=path.suffix == ".ipynb"))
@@ -180,7 +201,7 @@ def _check(
     if notebook is None or not (page.cells or page.problems):
         return _Checked(PageResult(str(path)))
     reference = stored_reference(notebook) or reference
-    settings = Settings(policy, reference, options.timeout, twice=options.twice)
+    settings = Settings(policy, reference, options.timeout, twice=options.twice, packages=packages)
     result, _ = verify(page, notebook, folder=path.parent, file=str(path), settings=settings)
     if not options.update:
         return _Checked(result)

@@ -48,7 +48,7 @@ class Outcome:
 class PageResult:
     """What came of a page."""
 
-    file: str
+    file: str = field(compare=False)
     outcomes: tuple[Outcome, ...] = ()
     cells: int = 0
     policy: Policy = Policy.EXACT
@@ -57,6 +57,10 @@ class PageResult:
     """How many outputs are not text, by what they are."""
     stored: bool = False
     """Whether it is a notebook, whose cells are told by number and not by line."""
+    notes: tuple[str, ...] = field(default=(), compare=False)
+    """What happened while it ran."""
+    was_run: bool = field(default=True, compare=False)
+    """Whether it was run in this build."""
 
     @property
     def failed(self) -> bool:

@@ -1,4 +1,4 @@
-"""Find what a project or a notebook says of itself: its reference environment."""
+"""Find what a project or a notebook says of itself: its reference environment, its packages."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from nbformat import NotebookNode
 
-__all__ = ["find_reference", "stored_reference"]
+__all__ = ["find_packages", "find_reference", "stored_reference"]
 
 _TABLE = "selfattn-drift"
 
@@ -26,24 +26,40 @@ def find_reference(start: Path) -> dict[str, str]:
         ValueError: If the table is not one of names and texts.
 
     """
+    path = _project_file(start)
+    return _read(path, "reference") if path else {}
+
+
+def find_packages(start: Path) -> dict[str, Path]:
+    """Return the packages that pages must import from the project itself, each with its folder.
+
+    It is the table ``[tool.selfattn-drift.packages]`` of the nearest ``pyproject.toml`` at or
+    above ``start``: the names of packages, and the folder, from that file's, that holds each.
+
+    Raises:
+        ValueError: If the table is not one of names and texts.
+
+    """
+    path = _project_file(start)
+    return {name: path.parent / to for name, to in _read(path, "packages").items()} if path else {}
+
+
+def _project_file(start: Path) -> Path | None:
     start = start.resolve()
-    for folder in (start, *start.parents):
-        path = folder / "pyproject.toml"
-        if path.is_file():
-            return _read(path)
-    return {}
+    paths = (folder / "pyproject.toml" for folder in (start, *start.parents))
+    return next((path for path in paths if path.is_file()), None)
 
 
-def _read(path: Path) -> dict[str, str]:
+def _read(path: Path, last: str) -> dict[str, str]:
     try:
         table: object = tomllib.loads(path.read_text("utf-8"))
     except ValueError as error:
         msg = f"{path}: {error}"
         raise ValueError(msg) from None
-    for name in ("tool", _TABLE, "reference"):
+    for name in ("tool", _TABLE, last):
         table = table.get(name, {}) if isinstance(table, dict) else None
     if not isinstance(table, dict) or not all(isinstance(v, str) for v in table.values()):
-        msg = f"{path}: [tool.{_TABLE}.reference] must hold names and texts, got {table!r}"
+        msg = f"{path}: [tool.{_TABLE}.{last}] must hold names and texts, got {table!r}"
         raise ValueError(msg)
     return table
 

@@ -28,18 +28,23 @@ from itertools import dropwhile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from selfattn.drift.check import Outcome, PageResult
-from selfattn.drift.compare import Policy, Verdict, compare
-from selfattn.drift.configuration import find_reference
-from selfattn.drift.device import DEVICE_VARIABLE, chosen_device, computing_on
-from selfattn.drift.docstrings import find_docstrings, without_fences
-from selfattn.drift.formats import exit_status
-from selfattn.drift.kinds import Kind
-from selfattn.drift.outputs import address
-from selfattn.drift.report import render, use_color
-from selfattn.drift.update import update_docstrings, write
-from selfattn.drift.verify import Settings, chosen_policy
-from selfattn.runner.inside import describe, print_full_precision
+from selfattn.drift.extra import needed_by
+
+with needed_by(
+    "selfattn.drift.doctests", SystemExit if __name__ == "__main__" else ModuleNotFoundError
+):
+    from selfattn.drift.check import Outcome, PageResult
+    from selfattn.drift.compare import Policy, Verdict, compare
+    from selfattn.drift.configuration import find_reference
+    from selfattn.drift.device import DEVICE_VARIABLE, chosen_device, computing_on
+    from selfattn.drift.docstrings import find_docstrings, without_fences
+    from selfattn.drift.formats import exit_status
+    from selfattn.drift.kinds import Kind
+    from selfattn.drift.outputs import address
+    from selfattn.drift.report import render, use_color
+    from selfattn.drift.update import update_docstrings, write
+    from selfattn.drift.verify import Settings, chosen_policy
+    from selfattn.runner.inside import describe, print_full_precision
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -58,6 +58,8 @@ def _page(page: PageResult) -> dict[str, Any]:
         "environment": dict(page.environment),
         "cells": page.cells,
         "skipped": dict(page.skipped),
+        "notes": list(page.notes),
+        "was_run": page.was_run,
         "outcomes": [_outcome(outcome) for outcome in page.outcomes],
     }
 

@@ -1,91 +1,110 @@
-"""Whether a page must be run again: what it was made from, held against what is there now."""
+"""Whether a page may be left unrun, as far as one can tell: what ``drift_rerun`` can ask for.
+
+This is a heuristic, for books whose pages take long: a page can read more than is noticed here.
+"""
 
 from __future__ import annotations
 
-import functools
 import hashlib
+import json
 import os
 import platform
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from selfattn.runner.results import FileState
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-__all__ = ["Made", "made_from", "project_of", "surroundings"]
+__all__ = ["Origin", "load_origins", "save_origins", "surroundings"]
 
 # Variables that change what a page prints without changing its code.
 _TELLING = (
     *("ATEN_", "CUBLAS_", "CUDA_", "GOMP_", "KMP_", "MKL_", "OMP_", "OPENBLAS_"),
     *("PYTHON", "PYTORCH_", "SELFATTN_DEVICE", "TORCH_"),
 )
-_MARKERS = ("pyproject.toml", ".git", "setup.py")
 
 
 @dataclass(frozen=True)
-class Made:
-    """What the results of a page were made from, besides its own text."""
+class Origin:
+    """What the run of a page depended on, as far as it was noticed."""
 
     surroundings: str
-    files: Mapping[str, str]
-    """The digest of each file that the page depends on."""
+    """The digest of the page's cells, of versions, variables and settings."""
+    files: Mapping[str, FileState | None] = field(default_factory=dict)
+    """Local modules and data, as they were when the page opened them; None if there were none."""
+    complete: bool = True
+    """Whether the page came to its end, so that it could be asked for its files."""
 
-    def holds(self, now: str) -> bool:
-        """Tell whether the page would be made from the same today."""
-        same = (_digest_of(path) == digest for path, digest in self.files.items())
-        return self.surroundings == now and all(same)
+    def is_current(self, now: str) -> bool:
+        """Tell whether the page seems to depend on nothing that is different by now."""
+        return self.complete and self.surroundings == now and not self.changed()
+
+    def changed(self, *, by_content: bool = False) -> list[str]:
+        """Return the files that aren't what they were.
+
+        Args:
+            by_content: Whether a file counts only if its content is known to be another.
+
+        """
+        return [path for path, state in self.files.items() if _differs(path, state, by_content)]
 
 
-def made_from(files: Iterable[str], now: str, project: Path) -> Made:
-    """Keep what a page was made from: local modules, and data of the project."""
-    kept = (path for path in files if path.endswith(".py") or Path(path).is_relative_to(project))
-    return Made(now, {path: _digest_of(path) for path in kept})
+def _differs(path: str, state: FileState | None, by_content: bool) -> bool:  # noqa: FBT001 - passed on
+    if state is None:
+        return not by_content and Path(path).exists()
+    if by_content and not state.digest:
+        return False
+    return not state.is_current(path, by_content=by_content)
 
 
 def surroundings(settings: object) -> str:
     """Return a digest of everything but files: versions, environment, settings."""
-    told = {name: value for name, value in os.environ.items() if name.startswith(_TELLING)}
-    parts = [sys.version, platform.platform(), repr(settings), repr(sorted(told.items()))]
+    telling = {name: value for name, value in os.environ.items() if name.startswith(_TELLING)}
+    parts = [sys.version, platform.platform(), repr(settings), repr(sorted(telling.items()))]
     parts += [*_installed(), *_own_code()]
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 
-def project_of(folder: Path) -> Path:
-    """Return the folder of the project that a book belongs to; its own if there is none above."""
-    above = (
-        each for each in (folder, *folder.parents) if any((each / m).exists() for m in _MARKERS)
-    )
-    return next(above, folder)
+def load_origins(path: Path) -> dict[str, Origin]:
+    """Return what the pages of an earlier build depended on, by document name."""
+    try:
+        stored = json.loads(path.read_text("utf-8"))
+        return {
+            name: Origin(
+                page["surroundings"],
+                {file: state and FileState(*state) for file, state in page["files"].items()},
+                page["complete"],
+            )
+            for name, page in stored.items()
+        }
+    except (OSError, ValueError, TypeError, KeyError, AttributeError):
+        return {}  # nothing is known, so every page runs
+
+
+def save_origins(path: Path, origins: Iterable[tuple[str, Origin]]) -> None:
+    """Keep what pages depend on for the next build."""
+    stored = {name: vars(origin) for name, origin in origins}
+    unfinished = path.with_suffix(".new")
+    unfinished.write_text(json.dumps(stored), "utf-8")
+    unfinished.replace(path)
 
 
 def _installed() -> list[str]:
     """Return the names and versions of all that is installed, as their folders say."""
-    found: set[str] = set()
+    names: set[str] = set()
     for folder in sys.path:
         path = Path(folder)
         if folder and path.is_dir():
-            found.update(entry.name for entry in path.glob("*.dist-info"))
-    return sorted(found)
+            names.update(entry.name for entry in path.glob("*.dist-info"))
+    return sorted(names)
 
 
 def _own_code() -> list[str]:
     """Return what the code that checks is like: it judges, so another one judges anew."""
     package = Path(__file__).parents[1]
     sources = sorted(path for part in ("drift", "runner") for path in (package / part).glob("*.py"))
-    return [f"{path.name} {_digest_of(str(path))}" for path in sources]
-
-
-def _digest_of(path: str) -> str:
-    """Return the digest of a file's content; nothing if it is not there."""
-    try:
-        said = Path(path).stat()
-        return _read_digest(path, said.st_mtime_ns, said.st_size)
-    except OSError:
-        return ""
-
-
-@functools.lru_cache(maxsize=4096)
-def _read_digest(path: str, _modified: int, _size: int) -> str:
-    return hashlib.sha256(Path(path).read_bytes()).hexdigest()
+    return [f"{path.name} {hashlib.sha256(path.read_bytes()).hexdigest()}" for path in sources]

@@ -75,16 +75,18 @@ class Printed:
 def printed(outputs: Iterable[NotebookNode]) -> Printed:
     """Take the text from a cell's outputs; a picture or widget is counted, not read."""
     pieces: list[tuple[Stream, str]] = []
+    streams: dict[Stream, int] = {}  # where each stream goes on, until something is displayed
     error = ""
     pictures = widgets = 0
     for output in outputs:
         if output.output_type == "stream":
             name = Stream.STDERR if output.name == "stderr" else Stream.STDOUT
-            if pieces and pieces[-1][0] is name:
-                pieces[-1] = (name, pieces[-1][1] + _text(output.text))
-            else:
-                pieces.append((name, _text(output.text)))
-        elif output.output_type == "error":
+            if (place := streams.setdefault(name, len(pieces))) == len(pieces):
+                pieces.append((name, ""))
+            pieces[place] = (name, pieces[place][1] + _text(output.text))
+            continue
+        streams.clear()
+        if output.output_type == "error":
             error = f"{output.ename}: {output.evalue}" if output.evalue else str(output.ename)
         elif any(mime.startswith(_WIDGETS) for mime in output.data):
             widgets += 1

@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
+import time
 import traceback
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import partial
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
+from weakref import WeakKeyDictionary
 
 import myst_nb.sphinx_ as myst_nb_sphinx
 from docutils import nodes
 from myst_nb.core.execute.base import NotebookClientBase
 from myst_nb.sphinx_ext import OUTPUT_FOLDER
+from sphinx import addnodes
 from sphinx.builders import Builder
+from sphinx.config import ENUM
 from sphinx.errors import ConfigError, ExtensionError
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util import logging
@@ -24,29 +32,38 @@ from sphinx.util.docutils import SphinxDirective, SphinxRole
 
 from selfattn.drift.check import Outcome, PageResult
 from selfattn.drift.compare import Policy
-from selfattn.drift.configuration import find_reference
+from selfattn.drift.configuration import find_packages, find_reference
 from selfattn.drift.device import chosen_device
 from selfattn.drift.formats import exit_status, to_github, to_json
-from selfattn.drift.incremental import Made, made_from, project_of, surroundings
+from selfattn.drift.incremental import load_origins, save_origins, surroundings
 from selfattn.drift.kinds import Kind
 from selfattn.drift.quote import read_quotation
+from selfattn.drift.quoted import fill_copies, fill_nodes, quotation, quoted_number
 from selfattn.drift.report import describe_environment, render, use_color
-from selfattn.drift.sources import DIRECTIVE, read_notebook, read_page
-from selfattn.drift.verify import Settings, chosen_policy, planned, verify
+from selfattn.drift.rerun import Fresh, run_again, run_page, seen, unsettled
+from selfattn.drift.sources import DIRECTIVE, notebook_of_page, read_notebook, read_page
+from selfattn.drift.state import state_of
+from selfattn.drift.texts import changed_texts, note_dependencies, note_source
+from selfattn.drift.verify import Settings, chosen_policy, planned, report_origins
+from selfattn.drift.written import mark_written, outdated_outputs
 from selfattn.runner.choice import RUNNER_VARIABLE, chosen
 from selfattn.runner.extension import start, use_the_wait
+from selfattn.runner.fork import code_of
 from selfattn.runner.highlight import keep_formatters
-from selfattn.runner.run import begin
+from selfattn.runner.results import OUTPUT_LIMIT
+from selfattn.runner.run import Begun, begin
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from collections.abc import Set as AbstractSet
 
+    from myst_nb.core.read import NbReader
     from nbformat import NotebookNode
     from sphinx.application import Sphinx
     from sphinx.config import Config
     from sphinx.environment import BuildEnvironment
 
+    from selfattn.drift.incremental import Origin
     from selfattn.drift.sources import Page
     from selfattn.runner.results import Execution
 
@@ -67,14 +84,19 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_config_value("drift_policy", "auto", "env", str)
     app.add_config_value("drift_device", "cpu", "env", str)
     app.add_config_value("drift_reference", None, "env", (dict, type(None)))
+    app.add_config_value("drift_rerun", "always", "", ENUM(*RERUNS))
+    app.add_config_value("drift_packages", None, "env", (dict, type(None)))
     app.add_config_value("drift_timeout", 300, "env", int)
+    app.add_config_value("drift_output_limit", OUTPUT_LIMIT, "env", int)
     app.add_config_value("drift_twice", default=False, rebuild="env", types=bool)
     app.add_source_parser(VerifyingParser, override=True)
     app.add_builder(DriftBuilder)
     app.add_directive(DIRECTIVE, ExpectedOutput)
     app.add_directive("code-cell", NestedCell, override=True)
     app.add_role("printed", Printed())
+    app.add_node(quoted_number)
     app.add_post_transform(QuoteNumbers)
+    app.add_post_transform(QuoteNumbersInReferences)
     app.connect("doctree-read", _keep_quotations)
     app.connect("doctree-read", _warn_if_off)
     app.add_node(
@@ -89,14 +111,17 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("builder-inited", _read_settings)
     app.connect("builder-inited", keep_formatters)
     app.connect("env-get-outdated", _outdated)
-    app.connect("env-updated", _rewrite)
-    app.connect("env-before-read-docs", _begin)
+    app.connect("env-before-read-docs", _begin, priority=900)  # others may add pages
     app.connect("env-purge-doc", _forget)
+    app.connect("env-updated", _note_read)
+    app.connect("env-updated", _fill_titles, priority=-sys.maxsize)  # before any page is written
+    app.connect("env-get-updated", _rewrite)
+    app.connect("doctree-resolved", _note_written)
     app.connect("env-merge-info", _merge)
     app.connect("build-finished", _report)
     return {
         "version": "1",
-        "env_version": 2,
+        "env_version": 3,
         "parallel_read_safe": True,
         "parallel_write_safe": True,
     }
@@ -133,100 +158,70 @@ def _read_settings(app: Sphinx) -> None:
     reference = app.config.drift_reference
     if reference is None:
         reference = find_reference(Path(app.confdir))
+    rerun = app.config.drift_rerun
+    if rerun == "changed" and os.environ.get("CI"):
+        raise ConfigError(
+            'drift_rerun = "changed" leaves pages unrun that seem unchanged, and is refused under '
+            'CI; set it to "always", or for builds elsewhere alone'
+        )
+    packages = _packages(app)
+    report_origins(packages)
     settings = Settings(
-        policy, reference, app.config.drift_timeout, twice=bool(app.config.drift_twice)
+        policy,
+        reference,
+        timeout=app.config.drift_timeout,
+        output_limit=app.config.drift_output_limit,
+        twice=bool(app.config.drift_twice),
+        packages=packages,
     )
-    app.env.selfattn_drift_settings = settings  # type: ignore[attr-defined]
-    app.env.selfattn_drift_surroundings = surroundings(settings)  # type: ignore[attr-defined]
+    _BUILDS[app.env] = _Build(settings, surroundings(settings))
+
+
+RERUNS = ("always", "changed", "later")
+"""Which pages run whose text is what it was: all, those that seem to depend on something that
+changed, or those now and all others in a build that follows at once, as the live server's does."""
+
+
+@dataclass
+class _Build:
+    """What is known in one build, and not kept for the next."""
+
+    settings: Settings
+    surroundings: str
+    begun: Begun = field(default_factory=Begun)
+    """The pages that have been asked for; they are dropped when this build ends."""
+    started: int = field(default_factory=time.time_ns)
+    fresh: dict[str, Fresh] = field(default_factory=dict)
+    """The runs of this build, by document name."""
+    left: set[str] = field(default_factory=set)
+    """Pages that were not run in this build."""
+    origins: dict[str, Origin] = field(default_factory=dict)
+    """What those depend on."""
+    read: list[str] = field(default_factory=list)
+    written: set[str] = field(default_factory=set)
+    in_titles: dict[str, str] = field(default_factory=dict)
+    """Numbers that are quoted in titles, by what is quoted."""
+
+
+_BUILDS: WeakKeyDictionary[BuildEnvironment, _Build] = WeakKeyDictionary()
+
+
+def _packages(app: Sphinx) -> Mapping[str, Path]:
+    """Return the packages that pages must import from the project, as conf.py or it says."""
+    confdir, configured = Path(app.confdir), app.config.drift_packages
+    if configured is None:
+        return find_packages(confdir)
+    return {name: confdir / folder for name, folder in configured.items()}
 
 
 def _results(env: BuildEnvironment) -> dict[str, PageResult]:
     """Return what came of each page, by document name."""
-    if not hasattr(env, "selfattn_drift"):
-        env.selfattn_drift = {}  # type: ignore[attr-defined]
-    found: dict[str, PageResult] = env.selfattn_drift  # type: ignore[attr-defined]
-    return found
-
-
-def _settings(env: BuildEnvironment) -> Settings:
-    settings: Settings = env.selfattn_drift_settings  # type: ignore[attr-defined]
-    return settings
-
-
-def _surroundings(env: BuildEnvironment) -> str:
-    now: str = env.selfattn_drift_surroundings  # type: ignore[attr-defined]
-    return now
-
-
-def _made(env: BuildEnvironment) -> dict[str, Made]:
-    """Return what each page was made from, by document name."""
-    if not hasattr(env, "selfattn_drift_made"):
-        env.selfattn_drift_made = {}  # type: ignore[attr-defined]
-    found: dict[str, Made] = env.selfattn_drift_made  # type: ignore[attr-defined]
-    return found
-
-
-def _keep_origin(env: BuildEnvironment, execution: Execution) -> None:
-    """Keep what the page that is being read was made from, if that is known."""
-    if execution.failure is None or execution.failure.kind is Kind.RAISED:
-        project = project_of(Path(env.srcdir))
-        _made(env)[env.docname] = made_from(execution.files, _surroundings(env), project)
+    return state_of(env).results
 
 
 def results_of(env: BuildEnvironment) -> dict[str, PageResult]:
     """Return what came of each page that has cells, by document name, for a page that tells it."""
     return dict(sorted(_results(env).items()))
-
-
-def _outdated(
-    app: Sphinx, env: BuildEnvironment, _added: set[str], _changed: set[str], _removed: set[str]
-) -> Sequence[str]:
-    """Have pages read again that were made from something else than what is there now."""
-    executed = chosen() != "off"
-    before = getattr(env, "selfattn_drift_executed", executed)
-    env.selfattn_drift_executed = executed  # type: ignore[attr-defined]
-    if before != executed:
-        return sorted(env.found_docs)
-    if not executed:
-        return []
-    now = _surroundings(env)
-    made = _made(env)
-    old = (name for name in _results(env) if name not in made or not made[name].holds(now))
-    return [name for name in old if name in env.found_docs]
-
-
-def _rewrite(_app: Sphinx, env: BuildEnvironment) -> Sequence[str]:
-    """Have pages written again that quote numbers which are others now."""
-    before = getattr(env, "selfattn_drift_quoted", {})
-    quoted = {
-        name: [_quoted(env, target) for target, _ in said["drift_quotations"]]
-        for name, said in env.metadata.items()
-        if "drift_quotations" in said
-    }
-    env.selfattn_drift_quoted = quoted  # type: ignore[attr-defined]
-    return [name for name, numbers in quoted.items() if numbers != before.get(name)]
-
-
-def _begin(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None:
-    """Have the pages begin that are about to be read."""
-    settings = _settings(env)
-    pages = (Path(env.doc2path(name)) for name in sorted(docnames))
-    begun = begin(pages, lambda page, cells: planned(page.parent, settings, cells))
-    use_the_wait(app, docnames, begun)
-
-
-def _forget(_app: Sphinx, env: BuildEnvironment, docname: str) -> None:
-    _results(env).pop(docname, None)
-    _made(env).pop(docname, None)
-
-
-def _merge(
-    _app: Sphinx, env: BuildEnvironment, docnames: Sequence[str], other: BuildEnvironment
-) -> None:
-    theirs = _results(other)
-    _results(env).update({name: theirs[name] for name in docnames if name in theirs})
-    origins = _made(other)
-    _made(env).update({name: origins[name] for name in docnames if name in origins})
 
 
 def _record(env: BuildEnvironment, *outcomes: Outcome) -> None:
@@ -240,6 +235,131 @@ def _file(env: BuildEnvironment, docname: str = "") -> str:
     """Return the name of a page, the one that is being read by default, as one would type it."""
     path = Path(env.doc2path(docname or env.docname))
     return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
+
+
+# Which pages are run, read and written -------------------------------------------------
+
+
+def _outdated(
+    app: Sphinx, env: BuildEnvironment, added: set[str], changed: set[str], _removed: set[str]
+) -> Sequence[str]:
+    """Run the pages that Sphinx would not read; have it read those that show something else."""
+    state, build = state_of(env), _BUILDS[env]
+    executed = chosen() != "off"
+    before, state.executed = state.executed, executed
+    to_read = set(added | changed)
+    if before != executed:
+        to_read |= env.found_docs
+    to_read |= changed_texts(env, state)
+    # Where the check itself failed, nothing was run, and nobody knows why.
+    failed = {name for name, page in state.results.items() if page.failed}
+    to_read |= failed - state.runs.keys()
+    if executed:
+        kept = sorted(state.runs.keys() & env.found_docs - to_read)
+        if app.config.drift_rerun != "always":
+            origins = load_origins(_origins(app))
+            build.left = {
+                name
+                for name in origins.keys() & kept
+                if origins[name].is_current(seen(state.runs[name].notebook, build.surroundings))
+            }
+            build.origins = {name: origins[name] for name in build.left}
+        to_run = [name for name in kept if name not in build.left]
+        _begin_all(env, to_run, sorted(to_read & env.found_docs))
+        to_read.update(_differing(app, env, to_run))
+    return sorted(to_read & env.found_docs)
+
+
+def _origins(app: Sphinx) -> Path:
+    """Return where it is kept what pages depend on."""
+    return Path(app.doctreedir, "drift-origins.json")
+
+
+def _begin_all(env: BuildEnvironment, to_run: list[str], to_read: list[str]) -> None:
+    """Have pages begin: those that are run alone, and those that are going to be read."""
+    build, runs = _BUILDS[env], state_of(env).runs
+    known = {Path(env.doc2path(n)): [c for _, c in code_of(runs[n].notebook)] for n in to_run}
+    pages = [Path(env.doc2path(name)) for name in to_read]
+    build.begun = begin(
+        pages, lambda page, cells: planned(page.parent, build.settings, cells), known=known
+    )
+
+
+def _differing(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> list[str]:
+    """Run pages whose text is what it was, and return those that now show something else."""
+    state, build = state_of(env), _BUILDS[env]
+
+    def run(docname: str) -> Fresh:
+        return run_again(
+            state.runs[docname],
+            folder=Path(env.doc2path(docname)).parent,
+            file=_file(env, docname),
+            settings=build.settings,
+            surroundings=build.surroundings,
+        )
+
+    # Forked pages all run already; a kernel is started for each page that is asked for.
+    at_once = 1 if build.begun.cells else app.parallel
+    with ThreadPoolExecutor(at_once) as pool:
+        runs = map(run, docnames) if at_once == 1 else pool.map(run, docnames)
+        build.fresh.update(zip(docnames, runs, strict=True))
+    differing = []
+    for docname in docnames:
+        fresh = build.fresh[docname]
+        same = fresh.run.shown == state.runs[docname].shown
+        if same and fresh.result == state.results.get(docname):
+            state.results[docname], state.runs[docname] = fresh.result, fresh.run
+        else:
+            differing.append(docname)
+    return differing
+
+
+def _begin(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None:
+    """Do first what needs no outputs."""
+    build = _BUILDS[env]
+    build.read = [*docnames]
+    use_the_wait(app, docnames, build.begun)
+
+
+def _forget(_app: Sphinx, env: BuildEnvironment, docname: str) -> None:
+    state = state_of(env)
+    state.forget(docname)
+    if docname in env.found_docs:
+        note_source(env, state, docname)
+
+
+def _merge(
+    _app: Sphinx, env: BuildEnvironment, docnames: Sequence[str], other: BuildEnvironment
+) -> None:
+    state_of(env).merge(docnames, state_of(other))
+
+
+def _note_read(_app: Sphinx, env: BuildEnvironment) -> None:
+    """Keep what the pages were read from."""
+    build = _BUILDS[env]
+    build.fresh.clear()
+    note_dependencies(env, state_of(env), build.read, build.started)
+
+
+def _rewrite(app: Sphinx, env: BuildEnvironment) -> Sequence[str]:
+    """Have pages written again that show something else than when they were written."""
+    return outdated_outputs(app, _all_quoted(env))
+
+
+def _note_written(app: Sphinx, _doctree: nodes.document, docname: str) -> None:
+    """Note that a page is about to be written."""
+    _BUILDS[app.env].written.add(docname)
+
+
+def _all_quoted(env: BuildEnvironment) -> dict[str, list[str]]:
+    """Return the numbers that each page shows of others: what it quotes, and those in titles."""
+    in_titles = [f"{target} {number}" for target, number in _BUILDS[env].in_titles.items()]
+    quoted = {
+        name: [_quoted(env, target) for target, _ in metadata["drift_quotations"]]
+        for name, metadata in env.metadata.items()
+        if "drift_quotations" in metadata
+    }
+    return {name: [*quoted.get(name, ()), *in_titles] for name in env.found_docs}
 
 
 # Running a page as it is read ---------------------------------------------------------
@@ -264,13 +384,22 @@ class VerifyingParser(myst_nb_sphinx.Parser):  # type: ignore[misc]  # untyped
 
 @contextmanager
 def _as_client(make: Callable[..., NotebookClientBase]) -> Iterator[None]:
-    """Have MyST-NB make its clients with ``make`` for the while."""
-    stock = myst_nb_sphinx.create_client
+    """Have MyST-NB make its clients with ``make`` for the while, and its readers with ours."""
+    stock = myst_nb_sphinx.create_client, myst_nb_sphinx.create_nb_reader
     myst_nb_sphinx.create_client = make
+    myst_nb_sphinx.create_nb_reader = partial(_create_reader, stock[1])
     try:
         yield
     finally:
-        myst_nb_sphinx.create_client = stock
+        myst_nb_sphinx.create_client, myst_nb_sphinx.create_nb_reader = stock
+
+
+def _create_reader(stock: Callable[..., NbReader | None], *arguments: Any) -> NbReader | None:
+    """Make MyST-NB's reader of a page, and have it count lines as Markdown does."""
+    reader = stock(*arguments)
+    if reader is None or (reader.read_fmt or {}).get("name") != "myst_nb_md":
+        return reader
+    return replace(reader, read=partial(notebook_of_page, reader.read))
 
 
 class VerifyingClient(NotebookClientBase):  # type: ignore[misc]
@@ -312,27 +441,48 @@ class VerifyingClient(NotebookClientBase):  # type: ignore[misc]
             self._document.attributes["drift_unclaimed"] = _claims(page, PageResult(_file(env)))
             return
         begun = datetime.now(UTC)
-        result, execution = verify(
-            page,
-            self.notebook,
+        for path in _LOADED.findall(self._source):
+            env.note_dependency(str(self._path.parent / path))
+        fresh = self._run(page)
+        state = state_of(env)
+        state.results[env.docname], state.runs[env.docname] = fresh.result, fresh.run
+        self._document.attributes["drift_unclaimed"] = _claims(page, fresh.result)
+        self.exec_metadata = _metadata(begun, fresh.execution)
+
+    def _run(self, page: Page) -> Fresh:
+        """Run the page, unless these cells have been run in this build."""
+        env = self._document.settings.env
+        build = _BUILDS[env]
+        fresh = build.fresh.get(env.docname)
+        if fresh is not None and fresh.is_of(page, self.notebook):
+            fresh.fill(self.notebook)
+            return fresh
+        return run_page(
+            *(page, self.notebook),
             folder=self._path.parent,
             file=_file(env),
-            settings=_settings(env),
+            settings=build.settings,
+            surroundings=build.surroundings,
         )
-        _results(env)[env.docname] = result
-        _keep_origin(env, execution)
-        self._document.attributes["drift_unclaimed"] = _claims(page, result)
-        self.exec_metadata = _metadata(begun, execution)
+
+
+_LOADED = re.compile(r"^\s*:?load:\s*(\S.*?)\s*$", re.MULTILINE)
+"""A file that a cell's code is taken from."""
 
 
 def _claims(page: Page, result: PageResult) -> list[tuple[str, Outcome | None]]:
-    """Return the content of each expectation that was looked at, and what came of it."""
+    """Return the content of each expectation at the top level, in order, and what came of it."""
     by_line = {outcome.line: outcome for outcome in result.outcomes if outcome.body_line}
+    orphans = [(p.line, p.text, None) for p in page.problems if p.kind is Kind.NO_CELL]
     expectations = [e for cell in page.cells for e in cell.expectations]
-    orphans: list[tuple[str, Outcome | None]] = [
-        (problem.text, None) for problem in page.problems if problem.kind is Kind.NO_CELL
-    ]
-    return [(e.content, by_line.get(e.line)) for e in expectations] + orphans
+    claims = [*((e.line, e.content, by_line.get(e.line)) for e in expectations), *orphans]
+    in_order = sorted(claims, key=itemgetter(0))
+    return [(_as_directive(content), outcome) for _, content, outcome in in_order]
+
+
+def _as_directive(content: str) -> str:
+    """Return the content of a directive as docutils hands it over, which splits more lines."""
+    return "\n".join(content.splitlines()).strip()
 
 
 def _metadata(begun: datetime, execution: Execution) -> dict[str, Any]:
@@ -375,10 +525,24 @@ def _record_unseen(directive: SphinxDirective, told: str, documented: str = "") 
 
 def _nested(directive: SphinxDirective, told: str, documented: str = "") -> Outcome:
     """Say that something is never looked at, and in which file if the page includes it."""
-    source = Path(directive.state.document.reporter.source or "")
-    if source != Path(directive.env.doc2path(directive.env.docname)):
+    if not _of_the_page(directive):
+        source = Path(directive.state.document.reporter.source or "")
         told = f"{told}: line {directive.lineno} of {source.name}, which the page includes"
     return Outcome(Kind.NESTED, directive.lineno, message=told, documented=documented)
+
+
+def _of_the_page(directive: SphinxDirective) -> bool:
+    """Tell whether a directive stands in the page itself, not in a file that it includes."""
+    source = Path(directive.state.document.reporter.source or "")
+    return source == Path(directive.env.doc2path(directive.env.docname))
+
+
+def _at_top_level(directive: SphinxDirective) -> bool:
+    """Tell whether a directive stands in nothing but sections."""
+    node: nodes.Node | None = directive.state_machine.node
+    while isinstance(node, nodes.section):
+        node = node.parent
+    return isinstance(node, nodes.document)
 
 
 # What the reader sees -----------------------------------------------------------------
@@ -398,7 +562,9 @@ class ExpectedOutput(SphinxDirective):
         """Put the mark of this expectation's outcome below the cell's output."""
         unclaimed = self.state.document.attributes.get("drift_unclaimed", [])
         text = "\n".join(self.content).strip()
-        claim = next((claim for claim in unclaimed if claim[0] == text), None)
+        at_top = _at_top_level(self) and _of_the_page(self)
+        # Those at the top level come in order; their lines are not to be had from MyST-NB.
+        claim = next((claim for claim in unclaimed if claim[0] == text), None) if at_top else None
         if claim is None:
             _record_unseen(self, "an expectation here is never checked", text)
             return []
@@ -468,16 +634,12 @@ def _skip(_translator: Any, _node: drift_mark) -> None:
 # Numbers in sentences -----------------------------------------------------------------
 
 
-class quoted_number(nodes.Inline, nodes.TextElement):  # noqa: N801 - docutils names nodes so
-    """A number that a cell printed, wherever in the book; filled in once all pages are read."""
-
-
 class Printed(SphinxRole):
     """Quotes a number that a cell printed: ``{printed}`weights[1] .0%```."""
 
     def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
         """Leave a place for the number."""
-        node = quoted_number("", "?", target=self.text)
+        node = quotation(self.text)
         self.set_source_info(node)
         return [node], []
 
@@ -489,9 +651,18 @@ class QuoteNumbers(SphinxPostTransform):
 
     def run(self, **_: Any) -> None:
         """Fill in each number of a page that is written."""
-        for node in list(self.document.findall(quoted_number)):
-            text = _quoted(self.env, node["target"])
-            node.replace_self(nodes.inline("", text, classes=["drift-quoted"]))
+        fill_nodes(self.document, partial(_quoted, self.env))
+
+
+class QuoteNumbersInReferences(QuoteNumbers):
+    """Puts them into the titles too that references to them show, once these are resolved."""
+
+    default_priority = 990
+
+
+def _fill_titles(_app: Sphinx, env: BuildEnvironment) -> None:
+    """Fill in the numbers in titles, which any page may show."""
+    _BUILDS[env].in_titles = fill_copies(env, partial(_quoted, env))
 
 
 def _quoted(env: BuildEnvironment, target: str) -> str:
@@ -527,6 +698,12 @@ def _keep_quotations(app: Sphinx, doctree: nodes.document) -> None:
     found = [(node["target"], node.line or 1) for node in doctree.findall(quoted_number)]
     if found:
         app.env.metadata[app.env.docname]["drift_quotations"] = found
+    # What {term} refers to is the term's text, which may not change with a number.
+    message = "a term of a glossary can't quote a number: put the number into its definition"
+    for glossary in doctree.findall(addnodes.glossary):
+        for term in glossary.findall(nodes.term):
+            if any(term.findall(quoted_number)):
+                _record(app.env, Outcome(Kind.QUOTATION, glossary.line or 1, message=message))
 
 
 def _warn_if_off(_app: Sphinx, doctree: nodes.document) -> None:
@@ -558,16 +735,31 @@ def _check_quotations(env: BuildEnvironment) -> dict[str, PageResult]:
 
 def all_results_of(env: BuildEnvironment) -> list[PageResult]:
     """Return what came of each page, and of what pages quote, in the order of their names."""
-    return [page for _, page in sorted(_check_quotations(env).items())]
+    build, state = _BUILDS[env], state_of(env)
+    results = []
+    for docname, page in sorted(_check_quotations(env).items()):
+        if docname in build.left:
+            results.append(replace(page, was_run=False))
+        elif docname in state.runs and (
+            late := state.runs[docname].origin.changed(by_content=True)
+        ):
+            results.append(unsettled(page, late))
+        else:
+            results.append(page)
+    return results
 
 
 def _report(app: Sphinx, exception: Exception | None) -> None:
     """Tell what came of every page, those read by an earlier build too, and fail."""
     if exception is not None:
         return
+    build, state = _BUILDS[app.env], state_of(app.env)
+    mark_written(app, _all_quoted(app.env), build.written)
     if chosen() == "off":
         _LOGGER.warning("%s", NOTHING_EXECUTED, type="selfattn", subtype="off")
         return
+    ran = ((name, run.origin) for name, run in state.runs.items() if name not in build.left)
+    save_origins(_origins(app), [*build.origins.items(), *ran])
     results = all_results_of(app.env)
     if app.builder.name == DriftBuilder.name:
         Path(app.outdir, "drift.txt").write_text(render(results, verbose=True) + "\n", "utf-8")

@@ -17,13 +17,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from selfattn.drift.compare import Policy
-from selfattn.drift.configuration import find_reference
-from selfattn.drift.device import chosen_device
-from selfattn.drift.doctests import check_examples, examples_of_module, examples_of_text
-from selfattn.drift.kinds import Kind
-from selfattn.drift.report import render
-from selfattn.drift.verify import Settings, chosen_policy
+from selfattn.drift.extra import needed_by
+
+with needed_by("selfattn.drift.pytest_plugin", pytest.UsageError):
+    from selfattn.drift.compare import Policy
+    from selfattn.drift.configuration import find_reference
+    from selfattn.drift.device import chosen_device
+    from selfattn.drift.doctests import check_examples, examples_of_module, examples_of_text
+    from selfattn.drift.kinds import Kind
+    from selfattn.drift.report import render
+    from selfattn.drift.verify import Settings, chosen_policy
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from selfattn.drift.compare import Policy
 from selfattn.drift.kinds import Kind
+from selfattn.drift.lines import lines_of
 from selfattn.drift.tokens import plain
 
 if TYPE_CHECKING:
@@ -85,6 +86,8 @@ class Counts:
     skipped: int = 0
     """Outputs that are no text: pictures and widgets."""
     pages: int = 0
+    left: int = 0
+    """Pages that were not run in this build: what came of them is what an earlier one found."""
 
     @property
     def checked(self) -> int:
@@ -114,6 +117,7 @@ def count(results: Iterable[PageResult]) -> Counts:
         accepted=sum(len(outcome.verdict.accepted) for outcome in good),
         waived=sum(len(outcome.verdict.waived) for outcome in good),
         pages=len(pages),
+        left=sum(not page.was_run for page in pages),
     )
 
 
@@ -152,6 +156,8 @@ def summary(results: Sequence[PageResult], *, noun: str = "output") -> str:
     ):
         if number:
             parts.append(f"{number} {name}")
+    if counted.left:
+        parts.append(f"{_many(counted.left, 'page')} not run again")
     return f"{', '.join(parts)} ({describe_environment(results, full=True)})"
 
 
@@ -219,6 +225,7 @@ def render(
         for outcome in sorted(_gathered(page.outcomes), key=lambda outcome: outcome.line)
         if outcome.kind.fails or verbose or _noteworthy(outcome)
     ]
+    blocks += [note for page in results for note in page.notes]
     failed = any(page.failed for page in results)
     last = summary(results, noun=noun)
     blocks.append(paint(last, _RED if failed or last == "nothing was checked" else _GREEN))
@@ -425,7 +432,7 @@ def _printed(page: PageResult, outcome: Outcome, paint: _Paint) -> Iterator[str]
     """Show what was printed where nothing was documented, in a page ready to be pasted."""
     if outcome.kind not in (Kind.UNDOCUMENTED, Kind.EMPTY) or not outcome.executed:
         return
-    lines = plain(outcome.executed).splitlines()
+    lines = lines_of(plain(outcome.executed))
     if not page.stored:
         yield "    ```{expected-output}"
     yield from (f"    {paint(_shown(line), _GREEN)}" for line in lines[:_MOST_LINES])

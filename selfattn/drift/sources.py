@@ -5,21 +5,32 @@ from __future__ import annotations
 import re
 import warnings
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from selfattn.drift.compare import Waiver
 from selfattn.drift.kinds import Kind, Problem
+from selfattn.drift.lines import hide_separators, lines_of, show_separators
 from selfattn.drift.outputs import Stream, printed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from markdown_it.token import Token as MarkdownToken
     from myst_parser.config.main import MdParserConfig
     from nbformat import NotebookNode
 
-__all__ = ["DIRECTIVE", "Cell", "Expectation", "Page", "load", "read_notebook", "read_page"]
+__all__ = [
+    "DIRECTIVE",
+    "Cell",
+    "Expectation",
+    "Page",
+    "load",
+    "notebook_of_page",
+    "read_notebook",
+    "read_page",
+]
 
 DIRECTIVE = "expected-output"
 
@@ -105,7 +116,7 @@ def read_page(text: str, notebook: NotebookNode, config: MdParserConfig) -> Page
         that has no cell, an option that can't be read and the like are its problems.
 
     """
-    lines = text.splitlines()
+    lines = lines_of(text)
     fences = [token for token in _parse(text, config) if token.map and _name(token)]
     code = [token for token in fences if _is_cell(token)]
     nodes = [(i, cell) for i, cell in enumerate(notebook.cells) if cell.cell_type != "markdown"]
@@ -122,6 +133,14 @@ def read_page(text: str, notebook: NotebookNode, config: MdParserConfig) -> Page
         if _name(token) == DIRECTIVE:
             problems += _attach(token, cells, ends, lines)
     return Page(tuple(cells), tuple(problems))
+
+
+def notebook_of_page(read: Callable[[str], NotebookNode], text: str) -> NotebookNode:
+    """Read a MyST page's cells with MyST-NB, whose reader counts lines as Python splits them."""
+    notebook = read(hide_separators(text))
+    for cell in notebook.cells:
+        cell.source = show_separators(cell.source)
+    return notebook
 
 
 def _parse(text: str, config: MdParserConfig) -> list[MarkdownToken]:
@@ -190,7 +209,7 @@ def _attach(
 
 def _expectation(content: str, line: int) -> tuple[Expectation, list[Problem]]:
     """Read the options and the text of an expectation that begins on ``line``."""
-    body = content.splitlines()
+    body = lines_of(content)
     taken = 0
     options: list[tuple[str, str, int]] = []
     while taken < len(body) and (match := _OPTION.match(body[taken])):
@@ -323,7 +342,8 @@ def load(
             msg = "it has cells, and no `file_format: mystnb` in its front matter: none would run"
             raise ValueError(msg)
         return None
-    notebook = read_myst_markdown_notebook(text, config, add_source_map=True, path=path)
+    read = partial(read_myst_markdown_notebook, config=config, add_source_map=True, path=path)
+    notebook = notebook_of_page(read, text)
     page = read_page(text, notebook, config)
     # In a book, the directives that stand there tell it themselves.
     page = replace(page, problems=(*page.problems, *nested))

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from selfattn.drift.compare import compare
 from selfattn.drift.docstrings import find_docstrings, find_examples
 from selfattn.drift.kinds import Kind
+from selfattn.drift.lines import NEWLINE, lines_of
 from selfattn.drift.outputs import Stream, printed
 from selfattn.drift.sources import DIRECTIVE, load
 from selfattn.drift.tokens import ELISION, plain, tokens
@@ -48,7 +49,6 @@ WRITABLE = (Kind.DRIFT, Kind.EMPTY, Kind.UNDOCUMENTED, Kind.NOTHING_CHECKED)
 
 _STOPPED = (Kind.RAISED, Kind.NOT_RAISED, Kind.ADDRESS, Kind.UNREPEATABLE)
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,}|:{3,})")
-_NEWLINE = re.compile(r"\r\n?|\n")
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ def diff(changes: Iterable[Change]) -> str:
     for change in changes:
         name = str(change.path)
         lines += difflib.unified_diff(
-            change.before.splitlines(), change.after.splitlines(), name, name, lineterm=""
+            lines_of(change.before), lines_of(change.after), name, name, lineterm=""
         )
     return "\n".join(lines)
 
@@ -179,7 +179,7 @@ def _lines(text: str) -> list[str]:
 def _edited(text: str, edits: Iterable[_Edit]) -> str:
     """Put other lines in place of some, in the line endings that the file has."""
     lines = _lines(text)
-    end = (_NEWLINE.search(text) or ["\n"])[0]
+    end = (NEWLINE.search(text) or ["\n"])[0]
     ended = text.endswith(("\n", "\r"))
     if not ended:
         lines[-1:] = [line + end for line in lines[-1:]]
@@ -225,7 +225,7 @@ def update_page(
     before = _read(path)
     if stopped := _stopped(result):
         return Change(path, before, before, stopped)
-    lines = [line.rstrip("\r\n") for line in _lines(before)]
+    lines = lines_of(before)
     by_line = {e.line: e for cell in page.cells for e in cell.expectations}
     edits: list[_Edit] = []
     texts: dict[int, str] = {}
@@ -391,7 +391,7 @@ def _with_outputs(text: str, cell: int, start: int, outputs: list[dict[str, Any]
         ensure_ascii=text.isascii() and "\\u" in text,
         sort_keys=True,
     )
-    end = (_NEWLINE.search(text) or ["\n"])[0]
+    end = (NEWLINE.search(text) or ["\n"])[0]
     told = told.replace("\n", end + line[: len(line) - len(line.lstrip())])
     return text[:start] + told + text[_JSON.raw_decode(text, start)[1] :]
 
@@ -427,7 +427,7 @@ def update_docstrings(path: Path, result: PageResult) -> Change | None:
         first = outcome.body_line - 1
         last = first + outcome.documented.count("\n")
         rows = _rewritten(outcome)
-        head = wants[outcome.line].splitlines(keepends=True)
+        head = _lines(wants[outcome.line])
         kept = len(head) - outcome.documented.count("\n")
         wants[outcome.line] = "".join(head[:kept]) + "\n".join(rows)
         prompt = lines[outcome.line - 1]
@@ -447,7 +447,7 @@ def update_docstrings(path: Path, result: PageResult) -> Change | None:
 
 
 def _read_text(text: str) -> str:
-    return _NEWLINE.sub("\n", text.removeprefix("\ufeff"))
+    return NEWLINE.sub("\n", text.removeprefix("\ufeff"))
 
 
 def _places(path: Path, text: str) -> tuple[set[int], set[int]]:

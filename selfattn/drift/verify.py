@@ -5,7 +5,9 @@ from __future__ import annotations
 import ast
 import copy
 import os
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from selfattn.drift.check import Outcome, PageResult, check_page, compare_runs
@@ -14,18 +16,26 @@ from selfattn.drift.device import explained
 from selfattn.drift.kinds import Kind
 from selfattn.runner.fork import code_of
 from selfattn.runner.inside import disturb, print_full_precision
+from selfattn.runner.results import OUTPUT_LIMIT
 from selfattn.runner.run import execute, request_for
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
+    from collections.abc import Iterator, Mapping, Sequence
 
     from nbformat import NotebookNode
 
     from selfattn.drift.sources import Page
     from selfattn.runner.results import Execution, Request
 
-__all__ = ["POLICY_VARIABLE", "Settings", "chosen_policy", "permitted", "planned", "verify"]
+__all__ = [
+    "POLICY_VARIABLE",
+    "Settings",
+    "chosen_policy",
+    "permitted",
+    "planned",
+    "report_origins",
+    "verify",
+]
 
 POLICY_VARIABLE = "SELFATTN_POLICY"
 
@@ -40,8 +50,12 @@ class Settings:
     """The environment on which the documented values hold to the last digit; None for any CPU."""
     timeout: int | None = 300
     """Seconds that a cell may take."""
+    output_limit: int = OUTPUT_LIMIT
+    """Bytes that the outputs of a cell may take."""
     twice: bool = False
     """Whether to run each page again, with other entropy and threads, and compare."""
+    packages: Mapping[str, Path] = field(default_factory=dict)
+    """Packages that pages must import from here, each with the folder that holds it."""
 
     def policy_on(self, environment: Mapping[str, str]) -> Policy:
         """Return the policy for an environment."""
@@ -106,6 +120,7 @@ def verify(
     execution = _explained(run(notebook))
     policy = settings.policy_on(execution.environment)
     result = check_page(page, notebook, execution, file=file, policy=policy)
+    elsewhere = tuple(_imported_elsewhere(page, execution, settings))
     if policy is not Policy.STRUCTURE and any(_may_be_rounding(o) for o in result.outcomes):
         precise, _ = run.again(before=print_full_precision)
         judged = check_page(
@@ -117,7 +132,23 @@ def verify(
         second, repeated = run.again(before=disturb, hash_seed=seed)
         outcomes = compare_runs(page, notebook, second, repeated)
         result = replace(result, outcomes=(*result.outcomes, *outcomes))
-    return result, execution
+    return replace(result, outcomes=(*result.outcomes, *elsewhere)), execution
+
+
+def report_origins(packages: Mapping[str, Path]) -> None:
+    """Have the pages that run from now on say from where they import some packages."""
+    os.environ["SELFATTN_PACKAGES"] = ",".join(packages)
+
+
+def _imported_elsewhere(page: Page, execution: Execution, settings: Settings) -> Iterator[Outcome]:
+    """Yield an outcome for each package that another one than the project's was imported for."""
+    for name, origin in execution.origins.items():
+        folder = settings.packages.get(name)
+        if folder is not None and not (origin and Path(origin).parent == folder.resolve()):
+            message = (
+                f"expected `{name}` from {folder.resolve()}\ngot it from {origin or 'nowhere'}"
+            )
+            yield Outcome(Kind.ELSEWHERE, page.cells[0].line, message=message)
 
 
 def _explained(execution: Execution) -> Execution:
@@ -130,10 +161,12 @@ def _explained(execution: Execution) -> Execution:
 
 def planned(folder: Path, settings: Settings, cells: Sequence[str]) -> list[Request]:
     """Return how a page that starts in a folder is going to be run, as far as it is known."""
-    runs = [request_for(folder, timeout=settings.timeout)]
+    plan = partial(
+        request_for, folder, timeout=settings.timeout, output_limit=settings.output_limit
+    )
+    runs = [plan()]
     if settings.twice:
-        seed = _second_hash_seed(cells)
-        runs.append(request_for(folder, timeout=settings.timeout, before=disturb, hash_seed=seed))
+        runs.append(plan(before=disturb, hash_seed=_second_hash_seed(cells)))
     return runs
 
 
@@ -190,6 +223,7 @@ class _Runner:
         self._options: dict[str, Any] = {
             "folder": folder,
             "timeout": settings.timeout,
+            "output_limit": settings.output_limit,
             "may_raise": {cell.index for cell in page.cells if cell.may_raise},
         }
         self._notebook = notebook

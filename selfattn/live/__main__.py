@@ -9,10 +9,13 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from selfattn import live, runner
-from selfattn.live.server import HOST
-from selfattn.live.session import Session
-from selfattn.live.watch import Watch
+from selfattn.drift.extra import needed_by
+
+with needed_by("python -m selfattn.live", SystemExit):
+    from selfattn import live, runner
+    from selfattn.live.server import HOST
+    from selfattn.live.session import Session
+    from selfattn.live.watch import Watch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

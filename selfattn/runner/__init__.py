@@ -14,6 +14,12 @@ if TYPE_CHECKING:
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Set the Sphinx extension up."""
-    from selfattn.runner.extension import setup  # noqa: PLC0415 - nothing else here needs Sphinx
+    # Here, for nothing else in the package needs Sphinx.
+    from sphinx.errors import ExtensionError  # noqa: PLC0415
+
+    from selfattn.drift.extra import needed_by  # noqa: PLC0415
+
+    with needed_by("the extension selfattn.runner", ExtensionError):
+        from selfattn.runner.extension import setup  # noqa: PLC0415
 
     return setup(app)

@@ -6,11 +6,14 @@ import gc
 import os
 import sys
 
-from selfattn.runner import helpers
-from selfattn.runner.choice import chosen
+from selfattn.drift.extra import needed_by
+
+with needed_by("python -m selfattn.runner", SystemExit):
+    from selfattn.runner import helpers
+    from selfattn.runner.choice import chosen
 
 _BETWEEN_COLLECTIONS = 200_000
-"""New objects after which the garbage collector looks for waste; Python's own number is 700."""
+"""New objects after which the garbage collector looks for waste; Python's own is 2,000 at most."""
 
 
 def collect_rarely() -> None:
@@ -20,7 +23,8 @@ def collect_rarely() -> None:
     forks leave what they inherit alone: to look at it would copy it.
     """
     gc.set_threshold(_BETWEEN_COLLECTIONS, 20, 100)
-    os.register_at_fork(after_in_child=gc.freeze)
+    if hasattr(os, "register_at_fork"):  # not on Windows, where nothing forks
+        os.register_at_fork(after_in_child=gc.freeze)
 
 
 if __name__ == "__main__":

@@ -9,6 +9,8 @@ import inspect
 import json
 import os
 import secrets
+import shutil
+import socket
 import sys
 import textwrap
 from contextlib import ExitStack
@@ -64,10 +66,42 @@ def _unfit_kernel(name: str) -> str:
         spec = KernelSpecManager().get_kernel_spec(name)
     except NoSuchKernel:
         return f"there is no kernel {name!r}"
+    except (OSError, ValueError) as error:
+        return f"the specification of the kernel {name!r} can't be read: {error}"
     ours = "ipykernel_launcher" in spec.argv and not set(spec.env) - {"PYDEVD_USE_FRAME_EVAL"}
-    python = Path(spec.argv[0])
-    same = python.name == spec.argv[0] or python.samefile(sys.executable)
-    return "" if ours and same else f"the kernel {name!r} isn't this Python's own"
+    if not ours or not _is_ours(spec.argv[0]):
+        return f"the kernel {name!r} isn't this Python's own"
+    return ""
+
+
+def _is_ours(command: str) -> bool:
+    """Tell whether a kernel's command starts this Python, with the packages that it has here."""
+    if command in _THIS_PYTHON:
+        return True
+    python = Path(shutil.which(command) or command).absolute()
+    ours = Path(sys.executable).absolute()
+    return (
+        python.exists()
+        and python.samefile(ours)
+        and _environment_of(python) == _environment_of(ours)
+    )
+
+
+# What Jupyter takes for the Python that it runs in, whatever the path says.
+_THIS_PYTHON = {
+    "python",
+    f"python{sys.version_info.major}",
+    f"python{sys.version_info.major}.{sys.version_info.minor}",
+}
+
+
+def _environment_of(python: Path) -> Path | None:
+    """Return the virtual environment of an interpreter; None if it is in none.
+
+    Python looks for it beside the link by which it was started, not beside what that leads to.
+    """
+    folders = (python.parent, python.parent.parent)
+    return next((f.resolve() for f in folders if (f / "pyvenv.cfg").is_file()), None)
 
 
 # Running ------------------------------------------------------------------------------

@@ -40,7 +40,10 @@ import traceback
 import warnings
 from collections import deque
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _CREDENTIALS = struct.Struct("3i")
 _PR_SET_PDEATHSIG = 1
@@ -79,7 +82,7 @@ def main() -> None:
     gc.disable()  # what is loaded stays: looking for waste in it takes a third of the time
     wire, limit, page = map(_beside, ("wire", "limit", "page"))
     page.INHERITED.update(inherited)
-    _preload(given, inherited)
+    _preload(given, inherited, page.HIDDEN.load)
     kernel = page.make_kernel()
     # What a fresh process would have: the children's own environment comes with each job.
     os.environ.pop("OPENBLAS_NUM_THREADS", None)
@@ -141,7 +144,11 @@ def _beside(name: str) -> Any:
     return module
 
 
-def _preload(given: argparse.Namespace, inherited: dict[signal.Signals, Any]) -> None:
+def _preload(
+    given: argparse.Namespace,
+    inherited: dict[signal.Signals, Any],
+    load: Callable[[str], None],
+) -> None:
     """Import modules; start over without one that says something, which pages must show."""
     for name in given.preload:
         if importlib.util.find_spec(name) is None:
@@ -153,7 +160,7 @@ def _preload(given: argparse.Namespace, inherited: dict[signal.Signals, Any]) ->
             contextlib.redirect_stderr(said),
         ):
             warnings.simplefilter("default")
-            __import__(name)
+            load(name)
         if said.getvalue() or [w for w in warned if _shown(w)]:
             rest = [other for other in given.preload if other != name]
             for number, handler in inherited.items():

@@ -27,7 +27,8 @@ __all__ = [
     "surroundings",
 ]
 
-PRELOADED = ("torch",)
+PRELOADED = ("numpy", "torch")
+"""What the helper loads, where it is installed; each imports those before it."""
 
 # What a process reads once, when it starts or loads torch: another value needs a new helper.
 _READ_ONCE = (
@@ -57,8 +58,9 @@ class Helper:
                 [sys.executable, "-P", str(code), *told, "--preload", *PRELOADED],
                 env={
                     "PYTORCH_NVML_BASED_CUDA_CHECK": "1",
-                    # Threads that wait for each other sleep: pages share the cores.
-                    "OMP_WAIT_POLICY": "PASSIVE",
+                    # Threads that wait for each other sleep: pages share the cores. In small
+                    # letters: libgomp reads them by the locale, and Turkish has another "I".
+                    "OMP_WAIT_POLICY": "passive",
                     **surroundings,
                     "OPENBLAS_NUM_THREADS": "1",
                 },
@@ -148,7 +150,10 @@ def start(hash_seed: str | None = None) -> None:
 
 def possible() -> bool:
     """Tell whether processes can be forked and watched here."""
-    return sys.platform.startswith("linux") and hasattr(os, "pidfd_open")
+    return sys.platform.startswith("linux") and all(hasattr(os, name) for name in _NEEDED)
+
+
+_NEEDED = ("fork", "pidfd_open", "register_at_fork", "sched_getaffinity")
 
 
 @atexit.register
@@ -186,4 +191,5 @@ def _forget_ends() -> None:
             each.process.stdin.close()
 
 
-os.register_at_fork(after_in_child=_forget_ends)
+if hasattr(os, "register_at_fork"):  # not on Windows, where nothing forks
+    os.register_at_fork(after_in_child=_forget_ends)

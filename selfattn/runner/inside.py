@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-__all__ = ["compute_on_device", "describe", "disturb", "files", "print_full_precision", "watch"]
+__all__ = [
+    "compute_on_device",
+    "describe",
+    "disturb",
+    "files",
+    "origins",
+    "print_full_precision",
+    "watch",
+]
 
 
 def describe() -> dict[str, str]:
@@ -28,6 +36,20 @@ def describe() -> dict[str, str]:
         told = describe(torch.get_default_device())
         for each in ("name", "driver", "capability"):
             found[each] = told.get(each, "")
+    return found
+
+
+def origins() -> dict[str, str]:
+    """Say from where the page imported those packages that the environment names."""
+    import os
+    import sys
+
+    found = {}
+    for name in filter(None, os.environ.get("SELFATTN_PACKAGES", "").split(",")):
+        module = sys.modules.get(name)
+        if module is not None:
+            paths = [*getattr(module, "__path__", ()), getattr(module, "__file__", None)]
+            found[name] = os.path.realpath(paths[0]) if paths[0] else ""
     return found
 
 
@@ -92,50 +114,105 @@ def disturb() -> None:
 
 
 def watch() -> None:
-    """Note from now on which files are opened for reading, and which modules are loaded."""
+    """Note from now on which files are opened for reading, and what each was like by then."""
+    import contextlib
+    import importlib.util
     import os
     import sys
 
-    opened: set[str] = set()
+    opened: dict[str, list[int] | None] = {}
+    written: set[str] = set()
     # By what is opened, not by sys.modules: to go through it copies a thousand pages of memory
     # that this process shares with its parent.
-    sys.__dict__["_selfattn_watched"] = opened
+    sys.__dict__["_selfattn_watched"] = opened, written
+    access = getattr(os, "O_ACCMODE", 3)  # Windows has no such name
+    soon = 2_000_000_000
+
+    def state(path: str) -> list[int] | None:
+        try:
+            found = os.stat(path)
+        except (OSError, ValueError):
+            return None
+        return [found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino]
 
     def note(event: str, arguments: tuple[object, ...]) -> None:
         # An extension module is imported by its file: the linker opens it, not Python.
         place = {"open": 0, "import": 1}.get(event)
         if place is None or not isinstance(path := arguments[place], str):
             return
+        path = os.path.abspath(path)  # the working directory may change
         flags = arguments[2]
-        if place == 0 and isinstance(flags, int) and flags & os.O_ACCMODE == os.O_WRONLY:
+        if place == 0 and isinstance(flags, int) and flags & access:
+            written.add(path)
             return
-        opened.add(os.path.abspath(path))  # the working directory may change
+        if path.endswith(".pyc"):
+            with contextlib.suppress(ValueError):
+                source = importlib.util.source_from_cache(path)
+                if not drop_if_doubtful(path, source):
+                    path = source  # what is loaded is compiled; what an author changes is not
+        if path not in opened:
+            opened[path] = state(path)
+
+    def drop_if_doubtful(cached: str, source: str) -> bool:
+        # Python knows a source by its second and size: one that was compiled within two seconds
+        # of its last change may have changed once more since. Without the cache it is read.
+        before, compiled = state(source), state(cached)
+        if "-packages" in cached or not before or not compiled:
+            return False
+        if compiled[0] - before[0] > soon:
+            return False
+        with contextlib.suppress(OSError):
+            os.unlink(cached)
+        return True
 
     sys.addaudithook(note)
 
 
-def files() -> list[str]:
-    """List the local modules that were imported, and the files that were opened for reading."""
-    import contextlib
-    import importlib.util
+def files() -> dict[str, dict[str, list[object] | None]]:
+    """Tell which files the page depends on, as they were when it opened them, and which changed.
+
+    Returns:
+        ``read``: the state (times, size, number) and the digest of each local file, None if there
+        is none; the digest of a large one is empty. ``changed``: what the page opened, did not
+        write itself, and is not any more what it was.
+
+    """
+    import hashlib
     import os
     import sys
 
-    opened: set[str] = sys.__dict__["_selfattn_watched"]
-    found = set(opened)
-    for path in opened:
-        if path.endswith(".pyc"):  # what is loaded is compiled; what an author changes is not
-            with contextlib.suppress(ValueError):
-                found.add(importlib.util.source_from_cache(path))
+    opened, written = sys.__dict__["_selfattn_watched"]
+    large = 1 << 24
     standard, _ = os.path.split(os.__file__)
     libraries = {os.path.join(path, "") for path in (standard, os.path.realpath(standard))}
-    elsewhere = (*libraries, "/dev/", "/proc/", "/sys/", "/etc/")
+    elsewhere = (*libraries, "/etc/")
+    of_system = ("/dev/", "/proc/", "/sys/")
     packaged = {"site-packages", "dist-packages", "__pycache__"}
-    # By their text first: asking the disk about a thousand library files takes a tenth of a second.
-    local = [
-        path
-        for path in found
-        if not path.startswith(elsewhere) and not packaged.intersection(path.split(os.sep))
-    ]
-    # A file that is gone, or was not there, may come back.
-    return sorted({os.path.realpath(path) for path in local if not os.path.isdir(path)})
+
+    def state(path: str) -> list[int] | None:
+        try:
+            found = os.stat(path)
+        except (OSError, ValueError):
+            return None
+        return [found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino]
+
+    def digest(path: str, size: int) -> str:
+        if size > large:
+            return ""
+        try:
+            with open(path, "rb") as file:
+                return hashlib.sha256(file.read()).hexdigest()
+        except OSError:
+            return ""
+
+    read: dict[str, list[object] | None] = {}
+    changed: dict[str, list[object] | None] = {}
+    for path, before in list(opened.items()):
+        if path in written or path.startswith(of_system) or os.path.isdir(path):
+            continue
+        if before and state(path) != before:
+            changed[path] = before
+        # By their text first: reading a thousand library files would take long.
+        if not path.startswith(elsewhere) and not packaged.intersection(path.split(os.sep)):
+            read[os.path.realpath(path)] = before and [*before, digest(path, before[2])]
+    return {"read": read, "changed": changed}

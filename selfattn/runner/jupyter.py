@@ -7,7 +7,7 @@ import asyncio
 import inspect
 import json
 import os
-import sys
+import socket
 import textwrap
 from contextlib import contextmanager
 from dataclasses import replace
@@ -29,10 +29,18 @@ from nbformat import v4
 
 from selfattn.drift.kinds import Kind
 from selfattn.runner.limit import Allowance, clipped
-from selfattn.runner.results import Execution, Failure, Request, ended, excess, joined
+from selfattn.runner.results import (
+    Execution,
+    Failure,
+    Request,
+    ended,
+    excess,
+    join_captured,
+    joined,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from nbformat import NotebookNode
 
@@ -97,7 +105,7 @@ def _client(notebook: NotebookNode, request: Request, scratch: Path) -> Iterator
         kernel_name=kernel_name(notebook),
         connection_file=str(scratch / "kernel.json"),
         # Sockets in a folder of our own: two kernels can't race for a port.
-        transport="tcp" if sys.platform == "win32" else "ipc",
+        transport="ipc" if hasattr(socket, "AF_UNIX") else "tcp",
     )
     client = _Client(
         notebook,
@@ -120,12 +128,18 @@ def _client(notebook: NotebookNode, request: Request, scratch: Path) -> Iterator
 
 def kernel_name(notebook: NotebookNode) -> str:
     """Return the kernel to start: a Python notebook made with one that isn't here takes ours."""
-    named = notebook.metadata.get("kernelspec", {})
+    named = _table(notebook, "kernelspec")
     name = named.get("name") or "python3"
-    language = notebook.metadata.get("language_info", {}).get("name") or named.get("language")
+    language = _table(notebook, "language_info").get("name") or named.get("language")
     if language == "python" and name not in KernelSpecManager().find_kernel_specs():
         return "python3"
     return str(name)
+
+
+def _table(notebook: NotebookNode, name: str) -> Mapping[str, Any]:
+    """Return a part of a notebook's metadata, which some programs write as null or as text."""
+    found = notebook.metadata.get(name)
+    return found if isinstance(found, dict) else {}
 
 
 def _words(scratch: Path) -> Path:
@@ -156,6 +170,7 @@ def _run(
         if failure is not None and not (failure.kind is Kind.RAISED and index in request.may_raise):
             return failure
         executed.add(index)
+    join_captured(client)
     client.set_widgets_metadata()
     return None
 
@@ -186,7 +201,7 @@ def _ask(client: NotebookClient, request: Request) -> dict[str, Any]:
 
 
 def _is_python(notebook: NotebookNode) -> bool:
-    return bool(notebook.metadata.get("language_info", {}).get("name", "python") == "python")
+    return bool(_table(notebook, "language_info").get("name", "python") == "python")
 
 
 def _evaluate(client: NotebookClient, function: Callable[[], object]) -> Any:

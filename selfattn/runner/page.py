@@ -14,6 +14,7 @@ import faulthandler
 import fcntl
 import functools
 import importlib.util
+import itertools
 import json
 import linecache
 import logging
@@ -22,13 +23,16 @@ import pdb  # noqa: T100 - what it starts is changed, as the stock kernel does
 import random
 import select
 import signal
+import sqlite3  # noqa: F401 - for the history of each page
 import struct
 import sys
 import termios
 import threading
 import time
 import types
-from typing import Any
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 _blocked = "debugpy" not in sys.modules
 if _blocked:  # ipykernel does without; loading it takes as long as all the rest, and it warns
@@ -42,6 +46,9 @@ from tornado.ioloop import IOLoop
 from tornado.platform import asyncio as _needed_by_each_page  # noqa: F401
 from traitlets import Any as AnyTrait
 from traitlets.config import Config
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 __all__ = ["make_kernel", "prepare", "run_page"]
 
@@ -91,10 +98,92 @@ class Kernel(IPythonKernel):
         return metadata
 
 
+class Hidden:
+    """Packages that are loaded when the page imports them: until then they seem not to be."""
+
+    def __init__(self) -> None:
+        self._loaded: dict[str, tuple[set[str], list[Any]]] = {}
+        self._packages: dict[str, dict[str, types.ModuleType]] = {}
+        self._specs: dict[str, Any] = {}
+
+    def load(self, name: str) -> None:
+        """Import a module that pages need, and note which warnings that has Python forget."""
+        before, first = set(sys.modules), warnings.filters[0]
+        importlib.import_module(name)
+        filters = list(itertools.takewhile(lambda each: each is not first, warnings.filters))
+        new = {each.partition(".")[0] for each in set(sys.modules) - before}
+        self._loaded[name] = (new - sys.stdlib_module_names - {"__mp_main__"}, filters)
+
+    def hide(self) -> None:
+        """Take what was loaded away from the table of modules."""
+        packages = set().union(*(packages for packages, _ in self._loaded.values()))
+        self._packages = {package: {} for package in packages if package in sys.modules}
+        for name in list(sys.modules):
+            if (package := name.partition(".")[0]) in self._packages:
+                self._packages[package][name] = sys.modules.pop(name)
+        sys.meta_path.insert(0, self)
+
+    def module(self, name: str) -> Any:
+        """Return a module, hidden or not; None if it isn't loaded."""
+        package = self._packages.get(name.partition(".")[0], sys.modules)
+        return package.get(name)
+
+    def find_spec(self, name: str, _path: Any = None, _target: Any = None) -> Any:
+        """Say where a module is, if it is one of those."""
+        if name not in self._packages:
+            return None
+        self._specs[name] = self._packages[name][name].__spec__
+        spec: Any = copy.copy(self._specs[name])
+        spec.loader = self
+        return spec
+
+    def create_module(self, spec: Any) -> types.ModuleType:
+        """Return the loaded module."""
+        return self._packages[spec.name][spec.name]
+
+    def exec_module(self, module: types.ModuleType) -> None:
+        """Leave it as it was before it was hidden, with all that its import would have brought."""
+        name = module.__name__
+        module.__spec__ = spec = self._specs.pop(name)
+        module.__loader__ = spec and spec.loader
+        self._show(name)
+        for each in self._imported_by(name):
+            packages, filters = self._loaded.pop(each)
+            for package in packages:
+                self._show(package)
+            for action, message, category, place, line in reversed(filters):
+                texts = [pattern.pattern if pattern else "" for pattern in (message, place)]
+                warnings.filterwarnings(action, texts[0], category, texts[1], line)
+        if not self._packages:
+            sys.meta_path.remove(self)
+
+    def _show(self, package: str) -> None:
+        sys.modules.update(self._packages.pop(package, {}))
+
+    def _imported_by(self, name: str) -> list[str]:
+        """Return the loaded modules that the import of one brings: each brings those before it."""
+        names = list(self._loaded)
+        return names[: names.index(name) + 1] if name in names else []
+
+
+HIDDEN = Hidden()
+
+
 def make_kernel() -> Any:
-    """Make the kernel, once: each child inherits it untouched."""
+    """Make the kernel, once: each child inherits it untouched.
+
+    Returns the error if it can't be made, which each child tells.
+    """
+    try:
+        return _make_kernel()
+    except Exception as error:  # noqa: BLE001 - another IPython may break anything
+        return error
+
+
+def _make_kernel() -> Any:
     config = Config()
-    config.HistoryManager.enabled = False  # its database has a thread
+    config.HistoryManager.enabled = False  # each child opens its own
+    config.HistoryManager.hist_file = ":memory:"  # as the stock client has it
     log = logging.getLogger("ipykernel")
     # As the instance that there is: widgets look for it before they send.
     kernel: Any = Kernel.instance(
@@ -112,7 +201,9 @@ def make_kernel() -> Any:
     pdb.Pdb = debugger.Pdb = debugger.InterruptiblePdb  # type: ignore[misc,assignment]
     pdb.set_trace = debugger.set_trace
     kernel.shell.extension_manager.load_extension("storemagic")  # as the stock kernel does
+    application.patch_io()  # `faulthandler` writes past what a page shows
     _warm(kernel.shell)
+    HIDDEN.hide()
     return kernel
 
 
@@ -150,6 +241,31 @@ INHERITED: dict[int, Any] = {}
 
 def run_page(kernel: Any, job: dict[str, Any], fds: dict[str, int], wire: Any, limit: Any) -> None:
     """Run a page; all that it shows is told to the helper."""
+    loop = asyncio.new_event_loop()
+    with _setting_up(fds["events"], wire):
+        channel = _set_up(kernel, job, fds, wire, limit)
+        asyncio.set_event_loop(loop)
+        loop.run_until_complete(_rehearse(kernel, channel))
+    loop.run_until_complete(_run(kernel, job, channel, limit))
+
+
+@contextlib.contextmanager
+def _setting_up(events: int, wire: Any) -> Iterator[None]:
+    """Leave the page to Jupyter if this fails: nothing of it has run yet."""
+    try:
+        yield
+    except Exception as error:  # noqa: BLE001 - another IPython may break anything
+        why = f"a copy can't be made a kernel: {type(error).__name__}: {error}"
+        wire.write_all(events, wire.pack({"type": "unfit", "why": why}))
+        os._exit(1)
+
+
+def _set_up(
+    kernel: Any, job: dict[str, Any], fds: dict[str, int], wire: Any, limit: Any
+) -> Channel:
+    """Make this process a kernel, and return its way to the helper."""
+    if isinstance(kernel, Exception):
+        raise kernel
     _settle(job)
     channel = Channel(kernel.session, fds, wire, limit, limit.Allowance(job["output_limit"]))
     os.register_at_fork(after_in_child=channel.close)  # what a page forks can't spoil its messages
@@ -157,13 +273,24 @@ def run_page(kernel: Any, job: dict[str, Any], fds: dict[str, int], wire: Any, l
     kernel.session.pid = os.getpid()
     sys.stdout, sys.stderr = channel.streams
     kernel.shell.init_environment()
-    faulthandler.enable(2, all_threads=False)
+    _begin_history(kernel.shell)
+    _tell_crashes()
     threading.Thread(target=channel.watch, daemon=True, name="watch").start()
     for _ in range(_NAMED):
         threading.Thread()
-    loop = asyncio.new_event_loop()
-    asyncio.set_event_loop(loop)
-    loop.run_until_complete(_run(kernel, job, channel, limit))
+    return channel
+
+
+async def _rehearse(kernel: Any, channel: Channel) -> None:
+    """Run an empty cell, as the stock path does too, before it asks a kernel anything."""
+    kernel.io_loop = IOLoop.current()
+    kernel.shell_channel_thread = types.SimpleNamespace(parent_thread=threading.current_thread())
+    ending = await _run_cell(kernel, -1, "", silent=True)
+    if ending.get("status") != "ok":
+        raise RuntimeError(f"an empty cell ended with {ending}")
+    for stream in channel.streams:
+        if stream.parent_header.get("msg_id") != "cell--1":
+            raise RuntimeError(f"{stream.name} doesn't know the cell that runs")
 
 
 def _settle(job: dict[str, Any]) -> None:
@@ -185,13 +312,36 @@ def _settle(job: dict[str, Any]) -> None:
     packages = (i for i, path in enumerate(sys.path) if path.endswith("-packages"))
     sys.path.insert(next(packages, 0), "")  # where the stock kernel has it
     random.seed()
-    if numpy_random := sys.modules.get("numpy.random"):  # else it is loaded, and seeded, later
+    if numpy_random := HIDDEN.module("numpy.random"):  # else it is loaded, and seeded, later
         numpy_random.seed()
-    torch = sys.modules.pop("torch", None)
-    if torch is not None:
+    if torch_random := HIDDEN.module("torch.random"):
         # The generator's own method: `torch.seed` would ask CUDA as well.
-        torch.random.default_generator.seed()
-        sys.meta_path.insert(0, Hidden(torch))
+        torch_random.default_generator.seed()
+
+
+def _begin_history(shell: Any) -> None:
+    """Begin the history of this page: of what it runs, and of the folders that it was in."""
+    manager = shell.history_manager
+    manager.enabled = True
+    manager.init_db()
+    manager.new_session()
+    shell.starting_dir = str(Path.cwd())
+    manager.dir_hist[:] = [Path.cwd()]
+
+
+def _tell_crashes() -> None:
+    """Have a crash tell its place to the helper; to the page it seems that nobody asked for it."""
+    known, is_enabled = faulthandler.enable, faulthandler.is_enabled
+    if is_enabled():
+        return
+
+    @functools.wraps(known)
+    def enable(*arguments: Any, **options: Any) -> None:
+        faulthandler.enable, faulthandler.is_enabled = known, is_enabled
+        known(*arguments, **options)
+
+    known(2, all_threads=False)
+    faulthandler.enable, faulthandler.is_enabled = enable, lambda: False
 
 
 _spec = functools.cache(importlib.util.find_spec)
@@ -202,37 +352,10 @@ def _seem_launched() -> None:
     launcher = _spec("ipykernel_launcher")
     name = str(launcher and launcher.origin)
     sys.argv = [name, "-f", "kernel.json", "--HistoryManager.hist_file=:memory:"]
-    if main := sys.modules.get("__mp_main__"):  # the helper's; `__main__` is the page's
-        main.__spec__, main.__file__ = launcher, name
+    if "__mp_main__" in sys.modules:  # the helper's; `__main__` is the page's
+        sys.modules["__mp_main__"] = sys.modules["__main__"]
     if _blocked and _spec("debugpy"):
         sys.breakpointhook = lambda *_, **__: None
-
-
-class Hidden:
-    """Finds a module that is loaded when the page imports it: until then it seems not to be."""
-
-    def __init__(self, module: types.ModuleType) -> None:
-        """Hide a module."""
-        self._module = module
-        self._spec = module.__spec__
-
-    def find_spec(self, name: str, _path: Any = None, _target: Any = None) -> Any:
-        """Say where the module is, if it is the one that is asked for."""
-        if name != self._module.__name__:
-            return None
-        spec: Any = copy.copy(self._spec)
-        spec.loader = self
-        return spec
-
-    def create_module(self, _spec: Any) -> types.ModuleType:
-        """Return the loaded module."""
-        return self._module
-
-    def exec_module(self, module: types.ModuleType) -> None:
-        """Leave it as it was before it was hidden."""
-        sys.meta_path.remove(self)
-        module.__spec__ = self._spec
-        module.__loader__ = self._spec and self._spec.loader  # type: ignore[assignment]
 
 
 class Channel:
@@ -245,6 +368,7 @@ class Channel:
         self._events, self._control = fds["events"], fds["control"]
         self._wire, self._limit, self._allowance = wire, limit, allowance
         self._pid = os.getpid()
+        self.captures = Captures(session)
         self._writing, self._reading = threading.RLock(), threading.RLock()
         self.streams = [Printing(self, session, "stdout", 1), Printing(self, session, "stderr", 2)]
         self._watched = list(zip(self.streams, (fds["out"], fds["err"]), strict=True))
@@ -253,6 +377,7 @@ class Channel:
         """Send a message to the helper."""
         if self.is_copied:
             return
+        self.captures.hear(message)
         data = self._wire.pack(message)
         with self._writing:
             if not self._allowance.admits(message, len(data)):
@@ -295,7 +420,6 @@ class Channel:
             metadata=message["metadata"],
             buffers=[base64.b64encode(buffer).decode("ascii") for buffer in buffers],
             cell=(message.get("parent_header") or {}).get("msg_id", ""),
-            at=time.monotonic(),
         )
 
     def printed(self, stream: Printing, text: str) -> None:
@@ -308,7 +432,6 @@ class Channel:
         text = text.encode(errors="backslashreplace").decode()  # half a surrogate is no text
         cell = stream.parent_header.get("msg_id", "")
         message = {"type": "stream", "name": stream.name, "text": text, "cell": cell}
-        message["at"] = time.monotonic()
         if too_long and not self.is_copied:
             self._stop(message)
         self.tell(**message)
@@ -328,6 +451,75 @@ class Channel:
         while True:
             poll.poll()
             self.drain()
+
+
+class Captures:
+    """Tells output widgets what they capture, as the stock client does from outside."""
+
+    def __init__(self, session: Any) -> None:
+        """Take the session, which makes messages."""
+        self.session = session
+        self.shell_channel = self
+        self._widgets: dict[str, Any] = {}
+        self._active: list[Any] = []
+        self._printed: dict[str, str] = {}
+        self._messages: list[dict[str, Any]] = []
+
+    def hear(self, message: dict[str, Any]) -> None:
+        """Take in what the page shows, if a widget captures it."""
+        kind, content = message["type"], message.get("content", {})
+        if kind == "comm_open" and content.get("target_name") == "jupyter.widget":
+            self._open(content["comm_id"], content["data"].get("state", {}))
+        elif kind == "comm_msg" and content["comm_id"] in self._widgets:
+            self._widgets[content["comm_id"]].handle_msg(message)
+        elif not self._active:
+            return
+        elif kind == "stream":
+            self._printed[message["name"]] = (
+                self._printed.get(message["name"], "") + message["text"]
+            )
+        elif kind == "flush":
+            if text := self._printed.pop(message["name"], ""):
+                self._capture("stream", {"content": {"name": message["name"], "text": text}})
+        elif kind in _CAPTURED:
+            self._capture(kind, message)
+
+    def _open(self, comm_id: str, state: dict[str, Any]) -> None:
+        if state.get("_model_name") != "OutputModel":
+            return
+        from nbclient.output_widget import OutputWidget  # noqa: PLC0415 - hardly a page needs it
+
+        client: Any = self  # the part of a client that a widget needs
+        self._widgets[comm_id] = OutputWidget(comm_id, copy.deepcopy(state), client, self)
+
+    def register_output_hook(self, _cell: str, widget: Any) -> None:
+        """Have a widget capture what is shown from now on."""
+        self._active.append(widget)
+
+    def remove_output_hook(self, _cell: str, widget: Any) -> None:
+        """Have it capture no more."""
+        self._active.remove(widget)
+
+    def _capture(self, kind: str, message: dict[str, Any]) -> None:
+        shown = {"metadata": {}, **message, "header": {"msg_type": kind}, "parent_header": {}}
+        if kind == "clear_output":
+            self._active[-1].clear_output([], shown, 0)
+        else:
+            self._active[-1].output([], shown, None, 0)
+
+    def send(self, message: dict[str, Any]) -> None:
+        """Keep what is for the kernel until it has time."""
+        self._messages.append(message)
+
+    def deliver(self, kernel: Any) -> None:
+        """Give the kernel what the stock client would have sent it during a cell."""
+        while self._messages:
+            message = {**self._messages.pop(0), "buffers": []}
+            kernel.set_parent([], message, "shell")
+            kernel.comm_manager.comm_msg(None, [], message)
+
+
+_CAPTURED = {"clear_output", "display_data", "error", "execute_result"}
 
 
 class Printing(OutStream):
@@ -380,8 +572,6 @@ for _ours in (Kernel, Printing):  # a page that shows their types shows the stoc
 
 async def _run(kernel: Any, job: dict[str, Any], channel: Channel, limit: Any) -> None:
     """Run the functions for before, the cells, and the functions for after."""
-    kernel.io_loop = IOLoop.current()
-    kernel.shell_channel_thread = types.SimpleNamespace(parent_thread=threading.current_thread())
     channel.tell(type="begun", language=kernel.language_info)
     for source in job["before"]:
         _call(source)
@@ -397,6 +587,7 @@ async def _run(kernel: Any, job: dict[str, Any], channel: Channel, limit: Any) -
             break
         if kernel.shell.exit_now and index + 1 < len(job["cells"]):
             os._exit(0)
+        channel.captures.deliver(kernel)
         await asyncio.sleep(0)  # what a cell left for later may begin
     answers = {name: _call(source) for name, source in job["after"].items()}
     channel.drain()
@@ -404,9 +595,9 @@ async def _run(kernel: Any, job: dict[str, Any], channel: Channel, limit: Any) -
     os._exit(0)  # what still runs is not waited for: the stock kernel is killed, too
 
 
-async def _run_cell(kernel: Any, index: int, code: str) -> dict[str, Any]:
+async def _run_cell(kernel: Any, index: int, code: str, *, silent: bool = False) -> dict[str, Any]:
     """Run a cell as the kernel does when it is asked to, and return its reply."""
-    content = {"code": code, "silent": False, "store_history": True, "stop_on_error": False}
+    content = {"code": code, "silent": silent, "store_history": not silent, "stop_on_error": False}
     request = kernel.session.msg("execute_request", content)
     request["header"]["msg_id"] = request["msg_id"] = f"cell-{index}"
     kernel.set_parent([], request, "shell")

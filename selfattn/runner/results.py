@@ -2,22 +2,34 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from nbformat import v4
+from nbformat import from_dict, v4
 
 from selfattn.drift.kinds import Kind
 from selfattn.runner.limit import CELLS_OF_A_PAGE, clipped, first_and_last
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-    from pathlib import Path
+    from collections.abc import Callable, Iterable, Mapping
 
+    from nbclient import NotebookClient
     from nbformat import NotebookNode
 
-__all__ = ["OUTPUT_LIMIT", "Execution", "Failure", "Request", "ended", "excess", "joined"]
-
+__all__ = [
+    "OUTPUT_LIMIT",
+    "Execution",
+    "Failure",
+    "FileState",
+    "Request",
+    "ended",
+    "excess",
+    "join_captured",
+    "joined",
+]
 
 OUTPUT_LIMIT = 10_000_000
 """Bytes that the outputs of a cell may take, unless a book says otherwise."""
@@ -33,6 +45,33 @@ class Failure:
     message: str
 
 
+class FileState(NamedTuple):
+    """What a file was like when a page opened it."""
+
+    modified: int
+    changed: int
+    size: int
+    number: int
+    digest: str = ""
+    """The digest of its content; none if it is too large to be read twice."""
+
+    def is_current(self, path: str, *, by_content: bool = False) -> bool:
+        """Tell whether a file is what it was: untouched, or with the same content."""
+        try:
+            found = Path(path).stat()
+            now = (found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino)
+            if now == self[:4]:
+                return True
+            return bool(
+                by_content
+                and self.digest
+                and found.st_size == self.size
+                and hashlib.sha256(Path(path).read_bytes()).hexdigest() == self.digest
+            )
+        except OSError:
+            return False
+
+
 @dataclass(frozen=True)
 class Execution:
     """How the cells of a page ended."""
@@ -42,8 +81,12 @@ class Execution:
     failure: Failure | None = None
     environment: dict[str, str] = field(default_factory=dict)
     """What the numbers were computed with: torch, device, capability, threads."""
-    files: frozenset[str] = frozenset()
-    """Files that the page depends on: local modules that it imported, data that it opened."""
+    files: Mapping[str, FileState | None] = field(default_factory=dict)
+    """Local modules that the page imported and data that it opened, as they were by then."""
+    changed: tuple[str, ...] = ()
+    """Files that changed after the page had opened them, while it ran."""
+    origins: Mapping[str, str] = field(default_factory=dict)
+    """From where it imported the packages that ``SELFATTN_PACKAGES`` names."""
 
 
 @dataclass(frozen=True)
@@ -68,20 +111,40 @@ class Request:
 
 def ended(executed: Iterable[int], failure: Failure | None, answers: dict[str, Any]) -> Execution:
     """Say how a page ended, from what its process answered."""
-    files = frozenset(answers.get("files", ()))
-    return Execution(frozenset(executed), failure, answers.get("describe", {}), files)
+    watched = answers.get("files", {"read": {}, "changed": {}})
+    files = {path: state and FileState(*state) for path, state in watched["read"].items()}
+    environment, origins = answers.get("describe", {}), answers.get("origins", {})
+    changed = tuple(sorted(watched["changed"]))
+    return Execution(frozenset(executed), failure, environment, files, changed, origins)
 
 
 def joined(outputs: Iterable[NotebookNode]) -> list[NotebookNode]:
-    """Join what a cell wrote to one stream in pieces, however slowly it did."""
+    """Return a cell's outputs with each stream whole between two displays, stdout before stderr.
+
+    In how many pieces the two arrive, and which comes first, depends on the clock alone.
+    """
     whole: list[NotebookNode] = []
-    for output in outputs:
-        last = whole[-1] if whole else None
-        if last and output.output_type == last.output_type == "stream" and output.name == last.name:
-            last.text += output.text
-        else:
-            whole.append(output)
+    for is_stream, group in groupby(outputs, lambda output: output.output_type == "stream"):
+        run = list(group)
+        whole += _whole_streams(run) if is_stream else run
     return whole
+
+
+def join_captured(client: NotebookClient) -> None:
+    """Do the same for what a page's output widgets have captured."""
+    for state in client.widget_state.values():
+        if "outputs" in state:
+            state["outputs"] = joined(map(from_dict, state["outputs"]))
+
+
+def _whole_streams(pieces: Iterable[NotebookNode]) -> list[NotebookNode]:
+    streams: dict[str, NotebookNode] = {}
+    for piece in pieces:
+        if piece.name in streams:
+            streams[piece.name].text += piece.text
+        else:
+            streams[piece.name] = piece
+    return sorted(streams.values(), key=lambda stream: stream.name == "stderr")
 
 
 def excess(notebook: NotebookNode, index: int, limit: int) -> Failure:

@@ -7,12 +7,14 @@ import functools
 import logging
 import os
 import select
+import traceback
 from typing import TYPE_CHECKING
 
+from selfattn.drift.kinds import Kind
 from selfattn.runner import fork, helpers, jupyter
 from selfattn.runner.choice import chosen
-from selfattn.runner.inside import compute_on_device, describe, files, watch
-from selfattn.runner.results import Request
+from selfattn.runner.inside import compute_on_device, describe, files, origins, watch
+from selfattn.runner.results import OUTPUT_LIMIT, Execution, Failure, Request
 from selfattn.runner.scan import scan
 from selfattn.runner.told import UnfitError
 
@@ -22,8 +24,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from nbformat import NotebookNode
-
-    from selfattn.runner.results import Execution
 
 __all__ = ["Begun", "begin", "execute", "request_for"]
 
@@ -60,11 +60,19 @@ class Begun:
 
 
 def begin(
-    pages: Iterable[Path], requests: Callable[[Path, Sequence[str]], Iterable[Request]]
+    pages: Iterable[Path],
+    requests: Callable[[Path, Sequence[str]], Iterable[Request]],
+    *,
+    known: Mapping[Path, Sequence[str]] | None = None,
 ) -> Begun:
     """Have the pages of a build begin to run, as the requests for a page and its cells say.
 
     What this process has begun before, for another build, is dropped.
+
+    Args:
+        pages: Pages whose cells are to be looked up.
+        requests: Returns the ways in which a page is to be run.
+        known: Pages to begin before these, with their cells.
 
     Returns:
         Which have begun.
@@ -73,7 +81,7 @@ def begin(
     fork.forget()
     if chosen() != "fork" or fork.unfit():
         return Begun()
-    cells = {page: code for page in pages if (code := scan(page))}
+    cells = {**(known or {}), **{page: code for page in pages if (code := scan(page))}}
     jobs = [(code, each) for page, code in cells.items() for each in requests(page, code)]
     connections: list[socket.socket] = []
     with contextlib.suppress(UnfitError):  # said when the first page is to be run
@@ -89,6 +97,7 @@ def execute(  # noqa: PLR0913 - a run has these parts
     may_raise: Collection[int] = (),
     before: Callable[[], object] | None = None,
     hash_seed: str | None = None,
+    output_limit: int = OUTPUT_LIMIT,
 ) -> Execution:
     """Run the code cells of a notebook, in order, in a process of their own.
 
@@ -99,32 +108,47 @@ def execute(  # noqa: PLR0913 - a run has these parts
         may_raise: Places of the cells after which the page goes on if they raise.
         before: A function of :mod:`selfattn.runner.inside` to run before the first cell.
         hash_seed: What orders sets of texts, ``PYTHONHASHSEED``; None leaves it as it is.
+        output_limit: How many bytes the outputs of a cell may take.
 
     Returns:
         Which cells ran, and what stopped the page if it was stopped. Nothing is raised:
-        a process that can't be started or dies is a failure too.
+        a process that can't be started or dies is a failure too, and so is an error of ours.
 
     """
     wanted = request_for(
-        folder, timeout=timeout, may_raise=may_raise, before=before, hash_seed=hash_seed
+        folder,
+        timeout=timeout,
+        may_raise=may_raise,
+        before=before,
+        hash_seed=hash_seed,
+        output_limit=output_limit,
     )
+    try:
+        return _execute(notebook, wanted)
+    except Exception:  # noqa: BLE001 - the page fails, and the others are checked
+        told = f"selfattn.runner itself failed:\n{traceback.format_exc(limit=-3)}"
+        return Execution(failure=Failure(Kind.COULD_NOT_CHECK, -1, told))
+
+
+def _execute(notebook: NotebookNode, request: Request) -> Execution:
     if chosen() == "fork":
         try:
-            return fork.run(notebook, wanted)
+            return fork.run(notebook, request)
         except UnfitError as error:
             if helpers.orphaned():
                 raise SystemExit("the build was ended") from None  # not even by the stock path
             _say_once(f"pages run in Jupyter kernels, which is slower: {error}")
-    return jupyter.run(notebook, wanted)
+    return jupyter.run(notebook, request)
 
 
-def request_for(
+def request_for(  # noqa: PLR0913 - as above
     folder: Path,
     *,
     timeout: int | None = None,
     may_raise: Collection[int] = (),
     before: Callable[[], object] | None = None,
     hash_seed: str | None = None,
+    output_limit: int = OUTPUT_LIMIT,
 ) -> Request:
     """Return the request that :func:`execute` makes of its arguments."""
     on_device = os.environ.get(DEVICE_VARIABLE, "cpu") != "cpu"
@@ -134,8 +158,9 @@ def request_for(
         timeout=timeout,
         may_raise=frozenset(may_raise),
         before=first if before is None else (*first, before),
-        after=(describe, files),
+        after=(describe, files, origins),
         hash_seed=hash_seed,
+        output_limit=output_limit,
     )
 
 

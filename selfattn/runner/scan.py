@@ -10,6 +10,8 @@ import json
 import re
 from typing import TYPE_CHECKING
 
+from selfattn.drift.lines import lines_of
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -33,7 +35,7 @@ def scan(path: Path) -> list[str]:
         return []
     if _SETTING in text.split("\n---", 1)[0]:
         return []
-    return [source for body in _bodies(text.splitlines()) if (source := _source(body)).strip()]
+    return [source for body in _bodies(lines_of(text)) if (source := _source(body)).strip()]
 
 
 def _of_notebook(text: str) -> list[str]:

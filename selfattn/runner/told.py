@@ -6,11 +6,12 @@ import base64
 import signal
 from typing import TYPE_CHECKING, Any
 
+from jupyter_client.session import Session
 from nbclient import NotebookClient
 from nbformat import NotebookNode
 
 from selfattn.drift.kinds import Kind
-from selfattn.runner.results import Execution, Failure, ended, excess, joined
+from selfattn.runner.results import Execution, Failure, ended, excess, join_captured, joined
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -19,12 +20,20 @@ if TYPE_CHECKING:
 
 __all__ = ["Told", "UnfitError"]
 
-FLUSH_INTERVAL = 0.2
-"""Seconds after which the stock kernel sends what was printed, if nothing made it send before."""
-
 
 class UnfitError(RuntimeError):
     """A page can't be run in a forked child here; it says why."""
+
+
+class _Nobody:
+    """Stands where the client would answer a kernel: the page's process has answered itself."""
+
+    def __init__(self) -> None:
+        self.session = Session()
+        self.shell_channel = self
+
+    def send(self, _: object) -> None:
+        """Send nothing."""
 
 
 class Told:
@@ -44,11 +53,12 @@ class Told:
         self.request = request
         self.client = NotebookClient(notebook)
         self.client.reset_execution_trackers()
+        self.client.kc = _Nobody()  # type: ignore[assignment] # a widget needs no more of it
         self.over = False
         self._number = -1
         self._running = ""
         self._words: list[str] = []
-        self._streams: dict[str, tuple[float, list[str]]] = {}
+        self._streams: dict[str, list[str]] = {}
         self._executed: set[int] = set()
         self._failure: Failure | None = None
         self._answers: dict[str, Any] | None = None
@@ -60,7 +70,6 @@ class Told:
         if known is not None:
             known(message)
         elif message["cell"] == self._running:
-            self._send_old(message["at"])
             self._process(kind, message)
 
     @property
@@ -76,6 +85,7 @@ class Told:
                 cell.outputs = joined(cell.outputs)
                 if index < last and index not in self.places:
                     self._executed.add(index)  # nothing in it was to be run
+        join_captured(self.client)
         self.client.set_widgets_metadata()
         return ended(self._executed, self._failure, self._answers or {})
 
@@ -89,10 +99,8 @@ class Told:
         self.client.clear_before_next_output = False
 
     def _hear_stream(self, message: dict[str, Any]) -> None:
-        if message["cell"] != self._running:
-            return
-        self._send_old(message["at"])
-        self._streams.setdefault(message["name"], (message["at"], []))[1].append(message["text"])
+        if message["cell"] == self._running:
+            self._streams.setdefault(message["name"], []).append(message["text"])
 
     def _hear_flush(self, message: dict[str, Any]) -> None:
         self._send(message["name"])
@@ -140,21 +148,15 @@ class Told:
         self._failure = Failure(kind, self._place, told)
         self.over = True
 
-    # Streams: what is printed is sent when the stock kernel would send it ---------------
+    # Streams: what is printed is sent when it is flushed, as it is before each display ---
 
-    def _send_old(self, now: float) -> None:
-        for name, (since, _) in list(self._streams.items()):
-            if now - since >= FLUSH_INTERVAL:
-                self._send(name)
-
-    def _send(self, name: str = "") -> None:
-        for each in [name] if name else ["stdout", "stderr"]:
-            if each in self._streams:
-                _, pieces = self._streams.pop(each)
-                self._print(each, "".join(pieces))
+    def _send(self, *names: str) -> None:
+        for name in names or tuple(self._streams):
+            if name in self._streams:
+                self._print(name, "".join(self._streams.pop(name)))
 
     def _print(self, name: str, text: str) -> None:
-        """Add a piece of a stream to the cell's outputs."""
+        """Add the text of a stream to the cell's outputs."""
         if self.client.clear_before_next_output or self.client.output_hook_stack:
             self._process("stream", {"content": {"name": name, "text": text}})
             return

@@ -93,7 +93,7 @@ class Built:
     def results(self) -> dict[str, PageResult]:
         """What the environment keeps, by document name."""
         with (self.doctrees / "environment.pickle").open("rb") as file:
-            found: dict[str, PageResult] = pickle.load(file).selfattn_drift  # noqa: S301 - ours
+            found: dict[str, PageResult] = pickle.load(file).selfattn_drift.results  # noqa: S301 - ours
             return found
 
 

@@ -1,26 +1,22 @@
-"""A build with what an earlier one left: it runs the pages again that may print something else."""
+"""``drift_rerun = "changed"``: a build runs the pages that seem to print something else by now."""
 
 from __future__ import annotations
 
-import os
+import hashlib
 import re
 from typing import TYPE_CHECKING
 
 import pytest
+from small_book import cell
 
-from selfattn.drift.incremental import made_from, project_of, surroundings
+from selfattn.drift.incremental import Origin, surroundings
+from selfattn.runner.results import FileState
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
     from conftest import Book, Built
-
-
-def cell(code: str, expected: str | None = None) -> str:
-    """Return a code cell, and its expectation if it has one."""
-    text = f"```{{code-cell}} ipython3\n{code}\n```"
-    return text if expected is None else f"{text}\n\n```{{expected-output}}\n{expected}\n```"
 
 
 PAGES = ("plain", "module", "nested", "data", "drifted", "raised")
@@ -38,6 +34,7 @@ def runs(book: Book, **variables: str) -> tuple[set[str], Built]:
 def built(make_book: Callable[[], Book]) -> Book:
     """Return a book of which each page notes when it runs, and depends on something else."""
     book = make_book()
+    book.configure(drift_rerun="changed")
     note = f"with open({str(book.folder.parent / 'log')!r}, 'a') as log:\n    log.write('%s ')"
     (book.folder / "pyproject.toml").write_text("")
     (book.folder / "near.py").write_text("from far import TEXT\n")
@@ -158,19 +155,24 @@ def test_surroundings_know_versions_and_variables(
     assert surroundings("settings") != another
 
 
-def test_a_page_is_made_from_modules_anywhere_and_data_of_the_project(tmp_path: Path) -> None:
-    project = tmp_path / "project"
-    (project / "docs").mkdir(parents=True)
-    (project / "pyproject.toml").write_text("")
-    assert project_of(project / "docs") == project
-    names = ["project/data.txt", "else.txt", "else.py"]
-    for name in names:
-        (tmp_path / name).write_text("")
-    made = made_from([str(tmp_path / name) for name in names], "now", project)
-    assert sorted(map(os.path.basename, made.files)) == ["data.txt", "else.py"]
-    assert made.holds("now")
-    assert not made.holds("later")
-    (tmp_path / "else.txt").write_text("changed")
-    assert made.holds("now")
-    (tmp_path / "else.py").write_text("changed")
-    assert not made.holds("now")
+def test_a_page_is_what_its_files_were(tmp_path: Path) -> None:
+    path, gone = tmp_path / "data.txt", str(tmp_path / "gone.txt")
+    path.write_text("one")
+    found = path.stat()
+    state = FileState(found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino, ONE)
+    origin = Origin("now", {str(path): state, gone: None})
+    assert origin.is_current("now")
+    assert not origin.is_current("later")
+    assert not Origin("now", complete=False).is_current("now")
+    path.write_text("one")  # the same content at another time
+    assert origin.changed() == [str(path)]
+    assert not origin.changed(by_content=True)
+    path.write_text("two")
+    assert origin.changed(by_content=True) == [str(path)]
+    path.unlink()
+    assert origin.changed(by_content=True) == [str(path)]
+    (tmp_path / "gone.txt").write_text("back")
+    assert origin.changed() == [str(path), gone]
+
+
+ONE = hashlib.sha256(b"one").hexdigest()

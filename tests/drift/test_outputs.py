@@ -54,6 +54,13 @@ def test_chunks_of_a_stream_are_one_text() -> None:
     assert printed(chunks).select(Stream.STDOUT) == "a  \n  b\n"
 
 
+def test_stream_goes_on_after_the_other_one_until_something_is_displayed() -> None:
+    taking_turns = [stream("a"), stream("50 %", "stderr"), stream("b"), stream("\r100 %", "stderr")]
+    found = printed([*taking_turns, shown(text_plain="value"), stream("c")])
+    assert found.select(Stream.STDOUT) == "ab\nc\n"
+    assert found.select(Stream.STDERR) == "100 %\n"
+
+
 @pytest.mark.parametrize("wanted", [Stream.ALL, Stream.MAIN, Stream.STDERR])
 def test_error_comes_last(wanted: Stream) -> None:
     found = printed([raised("ValueError", "a\nb"), stream("out\n", "stdout")])

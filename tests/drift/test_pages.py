@@ -23,7 +23,9 @@ PASSING = sorted(p for p in (PAGES / "pass").rglob("*") if p.suffix in (".md", "
 FAILING = sorted(p for p in (PAGES / "fail").rglob("*") if p.suffix in (".md", ".ipynb"))
 SLOW = ("timeout.md",)
 ELSEWHERE = (
+    Kind.ELSEWHERE,  # takes another copy of a package: see test_packages.py
     Kind.COULD_NOT_CHECK,  # takes an error in the comparison: see test_false_green.py
+    Kind.UNSETTLED,  # takes a file that changes meanwhile: see test_rerun.py
     Kind.UNREPEATABLE,  # takes a second run: see test_false_green.py
 )
 EXTENSIONS = ["myst_nb", "selfattn.drift", "sphinx_design"]

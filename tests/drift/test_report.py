@@ -112,6 +112,12 @@ def test_undocumented_output_can_be_pasted() -> None:
     assert "    ```{expected-output}\n    one\n    \n    two\n    ```" in told
 
 
+def test_pasted_output_has_the_lines_that_were_printed() -> None:
+    executed = "one\u2028and\ftwo\n"
+    told = render([page(Outcome(Kind.UNDOCUMENTED, 5, cell=1, executed=executed))])
+    assert "    ```{expected-output}\n    one\u2028and\ftwo\n    ```" in told
+
+
 def test_notebooks_are_told_by_cell() -> None:
     stored = replace(page(drift("a\n[0.5]", "a\n[0.6]"), stored=True), file="folder/x.ipynb")
     assert render([stored]).startswith("folder/x.ipynb:cell 2 (line 2): drift:")

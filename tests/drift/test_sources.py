@@ -44,6 +44,35 @@ def expected(*lines: str, fence: str = "```") -> str:
     return "\n".join([f"{fence}{{expected-output}}", *lines, fence, ""])
 
 
+# Lines --------------------------------------------------------------------------------
+
+SEPARATORS = "\v\f\x1c\x1d\x1e\x85\u2028\u2029"
+
+
+@pytest.mark.parametrize("separator", SEPARATORS, ids=repr)
+def test_lines_end_where_markdown_ends_them(separator: str, folder: Path) -> None:
+    prose = f"one{separator}line"
+    code = f"```{{code-cell}} ipython3\ns = '{prose}'\nprint(s)\n```\n"
+    page = read(folder, f"\n{prose}\n\n{code}% {prose}\n{expected(prose, 'end')}")
+    (cell,) = page.cells
+    found = only(page)
+    assert (cell.line, cell.end_line) == (9, 12)
+    assert cell.source == f"s = '{prose}'\nprint(s)"
+    assert (found.line, found.body_line, found.end_line) == (14, 15, 16)
+    assert found.text == f"{prose}\nend"
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"], ids=repr)
+def test_line_ends_of_every_system(newline: str, folder: Path) -> None:
+    text = f"{FRONT}\nText.\n\n{CELL}\n{expected('1')}".replace("\n", newline)
+    path = folder / "page.md"
+    path.write_bytes(text.encode())
+    for found in (load(path), load(path, text=text)):
+        assert found is not None
+        (cell,) = found[0].cells
+        assert (cell.line, only(found[0]).line, only(found[0]).text) == (9, 13, "1")
+
+
 # Places -------------------------------------------------------------------------------
 
 

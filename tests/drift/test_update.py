@@ -110,6 +110,8 @@ def test_position_decides_between_identical_expectations(tmp_path: Path) -> None
         ("a 0.1\nb\nc 0.3", "a 0.2\n⋮\nd 0.3", "a 0.1\n⋮\nc 0.3"),
         ("a", "", "a"),
         ("a", "⋮", "a"),
+        # What ends a line for str.splitlines alone stays in its line.
+        ("a\u2028b 2\x0cc", "a\u2028b 1\x0cc", "a\u2028b 2\x0cc"),
     ],
 )
 def test_text_of_an_expectation(printed: str, before: str, after: str, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -207,6 +208,31 @@ def test_it_says_what_must_come_before_it(book: Book) -> None:
     _, status, said = book.build("extensions = ['selfattn.runner']", runner=True)
     assert status == 2
     assert "put 'myst_nb' before it in conf.py" in said
+
+
+def test_page_whose_interpreter_is_gone_is_said_to_be_not_executed(
+    book: Book, tmp_path: Path
+) -> None:
+    """By either extension, and not that its expectations are in a wrong place."""
+    argv = ["/nothing/such/python", "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+    spec = {"argv": argv, "display_name": "Gone", "language": "python"}
+    folder = tmp_path / "jupyter" / "kernels" / "gone"
+    folder.mkdir(parents=True)
+    (folder / "kernel.json").write_text(json.dumps(spec))
+    jupyter = {"JUPYTER_PATH": str(tmp_path / "jupyter")}
+    page = "# Page\n\n```{code-cell}\nprint(1)\n```\n\n```{expected-output}\n1\n```\n"
+    book.write("page", FRONT.replace("python3", "gone") + page, front=False)
+    mode = "nb_execution_mode = 'force'"
+    drift = "extensions = ['myst_nb', 'selfattn.drift']"
+    _, status, said = book.build(mode, drift, runner=True, **jupyter)
+    assert status == 1
+    assert "not-executed in cell 1" in said
+    assert "No such file or directory: '/nothing/such/python'" in said
+    assert "nested" not in said
+    known = "exclude_patterns = []\nsuppress_warnings = ['myst.directive_unknown']"
+    _, status, said = book.build(mode, known, runner=True, **jupyter)
+    assert status == 0
+    assert "Executing notebook failed: no kernel: FileNotFoundError" in said
 
 
 def test_the_command_builds_as_sphinx_does(tmp_path: Path) -> None:

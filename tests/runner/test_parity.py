@@ -315,6 +315,67 @@ NAMES = [
     "exit",
 ]
 
+STATE = [
+    "import sys",
+    "%history -l",
+    "%history -l 2",
+    "%history -g sys",
+    "history = get_ipython().history_manager\nhistory.hist_file, history.enabled, history.session_number",
+    "list(history.get_tail(2, include_latest=True)), history.get_last_session_id()",
+    "%dhist",
+    "%cd -q /\n%dhist\n%cd -q -\n_dh, get_ipython().starting_dir == _dh[0]",
+    "import faulthandler\nfaulthandler.is_enabled(), faulthandler.enable.__module__",
+    "faulthandler.enable()\nfaulthandler.is_enabled(), faulthandler.disable(), faulthandler.is_enabled()",
+    "[name in sys.modules for name in ('numpy', 'torch', 'torch.nn')]",
+    "import numpy, warnings\nwarnings.filters",
+    "for _ in range(3):\n    numpy.polyfit([1, 1], [1, 1], 2)",
+    "[name in sys.modules for name in ('numpy', 'torch', 'torch.nn')]",
+    "warnings.simplefilter('error', UserWarning)\nfrom torch.nn import functional\nwarnings.filters",
+    "[name in sys.modules for name in ('numpy', 'torch', 'torch.nn')], sys.modules['__mp_main__']",
+    "import torch\ntorch.nn.functional is functional, torch.__spec__.name, numpy.__spec__.name",
+]
+
+# What ipywidgets' own `Output` sends and hears, under a name that is always the same.
+OUTPUT_WIDGET = """
+import comm, sys
+from IPython.display import clear_output, display
+class Output:
+    outputs = []
+    def __init__(self, name):
+        state = {"_model_name": "OutputModel", "_model_module": "@jupyter-widgets/output",
+                 "_model_module_version": "1.0.0", "msg_id": "", "outputs": []}
+        self.comm = comm.create_comm(target_name="jupyter.widget", comm_id=name,
+            data={"state": state, "buffer_paths": []}, metadata={"version": "2.1.0"})
+        self.comm.on_msg(self.hear)
+    def hear(self, message):
+        assert message["buffers"] == []
+        self.outputs = message["content"]["data"]["state"]["outputs"]
+    def update(self, msg_id):
+        sys.stdout.flush(), sys.stderr.flush()
+        self.comm.send({"method": "update", "state": {"msg_id": msg_id}, "buffer_paths": []})
+    def __enter__(self):
+        self.update(get_ipython().kernel.get_parent()["header"]["msg_id"])
+    def __exit__(self, *error):
+        if error[0]:
+            get_ipython().showtraceback(error)
+        self.update("")
+        return True
+"""
+
+WIDGETS = [
+    OUTPUT_WIDGET,
+    "out = Output('one')\nwith out:\n    print('in it')\n    display(5)\nprint('below')\nout.outputs",
+    "out.outputs",
+    "with out:\n    print('error', file=sys.stderr)\n    1 / 0",
+    "[output['output_type'] for output in out.outputs], out.outputs[-1]['evalue']",
+    "with out:\n    clear_output(wait=True)\n    print('instead')\nprint(len(out.outputs))",
+    "out.outputs",
+    "inner = Output('two')\nwith out:\n    print('around')\n    with inner:\n        print('nested')",
+    "out.outputs, inner.outputs",
+    "with out:\n    clear_output()",
+    "out.outputs\nprint('end')",
+]
+
 PAGES = {
     "rich": RICH,
     "streams": STREAMS,
@@ -322,6 +383,8 @@ PAGES = {
     "errors": ERRORS,
     "async": ASYNC,
     "names": NAMES,
+    "state": STATE,
+    "widgets": WIDGETS,
 }
 
 

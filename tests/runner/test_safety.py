@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -19,7 +20,7 @@ from selfattn.runner import choice, fork, helpers, run
 from selfattn.runner.told import UnfitError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from conftest import Pages
 
@@ -221,6 +222,43 @@ def test_helper_with_two_threads_refuses(
     assert "Jupyter kernels, which is slower: the helper has 2 threads" in caplog.text
 
 
+RENAMED = {
+    "before it forks": "from IPython.core import debugger\ndel debugger.InterruptiblePdb",
+    "when it prints": "from ipykernel.iostream import OutStream\ndel OutStream.set_parent",
+    "in a cell": "from ipykernel.kernelbase import Kernel\ndel Kernel.init_metadata",
+    "as it starts": "from ipykernel.zmqshell import ZMQInteractiveShell as Shell\n"
+    "Shell.init_environment = None",
+}
+
+
+@pytest.mark.usefixtures("own_helper")
+@pytest.mark.parametrize("where", RENAMED)
+def test_other_ipython_that_lacks_a_name_is_left_to_the_stock_kernel(
+    pages: Pages,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
+    said: Any,
+    where: str,
+) -> None:
+    (pages.folder / "renaming.py").write_text(RENAMED[where] + "\n")
+    monkeypatch.setattr(helpers, "PRELOADED", ("renaming",))
+    monkeypatch.setenv("PYTHONPATH", str(pages.folder), prepend=os.pathsep)
+    made = pages.notebook("print('once')", "2")
+    assert run.execute(made, folder=pages.folder, timeout=60).failure is None
+    assert said(made.cells[1]) == "once\n"
+    assert len(caplog.records) == 1
+    assert "which is slower: a copy can't be made a kernel: " in caplog.text
+    assert "Error: " in caplog.text
+
+
+@pytest.mark.usefixtures("own_helper")
+def test_waiting_threads_sleep_whatever_the_language() -> None:
+    """In a Turkish locale libgomp takes "PASSIVE" for another word than "passive"."""
+    process = helpers.helper().process  # type: ignore[union-attr]
+    environment = Path(f"/proc/{process.pid}/environ").read_bytes().split(b"\0")
+    assert b"OMP_WAIT_POLICY=passive" in environment
+
+
 @pytest.mark.usefixtures("own_helper")
 def test_module_that_says_something_is_left_to_the_pages(
     pages: Pages, monkeypatch: pytest.MonkeyPatch, said: Any
@@ -239,6 +277,93 @@ def test_page_of_another_kernel_is_left_to_it(pages: Pages) -> None:
         fork.run(made, pages.request())
 
 
+@pytest.fixture
+def kernels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., None]]:
+    """Return what installs the specification of a kernel, for this test alone."""
+    monkeypatch.setenv("JUPYTER_PATH", str(tmp_path / "jupyter"))
+    fork._unfit_kernel.cache_clear()  # noqa: SLF001 - what is found out once is wanted anew
+
+    def install(name: str, python: str | Path, text: str = "") -> None:
+        argv = [str(python), "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+        spec = {"argv": argv, "display_name": name, "language": "python"}
+        folder = tmp_path / "jupyter" / "kernels" / name
+        folder.mkdir(parents=True)
+        (folder / "kernel.json").write_text(text or json.dumps(spec))
+
+    yield install
+    fork._unfit_kernel.cache_clear()  # noqa: SLF001 - the same
+
+
+@pytest.mark.usefixtures("own_helper")
+def test_kernel_whose_interpreter_is_gone_fails_the_page_and_says_so(
+    pages: Pages, kernels: Callable[..., None]
+) -> None:
+    kernels("gone", pages.folder / "old" / "bin" / "python")
+    made = pages.notebook("1")
+    made.metadata.kernelspec = {"name": "gone", "display_name": "x"}
+    ended = run.execute(made, folder=pages.folder, timeout=60)
+    assert ended.failure is not None
+    assert ended.failure.index == -1
+    assert "no kernel: FileNotFoundError" in ended.failure.message
+    assert "old/bin/python" in ended.failure.message
+
+
+def test_kernel_that_can_not_be_read_is_left_to_jupyter(
+    pages: Pages, kernels: Callable[..., None]
+) -> None:
+    kernels("broken", sys.executable, text="{")
+    made = pages.notebook("1")
+    made.metadata.kernelspec = {"name": "broken", "display_name": "x"}
+    with pytest.raises(UnfitError, match="the kernel 'broken' can't be read: "):
+        fork.run(made, pages.request())
+
+
+def test_kernel_of_another_virtual_environment_is_run_in_that(
+    pages: Pages, kernels: Callable[..., None], said: Any
+) -> None:
+    """Both environments link to the same interpreter, as those of one Python do."""
+    other = pages.folder / "other"
+    (other / "bin").mkdir(parents=True)
+    (other / "pyvenv.cfg").write_text((Path(sys.prefix) / "pyvenv.cfg").read_text())
+    python = other / "bin" / "python"
+    python.symlink_to(Path(sys.executable).resolve())
+    ours = Path(sys.executable)
+    kernels("other", python)
+    kernels("ours", ours.with_name(f"python3.{sys.version_info.minor}"))
+    packages = f"lib/python3.{sys.version_info.minor}/site-packages"
+    (other / packages).parent.mkdir(parents=True)
+    (other / packages).symlink_to(Path(sys.prefix) / packages)
+    for name, prefix in (("other", str(other)), ("ours", sys.prefix)):
+        made = pages.notebook("import sys\nprint(sys.prefix)")
+        made.metadata.kernelspec = {"name": name, "display_name": "x"}
+        assert run.execute(made, folder=pages.folder, timeout=60).failure is None
+        assert said(made.cells[1]) == f"{prefix}\n"
+    fork.run(made, pages.request())  # of ours, without Jupyter
+    made.metadata.kernelspec.name = "other"
+    with pytest.raises(UnfitError, match="the kernel 'other' isn't this Python's own"):
+        fork.run(made, pages.request())
+
+
+@pytest.mark.parametrize("table", [None, "python3", []])
+def test_metadata_that_is_no_table_is_taken_for_none(pages: Pages, table: Any) -> None:
+    made = pages.notebook("1")
+    made.metadata["kernelspec"] = made.metadata["language_info"] = table
+    assert run.execute(made, folder=pages.folder, timeout=60).failure is None
+
+
+def test_error_of_our_own_is_a_failure_of_the_page(
+    pages: Pages, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise AttributeError("of ours")
+
+    monkeypatch.setattr(fork, "run", fail)
+    ended = executed(pages, "1")
+    assert (ended.failure.kind, ended.failure.index) == (Kind.COULD_NOT_CHECK, -1)
+    assert "selfattn.runner itself failed" in ended.failure.message
+    assert "AttributeError: of ours" in ended.failure.message
+
+
 def test_personal_settings_are_left_to_the_stock_kernel(
     pages: Pages, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -255,16 +380,36 @@ def test_personal_settings_are_left_to_the_stock_kernel(
         fork.unfit.cache_clear()
 
 
+@pytest.mark.parametrize(
+    "command",
+    [("selfattn.drift", "index.md"), ("selfattn.runner", "-b", "html", ".", "out")],
+    ids=["drift", "book"],
+)
 def test_system_without_forks_is_left_to_the_stock_kernel(
-    pages: Pages, monkeypatch: pytest.MonkeyPatch
+    pages: Pages, command: tuple[str, ...]
 ) -> None:
-    monkeypatch.setattr(sys, "platform", "win32")
-    fork.unfit.cache_clear()
-    try:
-        assert fork.unfit() == "pages can't be forked on win32"
-    finally:
-        monkeypatch.undo()
-        fork.unfit.cache_clear()
+    """With the names gone that Windows doesn't have: a patched `sys.platform` proves nothing."""
+    page = "```{code-cell}\nprint(open('conf.py').read())\n```\n"
+    conf = "extensions = ['myst_nb', 'selfattn.drift']"
+    (pages.folder / "conf.py").write_text(f"{conf}\n")
+    (pages.folder / "index.md").write_text(
+        f"---\nfile_format: mystnb\nkernelspec:\n  name: python3\n---\n\n# A page\n\n{page}\n"
+        f"```{{expected-output}}\n{conf}\n```\n"
+    )
+    missing = Path(__file__).with_name("without_forks")
+    environment = {**os.environ, "PYTHONPATH": str(missing), "CI": "", "SELFATTN_RUNNER": ""}
+    done = subprocess.run(
+        [sys.executable, "-m", *command],
+        cwd=pages.folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "1 output verified on 1 page" in done.stdout
+    assert done.stderr.count("pages run in Jupyter kernels") == 1
+    assert "pages can't be forked on linux" in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from myst_nb.core.config import NbParserConfig
 from myst_nb.core.read import create_nb_reader
 from myst_parser.config.main import MdParserConfig
 
+from selfattn.drift.sources import notebook_of_page
 from selfattn.runner.fork import code_of
 from selfattn.runner.scan import scan
 
@@ -26,7 +27,7 @@ def by_myst_nb(path: Path) -> NotebookNode | None:
     """Read a page as a build does."""
     text = path.read_text("utf-8")
     reader = create_nb_reader(str(path), MdParserConfig(), NbParserConfig(), text)
-    return reader and reader.read(text)
+    return reader and notebook_of_page(reader.read, text)
 
 
 def pages() -> list[str]:
@@ -57,6 +58,7 @@ def test_every_page_here_is_read_as_myst_nb_reads_it() -> None:
     "body",
     [
         "```{code-cell}\nprint(1)\n```",
+        "```{code-cell}\n\fprint('a\u2028b')\n```",
         "```{code-cell} ipython3\n\nprint(1)\n```",
         "```{code-cell} ipython3\n:tags: [hide-input]\n\nprint(1)\n```",
         "```{code-cell} ipython3\n:tags: [skip-execution]\nprint(1)\n```",
