@@ -12,7 +12,7 @@ __all__ = ["NEWLINE", "hide_separators", "lines_of", "show_separators"]
 NEWLINE = re.compile(r"\r\n?|\n")
 
 _SEPARATORS = "\v\f\x1c\x1d\x1e\x85\u2028\u2029"
-_STAND_INS = "".join(chr(0xF0200 + place) for place in range(len(_SEPARATORS)))  # for private use
+_STAND_INS = "".join(chr(0x10F200 + place) for place in range(len(_SEPARATORS)))  # for private use
 _HIDE = str.maketrans(_SEPARATORS, _STAND_INS)
 _SHOW = str.maketrans(_STAND_INS, _SEPARATORS)
 

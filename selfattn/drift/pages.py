@@ -365,6 +365,10 @@ def _all_quoted(env: BuildEnvironment) -> dict[str, list[str]]:
 # Running a page as it is read ---------------------------------------------------------
 
 
+_IS_NOTEBOOK = "selfattn_drift_is_notebook"
+"""Whether the page that is being read is a notebook: it is forgotten with the page."""
+
+
 class VerifyingParser(myst_nb_sphinx.Parser):  # type: ignore[misc]  # untyped
     """Reads a page as MyST-NB does, with a client that checks what it runs."""
 
@@ -418,6 +422,7 @@ class VerifyingClient(NotebookClientBase):  # type: ignore[misc]
         super().__init__(notebook, path, nb_config, logger)
         self._source = source
         self._document = document
+        document.settings.env.temp_data[_IS_NOTEBOOK] = True
 
     def start_client(self) -> None:
         """Run the page's cells and record what came of them."""
@@ -514,7 +519,7 @@ class NestedCell(SphinxDirective):
 def _record_unseen(directive: SphinxDirective, told: str, documented: str = "") -> None:
     """Record that something is never looked at, or once that nothing on its page is."""
     env = directive.env
-    if "nb_renderer" in directive.state.document.attributes:
+    if _IS_NOTEBOOK in env.temp_data:  # `eval-rst` reads what it holds into another document
         _record(env, _nested(directive, told, documented))
         return
     missing = "`file_format: mystnb` is missing in its front matter: its cells are never run"

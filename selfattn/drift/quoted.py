@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 __all__ = ["fill", "fill_copies", "fill_nodes", "quotation", "quoted_number"]
 
-# Characters for private use: none of them is in a page, and none of them gets into an id.
-_FIRST = 0xF0000
+# Characters for private use that no font has icons at. None of them gets into an id.
+_FIRST = 0x10F000
 _LAST = _FIRST + 0xFF
 _END = chr(_LAST + 1)
-_PLACE = re.compile(f"([{chr(_FIRST)}-{chr(_LAST)}]*){_END}")
+_PLACE = re.compile(f"([{chr(_FIRST)}-{chr(_LAST)}]+){_END}")
 
 
 class quoted_number(nodes.inline):  # noqa: N801 - docutils names nodes so

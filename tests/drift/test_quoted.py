@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from conftest import Book
 
-PLACES = re.compile("[\U000f0000-\U000f0100]|\\\\udb[89a-f][0-9a-f]", re.IGNORECASE)
+PLACES = re.compile("[\U0010f000-\U0010f100]|\\\\udbf[c-f]", re.IGNORECASE)
 
 
 def cell(code: str, expected: str) -> str:
