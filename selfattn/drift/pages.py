@@ -271,7 +271,7 @@ def _differing(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> list[
         )
 
     # Forked pages all run already; a kernel is started for each page that is asked for.
-    at_once = 1 if build.begun.cells else app.parallel
+    at_once = 1 if build.begun.cells else max(1, app.parallel)
     with ThreadPoolExecutor(at_once) as pool:
         runs = map(run, docnames) if at_once == 1 else pool.map(run, docnames)
         build.fresh.update(zip(docnames, runs, strict=True))
