@@ -289,6 +289,22 @@ def serves(live: Live) -> bool:
         return False
 
 
+def test_what_a_stopped_build_queued_is_not_fetched_by_the_next(live: Live) -> None:
+    """It ran before the data was what it is."""
+    (live.folder / ".trip").write_text(str(len(pids(live, ".ran"))))
+    (live.folder / "three.md").write_text(THREE)
+    live.wait()
+    (failure,) = live.failures()
+    assert "tripped" in failure["text"]
+    (live.folder / ".trip").unlink()
+    live.save("data.txt", "1.5", "1.6")
+    assert "1.6" in live.page("three")
+    assert "three.md" in str(live.failures())
+    (live.folder / "three.md").unlink()
+    live.wait()
+    live.save("data.txt", "1.6", "1.5")
+
+
 def test_a_page_that_is_deleted_is_not_served(live: Live) -> None:
     (live.folder / "three.md").write_text("---\norphan: true\n---\n# The third page\n")
     live.wait()
