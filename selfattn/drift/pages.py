@@ -47,7 +47,7 @@ from selfattn.drift.texts import changed_texts, note_dependencies, note_source
 from selfattn.drift.verify import Settings, chosen_policy, planned, report_origins
 from selfattn.drift.written import mark_written, outdated_outputs
 from selfattn.runner.choice import RUNNER_VARIABLE, chosen
-from selfattn.runner.extension import start, use_the_wait
+from selfattn.runner.extension import forget_pages, start, use_the_wait
 from selfattn.runner.fork import code_of
 from selfattn.runner.highlight import keep_formatters
 from selfattn.runner.results import OUTPUT_LIMIT
@@ -119,6 +119,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("doctree-resolved", _note_written)
     app.connect("env-merge-info", _merge)
     app.connect("build-finished", _report)
+    app.connect("build-finished", forget_pages)
     return {
         "version": "1",
         "env_version": 3,
@@ -299,7 +300,7 @@ def _differing(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> list[
         )
 
     # Forked pages all run already; a kernel is started for each page that is asked for.
-    at_once = 1 if build.begun.cells else app.parallel
+    at_once = 1 if build.begun.cells else max(1, app.parallel)
     with ThreadPoolExecutor(at_once) as pool:
         runs = map(run, docnames) if at_once == 1 else pool.map(run, docnames)
         build.fresh.update(zip(docnames, runs, strict=True))

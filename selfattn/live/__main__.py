@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import signal
 import sys
 import time
@@ -15,7 +16,8 @@ with needed_by("python -m selfattn.live", SystemExit):
     from selfattn import live, runner
     from selfattn.live.server import HOST
     from selfattn.live.session import Session
-    from selfattn.live.watch import Watch
+    from selfattn.live.watch import PAUSE, Watch
+    from selfattn.runner import helpers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,17 +30,25 @@ HELPERS = [Path(str(module.__file__)).parent for module in (live, runner)]
 def main(words: Sequence[str] | None = None) -> int:
     """Build, serve, and build again after each save, until Ctrl-C."""
     given = _arguments(words)
+    if not helpers.possible():
+        print("selfattn.live forks its builds, which needs Linux 5.3 or later", file=sys.stderr)
+        return 2
     if not (given.source / "conf.py").is_file():
         print(f"there is no conf.py in {given.source}", file=sys.stderr)
         return 2
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     signal.signal(signal.SIGHUP, signal.default_int_handler)
     try:
-        with Session(given.source, given.output, given.port) as session:
-            print(f"http://{HOST}:{session.port}/ (Ctrl-C ends it)", flush=True)
-            _serve(session, [given.source, *given.watch])
+        session = Session(given.source, given.output, given.port)
+    except OSError as error:
+        print(error, file=sys.stderr)
+        return 2
     except KeyboardInterrupt:
-        print()
+        return 0
+    with contextlib.suppress(KeyboardInterrupt), session:
+        print(f"http://{HOST}:{session.port}/ (Ctrl-C ends it)", flush=True)
+        _serve(session, [given.source, *given.watch])
+    print()
     return 0
 
 
@@ -48,20 +58,26 @@ def _serve(session: Session, places: list[Path]) -> None:
     changed: list[str] = []
     while True:
         begun = time.perf_counter()
-        said = session.build(changed)
-        _print(said, changed, time.perf_counter() - begun)
-        changed = watch.wait()
+        report = session.build(changed)
+        names = ", ".join(Path(name).name for name in changed) or "everything"
+        _print(report["failures"], report, names, begun)
+        begun = time.perf_counter()
+        while not (changed := watch.changed()):
+            later = session.wait(PAUSE)
+            if later is not None:
+                shown = later["failures"] == report["failures"]
+                _print([] if shown else later["failures"], later, "all pages", begun)
         if any(Path(name).parent in HELPERS for name in changed):
             session.renew()
 
 
-def _print(said: dict[str, Any], changed: list[str], seconds: float) -> None:
+def _print(failures: list[dict[str, str]], report: dict[str, Any], what: str, begun: float) -> None:
     """Say in the terminal what browsers are told."""
-    for failure in said["failures"]:
+    for failure in failures:
         print(f"{failure['title']}\n{failure['text']}\n")
-    names = ", ".join(Path(name).name for name in changed) or "everything"
-    last = said["summary"] or f"{len(said['failures'])} failures"
-    print(f"{time.strftime('%H:%M:%S')} {names}, {seconds:.2f} s: {last}", flush=True)
+    seconds = time.perf_counter() - begun
+    last = report["summary"] or f"{len(report['failures'])} failures"
+    print(f"{time.strftime('%H:%M:%S')} {what}, {seconds:.2f} s: {last}", flush=True)
 
 
 def _arguments(words: Sequence[str] | None) -> argparse.Namespace:

@@ -7,34 +7,40 @@ import io
 import os
 import sys
 import sysconfig
+import time
 import traceback
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jinja2 import FileSystemBytecodeCache
+from sphinx.application import ENV_PICKLE_FILENAME
 from sphinx.util.console import nocolor
 from sphinx.util.docutils import docutils_namespace, patch_docutils
 
 from selfattn.live.early import show_early
-from selfattn.live.ready import Application, Read
+from selfattn.live.ready import Application, Read, state_of
 from selfattn.live.warm import warm_up
 from selfattn.runner import helpers
+from selfattn.runner.choice import chosen
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
     from sphinx.application import Sphinx
+    from sphinx.environment import BuildEnvironment
 
     from selfattn.drift.check import PageResult
 
 __all__ = ["build", "others"]
 
 
-def build(  # noqa: PLR0913 - what to build, and the two ways to who asks for it
+def build(  # noqa: PLR0913, PLR0917 - what to build, and the two ways to who asks for it
     source: str,
     output: str,
     doctrees: str,
     helper: str,
+    rerun: str,
     before: Collection[str] = (),
     *,
     word: Callable[[], list[str] | None] = lambda: None,
@@ -44,34 +50,47 @@ def build(  # noqa: PLR0913 - what to build, and the two ways to who asks for it
 
     All is made ready first; then this waits for the word, which is the files that have changed
     meanwhile. It tells whether what it has read still holds, and ends the process if it doesn't.
+    A build that runs every page waits for the word again before it writes anything: it may be
+    ended until then.
 
     Args:
         source: The folder with ``conf.py`` and the pages.
         output: The folder for the pages in HTML.
         doctrees: The folder for what Sphinx keeps between builds.
-        helper: The address of the process that forks a child for each page; none if empty.
+        helper: The address of the process that forks a child for each page.
+        rerun: Which pages run: those that seem to have changed, and the others ``later``; or all of
+            them ``always``, in the background.
         before: Names of modules that the process had imported when it was forked.
         word: Waits for the word; it is none if nothing had been read before it was given.
         tell: Called with what is known before the end.
 
     Returns:
         ``failures``: what to show to the author, each with a title and a text;
-        ``summary``: what was verified, in a line; ``modules``: what was imported of others.
+        ``summary``: what was verified, in a line; ``modules``: what was imported of others;
+        ``begun``: when the word came; ``runs``: when each page last ran, if all can be run again
+        by another build; ``is_complete``: whether all have run in this one; ``has_written``:
+        whether what Sphinx keeps is another now.
 
     """
     nocolor()
     gc.set_threshold(100_000, 50, 100)  # a build keeps nearly all that it makes
-    if helper:
-        helpers.adopt(helper)
+    helpers.adopt(helper)
     warned = io.StringIO()
     read = Read()
+    kept = Path(doctrees, ENV_PICKLE_FILENAME)
+    report: dict[str, Any] = {"begun": time.time(), "is_complete": False}
+    state = state_of(kept)
 
     def wait(app: Sphinx) -> None:
+        nonlocal state
         _keep_templates(app)
         warm_up(app)
         read.note(_file_of(name) for name in sys.modules.keys() - set(before))
         gc.freeze()
+        tell({"ready": True})
         changed = word()
+        report["begun"] = time.time()
+        state = state_of(kept)
         holds = read.holds()
         if changed is not None:
             holds = holds and _are_pages(app, changed)
@@ -79,24 +98,54 @@ def build(  # noqa: PLR0913 - what to build, and the two ways to who asks for it
             if not holds:
                 os._exit(0)
 
+    def ask(*_: object) -> None:
+        tell({"writing": True})
+        word()
+
+    def begin(app: Sphinx) -> None:
+        app.connect("env-get-outdated", _remove_pages)
+        if rerun == "always":
+            app.connect("env-before-read-docs", ask, priority=-sys.maxsize)
+        else:
+            show_early(app, lambda: tell({"early": True, **report, **_known(app)}))
+        app.build()
+
     results: list[PageResult] = []
     failures: list[dict[str, str]] = []
-    told = ""
+    text = ""
     try:
         with patch_docutils(source), docutils_namespace():
             places = (source, source, output, doctrees)
-            app = Application(*places, "html", status=None, warning=warned, wait=wait)
-            show_early(app, lambda: tell({"early": True, "failures": _known(app)}))
-            app.build()
-        results, told = _verdict(app)
+            app = Application(*places, "html", status=None, warning=warned, wait=wait, rerun=rerun)
+            begin(app)
+        results, text = _verdict(app)
+        report |= {"runs": _runs(app), "is_complete": all(page.was_run for page in results)}
     except Exception:  # noqa: BLE001 - the author's own code is part of a build
         failures.append({"title": "The build stopped", "text": _traceback()})
-    warnings = warned.getvalue().replace(f"ERROR: \n{told}\n", "" if told else "ERROR: \n\n")
     failures += [failure for page in results for failure in _drifts(page)]
-    if warnings.strip():
-        failures.append({"title": "Sphinx warns", "text": warnings.strip()})
-    summary = told.rpartition("\n\n")[2]
-    return {"failures": failures, "summary": summary, "modules": others(before)}
+    failures += _warnings(warned.getvalue(), text)
+    return report | {
+        "failures": failures,
+        "summary": text.rpartition("\n\n")[2],
+        "modules": others(before),
+        "has_written": state_of(kept) != state,
+    }
+
+
+def _warnings(log: str, text: str) -> list[dict[str, str]]:
+    """Return what Sphinx warns of, without the report that it logs."""
+    warnings = log.replace(f"ERROR: \n{text}\n", "" if text else "ERROR: \n\n").strip()
+    return [{"title": "Sphinx warns", "text": warnings}] if warnings else []
+
+
+def _remove_pages(
+    app: Sphinx, _env: BuildEnvironment, _added: object, _changed: object, removed: set[str]
+) -> list[str]:
+    """Remove the pages whose sources are gone: Sphinx leaves them, and they would be served."""
+    builder: Any = app.builder
+    for docname in removed:
+        Path(builder.get_output_path(docname)).unlink(missing_ok=True)
+    return []  # no page is outdated by this
 
 
 def _are_pages(app: Sphinx, changed: list[str]) -> bool:
@@ -124,9 +173,29 @@ def _verdict(app: Sphinx) -> tuple[list[PageResult], str]:
     return results, report.render(results)
 
 
-def _known(app: Sphinx) -> list[dict[str, str]]:
-    """Return the failures that are known as soon as pages are read."""
-    return [failure for page in _verdict(app)[0] for failure in _drifts(page)]
+def _known(app: Sphinx) -> dict[str, Any]:
+    """Return what is known as soon as pages are read: failures, and when pages ran."""
+    failures = [failure for page in _verdict(app)[0] for failure in _drifts(page)]
+    return {"failures": failures, "runs": _runs(app)}
+
+
+def _runs(app: Sphinx) -> dict[str, float] | None:
+    """Return when each page last ran, by its address; nothing if they can't be run again."""
+    if "selfattn.drift" not in app.extensions or chosen() == "off":
+        return None
+    from myst_nb.sphinx_ import NbMetadataCollector  # noqa: PLC0415 - as above
+
+    from selfattn.drift import pages  # noqa: PLC0415 - as above
+
+    def ran(docname: str) -> float:
+        data = NbMetadataCollector.get_exec_data(app.env, docname)
+        return data["mtime"] if data else 0.0
+
+    return {
+        app.builder.get_target_uri(docname): ran(docname)
+        for docname, page in pages.results_of(app.env).items()
+        if page.cells
+    }
 
 
 def _drifts(page: PageResult) -> list[dict[str, str]]:

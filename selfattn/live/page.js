@@ -51,13 +51,6 @@
     location.reload();
   }
 
-  let overlay = null;
-
-  function close() {
-    overlay?.remove();
-    overlay = null;
-  }
-
   function element(name, text, parent) {
     const made = document.createElement(name);
     made.textContent = text;
@@ -73,16 +66,30 @@
     }
   }
 
-  function tell(failures) {
+  // What a build reports stands below the page, in a tree of its own that no style of the page's reaches.
+  const host = document.createElement("div");
+  const root = host.attachShadow({ mode: "open" });
+  let box = null;
+  let status = null;
+
+  function close() {
+    box?.remove();
+    box = null;
+  }
+
+  function prepare() {
+    element("style", STYLE, root);
+    status = element("p", "", root);
+    status.setAttribute("role", "status");
+    document.body.append(host);
+  }
+
+  function tellFailures(failures) {
     close();
     if (failures.length === 0) return;
-    overlay = document.createElement("div");
-    const root = overlay.attachShadow({ mode: "open" });
-    element("style", STYLE, root);
-    const box = document.createElement("section");
+    box = element("section", "", root);
     box.setAttribute("role", "alert");
     box.setAttribute("aria-label", "What the last build found");
-    root.append(box);
     const button = element("button", "Close", box);
     button.type = "button";
     button.addEventListener("click", close);
@@ -93,11 +100,31 @@
       pre.tabIndex = 0;
       write(pre, failure.text);
     }
-    document.body.append(overlay);
+  }
+
+  const clock = (seconds) => new Date(seconds * 1000).toLocaleTimeString("en-GB");
+
+  function describe({ pages, all, running }) {
+    const count = Object.keys(pages).length;
+    if (all) return `${count === 1 ? "The page with code" : `All ${count} pages with code`} ran at ${clock(all)}`;
+    const name = location.pathname.slice(1).replace(/(^|\/)$/, "$1index.html");
+    const last = pages[name] ? [`Last run ${clock(pages[name])}`] : [];
+    return [...last, ...(running ? ["running all pages…"] : [])].join("; ");
+  }
+
+  function tell({ failures, runs }) {
+    tellFailures(failures);
+    const text = runs ? describe(runs) : "";
+    if (status.textContent !== text) status.textContent = text; // said aloud only when it changes
   }
 
   const STYLE = `
-    section { position: fixed; inset: auto 0 0 0; z-index: 2147483647; max-height: 60vh; overflow: auto;
+    :host { position: fixed; inset: auto 0 0 0; z-index: 2147483647; pointer-events: none; }
+    @media print { :host { display: none; } }
+    [role=status] { width: fit-content; margin: 0; padding: 0.125rem 0.5rem; background: #1d1f23; color: #f4f4f4;
+      border-radius: 0 4px 0 0; font: 12px/1.45 system-ui, sans-serif; }
+    [role=status]:empty { padding: 0; }
+    section { pointer-events: auto; max-height: 60vh; overflow: auto;
       padding: 0.75rem 1.25rem 1.25rem; background: #1d1f23; color: #f4f4f4; border-top: 4px solid #ff6b6b;
       font: 16px/1.45 system-ui, sans-serif; }
     h2 { font-size: 1.1rem; margin: 0 0 0.5rem; } h3 { font-size: 1rem; margin: 1rem 0 0.25rem; }
@@ -109,10 +136,35 @@
 
   addEventListener("keydown", (event) => event.key === "Escape" && close());
 
-  const query = new URLSearchParams({ path: location.pathname, digest: script.dataset.digest });
-  const events = new EventSource(`/-live/events?${query}`);
-  events.addEventListener("changed", reload);
-  events.addEventListener("built", (event) => tell(JSON.parse(event.data).failures));
-  addEventListener("pagehide", () => events.close());
+  async function isChanged() {
+    const answer = await fetch(location.pathname, { method: "HEAD", cache: "no-store" });
+    const tag = answer.headers.get("ETag"); // none while the page is gone
+    return tag !== null && tag !== `"${script.dataset.digest}"`;
+  }
+
+  // A report may come before the one before has been looked into: the last one counts.
+  let last = null;
+
+  async function hear({ data: report }) {
+    last = report;
+    const changed = await isChanged().catch(() => false);
+    if (changed) reload();
+    else if (report === last) tell(report);
+  }
+
+  let server = null;
+
+  function listen() {
+    server = new SharedWorker("/-live/worker.js").port;
+    server.onmessage = hear;
+  }
+
+  addEventListener("pagehide", () => {
+    server.postMessage("bye");
+    server.close();
+  });
+  addEventListener("pageshow", (event) => event.persisted && listen()); // back by the browser's button
+  prepare();
+  listen();
   comeBack();
 })();

@@ -10,8 +10,9 @@ from sphinx.application import Sphinx
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+    from pathlib import Path
 
-__all__ = ["Application", "Read"]
+__all__ = ["Application", "Read", "state_of"]
 
 _State = tuple[int, int, int] | None
 # How a process asks others for something: what they have read is not known.
@@ -24,12 +25,16 @@ class Application(Sphinx):
     Args:
         arguments: As those of Sphinx.
         wait: Called with the application; what handles ``builder-inited`` comes after it.
+        rerun: Which pages run, for a book that is verified: ``drift_rerun``.
         options: As those of Sphinx.
 
     """
 
-    def __init__(self, *arguments: Any, wait: Callable[[Sphinx], None], **options: Any) -> None:
+    def __init__(
+        self, *arguments: Any, wait: Callable[[Sphinx], None], rerun: str, **options: Any
+    ) -> None:
         self._waiting = wait
+        self._rerun = rerun
         super().__init__(*arguments, **options)
 
     def preload_builder(self, name: str) -> None:
@@ -38,6 +43,8 @@ class Application(Sphinx):
         They may read pages then.
         """
         super().preload_builder(name)
+        if "drift_rerun" in self.config:
+            self.config.overrides["drift_rerun"] = self._rerun
         self.connect("builder-inited", self._waiting, priority=-sys.maxsize)
 
 
@@ -64,15 +71,16 @@ class Read:
     def note(self, paths: Iterable[str]) -> None:
         """Note files that have been read by other ways, such as modules from their cache."""
         for path in paths:
-            self._states.setdefault(path, _state(path))
+            self._states.setdefault(path, state_of(path))
 
     def holds(self) -> bool:
         """Tell whether all is still as it was when it was read; what is read now is not noted."""
         self._listening = False
-        return self._known and all(_state(path) == state for path, state in self._states.items())
+        return self._known and all(state_of(path) == state for path, state in self._states.items())
 
 
-def _state(path: str) -> _State:
+def state_of(path: str | Path) -> _State:
+    """Return what tells one state of a file from another; none if it is not there."""
     try:
         said = os.stat(path)  # noqa: PTH116 - it is called for each file that is opened
     except (OSError, ValueError):

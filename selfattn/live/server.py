@@ -1,4 +1,9 @@
-"""Serves the output to browsers on this machine, and tells them when to load a page again."""
+"""Serves the output to browsers on this machine, and tells them of each build.
+
+A browser listens once for all its tabs, in a worker that they share: it opens six connections to a
+host at most. Each tab then asks for the head of its own page, whose ``ETag`` tells whether it is
+still the one that is shown.
+"""
 
 from __future__ import annotations
 
@@ -14,13 +19,13 @@ from http import HTTPStatus
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
 
 __all__ = ["HOST", "Handler", "Server", "main"]
 
 HOST = "127.0.0.1"
 EVENTS = "/-live/events"
 SCRIPT = "/-live/page.js"
+WORKER = "/-live/worker.js"
 _ALIVE = 15.0  # seconds after which a silent browser is told something, to see whether it is there
 
 
@@ -28,18 +33,19 @@ class Server(ThreadingHTTPServer):
     """Serves a folder, and keeps what the last build said for browsers that come later."""
 
     daemon_threads = True
+    request_queue_size = 128  # a browser that finds no place in it tries again a second later
 
     def __init__(self, root: Path, port: int) -> None:
         super().__init__((HOST, port), partial(Handler, directory=str(root)))
         self.root = root.resolve()
-        self.said: dict[str, Any] = {"failures": []}
+        self.report: dict[str, Any] = {"failures": []}
         self.browsers: set[queue.SimpleQueue[dict[str, Any]]] = set()
 
-    def tell(self, said: dict[str, Any]) -> None:
-        """Tell all browsers what a build said."""
-        self.said = said
+    def tell(self, report: dict[str, Any]) -> None:
+        """Tell all browsers what a build reports."""
+        self.report = report
         for browser in list(self.browsers):
-            browser.put(said)
+            browser.put(report)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Say nothing of browsers that went away in the middle of an answer."""
@@ -58,15 +64,17 @@ class Handler(SimpleHTTPRequestHandler):
         if not self._is_from_here():
             self.send_error(HTTPStatus.FORBIDDEN, "this book is served to this machine alone")
             return
-        path = urlsplit(self.path).path
+        path = self.path.partition("?")[0]
+        file = self._file(path)
         if path == EVENTS:
             self._send_events()
-        elif path == SCRIPT:
-            self._send(Path(__file__).with_name("page.js").read_bytes(), "text/javascript")
-        elif page := self._page(path):
-            self._send(with_script(page.read_bytes()), "text/html")
-        elif self._file(path) is None:
+        elif path in {SCRIPT, WORKER}:
+            script = Path(__file__).with_name(path.rpartition("/")[2])
+            self._send(script.read_bytes(), "text/javascript")
+        elif file is None:
             self.send_error(HTTPStatus.NOT_FOUND)
+        elif (page := self._page(file, path)) is not None:
+            self._send(with_script(page), "text/html", digest(page))
         elif self.command == "HEAD":
             super().do_HEAD()
         else:
@@ -76,24 +84,34 @@ class Handler(SimpleHTTPRequestHandler):
 
     def _is_from_here(self) -> bool:
         """Tell whether the browser asks for us by our name: any name may lead here."""
-        name = (self.headers.get("Host") or "").rpartition(":")[0]
+        name = (self.headers.get("Host") or "").partition(":")[0]  # port 80 goes without saying
         return name in {HOST, "localhost"}
 
     def _file(self, path: str) -> Path | None:
         """Return what a path leads to, if that is in the folder that is served."""
-        found = Path(self.translate_path(path)).resolve()
-        return found if found.exists() and found.is_relative_to(self.server.root) else None
+        try:
+            file = Path(self.translate_path(path)).resolve(strict=True)
+        except (OSError, RuntimeError, ValueError):  # it leads nowhere, or can't be a path at all
+            return None
+        return file if file.is_relative_to(self.server.root) else None
 
-    def _page(self, path: str) -> Path | None:
-        found = self._file(path)
-        if found is not None and found.is_dir():
-            found /= "index.html"
-        return found if found and found.suffix == ".html" and found.is_file() else None
+    def _page(self, file: Path, path: str) -> bytes | None:
+        """Return a page, a folder's own one too if the links on it are relative to the folder."""
+        is_folder = file.is_dir()
+        if is_folder != path.endswith("/"):
+            return None  # the base class sends a browser to a folder's address, which has a slash
+        page = file / "index.html" if is_folder else file
+        try:
+            return page.read_bytes() if page.suffix == ".html" else None
+        except OSError:
+            return None
 
-    def _send(self, body: bytes, kind: str) -> None:
+    def _send(self, body: bytes, kind: str, tag: str = "") -> None:
         self.send_response(HTTPStatus.OK)
         self.send_header("Content-Type", f"{kind}; charset=utf-8")
         self.send_header("Content-Length", str(len(body)))
+        if tag:
+            self.send_header("ETag", f'"{tag}"')
         self.end_headers()
         if self.command != "HEAD":
             self.wfile.write(body)
@@ -110,19 +128,13 @@ class Handler(SimpleHTTPRequestHandler):
         self.send_header("Connection", "close")
         self.end_headers()
         self.close_connection = True
-        asked = parse_qs(urlsplit(self.path).query)
-        path, shown = asked.get("path", ["/"])[0], asked.get("digest", [""])[0]
         news: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
         self.server.browsers.add(news)
         try:
-            said = self.server.said
+            report = self.server.report
             while True:
-                page = self._page(path)
-                if page and digest(page.read_bytes()) != shown:
-                    self._event("changed", {})
-                    return
-                self._event("built", said)
-                said = self._next(news)
+                self.wfile.write(f"data: {json.dumps(report)}\n\n".encode())
+                report = self._next(news)
         except OSError:
             return
         finally:
@@ -135,10 +147,6 @@ class Handler(SimpleHTTPRequestHandler):
                 return news.get(timeout=_ALIVE)
             except queue.Empty:
                 self.wfile.write(b":\n\n")
-
-    def _event(self, name: str, said: dict[str, Any]) -> None:
-        self.wfile.write(f"event: {name}\ndata: {json.dumps(said)}\n\n".encode())
-        self.wfile.flush()
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the base class's name
         """Say nothing: the terminal tells of builds."""
@@ -160,12 +168,18 @@ def main() -> None:
     """Serve until whoever started this is gone; each line of standard input is a build's."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
-    server = Server(Path(sys.argv[1]), int(sys.argv[2]))
+    try:
+        server = Server(Path(sys.argv[1]), int(sys.argv[2]))
+    except (OSError, OverflowError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        print(json.dumps({"error": reason}), flush=True)  # noqa: T201 - as below
+        return
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    print(server.server_port, flush=True)  # noqa: T201 - whoever started this reads it
+    # Whoever started this reads what it prints.
+    print(json.dumps({"port": server.server_port}), flush=True)  # noqa: T201
     for line in sys.stdin:
         server.tell(json.loads(line))
-        print(flush=True)  # noqa: T201 - from now on no browser hears of the build before
+        print("{}", flush=True)  # noqa: T201 - from now on no browser hears of the build before
     os._exit(0)
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
     from pathlib import Path
 
-__all__ = ["Watch"]
+__all__ = ["PAUSE", "Watch"]
 
 _State = dict[str, tuple[int, int, int]]
 
@@ -50,12 +50,6 @@ class Watch:
         names = now.keys() | before.keys()
         return sorted(name for name in names if now.get(name) != before.get(name))
 
-    def wait(self) -> list[str]:
-        """Return the files that change next."""
-        while not (found := self.changed()):
-            time.sleep(PAUSE)
-        return found
-
     def _look_again(self) -> _State:
         time.sleep(SETTLED)
         return self._look()
@@ -63,26 +57,49 @@ class Watch:
     def _look(self) -> _State:
         found: _State = {}
         for path in self._files():
-            with contextlib.suppress(FileNotFoundError):  # gone since its folder was read
+            with contextlib.suppress(OSError):  # gone since its folder was read, or leads nowhere
                 said = os.stat(path)  # noqa: PTH116 - a look must be quick, and this is its middle
                 found[path] = said.st_mtime_ns, said.st_size, said.st_ino
         return found
 
     def _files(self) -> Iterator[str]:
-        """Yield all files; what editors and Python keep for themselves is none."""
+        """Yield all files; what editors and Python keep for themselves is none.
+
+        A folder that links lead to again is gone through once, and one that can't be read, never.
+        """
         folders = list(self._places)
+        seen = set()
         while folders:
             folder = folders.pop()
-            if os.path.isfile(folder):  # noqa: PTH113 - as below
+            if os.path.isfile(folder):  # noqa: PTH113 - as above
                 yield folder
                 continue
-            with contextlib.suppress(FileNotFoundError), os.scandir(folder) as entries:
-                for entry in entries:
-                    if not _is_noise(entry.name) and entry.path not in self._without:
-                        if entry.is_dir():
-                            folders.append(entry.path)
-                        else:
-                            yield entry.path
+            with contextlib.suppress(OSError):
+                status = os.stat(folder)  # noqa: PTH116 - as above
+                place = status.st_dev, status.st_ino
+                if place not in seen:
+                    seen.add(place)
+                    inner, files = self._entries(folder)
+                    folders += inner
+                    yield from files
+
+    def _entries(self, folder: str) -> tuple[list[str], list[str]]:
+        """Return the folders and the files in a folder."""
+        folders: list[str] = []
+        files: list[str] = []
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                if not _is_noise(entry.name) and entry.path not in self._without:
+                    (folders if _is_folder(entry) else files).append(entry.path)
+        return folders, files
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    """Tell whether an entry is a folder; a link that leads nowhere is none."""
+    try:
+        return entry.is_dir()
+    except OSError:
+        return False
 
 
 def _is_noise(name: str) -> bool:

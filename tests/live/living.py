@@ -11,7 +11,9 @@ import sys
 import time
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from queue import SimpleQueue
+from threading import Thread
+from typing import TYPE_CHECKING, Any
 
 import psutil
 
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 ROOT = Path(__file__).resolve().parents[2]
-PATIENCE = 300
+PATIENCE = 60
 
 
 class Live:
@@ -37,8 +39,19 @@ class Live:
             start_new_session=True,
         )
         assert self.process.stdout is not None
-        first = self.process.stdout.readline()
-        self.port = int(first.split("/")[2].rpartition(":")[2])
+        self._lines: SimpleQueue[str] = SimpleQueue()
+        self._reader = Thread(target=self._read, daemon=True)
+        self._reader.start()
+        self.port = int(self._line().split("/")[2].rpartition(":")[2])
+
+    def _read(self) -> None:
+        """Take in what the terminal shows, so that a test waits for it no longer than it must."""
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            self._lines.put(line)
+
+    def _line(self) -> str:
+        return self._lines.get(timeout=PATIENCE)
 
     @contextmanager
     def get(self, path: str) -> Iterator[http.client.HTTPResponse]:
@@ -53,11 +66,14 @@ class Live:
 
     def failures(self) -> list[dict[str, str]]:
         """Return what a browser is told that comes now."""
-        with self.get("/-live/events?path=/nowhere&digest=") as events:
-            events.readline()
-            said = json.loads(events.readline().decode().removeprefix("data: "))
-        found: list[dict[str, str]] = said["failures"]
-        return found
+        failures: list[dict[str, str]] = self.report()["failures"]
+        return failures
+
+    def report(self) -> dict[str, Any]:
+        """Return all that a browser is told that comes now."""
+        with self.get("/-live/events") as events:
+            report: dict[str, Any] = json.loads(events.readline().decode().removeprefix("data: "))
+        return report
 
     def write(self, name: str, old: str, new: str) -> None:
         """Change a file, as many editors do."""
@@ -75,19 +91,28 @@ class Live:
         return told
 
     def wait(self) -> str:
-        """Return what the terminal shows of the next build."""
-        assert self.process.stdout is not None
-        lines = []
-        for line in self.process.stdout:
-            lines.append(line)
-            if line[:2].isdigit() and line[2] == ":":
-                break
+        """Return what the terminal shows of the next build of what was saved."""
+        while " all pages, " in (shown := self._shown()):
+            pass
+        return shown
+
+    def wait_for_all(self) -> str:
+        """Return what the terminal shows of the next build in the background."""
+        while " all pages, " not in (shown := self._shown()):
+            pass
+        return shown
+
+    def _shown(self) -> str:
+        """Return what the terminal shows next, up to a build's last line."""
+        lines = [self._line()]
+        while not (lines[-1][:2].isdigit() and lines[-1][2] == ":"):
+            lines.append(self._line())
         return "".join(lines)
 
     def end(self, how: signal.Signals) -> None:
         assert self.process.stdout is not None
         self.process.send_signal(how)
-        self.process.stdout.read()
+        self._reader.join()
         self.process.stdout.close()
         self.process.wait()
 

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import http.client
 import json
+import os
+import socket
 import threading
+from contextlib import ExitStack, closing, contextmanager
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from selfattn.live.__main__ import main
 from selfattn.live.server import HOST, Server, digest, with_script
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 PAGE = b"<html><body><p>here</p></body></html>\n"
@@ -40,35 +44,37 @@ def server(root: Path) -> Iterator[Server]:
         thread.join()
 
 
+@contextmanager
+def request(
+    server: Server, path: str, method: str = "GET", **headers: str
+) -> Iterator[http.client.HTTPResponse]:
+    connection = http.client.HTTPConnection(HOST, server.server_port, timeout=60)
+    with closing(connection):
+        connection.putrequest(method, path, skip_host=True)
+        for name, value in {"Host": f"{HOST}:{server.server_port}", **headers}.items():
+            connection.putheader(name, value)
+        connection.endheaders()
+        with connection.getresponse() as answer:
+            yield answer
+
+
 def get(server: Server, path: str, **headers: str) -> tuple[int, bytes]:
-    connection = http.client.HTTPConnection(HOST, server.server_port)
-    connection.putrequest("GET", path, skip_host=True)
-    for name, value in {"Host": f"{HOST}:{server.server_port}", **headers}.items():
-        connection.putheader(name, value)
-    connection.endheaders()
-    answer = connection.getresponse()
-    body = answer.read()
-    connection.close()
-    return answer.status, body
+    with request(server, path, **headers) as answer:
+        return answer.status, answer.read()
 
 
-class Events:
-    """What a browser hears."""
+@contextmanager
+def listening(server: Server) -> Iterator[Callable[[], dict[str, Any]]]:
+    """Be a browser; what it is given returns what it hears next."""
+    with request(server, "/-live/events") as events:
 
-    def __init__(self, server: Server, path: str, shown: str) -> None:
-        self.connection = http.client.HTTPConnection(HOST, server.server_port, timeout=60)
-        self.connection.request("GET", f"/-live/events?path={path}&digest={shown}")
-        self.answer = self.connection.getresponse()
+        def hear() -> dict[str, Any]:
+            data = events.readline().decode().removeprefix("data: ")
+            events.readline()
+            report: dict[str, Any] = json.loads(data)
+            return report
 
-    def next(self) -> tuple[str, dict[str, Any]]:
-        name = self.answer.readline().decode().removeprefix("event: ").strip()
-        data = self.answer.readline().decode().removeprefix("data: ")
-        self.answer.readline()
-        return name, json.loads(data)
-
-    def close(self) -> None:
-        self.answer.close()
-        self.connection.close()
+        yield hear
 
 
 class TestFiles:
@@ -86,7 +92,22 @@ class TestFiles:
     def test_the_script_is_there(self, server: Server) -> None:
         status, body = get(server, "/-live/page.js")
         assert status == 200
-        assert b"EventSource" in body
+        assert b"SharedWorker" in body
+        assert b"EventSource" in get(server, "/-live/worker.js")[1]
+
+    def test_a_folder_without_its_slash_is_sent_to_it(self, server: Server) -> None:
+        """What the links on its page are relative to is the folder."""
+        with request(server, "/part?x=1") as answer:
+            assert answer.status == 301
+            assert answer.headers["Location"] == "/part/?x=1"
+
+    @pytest.mark.parametrize("method", ["GET", "HEAD"])
+    def test_a_page_says_what_it_holds(self, server: Server, root: Path, method: str) -> None:
+        with request(server, "/", method) as answer:
+            assert answer.headers["ETag"] == f'"{digest(PAGE)}"'
+        (root / "index.html").write_bytes(b"other")
+        with request(server, "/", method) as answer:
+            assert answer.headers["ETag"] == f'"{digest(b"other")}"'
 
     @pytest.mark.parametrize(
         "path",
@@ -98,9 +119,15 @@ class TestFiles:
             "//secret.txt",
             "/out.txt",
             "/gone.html",
+            "/index.html/",
+            "/loop.html",
+            "/%00",
+            "/%ed%a0%80",
+            "/" + "x" * 300,
         ],
     )
     def test_nothing_else_is(self, server: Server, path: str) -> None:
+        (server.root / "loop.html").symlink_to("loop.html")
         status, body = get(server, path)
         assert status == 404
         assert b"secret" not in body.replace(b"secret.txt", b"")
@@ -108,6 +135,12 @@ class TestFiles:
     def test_only_under_this_machines_name(self, server: Server) -> None:
         """A site elsewhere can have its name lead here, and would read the book."""
         assert get(server, "/", Host="evil.example:80")[0] == 403
+        assert get(server, "/", Host="evil.example")[0] == 403
+
+    @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "localhost:8000"])
+    def test_whatever_the_port(self, server: Server, host: str) -> None:
+        """A browser does not name port 80."""
+        assert get(server, "/", Host=host)[0] == 200
 
     def test_only_from_this_machine(self, server: Server) -> None:
         assert server.server_address[0] == "127.0.0.1"
@@ -119,40 +152,59 @@ def test_a_page_without_an_end_has_the_script_too() -> None:
 
 class TestEvents:
     def test_a_build_is_told(self, server: Server) -> None:
-        events = Events(server, "/", digest(PAGE))
-        assert events.next() == ("built", {"failures": []})
-        said = {"failures": [{"title": "page.md:1: drift", "text": "- 1\n+ 2"}]}
-        server.tell(said)
-        assert events.next() == ("built", said)
-        events.close()
+        with listening(server) as hear:
+            assert hear() == {"failures": []}
+            report = {"failures": [{"title": "page.md:1: drift", "text": "- 1\n+ 2"}]}
+            server.tell(report)
+            assert hear() == report
 
     def test_one_who_comes_later_hears_the_last_build(self, server: Server) -> None:
-        said = {"failures": [{"title": "x", "text": "y"}]}
-        server.tell(said)
-        events = Events(server, "/", digest(PAGE))
-        assert events.next() == ("built", said)
-        events.close()
+        report = {"failures": [{"title": "x", "text": "y"}]}
+        server.tell(report)
+        with listening(server) as hear:
+            assert hear() == report
 
-    def test_only_a_page_that_changed_is_loaded_again(self, server: Server, root: Path) -> None:
-        here, there = Events(server, "/", digest(PAGE)), Events(server, "/part/", digest(PAGE))
-        assert here.next()[0] == there.next()[0] == "built"
-        (root / "index.html").write_bytes(PAGE.replace(b"here", b"there"))
-        server.tell({"failures": []})
-        assert here.next() == ("changed", {})
-        assert there.next()[0] == "built"
-        here.close()
-        there.close()
 
-    def test_a_build_between_page_and_script_is_not_lost(self, server: Server) -> None:
-        events = Events(server, "/", digest(b"what was served a moment ago"))
-        assert events.next() == ("changed", {})
-        events.close()
+class TestConnections:
+    def test_more_of_them_wait_than_a_browser_opens(self, server: Server) -> None:
+        """The system keeps them until they are answered; beyond, it has browsers try again."""
+        server.shutdown()
+        with ExitStack() as opened:
+            for _ in range(60):
+                connection = opened.enter_context(socket.socket())
+                connection.setblocking(False)  # noqa: FBT003 - the socket's own way
+                connection.connect_ex((HOST, server.server_port))
+                connection.settimeout(1)
+                assert connection.getpeername()[0] == HOST
 
-    def test_a_page_that_is_gone_is_waited_for(self, server: Server, root: Path) -> None:
-        (root / "index.html").unlink()
-        events = Events(server, "/", digest(PAGE))
-        assert events.next()[0] == "built"
-        (root / "index.html").write_bytes(b"<p>new")
-        server.tell({"failures": []})
-        assert events.next()[0] == "changed"
-        events.close()
+
+class TestPorts:
+    """The command says why it can't serve; it would else go on without a server."""
+
+    @pytest.fixture
+    def book(self, tmp_path: Path) -> Path:
+        (tmp_path / "conf.py").touch()
+        return tmp_path
+
+    def test_one_that_is_occupied(
+        self, server: Server, book: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        port = str(server.server_port)
+        assert main([str(book), str(book / "out"), "--port", port]) == 2
+        err = capsys.readouterr().err
+        assert f"port {port}" in err
+        assert "Address already in use" in err
+        assert "--port" in err
+
+    def test_one_that_is_none(self, book: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        assert main([str(book), str(book / "out"), "--port", "70000"]) == 2
+        assert "port 70000" in capsys.readouterr().err
+
+
+def test_where_nothing_can_be_forked_the_command_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "conf.py").touch()
+    monkeypatch.delattr(os, "pidfd_open")
+    assert main([str(tmp_path), str(tmp_path / "out")]) == 2
+    assert "needs Linux" in capsys.readouterr().err

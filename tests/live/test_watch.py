@@ -57,7 +57,7 @@ class TestChanges:
         (book / "page.md").write_text("1")
         (book / "page.md").write_text("22")
         (book / "part" / "page.md").write_text("333")
-        assert watch.wait() == [str(book / "page.md"), str(book / "part" / "page.md")]
+        assert watch.changed() == [str(book / "page.md"), str(book / "part" / "page.md")]
 
     def test_a_single_file_is_watched(self, book: Path) -> None:
         watch = Watch([book / "page.md"])
@@ -79,3 +79,35 @@ class TestNoise:
         watch = Watch([book], without=[output])
         (output / "page.html").touch()
         assert watch.changed() == []
+
+
+class TestWhatCannotBeRead:
+    def test_links_in_a_loop(self, book: Path) -> None:
+        (book / "one").symlink_to("two")
+        (book / "two").symlink_to("one")
+        watch = Watch([book])
+        (book / "page.md").write_text("after!")
+        assert watch.changed() == [str(book / "page.md")]
+
+    def test_links_to_the_folder_they_are_in(self, book: Path) -> None:
+        """Each would double the ways to every file, forty times over."""
+        for name in ("one", "two"):
+            (book / "part" / name).symlink_to("..")
+        watch = Watch([book])
+        (book / "page.md").write_text("after!")
+        (changed,) = watch.changed()
+        assert os.path.realpath(changed) == str(book / "page.md")
+
+    def test_a_folder(self, book: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Root can read any folder, so the refusal is the system's words alone."""
+        scan = os.scandir
+
+        def refuse(path: str) -> object:
+            if path == str(book / "part"):
+                raise PermissionError(13, "Permission denied", path)
+            return scan(path)
+
+        monkeypatch.setattr(os, "scandir", refuse)
+        watch = Watch([book])
+        (book / "page.md").write_text("after!")
+        assert watch.changed() == [str(book / "page.md")]
