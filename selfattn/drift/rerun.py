@@ -143,7 +143,7 @@ def _bare(notebook: NotebookNode) -> NotebookNode:
     return copy.deepcopy(bare)
 
 
-_NEEDED = ("kernelspec", "language_info")
+_NEEDED = ("execution", "kernelspec", "language_info", "mystnb")
 
 
 def _bare_cell(cell: NotebookNode) -> NotebookNode:
