@@ -487,7 +487,7 @@ def _claims(page: Page, result: PageResult) -> list[tuple[str, Outcome | None]]:
 
 
 def _as_directive(content: str) -> str:
-    """Return the content of a directive as docutils hands it over, which splits more lines."""
+    """Return the content of a directive as Sphinx hands it over, which splits more lines."""
     return "\n".join(content.splitlines()).strip()
 
 

@@ -56,7 +56,7 @@ def fill_nodes(tree: nodes.Node, number: Callable[[str], str]) -> None:
 
 
 def _name_anew(element: nodes.Element | None, number: Callable[[str], str]) -> None:
-    """Fill in the names that docutils gave to what a number stands in, which XML shows."""
+    """Fill in the names, which XML shows, of what a number stands in."""
     while element is not None:
         element["names"] = [fill(name, number) for name in element["names"]]
         element = element.parent
@@ -103,7 +103,7 @@ def _shelves(env: BuildEnvironment) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _filled(value: Any, number: Callable[[str], str]) -> Any:
-    """Return a text, or the texts of a tuple, with the numbers in their places."""
+    """Return a text, or several together, with the numbers in their places."""
     if isinstance(value, str):
         return fill(value, number)
     if isinstance(value, tuple):
