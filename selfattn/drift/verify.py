@@ -56,6 +56,8 @@ class Settings:
     """Whether to run each page again, with other entropy and threads, and compare."""
     packages: Mapping[str, Path] = field(default_factory=dict)
     """Packages that pages must import from here, each with the folder that holds it."""
+    allow_errors: bool = False
+    """Whether a page goes on after an error; what it raised has to be documented all the same."""
 
     def policy_on(self, environment: Mapping[str, str]) -> Policy:
         """Return the policy for an environment."""
@@ -66,6 +68,29 @@ class Settings:
         wanted = {k: v for k, v in documented.items() if k in environment}
         same = all(environment[name] == value for name, value in wanted.items())
         return Policy.EXACT if same else Policy.PORTABLE
+
+    def of_page(self, metadata: Mapping[str, Any]) -> Settings:
+        """Return the settings of a page, which may say in its metadata how it is executed.
+
+        MyST-NB reads ``mystnb: {execution_timeout: 600}``; jupyter-cache reads
+        ``execution: {timeout: 600}``.
+        """
+        own = dict(_table(metadata, "execution"))
+        for name, value in _table(metadata, "mystnb").items():
+            own[name.removeprefix("execution_")] = value
+        timeout, allow_errors = own.get("timeout"), own.get("allow_errors")
+        changed: dict[str, Any] = {}
+        if isinstance(timeout, int) and not isinstance(timeout, bool):
+            changed["timeout"] = timeout if timeout > 0 else None
+        if isinstance(allow_errors, bool):
+            changed["allow_errors"] = allow_errors
+        return replace(self, **changed)
+
+
+def _table(metadata: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """Return a table of a page's metadata; an empty one for what is none."""
+    found = metadata.get(name)
+    return found if isinstance(found, dict) else {}
 
 
 def chosen_policy(configured: str = "auto", *, asked: str | None = None) -> Policy | None:
@@ -113,16 +138,17 @@ def verify(
         notebook: The notebook to run; its outputs become what is printed now.
         folder: Where the kernel starts.
         file: The page's name in reports.
-        settings: How pages are run and compared.
+        settings: How pages are run and compared, unless the page says something of its own.
 
     """
+    settings = settings.of_page(notebook.metadata)
     run = _Runner(page, notebook, folder, settings)
     execution = _explained(run(notebook))
     policy = settings.policy_on(execution.environment)
     result = check_page(page, notebook, execution, file=file, policy=policy)
     elsewhere = tuple(_imported_elsewhere(page, execution, settings))
     if policy is not Policy.STRUCTURE and any(_may_be_rounding(o) for o in result.outcomes):
-        precise, _ = run.again(before=print_full_precision)
+        precise, _ = run.again(_until(execution), before=print_full_precision)
         judged = check_page(
             page, notebook, execution, file=file, policy=Policy.PORTABLE, precise=precise
         )
@@ -224,17 +250,27 @@ class _Runner:
             "folder": folder,
             "timeout": settings.timeout,
             "output_limit": settings.output_limit,
-            "may_raise": {cell.index for cell in page.cells if cell.may_raise},
+            "may_raise": {
+                cell.index for cell in page.cells if cell.may_raise or settings.allow_errors
+            },
         }
         self._notebook = notebook
 
     def __call__(self, notebook: NotebookNode, **options: Any) -> Execution:
         return execute(notebook, **self._options, **options)
 
-    def again(self, **options: Any) -> tuple[NotebookNode, Execution]:
-        """Run a copy of the page and return it."""
+    def again(self, until: int | None = None, **options: Any) -> tuple[NotebookNode, Execution]:
+        """Run a copy of the page, or of its cells before one of them, and return it."""
         notebook = copy.deepcopy(self._notebook)  # a run begins by clearing outputs away
+        if until is not None:
+            for cell in notebook.cells[until:]:
+                cell.source = ""
         return notebook, self(notebook, **options)
+
+
+def _until(execution: Execution) -> int | None:
+    """Return the cell that stopped a page: what took too long once is not waited for twice."""
+    return execution.failure.index if execution.failure else None
 
 
 def _hinted(result: PageResult, judged: PageResult) -> PageResult:

@@ -26,7 +26,7 @@ from selfattn.runner.run import begin, execute, request_for
 from selfattn.runner.workers import end_with_build
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from nbformat import NotebookNode
     from sphinx.application import Sphinx
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from selfattn.runner.results import Failure, Request
     from selfattn.runner.run import Begun
 
-__all__ = ["forget_pages", "setup", "start", "use_the_wait"]
+__all__ = ["forget_pages", "left_out", "setup", "start", "use_the_wait"]
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
@@ -96,9 +96,17 @@ def use_the_wait(app: Sphinx, docnames: list[str], begun: Begun) -> None:
     begun.close()
 
 
+def left_out(page: Path, mode: str, patterns: Iterable[str]) -> str:
+    """Return the setting by which MyST-NB leaves a page out; nothing if it runs it."""
+    if any(map(PurePosixPath(page).match, patterns)):
+        return "nb_execution_excludepatterns"
+    return "nb_execution_mode" if mode == "off" else ""
+
+
 def _sure_to_run(app: Sphinx, page: Path) -> bool:
     """Tell whether MyST-NB will ask for a page's outputs, as far as its path tells."""
-    excluded = any(map(PurePosixPath(page).match, app.config.nb_execution_excludepatterns))
+    mode, patterns = app.config.nb_execution_mode, app.config.nb_execution_excludepatterns
+    excluded = left_out(page, mode, patterns)
     stored = page.suffix == ".ipynb" and app.config.nb_execution_mode == "auto"
     return not excluded and not stored
 

@@ -20,7 +20,8 @@ __all__ = ["scan"]
 _FENCE = re.compile(r" {0,3}(?P<fence>`{3,}|~{3,}|:{3,})(?P<info>.*)")
 _COMMENT = re.compile(r" {0,3}<!--")
 _CELL = "{code-cell}"
-_SETTING = "execution_"  # of MyST-NB, for one page: whether it runs is not for us to say
+# Of MyST-NB or jupyter-cache, for one page: how it runs, and whether, is not for us to say.
+_SETTING = re.compile(r"execution_|^execution:|\"execution\":", re.MULTILINE)
 
 
 def scan(path: Path) -> list[str]:
@@ -33,7 +34,7 @@ def scan(path: Path) -> list[str]:
         return _of_notebook(text)
     if not text.startswith("---") or ("mystnb" not in text and "myst" not in text):
         return []
-    if _SETTING in text.split("\n---", 1)[0]:
+    if _SETTING.search(text.split("\n---", 1)[0]):
         return []
     return [source for body in _bodies(lines_of(text)) if (source := _source(body)).strip()]
 
@@ -41,7 +42,7 @@ def scan(path: Path) -> list[str]:
 def _of_notebook(text: str) -> list[str]:
     try:
         notebook = json.loads(text)
-        if _SETTING in json.dumps(notebook.get("metadata")):
+        if _SETTING.search(json.dumps(notebook.get("metadata"))):
             return []
         code = [
             "".join(cell["source"])

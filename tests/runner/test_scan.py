@@ -111,3 +111,6 @@ def test_notebook_is_read(tmp_path: Path) -> None:
     off = {"cells": cells, "metadata": {"mystnb": {"execution_mode": "off"}}}
     (tmp_path / "page.ipynb").write_text(json.dumps(off))
     assert scan(tmp_path / "page.ipynb") == []
+    own = {"cells": cells, "metadata": {"execution": {"timeout": 600}}}
+    (tmp_path / "page.ipynb").write_text(json.dumps(own))
+    assert scan(tmp_path / "page.ipynb") == []
