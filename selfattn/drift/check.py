@@ -59,6 +59,8 @@ class PageResult:
     """Whether it is a notebook, whose cells are told by number and not by line."""
     notes: tuple[str, ...] = field(default=(), compare=False)
     """What happened while it ran."""
+    left_out: str = ""
+    """The setting of the book by which it is not executed, if it isn't."""
     was_run: bool = field(default=True, compare=False)
     """Whether it was run in this build."""
 

@@ -47,7 +47,7 @@ from selfattn.drift.texts import changed_texts, note_dependencies, note_source
 from selfattn.drift.verify import Settings, chosen_policy, planned, report_origins
 from selfattn.drift.written import mark_written, outdated_outputs
 from selfattn.runner.choice import RUNNER_VARIABLE, chosen
-from selfattn.runner.extension import forget_pages, start, use_the_wait
+from selfattn.runner.extension import forget_pages, left_out, start, use_the_wait
 from selfattn.runner.fork import code_of
 from selfattn.runner.highlight import keep_formatters
 from selfattn.runner.results import OUTPUT_LIMIT
@@ -174,6 +174,7 @@ def _read_settings(app: Sphinx) -> None:
         output_limit=app.config.drift_output_limit,
         twice=bool(app.config.drift_twice),
         packages=packages,
+        allow_errors=app.config.nb_execution_allow_errors,
     )
     _BUILDS[app.env] = _Build(settings, surroundings(settings))
 
@@ -279,10 +280,20 @@ def _origins(app: Sphinx) -> Path:
 def _begin_all(env: BuildEnvironment, to_run: list[str], to_read: list[str]) -> None:
     """Have pages begin: those that are run alone, and those that are going to be read."""
     build, runs = _BUILDS[env], state_of(env).runs
-    known = {Path(env.doc2path(n)): [c for _, c in code_of(runs[n].notebook)] for n in to_run}
-    pages = [Path(env.doc2path(name)) for name in to_read]
+    settings = {
+        Path(env.doc2path(name)): build.settings.of_page(runs[name].notebook.metadata)
+        for name in to_run
+    }
+    known = {
+        path: [code for _, code in code_of(runs[name].notebook)]
+        for path, name in zip(settings, to_run, strict=True)
+    }
+    mode, patterns = env.config.nb_execution_mode, env.config.nb_execution_excludepatterns
+    paths = [Path(env.doc2path(name)) for name in to_read]
     build.begun = begin(
-        pages, lambda page, cells: planned(page.parent, build.settings, cells), known=known
+        [path for path in paths if not left_out(path, mode, patterns)],
+        lambda page, cells: planned(page.parent, settings.get(page, build.settings), cells),
+        known=known,
     )
 
 
@@ -385,6 +396,7 @@ class VerifyingParser(myst_nb_sphinx.Parser):  # type: ignore[misc]  # untyped
         with _as_client(client):
             super().parse(inputstring, document)
         document.attributes.pop("drift_unclaimed")
+        document.attributes.pop("drift_failed", None)
 
 
 @contextmanager
@@ -433,6 +445,7 @@ class VerifyingClient(NotebookClientBase):  # type: ignore[misc]
             env = self._document.settings.env
             told = traceback.format_exc(limit=-3)
             _record(env, Outcome(Kind.COULD_NOT_CHECK, 1, message=told))
+            self._document.attributes["drift_failed"] = True
 
     def _verify(self) -> None:
         env = self._document.settings.env
@@ -442,9 +455,14 @@ class VerifyingClient(NotebookClientBase):  # type: ignore[misc]
             page = read_notebook(self.notebook)
         if not page.cells and not page.problems:
             return
-        if chosen() == "off":
+        config = self.nb_config
+        why = left_out(self._path, config.execution_mode, config.execution_excludepatterns)
+        if why or chosen() == "off":
             self.notebook.metadata.setdefault("language_info", {"pygments_lexer": "ipython3"})
             self._document.attributes["drift_unclaimed"] = _claims(page, PageResult(_file(env)))
+            if why:
+                result = PageResult(_file(env), cells=len(page.cells), left_out=why)
+                state_of(env).results[env.docname] = result
             return
         begun = datetime.now(UTC)
         for path in _LOADED.findall(self._source):
@@ -572,7 +590,8 @@ class ExpectedOutput(SphinxDirective):
         # Those at the top level come in order; their lines are not to be had from MyST-NB.
         claim = next((claim for claim in unclaimed if claim[0] == text), None) if at_top else None
         if claim is None:
-            _record_unseen(self, "an expectation here is never checked", text)
+            if not self.state.document.attributes.get("drift_failed"):
+                _record_unseen(self, "an expectation here is never checked", text)
             return []
         unclaimed.remove(claim)
         outcome = claim[1]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import textwrap
-from dataclasses import dataclass, replace
+from collections import Counter
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import groupby, zip_longest
 from typing import TYPE_CHECKING, TextIO
@@ -88,6 +89,8 @@ class Counts:
     pages: int = 0
     left: int = 0
     """Pages that were not run in this build: what came of them is what an earlier one found."""
+    left_out: Mapping[str, int] = field(default_factory=dict)
+    """Pages that the book doesn't execute, by the setting that says so."""
 
     @property
     def checked(self) -> int:
@@ -97,7 +100,8 @@ class Counts:
 
 def count(results: Iterable[PageResult]) -> Counts:
     """Count the outcomes of all pages that have cells or outcomes."""
-    pages = [page for page in results if page.cells or page.outcomes]
+    results = list(results)
+    pages = [page for page in results if (page.cells and not page.left_out) or page.outcomes]
     outcomes = [outcome for page in pages for outcome in page.outcomes]
     good = [outcome for outcome in outcomes if outcome.kind is Kind.VERIFIED]
     structural = sum(
@@ -118,6 +122,7 @@ def count(results: Iterable[PageResult]) -> Counts:
         waived=sum(len(outcome.verdict.waived) for outcome in good),
         pages=len(pages),
         left=sum(not page.was_run for page in pages),
+        left_out=Counter(page.left_out for page in results if page.left_out),
     )
 
 
@@ -134,8 +139,12 @@ def summary(results: Sequence[PageResult], *, noun: str = "output") -> str:
 
     """
     counted = count(results)
+    left_out = [
+        f"{_many(number, 'page')} left out by {setting}"
+        for setting, number in sorted(counted.left_out.items())
+    ]
     if not counted.checked and not counted.failed:
-        return "nothing was checked"
+        return ", ".join(["nothing was checked", *left_out])
     parts = []
     if counted.drifted:
         parts.append(f"{_many(counted.drifted, noun)} drifted")
@@ -158,6 +167,7 @@ def summary(results: Sequence[PageResult], *, noun: str = "output") -> str:
             parts.append(f"{number} {name}")
     if counted.left:
         parts.append(f"{_many(counted.left, 'page')} not run again")
+    parts += left_out
     return f"{', '.join(parts)} ({describe_environment(results, full=True)})"
 
 

@@ -21,7 +21,7 @@ PAGES = Path(__file__).parent / "pages"
 GOOD = FRONT + '```{code-cell} ipython3\nprint("good")\n```\n\n```{expected-output}\ngood\n```\n'
 BAD = GOOD.replace("\ngood\n", "\nbad\n")
 BESIDE = GOOD.replace('print("good")', "import beside\n\nprint(beside.TEXT)")
-MODES = ("auto", "force", "cache", "off")
+MODES = ("auto", "force", "cache")
 
 
 def put(book: Book, **pages: str) -> None:
@@ -56,15 +56,6 @@ def test_change_of_a_module_is_seen_in_each_execution_mode(mode: str, book: Book
     drifted = book.build()
     assert drifted.status == 1
     assert drifted.places == {("page.md:13", "drift")}
-
-
-def test_pages_that_myst_nb_would_not_run_are_run(book: Book) -> None:
-    book.configure(nb_execution_excludepatterns=["*", "**"], nb_execution_mode="off")
-    put(book, one=BAD, two=GOOD)
-    built = book.build()
-    assert built.status == 1
-    assert built.places == {("one.md:11", "drift")}
-    assert "1 output verified" in built.last
 
 
 def test_loading_the_extension_later_checks_pages_read_before(book: Book) -> None:
