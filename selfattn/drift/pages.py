@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import myst_nb.sphinx_ as myst_nb_sphinx
@@ -39,7 +40,7 @@ from selfattn.runner.highlight import keep_formatters
 from selfattn.runner.run import begin
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from collections.abc import Set as AbstractSet
 
     from nbformat import NotebookNode
@@ -173,9 +174,9 @@ def _keep_origin(env: BuildEnvironment, execution: Execution) -> None:
         _made(env)[env.docname] = made_from(execution.files, _surroundings(env), project)
 
 
-def results_of(env: BuildEnvironment) -> dict[str, PageResult]:
+def results_of(env: BuildEnvironment) -> Mapping[str, PageResult]:
     """Return what came of each page that has cells, by document name, for a page that tells it."""
-    return dict(sorted(_results(env).items()))
+    return MappingProxyType(_results(env))
 
 
 def _outdated(
@@ -198,8 +199,9 @@ def _outdated(
 def _rewrite(_app: Sphinx, env: BuildEnvironment) -> Sequence[str]:
     """Have pages written again that quote numbers which are others now."""
     before = getattr(env, "selfattn_drift_quoted", {})
+    named = _named(env)
     quoted = {
-        name: [_quoted(env, target) for target, _ in said["drift_quotations"]]
+        name: [_quoted(named, target) for target, _ in said["drift_quotations"]]
         for name, said in env.metadata.items()
         if "drift_quotations" in said
     }
@@ -489,20 +491,32 @@ class QuoteNumbers(SphinxPostTransform):
 
     def run(self, **_: Any) -> None:
         """Fill in each number of a page that is written."""
-        for node in list(self.document.findall(quoted_number)):
-            text = _quoted(self.env, node["target"])
+        quotations = list(self.document.findall(quoted_number))
+        named = _named(self.env) if quotations else {}
+        for node in quotations:
+            text = _quoted(named, node["target"])
             node.replace_self(nodes.inline("", text, classes=["drift-quoted"]))
 
 
-def _quoted(env: BuildEnvironment, target: str) -> str:
+def _named(env: BuildEnvironment) -> Mapping[str, Sequence[Outcome]]:
+    """Return the outcomes that have a name, by it."""
+    named: dict[str, list[Outcome]] = {}
+    for page in _results(env).values():
+        for outcome in page.outcomes:
+            if outcome.name:
+                named.setdefault(outcome.name, []).append(outcome)
+    return named
+
+
+def _quoted(named: Mapping[str, Sequence[Outcome]], target: str) -> str:
     """Return what stands for a quotation on the page."""
     try:
-        return quote(env, target)
+        return quote(named, target)
     except ValueError:
         return "?"  # said by _check_quotations, once for all builders
 
 
-def quote(env: BuildEnvironment, target: str) -> str:
+def quote(named: Mapping[str, Sequence[Outcome]], target: str) -> str:
     """Return a number that a cell of the book printed.
 
     Raises:
@@ -510,16 +524,14 @@ def quote(env: BuildEnvironment, target: str) -> str:
 
     """
     quotation = read_quotation(target)
-    named = [
-        o for page in _results(env).values() for o in page.outcomes if o.name == quotation.name
-    ]
-    if len(named) != 1:
-        msg = f"{len(named) or 'no'} expectations are named {quotation.name}"
+    outcomes = named.get(quotation.name, ())
+    if len(outcomes) != 1:
+        msg = f"{len(outcomes) or 'no'} expectations are named {quotation.name}"
         raise ValueError(msg)
-    if named[0].kind is Kind.UNCHECKED:
+    if outcomes[0].kind is Kind.UNCHECKED:
         msg = f"{quotation.name} is unchecked, so nobody knows that its numbers are right"
         raise ValueError(msg)
-    return quotation.of(named[0].executed)
+    return quotation.of(outcomes[0].executed)
 
 
 def _keep_quotations(app: Sphinx, doctree: nodes.document) -> None:
@@ -539,12 +551,12 @@ def _warn_if_off(_app: Sphinx, doctree: nodes.document) -> None:
 
 def _check_quotations(env: BuildEnvironment) -> dict[str, PageResult]:
     """Return what came of each page, with what it quotes that no cell printed."""
-    results = dict(_results(env))
+    results, named = dict(_results(env)), _named(env)
     for docname, metadata in env.metadata.items():
         wrong: list[Outcome] = []
         for target, line in metadata.get("drift_quotations", []):
             try:
-                quote(env, target)
+                quote(named, target)
             except ValueError as error:
                 wrong.append(Outcome(Kind.QUOTATION, line, message=str(error)))
         if wrong:
