@@ -124,7 +124,7 @@ def counts(env: BuildEnvironment) -> list[tuple[str, int, int]]:
     found = results_of(env)
     rows = [
         (env.titles[name].astext(), page.cells, count([page]).verified)
-        for name, page in found.items()
+        for name, page in sorted(found.items())
         if page.cells
     ]
     total = count(found.values())

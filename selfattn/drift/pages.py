@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from functools import partial
 from operator import itemgetter
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 from weakref import WeakKeyDictionary
 
@@ -221,9 +222,9 @@ def _results(env: BuildEnvironment) -> dict[str, PageResult]:
     return state_of(env).results
 
 
-def results_of(env: BuildEnvironment) -> dict[str, PageResult]:
+def results_of(env: BuildEnvironment) -> Mapping[str, PageResult]:
     """Return what came of each page that has cells, by document name, for a page that tells it."""
-    return dict(sorted(_results(env).items()))
+    return MappingProxyType(_results(env))
 
 
 def _record(env: BuildEnvironment, *outcomes: Outcome) -> None:
@@ -366,8 +367,9 @@ def _note_written(app: Sphinx, _doctree: nodes.document, docname: str) -> None:
 def _all_quoted(env: BuildEnvironment) -> dict[str, list[str]]:
     """Return the numbers that each page shows of others: what it quotes, and those in titles."""
     in_titles = [f"{target} {number}" for target, number in _BUILDS[env].in_titles.items()]
+    named = _named(env)
     quoted = {
-        name: [_quoted(env, target) for target, _ in metadata["drift_quotations"]]
+        name: [_quoted(named, target) for target, _ in metadata["drift_quotations"]]
         for name, metadata in env.metadata.items()
         if "drift_quotations" in metadata
     }
@@ -676,7 +678,7 @@ class QuoteNumbers(SphinxPostTransform):
 
     def run(self, **_: Any) -> None:
         """Fill in each number of a page that is written."""
-        fill_nodes(self.document, partial(_quoted, self.env))
+        fill_nodes(self.document, partial(_quoted, _named(self.env)))
 
 
 class QuoteNumbersInReferences(QuoteNumbers):
@@ -687,18 +689,28 @@ class QuoteNumbersInReferences(QuoteNumbers):
 
 def _fill_titles(_app: Sphinx, env: BuildEnvironment) -> None:
     """Fill in the numbers in titles, which any page may show."""
-    _BUILDS[env].in_titles = fill_copies(env, partial(_quoted, env))
+    _BUILDS[env].in_titles = fill_copies(env, partial(_quoted, _named(env)))
 
 
-def _quoted(env: BuildEnvironment, target: str) -> str:
+def _named(env: BuildEnvironment) -> Mapping[str, Sequence[Outcome]]:
+    """Return the outcomes that have a name, by it."""
+    named: dict[str, list[Outcome]] = {}
+    for page in _results(env).values():
+        for outcome in page.outcomes:
+            if outcome.name:
+                named.setdefault(outcome.name, []).append(outcome)
+    return named
+
+
+def _quoted(named: Mapping[str, Sequence[Outcome]], target: str) -> str:
     """Return what stands for a quotation on the page."""
     try:
-        return quote(env, target)
+        return quote(named, target)
     except ValueError:
         return "?"  # said by _check_quotations, once for all builders
 
 
-def quote(env: BuildEnvironment, target: str) -> str:
+def quote(named: Mapping[str, Sequence[Outcome]], target: str) -> str:
     """Return a number that a cell of the book printed.
 
     Raises:
@@ -706,16 +718,14 @@ def quote(env: BuildEnvironment, target: str) -> str:
 
     """
     quotation = read_quotation(target)
-    named = [
-        o for page in _results(env).values() for o in page.outcomes if o.name == quotation.name
-    ]
-    if len(named) != 1:
-        msg = f"{len(named) or 'no'} expectations are named {quotation.name}"
+    outcomes = named.get(quotation.name, ())
+    if len(outcomes) != 1:
+        msg = f"{len(outcomes) or 'no'} expectations are named {quotation.name}"
         raise ValueError(msg)
-    if named[0].kind is Kind.UNCHECKED:
+    if outcomes[0].kind is Kind.UNCHECKED:
         msg = f"{quotation.name} is unchecked, so nobody knows that its numbers are right"
         raise ValueError(msg)
-    return quotation.of(named[0].executed)
+    return quotation.of(outcomes[0].executed)
 
 
 def _keep_quotations(app: Sphinx, doctree: nodes.document) -> None:
@@ -741,12 +751,12 @@ def _warn_if_off(_app: Sphinx, doctree: nodes.document) -> None:
 
 def _check_quotations(env: BuildEnvironment) -> dict[str, PageResult]:
     """Return what came of each page, with what it quotes that no cell printed."""
-    results = dict(_results(env))
+    results, named = dict(_results(env)), _named(env)
     for docname, metadata in env.metadata.items():
         wrong: list[Outcome] = []
         for target, line in metadata.get("drift_quotations", []):
             try:
-                quote(env, target)
+                quote(named, target)
             except ValueError as error:
                 wrong.append(Outcome(Kind.QUOTATION, line, message=str(error)))
         if wrong:
