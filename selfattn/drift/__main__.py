@@ -19,10 +19,11 @@ from selfattn.drift.check import Outcome, PageResult
 from selfattn.drift.compare import Policy
 from selfattn.drift.configuration import find_reference, stored_reference
 from selfattn.drift.device import DEVICE_VARIABLE, chosen_device
-from selfattn.drift.formats import exit_status, to_github, to_json, to_junit
+from selfattn.drift.formats import exit_status
 from selfattn.drift.kinds import Kind
 from selfattn.drift.report import render, use_color
 from selfattn.drift.sources import Page, load
+from selfattn.drift.tell import add_reports, guarded, tell
 from selfattn.drift.update import WRITABLE, Change, update_notebook, update_page, write
 from selfattn.drift.verify import POLICY_VARIABLE, Settings, chosen_policy, planned, verify
 from selfattn.runner.choice import RUNNER_VARIABLE, chosen
@@ -69,7 +70,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("interrupted; nothing is verified", file=sys.stderr)
         return _INTERRUPTED
     results = [each.result for each in checked]
-    _tell(results, options)
+    tell(results, options)
     return _update(checked, force=options.force) if options.update else exit_status(results)
 
 
@@ -80,9 +81,6 @@ def _refuse(options: argparse.Namespace, policy: Policy | None) -> None:
         raise ValueError(msg)
     if options.update and (policy is Policy.STRUCTURE or options.json):
         msg = "--update doesn't go with --structure, which looks past floats, or with --json"
-        raise ValueError(msg)
-    if options.junit and not options.junit.absolute().parent.is_dir():
-        msg = f"there is no folder for {options.junit}"
         raise ValueError(msg)
 
 
@@ -129,11 +127,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--stderr", action="store_true", help="compare what notebooks stored of stderr too")
     add("--update", action="store_true", help="write what was printed into the files")
     add("--force", action="store_true", help="with --update: also in a tree with other changes")
-    add("--json", action="store_true", help="print the report as JSON")
-    add("--junit", type=Path, metavar="FILE", help="write the report as JUnit XML")
-    add("--color", choices=("auto", "always", "never"), default="auto")
-    add("-q", "--quiet", action="store_true", help="print the summary alone")
-    add("-v", "--verbose", action="store_true", help="list what was verified too")
+    add_reports(parser)
     return parser
 
 
@@ -188,24 +182,9 @@ def _check(
     return _Checked(result, update(path, page, notebook, result))
 
 
-def _tell(results: Sequence[PageResult], options: argparse.Namespace) -> None:
-    """Print and write the reports."""
-    if options.junit:
-        options.junit.write_text(to_junit(results), "utf-8")
-    if os.environ.get("GITHUB_ACTIONS"):
-        for line in to_github(results):
-            print(line, file=sys.stderr if options.json else sys.stdout)
-    if options.json:
-        print(to_json(results), end="")
-        return
-    color = use_color(sys.stdout) if options.color == "auto" else options.color == "always"
-    told = render(results, color=color, verbose=options.verbose)
-    print(told.rpartition("\n")[2] if options.quiet else told)
-
-
 if __name__ == "__main__":
     # What a cell printed may be more than the terminal's encoding holds.
     sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     # Both ways to end it leave no kernel behind.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    sys.exit(main())
+    sys.exit(guarded(main))
