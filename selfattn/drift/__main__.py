@@ -11,6 +11,7 @@ import argparse
 import os
 import signal
 import sys
+import traceback
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,7 +23,7 @@ from selfattn.drift.device import DEVICE_VARIABLE, chosen_device
 from selfattn.drift.formats import exit_status
 from selfattn.drift.kinds import Kind
 from selfattn.drift.report import render, use_color
-from selfattn.drift.sources import Page, load
+from selfattn.drift.sources import Page, is_notebook, load
 from selfattn.drift.tell import add_reports, guarded, tell
 from selfattn.drift.update import WRITABLE, Change, update_notebook, update_page, write
 from selfattn.drift.verify import POLICY_VARIABLE, Settings, chosen_policy, planned, verify
@@ -32,10 +33,13 @@ from selfattn.runner.run import begin
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from nbformat import NotebookNode
+
 __all__ = ["main"]
 
 _SKIPPED = {"_build", "node_modules", "jupyter_execute", "__pycache__"}
 _INTERRUPTED = 130
+_ENDINGS = (".md", ".ipynb")
 
 
 @dataclass(frozen=True)
@@ -142,7 +146,11 @@ def _paths(given: Sequence[Path]) -> Iterator[Path]:
     """Yield the files to check: those given, and the pages and notebooks below folders."""
     for path in given:
         if path.is_dir():
-            yield from _below(path)
+            below = list(_below(path))
+            if not below:
+                msg = f"there is no page or notebook below {path}"
+                raise ValueError(msg)
+            yield from below
         elif path.is_file():
             yield path
         else:
@@ -154,7 +162,7 @@ def _below(folder: Path) -> Iterator[Path]:
     for place, folders, files in os.walk(folder):
         folders[:] = sorted(f for f in folders if not f.startswith(".") and f not in _SKIPPED)
         for name in sorted(files):
-            if name.endswith((".md", ".ipynb")) and not name.startswith("."):
+            if name.lower().endswith(_ENDINGS) and not name.startswith("."):
                 yield Path(place, name)
 
 
@@ -164,15 +172,45 @@ def _check(
     """Check one file; what goes wrong with it is an outcome of its own."""
     if total > 1 and (options.verbose or sys.stderr.isatty()):
         print(f"[{number}/{total}] {path}", file=sys.stderr, flush=True)
+    if not path.name.lower().endswith(_ENDINGS):
+        msg = (
+            f"its name must end with {_ENDINGS[0]}, as a page's, or {_ENDINGS[1]}, as a notebook's"
+        )
+        return _failed(path, Kind.UNREADABLE, msg)
     try:
         loaded = load(path, stderr=options.stderr)
         reference = find_reference(path.parent)
     except Exception as error:  # noqa: BLE001 - one bad file must not hide the others
-        told = Outcome(Kind.UNREADABLE, 1, message=f"{type(error).__name__}: {error}")
-        return _Checked(PageResult(str(path), (told,), stored=path.suffix == ".ipynb"))
+        return _failed(path, Kind.UNREADABLE, f"{type(error).__name__}: {error}")
     page, notebook = loaded or (Page(), None)
     if notebook is None or not (page.cells or page.problems):
-        return _Checked(PageResult(str(path)))
+        # A folder may hold prose; who names a file wants it checked.
+        named = path in options.paths
+        return (
+            _failed(path, Kind.NOTHING_CHECKED, "it has no cell")
+            if named
+            else _Checked(PageResult(str(path)))
+        )
+    try:
+        return _run(path, page, notebook, reference, options, policy)
+    except Exception:  # noqa: BLE001 - nor must an error of ours
+        return _failed(path, Kind.COULD_NOT_CHECK, traceback.format_exc(limit=-3))
+
+
+def _failed(path: Path, kind: Kind, message: str) -> _Checked:
+    outcome = Outcome(kind, 1, message=message)
+    return _Checked(PageResult(str(path), (outcome,), stored=is_notebook(path)))
+
+
+def _run(  # noqa: PLR0913, PLR0917 - a file and how it is checked
+    path: Path,
+    page: Page,
+    notebook: NotebookNode,
+    reference: dict[str, str],
+    options: argparse.Namespace,
+    policy: Policy | None,
+) -> _Checked:
+    """Run and compare what was read."""
     reference = stored_reference(notebook) or reference
     settings = Settings(policy, reference, options.timeout, twice=options.twice)
     result, _ = verify(page, notebook, folder=path.parent, file=str(path), settings=settings)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import sys
 import traceback
@@ -12,7 +13,6 @@ from selfattn.drift.formats import to_github, to_json, to_junit
 from selfattn.drift.report import render, use_color
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Callable, Sequence
 
     from selfattn.drift.check import PageResult
@@ -36,7 +36,7 @@ def _file(name: str) -> Path:
     path = Path(name)
     if not path.absolute().parent.is_dir():
         msg = f"there is no folder for {name}"
-        raise ValueError(msg)
+        raise argparse.ArgumentTypeError(msg)
     return path
 
 

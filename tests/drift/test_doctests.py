@@ -13,7 +13,8 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from selfattn.drift.compare import Policy
-from selfattn.drift.doctests import Checker, check_module, check_text, main
+from selfattn.drift.doctests import Checker, check_module, check_text
+from selfattn.drift.doctests.__main__ import main
 from selfattn.drift.kinds import Kind
 from selfattn.drift.verify import Settings
 

@@ -17,7 +17,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from selfattn.drift.check import Outcome, PageResult
-from selfattn.drift.doctests import check_module, check_text, was_skipped
+from selfattn.drift.doctests.examples import check_module, check_text, was_skipped
 from selfattn.drift.kinds import Kind
 
 if TYPE_CHECKING:

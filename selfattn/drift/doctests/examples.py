@@ -1,16 +1,7 @@
-"""Run the examples of docstrings through the same comparison as pages.
-
-As a command it checks every module of the packages, and the text files, that it is given::
-
-    python -m selfattn.drift.doctests selfattn README.md
-
-pytest does the same with ``-p selfattn.drift.pytest_plugin --drift-doctests``, and in any other
-suite ``doctest.DocTestRunner(checker=selfattn.drift.doctests.Checker())`` is all that is needed.
-"""
+"""Run the examples of a module or a text file in this process."""
 
 from __future__ import annotations
 
-import argparse
 import copy
 import doctest
 import importlib.util
@@ -18,7 +9,6 @@ import inspect
 import io
 import os
 import re
-import sys
 import textwrap
 import tokenize
 import traceback
@@ -30,16 +20,12 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from selfattn.drift.check import Outcome, PageResult
 from selfattn.drift.compare import ANYTHING, Policy, Verdict, compare
-from selfattn.drift.configuration import find_reference
-from selfattn.drift.device import DEVICE_VARIABLE, chosen_device, computing_on
+from selfattn.drift.device import DEVICE_VARIABLE, computing_on
 from selfattn.drift.docstrings import find_docstrings, follows_quotes, without_fences
-from selfattn.drift.formats import exit_status
 from selfattn.drift.kinds import Kind
 from selfattn.drift.outputs import address
 from selfattn.drift.report import render
-from selfattn.drift.tell import add_reports, guarded, tell
-from selfattn.drift.update import update_docstrings, write
-from selfattn.drift.verify import Settings, chosen_policy
+from selfattn.drift.verify import Settings
 from selfattn.runner.inside import describe, print_full_precision
 
 if TYPE_CHECKING:
@@ -59,7 +45,6 @@ __all__ = [
     "compare_example",
     "examples_of_module",
     "examples_of_text",
-    "main",
     "was_skipped",
 ]
 
@@ -495,66 +480,3 @@ def _full_precision() -> Iterator[None]:
             stack.callback(setattr, torch.Tensor, "__format__", torch.Tensor.__format__)
         print_full_precision()
         yield
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Check the examples of packages and files; its exit status is that of ``selfattn.drift``."""
-    from selfattn.drift.isolated import check_all  # noqa: PLC0415 - it imports this module
-
-    parser = _parser()
-    options = parser.parse_args(arguments)
-    try:
-        flags = _read_flags(options.option)
-        settings = Settings(chosen_policy(), find_reference(Path.cwd()))
-        told = chosen_device(asked=options.device).told
-        results = list(check_all(options.names, settings, flags))
-    except ValueError as error:
-        parser.error(str(error))
-    if told:
-        print(f"examples compute on {told}", file=sys.stderr)
-    tell(results, options, noun="example")
-    if options.update:
-        found = (update_docstrings(Path(page.file), page) for page in results)
-        return write([change for change in found if change], force=options.force)
-    return exit_status(results)
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m selfattn.drift.doctests", description="Check the examples of docstrings."
-    )
-    add = parser.add_argument
-    add("names", nargs="+", metavar="NAME", help="a package or module to import, or a text file")
-    add("--device", metavar="NAME", help=f"cpu, cuda, cuda:1, mps or auto, as {DEVICE_VARIABLE}")
-    add(
-        *("-o", "--option"),
-        action="append",
-        default=[],
-        metavar="FLAG",
-        help="an option flag for all examples, such as ELLIPSIS",
-    )
-    add("--update", action="store_true", help="write what was printed into the files")
-    add("--force", action="store_true", help="with --update: also in a tree with other changes")
-    add_reports(parser)
-    return parser
-
-
-def _read_flags(names: Sequence[str]) -> int:
-    """Return the option flags of some names.
-
-    Raises:
-        ValueError: If one is none of :mod:`doctest`'s.
-
-    """
-    known = doctest.OPTIONFLAGS_BY_NAME
-    flags = 0
-    for name in names:
-        if name not in known:
-            msg = f"--option must be one of {', '.join(sorted(known))}; got {name!r}"
-            raise ValueError(msg)
-        flags |= known[name]
-    return flags
-
-
-if __name__ == "__main__":
-    sys.exit(guarded(main))
