@@ -80,7 +80,7 @@ def main() -> None:
     if options.record:
         columns = ["units", "outputs accepted", "altered digits caught"]
         path = ROOT / "docs/_data/bounds.json"
-        write_table(path, "tools/bounds.py", columns, rows, describe())
+        write_table(path, "nox -s bounds", columns, rows, describe())
 
 
 def _run(settings: dict[str, str]) -> list[tuple[str, str]]:

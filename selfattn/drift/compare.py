@@ -13,6 +13,7 @@ import math
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from enum import StrEnum
+from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
 from selfattn.drift.floats import UNITS, Precise
@@ -25,6 +26,8 @@ __all__ = ["ANYTHING", "UNITS", "Accepted", "Difference", "Policy", "Verdict", "
 
 ANYTHING = "..."
 """In a doctest with ``+ELLIPSIS`` it stands for any text."""
+
+_MARK = "\N{INVISIBLE SEPARATOR}"
 
 _DIFF_LIMIT = 4_000
 """Differing stretches longer than this many tokens are not searched for what moved."""
@@ -467,8 +470,10 @@ def _forgive(
     differences: list[Difference], right: _Side, precise: str | None
 ) -> tuple[list[Difference], list[Accepted]]:
     """Accept the numbers that are the documented ones as far as rounding can tell."""
-    full = tokens(precise) if precise is not None and any(map(_both_floats, differences)) else []
-    judge = Precise(full) if _aligned(right.tokens, full) else None
+    wanted = precise is not None and any(map(_both_floats, differences))
+    text, marks = _without_marks(plain(precise or ""))
+    full = tokens(text) if wanted else []
+    judge = Precise(full, marks) if _aligned(right.tokens, full) else None
     # A line break begins where the token after it does, which is the one that is wanted.
     places = {token.start: place for place, token in enumerate(right.tokens)}
     remaining: list[Difference] = []
@@ -486,6 +491,13 @@ def _forgive(
             else:
                 accepted.append(Accepted(difference, full[place].text, units))
     return remaining, accepted
+
+
+def _without_marks(precise: str) -> tuple[str, dict[int, str]]:
+    """Take out what print_full_precision has marked, and return what stood where."""
+    pieces = precise.split(_MARK)
+    shown, marked = pieces[::2], pieces[1::2]
+    return "".join(shown), dict(zip(accumulate(map(len, shown)), marked, strict=False))
 
 
 def _aligned(right: Sequence[Token], full: Sequence[Token]) -> bool:

@@ -36,9 +36,9 @@ def test_exact_catches_every_mutant(tried: list[Attempt]) -> None:
     assert [str(attempt) for attempt in tried if not attempt.caught] == []
 
 
-def test_portable_catches_97_of_100(tried: list[Attempt]) -> None:
+def test_portable_catches_95_of_100(tried: list[Attempt]) -> None:
     survivors = [attempt for attempt in tried if not attempt.refused]
-    assert len(survivors) <= 0.03 * len(tried)
+    assert len(survivors) <= 0.05 * len(tried)
     assert all(attempt.units <= UNITS for attempt in survivors)
     assert {attempt.mutant.kind for attempt in survivors} == {
         "last digit +1",

@@ -477,6 +477,7 @@ def _full_precision() -> Iterator[None]:
             again = {"precision": kept.precision, "sci_mode": kept.sci_mode}
             stack.callback(torch.set_printoptions, **again)
             stack.callback(setattr, torch, "set_printoptions", torch.set_printoptions)
-            stack.callback(setattr, torch.Tensor, "__format__", torch.Tensor.__format__)
+            for name in ("item", "tolist", "double", "to", "type", "__repr__", "__format__"):
+                stack.callback(setattr, torch.Tensor, name, getattr(torch.Tensor, name))
         print_full_precision()
         yield
