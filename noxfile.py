@@ -183,6 +183,13 @@ def lanes(session: nox.Session) -> None:
 
 
 @nox.session(default=False)
+def bounds(session: nox.Session) -> None:
+    """Try bounds of the portable policy on many cells in all lanes (about five minutes)."""
+    install(session)
+    session.run("python", "tools/bounds.py", *session.posargs)
+
+
+@nox.session(default=False)
 def device(session: nox.Session) -> None:
     """Check the book on a device (after --: --device cuda, --record to keep the report)."""
     install(session)

@@ -1,6 +1,6 @@
 """Alter every documented output of the book and of the corpus, and count what is caught.
 
-*exact* must catch every mutant, *portable* at least 97 % and all that are beyond its bound.
+*exact* must catch every mutant, *portable* at least 95 % and all that are beyond its bound.
 What *portable* lets through is listed in tests/drift/portable-survivors.txt.
 
     python tools/mutation.py [--update] [--record]
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parent.parent
 SURVIVORS = ROOT / "tests/drift/portable-survivors.txt"
-PORTABLE_SHARE = 0.97
+PORTABLE_SHARE = 0.95
 
 
 def main() -> int:

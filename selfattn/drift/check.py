@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from selfattn.drift.compare import Policy, Verdict, compare
 from selfattn.drift.kinds import Kind, Problem
 from selfattn.drift.outputs import Printed, Stream, address, printed, without_addresses
+from selfattn.drift.tokens import ELISION
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -63,6 +64,8 @@ class PageResult:
     """The setting of the book by which it is not executed, if it isn't."""
     was_run: bool = field(default=True, compare=False)
     """Whether it was run in this build."""
+    examples: bool = False
+    """Whether its cells are examples of docstrings."""
 
     @property
     def failed(self) -> bool:
@@ -176,7 +179,7 @@ def _check_cell(cell: Cell, output: Printed, full: Printed | None, how: _How) ->
     if found and not all(e.unchecked for e in cell.expectations):
         yield _of(cell, Kind.ADDRESS, message=found)
     for expectation in cell.expectations:
-        outcome = _check_expectation(cell, expectation, output, full, how.policy)
+        outcome = _check_expectation(cell, expectation, output, full, how)
         if not (found and _differs_in_addresses(outcome)):
             yield outcome
     yield from _check_rest(cell, output, how.ignored)
@@ -193,7 +196,7 @@ def _first(cell: Cell) -> Expectation | None:
 
 
 def _check_expectation(
-    cell: Cell, expectation: Expectation, output: Printed, full: Printed | None, policy: Policy
+    cell: Cell, expectation: Expectation, output: Printed, full: Printed | None, how: _How
 ) -> Outcome:
     """Hold one expectation against what its cell printed."""
     executed = output.select(expectation.stream)
@@ -203,9 +206,14 @@ def _check_expectation(
         return _of(cell, kind, expectation, message=told, executed=executed)
     precise = full.select(expectation.stream) if full is not None else None
     verdict = compare(
-        expectation.text, executed, policy=policy, precise=precise, waivers=expectation.waivers
+        expectation.text,
+        executed,
+        policy=how.policy,
+        precise=precise,
+        waivers=expectation.waivers,
+        elision="" if how.stored else ELISION,
     )
-    stale = verdict.unmatched + (verdict.unneeded if policy is not Policy.PORTABLE else ())
+    stale = verdict.unmatched + (verdict.unneeded if how.policy is not Policy.PORTABLE else ())
     if not verdict.tokens:
         return _of(cell, Kind.EMPTY, expectation, executed=executed)
     if not verdict.same:
@@ -274,6 +282,6 @@ def compare_runs(
             printed(notebook.cells[cell.index].outputs).select(Stream.ALL)
             for notebook in (first, second)
         )
-        verdict = compare(once, again)
+        verdict = compare(once, again, elision="")
         if not verdict.same:
             yield _of(cell, Kind.UNREPEATABLE, documented=once, executed=again, verdict=verdict)

@@ -15,15 +15,22 @@ from typing import TYPE_CHECKING, NamedTuple
 from selfattn.drift.tokens import Kind, Token, groups
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 __all__ = ["SHORT_UNITS", "UNITS", "FloatKind", "Precise", "ulp_distance"]
 
-UNITS = 16
-"""How many units in the last place a value may be from the documented digits."""
+UNITS = 32
+"""How many units in the last place a value may be from the documented digits: it was measured, by
+tools/bounds.py."""
 
 SHORT_UNITS = 2
 """The same for 16-bit formats: computed in float32, they are rounded once."""
+
+_SINGLE = 2
+"""An exponential is one operation and no sum: its error counts twice."""
+
+_CANCELLED = 12
+"""How many times larger than a small number the numbers may be that it is the sum of."""
 
 _SHORTEST = 7
 """Numbers of so many digits that have no more may be printed with as many as they need."""
@@ -49,6 +56,10 @@ class FloatKind(Enum):
         nearest = math.ldexp(round(math.ldexp(mantissa, bits)), exponent - bits)
         beyond = self is FloatKind.FLOAT32 and abs(nearest) >= _FLOAT32_END
         return math.inf if beyond else nearest
+
+    def holds(self, value: Decimal) -> bool:
+        """Tell whether a number is whole and so small that every sum of such numbers is exact."""
+        return value == value.to_integral_value() and abs(value) < 2 ** (self.value + 1)
 
     def prints(self, text: str) -> bool:
         """Tell whether a number of this format prints like this, when digits are cut."""
@@ -102,6 +113,8 @@ class _Array(NamedTuple):
     """What the numbers that were computed together have in common."""
 
     kind: FloatKind
+    is_wider: bool
+    """Whether they are in a wider format than the one that they were computed in."""
     largest: Decimal
     weights: bool
     """Whether all are between 0 and 1, as what comes out of a softmax is."""
@@ -110,11 +123,20 @@ class _Array(NamedTuple):
 class Precise:
     """An output at full precision, by which the same output at fewer digits is judged."""
 
-    def __init__(self, found: Sequence[Token]) -> None:
-        """Take the tokens of the output at full precision."""
+    def __init__(self, found: Sequence[Token], marks: Mapping[int, str] | None = None) -> None:
+        """Take the tokens of the output at full precision.
+
+        Args:
+            found: The tokens.
+            marks: What is known of the number or tensor that ends at a place of the text: a star
+                if it was computed in float32 and is wider now, and the largest number of the
+                tensor that it is a part of.
+
+        """
         self._texts = [token.text for token in found]
-        self._groups = groups(found)
+        self._groups = _arrays(found)
         self._named = _named_kinds(found)
+        self._marks = _marked(found, marks or {})
         self._members: dict[int, list[Decimal]] = {}
         self._arrays: dict[int, _Array] = {}
         for group, token in zip(self._groups, found, strict=True):
@@ -140,9 +162,11 @@ class Precise:
         array = self._array(place, _exact(precise))
         # A page that formats a number itself cuts its digits in both runs.
         whole = executed == precise and array.kind.prints_in_full(documented)
-        if not whole and not array.kind.prints(documented):
+        if not (whole or array.is_wider or array.kind.prints(documented)):
             return f"no {array.kind.name.lower()} prints like this"
-        half = Decimal(0) if whole else _half_unit(documented)
+        if _are_whole(documented, executed) and array.kind.holds(_exact(precise)):
+            return "whole numbers of this size are exact"
+        half = Decimal(0) if whole else min(map(_half_unit, (documented, executed)))
         units = self._units(_beyond(documented, half, precise), precise, array)
         if units > array.kind.units:
             told = f"{units:.0f} units in the last place too far ({array.kind.units} allowed)"
@@ -178,24 +202,62 @@ class Precise:
         value = abs(_exact(precise))
         if array.weights:
             stretch = (array.largest / value).ln() if value else Decimal(1)
-            return ulp_distance(beyond / max(stretch, Decimal(1)), value, array.kind)
-        scale = max(value, min(array.largest / 8, 4 * value))
+            return _SINGLE * ulp_distance(beyond / max(stretch, Decimal(1)), value, array.kind)
+        scale = max(value, min(array.largest / 8, _CANCELLED * value))
         return ulp_distance(beyond, scale, array.kind)
 
     def _array(self, place: int, value: Decimal) -> _Array:
         """Describe the numbers that were computed together with this one."""
         group = self._groups[place]
+        named, mark = self._named[place], self._marks.get(place, "")
         if group < 0:
-            return _described(self._named[place], [value])
+            return _described(named, [value], mark)
         if group not in self._arrays:
-            self._arrays[group] = _described(self._named[place], self._members[group])
+            self._arrays[group] = _described(named, self._members[group], mark)
         return self._arrays[group]
 
 
-def _described(named: FloatKind | None, members: Sequence[Decimal]) -> _Array:
-    largest = max(abs(member) for member in members)
+def _described(named: FloatKind | None, members: Sequence[Decimal], mark: str) -> _Array:
+    whole = _value(mark.removeprefix("*")) or Decimal(0)
+    largest = max(whole, *(abs(member) for member in members))
     weights = all(0 <= member <= 1 for member in members)
-    return _Array(named or _guessed_kind(members), largest, weights)
+    is_wider = mark.startswith("*")
+    kind = FloatKind.FLOAT32 if is_wider else named or _guessed_kind(members)
+    return _Array(kind, is_wider, largest, weights)
+
+
+def _arrays(found: Sequence[Token]) -> list[int]:
+    """Number the array that each token stands in; -1 outside any.
+
+    The members of a list in Python were computed each for itself: a list has commas, and no name
+    before it. What NumPy prints of an array has none.
+    """
+    numbers = groups(found)
+    begins: dict[int, int] = {}
+    commas = set()
+    for place, (number, token) in enumerate(zip(numbers, found, strict=True)):
+        begins.setdefault(number, place)
+        if token.text == ",":
+            commas.add(number)
+    lists = {
+        number for number in commas if not begins[number] or found[begins[number] - 1].text != "("
+    }
+    return [-1 if number in lists else number for number in numbers]
+
+
+def _marked(found: Sequence[Token], marks: Mapping[int, str]) -> dict[int, str]:
+    """Return what is known of each token that is marked, or stands in brackets that are."""
+    known: dict[int, str] = {}
+    around = [""]
+    for place in reversed(range(len(found))) if marks else ():
+        token = found[place]
+        own = marks.get(token.end, "")
+        if token.kind is Kind.CLOSE:
+            around.append(own or around[-1])
+        elif token.kind is Kind.OPEN and len(around) > 1:
+            around.pop()
+        known[place] = own or around[-1]
+    return known
 
 
 def _named_kinds(found: Sequence[Token]) -> list[FloatKind | None]:
@@ -251,10 +313,15 @@ def _objection(documented: str, executed: str, precise: str) -> str:
         return f"the sign differs: {precise}"
     if not meant and "e" in documented.lower() and meant.as_tuple() != printed.as_tuple():
         return "a zero of another form"
-    shortest = executed == precise and max(map(_digits, (documented, executed))) >= _SHORTEST
+    shortest = max(map(_digits, (documented, executed))) >= _SHORTEST
     if _form(documented) != _form(executed) and not shortest:
         return "printed in another form"
     return ""
+
+
+def _are_whole(*texts: str) -> bool:
+    """Whether numbers have nothing after the point, and no exponent."""
+    return all("e" not in t.lower() and _exact(t) == _exact(t).to_integral_value() for t in texts)
 
 
 def _half_unit(text: str) -> Decimal:

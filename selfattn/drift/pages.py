@@ -678,7 +678,7 @@ class QuoteNumbers(SphinxPostTransform):
 
     def run(self, **_: Any) -> None:
         """Fill in each number of a page that is written."""
-        fill_nodes(self.document, partial(_quoted, _named(self.env)))
+        fill_nodes(self.document, lambda target: _quoted(_named(self.env), target))
 
 
 class QuoteNumbersInReferences(QuoteNumbers):

@@ -26,6 +26,7 @@ __all__ = [
     "Cell",
     "Expectation",
     "Page",
+    "is_notebook",
     "load",
     "notebook_of_page",
     "read_notebook",
@@ -304,6 +305,11 @@ def _why_unchecked(node: NotebookNode) -> str:
 # Files -------------------------------------------------------------------------------
 
 
+def is_notebook(path: Path) -> bool:
+    """Whether a file is a notebook and not a page, by its ending."""
+    return path.suffix.lower() == ".ipynb"
+
+
 def load(
     path: Path, *, text: str | None = None, stderr: bool = False
 ) -> tuple[Page, NotebookNode] | None:
@@ -331,10 +337,13 @@ def load(
     # Outside a book nobody says which of MyST's extensions are on; these hide no cell.
     config = MdParserConfig(enable_extensions={"amsmath", "colon_fence", "dollarmath"})
     text = path.read_text("utf-8-sig") if text is None else text
-    if path.suffix == ".ipynb":
+    if is_notebook(path):
         with warnings.catch_warnings():  # notebooks as they stand lack ids, and are fine
             warnings.simplefilter("ignore")
             notebook = nbformat.reads(text, as_version=4)  # type: ignore[no-untyped-call]
+        for name in ("kernelspec", "language_info"):
+            if not isinstance(notebook.metadata.get(name, {}), dict):
+                del notebook.metadata[name]  # null, say: then it names none
         return read_notebook(notebook, stderr=stderr), notebook
     nested = tuple(_nested(text, config))
     if not is_myst_markdown_notebook(text):

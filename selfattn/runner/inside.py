@@ -15,6 +15,7 @@ __all__ = [
 
 def describe() -> dict[str, str]:
     """Say what the numbers of this page were computed with."""
+    import os
     import platform
     import sys
 
@@ -27,13 +28,14 @@ def describe() -> dict[str, str]:
     if torch is None:
         return found
     found["torch"] = torch.__version__.partition("+")[0]
-    found["device"] = str(torch.get_default_device())
+    # What was asked for: a cell may choose another default.
+    found["device"] = os.environ.get("SELFATTN_DEVICE", "cpu")
     found["capability"] = torch.backends.cpu.get_cpu_capability()
     found["threads"] = str(torch.get_num_threads())
     if not found["device"].startswith("cpu"):
         from selfattn.devices import describe
 
-        told = describe(torch.get_default_device())
+        told = describe(torch.device(found["device"]))
         for each in ("name", "driver", "capability"):
             found[each] = told.get(each, "")
     return found
@@ -67,12 +69,18 @@ def compute_on_device() -> None:
         torch.cuda.set_per_process_memory_fraction(float(part), place)
 
 
-def print_full_precision() -> None:
-    """Make tensors, arrays and their elements print all the digits that they have."""
+def print_full_precision() -> None:  # noqa: PLR0915 - it is sent as one text
+    """Make tensors, arrays and their elements print all the digits that they have.
+
+    Invisible marks enclose what is known besides: a star after a number or tensor that was
+    computed in float32 and is wider now; after a tensor the largest number of that which it is a
+    part of.
+    """
     import importlib.util
     from typing import Any
 
     digits = 17
+    mark = "\N{INVISIBLE SEPARATOR}"
 
     def wrap(module: Any) -> None:
         plain = module.set_printoptions
@@ -91,11 +99,100 @@ def print_full_precision() -> None:
     if importlib.util.find_spec("torch"):
         import torch
 
-        def whole(tensor: torch.Tensor, _: str) -> str:
-            return str(tensor.item() if tensor.dim() == 0 else tensor)
+        class Single(float):
+            """A number that was taken out of a float32 tensor, or computed from such a one."""
+
+            def __repr__(self) -> str:
+                return f"{float.__repr__(self)}{mark}*{mark}"
+
+            __str__ = __repr__
+
+            def __format__(self, form: str) -> str:
+                percent = form.endswith("%")
+                value = float(self) * 100 if percent else float(self)
+                plus = "+" * ("+" in form and self >= 0)
+                return f"{plus}{value!r}{mark}*{mark}{'%' * percent}"
+
+            def __round__(self, places: Any = None) -> Any:
+                return round(float(self)) if places is None else self
+
+            def __reduce__(self) -> Any:
+                return float, (float(self),)
+
+        def computed(name: str) -> Any:
+            plain = getattr(float, name)
+
+            def method(self: float, *others: Any) -> Any:
+                result = plain(self, *others)
+                return Single(result) if type(result) is float else result
+
+            return method
+
+        binary = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow")
+        for name in (*binary, *(f"r{name}" for name in binary), "neg", "pos", "abs"):
+            setattr(Single, f"__{name}__", computed(f"__{name}__"))
+
+        narrow = (torch.float32, torch.float16, torch.bfloat16)
+        plain = {name: getattr(torch.Tensor, name) for name in ("item", "tolist", "__repr__")}
+        state = {"widened": False, "printing": False}
+
+        def single(value: Any) -> Any:
+            if isinstance(value, list):
+                return [single(each) for each in value]
+            return Single(value) if type(value) is float else value
+
+        def take(name: str) -> Any:
+            def method(tensor: torch.Tensor) -> Any:
+                value = plain[name](tensor)
+                ours = tensor.dtype in narrow or state["widened"]
+                return single(value) if ours and not state["printing"] else value
+
+            return method
+
+        def widen(name: str) -> Any:
+            convert = getattr(torch.Tensor, name)
+
+            def method(tensor: torch.Tensor, *args: Any, **options: Any) -> Any:
+                result = convert(tensor, *args, **options)
+                wide = getattr(result, "dtype", None) is torch.float64
+                state["widened"] |= wide and tensor.dtype in narrow
+                return result
+
+            return method
+
+        def show(tensor: torch.Tensor, **options: Any) -> str:
+            before, state["printing"] = state["printing"], True  # a tensor prints its items
+            try:
+                text = str(plain["__repr__"](tensor, **options))
+                star = "*" * (state["widened"] and tensor.dtype is torch.float64)
+                return f"{text}{mark}{star}{largest(tensor)}{mark}"
+            finally:
+                state["printing"] = before
+
+        def largest(tensor: torch.Tensor) -> str:
+            base = tensor._base  # noqa: SLF001 - documented, under tensor views
+            whole = tensor if base is None else base
+            try:
+                sizes = whole.detach().abs()
+                return str(sizes[sizes.isfinite()].max().item())
+            except (RuntimeError, NotImplementedError):  # it is empty or sparse, say
+                return ""
+
+        def whole(tensor: torch.Tensor, form: str) -> str:
+            if tensor.dim():
+                return str(tensor)
+            value = tensor.item()
+            return format(value, form) if isinstance(value, Single) else str(value)
 
         wrap(torch)
-        torch.Tensor.__format__ = whole  # type: ignore[method-assign]
+        for name, method in {
+            "item": take("item"),
+            "tolist": take("tolist"),
+            "__repr__": show,
+            "__format__": whole,
+            **{name: widen(name) for name in ("double", "to", "type")},
+        }.items():
+            setattr(torch.Tensor, name, method)
 
 
 def disturb() -> None:

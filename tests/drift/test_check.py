@@ -70,6 +70,7 @@ def kinds(result: PageResult) -> list[Kind]:
         ([], OK, [Kind.UNDOCUMENTED]),
         ([expecting("")], OK, [Kind.EMPTY]),
         ([expecting("⋮")], OK, [Kind.EMPTY]),
+        ([expecting("⋮")], [("stdout", "⋮\n")], [Kind.VERIFIED]),
         ([expecting("good")], [], [Kind.NO_OUTPUT]),
         ([expecting("", unchecked="timing")], [], [Kind.NO_OUTPUT]),
         ([expecting("", unchecked="timing")], OK, [Kind.UNCHECKED, Kind.NOTHING_CHECKED]),

