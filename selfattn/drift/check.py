@@ -9,10 +9,18 @@ from typing import TYPE_CHECKING
 
 from selfattn.drift.compare import Policy, Verdict, compare
 from selfattn.drift.kinds import Kind, Problem
-from selfattn.drift.outputs import Printed, Stream, address, printed, without_addresses
+from selfattn.drift.outputs import (
+    BESIDE,
+    Printed,
+    Stream,
+    address,
+    printed,
+    repeatable,
+    without_addresses,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from nbformat import NotebookNode
 
@@ -20,6 +28,9 @@ if TYPE_CHECKING:
     from selfattn.runner.results import Execution
 
 __all__ = ["Outcome", "PageResult", "check_page", "compare_runs"]
+
+_NO_ERROR = "NoneType: None"
+"""What kernels answer where not the cell raised, but its value when it was displayed."""
 
 
 @dataclass(frozen=True)
@@ -148,32 +159,81 @@ def _of(cell: Cell, kind: Kind, expectation: Expectation | None = None, **parts:
 
 def _check_cell(cell: Cell, output: Printed, full: Printed | None, how: _How) -> Iterator[Outcome]:
     """Hold a cell's expectations against what it printed, and look for what they leave out."""
-    failure = how.execution.failure
-    text = output.select(Stream.ALL)
-    if failure is not None and failure.index == cell.index:
-        yield _of(cell, failure.kind, message=failure.message, executed=text)
+    if (stopped := _stopped(cell, output, how)) is not None:
+        yield stopped
         return
+    found = address(output.select(Stream.MAIN if Stream.STDERR in how.ignored else Stream.ALL))
+    if found and not all(e.unchecked for e in cell.expectations):
+        yield _of(cell, Kind.ADDRESS, message=found)
+    outcomes: list[Outcome] = []
+    for expectation in cell.expectations:
+        outcome = _check_expectation(cell, expectation, output, full, how.policy)
+        if found and _differs_in_addresses(outcome):
+            continue
+        if not (how.stored and expectation.stream in BESIDE):
+            outcomes.append(outcome)
+        elif _news(outcome, outcomes):
+            outcomes.append(replace(outcome, message=f"as {expectation.stream.value}"))
+    yield from outcomes
+    if how.stored:
+        yield from _check_stored(cell, output, outcomes)
+    else:
+        yield from _check_forms(cell, output)
+    yield from _check_rest(cell, output, how.ignored)
+
+
+def _stopped(cell: Cell, output: Printed, how: _How) -> Outcome | None:
+    """Return why a cell has no outputs to compare: it raised, or wasn't run."""
+    failure = how.execution.failure
+    displayed = f"{output.error}, raised when the cell's value was displayed"
+    if failure is not None and failure.index == cell.index:
+        told = displayed if failure.message == _NO_ERROR and output.error else failure.message
+        return _of(cell, failure.kind, message=told, executed=output.select(Stream.ALL))
     if cell.index not in how.execution.executed:
         told = failure.message if failure is not None and failure.index < 0 else ""
-        yield _of(cell, Kind.NOT_EXECUTED, _first(cell), message=told)
-        return
+        return _of(cell, Kind.NOT_EXECUTED, _first(cell), message=told)
     if "skip-execution" in cell.tags:
         told = "the cell is tagged skip-execution"
         # In a notebook the tag is all that its author can say; a page has to give a reason.
         reasons = [expectation.unchecked for expectation in cell.expectations]
         if how.stored or (reasons and all(reasons)):
-            yield _of(cell, Kind.UNCHECKED, message="; ".join([told, *filter(None, reasons)]))
-        else:
-            yield _of(cell, Kind.NOT_EXECUTED, _first(cell), message=told)
+            told = "; ".join([told, *dict.fromkeys(filter(None, reasons))])
+            return _of(cell, Kind.UNCHECKED, message=told)
+        return _of(cell, Kind.NOT_EXECUTED, _first(cell), message=told)
+    if output.error and not (output.native_error or cell.may_raise):
+        return _of(cell, Kind.RAISED, message=displayed)
+    return None
+
+
+def _news(outcome: Outcome, others: Sequence[Outcome]) -> bool:
+    """Whether a notebook's other form of an output says more than its text did."""
+    return outcome.kind.fails and not any(other.kind.fails for other in others)
+
+
+def _check_stored(cell: Cell, output: Printed, others: Sequence[Outcome]) -> Iterator[Outcome]:
+    """Say what a notebook's cell shows now besides its text, and didn't, or no longer shows."""
+    if any(e.unchecked for e in cell.expectations) or any(other.kind.fails for other in others):
         return
-    found = address(output.select(Stream.MAIN) if Stream.STDERR in how.ignored else text)
-    if found and not all(e.unchecked for e in cell.expectations):
-        yield _of(cell, Kind.ADDRESS, message=found)
-    for expectation in cell.expectations:
-        outcome = _check_expectation(cell, expectation, output, full, how.policy)
-        if not (found and _differs_in_addresses(outcome)):
-            yield outcome
-    yield from _check_rest(cell, output, how.ignored)
+    if cell.pictures != output.pictures:
+        told = f"it has {cell.pictures} stored, and made {output.pictures}"
+        yield _of(cell, Kind.PICTURE, message=told)
+    stored = {e.stream for e in cell.expectations}
+    for stream in BESIDE:
+        text = output.select(stream)
+        if cell.expectations and stream not in stored and text.strip():
+            yield _of(cell, Kind.UNDOCUMENTED, message=f"on {stream.value}", executed=text)
+
+
+def _check_forms(cell: Cell, output: Printed) -> Iterator[Outcome]:
+    """Say which other forms have numbers that the text hasn't, and that nothing documents."""
+    streams = {e.stream for e in cell.expectations}
+    unchecked = {e.stream for e in cell.expectations if e.unchecked}
+    if not streams or unchecked & {Stream.ALL, Stream.MAIN, Stream.VALUE}:
+        return
+    differing = [each for value in output.values for each in value.differing()]
+    for stream, told in differing:
+        if stream not in streams:
+            yield _of(cell, Kind.FORM, message=told)
 
 
 def _differs_in_addresses(outcome: Outcome) -> bool:
@@ -190,6 +250,7 @@ def _check_expectation(
     cell: Cell, expectation: Expectation, output: Printed, full: Printed | None, policy: Policy
 ) -> Outcome:
     """Hold one expectation against what its cell printed."""
+    expectation = replace(expectation, text=repeatable(expectation.text))
     executed = output.select(expectation.stream)
     cannot = _cannot_compare(expectation, output, executed)
     if cannot is not None:
@@ -220,7 +281,7 @@ def _cannot_compare(
         told = f"expected {expectation.raises}, got {output.error or 'no error'}"
         return Kind.NOT_RAISED, told
     if not executed.strip():
-        return Kind.NO_OUTPUT, ""
+        return Kind.NO_OUTPUT, f"as {expectation.stream.value}" * (expectation.stream in BESIDE)
     if expectation.unchecked:
         return Kind.UNCHECKED, expectation.unchecked
     return None
@@ -233,7 +294,7 @@ def _check_rest(cell: Cell, output: Printed, ignored: frozenset[Stream]) -> Iter
         return
     if Stream.MAIN in covered:
         covered |= {Stream.STDOUT, Stream.VALUE}
-    if output.error and not any(e.raises for e in cell.expectations):
+    if output.error and not (output.native_error or any(e.raises for e in cell.expectations)):
         yield _of(cell, Kind.RAISED, message=output.error)
         return
     rest = [part for part in output.parts if part not in covered]
@@ -264,10 +325,10 @@ def compare_runs(
     for cell in page.cells:
         if any(expectation.unchecked for expectation in cell.expectations):
             continue
-        once, again = (
-            printed(notebook.cells[cell.index].outputs).select(Stream.ALL)
-            for notebook in (first, second)
-        )
-        verdict = compare(once, again)
-        if not verdict.same:
+        runs = [printed(book.cells[cell.index].outputs) for book in (first, second)]
+        texts = ([run.select(stream) for run in runs] for stream in (Stream.ALL, *BESIDE))
+        other = next((pair for pair in texts if not compare(*pair).same), None)
+        if other is not None:
+            verdict = compare(*other)
+            once, again = other
             yield _of(cell, Kind.UNREPEATABLE, documented=once, executed=again, verdict=verdict)

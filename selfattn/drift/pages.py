@@ -31,6 +31,7 @@ from selfattn.drift.incremental import Made, made_from, project_of, surroundings
 from selfattn.drift.kinds import Kind
 from selfattn.drift.quote import read_quotation
 from selfattn.drift.report import describe_environment, render, use_color
+from selfattn.drift.shown import settle_streams, show_stored, stored_outputs
 from selfattn.drift.sources import DIRECTIVE, read_notebook, read_page
 from selfattn.drift.verify import Settings, chosen_policy, planned, verify
 from selfattn.runner.choice import RUNNER_VARIABLE, chosen
@@ -74,6 +75,9 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_directive(DIRECTIVE, ExpectedOutput)
     app.add_directive("code-cell", NestedCell, override=True)
     app.add_role("printed", Printed())
+    app.add_role("eval", UncheckedRole(), override=True)
+    app.add_directive("eval", UncheckedDirective, override=True)
+    app.add_directive_to_domain("eval", "figure", UncheckedDirective, override=True)
     app.add_post_transform(QuoteNumbers)
     app.connect("doctree-read", _keep_quotations)
     app.connect("doctree-read", _warn_if_off)
@@ -304,7 +308,7 @@ class VerifyingClient(NotebookClientBase):  # type: ignore[misc]
         if "source_map" in self.notebook.metadata:
             page = read_page(self._source, self.notebook, env.myst_config)
         else:
-            page = read_notebook(self.notebook)
+            page = read_notebook(self.notebook, self._source, stderr=True)
         if not page.cells and not page.problems:
             return
         if chosen() == "off":
@@ -312,6 +316,7 @@ class VerifyingClient(NotebookClientBase):  # type: ignore[misc]
             self._document.attributes["drift_unclaimed"] = _claims(page, PageResult(_file(env)))
             return
         begun = datetime.now(UTC)
+        stored = stored_outputs(self.notebook) if page.stored else {}
         result, execution = verify(
             page,
             self.notebook,
@@ -319,6 +324,9 @@ class VerifyingClient(NotebookClientBase):  # type: ignore[misc]
             file=_file(env),
             settings=_settings(env),
         )
+        stopped_at = {execution.failure.index} if execution.failure else set()
+        show_stored(self.notebook, stored, execution.executed | stopped_at)
+        settle_streams(self.notebook)
         _results(env)[env.docname] = result
         _keep_origin(env, execution)
         self._document.attributes["drift_unclaimed"] = _claims(page, result)
@@ -520,6 +528,34 @@ def quote(env: BuildEnvironment, target: str) -> str:
         msg = f"{quotation.name} is unchecked, so nobody knows that its numbers are right"
         raise ValueError(msg)
     return quotation.of(named[0].executed)
+
+
+_EVALUATED = (
+    "`{eval}` shows a value that no cell printed, so nothing documents it: print it in a cell, "
+    "and quote it with `{printed}`"
+)
+
+
+class UncheckedRole(SphinxRole):
+    """MyST-NB's ``{eval}`` in a sentence: a value that nothing documents."""
+
+    def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
+        """Record that nothing checks it."""
+        _record(self.env, Outcome(Kind.QUOTATION, self.lineno, message=_EVALUATED))
+        return [nodes.inline("", "?")], []
+
+
+class UncheckedDirective(SphinxDirective):
+    """MyST-NB's ``{eval}`` as a directive."""
+
+    has_content = True
+    required_arguments = 1
+    final_argument_whitespace = True
+
+    def run(self) -> list[nodes.Node]:
+        """Record that nothing checks it."""
+        _record(self.env, Outcome(Kind.QUOTATION, self.lineno, message=_EVALUATED))
+        return []
 
 
 def _keep_quotations(app: Sphinx, doctree: nodes.document) -> None:

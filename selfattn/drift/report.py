@@ -37,6 +37,7 @@ _OF_NOTEBOOKS = {
         "the notebook has an output of a cell that printed nothing",
         "run the notebook and save it with its outputs",
     ),
+    Kind.PICTURE: (Kind.PICTURE.meaning, "run the notebook and save it with its outputs"),
     Kind.RAISED: (
         "a cell raised an error that the notebook doesn't have among its outputs",
         "mend the cell, or save the notebook with the error",
@@ -71,8 +72,9 @@ class Counts:
     waived: int = 0
     structural: int = 0
     """Outputs of which only the structure was compared."""
-    skipped: int = 0
-    """Outputs that are no text: pictures and widgets."""
+    pictures: int = 0
+    """Pictures that were counted and not compared."""
+    widgets: int = 0
     pages: int = 0
 
     @property
@@ -95,7 +97,8 @@ def count(results: Iterable[PageResult]) -> Counts:
     return Counts(
         verified=len(good) - structural,
         structural=structural,
-        skipped=sum(sum(page.skipped.values()) for page in pages),
+        pictures=sum(page.skipped.get("pictures", 0) for page in pages),
+        widgets=sum(page.skipped.get("widgets", 0) for page in pages),
         failed=sum(outcome.kind.fails for outcome in outcomes),
         drifted=sum(outcome.kind is Kind.DRIFT for outcome in outcomes),
         not_run=sum(outcome.kind is Kind.NOT_EXECUTED for outcome in outcomes),
@@ -137,10 +140,12 @@ def summary(results: Sequence[PageResult], *, noun: str = "output") -> str:
         (counted.accepted, "accepted as rounding"),
         (counted.waived, "waived"),
         (counted.unchecked, "unchecked"),
-        (counted.skipped, "skipped (pictures, widgets)"),
     ):
         if number:
             parts.append(f"{number} {name}")
+    for number, name in ((counted.pictures, "picture"), (counted.widgets, "widget")):
+        if number:
+            parts.append(f"{_many(number, name)} not compared")
     return f"{', '.join(parts)} ({describe_environment(results, full=True)})"
 
 

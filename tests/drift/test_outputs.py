@@ -79,7 +79,7 @@ def test_error_without_a_message_is_its_name() -> None:
 def test_what_is_no_text_is_counted(data: dict[str, str], pictures: int, widgets: int) -> None:
     found = printed([shown(**data)])
     assert (found.pictures, found.widgets) == (pictures, widgets)
-    assert found.pieces == ()
+    assert found.select(Stream.ALL) == ""
     assert found.parts == ()
 
 
@@ -87,7 +87,7 @@ def test_displayed_html_is_read_by_its_words() -> None:
     wrapper = "<IPython.core.display.HTML object>"
     html = "<style>b{}</style><p>accuracy</p><b>0.97</b><script>x = 1</script>"
     found = printed([shown(text_html=html, text_plain=wrapper)])
-    assert found.select(Stream.ALL).strip() == "accuracy 0.97"
+    assert found.select(Stream.ALL) == "accuracy\n0.97\n"
     assert found.pictures == 0
 
 
