@@ -5,6 +5,7 @@ from __future__ import annotations
 import traceback
 from collections import Counter
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from selfattn.drift.compare import Policy, Verdict, compare
@@ -18,6 +19,7 @@ from selfattn.drift.outputs import (
     repeatable,
     without_addresses,
 )
+from selfattn.drift.pictures import decoded, differing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -83,6 +85,7 @@ def check_page(  # noqa: PLR0913 - one page has these parts
     file: str,
     policy: Policy = Policy.EXACT,
     precise: NotebookNode | None = None,
+    folder: Path | None = None,
 ) -> PageResult:
     """Hold what a page's cells printed against what the page documents.
 
@@ -93,6 +96,7 @@ def check_page(  # noqa: PLR0913 - one page has these parts
         file: The page's name in reports.
         policy: What a number may differ by.
         precise: The notebook run again at full precision.
+        folder: Where the pictures lie that it names.
 
     Returns:
         An outcome for each expectation, and for each cell or page that lacks one. An error
@@ -101,13 +105,15 @@ def check_page(  # noqa: PLR0913 - one page has these parts
     """
     outcomes = [_outcome(problem) for problem in page.problems]
     skipped: Counter[str] = Counter()
-    how = _How(execution, policy, page.ignored, stored=page.stored)
+    how = _How(execution, policy, page.ignored, folder or Path(), stored=page.stored)
     for cell in page.cells:
         node = notebook.cells[cell.index]
         full = printed(precise.cells[cell.index].outputs) if precise else None
         try:
             output = printed(node.outputs)
-            skipped.update(pictures=output.pictures, widgets=output.widgets)
+            compared = any(e.likeness and not e.unchecked for e in cell.expectations)
+            skipped.update(widgets=output.widgets)
+            skipped.update(pictures=0 if compared else output.pictures)
             outcomes += _check_cell(cell, output, full, how)
         except Exception:  # noqa: BLE001 - an error here must never pass for a success
             told = traceback.format_exc(limit=-3)
@@ -136,6 +142,7 @@ class _How:
     execution: Execution
     policy: Policy
     ignored: frozenset[Stream]
+    folder: Path
     stored: bool
 
 
@@ -167,6 +174,9 @@ def _check_cell(cell: Cell, output: Printed, full: Printed | None, how: _How) ->
         yield _of(cell, Kind.ADDRESS, message=found)
     outcomes: list[Outcome] = []
     for expectation in cell.expectations:
+        if expectation.likeness is not None:
+            outcomes.append(_check_pictures(cell, expectation, output, how))
+            continue
         outcome = _check_expectation(cell, expectation, output, full, how.policy)
         if found and _differs_in_addresses(outcome):
             continue
@@ -205,6 +215,26 @@ def _stopped(cell: Cell, output: Printed, how: _How) -> Outcome | None:
     return None
 
 
+def _check_pictures(cell: Cell, expectation: Expectation, output: Printed, how: _How) -> Outcome:
+    """Hold the pictures of a cell against those that are stored or lie in files."""
+    if expectation.unchecked:
+        return _of(cell, Kind.UNCHECKED, expectation, message=expectation.unchecked)
+    if how.policy is not Policy.EXACT:
+        told = "pictures are compared on the reference environment alone"
+        return _of(cell, Kind.UNCHECKED, expectation, message=told)
+    names = expectation.text.split("\n") if expectation.text.strip() else []
+    try:
+        files = [(how.folder / name.strip()).read_bytes() for name in names]
+        documented = files if expectation.pictures is None else expectation.pictures
+        executed = [*map(decoded, output.drawn)]
+        told = differing(documented, executed, expectation.likeness or 1)
+    except (OSError, ValueError) as error:
+        told = str(error)
+    except ModuleNotFoundError as error:
+        return _of(cell, Kind.COULD_NOT_CHECK, expectation, message=str(error))
+    return _of(cell, Kind.PICTURE if told else Kind.VERIFIED, expectation, message=told)
+
+
 def _news(outcome: Outcome, others: Sequence[Outcome]) -> bool:
     """Whether a notebook's other form of an output says more than its text did."""
     return outcome.kind.fails and not any(other.kind.fails for other in others)
@@ -217,7 +247,7 @@ def _check_stored(cell: Cell, output: Printed, others: Sequence[Outcome]) -> Ite
     if cell.pictures != output.pictures:
         told = f"it has {cell.pictures} stored, and made {output.pictures}"
         yield _of(cell, Kind.PICTURE, message=told)
-    stored = {e.stream for e in cell.expectations}
+    stored = {e.stream for e in cell.expectations if e.likeness is None}
     for stream in BESIDE:
         text = output.select(stream)
         if cell.expectations and stream not in stored and text.strip():

@@ -98,6 +98,8 @@ class Printed:
     pictures: int = 0
     widgets: int = 0
     values: tuple[Value, ...] = ()
+    drawn: tuple[str, ...] = ()
+    """The pictures themselves, as notebooks store them."""
     native_error: bool = False
     """Whether the error was written to stderr, and is no output of its own."""
 
@@ -141,6 +143,7 @@ class _Reader:
     def __init__(self) -> None:
         self._pieces: list[tuple[Stream, str]] = []
         self._values: list[Value] = []
+        self._drawn: list[str] = []
         self._error = ""
         self._native = False
         self._pictures = self._widgets = 0
@@ -163,6 +166,7 @@ class _Reader:
             self._pictures,
             self._widgets,
             tuple(self._values),
+            tuple(self._drawn),
             native_error=self._native,
         )
 
@@ -189,6 +193,7 @@ class _Reader:
         widget = any(mime.startswith(_WIDGETS) for mime in data)
         self._widgets += widget
         self._pictures += picture and not widget
+        self._drawn += [data[mime] for mime in data if mime.startswith("image/")][:1]
         if widget or (picture and _DESCRIPTION.fullmatch(text)):
             if text and not _DEFAULT_REPR.fullmatch(text):
                 self._pieces.append((Stream.PICTURE, without_addresses(text)))
@@ -244,7 +249,7 @@ def repeatable(text: str) -> str:
     """Return a text without what is another name in each run: the folder of a kernel's cells.
 
     Examples:
-        >>> repeatable("/tmp/ipykernel_315/12.py:1: UserWarning: w")
+        >>> repeatable("/run/ipykernel_315/12.py:1: UserWarning: w")
         'ipykernel/12.py:1: UserWarning: w'
 
     """

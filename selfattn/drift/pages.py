@@ -315,6 +315,8 @@ class VerifyingClient(NotebookClientBase):  # type: ignore[misc]
             self.notebook.metadata.setdefault("language_info", {"pygments_lexer": "ipython3"})
             self._document.attributes["drift_unclaimed"] = _claims(page, PageResult(_file(env)))
             return
+        for picture in _pictures_of(page, self._path.parent):
+            env.note_dependency(str(picture))
         begun = datetime.now(UTC)
         stored = stored_outputs(self.notebook) if page.stored else {}
         result, execution = verify(
@@ -331,6 +333,12 @@ class VerifyingClient(NotebookClientBase):  # type: ignore[misc]
         _keep_origin(env, execution)
         self._document.attributes["drift_unclaimed"] = _claims(page, result)
         self.exec_metadata = _metadata(begun, execution)
+
+
+def _pictures_of(page: Page, folder: Path) -> list[Path]:
+    """Return the files of the pictures that a page documents: it is read again if they change."""
+    named = (e.text for cell in page.cells for e in cell.expectations if e.likeness is not None)
+    return [folder / name.strip() for text in named for name in text.splitlines()]
 
 
 def _claims(page: Page, result: PageResult) -> list[tuple[str, Outcome | None]]:

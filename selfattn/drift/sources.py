@@ -11,6 +11,7 @@ from selfattn.drift.compare import Waiver
 from selfattn.drift.json_places import cell_lines
 from selfattn.drift.kinds import Kind, Problem
 from selfattn.drift.outputs import BESIDE, Stream, printed
+from selfattn.drift.pictures import decoded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -29,6 +30,7 @@ _ALLOW = re.compile(
     r"(?:\[(?P<index>\d+(?:,\s*\d+)*)\]\s*)?(?P<old>\S+)\s*->\s*(?P<new>\S+)\s*\((?P<reason>.*\S.*)\)$"
 )
 _FORMS = (Stream.HTML.value, Stream.LATEX.value, Stream.MARKDOWN.value)
+_WANTED = {"name": "a name", "raises": "the error's name", "unchecked": "the reason"}
 _LITERAL = {"code", "code-block", "sourcecode", "math", "mermaid", "parsed-literal", "raw"}
 """Directives whose content is shown, not read as Markdown: a cell in them is an example of one."""
 _COMMENT = re.compile(r"\s*(?:%.*)?$")
@@ -50,6 +52,10 @@ class Expectation:
     """The error that the cell must raise."""
     unchecked: str = ""
     """Why it can't be checked."""
+    likeness: float | None = None
+    """How alike pictures must be, from 0 to 1; the text names their files, one to a line."""
+    pictures: tuple[bytes, ...] | None = None
+    """The pictures that a notebook has stored, where no files are named."""
     waivers: tuple[Waiver, ...] = ()
     content: str = ""
     """All that stands in the directive, options too."""
@@ -232,19 +238,28 @@ def _with_option(expectation: Expectation, name: str, value: str, line: int) -> 
             msg = f"`:{name}:` takes nothing after it, got {value!r}"
             raise ValueError(msg)
         return replace(expectation, stream=Stream(name))
-    if name in ("name", "raises", "unchecked"):
+    if name == "picture":
+        return replace(expectation, likeness=_likeness(value), stream=Stream.PICTURE)
+    if name in _WANTED:
         if not value:
-            wanted = {"name": "a name", "raises": "the error's name"}.get(name, "the reason")
-            msg = f"`:{name}:` must be followed by {wanted}"
+            msg = f"`:{name}:` must be followed by {_WANTED[name]}"
             raise ValueError(msg)
-        if name == "raises":
-            return replace(expectation, raises=value)
-        if name == "name":
-            return replace(expectation, name=value)
-        return replace(expectation, unchecked=value)
-    known = ", ".join(sorted(["allow", "name", "raises", "stream", *_FORMS]))
+        option: dict[str, Any] = {name: value}
+        return replace(expectation, **option)
+    known = ", ".join(sorted(["allow", "name", "picture", "raises", "stream", *_FORMS]))
     msg = f"unknown option `:{name}:`; known are {known} and unchecked"
     raise ValueError(msg)
+
+
+def _likeness(value: str) -> float:
+    try:
+        likeness = float(value)
+    except ValueError:
+        likeness = -1
+    if not 0 < likeness <= 1:
+        msg = f"`:picture:` must be followed by a likeness above 0 and up to 1; got {value!r}"
+        raise ValueError(msg)
+    return likeness
 
 
 def _waiver(value: str, line: int) -> Waiver:
@@ -284,6 +299,11 @@ def read_notebook(notebook: NotebookNode, text: str = "", *, stderr: bool = Fals
             for each in (stream, *BESIDE)
             if (shown := output.select(each)).strip()
         )
+        if likeness := _told(node, "picture"):
+            drawn = Expectation("", line, line, Stream.PICTURE, unchecked=unchecked)
+            pictures = tuple(map(decoded, output.drawn))
+            drawn = replace(drawn, likeness=_likeness(str(likeness)), pictures=pictures)
+            expectations = (*expectations, drawn)
         cells.append(replace(cell, expectations=expectations, pictures=output.pictures))
     ignored = frozenset() if stderr else frozenset({Stream.STDERR})
     return Page(tuple(cells), stored=True, ignored=ignored)
@@ -291,9 +311,14 @@ def read_notebook(notebook: NotebookNode, text: str = "", *, stderr: bool = Fals
 
 def _why_unchecked(node: NotebookNode) -> str:
     """Return why a cell can't be checked: its metadata has ``{"drift": {"unchecked": "why"}}``."""
-    said = node.metadata.get("drift", {})
-    reason = said.get("unchecked", "") if isinstance(said, dict) else ""
+    reason = _told(node, "unchecked")
     return reason if isinstance(reason, str) else ""
+
+
+def _told(node: NotebookNode, name: str) -> Any:
+    """Return what a cell's metadata says to this check."""
+    table = node.metadata.get("drift", {})
+    return table.get(name, "") if isinstance(table, dict) else ""
 
 
 # Files -------------------------------------------------------------------------------
