@@ -20,6 +20,7 @@ from selfattn.drift.outputs import (
     without_addresses,
 )
 from selfattn.drift.pictures import decoded, differing
+from selfattn.drift.tokens import ELISION
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -70,6 +71,8 @@ class PageResult:
     """How many outputs are not text, by what they are."""
     stored: bool = False
     """Whether it is a notebook, whose cells are told by number and not by line."""
+    examples: bool = False
+    """Whether its cells are examples of docstrings."""
 
     @property
     def failed(self) -> bool:
@@ -177,7 +180,7 @@ def _check_cell(cell: Cell, output: Printed, full: Printed | None, how: _How) ->
         if expectation.likeness is not None:
             outcomes.append(_check_pictures(cell, expectation, output, how))
             continue
-        outcome = _check_expectation(cell, expectation, output, full, how.policy)
+        outcome = _check_expectation(cell, expectation, output, full, how)
         if found and _differs_in_addresses(outcome):
             continue
         if not (how.stored and expectation.stream in BESIDE):
@@ -260,8 +263,8 @@ def _check_forms(cell: Cell, output: Printed) -> Iterator[Outcome]:
     unchecked = {e.stream for e in cell.expectations if e.unchecked}
     if not streams or unchecked & {Stream.ALL, Stream.MAIN, Stream.VALUE}:
         return
-    differing = [each for value in output.values for each in value.differing()]
-    for stream, told in differing:
+    others = [each for value in output.values for each in value.differing()]
+    for stream, told in others:
         if stream not in streams:
             yield _of(cell, Kind.FORM, message=told)
 
@@ -277,7 +280,7 @@ def _first(cell: Cell) -> Expectation | None:
 
 
 def _check_expectation(
-    cell: Cell, expectation: Expectation, output: Printed, full: Printed | None, policy: Policy
+    cell: Cell, expectation: Expectation, output: Printed, full: Printed | None, how: _How
 ) -> Outcome:
     """Hold one expectation against what its cell printed."""
     expectation = replace(expectation, text=repeatable(expectation.text))
@@ -288,9 +291,14 @@ def _check_expectation(
         return _of(cell, kind, expectation, message=told, executed=executed)
     precise = full.select(expectation.stream) if full is not None else None
     verdict = compare(
-        expectation.text, executed, policy=policy, precise=precise, waivers=expectation.waivers
+        expectation.text,
+        executed,
+        policy=how.policy,
+        precise=precise,
+        waivers=expectation.waivers,
+        elision="" if how.stored else ELISION,
     )
-    stale = verdict.unmatched + (verdict.unneeded if policy is not Policy.PORTABLE else ())
+    stale = verdict.unmatched + (verdict.unneeded if how.policy is not Policy.PORTABLE else ())
     if not verdict.tokens:
         return _of(cell, Kind.EMPTY, expectation, executed=executed)
     if not verdict.same:
@@ -357,8 +365,8 @@ def compare_runs(
             continue
         runs = [printed(book.cells[cell.index].outputs) for book in (first, second)]
         texts = ([run.select(stream) for run in runs] for stream in (Stream.ALL, *BESIDE))
-        other = next((pair for pair in texts if not compare(*pair).same), None)
+        other = next((pair for pair in texts if not compare(*pair, elision="").same), None)
         if other is not None:
-            verdict = compare(*other)
+            verdict = compare(*other, elision="")
             once, again = other
             yield _of(cell, Kind.UNREPEATABLE, documented=once, executed=again, verdict=verdict)

@@ -9,6 +9,7 @@ explains (:mod:`selfattn.drift.floats`); for that it needs the output at full pr
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from enum import StrEnum
@@ -18,9 +19,12 @@ from selfattn.drift.floats import UNITS, Precise
 from selfattn.drift.tokens import ELISION, Kind, Token, indices, plain, tokens
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-__all__ = ["UNITS", "Accepted", "Difference", "Policy", "Verdict", "Waiver", "compare"]
+__all__ = ["ANYTHING", "UNITS", "Accepted", "Difference", "Policy", "Verdict", "Waiver", "compare"]
+
+ANYTHING = "..."
+"""In a doctest with ``+ELLIPSIS`` it stands for any text."""
 
 _DIFF_LIMIT = 4_000
 """Differing stretches longer than this many tokens are not searched for what moved."""
@@ -58,9 +62,16 @@ class Difference:
     documented_span: tuple[int, int]
     executed_span: tuple[int, int]
     number: bool = False
-    """Whether both are numbers and only the number differs."""
+    """Whether both are numbers, and not the same."""
+    gaps: tuple[str, str] = ("", "")
+    """The white space before each, where each is one piece."""
     note: str = ""
     """Why it is not forgiven, where that needs saying."""
+
+    @property
+    def moved(self) -> int:
+        """By how many columns it stands nearer to or further from what is before it."""
+        return abs(len(self.gaps[0]) - len(self.gaps[1]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +107,7 @@ class Verdict:
         return not self.differences
 
 
-_Key = tuple[Kind, str, bool]
+_Key = tuple[Kind, str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,8 +119,10 @@ class _Side:
     keys: list[_Key]
 
     @classmethod
-    def read(cls, text: str) -> _Side:
-        found = tokens(text)
+    def read(cls, text: str, elision: str, *, flowing: bool) -> _Side:
+        found = tokens(text, elisions=elision == ELISION, flowing=flowing)
+        if elision == ANYTHING:
+            found = [_as_elision(token) if token.text == ANYTHING else token for token in found]
         return cls(plain(text), found, [token.key for token in found])
 
     def span(self, first: int, last: int) -> tuple[int, int]:
@@ -123,6 +136,10 @@ class _Side:
     def first_value(self, first: int, last: int) -> int:
         """Return the place of the first word or number of a stretch; -1 if there is none."""
         return next((i for i in range(first, last) if self.tokens[i].kind in _VALUES), -1)
+
+
+def _as_elision(token: Token) -> Token:
+    return token._replace(kind=Kind.ELISION)
 
 
 _VALUES = (Kind.WORD, Kind.INT, Kind.FLOAT)
@@ -143,13 +160,15 @@ class _Block(NamedTuple):
         return _Block(self.l0 + l0, self.l0 + l1, self.r0 + r0, self.r0 + r1)
 
 
-def compare(
+def compare(  # noqa: PLR0913 - all but the first two have a default
     documented: str,
     executed: str,
     *,
     policy: Policy = Policy.EXACT,
     precise: str | None = None,
     waivers: Sequence[Waiver] = (),
+    elision: str = ELISION,
+    flowing: bool = False,
 ) -> Verdict:
     """Compare a documented output with an executed one.
 
@@ -160,6 +179,9 @@ def compare(
         precise: The same output printed at full precision. Without it *portable* accepts
             nothing that *exact* refuses.
         waivers: Known differences, each of one element.
+        elision: What stands for something that is not shown: a vertical ellipsis alone on a
+            line for rows, :data:`ANYTHING` for any text; an empty text if nothing does.
+        flowing: Whether line breaks and repeated spaces say nothing anywhere.
 
     Returns:
         What differs, what was accepted or waived, and how much was compared.
@@ -172,9 +194,12 @@ def compare(
         [((1,), '0.8210', '0.8211')]
 
     """
-    left = _Side.read(documented)
-    right = left if plain(executed) == left.text else _Side.read(executed)
-    differences = _described(left, right, list(_blocks(left, right)))
+    if plain(executed) == plain(documented):
+        left = right = _Side.read(executed, "", flowing=flowing)  # what it elides, it printed
+    else:
+        left = _Side.read(documented, elision, flowing=flowing)
+        right = _Side.read(executed, "", flowing=flowing)
+    differences = _described(left, right, list(_blocks(left, right, rows=elision == ELISION)))
     remaining, waived, unneeded, unmatched = _waive(differences, waivers, left)
     accepted: list[Accepted] = []
     if policy is Policy.STRUCTURE:
@@ -182,6 +207,7 @@ def compare(
         unneeded = []  # the digits that would say so are not looked at
     elif policy is Policy.PORTABLE and remaining:
         remaining, accepted = _forgive(remaining, right, precise)
+    remaining = list(_misplaced(differences, remaining, policy))
     return Verdict(
         differences=tuple(remaining),
         accepted=tuple(accepted),
@@ -189,38 +215,36 @@ def compare(
         unneeded=tuple(unneeded),
         unmatched=tuple(unmatched),
         numbers=sum(token.kind in _NUMBERS for token in left.tokens),
-        # An elision that was printed itself is one more thing that is as documented.
-        tokens=sum(left is right or token.kind is not Kind.ELISION for token in left.tokens),
+        tokens=sum(token.kind is not Kind.ELISION for token in left.tokens),
     )
 
 
 # Alignment ---------------------------------------------------------------------------
 
 
-def _blocks(left: _Side, right: _Side) -> Iterator[_Block]:
+def _blocks(left: _Side, right: _Side, *, rows: bool) -> Iterator[_Block]:
     """Yield the stretches that differ, in order."""
-    if left is right:
-        return
     cuts = [place for place, token in enumerate(left.tokens) if token.kind is Kind.ELISION]
     if cuts:
-        yield from _around_elisions(left, right, cuts)
+        yield from _around_elisions(left, right, cuts, rows=rows)
     elif left.keys != right.keys:
         yield from _differing(left, right, _Block(0, len(left.keys), 0, len(right.keys)))
 
 
-def _around_elisions(left: _Side, right: _Side, cuts: list[int]) -> Iterator[_Block]:
-    """Compare the shown parts of an output of which rows are left out."""
+def _around_elisions(left: _Side, right: _Side, cuts: list[int], *, rows: bool) -> Iterator[_Block]:
+    """Compare the shown parts of an output of which rows, or any tokens, are left out."""
     end = len(right.keys)
     firsts, lasts = [0, *(cut + 1 for cut in cuts)], [*cuts, len(left.keys)]
     at = 0
     for first, last in zip(firsts, lasts, strict=True):
         length = last - first
+        places = _row_ends(right, at) if rows else range(at, end + 1)
         if not first:
             found: int | None = 0
         elif last == len(left.keys):
-            found = next((p for p in _row_ends(right, at) if p == end - length), None)
+            found = next((p for p in places if p == end - length), None)
         else:
-            found = _search(left, right, first, last, at)
+            found = _search(left, right, first, last, places)
         if found is None:
             yield _Block(first - 1, last, min(at, end), end)
             return
@@ -228,11 +252,11 @@ def _around_elisions(left: _Side, right: _Side, cuts: list[int]) -> Iterator[_Bl
         yield from _differing(left, right, _Block(first, last, found, at))
 
 
-def _search(left: _Side, right: _Side, first: int, last: int, at: int) -> int | None:
-    """Return where a shown part stands after at least one row, as like it as there is one."""
+def _search(left: _Side, right: _Side, first: int, last: int, places: Iterable[int]) -> int | None:
+    """Return where a shown part stands among some places, as like it as there is one."""
     length = last - first
     part, wanted = left.tokens[first:last], left.keys[first:last]
-    ends = [p for p in _row_ends(right, at) if p + length <= len(right.keys)]
+    ends = [p for p in places if p + length <= len(right.keys)]
     for place in ends:
         if right.keys[place : place + length] == wanted:
             return place
@@ -312,9 +336,9 @@ def _one_by_one(left: _Side, right: _Side, block: _Block) -> Iterator[_Block]:
 
 
 def _same_shape(left: Sequence[Token], right: Sequence[Token]) -> bool:
-    """Whether two stretches are equal but for the text of words and numbers."""
+    """Whether two stretches are equal but for the text of words and numbers, and for spaces."""
     return len(left) == len(right) and all(
-        a.kind is b.kind and a.spaced == b.spaced and (a.kind not in _FIXED or a.text == b.text)
+        a.kind is b.kind and (a.kind not in _FIXED or a.text == b.text)
         for a, b in zip(left, right, strict=True)
     )
 
@@ -335,17 +359,33 @@ def _difference(
 ) -> Difference:
     l0, l1, r0, r1 = block
     left_span, right_span = left.span(l0, l1), right.span(r0, r1)
-    one = l1 - l0 == r1 - r0 == 1
-    elided = l0 < l1 and left.tokens[l0].kind is Kind.ELISION
-    return Difference(
+    difference = Difference(
         documented=left.text[slice(*left_span)],
         executed=right.text[slice(*right_span)],
         index=index,
         documented_span=left_span,
         executed_span=right_span,
-        number=one and left.tokens[l0].kind in _NUMBERS and right.tokens[r0].kind in _NUMBERS,
-        note=f"{ELISION} must stand for at least one row, between parts that are shown" * elided,
     )
+    if l0 < l1 and left.tokens[l0].kind is Kind.ELISION:
+        return replace(difference, note=_ELISIONS[left.tokens[l0].text])
+    if not l1 - l0 == r1 - r0 == 1:
+        return difference
+    a, b = left.tokens[l0], right.tokens[r0]
+    number = a.text != b.text and a.kind in _NUMBERS and b.kind in _NUMBERS
+    gaps = (a.gap, b.gap)
+    note = _note(gaps) if a.key[:2] == b.key[:2] else ""
+    return replace(difference, number=number, gaps=gaps, note=note)
+
+
+_ELISIONS = {
+    ELISION: f"{ELISION} must stand for at least one row, between parts that are shown",
+    ANYTHING: f"{ANYTHING} must stand between parts that are printed, in their order",
+}
+
+
+def _note(gaps: tuple[str, str]) -> str:
+    documented, executed = (len(gap) or "no" for gap in gaps)
+    return f"spaces before it: {documented} documented, {executed} executed"
 
 
 # Waivers -----------------------------------------------------------------------------
@@ -387,6 +427,30 @@ def _standing(waiver: Waiver, left: _Side) -> set[int]:
     if waiver.index is not None:
         places = {i for i, index in indices(left.tokens, places).items() if index == waiver.index}
     return {left.tokens[place].start for place in places}
+
+
+# What is forgiven -----------------------------------------------------------------------
+
+
+def _misplaced(
+    differences: Sequence[Difference], remaining: Sequence[Difference], policy: Policy
+) -> Iterator[Difference]:
+    """Yield what is left when spaces are forgiven that a wider or narrower number moved."""
+    kept = {d.documented_span: d for d in remaining}
+    forgiven = [d for d in differences if d.documented_span not in kept]
+    most: float = max((abs(len(d.documented) - len(d.executed)) for d in forgiven), default=0)
+    if policy is Policy.STRUCTURE and forgiven:
+        most = math.inf  # the numbers are others altogether
+    for difference in differences:
+        left = kept.get(difference.documented_span)
+        if left is None and difference.moved > most:
+            yield replace(difference, note=_note(difference.gaps))
+        elif left is not None and not (_only_space(left) and 0 < left.moved <= most):
+            yield left
+
+
+def _only_space(difference: Difference) -> bool:
+    return difference.documented == difference.executed
 
 
 # The portable policy -----------------------------------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import doctest
 import re
+import textwrap
 import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -13,7 +14,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-__all__ = ["Docstring", "find_docstrings", "find_examples", "without_fences"]
+__all__ = [
+    "Docstring",
+    "find_docstrings",
+    "find_examples",
+    "follows_quotes",
+    "without_fences",
+]
 
 _FENCE = re.compile(r"(?m)^[ \t]*(?:```|~~~).*$")
 
@@ -66,4 +73,13 @@ def find_examples(path: Path, text: str) -> dict[int, doctest.Example]:
     if path.suffix == ".py":
         found = find_docstrings(text)
     parse = doctest.DocTestParser().get_examples
-    return {each.line + e.lineno: e for each in found for e in parse(each.text)}
+    examples = {each.line + e.lineno: e for each in found for e in parse(each.text)}
+    for example in examples.values():
+        if follows_quotes(example):
+            example.want = textwrap.dedent(example.want)
+    return examples
+
+
+def follows_quotes(example: doctest.Example) -> bool:
+    """Whether an example begins its docstring: the lines below are indented, and it is not."""
+    return not example.lineno and not example.indent

@@ -10,7 +10,7 @@ from xml.etree import ElementTree as ET
 
 from selfattn.drift.compare import Policy
 from selfattn.drift.kinds import Kind
-from selfattn.drift.report import count, render, summary
+from selfattn.drift.report import count, meaning_and_remedy, render, summary
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -37,15 +37,21 @@ def exit_status(results: Sequence[PageResult]) -> int:
     return 2 if failed or counted.structural or not counted.verified else 0
 
 
-def to_json(results: Sequence[PageResult]) -> str:
-    """Return everything that is known of a check, as JSON."""
+def to_json(results: Sequence[PageResult], *, noun: str = "output") -> str:
+    """Return everything that is known of a check, as JSON.
+
+    Args:
+        results: What came of each page, or of each file with docstrings.
+        noun: What was verified.
+
+    """
     counted = count(results)
     said = {
         "version": 1,
         "status": exit_status(results),
-        "summary": summary(results),
+        "summary": summary(results, noun=noun),
         "counts": {name: getattr(counted, name) for name in counted.__dataclass_fields__},
-        "pages": [_page(page) for page in results],
+        "files" if noun == "example" else "pages": [_page(page) for page in results],
     }
     # ASCII: what a cell printed needs no particular encoding to be valid.
     return json.dumps(said, indent=2) + "\n"
@@ -56,19 +62,19 @@ def _page(page: PageResult) -> dict[str, Any]:
         "file": page.file,
         "policy": page.policy.value,
         "environment": dict(page.environment),
-        "cells": page.cells,
+        "examples" if page.examples else "cells": page.cells,
         "skipped": dict(page.skipped),
-        "outcomes": [_outcome(outcome) for outcome in page.outcomes],
+        "outcomes": [_outcome(outcome, examples=page.examples) for outcome in page.outcomes],
     }
 
 
-def _outcome(outcome: Outcome) -> dict[str, Any]:
+def _outcome(outcome: Outcome, *, examples: bool) -> dict[str, Any]:
     verdict = outcome.verdict
+    place = {"cell": outcome.cell, "cell_line": outcome.cell_line}
     return {
         "kind": outcome.kind.label,
         "line": outcome.line,
-        "cell": outcome.cell,
-        "cell_line": outcome.cell_line,
+        **({"example": outcome.cell} if examples else place),
         "message": outcome.message,
         "documented": outcome.documented,
         "executed": outcome.executed,
@@ -121,12 +127,14 @@ _COUNTED = {
 
 
 def _case(suite: ET.Element, page: PageResult, outcome: Outcome) -> None:
-    place = f"cell {outcome.cell}, line {outcome.line}" if outcome.cell else f"line {outcome.line}"
+    unit = "example" if page.examples else "cell"
+    place = f"{unit} {outcome.cell}, " * bool(outcome.cell) + f"line {outcome.line}"
     case = ET.SubElement(suite, "testcase", classname=page.file, name=place, file=page.file)
     case.set("line", str(outcome.line))
     if outcome.kind.fails:
         tag = "error" if outcome.kind.unknown else "failure"
-        told = ET.SubElement(case, tag, type=outcome.kind.label, message=outcome.kind.meaning)
+        meaning, _ = meaning_and_remedy(page, outcome.kind)
+        told = ET.SubElement(case, tag, type=outcome.kind.label, message=meaning)
         told.text = _printable(_alone(page, outcome))
     elif outcome.kind is Kind.UNCHECKED:
         ET.SubElement(case, "skipped", message=outcome.message)
@@ -164,7 +172,8 @@ def _annotation(page: PageResult, outcome: Outcome) -> str:
     In a notebook the place is a cell, which a line of its file doesn't name.
     """
     told = _alone(page, outcome)
-    return told if page.stored else outcome.kind.meaning + told.partition(outcome.kind.meaning)[2]
+    meaning, _ = meaning_and_remedy(page, outcome.kind)
+    return told if page.stored else meaning + told.partition(meaning)[2]
 
 
 def _data(text: str) -> str:

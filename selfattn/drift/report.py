@@ -19,7 +19,15 @@ if TYPE_CHECKING:
     from selfattn.drift.check import Outcome, PageResult
     from selfattn.drift.compare import Difference
 
-__all__ = ["Counts", "count", "describe_environment", "render", "summary", "use_color"]
+__all__ = [
+    "Counts",
+    "count",
+    "describe_environment",
+    "meaning_and_remedy",
+    "render",
+    "summary",
+    "use_color",
+]
 
 WIDTH = 100
 """Columns that a report is readable in."""
@@ -55,6 +63,34 @@ _OF_NOTEBOOKS = {
     ),
 }
 """What is said otherwise of notebooks, which have no expectations to write options in."""
+_OF_DOCSTRINGS = {
+    Kind.UNDOCUMENTED: (
+        "an example prints and nothing is documented below it",
+        "write below it what it prints, or give the value a name",
+    ),
+    Kind.UNCHECKED: ("the example is skipped", ""),
+    Kind.RAISED: (
+        "an example raised an error that it doesn't document",
+        "mend the example, or write the traceback below it",
+    ),
+    Kind.ADDRESS: (
+        Kind.ADDRESS.meaning,
+        "print something else, or write `...` for the address, with `# doctest: +ELLIPSIS`",
+    ),
+    Kind.DEAD_KERNEL: (
+        "the process ended in an example",
+        "run the example alone to see why: it exits, is killed, or crashes in compiled code",
+    ),
+    Kind.UNREADABLE: (
+        "a module can't be imported, or a docstring can't be read",
+        "mend what the message names",
+    ),
+    Kind.NOTHING_CHECKED: (
+        "there is no example",
+        "write one that prints something that matters, or don't name what has none",
+    ),
+}
+"""What is said otherwise of docstrings."""
 _RED, _GREEN, _BOLD, _DIM, _END = "\x1b[31m", "\x1b[32m", "\x1b[1m", "\x1b[2m", "\x1b[0m"
 
 
@@ -259,10 +295,10 @@ def _outcome(page: PageResult, outcome: Outcome, paint: _Paint) -> Iterator[str]
     cell = ""
     if outcome.cell and not page.stored:
         cell = f" in cell {outcome.cell} (line {outcome.cell_line})"
+    if outcome.cell and page.examples:
+        cell = f" in example {outcome.cell}"
     label = outcome.kind.label
-    meaning, remedy = outcome.kind.meaning, outcome.kind.remedy
-    if page.stored:
-        meaning, remedy = _OF_NOTEBOOKS.get(outcome.kind, (meaning, remedy))
+    meaning, remedy = meaning_and_remedy(page, outcome.kind)
     wide = len(f"{place}: {label}{cell}: {meaning}") > WIDTH
     label = paint(label, _RED if outcome.kind.fails else _GREEN)
     gap = "\n    " if wide else " "
@@ -281,6 +317,14 @@ def _outcome(page: PageResult, outcome: Outcome, paint: _Paint) -> Iterator[str]
         yield from _hint(outcome)
     elif remedy:
         yield f"    {paint('to do:', _DIM)} {remedy}"
+
+
+def meaning_and_remedy(page: PageResult, kind: Kind) -> tuple[str, str]:
+    """Return what a kind of outcome means on a page, in a notebook or in docstrings."""
+    said = (kind.meaning, kind.remedy)
+    if page.stored:
+        return _OF_NOTEBOOKS.get(kind, said)
+    return _OF_DOCSTRINGS.get(kind, said) if page.examples else said
 
 
 def _folded(line: str) -> list[str]:
@@ -403,12 +447,13 @@ def _printed(page: PageResult, outcome: Outcome, paint: _Paint) -> Iterator[str]
     if outcome.kind not in (Kind.UNDOCUMENTED, Kind.EMPTY) or not outcome.executed:
         return
     lines = plain(outcome.executed).splitlines()
-    if not page.stored:
+    fenced = not (page.stored or page.examples)
+    if fenced:
         yield "    ```{expected-output}"
     yield from (f"    {paint(line, _GREEN)}" for line in lines[:_MOST_LINES])
     if len(lines) > _MOST_LINES:
         yield f"    (and {_many(len(lines) - _MOST_LINES, 'more line')})"
-    if not page.stored:
+    if fenced:
         yield "    ```"
 
 

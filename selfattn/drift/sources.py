@@ -21,7 +21,16 @@ if TYPE_CHECKING:
     from myst_parser.config.main import MdParserConfig
     from nbformat import NotebookNode
 
-__all__ = ["DIRECTIVE", "Cell", "Expectation", "Page", "load", "read_notebook", "read_page"]
+__all__ = [
+    "DIRECTIVE",
+    "Cell",
+    "Expectation",
+    "Page",
+    "is_notebook",
+    "load",
+    "read_notebook",
+    "read_page",
+]
 
 DIRECTIVE = "expected-output"
 
@@ -324,6 +333,11 @@ def _told(node: NotebookNode, name: str) -> Any:
 # Files -------------------------------------------------------------------------------
 
 
+def is_notebook(path: Path) -> bool:
+    """Whether a file is a notebook and not a page, by its ending."""
+    return path.suffix.lower() == ".ipynb"
+
+
 def load(
     path: Path, *, text: str | None = None, stderr: bool = False
 ) -> tuple[Page, NotebookNode] | None:
@@ -351,10 +365,13 @@ def load(
     # Outside a book nobody says which of MyST's extensions are on; these hide no cell.
     config = MdParserConfig(enable_extensions={"amsmath", "colon_fence", "dollarmath"})
     text = path.read_text("utf-8-sig") if text is None else text
-    if path.suffix == ".ipynb":
+    if is_notebook(path):
         with warnings.catch_warnings():  # notebooks as they stand lack ids, and are fine
             warnings.simplefilter("ignore")
             notebook = nbformat.reads(text, as_version=4)  # type: ignore[no-untyped-call]
+        for name in ("kernelspec", "language_info"):
+            if not isinstance(notebook.metadata.get(name, {}), dict):
+                del notebook.metadata[name]  # null, say: then it names none
         return read_notebook(notebook, text, stderr=stderr), notebook
     nested = tuple(_nested(text, config))
     if not is_myst_markdown_notebook(text):

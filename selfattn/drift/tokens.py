@@ -1,10 +1,11 @@
 """Read the text of an output into tokens: any text, nothing evaluated, nothing raised.
 
-What makes no difference to a reader makes no difference to the tokens: how often a
-space is repeated, where a line is wrapped inside brackets, padding beside a bracket or
-before a comma, blank lines, terminal colours, the counter of a ``grad_fn`` and the
-accelerator on which a tensor lives. Everything else does: each digit, sign, exponent,
-bracket, comma, word and, outside brackets, each line break.
+What makes no difference to a reader makes no difference to the tokens: in tensors, arrays
+and lists of numbers, where a line is wrapped and how a number is padded
+(:mod:`selfattn.drift.layout`); blank lines, space at the end of a line, terminal colours,
+the zero that newer versions of PyTorch put after a ``grad_fn``, and the accelerator on which
+a tensor lives. Everything else does: each digit, sign, exponent, bracket, comma, word, line
+break and, between them and before them, each space.
 """
 
 from __future__ import annotations
@@ -16,8 +17,10 @@ from enum import Enum
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
+from selfattn.drift.layout import loose_gaps
+
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 __all__ = ["ELISION", "Kind", "Token", "groups", "index_of", "indices", "plain", "tokens"]
 
@@ -45,13 +48,33 @@ class Token(NamedTuple):
     text: str
     start: int
     end: int
-    spaced: bool
-    """Whether white space that counts stands before it."""
+    gap: str
+    """The white space before it that counts: one space at most where layout says nothing."""
 
     @property
-    def key(self) -> tuple[Kind, str, bool]:
+    def key(self) -> tuple[Kind, str, str]:
         """What two tokens must share to be equal."""
-        return self.kind, self.text, self.spaced
+        return self.kind, self.text, self.gap
+
+    @property
+    def is_line(self) -> bool:
+        """Whether it is a line break."""
+        return self.kind is Kind.LINE
+
+    @property
+    def is_number(self) -> bool:
+        """Whether it is an integer or a float."""
+        return self.kind is Kind.FLOAT or self.kind is Kind.INT
+
+    @property
+    def is_word(self) -> bool:
+        """Whether it is a word."""
+        return self.kind is Kind.WORD
+
+    @property
+    def is_elision(self) -> bool:
+        """Whether it stands for rows that are not shown."""
+        return self.kind is Kind.ELISION
 
 
 _PATTERN = re.compile(
@@ -77,18 +100,13 @@ _PATTERN = re.compile(
     re.VERBOSE,
 )
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
-_BRACKET = re.compile(r"[()\[\]{}]")
 _SPACE = re.compile(r"\s+")
-_BLANK = re.compile(r"[^\S\n]+")
-_COUNTER = re.compile(r"\d+>$")
+_COUNTER = re.compile(r"(?<=Backward)0?>$")
 _PAIRS = {")": "(", "]": "[", "}": "{"}
+_OPENING = frozenset(_PAIRS.values())
 _GROUPS = _PATTERN.groupindex
 _NUMBER, _LINE, _OPEN, _CLOSE = (_GROUPS[name] for name in ("number", "line", "open", "close"))
 _DEVICE, _GRAD, _ELISION = (_GROUPS[name] for name in ("device", "grad", "elision"))
-_SPECIAL = frozenset((_DEVICE, _GRAD, _ELISION))
-# White space after the beginning or a bracket doesn't count, nor before a bracket or a comma.
-_TIGHT = frozenset((0, _OPEN))
-_FLUSH = frozenset((_CLOSE, _DEVICE, _GROUPS["comma"]))
 _KINDS = {
     _NUMBER: Kind.FLOAT,
     _OPEN: Kind.OPEN,
@@ -100,20 +118,23 @@ _KINDS = {
     _GRAD: Kind.WORD,
     _ELISION: Kind.ELISION,
 }
-_INTEGER = Kind.INT  # a plain name: looking up a member for each token takes its time
+_INTEGER, _BREAK = Kind.INT, Kind.LINE  # plain names: to look up a member takes its time
 _new = partial(tuple.__new__, Token)
 
 
 def plain(text: str) -> str:
-    """Return a text without terminal colours and trailing space: what tokens' places count in."""
-    return _ANSI.sub("", text).rstrip()
+    """Return a text as it looks, without colours and trailing space: tokens' places count in it."""
+    return _ANSI.sub("", text).expandtabs().rstrip()
 
 
-def tokens(text: str) -> list[Token]:
+def tokens(text: str, *, elisions: bool = True, flowing: bool = False) -> list[Token]:
     r"""Read a text into tokens.
 
     Args:
         text: Any text: what PyTorch, NumPy or Python printed, or anything else.
+        elisions: Whether ``⋮`` alone on a line stands for rows that are not
+            shown; if not, it is a word.
+        flowing: Whether line breaks and repeated spaces say nothing anywhere.
 
     Returns:
         The tokens in order. Two texts are the same output if and only if the ``key`` of
@@ -127,10 +148,11 @@ def tokens(text: str) -> list[Token]:
         True
 
     """
-    text = plain(text)
-    brackets = ((match.group(), match.start()) for match in _BRACKET.finditer(text))
     with _collector_at_rest():
-        return _read(text, _matched(brackets))
+        read = list(_read(plain(text), elisions=elisions))
+        partners = _partners(_brackets(read))
+        kept = _without_layout(read, partners, loose_gaps(read, partners))
+        return _flowing(kept) if flowing else list(kept)
 
 
 @contextmanager
@@ -145,63 +167,97 @@ def _collector_at_rest() -> Iterator[None]:
             gc.enable()
 
 
-def _read(text: str, matched: Collection[int]) -> list[Token]:
-    found: list[Token] = []
-    in_tensor: list[bool] = []  # for each open bracket, whether it is that of `tensor(`
-    before = 0
+def _read(text: str, *, elisions: bool) -> Iterator[Token]:
+    """Yield all tokens with the space before them, and a line break before each further line."""
+    last = 0
     broken = False
+    begun = False
     for match in _PATTERN.finditer(text):
         group = match.lastindex or 0
+        end = match.end()
         if group == _LINE:
-            broken = True
+            broken, last = begun, end
             continue
-        first, end = match.span()
         piece = match[group]
         start = end - len(piece)
         kind = _KINDS[group]
         if group == _NUMBER and piece.lstrip("+-").isdecimal():
             kind = _INTEGER
-        elif group in _SPECIAL:
-            if group == _DEVICE and in_tensor and in_tensor[-1]:
-                continue
-            kind, piece = _special(kind, piece, text, start, inside=bool(in_tensor))
+        elif group == _GRAD:
+            piece = _COUNTER.sub(">", piece)
+        elif group == _ELISION and (
+            not elisions or text[text.rfind("\n", 0, start) + 1 : start].strip()
+        ):
+            kind = Kind.MARK if elisions else Kind.WORD
         if broken:
-            if before and not in_tensor:
-                found.append(Token(Kind.LINE, "\n", start, start, spaced=False))
-            first = -1 if in_tensor else start
-            broken = False
-        spaced = start > first and before not in _TIGHT and group not in _FLUSH
-        if start in matched:
-            if group == _OPEN:
-                in_tensor.append(piece == "(" and bool(found) and found[-1].text == "tensor")
+            yield _new((_BREAK, "\n", start, start, ""))
+        yield _new((kind, piece, start, end, text[last:start]))
+        last = end
+        broken, begun = False, True
+
+
+def _without_layout(
+    read: Sequence[Token], partners: Mapping[int, int], loose: Collection[int]
+) -> Iterator[Token]:
+    """Take out what makes no difference: layout that says nothing, and a tensor's device."""
+    in_tensor: list[bool] = []  # for each open bracket, whether it is that of `tensor(`
+    before = ""
+    broken = False
+    head = _head(read, loose)
+    for place, token in enumerate(read):
+        kind, text, start, end, gap = token
+        if kind is _BREAK and place in loose:
+            broken = True
+            continue
+        if text.startswith(",") and len(text) > 1:
+            if in_tensor and in_tensor[-1]:
+                continue
+            text = _SPACE.sub(" ", text) if place in loose else text
+        if place in loose:
+            tight = before in _OPENING or kind is Kind.CLOSE or text.startswith(",")
+            gap = " " if before and (gap or broken) and not tight else ""
+        elif place <= head:
+            gap = ""
+        broken = False
+        if place in partners:
+            if kind is Kind.OPEN:
+                in_tensor.append(text == "(" and before == "tensor")
             else:
                 in_tensor.pop()
-        found.append(_new((kind, piece, start, end, spaced)))
-        before = group
-    return found
+        yield _new((kind, text, start, end, gap))
+        before = text
 
 
-def _special(kind: Kind, piece: str, text: str, start: int, *, inside: bool) -> tuple[Kind, str]:
-    """Take from a rare piece what makes no difference; an elision that isn't alone is a mark."""
-    if kind is Kind.WORD:
-        return kind, _COUNTER.sub(">", piece)
-    if kind is Kind.MARK:
-        return kind, (_SPACE if inside else _BLANK).sub(" ", piece)
-    alone = not text[text.rfind("\n", 0, start) + 1 : start].strip()
-    return kind if alone else Kind.MARK, piece
+def _flowing(found: Iterable[Token]) -> list[Token]:
+    """Make a space of each line break and of any space."""
+    flow: list[Token] = []
+    broken = False
+    for token in found:
+        if token.kind is not _BREAK:
+            gap = " " if flow and (token.gap or broken) else ""
+            flow.append(token._replace(gap=gap))
+        broken = token.kind is _BREAK
+    return flow
 
 
-def _matched(brackets: Iterable[tuple[str, int]]) -> set[int]:
-    """Return the places of the brackets that have a partner, properly nested."""
+def _head(read: Sequence[Token], loose: Collection[int]) -> int:
+    """Return 0 if a text begins with an array, whose place on its line says nothing; or -1."""
+    names = (place for place, token in enumerate(read) if not (token.is_word or token.text == "."))
+    first = next(names, -1)
+    return 0 if first >= 0 and read[first].kind is Kind.OPEN and first + 1 in loose else -1
+
+
+def _partners(brackets: Iterable[tuple[str, int]]) -> dict[int, int]:
+    """Return for each bracket that has a partner, properly nested, the place of that."""
     stack: list[tuple[str, int]] = []
-    matched: set[int] = set()
+    partners: dict[int, int] = {}
     for bracket, place in brackets:
         if bracket not in _PAIRS:
             stack.append((bracket, place))
         elif stack and stack[-1][0] == _PAIRS[bracket]:
-            matched.add(stack.pop()[1])
-            matched.add(place)
-    return matched
+            start = stack.pop()[1]
+            partners[place], partners[start] = start, place
+    return partners
 
 
 def _brackets(found: Sequence[Token]) -> Iterable[tuple[str, int]]:
@@ -219,7 +275,7 @@ def groups(found: Sequence[Token]) -> list[int]:
         [-1, 0, 0, 0, 0, 0, 0, 0, -1, 1, 1, 1]
 
     """
-    matched = _matched(_brackets(found))
+    matched = _partners(_brackets(found))
     numbers: list[int] = []
     around = [-1]
     count = 0
@@ -251,7 +307,7 @@ def indices(found: Sequence[Token], positions: Collection[int]) -> dict[int, tup
     """Return where each of some tokens stands in the brackets around it, counted from 0."""
     if not positions:
         return {}
-    matched = _matched(_brackets(found))
+    matched = _partners(_brackets(found))
     places: dict[int, tuple[int, ...]] = {}
     path: list[int] = []
     fresh: list[bool] = []
@@ -275,6 +331,6 @@ def _advance(path: list[int], fresh: list[bool], token: Token) -> None:
     """Count an item where one begins: after a bracket, a comma or white space."""
     if token.text == ",":
         fresh[-1] = True
-    elif fresh[-1] or token.spaced:
+    elif fresh[-1] or token.gap:
         path[-1] += 1
         fresh[-1] = False

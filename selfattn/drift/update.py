@@ -201,7 +201,7 @@ def _rewritten(outcome: Outcome, waivers: Sequence[Waiver] = ()) -> list[str]:
     for d in sorted(differences, key=lambda d: d.documented_span, reverse=True):
         first, last = d.documented_span
         text = text[:first] + executed[slice(*d.executed_span)] + text[last:]
-    if not all(d.number for d in differences):
+    if not all(d.number and d.gaps[0] == d.gaps[1] for d in differences):
         kept = waivers or ELISION in documented
         verdict = compare(text, executed, waivers=waivers)
         text = text if kept and verdict.same and not verdict.unmatched else executed

@@ -22,6 +22,7 @@ import selfattn.drift.__main__ as command
 from selfattn.drift.check import Outcome, PageResult
 from selfattn.drift.compare import Policy, compare
 from selfattn.drift.kinds import Kind
+from selfattn.drift.tell import guarded
 from selfattn.drift.verify import Settings, planned
 from selfattn.runner.results import Execution
 
@@ -206,6 +207,65 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> Ran:
         patch.setenv("GITHUB_ACTIONS", "true")
         status = command.main([str(folder), "--json", "--junit", str(folder / "j.xml"), "-v"])
     return Ran(status, stdout.getvalue(), stderr.getvalue(), folder)
+
+
+def odd(metadata: object) -> str:
+    made = json.loads(notebook(cell("print(1)", stream("1\n"))))
+    return json.dumps(made | {"metadata": metadata})
+
+
+@pytest.mark.parametrize("name", ["kernelspec", "language_info"])
+@pytest.mark.parametrize("value", [None, "python3", 3, []])
+def test_metadata_that_is_no_table_is_as_good_as_none(
+    name: str, value: object, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "odd.ipynb").write_text(odd({name: value}))
+    assert command.main([str(tmp_path / "odd.ipynb")]) == 0
+    assert "1 output verified" in capsys.readouterr().out
+
+
+def test_one_bad_file_costs_no_other_its_result(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def crash(page: object, made: Any, **options: Any) -> Any:
+        if "crash" in options["file"]:
+            raise AttributeError("ours")
+        return really(page, made, **options)
+
+    really = command.verify
+    monkeypatch.setattr(command, "verify", crash)
+    names = ("a.md", "crash.md", "other.TXT", "prose.md", "up.MD", "z.IPYNB")
+    texts = (GOOD, GOOD, GOOD, "# No cell", GOOD, odd(None))
+    for file, text in zip(names, texts, strict=True):
+        (tmp_path / file).write_text(text)
+    assert command.main([*(str(tmp_path / file) for file in names), "--json"]) == 2
+    pages = json.loads(capsys.readouterr().out)["pages"]
+    told = {Path(p["file"]).name: [o["kind"] for o in p["outcomes"]] for p in pages}
+    assert told == {
+        "a.md": ["verified"],
+        "crash.md": ["could-not-check"],
+        "other.TXT": ["unreadable"],
+        "prose.md": ["nothing-checked"],
+        "up.MD": ["verified"],
+        "z.IPYNB": ["unreadable"],
+    }
+
+
+def test_folder_without_pages_is_an_error(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        command.main([str(tmp_path)])
+    assert ended.value.code == 2
+    assert "no page or notebook below" in capsys.readouterr().err
+
+
+def test_crash_of_the_command_is_no_drift(capsys: pytest.CaptureFixture[str]) -> None:
+    def crash() -> int:
+        raise AttributeError("ours")
+
+    assert guarded(crash) == 2
+    assert "nothing is known: please report this" in capsys.readouterr().err
 
 
 def test_each_file_is_told_once(ran: Ran) -> None:

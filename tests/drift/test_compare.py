@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from selfattn.drift.compare import UNITS, Difference, Policy, Verdict, Waiver, compare
+from selfattn.drift.compare import ANYTHING, UNITS, Difference, Policy, Verdict, Waiver, compare
 from selfattn.drift.floats import SHORT_UNITS, FloatKind, Precise, ulp_distance
 from selfattn.drift.tokens import ELISION, tokens
 
@@ -272,7 +272,77 @@ def test_numbers_that_no_float_can_hold_are_refused(number: str, other: str) -> 
     assert not portable("[0.5, 0.1]", f"[{number}, 0.1]", f"[{number}, 0.1]").same
 
 
+# Space that means something ----------------------------------------------------------
+
+TABLE = "   loss  step\n0  9.99     1\n1  0.50     2"
+WIDER = "   loss   step\n0  10.00     1\n1   0.50     2"
+
+
+def test_alignment_that_a_wider_number_moved_is_forgiven_with_it() -> None:
+    precise = WIDER.replace("10.00", "9.994999885559082")
+    assert portable(TABLE, WIDER, precise).same
+    assert not compare(TABLE, WIDER).same
+    waiver = Waiver("9.99", "10.00", "known")
+    assert compare(TABLE, WIDER, waivers=[waiver]).same
+    assert compare(TABLE, WIDER, policy=Policy.STRUCTURE).same
+
+
+def test_alignment_is_not_forgiven_beyond_what_was_moved() -> None:
+    moved = WIDER.replace("1   0.50     2", "1   0.50   2")
+    precise = moved.replace("10.00", "9.994999885559082")
+    (difference,) = portable(TABLE, moved, precise).differences
+    assert (difference.documented, difference.moved) == ("2", 2)
+    (difference,) = compare("a  1", "a 1").differences
+    assert difference.note == "spaces before it: 2 documented, 1 executed"
+    assert not difference.number
+
+
+def test_a_number_that_changed_and_moved_is_not_forgiven_for_its_place() -> None:
+    (difference,) = portable("a 0.1234", "a     0.1235", "a     0.12345001").differences
+    assert "spaces before it" in difference.note
+
+
 # Elisions ----------------------------------------------------------------------------
+
+
+def test_an_elision_may_be_text() -> None:
+    assert compare(f"1\n{ELISION}\n3", "1\n2\n3").same
+    assert not compare(f"1\n{ELISION}\n3", "1\n2\n3", elision="").same
+    assert compare(f"1\n{ELISION}\n3", f"1 \n{ELISION}\n3", elision="").same
+
+
+def test_an_output_that_prints_an_elision_is_itself() -> None:
+    verdict = compare(ELISION, f"{ELISION}\n")
+    assert verdict.same
+    assert verdict.tokens == 1
+
+
+@pytest.mark.parametrize(
+    ("documented", "executed", "same"),
+    [
+        ("[0.1, ..., 0.3]", "[0.1, 0.2,\n 0.3]", True),
+        ("[0.1, ..., 0.3]", "[0.1, 0.3]", False),
+        ("[0.1 ..., 0.3]", "[0.1, 0.3]", True),
+        ("a ... d ... 0.5", "a b c d 0.5", True),
+        ("a ... d ... 0.5", "a b c d e 0.6", False),
+        ("a ... d", "a b c", False),
+        ("a b ...", "a", False),
+        ("...", "a", True),
+    ],
+)
+def test_anything_stands_for_any_tokens(documented: str, executed: str, same: bool) -> None:  # noqa: FBT001 - a column
+    assert compare(documented, executed, elision=ANYTHING).same is same
+
+
+def test_numbers_around_anything_are_compared() -> None:
+    (difference,) = compare("[0.1, ..., 0.3]", "[0.1, 0.2, 0.4]", elision=ANYTHING).differences
+    assert (difference.documented, difference.executed) == ("0.3", "0.4")
+
+
+def test_spaces_say_nothing_where_a_text_flows() -> None:
+    assert compare("a\n  b c", "a b   c", flowing=True).same
+    assert not compare("a b", "ab", flowing=True).same
+
 
 LINES = "\n".join(f"{name} 0.{place}" for place, name in enumerate("abcdefg"))
 ROWS = "tensor([[1, 2],\n [3, 4],\n [5, 6],\n [7, 8],\n [9, 0]])"

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import doctest
 import importlib
+import json
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
+from xml.etree import ElementTree as ET
 
 import pytest
 
 from selfattn.drift.compare import Policy
-from selfattn.drift.doctests import Checker, check_module, check_text, main
+from selfattn.drift.doctests import Checker, check_module, check_text
+from selfattn.drift.doctests.__main__ import main
 from selfattn.drift.kinds import Kind
 from selfattn.drift.verify import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
     from types import ModuleType
 
 EXACT = Settings(Policy.EXACT)
@@ -58,9 +61,39 @@ def module(folder: Path, docstring: str, name: str = "examples_of_mine") -> Modu
         ("", "1", False),
     ],
 )
-@pytest.mark.parametrize("flags", [0, doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE])
-def test_checker(want: str, got: str, same: bool, flags: int) -> None:  # noqa: FBT001 - a column
+def test_checker(want: str, got: str, same: bool) -> None:  # noqa: FBT001 - a column
+    assert Checker().check_output(want + "\n", got + "\n", 0) is same
+
+
+FLOWING = doctest.NORMALIZE_WHITESPACE
+
+
+@pytest.mark.parametrize(
+    ("flags", "want", "got", "same"),
+    [
+        (doctest.ELLIPSIS, "[0.1, ..., 0.3]", "[0.1, 0.2,\n 0.3]", True),
+        (doctest.ELLIPSIS, "[0.1, ..., 0.3]", "[0.1, 0.2, 0.4]", False),
+        (doctest.ELLIPSIS, "<a at 0x...>", "<a at 0x7f00>", True),
+        (doctest.ELLIPSIS, "pi 3.14...", "pi 3.14159", True),
+        (doctest.ELLIPSIS, "pi 3.15...", "pi 3.14159", False),
+        (doctest.ELLIPSIS, "a\n...\nd", "a\nb\nc\nd", True),
+        (doctest.ELLIPSIS, "1...", "True", False),
+        (FLOWING, "a b\nc", "a   b c", True),
+        (FLOWING, "a b", "ab", False),
+        (FLOWING, "a 0.1", "a  0.2", False),
+        (FLOWING | doctest.ELLIPSIS, "a ... d", "a b\n  c\n  d", True),
+        (0, "a b", "a  b", False),
+        (doctest.DONT_ACCEPT_BLANKLINE, "<BLANKLINE>", "<BLANKLINE>", True),
+        (doctest.DONT_ACCEPT_BLANKLINE, "a\n<BLANKLINE>", "a\n\n", False),
+    ],
+)
+def test_option_flags_of_the_checker(want: str, got: str, flags: int, same: bool) -> None:  # noqa: FBT001 - a column
     assert Checker().check_output(want + "\n", got + "\n", flags) is same
+    if flags & doctest.ELLIPSIS and "\n" not in got:  # in one line, the standard library is right
+        assert doctest.OutputChecker().check_output(want + "\n", got + "\n", flags | TRUE) is same
+
+
+TRUE = doctest.DONT_ACCEPT_TRUE_FOR_1
 
 
 def test_checker_serves_in_another_suite(capsys: pytest.CaptureFixture[str]) -> None:
@@ -89,8 +122,19 @@ def test_checker_serves_in_another_suite(capsys: pytest.CaptureFixture[str]) -> 
         (f"{RAISING}ZeroDivisionError: division by one", [Kind.DRIFT]),
         (">>> object()\n<object object at 0x7f00>", [Kind.ADDRESS]),
         (">>> 1\n1\n>>> 2  # doctest: +SKIP\n3", [Kind.VERIFIED, Kind.UNCHECKED]),
-        (IGNORING + "ZeroDivisionError: division by one", [Kind.DRIFT]),
-        (">>> [1, 2]  # doctest: +ELLIPSIS\n[1, ...]", [Kind.DRIFT]),
+        (IGNORING + "ZeroDivisionError: division by one", [Kind.VERIFIED]),
+        (IGNORING + "some.where.ZeroDivisionError", [Kind.VERIFIED]),
+        (IGNORING + "ValueError: division by zero", [Kind.DRIFT]),
+        (">>> [1, 2]  # doctest: +ELLIPSIS\n[1, ...]", [Kind.VERIFIED]),
+        (">>> object()  # doctest: +ELLIPSIS\n<object object at 0x...>", [Kind.VERIFIED]),
+        (">>> [1, 2]\n[1, ...]", [Kind.DRIFT]),
+        (">>> 'a  b'  # doctest: +NORMALIZE_WHITESPACE\n'a b'", [Kind.VERIFIED]),
+        (">>> import os\n>>> os._exit(0)\n>>> 1\n1", [Kind.RAISED, Kind.VERIFIED]),
+        (">>> exit(0)\n>>> 1\n1", [Kind.RAISED, Kind.VERIFIED]),
+        (">>> import unittest\n>>> raise unittest.SkipTest('no')", [Kind.UNCHECKED]),
+        (">>> import pytest\n>>> pytest.skip('no')", [Kind.UNCHECKED]),
+        (">>> print('  a')\n  a", [Kind.VERIFIED]),
+        (">>> print('a')\n  a", [Kind.DRIFT]),
     ],
 )
 def test_outcomes_of_an_example(example: str, kinds: list[Kind], folder: Path) -> None:
@@ -149,7 +193,7 @@ def test_text_files_are_checked(folder: Path) -> None:
     [
         (">>> 0.5\n0.5", 0, "1 example verified ("),
         (">>> 0.5\n0.6", 1, "1 example drifted, 0 examples verified ("),
-        ("No example at all.", 2, "nothing was checked"),
+        ("No example at all.", 2, "1 failure, 0 examples verified ("),
         (">>> 1  # doctest: +SKIP\n2", 2, "nothing was checked"),
     ],
 )
@@ -185,6 +229,77 @@ def test_command_walks_a_package_and_names_the_place(
     told = capsys.readouterr().out
     assert "mine/inner.py:2: drift" in told
     assert "documented 3, executed 2" in told
+
+
+NEIGHBOURS = {
+    "a_right": '""">>> 1\n1\n"""\n',
+    "b_exits": '""">>> 1\n1\n"""\nimport sys\nsys.exit(0)\n',
+    "c_leaves": '""">>> 1\n1\n"""\nimport os\nos._exit(0)\n',
+    "d_lacks": '""">>> 1\n1\n"""\nimport no_such_module_of_mine\n',
+    "e_skipped": '""">>> 1\n1\n"""\nimport pytest\npytest.importorskip("no_such_module_of_mine")\n',
+    "f_malformed": (
+        '""">>> 1\n1\n"""\n\ndef f():\n    """Do.\n\n    >>> if 1:\n  ...   2\n    """\n'
+    ),
+    "g_killed": '"""\n>>> 1\n1\n>>> import os\n>>> os.kill(os.getpid(), 9)\n>>> 2\n2\n"""\n',
+    "h_hidden": (
+        '"""No example here."""\nclass Odd:\n    def __getattr__(self, name):\n'
+        "        raise KeyError(name)\n\nodd = Odd()\n\n"
+        'def f():\n    """\n    >>> 3\n    3\n    """\n'
+    ),
+    "i_silent": "raise SystemExit(0)  # no example, so not imported\n",
+    "j_talks": 'print("on import")\n""">>> print(5)\n6\n"""\n__doc__ = ">>> 5\\n6\\n"\n',
+}
+
+
+def test_each_module_is_alone(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    package = folder / "mine"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    for name, text in NEIGHBOURS.items():
+        (package / f"{name}.py").write_text(text)
+    assert main(["mine", "--json", "--junit", "junit.xml"]) == 1
+    report = json.loads(capfd.readouterr().out)
+    told = {
+        Path(file["file"]).stem: [(o["kind"], o["line"], o["message"]) for o in file["outcomes"]]
+        for file in report["files"]
+    }
+    good = ("verified", 1, "")
+    assert told["a_right"] == [good]
+    assert told["b_exits"] == [("unreadable", 1, "SystemExit: 0")]
+    assert [(kind, line) for kind, line, _ in told["c_leaves"]] == [("dead-kernel", 1)]
+    assert "ended with status 0 before" in told["c_leaves"][0][2]
+    assert told["d_lacks"][0][2].endswith("No module named 'no_such_module_of_mine'")
+    assert told["e_skipped"][0][0] == "unchecked"
+    assert ("unreadable", 8) in [(kind, line) for kind, line, _ in told["f_malformed"]]
+    assert good in told["f_malformed"]
+    assert [(kind, line) for kind, line, _ in told["g_killed"]] == [("dead-kernel", 5)]
+    assert ("verified", 10, "") in told["h_hidden"]
+    assert "i_silent" not in told
+    assert [kind for kind, _, _ in told["j_talks"]] == ["drift"]
+    root = ET.parse("junit.xml").getroot()  # noqa: S314 - ours
+    assert next(case.get("name") for case in root.iter("testcase")) == "example 1, line 1"
+    assert root.find(".//error[@message='the process ended in an example']") is not None
+
+
+def test_a_name_without_examples_is_a_failure_beside_others(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    module(folder, ">>> 1\n1", "has_one_of_mine")
+    module(folder, "None.", "has_none_of_mine")
+    assert main(["has_one_of_mine", "has_none_of_mine"]) == 2
+    told = capsys.readouterr().out
+    assert "has_none_of_mine:1: nothing-checked: there is no example" in told
+    assert "cell" not in told
+    assert "page" not in told
+
+
+def test_option_flags_of_the_command(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    module(folder, ">>> [1, 2]\n[1, ...]")
+    assert main(["examples_of_mine"]) == 1
+    assert main(["examples_of_mine", "-o", "ELLIPSIS"]) == 0
+    with pytest.raises(SystemExit):
+        main(["examples_of_mine", "-o", "LOOSE"])
+    assert "--option must be one of" in capsys.readouterr().err
 
 
 def test_command_refuses_what_it_cannot_import(capsys: pytest.CaptureFixture[str]) -> None:

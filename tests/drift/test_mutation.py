@@ -26,8 +26,8 @@ def test_there_are_enough_kinds_of_output() -> None:
 
 @pytest.mark.parametrize("output", list(corpus()), ids=lambda output: output.source)
 def test_an_output_is_the_same_as_itself_at_full_precision(output: Output) -> None:
-    precise = [(t.kind, t.spaced) for t in tokens(output.precise)]
-    assert [(t.kind, t.spaced) for t in tokens(output.executed)] == precise
+    precise = [(t.kind, bool(t.gap)) for t in tokens(output.precise)]
+    assert [(t.kind, bool(t.gap)) for t in tokens(output.executed)] == precise
     assert compare(output.documented, output.executed).same
     assert compare(output.executed, output.precise, policy=Policy.STRUCTURE).same
 

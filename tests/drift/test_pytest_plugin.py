@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 import torch  # noqa: F401 - once for all: each run in this process forgets what it imported
 
@@ -64,7 +66,7 @@ def test_module(mode: str, pytester: pytest.Pytester) -> None:
             "mine.py::Outer.method::19 FAILED*",
             "mine.py::left_out::27 SKIPPED*",
             "*drift: Outer.method, line 19*",
-            "mine.py:21: drift in cell 1 (line 21):*",
+            "mine.py:21: drift in example 1: *",
             "*documented 0.6, executed 0.5*",
             "1 example drifted, 0 examples verified*",
         ]
@@ -126,6 +128,51 @@ def test_module_that_cannot_be_imported(pytester: pytest.Pytester) -> None:
     result = pytester.runpytest(*PLUGIN, "--drift-doctests")
     result.assert_outcomes(errors=1)
     result.stdout.fnmatch_lines(["*No module named 'no_such_module_of_mine'*"])
+
+
+def test_module_that_exits(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(mine=MODULE + "\nraise SystemExit(0)\n", other='""">>> 1\n1\n"""\n')
+    result = pytester.runpytest(*PLUGIN, "--drift-doctests", "--continue-on-collection-errors")
+    result.assert_outcomes(errors=1, passed=1)
+    result.stdout.fnmatch_lines(["*the module can't be imported: SystemExit(0)*"])
+
+
+def test_example_that_ends_the_process(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(mine='"""\n>>> import os\n>>> os._exit(0)\n"""\n')
+    result = pytester.runpytest(*PLUGIN, "--drift-doctests")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*SystemExit: os._exit(0)*"])
+
+
+def test_malformed_docstring_hides_no_other(pytester: pytest.Pytester) -> None:
+    bad = 'def f():\n    """\n    >>> if 1:\n  ...   2\n    """\n'
+    pytester.makepyfile(mine=f'""">>> 1\n1\n"""\n\n{bad}')
+    result = pytester.runpytest(*PLUGIN, "--drift-doctests")
+    result.assert_outcomes(passed=1, failed=1)
+    result.stdout.fnmatch_lines(["mine.py:7: unreadable*", "*inconsistent leading whitespace*"])
+
+
+def test_reports(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(mine=MODULE)
+    files = ("--drift-json=drift.json", "--drift-junit=drift.xml")
+    pytester.runpytest(*PLUGIN, "--drift-doctests", *files)
+    report = json.loads((pytester.path / "drift.json").read_text())
+    assert report["status"] == 1
+    assert [(o["kind"], o["example"]) for file in report["files"] for o in file["outcomes"]] == [
+        ("verified", 2),
+        ("verified", 1),
+        ("drift", 1),
+        ("unchecked", 1),
+    ]
+    assert 'name="example 1, line 21"' in (pytester.path / "drift.xml").read_text()
+
+
+def test_option_flags_of_the_project(pytester: pytest.Pytester) -> None:
+    pytester.makeini(
+        "[pytest]\naddopts = -p no:hypothesispytest\ndoctest_optionflags = ELLIPSIS NUMBER\n"
+    )
+    pytester.makepyfile(mine='""">>> [1, 2]\n[1, ...]\n"""\n')
+    pytester.runpytest(*PLUGIN, "--drift-doctests").assert_outcomes(passed=1)
 
 
 def test_structure_is_skipped_and_refused_under_ci(

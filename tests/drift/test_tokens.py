@@ -92,7 +92,8 @@ READ = {
     "np.True_": ("wmw", ["np", ".", "True_"]),
     "dtype=torch.float64": ("wmwmw", ["dtype", "=", "torch", ".", "float64"]),
     "grad_fn=<MmBackward0>": ("w", ["grad_fn=<MmBackward>"]),
-    "grad_fn=<SqueezeBackward4>": ("w", ["grad_fn=<SqueezeBackward>"]),
+    "grad_fn=<SqueezeBackward4>": ("w", ["grad_fn=<SqueezeBackward4>"]),
+    "grad_fn=<PowBackward10>": ("w", ["grad_fn=<PowBackward10>"]),
     "grad_fn=<Odd>": ("wmmwm", ["grad_fn", "=", "<", "Odd", ">"]),
     "Parameter containing:\ntensor(1.)": (
         "wwmnw(f)",
@@ -129,8 +130,23 @@ SAME = {
     "numpy rows": ("[[1 2]\n [3 4]]", "[[1 2] [3 4]]"),
     "other device wrapped": ("f(1, device='cuda:0')", "f(1,\n  device='cuda:0')"),
     "blank lines": ("a\n\n\nb", "a\nb"),
-    "around": ("\n a\n", "a"),
-    "indented": ("a:\n    b", "a:\nb"),
+    "around": ("\na \n\n", "a"),
+    "space at the end of a line": ("a  \nb", "a\nb"),
+    "an array alone, indented": ("  tensor([1.])", "tensor([1.])"),
+    "a wrapped list of words": ("['a', 'b']", "['a',\n 'b']"),
+    "a wrapped array of words": ("['a' 'b c']", "['a'\n 'b c']"),
+    "a wrapped dictionary": ("{'a': 1, 'b': [1, 2]}", "{'a': 1,\n 'b': [1,\n       2]}"),
+    "a wrapped call": (
+        "sort(values=tensor([1.]), indices=tensor([0]))",
+        "sort(\nvalues=tensor([1.]),\nindices=tensor([0]))",
+    ),
+    "a row of a list of lists": ("a\n[[ 1.]\n [10.]]", "a\n[[ 1. ] [ 10. ]]"),
+    "arrays below each other": ("[ 1. 2.]\n[ 3. 4.]", "[1.  2.]\n[3.  4.]"),
+    "a complex number": ("[1.+2.j  3.+4.j]", "[1.+2.j 3.+4.j]"),
+    "types and constants": (
+        "array([True, None], dtype=torch.int8)",
+        "array([True,\n   None],\n  dtype=torch.int8)",
+    ),
     "carriage return": ("a\r\nb", "a\nb"),
     "colour": ("\x1b[1;31m[0.5]\x1b[0m", "[0.5]"),
     "grad_fn's counter": ("(grad_fn=<MmBackward0>)", "(grad_fn=<MmBackward>)"),
@@ -169,6 +185,31 @@ OTHER = {
     "case": ("True", "true"),
     "bracket": ("[1]", "(1)"),
     "unmatched bracket": ("[1\n2", "[1 2"),
+    "the overload of an operation": ("(grad_fn=<PowBackward0>)", "(grad_fn=<PowBackward1>)"),
+    "two spaces between words": ("a  b", "a b"),
+    "space before a comma": ("a , b", "a, b"),
+    "space beside a bracket": ("f( x )", "f(x)"),
+    "indentation": ("a:\n    b", "a:\nb"),
+    "indentation of the first line": ("  a", "a"),
+    "indentation of YAML": ("a:\n  b: 1\n  c: 2", "a:\n  b: 1\nc: 2"),
+    "indentation of a list in YAML": ("a:\n  b: [1]\n  c: [2]", "a:\n  b: [1]\nc: [2]"),
+    "indentation of Python": ("if x:\n    y()\n    z()", "if x:\n    y()\nz()"),
+    "another column": ("   a    b\n0  1     ", "   a    b\n0       1"),
+    "a cell of a table": ("   a    b    c\n0  1         2", "   a    b    c\n0  1    2"),
+    "an exponent": (" 2\nx  + y", "      2\nx  + y"),
+    "an exponent in brackets": ("[ 2   3   ]\n[x   y   z]", "[ 2       3]\n[x   y   z]"),
+    "one between empty lines of a matrix": (
+        "[ 2   0]\n[      ]\n[x   y]",
+        "[   2 0]\n[      ]\n[x   y]",
+    ),
+    "inside quotation marks": ("'a  b'", "'a b'"),
+    "inside quotation marks in a list": ("['a  b', 'c']", "['a b', 'c']"),
+    "after an escaped quotation mark": (r"['a\'  b', 1]", r"['a\' b', 1]"),
+    "beside quotation marks": ("['a ', 1]", "['a', 1]"),
+    "a text of two lines in a list": ("['a\nb', 1]", "['a b', 1]"),
+    "words in brackets": ("(see\n below)", "(see below)"),
+    "modules": ("A(\n  (0): B()\n)", "A(\n(0): B()\n)"),
+    "no-break space": ("a\N{NO-BREAK SPACE}b", "a b"),
 }
 
 
@@ -339,5 +380,5 @@ def test_arrays_in_a_list_are_apart() -> None:
 
 
 def test_a_token_says_where_it_stands() -> None:
-    assert tokens("a  [0.5]")[2] == Token(Kind.FLOAT, "0.5", 4, 7, spaced=False)
-    assert tokens("a  b")[1] == Token(Kind.WORD, "b", 3, 4, spaced=True)
+    assert tokens("a  [0.5]")[2] == Token(Kind.FLOAT, "0.5", 4, 7, gap="")
+    assert tokens("a  b")[1] == Token(Kind.WORD, "b", 3, 4, gap="  ")

@@ -1,0 +1,118 @@
+"""Find how far rounding moves a number: run many cells in all lanes, and try bounds.
+
+For each bound it says which share of the outputs that differ between lanes *portable* accepts,
+and which share of the numbers that are altered by one in their last digit it catches. The
+table goes to docs/_data/bounds.json, which a page shows.
+
+    python tools/bounds.py [--record] [--show UNITS]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from cells import cells
+from lanes import LANES
+from mutants import mutants
+from record import write_table
+
+from selfattn.drift import floats
+from selfattn.drift.compare import Policy, Verdict, compare
+from selfattn.runner.inside import describe
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+ROOT = Path(__file__).resolve().parent.parent
+BOUNDS = (4, 8, 16, 32, 64, 128, 256)
+LEFT_OUT = ("as it is", "40 columns", "200 columns", "another locale", "another hash seed")
+MOST_MUTANTS = 12
+ALTERED = ("last digit +1", "last digit -1")
+
+
+class Pair(NamedTuple):
+    """A documented output, and an executed one with its full precision."""
+
+    kind: str
+    lane: str
+    documented: str
+    executed: str
+    precise: str
+
+    def verdict(self) -> Verdict:
+        """Return what *portable* makes of it."""
+        return compare(self.documented, self.executed, policy=Policy.PORTABLE, precise=self.precise)
+
+
+def main() -> None:
+    """Try each bound."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--record", action="store_true", help="write docs/_data/bounds.json")
+    parser.add_argument("--show", type=int, metavar="UNITS", help="list what this bound refuses")
+    options = parser.parse_args()
+    names = ["as it is", *(name for name in LANES if name not in LEFT_OUT)]
+    ran = {name: _run(LANES[name]) for name in names}
+    moved = list(_moved(ran))
+    altered = list(_altered(ran["as it is"]))
+    kept = floats.UNITS
+    rows = []
+    for bound in (options.show,) if options.show else BOUNDS:
+        floats.UNITS = bound
+        refused = [pair for pair in moved if not pair.verdict().same]
+        caught = sum(not pair.verdict().same for pair in altered)
+        shares = (1 - len(refused) / len(moved), caught / len(altered))
+        rows.append([bound, *(f"{share:.1%}" for share in shares)])
+        print(f"{bound:>4} units: {rows[-1][1]} of {len(moved)} outputs accepted,", end=" ")
+        print(f"{rows[-1][2]} of {len(altered)} altered digits caught")
+        for pair in refused if options.show else ():
+            print(f"  {pair.kind} ({pair.lane})")
+            for d in pair.verdict().differences:
+                print(f"    {d.documented} -> {d.executed}: {d.note}")
+    floats.UNITS = kept
+    print(f"{len(cells())} cells; {kept} units are in use")
+    if options.record:
+        columns = ["units", "outputs accepted", "altered digits caught"]
+        path = ROOT / "docs/_data/bounds.json"
+        write_table(path, "tools/bounds.py", columns, rows, describe())
+
+
+def _run(settings: dict[str, str]) -> list[tuple[str, str]]:
+    """Return what each cell prints under some settings, and at full precision."""
+    done = subprocess.run(  # noqa: S603 - it is ours
+        [sys.executable, str(Path(__file__).with_name("run_cells.py"))],
+        env=os.environ | settings,
+        stdout=subprocess.PIPE,
+        check=True,
+    )
+    return [(text, precise) for text, precise in json.loads(done.stdout)]
+
+
+def _moved(ran: dict[str, list[tuple[str, str]]]) -> Iterator[Pair]:
+    """Yield the outputs that a lane prints otherwise, both ways."""
+    base = ran.pop("as it is")
+    for lane, printed in ran.items():
+        for cell, here, there in zip(cells(), base, printed, strict=True):
+            if not compare(here[0], there[0]).same:
+                yield Pair(f"{cell.kind} {cell.size}", lane, here[0], *there)
+                yield Pair(f"{cell.kind} {cell.size}", f"from {lane}", there[0], *here)
+    ran["as it is"] = base
+
+
+def _altered(printed: Sequence[tuple[str, str]]) -> Iterator[Pair]:
+    """Yield outputs of which one number is altered by one in its last digit."""
+    draw = random.Random(123)  # noqa: S311 - a sample
+    for cell, (text, precise) in zip(cells(), printed, strict=True):
+        made: list[Any] = [mutant for mutant in mutants(text) if mutant.kind in ALTERED]
+        for mutant in draw.sample(made, min(MOST_MUTANTS, len(made))):
+            yield Pair(f"{cell.kind} {cell.size}", "altered", mutant.text, text, precise)
+
+
+if __name__ == "__main__":
+    main()
