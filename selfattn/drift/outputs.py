@@ -142,6 +142,8 @@ class _Reader:
 
     def __init__(self) -> None:
         self._pieces: list[tuple[Stream, str]] = []
+        self._streams: dict[Stream, int] = {}
+        """Where each stream goes on, until something is displayed."""
         self._values: list[Value] = []
         self._drawn: list[str] = []
         self._error = ""
@@ -151,7 +153,9 @@ class _Reader:
     def read(self, output: NotebookNode) -> None:
         if output.output_type == "stream":
             self._stream(Stream.STDERR if output.name == "stderr" else Stream.STDOUT, output)
-        elif output.output_type == "error":
+            return
+        self._streams.clear()
+        if output.output_type == "error":
             self._error = f"{output.ename}: {output.evalue}" if output.evalue else str(output.ename)
             if told := messages(output.get("traceback", ())):
                 self._pieces.append((Stream.TRACEBACK, told))
@@ -181,10 +185,10 @@ class _Reader:
         return name, text
 
     def _stream(self, name: Stream, output: NotebookNode) -> None:
-        text = _text(output.text)
-        if self._pieces and self._pieces[-1][0] is name:
-            text = self._pieces.pop()[1] + text
-        self._pieces.append((name, text))
+        place = self._streams.setdefault(name, len(self._pieces))
+        if place == len(self._pieces):
+            self._pieces.append((name, ""))
+        self._pieces[place] = (name, self._pieces[place][1] + _text(output.text))
 
     def _data(self, name: str, data: dict[str, str]) -> None:
         """Read a value, which may be glued under a name and shown elsewhere."""
