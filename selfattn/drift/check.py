@@ -5,15 +5,25 @@ from __future__ import annotations
 import traceback
 from collections import Counter
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from selfattn.drift.compare import Policy, Verdict, compare
 from selfattn.drift.kinds import Kind, Problem
-from selfattn.drift.outputs import Printed, Stream, address, printed, without_addresses
+from selfattn.drift.outputs import (
+    BESIDE,
+    Printed,
+    Stream,
+    address,
+    printed,
+    repeatable,
+    without_addresses,
+)
+from selfattn.drift.pictures import decoded, differing
 from selfattn.drift.tokens import ELISION
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from nbformat import NotebookNode
 
@@ -21,6 +31,9 @@ if TYPE_CHECKING:
     from selfattn.runner.results import Execution
 
 __all__ = ["Outcome", "PageResult", "check_page", "compare_runs"]
+
+_NO_ERROR = "NoneType: None"
+"""What kernels answer where not the cell raised, but its value when it was displayed."""
 
 
 @dataclass(frozen=True)
@@ -81,6 +94,7 @@ def check_page(  # noqa: PLR0913 - one page has these parts
     file: str,
     policy: Policy = Policy.EXACT,
     precise: NotebookNode | None = None,
+    folder: Path | None = None,
 ) -> PageResult:
     """Hold what a page's cells printed against what the page documents.
 
@@ -91,6 +105,7 @@ def check_page(  # noqa: PLR0913 - one page has these parts
         file: The page's name in reports.
         policy: What a number may differ by.
         precise: The notebook run again at full precision.
+        folder: Where the pictures lie that it names.
 
     Returns:
         An outcome for each expectation, and for each cell or page that lacks one. An error
@@ -99,13 +114,15 @@ def check_page(  # noqa: PLR0913 - one page has these parts
     """
     outcomes = [_outcome(problem) for problem in page.problems]
     skipped: Counter[str] = Counter()
-    how = _How(execution, policy, page.ignored, stored=page.stored)
+    how = _How(execution, policy, page.ignored, folder or Path(), stored=page.stored)
     for cell in page.cells:
         node = notebook.cells[cell.index]
         full = printed(precise.cells[cell.index].outputs) if precise else None
         try:
             output = printed(node.outputs)
-            skipped.update(pictures=output.pictures, widgets=output.widgets)
+            compared = any(e.likeness and not e.unchecked for e in cell.expectations)
+            skipped.update(widgets=output.widgets)
+            skipped.update(pictures=0 if compared else output.pictures)
             outcomes += _check_cell(cell, output, full, how)
         except Exception:  # noqa: BLE001 - an error here must never pass for a success
             told = traceback.format_exc(limit=-3)
@@ -134,6 +151,7 @@ class _How:
     execution: Execution
     policy: Policy
     ignored: frozenset[Stream]
+    folder: Path
     stored: bool
 
 
@@ -157,32 +175,104 @@ def _of(cell: Cell, kind: Kind, expectation: Expectation | None = None, **parts:
 
 def _check_cell(cell: Cell, output: Printed, full: Printed | None, how: _How) -> Iterator[Outcome]:
     """Hold a cell's expectations against what it printed, and look for what they leave out."""
-    failure = how.execution.failure
-    text = output.select(Stream.ALL)
-    if failure is not None and failure.index == cell.index:
-        yield _of(cell, failure.kind, message=failure.message, executed=text)
+    if (stopped := _stopped(cell, output, how)) is not None:
+        yield stopped
         return
+    found = address(output.select(Stream.MAIN if Stream.STDERR in how.ignored else Stream.ALL))
+    if found and not all(e.unchecked for e in cell.expectations):
+        yield _of(cell, Kind.ADDRESS, message=found)
+    outcomes: list[Outcome] = []
+    for expectation in cell.expectations:
+        if expectation.likeness is not None:
+            outcomes.append(_check_pictures(cell, expectation, output, how))
+            continue
+        outcome = _check_expectation(cell, expectation, output, full, how)
+        if found and _differs_in_addresses(outcome):
+            continue
+        if not (how.stored and expectation.stream in BESIDE):
+            outcomes.append(outcome)
+        elif _news(outcome, outcomes):
+            outcomes.append(replace(outcome, message=f"as {expectation.stream.value}"))
+    yield from outcomes
+    if how.stored:
+        yield from _check_stored(cell, output, outcomes)
+    else:
+        yield from _check_forms(cell, output)
+    yield from _check_rest(cell, output, how.ignored)
+
+
+def _stopped(cell: Cell, output: Printed, how: _How) -> Outcome | None:
+    """Return why a cell has no outputs to compare: it raised, or wasn't run."""
+    failure = how.execution.failure
+    displayed = f"{output.error}, raised when the cell's value was displayed"
+    if failure is not None and failure.index == cell.index:
+        told = displayed if failure.message == _NO_ERROR and output.error else failure.message
+        return _of(cell, failure.kind, message=told, executed=output.select(Stream.ALL))
     if cell.index not in how.execution.executed:
         told = failure.message if failure is not None and failure.index < 0 else ""
-        yield _of(cell, Kind.NOT_EXECUTED, _first(cell), message=told)
-        return
+        return _of(cell, Kind.NOT_EXECUTED, _first(cell), message=told)
     if "skip-execution" in cell.tags:
         told = "the cell is tagged skip-execution"
         # In a notebook the tag is all that its author can say; a page has to give a reason.
         reasons = [expectation.unchecked for expectation in cell.expectations]
         if how.stored or (reasons and all(reasons)):
-            yield _of(cell, Kind.UNCHECKED, message="; ".join([told, *filter(None, reasons)]))
-        else:
-            yield _of(cell, Kind.NOT_EXECUTED, _first(cell), message=told)
+            told = "; ".join([told, *dict.fromkeys(filter(None, reasons))])
+            return _of(cell, Kind.UNCHECKED, message=told)
+        return _of(cell, Kind.NOT_EXECUTED, _first(cell), message=told)
+    if output.error and not (output.native_error or cell.may_raise):
+        return _of(cell, Kind.RAISED, message=displayed)
+    return None
+
+
+def _check_pictures(cell: Cell, expectation: Expectation, output: Printed, how: _How) -> Outcome:
+    """Hold the pictures of a cell against those that are stored or lie in files."""
+    if expectation.unchecked:
+        return _of(cell, Kind.UNCHECKED, expectation, message=expectation.unchecked)
+    if how.policy is not Policy.EXACT:
+        told = "pictures are compared on the reference environment alone"
+        return _of(cell, Kind.UNCHECKED, expectation, message=told)
+    names = expectation.text.split("\n") if expectation.text.strip() else []
+    try:
+        files = [(how.folder / name.strip()).read_bytes() for name in names]
+        documented = files if expectation.pictures is None else expectation.pictures
+        executed = [*map(decoded, output.drawn)]
+        told = differing(documented, executed, expectation.likeness or 1)
+    except (OSError, ValueError) as error:
+        told = str(error)
+    except ModuleNotFoundError as error:
+        return _of(cell, Kind.COULD_NOT_CHECK, expectation, message=str(error))
+    return _of(cell, Kind.PICTURE if told else Kind.VERIFIED, expectation, message=told)
+
+
+def _news(outcome: Outcome, others: Sequence[Outcome]) -> bool:
+    """Whether a notebook's other form of an output says more than its text did."""
+    return outcome.kind.fails and not any(other.kind.fails for other in others)
+
+
+def _check_stored(cell: Cell, output: Printed, others: Sequence[Outcome]) -> Iterator[Outcome]:
+    """Say what a notebook's cell shows now besides its text, and didn't, or no longer shows."""
+    if any(e.unchecked for e in cell.expectations) or any(other.kind.fails for other in others):
         return
-    found = address(output.select(Stream.MAIN) if Stream.STDERR in how.ignored else text)
-    if found and not all(e.unchecked for e in cell.expectations):
-        yield _of(cell, Kind.ADDRESS, message=found)
-    for expectation in cell.expectations:
-        outcome = _check_expectation(cell, expectation, output, full, how)
-        if not (found and _differs_in_addresses(outcome)):
-            yield outcome
-    yield from _check_rest(cell, output, how.ignored)
+    if cell.pictures != output.pictures:
+        told = f"it has {cell.pictures} stored, and made {output.pictures}"
+        yield _of(cell, Kind.PICTURE, message=told)
+    stored = {e.stream for e in cell.expectations if e.likeness is None}
+    for stream in BESIDE:
+        text = output.select(stream)
+        if cell.expectations and stream not in stored and text.strip():
+            yield _of(cell, Kind.UNDOCUMENTED, message=f"on {stream.value}", executed=text)
+
+
+def _check_forms(cell: Cell, output: Printed) -> Iterator[Outcome]:
+    """Say which other forms have numbers that the text hasn't, and that nothing documents."""
+    streams = {e.stream for e in cell.expectations}
+    unchecked = {e.stream for e in cell.expectations if e.unchecked}
+    if not streams or unchecked & {Stream.ALL, Stream.MAIN, Stream.VALUE}:
+        return
+    others = [each for value in output.values for each in value.differing()]
+    for stream, told in others:
+        if stream not in streams:
+            yield _of(cell, Kind.FORM, message=told)
 
 
 def _differs_in_addresses(outcome: Outcome) -> bool:
@@ -199,6 +289,7 @@ def _check_expectation(
     cell: Cell, expectation: Expectation, output: Printed, full: Printed | None, how: _How
 ) -> Outcome:
     """Hold one expectation against what its cell printed."""
+    expectation = replace(expectation, text=repeatable(expectation.text))
     executed = output.select(expectation.stream)
     cannot = _cannot_compare(expectation, output, executed)
     if cannot is not None:
@@ -234,7 +325,7 @@ def _cannot_compare(
         told = f"expected {expectation.raises}, got {output.error or 'no error'}"
         return Kind.NOT_RAISED, told
     if not executed.strip():
-        return Kind.NO_OUTPUT, ""
+        return Kind.NO_OUTPUT, f"as {expectation.stream.value}" * (expectation.stream in BESIDE)
     if expectation.unchecked:
         return Kind.UNCHECKED, expectation.unchecked
     return None
@@ -247,7 +338,7 @@ def _check_rest(cell: Cell, output: Printed, ignored: frozenset[Stream]) -> Iter
         return
     if Stream.MAIN in covered:
         covered |= {Stream.STDOUT, Stream.VALUE}
-    if output.error and not any(e.raises for e in cell.expectations):
+    if output.error and not (output.native_error or any(e.raises for e in cell.expectations)):
         yield _of(cell, Kind.RAISED, message=output.error)
         return
     rest = [part for part in output.parts if part not in covered]
@@ -278,10 +369,10 @@ def compare_runs(
     for cell in page.cells:
         if any(expectation.unchecked for expectation in cell.expectations):
             continue
-        once, again = (
-            printed(notebook.cells[cell.index].outputs).select(Stream.ALL)
-            for notebook in (first, second)
-        )
-        verdict = compare(once, again, elision="")
-        if not verdict.same:
+        runs = [printed(book.cells[cell.index].outputs) for book in (first, second)]
+        texts = ([run.select(stream) for run in runs] for stream in (Stream.ALL, *BESIDE))
+        other = next((pair for pair in texts if not compare(*pair, elision="").same), None)
+        if other is not None:
+            verdict = compare(*other, elision="")
+            once, again = other
             yield _of(cell, Kind.UNREPEATABLE, documented=once, executed=again, verdict=verdict)

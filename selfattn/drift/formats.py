@@ -161,13 +161,21 @@ def to_github(results: Sequence[PageResult]) -> Iterator[str]:
     for page in results:
         for outcome in page.outcomes:
             if outcome.kind.fails:
-                # The annotation stands at its place, which needs no telling.
-                meaning, _ = meaning_and_remedy(page, outcome.kind)
-                told = meaning + _alone(page, outcome).partition(meaning)[2]
+                told = _annotation(page, outcome)
                 yield (
                     f"::error file={_property(page.file)},line={outcome.line},"
                     f"title={_property(outcome.kind.label)}::{_data(told)}"
                 )
+
+
+def _annotation(page: PageResult, outcome: Outcome) -> str:
+    """Return the report of an outcome; that of a page stands at its place, which needs no telling.
+
+    In a notebook the place is a cell, which a line of its file doesn't name.
+    """
+    told = _alone(page, outcome)
+    meaning, _ = meaning_and_remedy(page, outcome.kind)
+    return told if page.stored else meaning + told.partition(meaning)[2]
 
 
 def _data(text: str) -> str:

@@ -23,6 +23,16 @@ class Kind(Enum):
         "a cell prints and no expectation follows it",
         "put an `expected-output` straight after the cell",
     )
+    FORM = (
+        "form",
+        "an output is also shown in another form, whose numbers are not those of its text",
+        "document it with `:html:`, `:latex:` or `:markdown:`, or say `:unchecked: reason` there",
+    )
+    PICTURE = (
+        "picture",
+        "the pictures of a cell are not the documented ones",
+        "look at the pictures: mend the code, or document the new ones if they are right",
+    )
     NO_CELL = (
         "no-cell",
         "an expectation doesn't stand straight after a cell",

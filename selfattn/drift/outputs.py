@@ -1,22 +1,35 @@
-"""Take from a cell's outputs the text that a reader sees: stdout, stderr and values."""
+"""Take from a cell's outputs what a reader sees: stdout, stderr, and values in every form."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
-from html.parser import HTMLParser
 from typing import TYPE_CHECKING
 
+from selfattn.drift.forms import html_differs, latex_differs, text_differs
+from selfattn.drift.html_text import html_text
+from selfattn.drift.screen import on_screen
+from selfattn.drift.tracebacks import messages, split_native_error
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterator
 
     from nbformat import NotebookNode
 
-__all__ = ["Printed", "Stream", "address", "printed", "without_addresses"]
+__all__ = [
+    "BESIDE",
+    "Printed",
+    "Stream",
+    "Value",
+    "address",
+    "printed",
+    "repeatable",
+    "without_addresses",
+]
 
 _PICTURES = ("image/", "video/", "audio/")
-_UNSEEN = ("script", "style")
 _WIDGETS = (
     "application/javascript",
     "application/vnd.bokehjs",
@@ -25,8 +38,10 @@ _WIDGETS = (
     "application/vnd.plotly",
     "application/vnd.vega",
 )
-_WRAPPER = re.compile(r"<IPython\.core\.display\.\w+ object>\s*")
+_DEFAULT_REPR = re.compile(r"<[\w.]+(?: object| at 0x[0-9a-fA-F]+)+>\s*")
+_DESCRIPTION = re.compile(r"<[^<>]*>\s*")
 _ADDRESS = re.compile(r"\bat 0x[0-9a-fA-F]+")
+_KERNEL_FOLDER = re.compile(r"[^\s'\"]*[/\\]ipykernel_\d+[/\\]")
 
 
 class Stream(StrEnum):
@@ -37,6 +52,40 @@ class Stream(StrEnum):
     STDOUT = "stdout"
     STDERR = "stderr"
     VALUE = "value"
+    HTML = "html"
+    LATEX = "latex"
+    MARKDOWN = "markdown"
+    PICTURE = "picture"
+    """The text beside pictures and widgets, which is shown where they can't be."""
+    TRACEBACK = "traceback"
+    """The types and messages in a traceback as it is shown."""
+
+
+BESIDE = (Stream.HTML, Stream.LATEX, Stream.MARKDOWN, Stream.PICTURE, Stream.TRACEBACK)
+"""What stands beside the text: the same again, in another form."""
+
+_Form = tuple[Stream, Callable[[str], str], Callable[[str, str], str]]
+_FORMS: dict[str, _Form] = {
+    "text/html": (Stream.HTML, html_text, html_differs),
+    "text/latex": (Stream.LATEX, lambda latex: latex, latex_differs),
+    "text/markdown": (Stream.MARKDOWN, lambda markdown: markdown, text_differs),
+}
+
+
+@dataclass(frozen=True)
+class Value:
+    """A value in text form, and as it is in the other forms that it is shown in."""
+
+    text: str
+    forms: tuple[tuple[str, str], ...] = ()
+    """The MIME type and source of each other form."""
+
+    def differing(self) -> Iterator[tuple[Stream, str]]:
+        """Yield each form whose numbers are not those of the text, and which numbers those are."""
+        for mime, source in self.forms:
+            stream, _, differs = _FORMS[mime]
+            if message := differs(self.text, source):
+                yield stream, message
 
 
 @dataclass(frozen=True)
@@ -48,13 +97,19 @@ class Printed:
     """``ErrorType: message`` if the cell raised."""
     pictures: int = 0
     widgets: int = 0
+    values: tuple[Value, ...] = ()
+    drawn: tuple[str, ...] = ()
+    """The pictures themselves, as notebooks store them."""
+    native_error: bool = False
+    """Whether the error was written to stderr, and is no output of its own."""
 
     def select(self, stream: Stream) -> str:
         """Return one part as text; all is stdout and values in order, then stderr.
 
         What a cell raised comes last, and belongs to *all*, to *main* and to *stderr*.
         """
-        main = [text for name, text in self.pieces if name is not Stream.STDERR]
+        beside = (*BESIDE, Stream.STDERR)
+        main = [text for name, text in self.pieces if name not in beside]
         errors = [text for name, text in self.pieces if name is Stream.STDERR]
         chosen = {
             Stream.ALL: [*main, *errors, self.error],
@@ -68,104 +123,141 @@ class Printed:
     def parts(self) -> tuple[Stream, ...]:
         """Which streams have something to read on them."""
         streams = (Stream.STDOUT, Stream.VALUE, Stream.STDERR)
-        said = {name for name, text in self.pieces if text.strip()}
-        return tuple(stream for stream in streams if stream in said)
+        named = {name for name, text in self.pieces if text.strip()}
+        if self.native_error:
+            named.add(Stream.STDERR)
+        return tuple(stream for stream in streams if stream in named)
 
 
 def printed(outputs: Iterable[NotebookNode]) -> Printed:
-    """Take the text from a cell's outputs; a picture or widget is counted, not read."""
-    pieces: list[tuple[Stream, str]] = []
-    streams: dict[Stream, int] = {}  # where each stream goes on, until something is displayed
-    error = ""
-    pictures = widgets = 0
+    """Take the text from a cell's outputs, in each form that has any; a picture is counted."""
+    reader = _Reader()
     for output in outputs:
-        if output.output_type == "stream":
-            name = Stream.STDERR if output.name == "stderr" else Stream.STDOUT
-            if (place := streams.setdefault(name, len(pieces))) == len(pieces):
-                pieces.append((name, ""))
-            pieces[place] = (name, pieces[place][1] + _text(output.text))
-            continue
-        streams.clear()
-        if output.output_type == "error":
-            error = f"{output.ename}: {output.evalue}" if output.evalue else str(output.ename)
-        elif any(mime.startswith(_WIDGETS) for mime in output.data):
-            widgets += 1
-        elif any(mime.startswith(_PICTURES) for mime in output.data):
-            pictures += 1
-        elif value := _value(output.data):
-            pieces.append((Stream.VALUE, value))
-        else:
-            pictures += any(mime != "text/plain" for mime in output.data)
-    seen = ((name, text if name is Stream.VALUE else _seen(text)) for name, text in pieces)
-    return Printed(tuple(seen), error, pictures, widgets)
+        reader.read(output)
+    return reader.printed()
 
 
-def _value(data: NotebookNode) -> str:
-    """Return the text of a value: of text that was displayed as such, the text itself."""
-    plain = _text(data.get("text/plain", ""))
-    if plain and not _WRAPPER.fullmatch(plain):
-        return plain
-    written = data.get("text/markdown") or data.get("text/latex")
-    return _text(written) if written else _Words.of(_text(data.get("text/html", "")))
-
-
-class _Words(HTMLParser):
-    """Takes the words that a reader sees from HTML."""
+class _Reader:
+    """Reads one output after another."""
 
     def __init__(self) -> None:
-        super().__init__()
-        self._seen: list[str] = []
-        self._hidden = 0
+        self._pieces: list[tuple[Stream, str]] = []
+        self._streams: dict[Stream, int] = {}
+        """Where each stream goes on, until something is displayed."""
+        self._values: list[Value] = []
+        self._drawn: list[str] = []
+        self._error = ""
+        self._native = False
+        self._pictures = self._widgets = 0
 
-    @classmethod
-    def of(cls, html: str) -> str:
-        """Return the words of some HTML, apart from its scripts and styles."""
-        parser = cls()
-        parser.feed(html)
-        parser.close()
-        return " ".join("".join(parser._seen).split())
+    def read(self, output: NotebookNode) -> None:
+        if output.output_type == "stream":
+            self._stream(Stream.STDERR if output.name == "stderr" else Stream.STDOUT, output)
+            return
+        self._streams.clear()
+        if output.output_type == "error":
+            self._error = f"{output.ename}: {output.evalue}" if output.evalue else str(output.ename)
+            if told := messages(output.get("traceback", ())):
+                self._pieces.append((Stream.TRACEBACK, told))
+        else:
+            self._data(*_unglued(output))
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Begin to hide what is in a script, and keep words of two elements apart."""
-        del attrs
-        self._hidden += tag in _UNSEEN
-        self._seen.append(" ")
+    def printed(self) -> Printed:
+        pieces = [self._piece(name, text) for name, text in self._pieces]
+        return Printed(
+            tuple(pieces),
+            self._error,
+            self._pictures,
+            self._widgets,
+            tuple(self._values),
+            tuple(self._drawn),
+            native_error=self._native,
+        )
 
-    def handle_endtag(self, tag: str) -> None:
-        """End what a start tag began."""
-        self._hidden -= tag in _UNSEEN
-        self._seen.append(" ")
+    def _piece(self, name: Stream, text: str) -> tuple[Stream, str]:
+        """Return a piece as it is left on the screen, and keep the error that stderr ends with."""
+        if name not in (Stream.STDOUT, Stream.STDERR):
+            return name, text
+        text = repeatable(on_screen(text))
+        if name is Stream.STDERR and not self._error:
+            text, self._error = split_native_error(text)
+            self._native = bool(self._error)
+        return name, text
 
-    def handle_data(self, data: str) -> None:
-        """Keep what is seen."""
-        if self._hidden <= 0:
-            self._seen.append(data)
+    def _stream(self, name: Stream, output: NotebookNode) -> None:
+        place = self._streams.setdefault(name, len(self._pieces))
+        if place == len(self._pieces):
+            self._pieces.append((name, ""))
+        self._pieces[place] = (name, self._pieces[place][1] + _text(output.text))
+
+    def _data(self, name: str, data: dict[str, str]) -> None:
+        """Read a value, which may be glued under a name and shown elsewhere."""
+        text = data.get("text/plain", "")
+        picture = any(mime.startswith(_PICTURES) for mime in data)
+        widget = any(mime.startswith(_WIDGETS) for mime in data)
+        self._widgets += widget
+        self._pictures += picture and not widget
+        self._drawn += [data[mime] for mime in data if mime.startswith("image/")][:1]
+        if widget or (picture and _DESCRIPTION.fullmatch(text)):
+            if text and not _DEFAULT_REPR.fullmatch(text):
+                self._pieces.append((Stream.PICTURE, without_addresses(text)))
+            return
+        value = _value(text, data)
+        if not value.text:
+            scripted = "<script" in data.get("text/html", "").lower()
+            self._widgets += scripted and not picture
+            self._pictures += not (scripted or picture) and any(m != "text/plain" for m in data)
+            return
+        self._values.append(value)
+        self._pieces.append((Stream.VALUE, _named(name, value.text)))
+        for mime, source in value.forms:
+            stream, read, _ = _FORMS[mime]
+            self._pieces.append((stream, read(source)))
 
 
-def _seen(text: str) -> str:
-    """Return what is left to see of a stream: notebooks store progress as its last state."""
-    if "\r" not in text and "\b" not in text:
-        return text
-    return "\n".join(_overwritten(line) for line in text.replace("\r\n", "\n").split("\n"))
+def _unglued(output: NotebookNode) -> tuple[str, dict[str, str]]:
+    """Return what an output shows, and its name if it is glued, to be shown elsewhere alone."""
+    glued = output.get("metadata", {}).get("scrapbook", {})
+    prefix = glued.get("mime_prefix", "")
+    data = {mime.removeprefix(prefix): _text(data) for mime, data in output.data.items()}
+    return (str(glued.get("name", "")) if prefix else ""), data
 
 
-def _overwritten(line: str) -> str:
-    """Carry out the backspaces and carriage returns of a line."""
-    kept: list[str] = []
-    for character in line:
-        if character != "\b":
-            kept.append(character)
-        elif kept:
-            kept.pop()
-    shown = ""
-    for part in "".join(kept).split("\r"):
-        shown = part + shown[len(part) :]
-    return shown
+def _named(name: str, text: str) -> str:
+    """Write a glued value as an assignment."""
+    return f"{name} ={chr(10) if chr(10) in text.strip() else ' '}{text}" if name else text
+
+
+def _value(text: str, data: dict[str, str]) -> Value:
+    """Return a value: where its text is a default ``repr``, that of another form stands for it."""
+    forms = [(mime, data[mime]) for mime in _FORMS if data.get(mime)]
+    if text and not _DEFAULT_REPR.fullmatch(text):
+        return Value(text, tuple((mime, source) for mime, source in forms if _read(mime, source)))
+    for wanted in ("text/markdown", "text/latex", "text/html"):
+        if data.get(wanted) and (instead := _read(wanted, data[wanted])):
+            return Value(instead, tuple(form for form in forms if form[0] != wanted))
+    return Value("" if set(data) - {"text/plain"} else text)
+
+
+def _read(mime: str, source: str) -> str:
+    _, read, _ = _FORMS[mime]
+    return read(source)
 
 
 def _text(data: object) -> str:
     """Return text that older notebooks store as a list of lines."""
     return "".join(data) if isinstance(data, list) else str(data)
+
+
+def repeatable(text: str) -> str:
+    """Return a text without what is another name in each run: the folder of a kernel's cells.
+
+    Examples:
+        >>> repeatable("/run/ipykernel_315/12.py:1: UserWarning: w")
+        'ipykernel/12.py:1: UserWarning: w'
+
+    """
+    return _KERNEL_FOLDER.sub("ipykernel/", text) if "ipykernel_" in text else text
 
 
 def _join(pieces: Iterable[str]) -> str:

@@ -42,6 +42,7 @@ from selfattn.drift.quote import read_quotation
 from selfattn.drift.quoted import fill_copies, fill_nodes, quotation, quoted_number
 from selfattn.drift.report import describe_environment, render, use_color
 from selfattn.drift.rerun import Fresh, run_again, run_page, seen, unsettled
+from selfattn.drift.shown import settle_streams, show_stored, stored_outputs
 from selfattn.drift.sources import DIRECTIVE, notebook_of_page, read_notebook, read_page
 from selfattn.drift.state import state_of
 from selfattn.drift.texts import changed_texts, note_dependencies, note_source
@@ -96,6 +97,9 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_directive("code-cell", NestedCell, override=True)
     app.add_role("printed", Printed())
     app.add_node(quoted_number)
+    app.add_role("eval", UncheckedRole(), override=True)
+    app.add_directive("eval", UncheckedDirective, override=True)
+    app.add_directive_to_domain("eval", "figure", UncheckedDirective, override=True)
     app.add_post_transform(QuoteNumbers)
     app.add_post_transform(QuoteNumbersInReferences)
     app.connect("doctree-read", _keep_quotations)
@@ -454,7 +458,7 @@ class VerifyingClient(NotebookClientBase):  # type: ignore[misc]
         if "source_map" in self.notebook.metadata:
             page = read_page(self._source, self.notebook, env.myst_config)
         else:
-            page = read_notebook(self.notebook)
+            page = read_notebook(self.notebook, self._source, stderr=True)
         if not page.cells and not page.problems:
             return
         config = self.nb_config
@@ -466,14 +470,21 @@ class VerifyingClient(NotebookClientBase):  # type: ignore[misc]
                 result = PageResult(_file(env), cells=len(page.cells), left_out=why)
                 state_of(env).results[env.docname] = result
             return
+        for picture in _pictures_of(page, self._path.parent):
+            env.note_dependency(str(picture))
         begun = datetime.now(UTC)
         for path in _LOADED.findall(self._source):
             env.note_dependency(str(self._path.parent / path))
+        stored = stored_outputs(self.notebook) if page.stored else {}
         fresh = self._run(page)
+        execution = fresh.execution
+        stopped_at = {execution.failure.index} if execution.failure else set()
+        show_stored(self.notebook, stored, execution.executed | stopped_at)
+        settle_streams(self.notebook)
         state = state_of(env)
         state.results[env.docname], state.runs[env.docname] = fresh.result, fresh.run
         self._document.attributes["drift_unclaimed"] = _claims(page, fresh.result)
-        self.exec_metadata = _metadata(begun, fresh.execution)
+        self.exec_metadata = _metadata(begun, execution)
 
     def _run(self, page: Page) -> Fresh:
         """Run the page, unless these cells have been run in this build."""
@@ -494,6 +505,12 @@ class VerifyingClient(NotebookClientBase):  # type: ignore[misc]
 
 _LOADED = re.compile(r"^\s*:?load:\s*(\S.*?)\s*$", re.MULTILINE)
 """A file that a cell's code is taken from."""
+
+
+def _pictures_of(page: Page, folder: Path) -> list[Path]:
+    """Return the files of the pictures that a page documents: it is read again if they change."""
+    named = (e.text for cell in page.cells for e in cell.expectations if e.likeness is not None)
+    return [folder / name.strip() for text in named for name in text.splitlines()]
 
 
 def _claims(page: Page, result: PageResult) -> list[tuple[str, Outcome | None]]:
@@ -726,6 +743,34 @@ def quote(named: Mapping[str, Sequence[Outcome]], target: str) -> str:
         msg = f"{quotation.name} is unchecked, so nobody knows that its numbers are right"
         raise ValueError(msg)
     return quotation.of(outcomes[0].executed)
+
+
+_EVALUATED = (
+    "`{eval}` shows a value that no cell printed, so nothing documents it: print it in a cell, "
+    "and quote it with `{printed}`"
+)
+
+
+class UncheckedRole(SphinxRole):
+    """MyST-NB's ``{eval}`` in a sentence: a value that nothing documents."""
+
+    def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
+        """Record that nothing checks it."""
+        _record(self.env, Outcome(Kind.QUOTATION, self.lineno, message=_EVALUATED))
+        return [nodes.inline("", "?")], []
+
+
+class UncheckedDirective(SphinxDirective):
+    """MyST-NB's ``{eval}`` as a directive."""
+
+    has_content = True
+    required_arguments = 1
+    final_argument_whitespace = True
+
+    def run(self) -> list[nodes.Node]:
+        """Record that nothing checks it."""
+        _record(self.env, Outcome(Kind.QUOTATION, self.lineno, message=_EVALUATED))
+        return []
 
 
 def _keep_quotations(app: Sphinx, doctree: nodes.document) -> None:

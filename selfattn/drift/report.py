@@ -57,6 +57,7 @@ _OF_NOTEBOOKS = {
         "the notebook has an output of a cell that printed nothing",
         "run the notebook and save it with its outputs",
     ),
+    Kind.PICTURE: (Kind.PICTURE.meaning, "run the notebook and save it with its outputs"),
     Kind.RAISED: (
         "a cell raised an error that the notebook doesn't have among its outputs",
         "mend the cell, or save the notebook with the error",
@@ -120,8 +121,9 @@ class Counts:
     waived: int = 0
     structural: int = 0
     """Outputs of which only the structure was compared."""
-    skipped: int = 0
-    """Outputs that are no text: pictures and widgets."""
+    pictures: int = 0
+    """Pictures that were counted and not compared."""
+    widgets: int = 0
     pages: int = 0
     left: int = 0
     """Pages that were not run in this build: what came of them is what an earlier one found."""
@@ -149,7 +151,8 @@ def count(results: Iterable[PageResult]) -> Counts:
     return Counts(
         verified=len(good) - structural,
         structural=structural,
-        skipped=sum(sum(page.skipped.values()) for page in pages),
+        pictures=sum(page.skipped.get("pictures", 0) for page in pages),
+        widgets=sum(page.skipped.get("widgets", 0) for page in pages),
         failed=sum(outcome.kind.fails for outcome in outcomes),
         drifted=sum(outcome.kind is Kind.DRIFT for outcome in outcomes),
         not_run=sum(outcome.kind is Kind.NOT_EXECUTED for outcome in outcomes),
@@ -193,18 +196,26 @@ def summary(results: Sequence[PageResult], *, noun: str = "output") -> str:
         parts.append(f"NOT VERIFIED: {_many(counted.structural, noun)} of documented structure")
     else:
         parts.append(f"{_many(counted.verified, noun)} verified{pages}")
+    parts += [*_besides(counted), *left_out]
+    return f"{', '.join(parts)} ({describe_environment(results, full=True)})"
+
+
+def _besides(counted: Counts) -> Iterator[str]:
+    """Count what was not simply verified."""
     for number, name in (
         (counted.accepted, "accepted as rounding"),
         (counted.waived, "waived"),
         (counted.unchecked, "unchecked"),
-        (counted.skipped, "skipped (pictures, widgets)"),
     ):
         if number:
-            parts.append(f"{number} {name}")
-    if counted.left:
-        parts.append(f"{_many(counted.left, 'page')} not run again")
-    parts += left_out
-    return f"{', '.join(parts)} ({describe_environment(results, full=True)})"
+            yield f"{number} {name}"
+    for number, noun, end in (
+        (counted.pictures, "picture", "not compared"),
+        (counted.widgets, "widget", "not compared"),
+        (counted.left, "page", "not run again"),
+    ):
+        if number:
+            yield f"{_many(number, noun)} {end}"
 
 
 def _many(number: int, noun: str) -> str:

@@ -9,9 +9,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from selfattn.drift.compare import Waiver
+from selfattn.drift.json_places import cell_lines
 from selfattn.drift.kinds import Kind, Problem
 from selfattn.drift.lines import hide_separators, lines_of, show_separators
-from selfattn.drift.outputs import Stream, printed
+from selfattn.drift.outputs import BESIDE, Stream, printed
+from selfattn.drift.pictures import decoded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -39,6 +41,8 @@ _OPTION = re.compile(r":(?P<name>[a-z-]+):(?:\s+(?P<value>.*\S))?\s*$")
 _ALLOW = re.compile(
     r"(?:\[(?P<index>\d+(?:,\s*\d+)*)\]\s*)?(?P<old>\S+)\s*->\s*(?P<new>\S+)\s*\((?P<reason>.*\S.*)\)$"
 )
+_FORMS = (Stream.HTML.value, Stream.LATEX.value, Stream.MARKDOWN.value)
+_WANTED = {"name": "a name", "raises": "the error's name", "unchecked": "the reason"}
 _LITERAL = {"code", "code-block", "sourcecode", "math", "mermaid", "parsed-literal", "raw"}
 """Directives whose content is shown, not read as Markdown: a cell in them is an example of one."""
 _COMMENT = re.compile(r"\s*(?:%.*)?$")
@@ -60,6 +64,10 @@ class Expectation:
     """The error that the cell must raise."""
     unchecked: str = ""
     """Why it can't be checked."""
+    likeness: float | None = None
+    """How alike pictures must be, from 0 to 1; the text names their files, one to a line."""
+    pictures: tuple[bytes, ...] | None = None
+    """The pictures that a notebook has stored, where no files are named."""
     waivers: tuple[Waiver, ...] = ()
     content: str = ""
     """All that stands in the directive, options too."""
@@ -76,12 +84,14 @@ class Cell:
     index: int
     """Its place among all cells of the notebook, counted from 0."""
     line: int
-    """Line of the page on which it begins; 1 in a notebook."""
+    """Line of the page, or of the notebook's file, on which it begins."""
     source: str
     end_line: int = 1
     """Line of the page on which it ends, inclusive."""
     tags: frozenset[str] = frozenset()
     expectations: tuple[Expectation, ...] = ()
+    pictures: int = 0
+    """How many pictures a notebook has stored of it."""
 
     @property
     def may_raise(self) -> bool:
@@ -238,23 +248,38 @@ def _with_option(expectation: Expectation, name: str, value: str, line: int) -> 
     if name == "allow":
         return replace(expectation, waivers=(*expectation.waivers, _waiver(value, line)))
     if name == "stream":
-        names = [stream.value for stream in Stream]
+        names = [stream.value for stream in Stream if stream is not Stream.TRACEBACK]
         if value not in names:
             msg = f"`:stream:` must be one of {', '.join(names)}; got {value!r}"
             raise ValueError(msg)
         return replace(expectation, stream=Stream(value))
-    if name in ("name", "raises", "unchecked"):
-        if not value:
-            wanted = {"name": "a name", "raises": "the error's name"}.get(name, "the reason")
-            msg = f"`:{name}:` must be followed by {wanted}"
+    if name in _FORMS:
+        if value:
+            msg = f"`:{name}:` takes nothing after it, got {value!r}"
             raise ValueError(msg)
-        if name == "raises":
-            return replace(expectation, raises=value)
-        if name == "name":
-            return replace(expectation, name=value)
-        return replace(expectation, unchecked=value)
-    msg = f"unknown option `:{name}:`; known are allow, name, raises, stream and unchecked"
+        return replace(expectation, stream=Stream(name))
+    if name == "picture":
+        return replace(expectation, likeness=_likeness(value), stream=Stream.PICTURE)
+    if name in _WANTED:
+        if not value:
+            msg = f"`:{name}:` must be followed by {_WANTED[name]}"
+            raise ValueError(msg)
+        option: dict[str, Any] = {name: value}
+        return replace(expectation, **option)
+    known = ", ".join(sorted(["allow", "name", "picture", "raises", "stream", *_FORMS]))
+    msg = f"unknown option `:{name}:`; known are {known} and unchecked"
     raise ValueError(msg)
+
+
+def _likeness(value: str) -> float:
+    try:
+        likeness = float(value)
+    except ValueError:
+        likeness = -1
+    if not 0 < likeness <= 1:
+        msg = f"`:picture:` must be followed by a likeness above 0 and up to 1; got {value!r}"
+        raise ValueError(msg)
+    return likeness
 
 
 def _waiver(value: str, line: int) -> Waiver:
@@ -269,37 +294,51 @@ def _waiver(value: str, line: int) -> Waiver:
 # Notebooks ---------------------------------------------------------------------------
 
 
-def read_notebook(notebook: NotebookNode, *, stderr: bool = False) -> Page:
+def read_notebook(notebook: NotebookNode, text: str = "", *, stderr: bool = False) -> Page:
     """Read a notebook whose stored outputs are what it documents.
 
     Args:
         notebook: The notebook, before it is run.
+        text: The file that it was read from, to name lines of it.
         stderr: Whether what it stored of stderr counts too: warnings and progress bars name
             paths and times of the machine that wrote them.
 
     """
     stream = Stream.ALL if stderr else Stream.MAIN
+    lines = cell_lines(text)
     cells: list[Cell] = []
     for index, node in enumerate(notebook.cells):
         if node.cell_type != "code":
             continue
-        cell = _cell(len(cells) + 1, index, node)
+        line = lines[index] if len(lines) == len(notebook.cells) else 1
+        cell = _cell(len(cells) + 1, index, node, line, line)
         output = printed(node.outputs)
-        if output.select(stream).strip():
-            raises = output.error.partition(":")[0]
-            expectation = Expectation(output.select(stream), 1, 1, stream, raises=raises)
-            expectation = replace(expectation, unchecked=_why_unchecked(node))
-            cell = replace(cell, expectations=(expectation,))
-        cells.append(cell)
+        raises, unchecked = output.error.partition(":")[0], _why_unchecked(node)
+        expectations = tuple(
+            Expectation(shown, line, line, each, raises=raises, unchecked=unchecked)
+            for each in (stream, *BESIDE)
+            if (shown := output.select(each)).strip()
+        )
+        if likeness := _told(node, "picture"):
+            drawn = Expectation("", line, line, Stream.PICTURE, unchecked=unchecked)
+            pictures = tuple(map(decoded, output.drawn))
+            drawn = replace(drawn, likeness=_likeness(str(likeness)), pictures=pictures)
+            expectations = (*expectations, drawn)
+        cells.append(replace(cell, expectations=expectations, pictures=output.pictures))
     ignored = frozenset() if stderr else frozenset({Stream.STDERR})
     return Page(tuple(cells), stored=True, ignored=ignored)
 
 
 def _why_unchecked(node: NotebookNode) -> str:
     """Return why a cell can't be checked: its metadata has ``{"drift": {"unchecked": "why"}}``."""
-    said = node.metadata.get("drift", {})
-    reason = said.get("unchecked", "") if isinstance(said, dict) else ""
+    reason = _told(node, "unchecked")
     return reason if isinstance(reason, str) else ""
+
+
+def _told(node: NotebookNode, name: str) -> Any:
+    """Return what a cell's metadata says to this check."""
+    table = node.metadata.get("drift", {})
+    return table.get(name, "") if isinstance(table, dict) else ""
 
 
 # Files -------------------------------------------------------------------------------
@@ -344,7 +383,7 @@ def load(
         for name in ("kernelspec", "language_info"):
             if not isinstance(notebook.metadata.get(name, {}), dict):
                 del notebook.metadata[name]  # null, say: then it names none
-        return read_notebook(notebook, stderr=stderr), notebook
+        return read_notebook(notebook, text, stderr=stderr), notebook
     nested = tuple(_nested(text, config))
     if not is_myst_markdown_notebook(text):
         if nested or any(_is_cell(t) or _name(t) == DIRECTIVE for t in _parse(text, config)):

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from selfattn.drift.compare import compare
 from selfattn.drift.docstrings import find_docstrings, find_examples
+from selfattn.drift.json_places import DECODER, members
 from selfattn.drift.kinds import Kind
 from selfattn.drift.lines import NEWLINE, lines_of
 from selfattn.drift.outputs import Stream, printed
@@ -25,7 +26,7 @@ from selfattn.drift.sources import DIRECTIVE, load
 from selfattn.drift.tokens import ELISION, plain, tokens
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from nbformat import NotebookNode
 
@@ -321,9 +322,6 @@ def _reads_as(
 
 # Notebooks ---------------------------------------------------------------------------
 
-_JSON = json.JSONDecoder()
-_BLANK = re.compile(r"[ \t\r\n]*")
-
 
 def update_notebook(
     path: Path, page: Page, executed: NotebookNode, result: PageResult
@@ -340,11 +338,11 @@ def update_notebook(
     if not drifted:
         return None
     try:
-        cells = list(_members(before, dict(_members(before, before.index("{")))["cells"]))
+        cells = list(members(before, dict(members(before, before.index("{")))["cells"]))
         after = before
         for index in sorted(drifted, reverse=True):
             place = cells[index][1]
-            start = dict(_members(before, place))["outputs"]
+            start = dict(members(before, place))["outputs"]
             outputs = [_stored(o) for o in executed.cells[index].outputs]
             after = _with_outputs(after, place, start, outputs)
     except KeyError:
@@ -353,32 +351,9 @@ def update_notebook(
     return Change(path, before, after)
 
 
-def _members(text: str, start: int) -> Iterator[tuple[str | int, int]]:
-    """Yield the names, or numbers, of what a JSON object or list holds, and where each begins."""
-    named = text[start] == "{"
-    at = _after_blank(text, start + 1)
-    number = 0
-    while text[at] not in "}]":
-        name: str | int = number
-        if named:
-            name, at = _JSON.raw_decode(text, at)
-            at = _after_blank(text, _after_blank(text, at) + 1)
-        yield name, at
-        _, at = _JSON.raw_decode(text, at)
-        at = _after_blank(text, at)
-        if text[at] == ",":
-            at = _after_blank(text, at + 1)
-        number += 1
-
-
-def _after_blank(text: str, at: int) -> int:
-    match = _BLANK.match(text, at)
-    return match.end() if match else at
-
-
 def _with_outputs(text: str, cell: int, start: int, outputs: list[dict[str, Any]]) -> str:
     """Return a notebook's JSON with other outputs at a place, written as the rest is."""
-    count = _JSON.raw_decode(text, cell)[0].get("execution_count")
+    count = DECODER.raw_decode(text, cell)[0].get("execution_count")
     for output in outputs:
         if "execution_count" in output:
             output["execution_count"] = count
@@ -393,7 +368,7 @@ def _with_outputs(text: str, cell: int, start: int, outputs: list[dict[str, Any]
     )
     end = (NEWLINE.search(text) or ["\n"])[0]
     told = told.replace("\n", end + line[: len(line) - len(line.lstrip())])
-    return text[:start] + told + text[_JSON.raw_decode(text, start)[1] :]
+    return text[:start] + told + text[DECODER.raw_decode(text, start)[1] :]
 
 
 def _stored(output: NotebookNode) -> dict[str, Any]:

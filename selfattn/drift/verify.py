@@ -145,12 +145,13 @@ def verify(
     run = _Runner(page, notebook, folder, settings)
     execution = _explained(run(notebook))
     policy = settings.policy_on(execution.environment)
-    result = check_page(page, notebook, execution, file=file, policy=policy)
+    where: dict[str, Any] = {"file": file, "folder": folder}
+    result = check_page(page, notebook, execution, **where, policy=policy)
     elsewhere = tuple(_imported_elsewhere(page, execution, settings))
     if policy is not Policy.STRUCTURE and any(_may_be_rounding(o) for o in result.outcomes):
         precise, _ = run.again(_until(execution), before=print_full_precision)
         judged = check_page(
-            page, notebook, execution, file=file, policy=Policy.PORTABLE, precise=precise
+            page, notebook, execution, **where, policy=Policy.PORTABLE, precise=precise
         )
         result = judged if policy is Policy.PORTABLE else _hinted(result, judged)
     if settings.twice and execution.failure is None:

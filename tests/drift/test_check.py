@@ -71,6 +71,7 @@ def kinds(result: PageResult) -> list[Kind]:
         ([expecting("")], OK, [Kind.EMPTY]),
         ([expecting("⋮")], OK, [Kind.EMPTY]),
         ([expecting("⋮")], [("stdout", "⋮\n")], [Kind.VERIFIED]),
+        ([expecting("1\n⋮\n2")], [("stdout", "1\n⋮\n2\n")], [Kind.VERIFIED]),
         ([expecting("good")], [], [Kind.NO_OUTPUT]),
         ([expecting("", unchecked="timing")], [], [Kind.NO_OUTPUT]),
         ([expecting("", unchecked="timing")], OK, [Kind.UNCHECKED, Kind.NOTHING_CHECKED]),
@@ -234,3 +235,56 @@ def test_environment_variable_beats_configuration(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setenv("SELFATTN_POLICY", "lax")
     with pytest.raises(ValueError, match="SELFATTN_POLICY must be one of auto, exact, portable"):
         chosen_policy("exact")
+
+
+# Other forms ---------------------------------------------------------------------------
+
+
+def showing(**data: str) -> NotebookNode:
+    """Return a notebook whose cell shows a value in several forms."""
+    made = notebook([])
+    forms = {f"text/{name}": source for name, source in data.items()}
+    made.cells[0].outputs = [v4.new_output("display_data", data=forms)]
+    return made
+
+
+def test_html_that_does_not_repeat_is_named() -> None:
+    page = page_of((expecting("x"),))
+    runs = [showing(plain="x", html=f"<b>{number}</b>") for number in (1, 2)]
+    (outcome,) = compare_runs(page, *runs, Execution(frozenset({0})))
+    assert (outcome.kind, outcome.documented, outcome.executed) == (Kind.UNREPEATABLE, "1\n", "2\n")
+
+
+@pytest.mark.parametrize(
+    ("expectations", "wanted"),
+    [
+        ([expecting("x 1")], [Kind.VERIFIED, Kind.FORM]),
+        ([expecting("x 1"), expecting("x 2", stream=Stream.HTML)], [Kind.VERIFIED] * 2),
+        ([expecting("x 1"), expecting("x 3", stream=Stream.HTML)], [Kind.VERIFIED, Kind.DRIFT]),
+        (
+            [expecting("x 1"), expecting("", stream=Stream.HTML, unchecked="why")],
+            [Kind.VERIFIED, Kind.UNCHECKED],
+        ),
+        ([expecting("x 2", stream=Stream.HTML)], [Kind.VERIFIED, Kind.UNDOCUMENTED]),
+        ([expecting("x 1", unchecked="why")], [Kind.UNCHECKED, Kind.NOTHING_CHECKED]),
+        (
+            [expecting("x 1", stream=Stream.VALUE, unchecked="why")],
+            [Kind.UNCHECKED, Kind.NOTHING_CHECKED],
+        ),
+        ([], [Kind.UNDOCUMENTED]),
+    ],
+)
+def test_html_with_other_numbers_is_documented(
+    expectations: list[Expectation], wanted: list[Kind]
+) -> None:
+    result = outcomes(page_of(tuple(expectations)), showing(plain="x 1", html="<i>x</i> 2"))
+    assert kinds(result) == wanted
+
+
+def test_an_error_of_a_repr_is_told_as_itself() -> None:
+    page = page_of((expecting("A()"),))
+    made = notebook([("error", "ValueError: row 7")])
+    execution = Execution(failure=Failure(Kind.RAISED, 0, "NoneType: None"))
+    for result in (outcomes(page, made, execution), outcomes(page, made)):
+        assert kinds(result) == [Kind.RAISED]
+        assert result.outcomes[0].message.startswith("ValueError: row 7, raised when")

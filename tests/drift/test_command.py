@@ -87,13 +87,18 @@ ERROR = {
     "output_type": "error",
     "ename": "ZeroDivisionError",
     "evalue": "division by zero",
-    "traceback": ["\x1b[0;31mZeroDivisionError\x1b[0m"],
+    "traceback": [
+        "\x1b[0;31m---------------------------------------------------------------------------\x1b[0m",
+        "\x1b[0;31mZeroDivisionError\x1b[0m   Traceback (most recent call last)",
+        "<ipython-input-7-a> in <module>\n\x1b[0;32m----> 1\x1b[0m print(1 / 0)",
+        "\x1b[0;31mZeroDivisionError\x1b[0m: division by zero",
+    ],
 }
 EVERYTHING = notebook(
     {"cell_type": "markdown", "metadata": {}, "source": "# Title"},
     cell("x = 1"),
     cell('print("a")\nprint("b")', stream("a\n", "b\n")),
-    cell(TABLE, value(text__plain=["   a\n", "0  1"], text__html="<table border='1'>")),
+    cell(TABLE, value(text__plain=["   a\n", "0  1"], text__html="<table border='1'><td>1")),
     cell(SHOWN, value(image__png=PICTURE, text__plain="<IPython.core.display.Image object>")),
     cell(WIDGET, {"output_type": "display_data", "metadata": {}, "data": VIEW}, tags=["hide"]),
     cell("print(1 / 0)", ERROR),
@@ -290,7 +295,7 @@ def test_each_file_is_told_once(ran: Ran) -> None:
 def test_pictures_and_widgets_are_counted(ran: Ran) -> None:
     (page,) = (p for p in json.loads(ran.stdout)["pages"] if "everything" in p["file"])
     assert page["skipped"] == {"pictures": 1, "widgets": 1}
-    assert "2 skipped (pictures, widgets)" in json.loads(ran.stdout)["summary"]
+    assert "1 picture not compared, 1 widget not compared" in json.loads(ran.stdout)["summary"]
 
 
 def test_json_has_stdout_to_itself(ran: Ran) -> None:
@@ -301,7 +306,7 @@ def test_json_has_stdout_to_itself(ran: Ran) -> None:
 def test_annotations_name_places(ran: Ran) -> None:
     (own,) = (x for x in ran.stderr.splitlines() if x.startswith("::error") and "own" in x)
     file = str(ran.folder / "sub" / "own.ipynb")
-    assert own.startswith(f"::error file={file},line=1,title=drift::the output is not")
+    assert own.startswith(f"::error file={file},line=1,title=drift::{file}:cell 2 (line 2): drift")
     assert "%0A" in own
 
 

@@ -7,6 +7,7 @@ import pytest
 from selfattn.drift.compare import UNITS, Policy, Verdict, compare
 from selfattn.drift.tokens import tokens
 from tools.mutants import Attempt, Mutant, Output, attempts, corpus, mutants
+from tools.shown_mutants import altered, caught, shown_corpus
 
 SURVIVORS = Path(__file__).with_name("portable-survivors.txt")
 MATRIX = "tensor([[0.25, -1.50],\n        [3.00,  4.75],\n        [0.00,  1.25]])\n"
@@ -108,3 +109,23 @@ def test_a_comparer_that_accepts_all_would_be_found() -> None:
     blind = Attempt("x", Mutant("sign", "", "-1"), Verdict())
     assert not blind.caught
     assert not blind.refused
+
+
+# Other forms ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "outputs", [pytest.param(o, id=source.split("\n")[-1][:30]) for source, o in shown_corpus()]
+)
+def test_exact_catches_everything_that_is_shown(outputs: list) -> None:
+    assert not caught(outputs, outputs)
+    missed = [(a.form, a.where) for a in altered(outputs) if not caught(a.outputs, outputs)]
+    assert missed == []
+
+
+def test_every_form_is_altered() -> None:
+    forms = {each.form for _, outputs in shown_corpus() for each in altered(outputs)}
+    assert forms == {
+        *("HTML", "LaTeX", "Markdown", "beside a picture", "glue", "picture"),
+        *("stderr", "stdout", "text", "traceback"),
+    }

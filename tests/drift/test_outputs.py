@@ -69,6 +69,13 @@ def test_error_comes_last(wanted: Stream) -> None:
     assert found.error == "ValueError: a\nb"
 
 
+def test_a_stream_is_one_text_between_two_values() -> None:
+    """However it took turns with the other one, which the machine's speed decides."""
+    chunks = [stream("a"), stream("1%", "stderr"), stream("b\n"), stream(" 2%", "stderr")]
+    found = printed([*chunks, shown(text_plain="0.5"), stream("c\n")])
+    assert found.select(Stream.ALL) == "ab\n0.5\nc\n1% 2%\n"
+
+
 def test_error_without_a_message_is_its_name() -> None:
     assert printed([raised("RuntimeError", "")]).error == "RuntimeError"
 
@@ -86,7 +93,7 @@ def test_error_without_a_message_is_its_name() -> None:
 def test_what_is_no_text_is_counted(data: dict[str, str], pictures: int, widgets: int) -> None:
     found = printed([shown(**data)])
     assert (found.pictures, found.widgets) == (pictures, widgets)
-    assert found.pieces == ()
+    assert found.select(Stream.ALL) == ""
     assert found.parts == ()
 
 
@@ -94,7 +101,7 @@ def test_displayed_html_is_read_by_its_words() -> None:
     wrapper = "<IPython.core.display.HTML object>"
     html = "<style>b{}</style><p>accuracy</p><b>0.97</b><script>x = 1</script>"
     found = printed([shown(text_html=html, text_plain=wrapper)])
-    assert found.select(Stream.ALL).strip() == "accuracy 0.97"
+    assert found.select(Stream.ALL) == "accuracy\n0.97\n"
     assert found.pictures == 0
 
 
@@ -127,3 +134,62 @@ def test_parts_name_the_streams_that_say_something() -> None:
 )
 def test_addresses(text: str, found: str) -> None:
     assert address(text) == found
+
+
+# Other forms ---------------------------------------------------------------------------
+
+STYLER = "<pandas.io.formats.style.Styler at 0x7f6b9486f0a0>"
+
+
+@pytest.mark.parametrize(
+    ("data", "stream", "text"),
+    [
+        ({"text_plain": "a 1", "text_html": "<b>a</b> 1"}, Stream.HTML, "a 1\n"),
+        ({"text_plain": "x**2", "text_latex": "$x^2$"}, Stream.LATEX, "$x^2$\n"),
+        ({"text_plain": "x", "text_markdown": "*x*"}, Stream.MARKDOWN, "*x*\n"),
+        ({"text_plain": STYLER, "text_html": "<td>0.5"}, Stream.VALUE, "0.5\n"),
+        ({"text_plain": STYLER, "text_html": "<td>0.5"}, Stream.HTML, ""),
+        ({"text_plain": STYLER}, Stream.VALUE, f"{STYLER}\n"),
+        ({"text_plain": "<A at 0x7f> x", "text_html": "x"}, Stream.VALUE, "<A at 0x7f> x\n"),
+        ({"image_png": "iVBOR", "text_plain": "<Figure size 9x9>"}, Stream.VALUE, ""),
+        (
+            {"image_png": "iVBOR", "text_plain": "<F 9x9 at 0x7F>"},
+            Stream.PICTURE,
+            "<F 9x9 at 0x0>\n",
+        ),
+        ({"image_png": "iVBOR", "text_plain": "x**2"}, Stream.VALUE, "x**2\n"),
+        ({"image_png": "iVBOR", "text_plain": "x**2"}, Stream.PICTURE, ""),
+        ({"application_javascript": "1", "text_plain": "Slider(3)"}, Stream.PICTURE, "Slider(3)\n"),
+    ],
+)
+def test_forms_of_a_value(data: dict[str, str], stream: Stream, text: str) -> None:
+    assert printed([shown(**data)]).select(stream) == text
+
+
+def glued(prefix: str, **data: str) -> NotebookNode:
+    output = shown()
+    output["data"] = {prefix + mime.replace("_", "/"): text for mime, text in data.items()}
+    output.metadata["scrapbook"] = {"name": "loss", "mime_prefix": prefix}
+    return output
+
+
+def test_what_is_glued_is_an_assignment_unless_it_is_displayed() -> None:
+    hidden = "application/papermill.record/"
+    assert printed([glued(hidden, text_plain="0.5")]).select(Stream.ALL) == "loss = 0.5\n"
+    assert printed([glued(hidden, text_plain="a\nb")]).select(Stream.ALL) == "loss =\na\nb\n"
+    assert printed([glued("", text_plain="0.5")]).select(Stream.ALL) == "0.5\n"
+    assert printed([glued(hidden, text_html="<td>1")]).select(Stream.ALL) == "loss = 1\n"
+    assert printed([glued(hidden, image_png="i", text_plain="<Figure>")]).pictures == 1
+
+
+def test_the_folder_of_a_kernels_cells_is_the_same_in_each_run() -> None:
+    for number in (1, 22):
+        warned = stream(f"/run/ipykernel_{number}/34.py:1: UserWarning: w\n", "stderr")
+        assert printed([warned]).select(Stream.ALL) == "ipykernel/34.py:1: UserWarning: w\n"
+
+
+def test_an_error_that_is_written_to_stderr_is_one() -> None:
+    found = printed([stream("w\nUsageError: no %x\n", "stderr")])
+    assert (found.error, found.native_error) == ("UsageError: no %x", True)
+    assert found.select(Stream.STDERR) == "w\nUsageError: no %x\n"
+    assert found.parts == (Stream.STDERR,)

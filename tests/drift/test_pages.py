@@ -172,8 +172,8 @@ def test_passing_build_ends_with_its_summary(passed: Built) -> None:
     verified = sum(int(_comments(page)[0].split()[-1]) for page in PASSING)
     pages = len(PASSING) - 1  # the index has no cells
     assert passed.last.startswith(
-        f"{verified} outputs verified on {pages} pages, 2 waived, 2 unchecked, "
-        "1 skipped (pictures, widgets) (torch 2.13.0, cpu, "
+        f"{verified} outputs verified on {pages} pages, 2 waived, 4 unchecked, "
+        "3 pictures not compared, 1 widget not compared (torch 2.13.0, cpu, "
     )
     assert passed.last.endswith(", exact)")
 
@@ -188,6 +188,29 @@ def test_reader_sees_each_output_once_with_its_mark(passed: Built) -> None:
     assert html.count("0.2961") == 1
     assert html.count('class="drift-mark drift-verified"') == 3
     assert "torch 2.13.0, cpu, exact" in html
+
+
+def test_reader_sees_what_was_compared(passed: Built) -> None:
+    """Of a progress bar its last state, and of a cell that isn't run what the notebook stored."""
+    html = (passed.outdir / "forms.html").read_text("utf-8")
+    assert "3 of 3" in html
+    assert "1 of 3" not in html
+    assert "\b" not in html
+    html = (passed.outdir / "stored-forms.html").read_text("utf-8")
+    note, stored = html.index("Not executed"), html.index("stored 0.5")
+    assert html.index("never run") < note < stored
+    assert html.count("Not executed") == 1
+
+
+def test_reader_sees_what_was_stored_of_a_cell_that_was_not_reached(
+    make_book: Callable[[], Book],
+) -> None:
+    book = make_book()
+    book.copy(PAGES / "fail", "stored-forms.ipynb")
+    book.configure()
+    built = book.build(builder="html")
+    html = (built.outdir / "stored-forms.html").read_text("utf-8")
+    assert html.index("ZeroDivisionError") < html.index("Not executed") < html.index("stored 0.75")
 
 
 def test_reader_sees_waivers_and_reasons(passed: Built) -> None:

@@ -8,9 +8,13 @@ pytest does the same with ``-p selfattn.drift.pytest_plugin --drift-doctests``, 
 suite ``doctest.DocTestRunner(checker=selfattn.drift.doctests.Checker())`` is all that is needed.
 """
 
+import sys
+
 from selfattn.drift.extra import needed_by
 
-with needed_by("python -m selfattn.drift.doctests", SystemExit):
+with needed_by(
+    "selfattn.drift.doctests", SystemExit if sys.argv[:1] == ["-m"] else ModuleNotFoundError
+):
     from selfattn.drift.doctests.examples import (
         Checker,
         Examples,

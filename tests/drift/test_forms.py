@@ -1,0 +1,109 @@
+"""HTML and LaTeX: what is read of them, and whether they say what the text says."""
+
+from __future__ import annotations
+
+import pytest
+
+from selfattn.drift.forms import html_differs, latex_differs, text_differs
+from selfattn.drift.html_text import html_text, row_headers
+
+
+@pytest.mark.parametrize(
+    ("html", "text"),
+    [
+        ("<p>a</p><p>b</p>", "a\nb"),
+        ("a<br>b<br/>c", "a\nb\nc"),
+        ("<b>a</b><i>b</i>", "ab"),
+        ("a\n  b", "a b"),
+        ("&lt;x&gt; &amp; &#48;", "<x> & 0"),
+        ("<pre>  a\n    b</pre>", "  a\n    b"),
+        ("<ul><li>1<li>2</ul>", "- 1\n- 2"),
+        ("x<sup>2</sup>, x<sub>1</sub>", "x^{2}, x_{1}"),
+        ("<style>0.5</style><script>0.5</script><template>0.5</template>1", "1"),
+        ("<head><title>0.5</title></head>1", "1"),
+        ("<div hidden>0.5</div>", "0.5"),
+        ("<svg><text>0.5</text></svg>", "0.5"),
+        ("<img src='data:0.5' alt='a plot'>", "[a plot]"),
+        ("<progress value=3 max=10></progress>", "[3/10]"),
+        ("<input placeholder='none'>", "[none]"),
+        ("<table><tr><td>1<td>2<tr><td>3<td>4</table>", "1 | 2\n3 | 4"),
+        ("<table><caption>T</caption><tr><th></th><td>1</td></tr></table>a", "T\n| 1\na"),
+        ("<table><tr><th colspan=2>a</th><th>b</th></tr></table>", "| a | b"),
+        ("<table><tr><th rowspan=2>a<td>1<tr><td>2</table>", "a | 1\n| 2"),
+        ("<table><tr><td><p>a<p>b</table>", "a b"),
+        ("<td>1</td>", "1"),
+        ("&lt;f at 0x7f3a12b4c0&gt;", "<f at 0x0>"),
+        ("1b4e28ba-2fa1-11d2-883f-0016d3cca427", "UUID"),
+        ("<table id='T_3f2a1'><tr><td id='T_3f2a1_row0_col0'>1</table>", "1"),
+        ("<td colspan='many'>1", "1"),
+        ("<style>unclosed", ""),
+        ("", ""),
+    ],
+)
+def test_html_is_read_as_a_reader_sees_it(html: str, text: str) -> None:
+    assert html_text(html) == text
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("<table><tr><td>1<td></table>", "<table><tr><td><td>1</table>"),
+        ("<table><tr><td>1<tr><td>2</table>", "<table><tr><td>1<td>2</table>"),
+        ("<p>1<p>2", "12"),
+        ("x<sup>2</sup>", "x2"),
+        ("<table><tr><td colspan=2>1<td>2</table>", "<table><tr><td>1<td colspan=2>2</table>"),
+    ],
+)
+def test_structure_counts(one: str, other: str) -> None:
+    assert html_text(one) != html_text(other)
+
+
+def test_the_headers_of_rows_are_those_with_cells_after_them() -> None:
+    html = "<table><tr><th><th>3<tr><th>0<td>1<tr><th>1<td>2</table>"
+    assert row_headers(html) == "0\n1"
+
+
+TABLE = "<table><tr><th><th>a<th>b<tr><th>7<td>-0.5<td>2</table>"
+
+
+@pytest.mark.parametrize(
+    ("text", "html", "message"),
+    [
+        ("a b\n7 -0.5 2", TABLE, ""),
+        ("a b\n7 0.5 2", TABLE, "the text has 0.5, the HTML has -0.5"),
+        ("a b\n7 -0.5", TABLE, "the text has none more, the HTML has 2"),
+        ("a b\n7 2 -0.5", TABLE, "the text has 2, the HTML has -0.5"),
+        ("a \\\n7 -0.5 \n\nb\n7 2", TABLE, ""),
+        ("a \\\n7 -0.5 \n\nb\n7 3", TABLE, "the text has 3, the HTML has 2"),
+        ("no number", "<b>none</b>", ""),
+    ],
+)
+def test_html_has_the_numbers_of_the_text(text: str, html: str, message: str) -> None:
+    assert html_differs(text, html) == message
+
+
+@pytest.mark.parametrize(
+    ("text", "latex", "message"),
+    [
+        ("x**2 - 1/3", r"$\displaystyle x^{2} - \frac{1}{3}$", ""),
+        (
+            "x**2 - 1/3",
+            r"$\displaystyle x^{2} + \frac{1}{3}$",
+            "the text has -, the LaTeX has none more",
+        ),
+        ("x**2 - 1/3", r"$\displaystyle x^{2} - \frac{1}{4}$", "the text has 3, the LaTeX has 4"),
+        ("Integral(x**2, (x, 0, 1))", r"\int\limits_{0}^{1} x^{2}\, dx", ""),
+        ("1.0e-5*x", r"1.0 \cdot 10^{-5} x", ""),
+        ("-1.50000000000000e+20", r"-1.5 \cdot 10^{20}", ""),
+        ("Matrix([[1, 2], [-3, 4]])", r"\begin{matrix}1 & 2\\-3 & 4\end{matrix}", ""),
+        ("1.0e-5*x", r"1.0 \cdot 10^{-6} x", "the text has 1e-05, the LaTeX has 1e-06"),
+        ("x**(1/3)", r"\sqrt[3]{x}", "the text has 1, the LaTeX has none more"),
+    ],
+)
+def test_latex_has_the_numbers_of_the_text(text: str, latex: str, message: str) -> None:
+    assert latex_differs(text, latex) == message
+
+
+def test_markdown_has_the_numbers_of_the_text() -> None:
+    assert text_differs("loss 0.5", "**loss** 0.5") == ""
+    assert text_differs("loss 0.5", "**loss** 0.6") == "the text has 0.5, the Markdown has 0.6"
