@@ -50,7 +50,7 @@ __all__ = [
 
 
 _TRACEBACK = "Traceback (most recent call last):"
-_SKIPS = {"Skipped", "SkipTest"}  # pytest's and unittest's
+_SKIPS = {"Skipped", "SkipTest"}  # of `pytest` and `unittest`
 
 
 def compare_example(
@@ -155,7 +155,7 @@ class _Recorder(doctest.DocTestRunner):
 
 
 def was_skipped(error: BaseException) -> bool:
-    """Whether an error says that a test can't be run here, as pytest and unittest have it said."""
+    """Whether an error says that a test can't be run here, as a test would have it said."""
     return type(error).__name__ in _SKIPS
 
 
