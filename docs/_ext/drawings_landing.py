@@ -17,22 +17,22 @@ if TYPE_CHECKING:
     from attention_trace import Trace
 
 COLUMN = WIDTH / 6
-BASE = 92.0  # of the words
-TALLEST = 60.0  # bar
+BASE = 74.0  # of the words
+TALLEST = 34.0  # bar
 SIZE = (96.0, 60.0)  # of a small picture
 
 
 def sentence(trace: Trace) -> Board:
     """The six words, joined to the word that asks by lines as thick as its weights."""
-    board = Board(186, trace)
+    board = Board(138, trace)
     weights = trace.attn_weights[FOCUS]
     for place, (word, weight) in enumerate(zip(trace.words, weights, strict=True)):
         x = COLUMN * (place + 0.5)
         _arc(board, COLUMN * (FOCUS + 0.5), x, 32 * weight)
         css = "fig-bold" if place == FOCUS else ""
         board.text(x, BASE, word, size=14.5, css=css)
-        board.bar(x - 15, BASE + 14, 30, TALLEST * weight / max(weights), "role-weight")
-        beside = BASE + 30 + TALLEST * weight / max(weights)
+        board.bar(x - 15, BASE + 10, 30, TALLEST * weight / max(weights), "role-weight")
+        beside = BASE + 25 + TALLEST * weight / max(weights)
         board.number(x, beside, f"attn_weights.{FOCUS}.{place}", css="role-weight fig-bold")
     return board
 
@@ -41,10 +41,10 @@ def _arc(board: Board, start: float, end: float, thickness: float) -> None:
     """Draw a bow from one word to another, or a loop where both are the same."""
     floor = BASE - 18
     if start == end:
-        bow = f"C{start - 24:.1f} 40 {start + 24:.1f} 40 {start + 7:.1f} {floor}"
+        bow = f"C{start - 26:.1f} 26 {start + 26:.1f} 26 {start + 7:.1f} {floor}"
         start -= 7
     else:
-        rise = 24 + 0.24 * abs(end - start)
+        rise = 18 + 0.13 * abs(end - start)
         bow = f"Q{(start + end) / 2:.1f} {floor - 2 * rise:.1f} {end:.1f} {floor}"
     board.parts.append(
         f'<path class="fig-bow role-weight" stroke-width="{thickness:.2f}"'

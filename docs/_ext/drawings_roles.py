@@ -88,6 +88,16 @@ def two_scores(trace: RolesTrace) -> Panels:
     return Panels(*boards)
 
 
+def causal(trace: RolesTrace) -> Panels:
+    """Attention weights without a mask and with one."""
+    boards = []
+    for name, title in (("attn_weights", "without a mask"), ("causal_weights", "with the mask")):
+        board = _pairs(trace, name)
+        board.text(LEFT, 15, title, anchor="start", css="role-weight fig-bold")
+        boards.append(board)
+    return Panels(*boards)
+
+
 def _pairs(trace: RolesTrace, name: str) -> Board:
     """Draw a matrix of all pairs of tokens, darker where larger, a number in every cell."""
     board = Board(TOP + 6 * CELL[1] + 34, trace)
@@ -110,6 +120,7 @@ DRAWINGS: dict[str, Drawing] = {
     "raw-attention": Drawing(
         "Attention without trainable weights", lambda _: raw_attention(roles_trace())
     ),
+    "causal": Drawing("Attention weights and a causal mask", lambda _: causal(roles_trace())),
     "two-scores": Drawing(
         "Scores without and with projections", lambda _: two_scores(roles_trace())
     ),

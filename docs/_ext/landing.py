@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import drawings_landing
 from docutils import nodes
-from recorded import counts
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.docutils import SphinxDirective, SphinxRole
+
+from selfattn.drift.kinds import Kind
+from selfattn.drift.pages import results_of
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -38,7 +40,7 @@ class known_later(nodes.Inline, nodes.TextElement):  # noqa: N801 - docutils nam
 
 
 class KnownLater(SphinxRole):
-    """`reading-time` of a page or of several, or `verified` outputs of this build."""
+    """`reading-time` of a page or of several, or `compared` outputs of this build."""
 
     def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
         return [known_later("", asked=self.name, pages=self.text.split())], []
@@ -57,7 +59,14 @@ def note_length(app: Sphinx, doctree: nodes.document) -> None:
 def numbers(env: BuildEnvironment) -> dict[str, Any]:
     """Return every number that a page may ask for."""
     minutes = {name: said["minutes"] for name, said in env.metadata.items() if "minutes" in said}
-    return {"minutes": minutes, "verified": counts(env)[-1][-1]}
+    return {"minutes": minutes, "compared": compared(env)}
+
+
+def compared(env: BuildEnvironment) -> tuple[int, int]:
+    """Return how many of the book's outputs were compared, and how many there are."""
+    pages = results_of(env).values()
+    outcomes = [each for page in pages for each in page.outcomes if each.body_line]
+    return sum(each.kind is Kind.VERIFIED for each in outcomes), len(outcomes)
 
 
 def rewrite(app: Sphinx, env: Any) -> list[str]:
@@ -76,12 +85,13 @@ class Tell(SphinxPostTransform):
 
     def run(self, **kwargs: object) -> None:
         for node in list(self.document.findall(known_later)):
-            node.replace_self(nodes.Text(self._told(node)))
+            told = nodes.Text(self._told(node))
+            node.replace_self(nodes.inline("", "", told, classes=[node["asked"]]))
 
     def _told(self, node: nodes.Element) -> str:
         found = numbers(self.env)
-        if node["asked"] == "verified":
-            return str(found["verified"])
+        if node["asked"] == "compared":
+            return "{} of {}".format(*found["compared"])
         minutes = sum(found["minutes"][page] for page in node["pages"])
         return f"{max(5, 5 * round(minutes / 5))} minutes"
 
@@ -89,7 +99,7 @@ class Tell(SphinxPostTransform):
 def setup(app: Sphinx) -> ExtensionMetadata:
     app.add_directive("pictogram", Pictogram)
     app.add_role("reading-time", KnownLater())
-    app.add_role("verified", KnownLater())
+    app.add_role("compared", KnownLater())
     app.add_post_transform(Tell)
     app.connect("doctree-read", note_length)
     app.connect("env-updated", rewrite)
