@@ -12,6 +12,7 @@ import cost_trace
 import drawings
 import drawings_build_cost
 import drawings_cost
+import drawings_devices
 import drawings_landing
 import drawings_plane
 import drawings_roles
@@ -35,6 +36,7 @@ DRAWINGS = (
     drawings.DRAWINGS
     | drawings_build_cost.DRAWINGS
     | drawings_cost.DRAWINGS
+    | drawings_devices.DRAWINGS
     | drawings_landing.DRAWINGS
     | drawings_plane.DRAWINGS
     | drawings_roles.DRAWINGS
@@ -44,7 +46,7 @@ DRAWINGS = (
 DEPENDENCIES = (
     *(build_cost_trace, drawings_build_cost),
     *(attention_trace, cost_trace, plane_trace, roles_trace, scaling_trace, training_trace),
-    *(drawings, drawings_cost, drawings_landing, drawings_plane, drawings_roles),
+    *(drawings, drawings_cost, drawings_devices, drawings_landing, drawings_plane, drawings_roles),
     *(drawings_scaling, drawings_training, svg),
     *(examples, functional, modules),
 )
