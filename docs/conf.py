@@ -30,6 +30,7 @@ extensions = [
     "folded",
     "furniture",
     "inventories",
+    "landing",
     "listing",
     "mathml",
     "notation",

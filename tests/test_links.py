@@ -13,7 +13,7 @@ from bs4 import BeautifulSoup
 from inventories import compile_inventory, parse
 from sphinx.errors import ConfigError
 from sphinx.util.inventory import InventoryFile
-from the_book import DOCS, ROOT
+from the_book import DOCS, PAGES, ROOT
 
 from selfattn.drift.compare import compare
 from selfattn.drift.sources import load
@@ -122,6 +122,29 @@ class TestBook:
         links = Page((site / "self-attention" / "step-by-step.html").read_text("utf-8")).links
         assert any("torch.softmax" in link for link in links)
         assert "../reference/notation.html#symbol-alpha" in links
+
+    def test_the_first_page_says_how_much_was_compared_and_how_long_it_takes(
+        self, site: Path
+    ) -> None:
+        loaded = [load(path) for path in PAGES]
+        expected = [
+            e for page in loaded if page for cell in page[0].cells for e in cell.expectations
+        ]
+        compared = sum(not each.unchecked for each in expected)
+        text = BeautifulSoup((site / "index.html").read_text("utf-8"), "html.parser")
+        assert text.select_one(".compared").text == f"{compared} of {len(expected)}"  # type: ignore[union-attr]
+        times = [found.text for found in text.select(".reading-time")]
+        minutes = [int(time.removesuffix(" minutes")) for time in times]
+        assert len(minutes) == 2
+        assert 5 <= minutes[0] < minutes[1] < 90
+
+    def test_pages_about_making_books_are_linked_and_not_in_the_sidebar(self, site: Path) -> None:
+        for page in ("check-your-numbers", "what-it-costs", "changelog"):
+            found = BeautifulSoup((site / "index.html").read_text("utf-8"), "html.parser")
+            assert not found.select(f'.bd-sidebar-primary a[href$="{page}.html"]')
+            assert found.select('.bd-sidebar-primary a[href$="step-by-step.html"]')
+            text = (site / "reference" / "index.html").read_text("utf-8")
+            assert f'href="{page}.html' in text, page
 
     def test_pictures_stay_as_they_were_drawn(self, site: Path) -> None:
         text = (site / "self-attention" / "step-by-step.html").read_text("utf-8")

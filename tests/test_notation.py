@@ -170,5 +170,31 @@ class TestSpelling:
         told = self.check(tmp_path / "page.md", page)
         assert told.returncode == 0, told.stdout
 
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "Notice the second row.",
+            "It is small.\nNotice the second row.",
+            "- Notice the second row.",
+            "We take a sum in place of a mean.",
+            "We take a sum in\nplace of a mean.",
+        ],
+    )
+    def test_a_listed_phrase_is_found_with_what_to_say_instead(
+        self, tmp_path: Path, text: str
+    ) -> None:
+        told = self.check(tmp_path / "page.md", f"# Title\n\n{text}\n")
+        assert told.returncode == 1, told.stdout
+        line = 4 if text.startswith("It is") else 3
+        assert re.search(rf"page\.md:{line}: '(Notice|in place of)': \w+", told.stdout)
+        assert "0 unknown, 1 phrases that must not come back" in told.stdout
+
+    def test_a_listed_phrase_in_code_or_within_a_sentence_is_left_alone(
+        self, tmp_path: Path
+    ) -> None:
+        page = "Readers will Notice it.\n\n```python\n# in place of\n```\n"
+        told = self.check(tmp_path / "page.md", page)
+        assert told.returncode == 0, told.stdout
+
     def test_nothing_to_read_is_a_failure(self, tmp_path: Path) -> None:
         assert self.check(tmp_path / "page.md", "").returncode == 2

@@ -20,7 +20,8 @@ def shown(name: str) -> list[tuple[str, str]]:
     """Return each number of a figure: its path in the trace and its text."""
     drawings = drawings_cost.DRAWINGS | drawings_training.DRAWINGS
     picture = drawings[name].draw(attention_trace()).render("id", "t", "d")
-    return [(path, html.unescape(text)) for path, text in TRACED.findall(picture)]
+    found = TRACED.findall(picture)
+    return [(path, html.unescape(text).replace("−", "-")) for path, text in found]
 
 
 def test_the_training_figure_shows_every_entry_of_every_matrix() -> None:
@@ -40,6 +41,18 @@ def test_the_trained_matrices_are_the_ones_that_the_page_prints() -> None:
     assert scores.flatten().tolist() == pytest.approx(documented[9:], abs=0.0051)
 
 
+def test_the_curve_ends_at_the_losses_that_the_page_prints() -> None:
+    trace = training_trace()
+    found = re.search(r":name: tr-loss\n(.*?)\n```", PAGE.read_text("utf-8"), re.DOTALL)
+    assert found is not None
+    rows = [line.split() for line in found[1].splitlines()[1:]]
+    assert len(rows) > 3
+    for step, *both in rows:
+        assert [f"{loss:.2f}" for loss in trace.losses[int(step)]] == both
+    (shown_at_the_end,) = shown("loss")
+    assert shown_at_the_end == (f"losses.{len(trace.losses) - 1}.0", rows[-1][1])
+
+
 def test_training_leaves_the_generator_and_the_threads_alone() -> None:
     state, threads = torch.random.get_rng_state(), torch.get_num_threads()
     training_trace()
@@ -55,6 +68,8 @@ def test_what_the_training_page_says_about_its_picture() -> None:
     assert colour.max() > asked.max() > number.max()
     assert value[3:6].abs().min() > value[:3].abs().max()
     assert (value[3:6].diag() > 1).all()
+    moved = (value - torch.tensor(trace.before[2])).abs()
+    assert moved[6:].max() > 0.5 > moved[:3].max()
     assert max(abs(entry) for matrix in trace.before for row in matrix for entry in row) <= 1 / 3
     assert query[6:].abs().max() > 1
 

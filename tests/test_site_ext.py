@@ -79,6 +79,24 @@ print("ran " + "inside")
 ```
 """
 
+LETTERED = """---
+exercises: Q
+---
+# Lettered
+
+{ref}`ex-q-2`
+
+```{exercise}
+:label: ex-q-1
+One.
+```
+
+```{exercise}
+:label: ex-q-2
+Two.
+```
+"""
+
 FIGURE = """```{{attention-figure}} {name}
 :number: "3.{number}"
 :name: fig-3-{number}
@@ -110,7 +128,7 @@ def good(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
         FIGURE.format(name=name, number=number) for number, name in enumerate(DRAWINGS, start=13)
     )
     folder = tmp_path_factory.mktemp("good")
-    write(folder, {"good": GOOD.replace("FIGURES", figures)})
+    write(folder, {"good": GOOD.replace("FIGURES", figures), "lettered": LETTERED})
     said = small_book.build(folder)
     assert said.returncode == 0, said.stderr
     return folder, (folder / "html" / "good.html").read_text()
@@ -174,7 +192,7 @@ class TestFigures:
     @pytest.mark.parametrize(
         ("name", "count"),
         [("roadmap", 0), ("projections", 51), ("scores", 20), ("weights", 19), ("context", 32),
-         ("overview", 102)],
+         ("overview", 104)],
     )  # fmt: skip
     def test_figures_show_all_their_numbers(self, name: str, count: int) -> None:
         picture = DRAWINGS[name].draw(attention_trace()).render("fig", "", "")
@@ -304,6 +322,14 @@ class TestExercises:
     def test_exercises_carry_the_chapter(self, good: tuple[Path, str]) -> None:
         assert '<span class="caption-number">Exercise 3.1 </span>' in good[1]
         assert re.search(r'href="#ex-3-1"><[^>]*>Exercise 3\.1<', good[1])
+
+    def test_exercises_are_numbered_by_page(self, good: tuple[Path, str]) -> None:
+        page = (good[0] / "html" / "lettered.html").read_text("utf-8")
+        assert re.findall(r'caption-number">(Exercise \S+) <', page) == [
+            "Exercise Q.1",
+            "Exercise Q.2",
+        ]
+        assert re.search(r'href="#ex-q-2"><[^>]*>Exercise Q\.2<', page)
 
     def test_no_id_is_used_twice(self, good: tuple[Path, str]) -> None:
         ids = Ids(good[1]).found

@@ -4,19 +4,23 @@ import re
 from dataclasses import fields
 from typing import Any
 
+import drawings_landing
+import drawings_plane
 import drawings_roles
+import plane_trace
 import pytest
 import torch
 from attention_trace import attention_trace
 from roles_trace import RolesTrace, roles_trace
-from the_book import TRACED
+from the_book import DOCS, TRACED
 
 from selfattn.examples import six_tokens
 
 FIGURES = {
     "journey": (drawings_roles.journey, 23),
-    "raw-attention": (drawings_roles.raw_attention, 72),
-    "two-scores": (drawings_roles.two_scores, 72),
+    "raw-attention": (drawings_roles.raw_attention, 76),
+    "causal": (drawings_roles.causal, 76),
+    "two-scores": (drawings_roles.two_scores, 76),
 }
 TEXT = re.compile(r"<text [^>]*>.*?</text>")
 
@@ -93,3 +97,33 @@ def _plus_one(value: Any) -> Any:
     if isinstance(value, tuple):
         return tuple(_plus_one(part) for part in value)
     return value + 1 if isinstance(value, float) else value
+
+
+class TestArrows:
+    def test_each_dot_product_is_the_one_that_the_page_prints(self) -> None:
+        page = (DOCS / "companions" / "without-weights.md").read_text("utf-8")
+        found = re.search(r":name: ww-arrows\n(.*?)\n```", page, re.DOTALL)
+        assert found is not None
+        rows = [line.rsplit(maxsplit=3) for line in found[1].splitlines()[1:]]
+        shown = TRACED.findall(drawings_plane.arrows(attention_trace()).render("id", "t", "d"))
+        assert [row[0] for row in rows] == list(plane_trace.ARROWS)
+        assert [row[1] for row in rows] == [text.replace("−", "-") for _, text in shown]
+
+    def test_the_page_has_the_arrows_of_the_figure(self) -> None:
+        page = (DOCS / "companions" / "without-weights.md").read_text("utf-8")
+        for name, arrow in plane_trace.ARROWS.items():
+            assert f'"{name}": {list(arrow)}' in page
+        assert f"q = torch.tensor({list(plane_trace.QUERY)})" in page
+
+
+class TestFirstPage:
+    def test_the_sentence_has_the_weights_of_journey(self) -> None:
+        numbers = TRACED.findall(drawings_landing.sentence(attention_trace()).render("i", "t", "d"))
+        assert [path for path, _ in numbers] == [f"attn_weights.1.{place}" for place in range(6)]
+        assert [text for _, text in numbers] == ["0.15", "0.23", "0.22", "0.13", "0.09", "0.18"]
+
+    def test_small_pictures_say_nothing(self) -> None:
+        for pictogram in drawings_landing.PICTOGRAMS.values():
+            picture = pictogram().decorate()
+            assert 'aria-hidden="true"' in picture
+            assert "<text" not in picture

@@ -24,7 +24,8 @@ def documented(page: str, name: str) -> list[float]:
 
 def shown(name: str) -> list[tuple[str, str]]:
     """Return each number of a figure: its path in the trace and its text."""
-    return TRACED.findall(DRAWINGS[name].draw(attention_trace()).render("id", "t", "d"))
+    picture = DRAWINGS[name].draw(attention_trace()).render("id", "t", "d")
+    return [(path, text.replace("−", "-")) for path, text in TRACED.findall(picture)]
 
 
 def column(name: str, place: int) -> list[float]:

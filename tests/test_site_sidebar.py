@@ -20,7 +20,7 @@ templates_path = ["_templates"]
 """
 
 BOTH = """{{ book_pages }}<!-- stock -->
-{{- toctree(collapse=collapse, includehidden=True, titles_only=True, maxdepth=4)
+{{- toctree(collapse=collapse, includehidden=True, titles_only=True, maxdepth=2)
     | replace('role="heading"', 'role="heading" aria-level="2"') }}<!-- end -->"""
 
 TOO_DEEP = "part/deep/deepest/too-deep"

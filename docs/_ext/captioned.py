@@ -95,7 +95,7 @@ def skip_label(self: HTML5Translator, node: caption_label) -> None:
 
 def visit_text(self: HTML5Translator, node: caption_text) -> None:
     label = cast("captioned", node.parent)["label"]
-    number = f'<span class="caption-number">{self.encode(label)}</span> '
+    number = f'<span class="caption-number">{self.encode(label)}</span> ' if " " in label else ""
     self.body.append(f"<figcaption>{number}")
 
 

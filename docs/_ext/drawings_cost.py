@@ -40,7 +40,7 @@ def cost(_: Trace) -> Board:
     _panel(board, trace, Panel("time", "time of one call, ms", _decades(trace, "time")), 212)
     memory = Panel("memory", "memory at the peak, MB", _decades(trace, "memory"))
     _panel(board, trace, memory, 428)
-    board.text((LEFT + RIGHT) / 2, 472, "T, the number of tokens", css="fig-muted")
+    board.text((LEFT + RIGHT) / 2, 472, "$T$, the number of tokens", css="fig-muted")
     return board
 
 

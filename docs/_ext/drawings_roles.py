@@ -4,22 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from drawings import FOCUS, Drawing
+from drawings import FOCUS, Drawing, heat_key, strength
 from roles_trace import roles_trace
-from svg import SMALL, Board
+from svg import SMALL, Board, Panels
 
 if TYPE_CHECKING:
     from attention_trace import Trace
     from roles_trace import RolesTrace
 
 LEFT, CELL = 60.0, (49.0, 23.0)  # of a heat map: room for the words, one cell
+TOP = 40.0  # room for a title and the words above a heat map
 MIRROR = ((4, 5), (5, 4))  # one and step, each asking the other
 
 
 def journey(trace: Trace) -> Board:
     """One word in three roles, from its embedding to its context vector."""
     board = Board(462, trace)
-    board.text(180, 15, "journey, x^{(2)}", css="fig-bold")
+    board.text(180, 15, "journey, $x^{(2)}$", css="fig-bold")
     board.row(114, 22, [f"inputs.{FOCUS}.{c}" for c in range(3)], "input", (44, 22))
     roles = (
         (62.0, "query", "queries", "what it looks for"),
@@ -28,9 +29,9 @@ def journey(trace: Trace) -> Board:
     )
     for x, role, name, says in roles:
         board.arrow(180 + (x - 180) * 0.45, 47, x, 70)
-        board.text(x, 85, f"× W_{{{role}}}", css=f"role-{role} fig-bold")
+        board.text(x, 85, f"× $W_{{{role[0]}}}$", css=f"role-{role} fig-bold")
         board.arrow(x, 93, x, 108)
-        board.text(x, 123, f"{role} {role[0]}^{{(2)}}", css=f"role-{role} fig-bold")
+        board.text(x, 123, f"{role} ${role[0]}^{{(2)}}$", css=f"role-{role} fig-bold")
         paths = [f"{name}.{FOCUS}.{c}" for c in range(2)]
         board.row(x - 46, 130, paths, role, (46, 24), "fig-strong")
         board.text(x, 170, says, size=SMALL, css="fig-muted")
@@ -38,7 +39,7 @@ def journey(trace: Trace) -> Board:
     board.arrow(62, 176, 62, 190)
     board.arrow(298, 411, 298, 428)
     board.text(288, 425, "sum of the six rows", anchor="end", size=SMALL, css="fig-muted")
-    board.text(242, 450, "context vector z^{(2)}", anchor="end", css="fig-bold")
+    board.text(242, 450, "context vector $z^{(2)}$", anchor="end", css="fig-bold")
     paths = [f"context_vecs.{FOCUS}.{c}" for c in range(2)]
     board.row(252, 432, paths, "input", (46, 26), "fig-strong")
     return board
@@ -46,9 +47,9 @@ def journey(trace: Trace) -> Board:
 
 def _asks(board: Board) -> None:
     """Draw the six scores that the query gets, and the weights made of them."""
-    board.text(18, 205, "q^{(2)} meets all six keys", anchor="start", css="role-query fig-bold")
+    board.text(18, 205, "$q^{(2)}$ meets all six keys", anchor="start", css="role-query fig-bold")
     board.text(94, 229, "score", css="role-weight fig-bold")
-    board.text(176, 229, "÷ √d_{k}, then softmax", size=SMALL, css="fig-muted")
+    board.text(176, 229, "÷ $√d_{k}$, then softmax", size=SMALL, css="fig-muted")
     board.text(266, 229, "weight", css="role-weight fig-bold")
     board.text(328, 229, "value", css="role-value fig-bold")
     scores = board.trace.attn_scores[FOCUS]
@@ -61,51 +62,57 @@ def _asks(board: Board) -> None:
         board.arrow(214, y + 12, 238, y + 12)
         board.row(242, y, [f"attn_weights.{FOCUS}.{r}"], "weight", (48, 24))
         board.text(301, base, "×")
-        board.text(330, base, f"v^{{({r + 1})}}", css="role-value")
+        board.text(330, base, f"$v^{{({r + 1})}}$", css="role-value")
 
 
-def raw_attention(trace: RolesTrace) -> Board:
+def raw_attention(trace: RolesTrace) -> Panels:
     """Scores and weights of the raw embeddings, all six tokens at once."""
-    board = Board(428, trace)
-    board.text(LEFT, 15, "scores: X X^{⊤}", anchor="start", css="role-weight fig-bold")
-    _heat_map(board, 40, "raw_scores")
-    board.arrow(207, 186, 207, 206)
-    board.text(197, 200, "softmax on each row", anchor="end", size=SMALL, css="fig-muted")
-    board.text(LEFT, 226, "weights", anchor="start", css="role-weight fig-bold")
-    _heat_map(board, 251, "raw_weights")
-    board.text(207, 412, "each row of weights adds up to 1", size=SMALL, css="fig-muted")
-    return board
-
-
-def two_scores(trace: RolesTrace) -> Board:
-    """Scores of embeddings, equal both ways, above scores of queries and keys, which are not."""
-    board = Board(402, trace)
-    blocks = (
-        (15, "raw_scores", "embedding · embedding"),
-        (223, "attn_scores", "query · key"),
+    scores, weights = (_pairs(trace, name) for name in ("raw_scores", "raw_weights"))
+    scores.text(LEFT, 15, "scores $X X^{⊤}$", anchor="start", css="role-weight fig-bold")
+    weights.text(
+        LEFT, 15, "weights: softmax on each row", anchor="start", css="role-weight fig-bold"
     )
-    for y, name, title in blocks:
-        board.text(LEFT, y, title, anchor="start", css="role-weight fig-bold")
-        _heat_map(board, y + 25, name)
+    return Panels(scores, weights)
+
+
+def two_scores(trace: RolesTrace) -> Panels:
+    """Scores of embeddings, equal both ways, beside scores of queries and keys, which are not."""
+    boards = []
+    for name, title in (("raw_scores", "embedding · embedding"), ("attn_scores", "query · key")):
+        board = _pairs(trace, name)
+        board.text(LEFT, 15, title, anchor="start", css="role-weight fig-bold")
         for r, c in MIRROR:
-            x, top = LEFT + CELL[0] * c, y + 25 + CELL[1] * r
-            board.box(x + 1.5, top + 1.5, CELL[0] - 3, CELL[1] - 3, "fig-frame role-input")
-    return board
+            x, y = LEFT + CELL[0] * c, TOP + CELL[1] * r
+            board.box(x + 1.5, y + 1.5, CELL[0] - 3, CELL[1] - 3, "fig-frame role-input")
+        boards.append(board)
+    return Panels(*boards)
 
 
-def _heat_map(board: Board, y: float, name: str) -> None:
+def causal(trace: RolesTrace) -> Panels:
+    """Attention weights without a mask and with one."""
+    boards = []
+    for name, title in (("attn_weights", "without a mask"), ("causal_weights", "with the mask")):
+        board = _pairs(trace, name)
+        board.text(LEFT, 15, title, anchor="start", css="role-weight fig-bold")
+        boards.append(board)
+    return Panels(*boards)
+
+
+def _pairs(trace: RolesTrace, name: str) -> Board:
     """Draw a matrix of all pairs of tokens, darker where larger, a number in every cell."""
-    rows = getattr(board.trace, name)
-    low, high = min(map(min, rows)), max(map(max, rows))
-    for c, word in enumerate(board.trace.words):
-        board.text(LEFT + CELL[0] * (c + 0.5), y - 6, word, size=SMALL, css="fig-muted")
-    board.words(LEFT - 6, y, CELL[1])
+    board = Board(TOP + 6 * CELL[1] + 34, trace)
+    rows = getattr(trace, name)
+    for c, word in enumerate(trace.words):
+        board.text(LEFT + CELL[0] * (c + 0.5), TOP - 6, word, size=SMALL, css="fig-muted")
+    board.words(LEFT - 6, TOP, CELL[1])
     for r, row in enumerate(rows):
         for c, number in enumerate(row):
-            x, top = LEFT + CELL[0] * c, y + CELL[1] * r
-            board.shade(x, top, CELL, 0.06 + 0.5 * (number - low) / (high - low), "weight")
-            board.number(x + CELL[0] / 2, top + CELL[1] / 2 + 4.3, f"{name}.{r}.{c}")
-    board.box(LEFT, y, CELL[0] * len(rows), CELL[1] * len(rows), "fig-frame role-weight")
+            x, y = LEFT + CELL[0] * c, TOP + CELL[1] * r
+            board.shade(x, y, CELL, strength(number, rows), "weight")
+            board.number(x + CELL[0] / 2, y + CELL[1] / 2 + 4.3, f"{name}.{r}.{c}")
+    board.box(LEFT, TOP, CELL[0] * len(rows), CELL[1] * len(rows), "fig-frame role-weight")
+    heat_key(board, LEFT, TOP + 6 * CELL[1] + 14, name)
+    return board
 
 
 DRAWINGS: dict[str, Drawing] = {
@@ -113,6 +120,7 @@ DRAWINGS: dict[str, Drawing] = {
     "raw-attention": Drawing(
         "Attention without trainable weights", lambda _: raw_attention(roles_trace())
     ),
+    "causal": Drawing("Attention weights and a causal mask", lambda _: causal(roles_trace())),
     "two-scores": Drawing(
         "Scores without and with projections", lambda _: two_scores(roles_trace())
     ),

@@ -26,20 +26,20 @@ LARGE, SMALLEST = 100, 0.005  # beyond them, two decimals say too much or nothin
 def saturated(_: Trace) -> Board:
     """Scaled scores of the second word as bars, with the weights that softmax makes of them."""
     trace = words_trace()
+    zero, unit = 178.0, 1.6
     board = Board(352, trace)  # type: ignore[arg-type]  # a board only asks a trace for numbers
-    board.text(176, 18, "ω_{2j} / √d_{k}", css="role-weight fig-bold")
-    board.text(320, 18, "α_{2j}", css="role-weight fig-bold")
-    board.text(176, 34, "scaled score", size=SMALL, css="fig-muted")
-    board.text(320, 34, "weight", size=SMALL, css="fig-muted")
-    zero, unit = 158.0, 1.65
+    board.text(zero, 18, "$ω_{2j} / √d_{k}$", css="role-weight fig-bold")
+    board.text(324, 18, "$α_{2j}$", css="role-weight fig-bold")
+    board.text(zero, 34, "scaled score", size=SMALL, css="fig-muted")
+    board.text(324, 34, "weight", size=SMALL, css="fig-muted")
     for r, (word, score) in enumerate(zip(trace.words, trace.scaled_scores, strict=True)):
         y = 44 + 23.5 * r
         strong = r in {QUERY, WINNER}
         board.text(72, y + 14, word, anchor="end", css="fig-bold" if strong else "fig-muted")
         board.bar(zero + min(score, 0) * unit, y, abs(score) * unit, 18, "role-weight")
-        beside = zero + max(score, 0) * unit + 26
-        board.number(beside, y + 13.5, f"scaled_scores.{r}")
-        _weight(board, trace, 320, y + 13.5, r)
+        side = 1 if score > 0 else -1
+        board.number(zero + score * unit + 26 * side, y + 13.5, f"scaled_scores.{r}")
+        _weight(board, trace, 324, y + 13.5, r)
     board.line(zero, 40, zero, 350)
     return board
 
@@ -88,12 +88,12 @@ def scaling(_: Trace) -> Board:
     _legend(board)
     for place, panel in enumerate(PANELS):
         _panel(board, trace, panel, 64 + 164 * place + TALL)
-    board.text((LEFT + RIGHT) / 2, 552, "d_{k}, the number of entries in a key", css="fig-muted")
+    board.text((LEFT + RIGHT) / 2, 552, "$d_{k}$, the number of entries in a key", css="fig-muted")
     return board
 
 
 def _legend(board: Board) -> None:
-    for x, label, scaled in ((44.0, "divided by √d_{k}", True), (204.0, "not divided", False)):
+    for x, label, scaled in ((44.0, "divided by $√d_{k}$", True), (204.0, "not divided", False)):
         _curve(board, [(x, 14), (x + 30, 14)], scaled=scaled)
         board.text(x + 38, 18.5, label, anchor="start", css="fig-bold")
 

@@ -12,9 +12,13 @@ import cost_trace
 import drawings
 import drawings_build_cost
 import drawings_cost
+import drawings_devices
+import drawings_landing
+import drawings_plane
 import drawings_roles
 import drawings_scaling
 import drawings_training
+import plane_trace
 import roles_trace
 import scaling_trace
 import svg
@@ -32,14 +36,18 @@ DRAWINGS = (
     drawings.DRAWINGS
     | drawings_build_cost.DRAWINGS
     | drawings_cost.DRAWINGS
+    | drawings_devices.DRAWINGS
+    | drawings_landing.DRAWINGS
+    | drawings_plane.DRAWINGS
     | drawings_roles.DRAWINGS
     | drawings_scaling.DRAWINGS
     | drawings_training.DRAWINGS
 )
 DEPENDENCIES = (
     *(build_cost_trace, drawings_build_cost),
-    *(attention_trace, cost_trace, roles_trace, scaling_trace, training_trace),
-    *(drawings, drawings_cost, drawings_roles, drawings_scaling, drawings_training, svg),
+    *(attention_trace, cost_trace, plane_trace, roles_trace, scaling_trace, training_trace),
+    *(drawings, drawings_cost, drawings_devices, drawings_landing, drawings_plane, drawings_roles),
+    *(drawings_scaling, drawings_training, svg),
     *(examples, functional, modules),
 )
 
@@ -76,8 +84,12 @@ class AttentionFigure(captioned.CaptionedDirective):
 
     def _check_alt(self, alt: str, picture: str) -> None:
         """Refuse a text alternative with a decimal that the picture does not show."""
-        shown = set(re.findall(r"data-trace[^>]*>([^<]+)<", picture))
-        strays = [number for number in re.findall(r"-?\d+\.\d{2,}", alt) if number not in shown]
+        shown = set(re.findall(r"data-trace[^>]*>([^<]+)<", picture.replace("−", "-")))
+        strays = [
+            number
+            for number in re.findall(r"-?\d+\.\d{2,}", alt.replace("−", "-"))
+            if number not in shown
+        ]
         if strays:
             raise self.error(f":alt: says {', '.join(strays)}, which the figure does not show")
 

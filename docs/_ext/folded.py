@@ -1,4 +1,7 @@
-"""Solutions fold without a script, and exercises carry their chapter's number."""
+"""Solutions fold without a script, and exercises are numbered by page, as figures are.
+
+A page names its letters in its front matter, `exercises: Q`; others carry the chapter's number.
+"""
 
 from __future__ import annotations
 
@@ -82,14 +85,14 @@ def restore_count(app: Sphinx, env: BuildEnvironment) -> list[str]:
     return []
 
 
-def number_by_chapter(app: Sphinx, env: BuildEnvironment) -> list[str]:
-    """Put the chapter before each exercise's number, after Sphinx has counted them."""
+def number_by_page(app: Sphinx, env: BuildEnvironment) -> list[str]:
+    """Number each page's exercises from 1, after Sphinx has counted through all pages."""
     env.folded_counted = copy.deepcopy(env.toc_fignumbers)  # type: ignore[attr-defined]
-    chapter = app.config.exercise_chapter
-    if chapter:
-        for figures in env.toc_fignumbers.values():
-            for label, number in figures.get("exercise", {}).items():
-                figures["exercise"][label] = (chapter, *number[-1:])
+    for page, figures in env.toc_fignumbers.items():
+        letters = env.metadata[page].get("exercises", app.config.exercise_chapter)
+        if letters:
+            for place, label in enumerate(figures.get("exercise", {}), 1):
+                figures["exercise"][label] = (letters, place)
     return []
 
 
@@ -109,5 +112,5 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     app.add_post_transform(FoldSolutions)
     app.add_post_transform(PlainExercises)
     app.connect("env-get-updated", restore_count, priority=100)
-    app.connect("env-get-updated", number_by_chapter, priority=900)  # Sphinx counts at 500
+    app.connect("env-get-updated", number_by_page, priority=900)  # Sphinx counts at 500
     return {"parallel_read_safe": True, "parallel_write_safe": True}

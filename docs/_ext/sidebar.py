@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from sphinx.util.typing import ExtensionMetadata
 
 NO_PAGE = "\0"
-DEEPEST = 4
+DEEPEST = 2
 LONGEST = 200
 """Entries of a list that is shown whole on each page."""
 

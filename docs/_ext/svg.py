@@ -17,12 +17,21 @@ TEXT = 13.0
 SMALL = 11.5
 RAISED, LOWERED = -5, 4
 SCRIPT = re.compile(r"([_^])\{([^}]*)\}")
+# Of a formula: a word, one letter, or what stands between letters.
+SIGNS = re.compile(r"[A-Za-z]{2,}|[A-Za-zα-ω]|[^A-Za-zα-ω]+")
+BOLD = set("qkvxzQKVXZWA")  # vectors and matrices, as in the text's formulas
+
+
+def signed(text: str) -> str:
+    """Write a negative number with a minus sign, which a hyphen is not."""
+    return text.replace("-", "−", 1) if text.startswith("-") else text
 
 
 class Board:
     """Collects shapes; coordinates in user units, y downwards."""
 
-    def __init__(self, height: float, trace: Trace) -> None:
+    def __init__(self, height: float, trace: Trace, width: float = WIDTH) -> None:
+        self.width = width
         self.height = height
         self.trace = trace
         self.parts: list[str] = []
@@ -37,17 +46,26 @@ class Board:
         size: float = TEXT,
         css: str = "",
     ) -> None:
-        """Write text on the base line `y`; `q^{(2)}` and `d_{k}` become raised and lowered."""
+        """Write text on the base line `y`; what stands between dollar signs is a formula."""
         self.parts.append(
             f'<text x="{x:g}" y="{y:g}" font-size="{size:g}" text-anchor="{anchor}"'
             f"{_class(css)}>{_scripts(content)}</text>"
         )
 
-    def number(self, x: float, y: float, path: str, *, css: str = "", size: float = TEXT) -> None:
-        """Write one number of the trace, centred on `x`, to two decimals."""
-        shown = f"{self.trace.number(path):.2f}"
+    def number(
+        self,
+        x: float,
+        y: float,
+        path: str,
+        *,
+        css: str = "",
+        size: float = TEXT,
+        anchor: Anchor = "middle",
+    ) -> None:
+        """Write one number of the trace to two decimals, centred on `x` or ending there."""
+        shown = signed(f"{self.trace.number(path):.2f}")
         self.parts.append(
-            f'<text x="{x:g}" y="{y:g}" font-size="{size:g}" text-anchor="middle"'
+            f'<text x="{x:g}" y="{y:g}" font-size="{size:g}" text-anchor="{anchor}"'
             f' data-trace="{path}"{_class(css)}>{shown}</text>'
         )
 
@@ -72,6 +90,12 @@ class Board:
             f'<rect x="{x:g}" y="{y:g}" width="{size[0]:g}" height="{size[1]:g}"'
             f' fill-opacity="{strength:.3f}"{_class(f"fig-shade role-{role}")}/>'
         )
+
+    def key(self, x: float, y: float, steps: Sequence[tuple[float, str]]) -> None:
+        """Draw the scale of a heat map: one swatch for each strength and role."""
+        for place, (strength, role) in enumerate(steps):
+            self.shade(x + 18 * place, y, (18, 10), strength, role)
+        self.box(x, y, 18 * len(steps), 10, "fig-frame fig-thin role-input")
 
     def line(self, x1: float, y1: float, x2: float, y2: float) -> None:
         """Draw a thin rule."""
@@ -138,14 +162,33 @@ class Board:
 
     def render(self, uid: str, title: str, description: str) -> str:
         """Return the finished picture with its text alternative."""
+        said = f' role="img" aria-labelledby="{uid}-title {uid}-desc"'
+        head = f'<title id="{uid}-title">{escape(title)}</title>'
+        return self._svg(said, f'{head}<desc id="{uid}-desc">{escape(description)}</desc>')
+
+    def decorate(self) -> str:
+        """Return the picture for eyes alone, where the text beside it says the same."""
+        return self._svg(' aria-hidden="true" focusable="false"', "")
+
+    def _svg(self, attributes: str, head: str) -> str:
         return (
-            f'<svg class="attention-svg" xmlns="http://www.w3.org/2000/svg" role="img"'
-            f' viewBox="0 0 {WIDTH} {self.height:g}"'
-            f' aria-labelledby="{uid}-title {uid}-desc">'
-            f'<title id="{uid}-title">{escape(title)}</title>'
-            f'<desc id="{uid}-desc">{escape(description)}</desc>'
-            f"{''.join(self.parts)}</svg>"
+            f'<svg class="attention-svg" xmlns="http://www.w3.org/2000/svg"'
+            f' viewBox="0 0 {self.width:g} {self.height:g}"{attributes}>'
+            f"{head}{''.join(self.parts)}</svg>"
         )
+
+
+class Panels:
+    """Boards that stand below one another on a phone and side by side on a desk."""
+
+    def __init__(self, *boards: Board) -> None:
+        self.boards = boards
+
+    def render(self, uid: str, title: str, description: str) -> str:
+        """Return the panels; the first one carries the text alternative of all."""
+        first, *others = self.boards
+        pictures = [first.render(uid, title, description), *(b.decorate() for b in others)]
+        return f'<div class="attention-panels">{"".join(pictures)}</div>'
 
 
 def _class(css: str) -> str:
@@ -153,14 +196,29 @@ def _class(css: str) -> str:
 
 
 def _scripts(content: str) -> str:
-    """Turn `_{…}` and `^{…}` into small shifted spans, each undone by the span after it."""
+    """Turn `$…$` into formulas, and `_{…}` and `^{…}` in them into small shifted spans."""
     spans, height = [], 0
-    for text, shift in _pieces(content):
-        move = f' dy="{shift - height}"' if shift != height else ""
-        size = ' font-size="11"' if shift else ""
-        spans.append(f"<tspan{move}{size}>{escape(text)}</tspan>" if move else escape(text))
-        height = shift
+    for place, part in enumerate(content.split("$")):
+        for text, shift in _pieces(part):
+            move = f' dy="{shift - height}"' if shift != height else ""
+            size = ' font-size="11"' if shift else ""
+            height = shift
+            if place % 2:
+                first, *others = _signs(text, small=bool(shift))
+                spans += [f"<tspan{move}{size}{first}", *(f"<tspan{size}{sign}" for sign in others)]
+            else:
+                spans.append(f"<tspan{move}{size}>{escape(text)}</tspan>" if move else escape(text))
     return "".join(spans)
+
+
+def _signs(text: str, *, small: bool) -> list[str]:
+    """Return the rest of a span for each sign of a formula: slanted letters, upright words."""
+    ends = []
+    for sign in SIGNS.findall(text):
+        kind = "" if len(sign) > 1 or not sign.isalpha() else " fig-slanted"
+        kind = " fig-bold" if sign in BOLD and not small else kind
+        ends.append(f' class="fig-math{kind}">{escape(sign)}</tspan>')
+    return ends
 
 
 def _pieces(content: str) -> Iterator[tuple[str, int]]:

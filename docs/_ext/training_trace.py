@@ -1,4 +1,4 @@
-"""The matrices of the page on training, before and after, by running the page's own cells."""
+"""The loss and the matrices of the page on training, by running the page's own cells."""
 
 from __future__ import annotations
 
@@ -24,16 +24,23 @@ ROLES = ("query", "key", "value")
 
 @dataclass(frozen=True)
 class TrainingTrace:
-    """`before` and `after` hold the query, the key and the value matrix, each (9, 3)."""
+    """What the page's cells made.
+
+    `before` and `after` hold the query, the key and the value matrix, each (9, 3); `losses` has
+    two numbers for each step, of the deals trained with and of those held out.
+    """
 
     before: tuple[Matrix, ...]
     after: tuple[Matrix, ...]
+    losses: Matrix
 
     def number(self, path: str) -> float:
         """Return the number at a path such as `after.0.8.2` (counted from 0)."""
-        name, matrix, row, column = path.split(".")
-        stage: tuple[Matrix, ...] = getattr(self, name)
-        return stage[int(matrix)][int(row)][int(column)]
+        name, *places = path.split(".")
+        found = getattr(self, name)
+        for place in places:
+            found = found[int(place)]
+        return float(found)
 
 
 def training_trace() -> TrainingTrace:
@@ -44,7 +51,8 @@ def training_trace() -> TrainingTrace:
 @functools.lru_cache(maxsize=1)
 def _train(page: str) -> TrainingTrace:
     found = _run(CELL.findall(page))
-    return TrainingTrace(*(tuple(map(_rows, found[name])) for name in ("before", "after")))
+    before, after = (tuple(map(_rows, found[name])) for name in ("before", "after"))
+    return TrainingTrace(before, after, tuple(map(tuple, found["losses"])))
 
 
 def _run(cells: list[str]) -> dict[str, Any]:

@@ -20,13 +20,13 @@ FIRST = {
     "w_query": f"{STEP}#step-1-queries-keys-and-values",
     "scaled dot product": f"{STEP}#step-3-attention-weights",
     "Scaled dot-product attention": f"{STEP}#step-3-attention-weights",
-    "scaled_dot_product_attention": "companions/one-call.html#the-section-in-one-call",
+    "scaled_dot_product_attention": "companions/one-call.html#section-3-4-in-one-call",
     "attention scores": f"{STEP}#step-2-attention-scores",
     "figure 3.16": f"{STEP}#fig-3-16",
     "listing 3.1": "self-attention/compact-class.html#listing-3-1",
     "3.4.2": "self-attention/compact-class.html",
     "exercise 3.1": "self-attention/exercise-3-1.html",
-    "nn.Linear": "self-attention/compact-class.html#the-second-version",
+    "nn.Linear": "self-attention/compact-class.html#a-better-start-linear-layers",
     "variance": "companions/why-scale.html#the-derivation",
 }
 
