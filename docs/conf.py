@@ -86,6 +86,7 @@ epub_identifier = "urn:uuid:5d1e5f0a-3c9c-5b0e-9a52-6c6b0f6d9a31"
 epub_scheme = "UUID"
 epub_show_urls = "no"
 epub_title = html_title
+epub_tocdepth = 4  # pages below those that the sidebar ends with
 epub_tocdup = False
 epub_tocscope = "includehidden"
 epub_uid = "book"
