@@ -248,7 +248,7 @@ def unequal(text: str, command: str, told: str) -> set[str]:
     """Return the options that only a command's help has, or only a page below its name."""
     section = text.partition(f"```{{program}} {command}\n")[2].partition("```{program}")[0]
     named = re.findall(r"^```\{option\} (.*)$", section, re.MULTILINE)
-    options = re.findall(r"^ +(?:-\w, )?(--[a-z]+)", told, re.MULTILINE)
+    options = re.findall(r"^ +(?:-\w(?: [A-Z]+)?, )?(--[a-z]+)", told, re.MULTILINE)
     assert options
     return (set(options) ^ set(re.findall("--[a-z]+", " ".join(named)))) - {"--help"}
 

@@ -27,7 +27,7 @@ def run(code: str, folder: Path, *, hidden: Iterable[str]) -> subprocess.Complet
 
 def as_command(module: str, *words: str) -> str:
     return (
-        f"sys.argv[1:] = {list(words)!r}\n"
+        f"sys.argv = ['-m', *{list(words)!r}]\n"  # as `python -m` has it at first
         f"import runpy; runpy.run_module({module!r}, run_name='__main__', alter_sys=True)"
     )
 

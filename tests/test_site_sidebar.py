@@ -13,6 +13,7 @@ import sys
 sys.path.insert(0, {str(EXT)!r})
 import sidebar
 sidebar.LONGEST = %d
+sidebar.DEEPEST = 4
 extensions = ["myst_parser", "sidebar"]
 html_theme = "basic"
 html_context = {{"collapse": %r}}
@@ -20,7 +21,7 @@ templates_path = ["_templates"]
 """
 
 BOTH = """{{ book_pages }}<!-- stock -->
-{{- toctree(collapse=collapse, includehidden=True, titles_only=True, maxdepth=2)
+{{- toctree(collapse=collapse, includehidden=True, titles_only=True, maxdepth=4)
     | replace('role="heading"', 'role="heading" aria-level="2"') }}<!-- end -->"""
 
 TOO_DEEP = "part/deep/deepest/too-deep"

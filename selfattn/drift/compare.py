@@ -477,7 +477,7 @@ def _forgive(
 ) -> tuple[list[Difference], list[Accepted]]:
     """Accept the numbers that are the documented ones as far as rounding can tell."""
     wanted = precise is not None and any(map(_both_floats, differences))
-    text, marks = _without_marks(plain(precise or ""))
+    text, marks = without_marks(plain(precise or ""))
     full = tokens(text) if wanted else []
     judge = Precise(full, marks) if _aligned(right.tokens, full) else None
     # A line break begins where the token after it does, which is the one that is wanted.
@@ -499,7 +499,7 @@ def _forgive(
     return remaining, accepted
 
 
-def _without_marks(precise: str) -> tuple[str, dict[int, str]]:
+def without_marks(precise: str) -> tuple[str, dict[int, str]]:
     """Take out what print_full_precision has marked, and return what stood where."""
     pieces = precise.split(_MARK)
     shown, marked = pieces[::2], pieces[1::2]

@@ -198,7 +198,8 @@ class _Reader:
         self._widgets += widget
         self._pictures += picture and not widget
         self._drawn += [data[mime] for mime in data if mime.startswith("image/")][:1]
-        if widget or (picture and _DESCRIPTION.fullmatch(text)):
+        written = any(_read(mime, data[mime]) for mime in _FORMS if data.get(mime))
+        if widget or (picture and _DESCRIPTION.fullmatch(text) and not written):
             if text and not _DEFAULT_REPR.fullmatch(text):
                 self._pieces.append((Stream.PICTURE, without_addresses(text)))
             return

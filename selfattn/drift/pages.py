@@ -21,6 +21,7 @@ from weakref import WeakKeyDictionary
 import myst_nb.sphinx_ as myst_nb_sphinx
 from docutils import nodes
 from myst_nb.core.execute.base import NotebookClientBase
+from myst_nb.ext.glue.utils import PendingGlueReference
 from myst_nb.sphinx_ext import OUTPUT_FOLDER
 from sphinx import addnodes
 from sphinx.builders import Builder
@@ -258,6 +259,8 @@ def _outdated(
     if before != executed:
         to_read |= env.found_docs
     to_read |= changed_texts(env, state)
+    # A build that was ended, or runs at the same time, has written what this one knows nothing of.
+    to_read |= {n for n, known in state.doctrees.items() if _doctree(app, n) != known}
     # Where the check itself failed, nothing was run, and nobody knows why.
     failed = {name for name, page in state.results.items() if page.failed}
     to_read |= failed - state.runs.keys()
@@ -351,9 +354,19 @@ def _merge(
     state_of(env).merge(docnames, state_of(other))
 
 
-def _note_read(_app: Sphinx, env: BuildEnvironment) -> None:
-    """Keep what the pages were read from."""
+def _doctree(app: Sphinx, docname: str) -> tuple[int, int]:
+    """Return when the doctree of a page was written, and its size."""
+    try:
+        found = Path(app.doctreedir, f"{docname}.doctree").stat()
+    except OSError:
+        return 0, 0
+    return found.st_mtime_ns, found.st_size
+
+
+def _note_read(app: Sphinx, env: BuildEnvironment) -> None:
+    """Keep what the pages were read from, and that their doctrees are of this build."""
     build = _BUILDS[env]
+    state_of(env).doctrees.update({name: _doctree(app, name) for name in build.read})
     build.fresh.clear()
     note_dependencies(env, state_of(env), build.read, build.started)
 
@@ -372,12 +385,21 @@ def _all_quoted(env: BuildEnvironment) -> dict[str, list[str]]:
     """Return the numbers that each page shows of others: what it quotes, and those in titles."""
     in_titles = [f"{target} {number}" for target, number in _BUILDS[env].in_titles.items()]
     named = _named(env)
+    runs = state_of(env).runs
+    glued = sorted(f"{name} {run.shown}" for name, run in runs.items())
     quoted = {
         name: [_quoted(named, target) for target, _ in metadata["drift_quotations"]]
         for name, metadata in env.metadata.items()
         if "drift_quotations" in metadata
     }
-    return {name: [*quoted.get(name, ()), *in_titles] for name in env.found_docs}
+    return {
+        name: [
+            *quoted.get(name, ()),
+            *in_titles,
+            *(glued if env.metadata.get(name, {}).get("drift_glued") else ()),
+        ]
+        for name in env.found_docs
+    }
 
 
 # Running a page as it is read ---------------------------------------------------------
@@ -778,6 +800,8 @@ def _keep_quotations(app: Sphinx, doctree: nodes.document) -> None:
     found = [(node["target"], node.line or 1) for node in doctree.findall(quoted_number)]
     if found:
         app.env.metadata[app.env.docname]["drift_quotations"] = found
+    if any(doctree.findall(PendingGlueReference)):  # what other pages glue is shown here
+        app.env.metadata[app.env.docname]["drift_glued"] = True
     # What {term} refers to is the term's text, which may not change with a number.
     message = "a term of a glossary can't quote a number: put the number into its definition"
     for glossary in doctree.findall(addnodes.glossary):

@@ -90,11 +90,12 @@ def run_page(  # noqa: PLR0913 - one run has these parts
     bare = _bare(notebook)
     result, execution = verify(page, notebook, folder=folder, file=file, settings=settings)
     if execution.changed:
-        names = _names(execution.changed)
+        names, shown = _names(execution.changed), _shown(notebook)
         result, execution = verify(page, notebook, folder=folder, file=file, settings=settings)
         note = f"{file}: run again, because of what changed while it ran: {names}"
         result = replace(result, notes=(*result.notes, note))
-        if execution.changed:
+        # A page may change its files by other programs: what it shows is what counts.
+        if execution.changed and _shown(notebook) != shown:
             result = unsettled(result, [*execution.changed])
     complete = execution.failure is None or execution.failure.kind is Kind.RAISED
     origin = Origin(seen(bare, surroundings), execution.files, complete)

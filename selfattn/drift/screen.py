@@ -11,6 +11,8 @@ _MOVES = re.compile(r"[\r\b]|\x1b\[\d*[A-DGJK]")
 _PIECE = re.compile(
     r"\x1b\[(?P<number>\d*)(?P<move>[A-DGJK])|(?P<code>\x1b\[[0-9;?]*[A-Za-z])|(?s:.)"
 )
+_FARTHEST = 10_000
+"""How far a sequence may move the cursor: no terminal is larger, and memory is not endless."""
 _ENDS = ("[m", "[0m", "[39m", "[49m")
 
 
@@ -32,7 +34,7 @@ def on_screen(text: str) -> str:
     screen = _Screen()
     for match in _PIECE.finditer(text.replace("\r\n", "\n")):
         if match["move"]:
-            screen.move(match["move"], int(match["number"] or 0))
+            screen.move(match["move"], min(int(match["number"] or 0), _FARTHEST))
         elif match["code"]:
             screen.color += match["code"]
         else:

@@ -42,6 +42,8 @@ _ALLOW = re.compile(
     r"(?:\[(?P<index>\d+(?:,\s*\d+)*)\]\s*)?(?P<old>\S+)\s*->\s*(?P<new>\S+)\s*\((?P<reason>.*\S.*)\)$"
 )
 _FORMS = (Stream.HTML.value, Stream.LATEX.value, Stream.MARKDOWN.value)
+OPTIONS = sorted(["allow", "name", "picture", "raises", "stream", "unchecked", *_FORMS])
+"""What an expectation may say above its text."""
 _WANTED = {"name": "a name", "raises": "the error's name", "unchecked": "the reason"}
 _LITERAL = {"code", "code-block", "sourcecode", "math", "mermaid", "parsed-literal", "raw"}
 """Directives whose content is shown, not read as Markdown: a cell in them is an example of one."""
@@ -266,8 +268,7 @@ def _with_option(expectation: Expectation, name: str, value: str, line: int) -> 
             raise ValueError(msg)
         option: dict[str, Any] = {name: value}
         return replace(expectation, **option)
-    known = ", ".join(sorted(["allow", "name", "picture", "raises", "stream", *_FORMS]))
-    msg = f"unknown option `:{name}:`; known are {known} and unchecked"
+    msg = f"unknown option `:{name}:`; known are {', '.join(OPTIONS[:-1])} and {OPTIONS[-1]}"
     raise ValueError(msg)
 
 

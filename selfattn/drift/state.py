@@ -26,12 +26,14 @@ class State:
     """What was run of each page, and what it then showed."""
     texts: dict[str, str] = field(default_factory=dict)
     """The digest of what each page was read from."""
+    doctrees: dict[str, tuple[int, int]] = field(default_factory=dict)
+    """When each page's doctree was written, and its size: those of an ended build are newer."""
     executed: bool = True
     """Whether the last build executed pages."""
 
     def forget(self, docname: str) -> None:
         """Forget a page that is gone, or about to be read again."""
-        for table in (self.results, self.runs, self.texts):
+        for table in (self.results, self.runs, self.texts, self.doctrees):
             table.pop(docname, None)
 
     def merge(self, docnames: Iterable[str], other: State) -> None:

@@ -219,6 +219,8 @@ def watch() -> None:
 
     opened: dict[str, list[int] | None] = {}
     written: set[str] = set()
+    # What else a page does to files is its own doing too: these name one file, or two.
+    doing = {"os.rename": 2, "os.remove": 1, "os.rmdir": 1, "os.truncate": 1, "os.link": 2}
     # By what is opened, not by sys.modules: to go through it copies a thousand pages of memory
     # that this process shares with its parent.
     sys.__dict__["_selfattn_watched"] = opened, written
@@ -233,6 +235,10 @@ def watch() -> None:
         return [found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino]
 
     def note(event: str, arguments: tuple[object, ...]) -> None:
+        if event in doing:
+            names = (name for name in arguments[: doing[event]] if isinstance(name, (str, bytes)))
+            written.update(os.path.abspath(os.fsdecode(name)) for name in names)
+            return
         # An extension module is imported by its file: the linker opens it, not Python.
         place = {"open": 0, "import": 1}.get(event)
         if place is None or not isinstance(path := arguments[place], str):
@@ -247,16 +253,17 @@ def watch() -> None:
                 source = importlib.util.source_from_cache(path)
                 if not drop_if_doubtful(path, source):
                     path = source  # what is loaded is compiled; what an author changes is not
-        if path not in opened:
+        if path not in opened and not os.path.isdir(path):
             opened[path] = state(path)
 
     def drop_if_doubtful(cached: str, source: str) -> bool:
-        # Python knows a source by its second and size: one that was compiled within two seconds
-        # of its last change may have changed once more since. Without the cache it is read.
+        # Python knows a source by its second and size. One that was compiled within two seconds
+        # of its last change, or touched since (another file may have been put in its place, with
+        # the same times), may be another one. Without the cache it is read.
         before, compiled = state(source), state(cached)
         if "-packages" in cached or not before or not compiled:
             return False
-        if compiled[0] - before[0] > soon:
+        if compiled[0] - max(before[0], before[1]) > soon:
             return False
         with contextlib.suppress(OSError):
             os.unlink(cached)

@@ -25,6 +25,7 @@ SLOW = ("timeout.md",)
 ELSEWHERE = (
     Kind.ELSEWHERE,  # takes another copy of a package: see test_packages.py
     Kind.COULD_NOT_CHECK,  # takes an error in the comparison: see test_false_green.py
+    Kind.OUTPUT_LIMIT,  # takes much output: see test_limit.py
     Kind.UNSETTLED,  # takes a file that changes meanwhile: see test_rerun.py
     Kind.UNREPEATABLE,  # takes a second run: see test_false_green.py
 )

@@ -115,7 +115,7 @@ def test_undocumented_output_can_be_pasted() -> None:
 def test_pasted_output_has_the_lines_that_were_printed() -> None:
     executed = "one\u2028and\ftwo\n"
     told = render([page(Outcome(Kind.UNDOCUMENTED, 5, cell=1, executed=executed))])
-    assert "    ```{expected-output}\n    one\u2028and\ftwo\n    ```" in told
+    assert "    ```{expected-output}\n    one\ufffdand␌two\n    ```" in told
 
 
 def test_notebooks_are_told_by_cell() -> None:

@@ -239,6 +239,48 @@ def test_a_page_that_was_not_written_in_the_end_is_written_by_the_next_build(boo
     assert ">2\n<" in (built.outdir / "page.html").read_text("utf-8")
 
 
+ENDING = """
+def setup(app):
+    def end(*_):
+        import os
+        if os.environ.get("END"):
+            os.kill(os.getpid(), 9)
+    app.connect("env-updated", end)
+"""
+
+
+def test_a_build_that_was_killed_leaves_no_page_of_its_own(book: Book) -> None:
+    """It has written what it read, and not that it did."""
+    data = book.folder / "data.txt"
+    data.write_text("one")
+    book.configure(ENDING)
+    book.write("page.md", cell("print(open('data.txt').read())", "one"))
+    assert book.build(builder="html").status == 0
+    data.write_text("two")
+    assert book.build(builder="html", END="1").status == -9
+    data.write_text("one")
+    built = book.build("-a", builder="html")
+    assert built.status == 0
+    assert ">one\n<" in (built.outdir / "page.html").read_text("utf-8")
+
+
+def test_what_another_page_glues_is_shown_anew(book: Book) -> None:
+    data = book.folder / "data.txt"
+    data.write_text("1")
+    code = "from myst_nb import glue\nglue('it', int(open('data.txt').read()), display=False)"
+    book.write("a.md", cell(code, "it = 1"))
+    book.write("b.md", cell("print(0)", "0"), "```{glue:any} it\n:doc: a.md\n```")
+    first = book.build(builder="html")
+    assert first.status == 0, first.report
+    assert re.search(r">1\s*<", (first.outdir / "b.html").read_text("utf-8"))
+    data.write_text("2")
+    page = book.folder / "a.md"
+    page.write_text(page.read_text("utf-8").replace("it = 1", "it = 2"), "utf-8")
+    built = book.build(builder="html")
+    assert built.status == 0, built.report
+    assert re.search(r">2\s*<", (built.outdir / "b.html").read_text("utf-8"))
+
+
 # What changes while a page runs ---------------------------------------------------------
 
 SAVES = """\
@@ -263,12 +305,12 @@ def test_a_module_that_is_saved_while_its_page_runs(runner: str, book: Book) -> 
 
 def test_a_module_that_is_saved_in_each_run(book: Book) -> None:
     (book.folder / "late.py").write_text("NUMBER = 0")
-    code = SAVES.replace("print(late.NUMBER)", "print(1)").replace("late.NUMBER == {first}", "True")
+    code = SAVES.replace("late.NUMBER == {first}", "True")
     code = code.replace("{second}", "%s").replace("change]", "change % (late.NUMBER + 1)]")
     book.write("page.md", cell(code, "1"))
     built = book.build()
     assert built.status == 1
-    assert {kind for _, kind in built.places} == {"unsettled"}
+    assert "unsettled" in {kind for _, kind in built.places}
 
 
 def test_a_file_that_is_changed_while_the_book_is_built(book: Book) -> None:
@@ -304,6 +346,34 @@ def setup(app):
     built = book.build()
     assert built.status == 0
     assert "run again" not in built.stdout + built.stderr
+
+
+OWN = {
+    "temporary": "import tempfile\nwith tempfile.TemporaryDirectory() as d: pass\nprint(1)",
+    "removed": "import os, shutil; os.makedirs('w/x'); shutil.rmtree('w'); print(1)",
+    "replaced": "import os; open('c.tmp', 'w').write('1'); os.replace('c.tmp', 'c'); print(1)\n"
+    "_ = open('c').read(); open('c.tmp', 'w').write('1'); os.replace('c.tmp', 'c')",
+    "shell": "!echo 1 > s.txt\nprint(open('s.txt').read())\n!echo 1 > s.txt",
+}
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_what_a_page_does_to_its_own_files_is_no_failure(name: str, book: Book) -> None:
+    book.write("page.md", cell(OWN[name], "1"))
+    for _ in range(2):
+        built = book.build()
+        assert built.status == 0, built.report
+
+
+def test_a_cached_module_of_another_file_is_not_trusted(book: Book) -> None:
+    """Archives and copies can give two files the same time and size."""
+    late = book.folder / "late.py"
+    book.write("page.md", cell("import late\nprint(late.NUMBER)", "1"))
+    for number in (1, 2):
+        late.write_text(f"NUMBER = {number}\n")
+        os.utime(late, (1_500_000_000, 1_500_000_000))
+        built = book.build(PYTHONDONTWRITEBYTECODE="")
+        assert built.places == (set() if number == 1 else {("page.md:12", "drift")})
 
 
 def test_a_cached_module_of_the_same_second_and_size_is_not_trusted(book: Book) -> None:

@@ -48,3 +48,8 @@ PIECES = ["a", "b", "\n", "\r", "\b", "\x1b[1K", "\x1b[K", "\x1b[A", "\x1b[2C"]
 def test_what_is_left_stays(pieces: list[str]) -> None:
     left = on_screen("".join(pieces))
     assert on_screen(left) == left
+
+
+def test_a_move_that_no_terminal_could_make_takes_no_memory() -> None:
+    assert len(on_screen("\x1b[99999999999C5\r\n")) < 20_000
+    assert on_screen("\x1b[999999999B5\r").endswith("5")
