@@ -100,8 +100,8 @@ def lint(session: nox.Session) -> None:
     session.run("ruff", "check", ".")
     session.run("ruff", "format", "--check", ".")
     session.run("codespell")
-    prose = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs", "selfattn")
-    prose += ("docs/_data/recap.txt",)
+    prose = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs", "selfattn"]
+    prose += ["docs/_data/recap.txt"]
     session.run("python", "tools/spelling.py", *prose)
 
 

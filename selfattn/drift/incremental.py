@@ -1,4 +1,4 @@
-"""Whether a page may be left unrun, as far as one can tell: what ``drift_rerun`` can ask for.
+"""Whether a page may be left out of a build, as far as one can tell: for ``drift_rerun``.
 
 This is a heuristic, for books whose pages take long: a page can read more than is noticed here.
 """

@@ -168,7 +168,7 @@ def _read_settings(app: Sphinx) -> None:
     rerun = app.config.drift_rerun
     if rerun == "changed" and os.environ.get("CI"):
         raise ConfigError(
-            'drift_rerun = "changed" leaves pages unrun that seem unchanged, and is refused under '
+            'drift_rerun = "changed" leaves out pages that seem unchanged, and is refused under '
             'CI; set it to "always", or for builds elsewhere alone'
         )
     packages = _packages(app)

@@ -17,7 +17,7 @@ _ENDS = ("[m", "[0m", "[39m", "[49m")
 
 
 def on_screen(text: str) -> str:
-    r"""Return what is left to see of a text once its cursor has moved to and fro.
+    r"""Return what is left to see of a text once its cursor has moved back and forth.
 
     Carriage return, backspace and the sequences that move the cursor or erase a line are carried
     out, as a terminal and a notebook carry them out; colours stay with their characters.

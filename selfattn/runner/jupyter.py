@@ -57,6 +57,7 @@ def run(notebook: NotebookNode, request: Request) -> Execution:
             cell.outputs, cell.execution_count = [], None
     executed: set[int] = set()
     answers: dict[str, Any] = {}
+    failure: Failure | None = None
     with TemporaryDirectory(prefix="drift-") as scratch:
         words = _words(Path(scratch))
         try:
@@ -66,7 +67,8 @@ def run(notebook: NotebookNode, request: Request) -> Execution:
                     answers = _ask(client, request)
         except Exception as error:  # noqa: BLE001 - whatever goes wrong, the page was not run
             told = f"no kernel: {type(error).__name__}: {error}"
-            failure = Failure(Kind.DEAD_KERNEL, -1, told)
+            # What goes wrong while a kernel is ended says nothing of why it was ended.
+            failure = failure or Failure(Kind.DEAD_KERNEL, -1, told)
         if failure is not None and failure.kind is Kind.DEAD_KERNEL and words.exists():
             last = words.read_text("utf-8", "replace").splitlines()[-8:]
             failure = replace(failure, message="\n".join([failure.message, *last]))
