@@ -287,6 +287,7 @@ def files() -> dict[str, dict[str, list[object] | None]]:
 
     opened, written = sys.__dict__["_selfattn_watched"]
     large = 1 << 24
+    # `watch` has the same `state`: each function is sent to the page's process alone.
     standard, _ = os.path.split(os.__file__)
     libraries = {os.path.join(path, "") for path in (standard, os.path.realpath(standard))}
     elsewhere = (*libraries, "/etc/")
