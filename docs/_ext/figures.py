@@ -2,54 +2,38 @@
 
 from __future__ import annotations
 
+import functools
+import importlib
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-import attention_trace
-import build_cost_trace
 import captioned
-import cost_trace
-import drawings
-import drawings_build_cost
-import drawings_cost
-import drawings_devices
-import drawings_landing
-import drawings_plane
-import drawings_roles
-import drawings_scaling
-import drawings_training
-import plane_trace
-import roles_trace
-import scaling_trace
-import svg
-import training_trace
 from docutils import nodes
 from docutils.parsers.rst import directives
 
-from selfattn import examples, functional, modules
-
 if TYPE_CHECKING:
+    from drawings import Drawing
     from sphinx.application import Sphinx
     from sphinx.util.typing import ExtensionMetadata
 
-DRAWINGS = (
-    drawings.DRAWINGS
-    | drawings_build_cost.DRAWINGS
-    | drawings_cost.DRAWINGS
-    | drawings_devices.DRAWINGS
-    | drawings_landing.DRAWINGS
-    | drawings_plane.DRAWINGS
-    | drawings_roles.DRAWINGS
-    | drawings_scaling.DRAWINGS
-    | drawings_training.DRAWINGS
-)
+HERE = Path(__file__).parent
+MODULES = sorted(HERE.glob("drawings*.py"))
+"""Where the figures are drawn: in each of them, `DRAWINGS` maps names to figures."""
+PACKAGE = HERE.parent.parent / "selfattn"
 DEPENDENCIES = (
-    *(build_cost_trace, drawings_build_cost),
-    *(attention_trace, cost_trace, plane_trace, roles_trace, scaling_trace, training_trace),
-    *(drawings, drawings_cost, drawings_devices, drawings_landing, drawings_plane, drawings_roles),
-    *(drawings_scaling, drawings_training, svg),
-    *(examples, functional, modules),
+    *MODULES,
+    *sorted(HERE.glob("*_trace.py")),
+    HERE / "svg.py",
+    *(PACKAGE / f"{name}.py" for name in ("examples", "functional", "modules")),
 )
+
+
+@functools.cache
+def all_drawings() -> dict[str, Drawing]:
+    """Load the figures, and with them torch: a build that draws none does without."""
+    modules = [importlib.import_module(path.stem) for path in MODULES]
+    return {name: drawing for module in modules for name, drawing in module.DRAWINGS.items()}
 
 
 class AttentionFigure(captioned.CaptionedDirective):
@@ -64,22 +48,22 @@ class AttentionFigure(captioned.CaptionedDirective):
 
     def run(self) -> list[nodes.Node]:
         name = self.arguments[0]
-        if name not in DRAWINGS:
-            valid = ", ".join(sorted(DRAWINGS))
+        drawings = all_drawings()
+        if name not in drawings:
+            valid = ", ".join(sorted(drawings))
             raise self.error(f"there is no attention figure {name!r}; the figures are: {valid}")
         alt = " ".join(self.options.get("alt", "").split())
         if not alt:
             raise self.error(f"figure {name!r} needs :alt:, a text that says what it shows")
         node = self.wrap([], self._caption(), name)
-        drawing = DRAWINGS[name]
-        picture = drawing.draw(attention_trace.attention_trace()).render(
-            node["ids"][0], drawing.title, alt
-        )
+        drawing = drawings[name]
+        trace = importlib.import_module("attention_trace").attention_trace()
+        picture = drawing.draw(trace).render(node["ids"][0], drawing.title, alt)
         self._check_alt(alt, picture)
         node.insert(1, nodes.raw("", picture, format="html"))
         node["alt"] = alt
-        for module in DEPENDENCIES:
-            self.env.note_dependency(str(module.__file__))
+        for file in DEPENDENCIES:
+            self.env.note_dependency(str(file))
         return [node]
 
     def _check_alt(self, alt: str, picture: str) -> None:

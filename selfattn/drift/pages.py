@@ -48,6 +48,7 @@ from selfattn.drift.sources import DIRECTIVE, notebook_of_page, read_notebook, r
 from selfattn.drift.state import state_of
 from selfattn.drift.texts import changed_texts, note_dependencies, note_source
 from selfattn.drift.verify import Settings, chosen_policy, planned, report_origins
+from selfattn.drift.warned import listen, load_warned, save_warned
 from selfattn.drift.written import mark_written, outdated_outputs
 from selfattn.runner.choice import RUNNER_VARIABLE, chosen
 from selfattn.runner.extension import forget_pages, left_out, start, use_the_wait
@@ -114,6 +115,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
         text=(_skip, None),
     )
     app.connect("config-inited", _leave_copies_out)
+    app.connect("builder-inited", listen)
     app.connect("builder-inited", _read_settings)
     app.connect("builder-inited", keep_formatters)
     app.connect("env-get-outdated", _outdated)
@@ -125,6 +127,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("doctree-resolved", _note_written)
     app.connect("env-merge-info", _merge)
     app.connect("build-finished", _report)
+    app.connect("build-finished", save_warned)
     app.connect("build-finished", forget_pages)
     return {
         "version": "1",
@@ -258,7 +261,7 @@ def _outdated(
     to_read = set(added | changed)
     if before != executed:
         to_read |= env.found_docs
-    to_read |= changed_texts(env, state)
+    to_read |= changed_texts(env, state) | load_warned(app)
     # A build that was ended, or runs at the same time, has written what this one knows nothing of.
     to_read |= {n for n, known in state.doctrees.items() if _doctree(app, n) != known}
     # Where the check itself failed, nothing was run, and nobody knows why.
@@ -305,6 +308,9 @@ def _begin_all(env: BuildEnvironment, to_run: list[str], to_read: list[str]) -> 
     )
 
 
+_FETCHED_AT_ONCE = 8
+
+
 def _differing(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> list[str]:
     """Run pages whose text is what it was, and return those that now show something else."""
     state, build = state_of(env), _BUILDS[env]
@@ -318,11 +324,11 @@ def _differing(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> list[
             surroundings=build.surroundings,
         )
 
-    # Forked pages all run already; a kernel is started for each page that is asked for.
-    at_once = 1 if build.begun.cells else max(1, app.parallel)
+    # Forked pages run already, on all cores as long as somebody waits for each that is over. A
+    # kernel is started for each page that is asked for.
+    at_once = _FETCHED_AT_ONCE if build.begun.cells else max(1, app.parallel)
     with ThreadPoolExecutor(at_once) as pool:
-        runs = map(run, docnames) if at_once == 1 else pool.map(run, docnames)
-        build.fresh.update(zip(docnames, runs, strict=True))
+        build.fresh.update(zip(docnames, pool.map(run, docnames), strict=True))
     differing = []
     for docname in docnames:
         fresh = build.fresh[docname]

@@ -2,12 +2,14 @@
 
 Sphinx goes by the times of sources, so it would leave a page as it is that was read again for its
 outputs alone, if the build that read it was ended before it wrote it, or wrote into another folder.
+A token in the folder tells whether it is still as it was left, or has been put back from a copy.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import secrets
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -38,11 +40,12 @@ def mark_written(app: Sphinx, quoted: Mapping[str, Any], docnames: Iterable[str]
     kept = {name: what for name, what in {**written, **new}.items() if name in app.env.found_docs}
     if kept == written:
         return
-    place = _place(app)
+    place, token = _place(app), secrets.token_hex(8)
     place.parent.mkdir(exist_ok=True)
     unfinished = place.with_suffix(".new")
-    unfinished.write_text(json.dumps(kept), "utf-8")
+    unfinished.write_text(json.dumps({"token": token, "pages": kept}), "utf-8")
     unfinished.replace(place)
+    Path(app.outdir, _TOKEN).write_text(f"{token}\n", "utf-8")
 
 
 def _now(app: Sphinx, quoted: Mapping[str, Any], docname: str) -> list[Any]:
@@ -50,11 +53,16 @@ def _now(app: Sphinx, quoted: Mapping[str, Any], docname: str) -> list[Any]:
 
 
 def _load(app: Sphinx) -> dict[str, Any]:
+    """Return what was written; nothing if that isn't what stands in the folder."""
     try:
         written = json.loads(_place(app).read_text("utf-8"))
-    except (OSError, ValueError):
+        token = Path(app.outdir, _TOKEN).read_text("utf-8").strip()
+        return dict(written["pages"]) if written["token"] == token else {}
+    except (OSError, ValueError, TypeError, KeyError):
         return {}
-    return written if isinstance(written, dict) else {}
+
+
+_TOKEN = ".driftinfo"
 
 
 def _place(app: Sphinx) -> Path:

@@ -249,13 +249,15 @@ class Helper:
         # One that waits to be told whether to go on does not run: it waits for Sphinx, and so do
         # others then, but not one that Sphinx itself waits for.
         stalled = sum(job.raised is not None for job in self.running)
+        computing = len(self.running) - stalled
+        if computing >= self.slots:
+            return False  # asked at each event, so the sums over all pages come after this
         if not job.fetched:
             kept = sum(job.size for job in self.jobs)
             if stalled >= _STALLED or kept >= _KEPT:
                 return False
         ready = sum(job.over for job in self.jobs)
-        slots = self.slots if ready < _AHEAD else max(1, self.slots - 1)
-        return len(self.running) - stalled < slots
+        return computing < (self.slots if ready < _AHEAD else max(1, self.slots - 1))
 
     def _leave(self) -> None:
         """Take all children along."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.server
 import os
 import re
+import shutil
 import sqlite3
 import threading
 from typing import TYPE_CHECKING
@@ -449,3 +450,68 @@ def test_data_that_is_gone(book: Book) -> None:
     assert {kind for _, kind in book.build().places} == {"raised"}
     data.with_suffix(".gone").rename(data)
     assert book.build().status == 0
+
+
+# What is written, and what is said again --------------------------------------------------
+
+
+def test_an_output_folder_that_is_put_back_from_a_copy_is_written_again(book: Book) -> None:
+    late = book.folder / "late.py"
+    book.configure(drift_policy="structure")
+    book.write("page.md", cell("import late\nprint(late.NUMBER)", "1"))
+    late.write_text("NUMBER = 111")
+    old = book.build(builder="html").outdir
+    copy = old.with_name("copy")
+    shutil.copytree(old, copy)
+    late.write_text("NUMBER = 2222")
+    book.build(builder="html")
+    shutil.rmtree(old)
+    shutil.copytree(copy, old, copy_function=shutil.copyfile)
+    built = book.build(builder="html")
+    assert "2222" in (built.outdir / "page.html").read_text("utf-8")
+
+
+def test_pages_that_are_named_leave_the_others_to_be_written_later(book: Book) -> None:
+    late = book.folder / "late.py"
+    book.configure(drift_policy="structure")
+    for name in "ab":
+        book.write(f"{name}.md", cell("import late\nprint(late.NUMBER)", "1"))
+    late.write_text("NUMBER = 111")
+    book.build(builder="html")
+    late.write_text("NUMBER = 2222")
+    out = book.folder / "_out"
+    named = ["-b", "html", "-d", str(out / "doctrees"), ".", str(out / "site/html"), "b.md"]
+    book.server.build(
+        folder=book.folder, variables={}, stdout=out / "1", stderr=out / "2", arguments=named
+    )
+    built = book.build(builder="html")
+    for name in "ab":
+        assert "2222" in (built.outdir / f"{name}.html").read_text("utf-8")
+
+
+WARNS = {
+    "read": "{no-such-role}`x`",
+    "written": "{doc}`no-such-page`",
+}
+
+
+@pytest.mark.parametrize("name", WARNS)
+def test_a_warning_is_given_again_until_its_cause_is_mended(name: str, book: Book) -> None:
+    book.write("page.md", WARNS[name], cell("print(1)", "1"))
+    book.write("other.md", cell("print(1)", "1"))
+    for _ in range(2):
+        built = book.build("-W", "--keep-going", builder="html")
+        assert built.status == 1
+        assert "no-such" in built.stderr
+        assert "other.md" not in built.stderr
+    book.write("page.md", "mended", cell("print(1)", "1"))
+    assert book.build("-W", "--keep-going", builder="html").status == 0
+
+
+def test_a_suppressed_warning_has_no_page_read_again(book: Book) -> None:
+    book.configure(suppress_warnings=["toc.not_included", "myst.role_unknown"])
+    book.write("page.md", WARNS["read"], cell("print(1)", "1"))
+    assert book.build("-W").status == 0
+    built = book.build("-W")
+    assert built.status == 0
+    assert "0 changed" in built.stdout
