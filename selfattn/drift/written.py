@@ -45,7 +45,7 @@ def mark_written(app: Sphinx, quoted: Mapping[str, Any], docnames: Iterable[str]
     unfinished = place.with_suffix(".new")
     unfinished.write_text(json.dumps({"token": token, "pages": kept}), "utf-8")
     unfinished.replace(place)
-    Path(app.outdir, _TOKEN).write_text(f"{token}\n", "utf-8")
+    Path(app.outdir, _MARK_FILE).write_text(f"{token}\n", "utf-8")
 
 
 def _now(app: Sphinx, quoted: Mapping[str, Any], docname: str) -> list[Any]:
@@ -56,13 +56,13 @@ def _load(app: Sphinx) -> dict[str, Any]:
     """Return what was written; nothing if that isn't what stands in the folder."""
     try:
         written = json.loads(_place(app).read_text("utf-8"))
-        token = Path(app.outdir, _TOKEN).read_text("utf-8").strip()
+        token = Path(app.outdir, _MARK_FILE).read_text("utf-8").strip()
         return dict(written["pages"]) if written["token"] == token else {}
     except (OSError, ValueError, TypeError, KeyError):
         return {}
 
 
-_TOKEN = ".driftinfo"
+_MARK_FILE = ".driftinfo"
 
 
 def _place(app: Sphinx) -> Path:
