@@ -77,13 +77,19 @@ def run_all(session: Session) -> str:
 
 
 def resident() -> dict[str, float]:
-    """Return the memory of the processes that stay, in MB."""
-    return {
-        name: each.memory_info().rss / 1e6
-        for each in psutil.Process().children()
-        for part, name in PARTS.items()
-        if any(word.endswith(part) for word in each.cmdline())
-    }
+    """Return the memory of the processes that stay, in MB: of each part, the largest process.
+
+    The largest of the pages' part is the one with torch, from which pages are forked.
+    """
+    sizes: dict[str, float] = {}
+    for each in psutil.Process().children(recursive=True):
+        for part, name in PARTS.items():
+            try:
+                if any(word.endswith(part) for word in each.cmdline()):
+                    sizes[name] = max(sizes.get(name, 0), each.memory_info().rss / 1e6)
+            except psutil.Error:
+                continue  # it has ended
+    return sizes
 
 
 def main() -> int:
