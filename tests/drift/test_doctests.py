@@ -148,6 +148,18 @@ def test_outcomes_of_an_example(example: str, kinds: list[Kind], folder: Path) -
     assert [outcome.kind for outcome in found.outcomes] == kinds
 
 
+@pytest.mark.parametrize("flag", ["FAIL_FAST", "REPORT_ONLY_FIRST_FAILURE"])
+def test_no_flag_hides_what_comes_after_a_failure(flag: str, folder: Path) -> None:
+    kinds = [Kind.DRIFT, Kind.VERIFIED, Kind.DRIFT]
+    examples = ">>> 1{}\n2\n>>> 3\n3\n>>> 4{}\n5"
+    for_all = module(folder, examples.format("", ""), "flag_for_all")
+    found = check_module(for_all, EXACT, flags=doctest.OPTIONFLAGS_BY_NAME[flag])
+    assert [outcome.kind for outcome in found.outcomes] == kinds
+    option = f"  # doctest: +{flag}"
+    own = module(folder, examples.format(option, option), "flag_of_one")
+    assert [outcome.kind for outcome in check_module(own, EXACT).outcomes] == kinds
+
+
 def test_place_is_the_line_in_the_file(folder: Path) -> None:
     found = check_module(module(folder, "Prose.\n\n>>> [0.25, 0.5]\n[0.25, 0.6]"), EXACT)
     (outcome,) = found.outcomes

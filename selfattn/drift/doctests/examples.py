@@ -49,6 +49,8 @@ __all__ = [
 ]
 
 
+_NOT_FOLLOWED = doctest.REPORTING_FLAGS
+"""They have doctest say nothing of examples that fail, or not run the rest."""
 _SKIPS = {"Skipped", "SkipTest"}  # of `pytest` and `unittest`
 
 
@@ -125,7 +127,7 @@ class _Recorder(doctest.DocTestRunner):
 
     def __init__(self, flags: int, note: Callable[[object], object]) -> None:
         self._watched = _Watched()
-        super().__init__(checker=self._watched, verbose=False, optionflags=flags)
+        super().__init__(checker=self._watched, verbose=False, optionflags=flags & ~_NOT_FOLLOWED)
         self.outcomes: list[Outcome] = []
         self.printed: dict[int, str] = {}
         """What each example printed, by its line in the docstring."""
@@ -257,10 +259,14 @@ class _Parser(doctest.DocTestParser):
     ) -> doctest.DocTest:
         """Read a docstring; one that can't be read has no examples."""
         try:
-            return super().get_doctest(string, globs, name, filename, lineno)
+            test = super().get_doctest(string, globs, name, filename, lineno)
         except ValueError as error:
             self.problems[name] = str(error)
             return doctest.DocTest([], globs, name, filename, lineno, string)
+        for example in test.examples:
+            for flag in [flag for flag in example.options if flag & _NOT_FOLLOWED]:
+                del example.options[flag]
+        return test
 
 
 def examples_of_module(module: ModuleType) -> Examples:
