@@ -38,8 +38,10 @@ _HTML = re.compile(
     r"(?s)<(style|script|title|desc|metadata)\b.*?</\1>|<!--.*?-->|<[^>]*>|&#?\w+;|"
     r"\b0x[0-9a-fA-F]{6,}|" + _SEEN.pattern
 )
-# Nor what a carriage return overwrites; and frames, and the kernel's folder, are forgiven.
-_STREAM = re.compile(r"(?m)^ *(?:\|   |\+).*$|[^\n\r]*\r|\S*ipykernel_\d+/|" + _TEXT.pattern)
+# Nor what a carriage return overwrites, and colours; frames and the kernel's folder are forgiven.
+_STREAM = re.compile(
+    r"(?m)^ *(?:\|   |\+).*$|[^\n\r]*\r|\x1b\[[0-9;]*m|\S*ipykernel_\d+/|" + _TEXT.pattern
+)
 _ROW = re.compile(r"(?s)<tr.*?</tr>")
 _CELL = re.compile(r"(?s)(<t[dh][^>]*>)(.*?)(</t[dh]>)")
 _ANSI_OR_SEEN = re.compile(r"\x1b\[[0-9;]*m|" + _TEXT.pattern)
