@@ -250,8 +250,8 @@ def showing(**data: str) -> NotebookNode:
 
 def test_html_that_does_not_repeat_is_named() -> None:
     page = page_of((expecting("x"),))
-    runs = [showing(plain="x", html=f"<b>{number}</b>") for number in (1, 2)]
-    (outcome,) = compare_runs(page, *runs, Execution(frozenset({0})))
+    first, second = (showing(plain="x", html=f"<b>{number}</b>") for number in (1, 2))
+    (outcome,) = compare_runs(page, first, second, Execution(frozenset({0})))
     assert (outcome.kind, outcome.documented, outcome.executed) == (Kind.UNREPEATABLE, "1\n", "2\n")
 
 
