@@ -8,6 +8,7 @@ dropped and exchanged; whole forms and pictures are dropped, and pictures added.
 from __future__ import annotations
 
 import copy
+import json
 import re
 from functools import partial
 from itertools import pairwise
@@ -30,21 +31,31 @@ __all__ = ["Altered", "altered", "caught", "shown_corpus"]
 
 _CORPUS = Path(__file__).resolve().parent.parent / "tests/drift/corpus/shown.ipynb"
 _SEEN = re.compile(r"(?P<number>\d+)|(?P<word>[A-Za-z]{2,})")
+_ADDRESS = r"\bat 0x[0-9a-fA-F]+|"
+_TEXT = re.compile(_ADDRESS + _SEEN.pattern)
 # What no reader sees is passed over: scripts, styles, comments, tags, entities.
 _HTML = re.compile(
-    r"(?s)<style.*?</style>|<script.*?</script>|<!--.*?-->|<[^>]*>|&#?\w+;|" + _SEEN.pattern
+    r"(?s)<(style|script|title|desc|metadata)\b.*?</\1>|<!--.*?-->|<[^>]*>|&#?\w+;|"
+    r"\b0x[0-9a-fA-F]{6,}|" + _SEEN.pattern
 )
-# Nor what a carriage return overwrites; and frames, and the kernel's folder, are forgiven.
-_STREAM = re.compile(r"(?m)^ *(?:\|   |\+).*$|[^\n\r]*\r|\S*ipykernel_\d+/|" + _SEEN.pattern)
+# Nor what a carriage return overwrites, and colours; frames and the kernel's folder are forgiven.
+_STREAM = re.compile(
+    r"(?m)^ *(?:\|   |\+).*$|[^\n\r]*\r|\x1b\[[0-9;]*m|\S*ipykernel_\d+/|" + _TEXT.pattern
+)
 _ROW = re.compile(r"(?s)<tr.*?</tr>")
 _CELL = re.compile(r"(?s)(<t[dh][^>]*>)(.*?)(</t[dh]>)")
-_ANSI_OR_SEEN = re.compile(r"\x1b\[[0-9;]*m|" + _SEEN.pattern)
+_ANSI_OR_SEEN = re.compile(r"\x1b\[[0-9;]*m|" + _TEXT.pattern)
 _NAMES = {
+    "application/json": "JSON",
+    "image/svg+xml": "SVG",
     "text/html": "HTML",
     "text/latex": "LaTeX",
     "text/markdown": "Markdown",
     "text/plain": "text",
 }
+
+
+_MARKED_UP = ("text/html", "image/svg+xml")
 
 
 class Altered(NamedTuple):
@@ -95,11 +106,11 @@ def _data(outputs: list[NotebookNode], place: int) -> Iterator[Altered]:
         form = "glue" if bare != mime else _NAMES.get(mime, "")
         if form and not _says_nothing(data, mime):
             form = "beside a picture" if picture and form == "text" else form
-            pattern = _HTML if bare == "text/html" else _SEEN
+            pattern = _HTML if bare in _MARKED_UP else _TEXT
             yield from _edited(outputs, place, form, ("data", mime), pattern)
             if mime == "text/html":
                 yield from _tables(outputs, place)
-            if mime != "text/plain":
+            if mime not in ("text/plain", "image/svg+xml"):
                 yield Altered(form, "dropped", _changed(outputs, place, partial(_drop, mime)))
     if picture:
         yield Altered("picture", "dropped", [*outputs[:place], *outputs[place + 1 :]])
@@ -166,7 +177,7 @@ def _at(output: NotebookNode, keys: tuple[str | int, ...]) -> str:
     found: Any = output
     for key in keys:
         found = found[key]
-    return str(found)
+    return str(found) if isinstance(found, str) else json.dumps(found)
 
 
 def _with(  # noqa: PLR0913, PLR0917 - one place in some outputs, and what is there
@@ -181,9 +192,17 @@ def _with(  # noqa: PLR0913, PLR0917 - one place in some outputs, and what is th
         around: Any = output
         for key in keys[:-1]:
             around = around[key]
-        around[keys[-1]] = text
+        around[keys[-1]] = text if isinstance(around[keys[-1]], str) else _structured(text)
 
     return Altered(form, where, _changed(outputs, place, change))
+
+
+def _structured(text: str) -> object:
+    """Return what altered JSON says; it may be none any more, as 05 is no number."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return [text]
 
 
 def _changed(

@@ -141,6 +141,7 @@ def check_page(  # noqa: PLR0913 - one page has these parts
         environment=execution.environment,
         skipped=+skipped,
         stored=page.stored,
+        notes=tuple(f"{file}, {note}" for note in page.notes),
     )
 
 
@@ -178,7 +179,7 @@ def _check_cell(cell: Cell, output: Printed, full: Printed | None, how: _How) ->
     if (stopped := _stopped(cell, output, how)) is not None:
         yield stopped
         return
-    found = address(output.select(Stream.MAIN if Stream.STDERR in how.ignored else Stream.ALL))
+    found = "" if how.stored else address(output.select(Stream.ALL))
     if found and not all(e.unchecked for e in cell.expectations):
         yield _of(cell, Kind.ADDRESS, message=found)
     outcomes: list[Outcome] = []
@@ -289,13 +290,15 @@ def _check_expectation(
     cell: Cell, expectation: Expectation, output: Printed, full: Printed | None, how: _How
 ) -> Outcome:
     """Hold one expectation against what its cell printed."""
-    expectation = replace(expectation, text=repeatable(expectation.text))
-    executed = output.select(expectation.stream)
+    # An author can leave an address out; what a notebook has stored is as it came.
+    read = without_addresses if how.stored else str
+    expectation = replace(expectation, text=read(repeatable(expectation.text)))
+    executed = read(output.select(expectation.stream))
     cannot = _cannot_compare(expectation, output, executed)
     if cannot is not None:
         kind, told = cannot
         return _of(cell, kind, expectation, message=told, executed=executed)
-    precise = full.select(expectation.stream) if full is not None else None
+    precise = read(full.select(expectation.stream)) if full is not None else None
     verdict = compare(
         expectation.text,
         executed,
@@ -370,7 +373,8 @@ def compare_runs(
         if any(expectation.unchecked for expectation in cell.expectations):
             continue
         runs = [printed(book.cells[cell.index].outputs) for book in (first, second)]
-        texts = ([run.select(stream) for run in runs] for stream in (Stream.ALL, *BESIDE))
+        read = without_addresses if page.stored else str
+        texts = ([read(run.select(stream)) for run in runs] for stream in (Stream.ALL, *BESIDE))
         other = next((pair for pair in texts if not compare(*pair, elision="").same), None)
         if other is not None:
             verdict = compare(*other, elision="")

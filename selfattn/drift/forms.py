@@ -51,9 +51,9 @@ def latex_differs(text: str, latex: str) -> str:
     return _in_any_order(ours, theirs, "LaTeX")
 
 
-def text_differs(text: str, markdown: str) -> str:
-    """Say which numbers of some Markdown are not those of the text, in their order."""
-    return _in_order(_NUMBER.findall(text), _NUMBER.findall(markdown), "Markdown")
+def text_differs(text: str, other: str, form: str = "Markdown") -> str:
+    """Say which numbers of a form that is text too are not those of the text, in their order."""
+    return _in_order(_NUMBER.findall(text), _NUMBER.findall(other), form)
 
 
 def _shortest(number: str) -> str:

@@ -1,31 +1,41 @@
 """Read the text that a reader sees from HTML, with as much of its structure as changes a meaning.
 
-A row of a table is a line, its cells parted by ``|``; blocks are lines, items begin with ``-``,
-``x<sup>2</sup>`` reads ``x^{2}``. Attributes say nothing that is read, but for the text
-alternative of a picture and the value of an input, a meter or a progress bar; so the ids that
-pandas or scikit-learn generate make no difference. Memory addresses and UUIDs are made the same.
-Text counts even where a style hides it: a style or a click may show it.
+A row of a table is a line, its cells parted by ``|``; blocks are lines, items begin with ``-`` or
+their number, ``x<sup>2</sup>`` reads ``x^{2}``. Attributes say nothing that is read, but for the
+text alternative of a picture, the value of an input, a meter or a progress bar, and the page that
+a frame holds; so the ids that pandas or scikit-learn generate make no difference. Memory addresses
+and UUIDs are made the same. Text counts even where a style hides it: a style or a click may show
+it. What a notebook shows stands in the body of its page, where ``<head>`` hides nothing.
 """
 
 from __future__ import annotations
 
+import base64
+import contextlib
 import re
 from html.parser import HTMLParser
+from urllib.parse import unquote
 
 __all__ = ["html_text", "row_headers"]
 
-_UNSEEN = {"head", "script", "style", "template"}
+_UNSEEN = {"iframe", "script", "style", "template", "title"}
+_UNSEEN_IN_SVG = {"desc", "metadata"}
 _CELLS = {"td", "th"}
 _ROWS = {"tr", "table"}
+_LISTS = {"ol", "ul"}
 _LINES = {
     *("address", "article", "aside", "blockquote", "caption", "center", "dd", "details", "dialog"),
     *("div", "dl", "dt", "fieldset", "figcaption", "figure", "footer", "form", "h1", "h2", "h3"),
     *("h4", "h5", "h6", "header", "hr", "legend", "li", "main", "nav", "ol", "option", "p", "pre"),
-    *("section", "summary", "tbody", "tfoot", "thead", "ul"),
+    *("section", "summary", "tbody", "text", "tfoot", "thead", "ul"),
 }
 _AROUND = {"sup": ("^{", "}"), "sub": ("_{", "}"), "del": ("~", "~"), "s": ("~", "~")}
 _VALUES = {"input", "meter", "progress"}
 _ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{6,}\b")
+_PAGE = re.compile(r"\s*data:text/html(?P<options>[^,]*),(?P<page>.*)", re.DOTALL | re.IGNORECASE)
+_KEPT = str.maketrans({" ": "\ue000", "\t": "\ue001", "\n": "\ue002"})
+_SHOWN = str.maketrans({"\ue000": " ", "\ue001": "\t", "\ue002": "⏎"})
+"""Between the two, the space of preformatted text in a cell is no space to be collapsed."""
 _UUID = re.compile(r"\b[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\b")
 
 
@@ -56,8 +66,12 @@ class _Reader(HTMLParser):
         self._text = ""
         self._row: list[tuple[str, str]] | None = None
         """The tag and text of each cell, while a row is open."""
-        self._hidden = 0
+        self._hidden: list[str] = []
+        """The open tags in which nothing is seen."""
+        self._drawings = 0
         self._verbatim = 0
+        self._lists: list[tuple[int, int] | None] = []
+        """For each open list the number of its next item and the step after it, if it has them."""
         self._below: dict[int, int] = {}
         """How many more rows each column's cell reaches into."""
 
@@ -73,8 +87,11 @@ class _Reader(HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Begin a line, a row or a cell, or to hide."""
         given = dict(attrs)
-        self._hidden += tag in _UNSEEN
-        if tag in _CELLS:
+        self._drawings += tag == "svg"
+        if self._hides(tag):
+            self._hidden.append(tag)
+            self._frame(given)
+        elif tag in _CELLS:
             self._begin_cell(tag, given)
         elif tag in _ROWS:
             self._end_row()
@@ -82,8 +99,7 @@ class _Reader(HTMLParser):
             self._below = {} if tag == "table" else self._below
         elif tag in _LINES:
             self._end_line()
-            self._text = {"li": "- ", "hr": "---"}.get(tag, "") if self._row is None else self._text
-            self._verbatim += tag == "pre"
+            self._begin_block(tag, given)
         elif tag == "br":
             self._end_line()
         elif tag in _AROUND:
@@ -96,13 +112,14 @@ class _Reader(HTMLParser):
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Read ``<br/>`` as browsers do: as a start tag, unless something would be hidden by it."""
-        if tag not in _UNSEEN:
+        if not self._hides(tag):
             self.handle_starttag(tag, attrs)
 
     def handle_endtag(self, tag: str) -> None:
         """End what a start tag began."""
-        if tag in _UNSEEN:
-            self._hidden = max(self._hidden - 1, 0)
+        self._drawings = max(self._drawings - (tag == "svg"), 0)
+        if tag in self._hidden:
+            del self._hidden[self._hidden.index(tag) :]
         elif tag in _CELLS:
             self._end_cell()
         elif tag in _ROWS:
@@ -110,6 +127,8 @@ class _Reader(HTMLParser):
         elif tag in _LINES:
             self._end_line()
             self._verbatim = max(self._verbatim - (tag == "pre"), 0)
+            if tag in _LISTS and self._lists:
+                self._lists.pop()
         elif tag in _AROUND:
             self._say(_AROUND[tag][1])
 
@@ -118,11 +137,52 @@ class _Reader(HTMLParser):
         if not self._verbatim:
             self._say(re.sub(r"\s+", " ", data))
             return
+        if self._row is not None:
+            self._say(data.strip("\n").translate(_KEPT))
+            return
         first, *rest = data.split("\n")
         self._say(first)
         for line in rest:
             self._end_line()
             self._say(line)
+
+    def _hides(self, tag: str) -> bool:
+        return tag in _UNSEEN or (tag in _UNSEEN_IN_SVG and self._drawings > 0)
+
+    def _frame(self, given: dict[str, str | None]) -> None:
+        """Read the page that a frame holds, if it is given here."""
+        page = given.get("srcdoc") or _page_in(given.get("src") or "")
+        if page and self._hidden == ["iframe"]:
+            self._end_line()
+            inner = _Reader.of(page)
+            if self._row is None:
+                self.lines += inner.lines
+                self.headers += inner.headers
+            else:
+                cell = self._row[-1:]
+                self._row[-1:] = [(tag, text + " ".join(inner.lines)) for tag, text in cell]
+
+    def _begin_block(self, tag: str, given: dict[str, str | None]) -> None:
+        self._verbatim += tag == "pre"
+        begins = {"hr": "---"}.get(tag, "")
+        if tag in _LISTS:
+            self._lists.append(_numbering(given) if tag == "ol" else None)
+        elif tag == "li":
+            begins = self._marker(given)
+        if self._row is None:
+            self._text = begins
+        elif begins:
+            self._say(begins)
+
+    def _marker(self, given: dict[str, str | None]) -> str:
+        """Return what stands before an item of a list: a dash, or its number."""
+        numbering = self._lists[-1] if self._lists else None
+        if numbering is None:
+            return "- "
+        number, step = numbering
+        number = _whole(given.get("value"), number)
+        self._lists[-1] = (number + step, step)
+        return f"{number}. "
 
     def _say(self, text: str) -> None:
         if self._hidden:
@@ -172,9 +232,33 @@ class _Reader(HTMLParser):
         cells = [(tag, _repeatable(" ".join(text.split()))) for tag, text in self._row]
         self._row = None
         if any(text for _, text in cells):
-            self.lines.append(" | ".join(text for _, text in cells).strip())
+            self.lines.append(" | ".join(text for _, text in cells).strip().translate(_SHOWN))
         if any(tag == "td" for tag, _ in cells):
-            self.headers += [text for tag, text in cells if tag == "th" and text]
+            headers = [text for tag, text in cells if tag == "th" and text]
+            self.headers += [text.translate(_SHOWN) for text in headers]
+
+
+def _numbering(given: dict[str, str | None]) -> tuple[int, int]:
+    """Return where the numbers of a list begin, and how they go on."""
+    step = -1 if "reversed" in given else 1
+    return _whole(given.get("start"), 1), step
+
+
+def _whole(text: str | None, default: int) -> int:
+    """Return a whole number as browsers read it from an attribute."""
+    match = re.match(r"\s*([+-]?[0-9]{1,9})", text or "")
+    return int(match[1]) if match else default
+
+
+def _page_in(address: str) -> str:
+    """Return the page that an address holds by itself."""
+    match = _PAGE.match(address)
+    if match is None:
+        return ""
+    if match["options"].lower().endswith(";base64"):
+        with contextlib.suppress(ValueError):
+            return base64.b64decode(match["page"]).decode("utf-8", "replace")
+    return unquote(match["page"])
 
 
 def _number(text: str | None) -> int:

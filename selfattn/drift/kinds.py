@@ -26,7 +26,7 @@ class Kind(Enum):
     FORM = (
         "form",
         "an output is also shown in another form, whose numbers are not those of its text",
-        "document it with `:html:`, `:latex:` or `:markdown:`, or say `:unchecked: reason` there",
+        "document it with `:html:`, `:latex:` and so on, or say `:unchecked: reason` there",
     )
     PICTURE = (
         "picture",

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 from typing import TYPE_CHECKING
 
 from selfattn.drift.forms import html_differs, latex_differs, text_differs
@@ -55,13 +57,17 @@ class Stream(StrEnum):
     HTML = "html"
     LATEX = "latex"
     MARKDOWN = "markdown"
+    JSON = "json"
     PICTURE = "picture"
-    """The text beside pictures and widgets, which is shown where they can't be."""
+    """The text beside pictures and widgets, which is shown where they can't be, and in SVG."""
     TRACEBACK = "traceback"
     """The types and messages in a traceback as it is shown."""
 
 
-BESIDE = (Stream.HTML, Stream.LATEX, Stream.MARKDOWN, Stream.PICTURE, Stream.TRACEBACK)
+BESIDE = (
+    *(Stream.HTML, Stream.LATEX, Stream.MARKDOWN, Stream.JSON),
+    *(Stream.PICTURE, Stream.TRACEBACK),
+)
 """What stands beside the text: the same again, in another form."""
 
 _Form = tuple[Stream, Callable[[str], str], Callable[[str, str], str]]
@@ -69,6 +75,7 @@ _FORMS: dict[str, _Form] = {
     "text/html": (Stream.HTML, html_text, html_differs),
     "text/latex": (Stream.LATEX, lambda latex: latex, latex_differs),
     "text/markdown": (Stream.MARKDOWN, lambda markdown: markdown, text_differs),
+    "application/json": (Stream.JSON, lambda json: json, partial(text_differs, form="JSON")),
 }
 
 
@@ -198,6 +205,8 @@ class _Reader:
         self._widgets += widget
         self._pictures += picture and not widget
         self._drawn += [data[mime] for mime in data if mime.startswith("image/")][:1]
+        if drawing := html_text(data.get("image/svg+xml", "")):
+            self._pieces.append((Stream.PICTURE, drawing))
         written = any(_read(mime, data[mime]) for mime in _FORMS if data.get(mime))
         if widget or (picture and _DESCRIPTION.fullmatch(text) and not written):
             if text and not _DEFAULT_REPR.fullmatch(text):
@@ -220,7 +229,10 @@ def _unglued(output: NotebookNode) -> tuple[str, dict[str, str]]:
     """Return what an output shows, and its name if it is glued, to be shown elsewhere alone."""
     glued = output.get("metadata", {}).get("scrapbook", {})
     prefix = glued.get("mime_prefix", "")
-    data = {mime.removeprefix(prefix): _text(data) for mime, data in output.data.items()}
+    data = {
+        mime.removeprefix(prefix): _structured(data) if mime.endswith("json") else _text(data)
+        for mime, data in output.data.items()
+    }
     return (str(glued.get("name", "")) if prefix else ""), data
 
 
@@ -234,7 +246,7 @@ def _value(text: str, data: dict[str, str]) -> Value:
     forms = [(mime, data[mime]) for mime in _FORMS if data.get(mime)]
     if text and not _DEFAULT_REPR.fullmatch(text):
         return Value(text, tuple((mime, source) for mime, source in forms if _read(mime, source)))
-    for wanted in ("text/markdown", "text/latex", "text/html"):
+    for wanted in ("text/markdown", "text/latex", "text/html", "application/json"):
         if data.get(wanted) and (instead := _read(wanted, data[wanted])):
             return Value(instead, tuple(form for form in forms if form[0] != wanted))
     return Value("" if set(data) - {"text/plain"} else text)
@@ -248,6 +260,11 @@ def _read(mime: str, source: str) -> str:
 def _text(data: object) -> str:
     """Return text that older notebooks store as a list of lines."""
     return "".join(data) if isinstance(data, list) else str(data)
+
+
+def _structured(data: object) -> str:
+    """Return JSON as text, each member on a line of its own; older notebooks store it as text."""
+    return data if isinstance(data, str) else json.dumps(data, indent=2, ensure_ascii=False)
 
 
 def repeatable(text: str) -> str:

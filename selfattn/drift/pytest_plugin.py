@@ -35,6 +35,7 @@ with needed_by("selfattn.drift.pytest_plugin", pytest.UsageError):
         examples_of_module,
         examples_of_text,
     )
+    from selfattn.drift.doctests.exits import watch_exits
     from selfattn.drift.formats import to_json, to_junit
     from selfattn.drift.kinds import Kind
     from selfattn.drift.report import render
@@ -63,9 +64,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     add("--drift-junit", type=Path, metavar="FILE", help="the same as JUnit XML")
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
+    """Watch for exits before a module is imported, as `from os import _exit` takes it away."""
+    if early_config.known_args_namespace.drift_doctests:
+        watch_exits()
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Refuse a policy that there is not, before anything is collected."""
     if config.option.drift_doctests:
+        watch_exits()  # in a process of pytest-xdist
         try:
             chosen_policy()
             chosen_device()

@@ -16,7 +16,7 @@ from selfattn.drift.outputs import BESIDE, Stream, printed
 from selfattn.drift.pictures import decoded
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from markdown_it.token import Token as MarkdownToken
@@ -41,7 +41,9 @@ _OPTION = re.compile(r":(?P<name>[a-z-]+):(?:\s+(?P<value>.*\S))?\s*$")
 _ALLOW = re.compile(
     r"(?:\[(?P<index>\d+(?:,\s*\d+)*)\]\s*)?(?P<old>\S+)\s*->\s*(?P<new>\S+)\s*\((?P<reason>.*\S.*)\)$"
 )
-_FORMS = (Stream.HTML.value, Stream.LATEX.value, Stream.MARKDOWN.value)
+_WIDGET_STATE = "application/vnd.jupyter.widget-state+json"
+_WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
+_FORMS = tuple(each.value for each in (Stream.HTML, Stream.LATEX, Stream.MARKDOWN, Stream.JSON))
 OPTIONS = sorted(["allow", "name", "picture", "raises", "stream", "unchecked", *_FORMS])
 """What an expectation may say above its text."""
 _WANTED = {"name": "a name", "raises": "the error's name", "unchecked": "the reason"}
@@ -111,6 +113,8 @@ class Page:
     """Whether it is a notebook, whose stored outputs are what it documents."""
     ignored: frozenset[Stream] = field(default=frozenset(), kw_only=True)
     """What its cells may print without saying so."""
+    notes: tuple[str, ...] = field(default=(), kw_only=True)
+    """What a reader of the report should know of it, whatever came of its cells."""
 
 
 # MyST pages --------------------------------------------------------------------------
@@ -327,7 +331,34 @@ def read_notebook(notebook: NotebookNode, text: str = "", *, stderr: bool = Fals
             expectations = (*expectations, drawn)
         cells.append(replace(cell, expectations=expectations, pictures=output.pictures))
     ignored = frozenset() if stderr else frozenset({Stream.STDERR})
-    return Page(tuple(cells), stored=True, ignored=ignored)
+    return Page(tuple(cells), stored=True, ignored=ignored, notes=tuple(_stateless(notebook)))
+
+
+def _stateless(notebook: NotebookNode) -> Iterator[str]:
+    """Say which cells have widgets that the notebook can't show, having stored nothing of them."""
+    known = _table(_table(_table(notebook.metadata, "widgets"), _WIDGET_STATE), "state")
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    numbers = [
+        str(number)
+        for number, cell in enumerate(code, start=1)
+        if any(model not in known for model in _models(cell))
+    ]
+    if numbers:
+        cells = f"cell{'' if len(numbers) == 1 else 's'} {', '.join(numbers)}"
+        yield f"{cells}: a widget's state is not stored, only its text was compared"
+
+
+def _table(around: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    found = around.get(name)
+    return found if isinstance(found, dict) else {}
+
+
+def _models(cell: NotebookNode) -> Iterator[str]:
+    """Yield the names of the widgets that a cell has stored."""
+    for output in cell.outputs:
+        view = output.get("data", {}).get(_WIDGET_VIEW)
+        if isinstance(view, dict):
+            yield str(view.get("model_id", ""))
 
 
 def _why_unchecked(node: NotebookNode) -> str:
@@ -338,8 +369,7 @@ def _why_unchecked(node: NotebookNode) -> str:
 
 def _told(node: NotebookNode, name: str) -> Any:
     """Return what a cell's metadata says to this check."""
-    table = node.metadata.get("drift", {})
-    return table.get(name, "") if isinstance(table, dict) else ""
+    return _table(node.metadata, "drift").get(name, "")
 
 
 # Files -------------------------------------------------------------------------------

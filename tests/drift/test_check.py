@@ -13,7 +13,7 @@ from selfattn.drift.check import PageResult, check_page, compare_runs
 from selfattn.drift.compare import Policy, Waiver
 from selfattn.drift.kinds import Kind, Problem
 from selfattn.drift.outputs import Stream
-from selfattn.drift.sources import Cell, Expectation, Page
+from selfattn.drift.sources import Cell, Expectation, Page, read_notebook
 from selfattn.drift.verify import Settings, chosen_policy
 from selfattn.runner.results import Execution, Failure
 
@@ -250,8 +250,8 @@ def showing(**data: str) -> NotebookNode:
 
 def test_html_that_does_not_repeat_is_named() -> None:
     page = page_of((expecting("x"),))
-    runs = [showing(plain="x", html=f"<b>{number}</b>") for number in (1, 2)]
-    (outcome,) = compare_runs(page, *runs, Execution(frozenset({0})))
+    first, second = (showing(plain="x", html=f"<b>{number}</b>") for number in (1, 2))
+    (outcome,) = compare_runs(page, first, second, Execution(frozenset({0})))
     assert (outcome.kind, outcome.documented, outcome.executed) == (Kind.UNREPEATABLE, "1\n", "2\n")
 
 
@@ -288,3 +288,64 @@ def test_an_error_of_a_repr_is_told_as_itself() -> None:
     for result in (outcomes(page, made, execution), outcomes(page, made)):
         assert kinds(result) == [Kind.RAISED]
         assert result.outcomes[0].message.startswith("ValueError: row 7, raised when")
+
+
+# Notebooks as they stand -----------------------------------------------------------------
+
+
+def stored(text: str) -> NotebookNode:
+    return notebook([("stdout", text)])
+
+
+@pytest.mark.parametrize(
+    ("documented", "executed", "kinds"),
+    [
+        ("<A at 0x7f6b9486f0a0> 0.5", "<A at 0x7f19f000> 0.5", [Kind.VERIFIED]),
+        ("<A at 0x7f6b9486f0a0> 0.5", "<A at 0x7f19f000> 0.6", [Kind.DRIFT]),
+        ("<A at 0x7f6b9486f0a0> 0.5", "<B at 0x7f6b9486f0a0> 0.5", [Kind.DRIFT]),
+        ("the flag 0x7f", "the flag 0x7e", [Kind.DRIFT]),
+    ],
+)
+def test_addresses_that_a_notebook_stored_say_nothing(
+    documented: str, executed: str, kinds: list[Kind]
+) -> None:
+    page = read_notebook(stored(documented))
+    found = outcomes(page, stored(executed))
+    assert [outcome.kind for outcome in found.outcomes] == kinds
+
+
+def test_addresses_of_a_notebook_need_not_repeat() -> None:
+    first = stored("<A at 0x7f6b9486f0a0> 1")
+    page = read_notebook(first)
+    ran = Execution(frozenset({0}))
+    assert list(compare_runs(page, first, stored("<A at 0x7f19f000> 1"), ran)) == []
+    other = [o.kind for o in compare_runs(page, first, stored("<A at 0x7f19f000> 2"), ran)]
+    assert other == [Kind.UNREPEATABLE]
+
+
+VIEW = "application/vnd.jupyter.widget-view+json"
+STATE = "application/vnd.jupyter.widget-state+json"
+
+
+@pytest.mark.parametrize(
+    ("metadata", "notes"),
+    [
+        ({}, ("page.md, cell 1: a widget's state is not stored, only its text was compared",)),
+        ({"widgets": {STATE: {"state": {"7f": {}}}}}, ()),
+        (
+            {"widgets": None},
+            ("page.md, cell 1: a widget's state is not stored, only its text was compared",),
+        ),
+    ],
+)
+def test_a_widget_whose_state_is_not_stored_is_named(
+    metadata: dict[str, object], notes: tuple[str, ...]
+) -> None:
+    widget = {VIEW: {"model_id": "7f"}, "text/plain": "IntSlider(value=7)"}
+    made = stored("good\n")
+    made.metadata.update(metadata)
+    made.cells[0].outputs.append(v4.new_output("display_data", data=widget))
+    found = outcomes(read_notebook(made), made)
+    assert found.notes == notes
+    assert not found.failed
+    assert found.skipped == {"widgets": 1}

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 EXACT = Settings(Policy.EXACT)
 RAISING = ">>> 1 / 0\nTraceback (most recent call last):\n    ...\n"
+PRINTING = RAISING.replace("1 / 0", "print(7) or 1 / 0")
+TELLING = """>>> print("Traceback (most recent call last):\\\\n  File\\\\nValueError: 7")\n"""
 IGNORING = RAISING.replace("0\n", "0  # doctest: +IGNORE_EXCEPTION_DETAIL\n", 1)
 
 
@@ -120,6 +122,9 @@ def test_checker_serves_in_another_suite(capsys: pytest.CaptureFixture[str]) -> 
         (">>> 1 / 0\n>>> 1\n1", [Kind.RAISED, Kind.VERIFIED]),
         (f"{RAISING}ZeroDivisionError: division by zero", [Kind.VERIFIED]),
         (f"{RAISING}ZeroDivisionError: division by one", [Kind.DRIFT]),
+        (f"{PRINTING}ZeroDivisionError: division by zero", [Kind.VERIFIED]),
+        (f"{PRINTING}ZeroDivisionError: division by one", [Kind.DRIFT]),
+        (f"{TELLING}Traceback (most recent call last):\n  ...\nValueError: 7", [Kind.DRIFT]),
         (">>> object()\n<object object at 0x7f00>", [Kind.ADDRESS]),
         (">>> 1\n1\n>>> 2  # doctest: +SKIP\n3", [Kind.VERIFIED, Kind.UNCHECKED]),
         (IGNORING + "ZeroDivisionError: division by one", [Kind.VERIFIED]),
@@ -130,6 +135,7 @@ def test_checker_serves_in_another_suite(capsys: pytest.CaptureFixture[str]) -> 
         (">>> [1, 2]\n[1, ...]", [Kind.DRIFT]),
         (">>> 'a  b'  # doctest: +NORMALIZE_WHITESPACE\n'a b'", [Kind.VERIFIED]),
         (">>> import os\n>>> os._exit(0)\n>>> 1\n1", [Kind.RAISED, Kind.VERIFIED]),
+        (">>> from os import _exit\n>>> _exit(0)\n>>> 1\n1", [Kind.RAISED, Kind.VERIFIED]),
         (">>> exit(0)\n>>> 1\n1", [Kind.RAISED, Kind.VERIFIED]),
         (">>> import unittest\n>>> raise unittest.SkipTest('no')", [Kind.UNCHECKED]),
         (">>> import pytest\n>>> pytest.skip('no')", [Kind.UNCHECKED]),
@@ -140,6 +146,18 @@ def test_checker_serves_in_another_suite(capsys: pytest.CaptureFixture[str]) -> 
 def test_outcomes_of_an_example(example: str, kinds: list[Kind], folder: Path) -> None:
     found = check_module(module(folder, example), EXACT)
     assert [outcome.kind for outcome in found.outcomes] == kinds
+
+
+@pytest.mark.parametrize("flag", ["FAIL_FAST", "REPORT_ONLY_FIRST_FAILURE"])
+def test_no_flag_hides_what_comes_after_a_failure(flag: str, folder: Path) -> None:
+    kinds = [Kind.DRIFT, Kind.VERIFIED, Kind.DRIFT]
+    examples = ">>> 1{}\n2\n>>> 3\n3\n>>> 4{}\n5"
+    for_all = module(folder, examples.format("", ""), "flag_for_all")
+    found = check_module(for_all, EXACT, flags=doctest.OPTIONFLAGS_BY_NAME[flag])
+    assert [outcome.kind for outcome in found.outcomes] == kinds
+    option = f"  # doctest: +{flag}"
+    own = module(folder, examples.format(option, option), "flag_of_one")
+    assert [outcome.kind for outcome in check_module(own, EXACT).outcomes] == kinds
 
 
 def test_place_is_the_line_in_the_file(folder: Path) -> None:

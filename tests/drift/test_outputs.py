@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from nbformat import v4
@@ -17,7 +17,7 @@ def stream(text: str, name: str = "stdout") -> NotebookNode:
     return v4.new_output("stream", name=name, text=text)
 
 
-def shown(**data: str) -> NotebookNode:
+def shown(**data: Any) -> NotebookNode:
     return v4.new_output("display_data", data={k.replace("_", "/"): v for k, v in data.items()})
 
 
@@ -138,6 +138,7 @@ def test_addresses(text: str, found: str) -> None:
 
 # Other forms ---------------------------------------------------------------------------
 
+LOSS = '{\n  "loss": [\n    0.5\n  ]\n}\n'
 STYLER = "<pandas.io.formats.style.Styler at 0x7f6b9486f0a0>"
 
 
@@ -160,9 +161,14 @@ STYLER = "<pandas.io.formats.style.Styler at 0x7f6b9486f0a0>"
         ({"image_png": "iVBOR", "text_plain": "x**2"}, Stream.VALUE, "x**2\n"),
         ({"image_png": "iVBOR", "text_plain": "x**2"}, Stream.PICTURE, ""),
         ({"application_javascript": "1", "text_plain": "Slider(3)"}, Stream.PICTURE, "Slider(3)\n"),
+        ({"image_svg+xml": "<svg><text>0.5</text></svg>"}, Stream.PICTURE, "0.5\n"),
+        ({"image_svg+xml": "<svg><path d='M 0 1'/></svg>"}, Stream.PICTURE, ""),
+        ({"application_json": {"loss": [0.5]}, "text_plain": STYLER}, Stream.VALUE, LOSS),
+        ({"application_json": {"loss": [0.5]}, "text_plain": "0.5"}, Stream.JSON, LOSS),
+        ({"application_json": [1, 2], "text_plain": STYLER}, Stream.VALUE, "[\n  1,\n  2\n]\n"),
     ],
 )
-def test_forms_of_a_value(data: dict[str, str], stream: Stream, text: str) -> None:
+def test_forms_of_a_value(data: dict[str, Any], stream: Stream, text: str) -> None:
     assert printed([shown(**data)]).select(stream) == text
 
 

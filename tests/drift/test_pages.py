@@ -174,7 +174,7 @@ def test_passing_build_ends_with_its_summary(passed: Built) -> None:
     pages = len(PASSING) - 1  # the index has no cells
     assert passed.last.startswith(
         f"{verified} outputs verified on {pages} pages, 2 waived, 4 unchecked, "
-        "3 pictures not compared, 1 widget not compared (torch 2.13.0, cpu, "
+        "4 pictures not compared, 1 widget not compared (torch 2.13.0, cpu, "
     )
     assert passed.last.endswith(", exact)")
 

@@ -144,6 +144,32 @@ def test_example_that_ends_the_process(pytester: pytest.Pytester) -> None:
     result.stdout.fnmatch_lines(["*SystemExit: os._exit(0)*"])
 
 
+LEAVING = """\
+def leave():
+    _exit(0)
+"""
+
+
+@pytest.mark.parametrize(
+    ("conftest", "mine"),
+    [
+        ("", f'""">>> leave()"""\nfrom os import _exit\n{LEAVING}'),
+        ("", f'""">>> leave()"""\nfrom posix import _exit\n{LEAVING}'),
+        ("", '"""\n>>> from os import _exit\n>>> _exit(0)\n"""\n'),
+        (f"from os import _exit\n{LEAVING}", '""">>> leave()"""\nfrom conftest import leave\n'),
+    ],
+)
+def test_an_exit_that_was_imported_ends_nothing(
+    conftest: str, mine: str, pytester: pytest.Pytester
+) -> None:
+    """In a process of its own, which would end with status 0 and no word."""
+    pytester.makeconftest(conftest)
+    pytester.makepyfile(mine=mine)
+    result = pytester.runpytest_subprocess(*PLUGIN, "--drift-doctests", "mine.py")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*SystemExit: os._exit(0)*"])
+
+
 def test_malformed_docstring_hides_no_other(pytester: pytest.Pytester) -> None:
     bad = 'def f():\n    """\n    >>> if 1:\n  ...   2\n    """\n'
     pytester.makepyfile(mine=f'""">>> 1\n1\n"""\n\n{bad}')

@@ -14,14 +14,14 @@ import tokenize
 import traceback
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
-from itertools import dropwhile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 from selfattn.drift.check import Outcome, PageResult
 from selfattn.drift.compare import ANYTHING, Policy, Verdict, compare
 from selfattn.drift.device import DEVICE_VARIABLE, computing_on
 from selfattn.drift.docstrings import find_docstrings, follows_quotes, without_fences
+from selfattn.drift.doctests.exits import exits_raised
 from selfattn.drift.kinds import Kind
 from selfattn.drift.outputs import address
 from selfattn.drift.report import render
@@ -49,7 +49,8 @@ __all__ = [
 ]
 
 
-_TRACEBACK = "Traceback (most recent call last):"
+_NOT_FOLLOWED = doctest.REPORTING_FLAGS
+"""They have doctest say nothing of examples that fail, or not run the rest."""
 _SKIPS = {"Skipped", "SkipTest"}  # of `pytest` and `unittest`
 
 
@@ -109,11 +110,24 @@ def _documented(want: str, flags: int) -> str:
     return want if literal else want.replace(doctest.BLANKLINE_MARKER, "")
 
 
+class _Watched(Checker):
+    """Keeps what of an example is compared with what."""
+
+    def __init__(self) -> None:
+        self.seen: list[tuple[str, str]] = []
+
+    def check_output(self, want: str, got: str, optionflags: int) -> bool:
+        """Compare them as ever."""
+        self.seen.append((want, got))
+        return super().check_output(want, got, optionflags)
+
+
 class _Recorder(doctest.DocTestRunner):
     """Keeps an outcome for each example instead of printing."""
 
     def __init__(self, flags: int, note: Callable[[object], object]) -> None:
-        super().__init__(checker=Checker(), verbose=False, optionflags=flags)
+        self._watched = _Watched()
+        super().__init__(checker=self._watched, verbose=False, optionflags=flags & ~_NOT_FOLLOWED)
         self.outcomes: list[Outcome] = []
         self.printed: dict[int, str] = {}
         """What each example printed, by its line in the docstring."""
@@ -123,6 +137,7 @@ class _Recorder(doctest.DocTestRunner):
     def report_start(self, out: object, test: doctest.DocTest, example: doctest.Example) -> None:
         """Say where it is, in case that is where the process ends."""
         del out
+        self._watched.seen.clear()
         self._note(_line(test, example))
 
     def report_success(
@@ -130,9 +145,11 @@ class _Recorder(doctest.DocTestRunner):
     ) -> None:
         """Keep what was verified."""
         del out
-        self.printed[example.lineno] = got
+        # Of an example that raises, the error alone is compared, not what it printed before.
+        want, executed = (self._watched.seen or [(example.want, got)])[0]
+        self.printed[example.lineno] = executed
         if example.want:
-            self.outcomes.append(_outcome(test, example, got, self._flags))
+            self.outcomes.append(_outcome(test, example, want, executed, self._flags))
 
     def report_failure(
         self, out: object, test: doctest.DocTest, example: doctest.Example, got: str
@@ -172,15 +189,22 @@ def _placed(outcome: Outcome, test: doctest.DocTest, example: doctest.Example) -
     return replace(outcome, cell=number, cell_line=line, body_line=line + before)
 
 
-def _outcome(test: doctest.DocTest, example: doctest.Example, got: str, flags: int) -> Outcome:
-    """Return what came of an example that must print something and raised nothing unforeseen."""
-    want, executed = example.want, got
+def _outcome(
+    test: doctest.DocTest, example: doctest.Example, want: str, executed: str, flags: int
+) -> Outcome:
+    """Return what came of an example that must print something and raised nothing unforeseen.
+
+    Args:
+        test: Its docstring.
+        example: The example.
+        want: What it must print, or the last part of that, the error that it must raise.
+        executed: What it printed, or the error.
+        flags: The option flags of all examples.
+
+    """
     flags = _flags_of(example, flags)
-    if example.exc_msg is not None and got.startswith(_TRACEBACK):
-        # The way to an error is nobody's business, only the error is.
-        want, executed = example.exc_msg, _raised(got)
-        if flags & doctest.IGNORE_EXCEPTION_DETAIL:
-            want, executed = _error_name(want), _error_name(executed)
+    if want is example.exc_msg and flags & doctest.IGNORE_EXCEPTION_DETAIL:
+        want, executed = _error_name(want), _error_name(executed)
     verdict = compare_example(want, executed, flags)
     if not verdict.same and follows_quotes(example):
         dedented = textwrap.dedent(want)
@@ -199,12 +223,6 @@ def _flags_of(example: doctest.Example, flags: int) -> int:
     for flag, is_set in example.options.items():
         flags = flags | flag if is_set else flags & ~flag
     return flags
-
-
-def _raised(got: str) -> str:
-    """Return what a traceback ends with: the error and its message."""
-    lines = got.rpartition(_TRACEBACK)[2].splitlines(keepends=True)[1:]
-    return "".join(dropwhile(lambda line: line.startswith(" "), lines))
 
 
 def _error_name(message: str) -> str:
@@ -241,10 +259,14 @@ class _Parser(doctest.DocTestParser):
     ) -> doctest.DocTest:
         """Read a docstring; one that can't be read has no examples."""
         try:
-            return super().get_doctest(string, globs, name, filename, lineno)
+            test = super().get_doctest(string, globs, name, filename, lineno)
         except ValueError as error:
             self.problems[name] = str(error)
             return doctest.DocTest([], globs, name, filename, lineno, string)
+        for example in test.examples:
+            for flag in [flag for flag in example.options if flag & _NOT_FOLLOWED]:
+                del example.options[flag]
+        return test
 
 
 def examples_of_module(module: ModuleType) -> Examples:
@@ -374,7 +396,7 @@ def check_examples(
     outcomes = list(examples.problems)
     for problem in outcomes:
         note(problem)
-    with computing_on(os.environ.get(DEVICE_VARIABLE, "cpu")), _exits_raised():
+    with computing_on(os.environ.get(DEVICE_VARIABLE, "cpu")), exits_raised():
         for test in examples.tests:
             for outcome in _run(test, settings, flags, note):
                 note(outcome)
@@ -388,23 +410,6 @@ def check_examples(
         environment=environment,
         examples=True,
     )
-
-
-@contextmanager
-def _exits_raised() -> Iterator[None]:
-    """Let `os._exit` raise an error, in this process: it would end the check without a word."""
-    leave, process = os._exit, os.getpid()
-
-    def exit_or_raise(status: int) -> NoReturn:
-        if os.getpid() != process:  # a child that an example has forked
-            leave(status)
-        raise SystemExit(f"os._exit({status})")
-
-    os._exit = exit_or_raise
-    try:
-        yield
-    finally:
-        os._exit = leave
 
 
 def _file(module: ModuleType) -> str:
