@@ -287,6 +287,76 @@ def test_alignment_that_a_wider_number_moved_is_forgiven_with_it() -> None:
     assert compare(TABLE, WIDER, policy=Policy.STRUCTURE).same
 
 
+# Both texts and the number that is waived in each: whatever else is needed is space.
+ALIGNED = {
+    "a column of numbers": (TABLE, WIDER),
+    "no column becomes wider": ("   loss\n0  10.00\n1  11.50", "   loss\n0   9.99\n1  11.50"),
+    "a column that becomes narrower": (WIDER, TABLE),
+    "a column to the left": (
+        "epoch  loss    state\n1      9.99    done\n22     10.00   go on",
+        "epoch  loss    state\n1      10.00   done\n22     10.00   go on",
+    ),
+    "a column to the left that becomes wider": (
+        "e  loss  state  ok\n1  9.99  done   1\n2  0.5   run    2",
+        "e  loss   state  ok\n1  10.00  done   1\n2  0.5    run    2",
+    ),
+    "a heading of two words": (
+        "   mean loss\n0       9.99\n1     100.25",
+        "   mean loss\n0      10.00\n1     100.25",
+    ),
+    "a heading of two words that moves": (
+        "    a b   step\n0  9.99     1\n1  0.25     2",
+        "     a b   step\n0  10.00     1\n1   0.25     2",
+    ),
+    "numbers with units": ("a  9.99%\nb  0.25%", "a  10.00%\nb   0.25%"),
+    "numbers in parentheses": ("a  (9.99)  x\nb  (0.25)  y", "a  (10.00)  x\nb   (0.25)  y"),
+    "a field of five characters": ("loss: 9.99 ok", "loss:10.00 ok"),
+    "a cell in the middle of its column": ("|  9.99  |\n| longer |", "| 10.00  |\n| longer |"),
+}
+NOT_ALIGNED = {
+    "another line": ("loss 9.99\nx  1", "loss 10.00\nx   1"),
+    "indentation": ("loss 9.99\nmodel:\n x: 1", "loss 10.00\nmodel:\n  x: 1"),
+    "quotation marks": ("loss 9.99 'a b'", "loss 10.00 'a  b'"),
+    "a value in another column": (
+        "   loss  a  b\n0  9.99  1\n1  0.50  2",
+        "   loss   a  b\n0  10.00  1\n1   0.50     2",
+    ),
+    "the column before it": (
+        "   a  loss\n0  1  9.99\n1  2  0.50",
+        "   a  loss\n0  1  10.00\n1   2  0.50",
+    ),
+    "another table": (f"{TABLE}\n\n   loss\n0  0.25", f"{WIDER}\n\n   loss\n0   0.25"),
+    "the same line, further on": ("9.99  a  b", "10.00  a   b"),
+    "two spaces for one digit": ("= 9.99 (b)", "=10.00(b)"),
+    "a space that grows with it": ("a 9.99", "a  10.00"),
+}
+
+
+@pytest.mark.parametrize("name", ALIGNED)
+def test_space_that_a_number_moved_is_forgiven(name: str) -> None:
+    documented, executed = ALIGNED[name]
+    assert not compare(documented, executed).same
+    assert compare(documented, executed, waivers=known(documented, executed)).same
+    assert compare(documented, executed, policy=Policy.STRUCTURE).same
+
+
+@pytest.mark.parametrize("name", NOT_ALIGNED)
+def test_space_elsewhere_is_not_forgiven_with_a_number(name: str) -> None:
+    documented, executed = NOT_ALIGNED[name]
+    for one_text, other in ((documented, executed), (executed, documented)):
+        verdict = compare(one_text, other, waivers=known(one_text, other))
+        assert verdict.waived
+        assert not verdict.same
+        assert "spaces before it" in notes(verdict)
+        assert not compare(one_text, other, policy=Policy.STRUCTURE).same
+
+
+def known(documented: str, executed: str) -> list[Waiver]:
+    """Return a waiver for each number that isn't the documented one."""
+    differences = compare(documented, executed).differences
+    return [Waiver(d.documented, d.executed, "known") for d in differences if d.number]
+
+
 def test_alignment_is_not_forgiven_beyond_what_was_moved() -> None:
     moved = WIDER.replace("1   0.50     2", "1   0.50   2")
     precise = moved.replace("10.00", "9.994999885559082")

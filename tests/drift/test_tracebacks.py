@@ -35,7 +35,7 @@ BELOW_A_FRAME = "  Cell In[5], line 1\n    1 +\n       ^\nSyntaxError: invalid 3
 LINES_LIKE_FRAMES = [
     "   indented 5",
     "----> 7 arrow",
-    "/tmp/data 8",
+    "/data/row 8",
     "<Figure 9>",
     "File 10 is missing",
     "   ^^^^",
@@ -61,7 +61,10 @@ def test_messages_and_notes_are_whole_whatever_they_look_like(line: str) -> None
         ([SAID, "a note 5"], "ValueError: row 7\na note 5"),
         (["ValueError: two\nlines"], "ValueError: two\nlines"),
         ([BELOW_A_FRAME], "SyntaxError: invalid 3"),
-        (["SyntaxError  Traceback (most recent call last)", BELOW_A_FRAME], "SyntaxError: invalid 3"),
+        (
+            ["SyntaxError  Traceback (most recent call last)", BELOW_A_FRAME],
+            "SyntaxError: invalid 3",
+        ),
         (["In     Traceback (most recent call last)", FRAMES[0], "In: x 3"], "In: x 3"),
         ([HEAD, FRAMES[0], "my.own.ValueError: /row 7"], "my.own.ValueError: /row 7"),
         (["KeyError  Traceback (most recent call last)", SAID], "KeyError\nValueError: row 7"),
