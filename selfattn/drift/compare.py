@@ -81,7 +81,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """A number whose text differs and whose value does not, as far as float32 can tell."""
+    """A number whose text differs and whose value does not, as far as its format can tell."""
 
     difference: Difference
     precise: str

@@ -129,8 +129,8 @@ class Precise:
         Args:
             found: The tokens.
             marks: What is known of the number or tensor that ends at a place of the text: a star
-                if it was computed in float32 and is wider now, and the largest number of the
-                tensor that it is a part of.
+                if it was computed in float32 and is wider now, its format, and the largest number
+                of the tensor that it is a part of.
 
         """
         self._texts = [token.text for token in found]
@@ -167,10 +167,11 @@ class Precise:
         if _are_whole(documented, executed) and array.kind.holds(_exact(precise)):
             return "whole numbers of this size are exact"
         half = Decimal(0) if whole else min(map(_half_unit, (documented, executed)))
-        units = self._units(_beyond(documented, half, precise), precise, array)
+        units = self._units(_beyond(documented, half, precise), precise, executed, array)
         if units > array.kind.units:
-            told = f"{units:.0f} units in the last place too far ({array.kind.units} allowed)"
-            return f"the executed value is {precise}, {told}"
+            distance = f"{units:.0f} {array.kind.name.lower()} units in the last place"
+            allowed = f"too far ({array.kind.units} allowed)"
+            return f"the executed value is {precise}, {distance} {allowed}"
         return units
 
     def margin(self, place: int, printed: str) -> float | None:
@@ -189,12 +190,12 @@ class Precise:
         if meant is None or value is None or precise == printed:
             return None
         inside = _half_unit(printed) - abs(value - meant)
-        return self._units(inside, precise, self._array(place, value))
+        return self._units(inside, precise, printed, self._array(place, value))
 
     @staticmethod
-    def _units(beyond: Decimal, precise: str, array: _Array) -> float:
+    def _units(beyond: Decimal, precise: str, printed: str, array: _Array) -> float:
         """Measure a distance by what the arithmetic of the array could resolve."""
-        if "e" not in precise.lower():
+        if "e" not in printed.lower():
             return ulp_distance(beyond, array.largest, array.kind)
         # Small numbers are shown for their own sake. But what comes out of a softmax is an
         # exponential, whose relative error grows with its argument; and a sum of larger numbers
@@ -218,11 +219,13 @@ class Precise:
 
 
 def _described(named: FloatKind | None, members: Sequence[Decimal], mark: str) -> _Array:
-    whole = _value(mark.removeprefix("*")) or Decimal(0)
-    largest = max(whole, *(abs(member) for member in members))
-    weights = all(0 <= member <= 1 for member in members)
     is_wider = mark.startswith("*")
-    kind = FloatKind.FLOAT32 if is_wider else named or _guessed_kind(members)
+    recorded, _, whole = mark.removeprefix("*").rpartition(" ")
+    if whole in _NAMES:
+        recorded, whole = whole, ""
+    largest = max(_value(whole) or Decimal(0), *(abs(member) for member in members))
+    weights = all(0 <= member <= 1 for member in members)
+    kind = FloatKind.FLOAT32 if is_wider else _NAMES.get(recorded) or named or FloatKind.FLOAT64
     return _Array(kind, is_wider, largest, weights)
 
 
@@ -261,29 +264,38 @@ def _marked(found: Sequence[Token], marks: Mapping[int, str]) -> dict[int, str]:
 
 
 def _named_kinds(found: Sequence[Token]) -> list[FloatKind | None]:
-    """Return for each token the format that a ``dtype=`` names in the call around it."""
-    kinds: list[FloatKind | None] = []
+    """Return for each token the format that the call around it names, or stands for."""
+    kinds: list[FloatKind | None] = [None] * len(found)
     around: list[FloatKind | None] = [None]
+    called = _called(found)
     for place in reversed(range(len(found))):
         token = found[place]
         if token.kind is Kind.CLOSE:
-            around.append(around[-1] if token.text == "]" else None)
+            around.append(around[-1] if token.text == "]" else called.get(place))
         elif token.kind is Kind.OPEN and len(around) > 1:
             around.pop()
         elif token.text == "dtype" and len(around) > 1:
             words = (after.text for after in found[place + 1 : place + 5])
-            around[-1] = next((_NAMES[word] for word in words if word in _NAMES), None)
-        kinds.append(around[-1])
-    return kinds[::-1]
+            named = next((_NAMES[word] for word in words if word in _NAMES), None)
+            around[-1] = named or FloatKind.FLOAT64
+        kinds[place] = around[-1]
+    return kinds
 
 
-def _guessed_kind(values: Sequence[Decimal]) -> FloatKind:
-    """Tell the format of numbers that show all their digits.
+def _called(found: Sequence[Token]) -> dict[int, FloatKind]:
+    """Return for each bracket that ends a call the format that its name stands for.
 
-    What float32 can hold to the last of them is taken to be one.
+    A tensor that names none has PyTorch's default; ``np.float32(0.5)`` is one number.
     """
-    fits = all(FloatKind.FLOAT32.prints(str(value)) for value in values)
-    return FloatKind.FLOAT32 if fits else FloatKind.FLOAT64
+    formats = {"tensor": FloatKind.FLOAT32, **_NAMES}
+    kinds: dict[int, FloatKind] = {}
+    names: list[str] = []
+    for place, token in enumerate(found):
+        if token.kind is Kind.OPEN:
+            names.append(found[place - 1].text if place and token.text == "(" else "")
+        elif token.kind is Kind.CLOSE and names and (name := names.pop()) in formats:
+            kinds[place] = formats[name]
+    return kinds
 
 
 # Digits ------------------------------------------------------------------------------

@@ -73,29 +73,40 @@ def print_full_precision() -> None:  # noqa: PLR0915 - it is sent as one text
     """Make tensors, arrays and their elements print all the digits that they have.
 
     Invisible marks enclose what is known besides: a star after a number or tensor that was
-    computed in float32 and is wider now; after a tensor the largest number of that which it is a
-    part of.
+    computed in float32 and is wider now; after a tensor its dtype, and the largest number of that
+    which it is a part of; the dtype after a number of an array, or one that is printed alone.
     """
+    import builtins
     import importlib.util
     from typing import Any
 
     digits = 17
     mark = "\N{INVISIBLE SEPARATOR}"
 
-    def wrap(module: Any) -> None:
+    def wrap(module: Any, **always: Any) -> None:
         plain = module.set_printoptions
 
         def set_printoptions(*args: Any, **options: Any) -> None:
             plain(*args, **options)
-            plain(precision=digits)
+            plain(precision=digits, **always)
 
         module.set_printoptions = set_printoptions
-        plain(precision=digits)
+        plain(precision=digits, **always)
 
     if importlib.util.find_spec("numpy"):
         import numpy
 
-        wrap(numpy)
+        write = builtins.print
+
+        def named(value: Any) -> str:
+            return f"{float(value)!r}{mark}{value.dtype}{mark}"
+
+        def print_named(*values: Any, **options: Any) -> None:
+            kind = () if options.get("file") else numpy.floating
+            write(*(named(v) if isinstance(v, kind) else v for v in values), **options)
+
+        wrap(numpy, formatter={"float": named})
+        builtins.print = print_named
     if importlib.util.find_spec("torch"):
         import torch
 
@@ -165,7 +176,8 @@ def print_full_precision() -> None:  # noqa: PLR0915 - it is sent as one text
             try:
                 text = str(plain["__repr__"](tensor, **options))
                 star = "*" * (state["widened"] and tensor.dtype is torch.float64)
-                return f"{text}{mark}{star}{largest(tensor)}{mark}"
+                known = f"{tensor.dtype} {largest(tensor)}".removeprefix("torch.")
+                return f"{text}{mark}{star}{known}{mark}"
             finally:
                 state["printing"] = before
 
