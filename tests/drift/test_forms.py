@@ -82,8 +82,10 @@ LEVELS = (
     [
         ("c2    a  \\\nx1         \n7  -0.5   \n\nc2  b  \nx1     \n7   2  ", NAMED),
         (
-            "c2      a4  \\\nx1 y3        \n6  7    0.5   \n   8    1.5   \n\n"
-            "c2     b5  \nx1 y3      \n6  7    2  \n   8    3  ",
+            (
+                "c2      a4  \\\nx1 y3        \n6  7    0.5   \n   8    1.5   \n\n"
+                "c2     b5  \nx1 y3      \n6  7    2  \n   8    3  "
+            ),
             LEVELS,
         ),
     ],
