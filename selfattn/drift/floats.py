@@ -19,18 +19,18 @@ if TYPE_CHECKING:
 
 __all__ = ["SHORT_UNITS", "UNITS", "FloatKind", "Precise", "ulp_distance"]
 
-UNITS = 32
+UNITS = 16
 """How many units in the last place a value may be from the documented digits: it was measured, by
 tools/bounds.py."""
 
 SHORT_UNITS = 2
 """The same for 16-bit formats: computed in float32, they are rounded once."""
 
-_SINGLE = 2
-"""An exponential is one operation and no sum: its error counts twice."""
-
-_CANCELLED = 12
+_CANCELLED = 24
 """How many times larger than a small number the numbers may be that it is the sum of."""
+
+_ALONE = 2
+"""The same for a number that is printed alone: no other one says how large they were."""
 
 _SHORTEST = 7
 """Numbers of so many digits that have no more may be printed with as many as they need."""
@@ -118,6 +118,8 @@ class _Array(NamedTuple):
     largest: Decimal
     weights: bool
     """Whether all are between 0 and 1, as what comes out of a softmax is."""
+    least: int
+    """How many times larger than each one the arithmetic was, at least."""
 
 
 class Precise:
@@ -136,6 +138,7 @@ class Precise:
         self._texts = [token.text for token in found]
         self._groups = _arrays(found)
         self._named = _named_kinds(found)
+        self._in_tensor = _in_tensor(found)
         self._marks = _marked(found, marks or {})
         self._members: dict[int, list[Decimal]] = {}
         self._arrays: dict[int, _Array] = {}
@@ -156,7 +159,7 @@ class Precise:
 
         """
         precise = self._texts[place]
-        objection = _objection(documented, executed, precise)
+        objection = _objection(documented, executed, precise, fixed=self._in_tensor[place])
         if objection:
             return objection
         array = self._array(place, _exact(precise))
@@ -203,8 +206,8 @@ class Precise:
         value = abs(_exact(precise))
         if array.weights:
             stretch = (array.largest / value).ln() if value else Decimal(1)
-            return _SINGLE * ulp_distance(beyond / max(stretch, Decimal(1)), value, array.kind)
-        scale = max(value, min(array.largest / 8, _CANCELLED * value))
+            return ulp_distance(beyond / max(stretch, Decimal(1)), value, array.kind)
+        scale = max(array.least * value, min(array.largest / 8, _CANCELLED * value))
         return ulp_distance(beyond, scale, array.kind)
 
     def _array(self, place: int, value: Decimal) -> _Array:
@@ -223,10 +226,11 @@ def _described(named: FloatKind | None, members: Sequence[Decimal], mark: str) -
     recorded, _, whole = mark.removeprefix("*").rpartition(" ")
     if whole in _NAMES:
         recorded, whole = whole, ""
-    largest = max(_value(whole) or Decimal(0), *(abs(member) for member in members))
-    weights = all(0 <= member <= 1 for member in members)
     kind = FloatKind.FLOAT32 if is_wider else _NAMES.get(recorded) or named or FloatKind.FLOAT64
-    return _Array(kind, is_wider, largest, weights)
+    least = _ALONE if len(members) == 1 and kind.units == UNITS else 1
+    largest = max(_value(whole) or Decimal(0), *(least * abs(member) for member in members))
+    weights = all(0 <= member <= 1 for member in members)
+    return _Array(kind, is_wider, largest, weights, least)
 
 
 def _arrays(found: Sequence[Token]) -> list[int]:
@@ -282,6 +286,20 @@ def _named_kinds(found: Sequence[Token]) -> list[FloatKind | None]:
     return kinds
 
 
+def _in_tensor(found: Sequence[Token]) -> list[bool]:
+    """Tell for each token whether PyTorch printed it: all numbers with as many decimals."""
+    inside: list[bool] = []
+    around = [False]
+    for place, token in enumerate(found):
+        if token.kind is Kind.OPEN:
+            is_tensor = token.text == "(" and place > 0 and found[place - 1].text == "tensor"
+            around.append(is_tensor or (token.text == "[" and around[-1]))
+        elif token.kind is Kind.CLOSE and len(around) > 1:
+            around.pop()
+        inside.append(around[-1])
+    return inside
+
+
 def _called(found: Sequence[Token]) -> dict[int, FloatKind]:
     """Return for each bracket that ends a call the format that its name stands for.
 
@@ -314,8 +332,11 @@ def _value(text: str) -> Decimal | None:
     return value if value.is_finite() and value.adjusted() in _EXPONENTS else None
 
 
-def _objection(documented: str, executed: str, precise: str) -> str:
-    """Say why a number can't be a rounding of the documented one, however near it is."""
+def _objection(documented: str, executed: str, precise: str, *, fixed: bool) -> str:
+    """Say why a number can't be a rounding of the documented one, however near it is.
+
+    Where the number of decimals is fixed, it can't be another one.
+    """
     meant, printed, value = (_value(text) for text in (documented, executed, precise))
     if meant is None or printed is None or value is None:
         return "not finite"
@@ -325,7 +346,7 @@ def _objection(documented: str, executed: str, precise: str) -> str:
         return f"the sign differs: {precise}"
     if not meant and "e" in documented.lower() and meant.as_tuple() != printed.as_tuple():
         return "a zero of another form"
-    shortest = max(map(_digits, (documented, executed))) >= _SHORTEST
+    shortest = not fixed and max(map(_digits, (documented, executed))) >= _SHORTEST
     if _form(documented) != _form(executed) and not shortest:
         return "printed in another form"
     return ""

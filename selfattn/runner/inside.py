@@ -74,7 +74,7 @@ def print_full_precision() -> None:  # noqa: PLR0915 - it is sent as one text
 
     Invisible marks enclose what is known besides: a star after a number or tensor that was
     computed in float32 and is wider now; after a tensor its dtype, and the largest number of that
-    which it is a part of; the dtype after a number of an array, or one that is printed alone.
+    which it is a part of; the dtype after a number of an array, or one that was taken out of one.
     """
     import builtins
     import importlib.util
@@ -113,16 +113,19 @@ def print_full_precision() -> None:  # noqa: PLR0915 - it is sent as one text
         class Single(float):
             """A number that was taken out of a float32 tensor, or computed from such a one."""
 
+            known = "*"
+            """What is known of it: its dtype as long as nothing else was computed from it."""
+
             def __repr__(self) -> str:
-                return f"{float.__repr__(self)}{mark}*{mark}"
+                return f"{float.__repr__(self)}{mark}{self.known}{mark}"
 
             __str__ = __repr__
 
             def __format__(self, form: str) -> str:
-                percent = form.endswith("%")
-                value = float(self) * 100 if percent else float(self)
                 plus = "+" * ("+" in form and self >= 0)
-                return f"{plus}{value!r}{mark}*{mark}{'%' * percent}"
+                if form.endswith("%"):
+                    return f"{plus}{float(self) * 100!r}{mark}*{mark}%"
+                return f"{plus}{self!r}"
 
             def __round__(self, places: Any = None) -> Any:
                 return round(float(self)) if places is None else self
@@ -147,16 +150,22 @@ def print_full_precision() -> None:  # noqa: PLR0915 - it is sent as one text
         plain = {name: getattr(torch.Tensor, name) for name in ("item", "tolist", "__repr__")}
         state = {"widened": False, "printing": False}
 
-        def single(value: Any) -> Any:
+        def single(value: Any, known: str) -> Any:
             if isinstance(value, list):
-                return [single(each) for each in value]
-            return Single(value) if type(value) is float else value
+                return [single(each, known) for each in value]
+            if type(value) is not float:
+                return value
+            taken = Single(value)
+            taken.known = known
+            return taken
 
         def take(name: str) -> Any:
             def method(tensor: torch.Tensor) -> Any:
                 value = plain[name](tensor)
-                ours = tensor.dtype in narrow or state["widened"]
-                return single(value) if ours and not state["printing"] else value
+                ours = tensor.dtype in narrow
+                if state["printing"] or not (ours or state["widened"]):
+                    return value
+                return single(value, str(tensor.dtype).removeprefix("torch.") if ours else "*")
 
             return method
 

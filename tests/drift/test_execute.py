@@ -140,8 +140,8 @@ def test_full_precision_marks_what_was_computed_in_float32(tmp_path: Path) -> No
     execute(made, folder=tmp_path, before=print_full_precision)
     assert said(made, 1).replace("\N{INVISIBLE SEPARATOR}", "|").splitlines() == [
         "15592.393493652344|*|",
-        "155.92393493652344|*| and +10.000000149011612|*|%",
-        "155.92393493652344|*| 156.02393493801355|*|",
+        "155.92393493652344|float32| and +10.000000149011612|*|%",
+        "155.92393493652344|float32| 156.02393493801355|*|",
         "tensor(78.01196746900677681, dtype=torch.float64)|*float64 78.01196746900678|",
         "tensor([0.10000000149011612])|float32 155.92393493652344| 3 tensor([])|float32 |",
     ]
