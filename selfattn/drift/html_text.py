@@ -11,6 +11,10 @@ from __future__ import annotations
 
 import re
 from html.parser import HTMLParser
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Self
 
 __all__ = ["html_text", "row_headers"]
 
@@ -62,7 +66,7 @@ class _Reader(HTMLParser):
         """How many more rows each column's cell reaches into."""
 
     @classmethod
-    def of(cls, html: str) -> _Reader:
+    def of(cls, html: str) -> Self:
         reader = cls()
         reader.feed(html)
         reader.close()
