@@ -1,8 +1,10 @@
 """Find how far rounding moves a number: run many cells in all lanes, and try bounds.
 
 For each bound it says which share of the outputs that differ between lanes *portable* accepts,
-and which share of the numbers that are altered by one in their last digit it catches. The
-table goes to docs/_data/bounds.json, which a page shows.
+and which share of the numbers that are altered by one in their last digit it catches. Then it
+chooses the bound by half of the kinds of cells, and counts what that bound refuses of the other
+half, again and again. The tables go to docs/_data/bounds.json and held-out.json, which a page
+shows.
 
     python tools/bounds.py [--record] [--show UNITS]
 """
@@ -34,6 +36,7 @@ ROOT = Path(__file__).resolve().parent.parent
 BOUNDS = (4, 8, 16, 32, 64, 128, 256)
 LEFT_OUT = ("as it is", "40 columns", "200 columns", "another locale", "another hash seed")
 MOST_MUTANTS = 12
+HALVES = 1000
 ALTERED = ("last digit +1", "last digit -1")
 
 
@@ -62,10 +65,14 @@ def main() -> None:
     moved = list(_moved(ran))
     altered = list(_altered(ran["as it is"]))
     kept = floats.UNITS
+    needed: dict[str, list[int]] = {pair.kind.rpartition(" ")[0]: [] for pair in moved}
     rows = []
     for bound in (options.show,) if options.show else BOUNDS:
         floats.UNITS = bound
-        refused = [pair for pair in moved if not pair.verdict().same]
+        accepted = [pair.verdict().same for pair in moved]
+        refused = [pair for pair, same in zip(moved, accepted, strict=True) if not same]
+        for pair, same in zip(moved, accepted, strict=True):
+            needed[pair.kind.rpartition(" ")[0]] += [bound] * same
         caught = sum(not pair.verdict().same for pair in altered)
         shares = (1 - len(refused) / len(moved), caught / len(altered))
         rows.append([bound, *(f"{share:.1%}" for share in shares)])
@@ -77,10 +84,47 @@ def main() -> None:
                 print(f"    {d.documented} -> {d.executed}: {d.note}")
     floats.UNITS = kept
     print(f"{len(cells())} cells; {kept} units are in use")
+    if options.show:
+        return
+    held_out = list(_held_out({kind: _least(bounds) for kind, bounds in needed.items()}))
+    for bound, times, share in held_out:
+        print(f"{bound:>4} units chosen by one half: {times}; refused of the other: {share}")
     if options.record:
         columns = ["units", "outputs accepted", "altered digits caught"]
         path = ROOT / "docs/_data/bounds.json"
         write_table(path, "nox -s bounds", columns, rows, describe())
+        columns = ["units by one half", "how often", "refused of the other"]
+        path = ROOT / "docs/_data/held-out.json"
+        write_table(path, "nox -s bounds", columns, held_out, describe())
+
+
+def _least(accepting: Sequence[int]) -> list[int]:
+    """Return for each output of a kind the smallest bound that accepts it.
+
+    Args:
+        accepting: The bounds, from the smallest on, each as often as it accepts an output.
+
+    """
+    counts = [accepting.count(bound) for bound in BOUNDS]
+    return [
+        b for b, n, less in zip(BOUNDS, counts, [0, *counts], strict=False) for _ in range(n - less)
+    ]
+
+
+def _held_out(needed: dict[str, list[int]]) -> Iterator[list[Any]]:
+    """Yield each bound that a half of the kinds needs, how often, and what it refuses elsewhere."""
+    draw = random.Random(123)  # noqa: S311 - a sample
+    shares: dict[int, list[float]] = {bound: [] for bound in BOUNDS}
+    for _ in range(HALVES):
+        kinds = draw.sample(sorted(needed), len(needed))
+        half = len(kinds) // 2
+        bound = max(each for kind in kinds[:half] for each in needed[kind])
+        others = [each for kind in kinds[half:] for each in needed[kind]]
+        shares[bound].append(sum(each > bound for each in others) / len(others))
+    for bound, refused in shares.items():
+        if refused:
+            often, mean = len(refused) / HALVES, sum(refused) / len(refused)
+            yield [bound, f"{often:.1%}", f"{mean:.1%}"]
 
 
 def _run(settings: dict[str, str]) -> list[tuple[str, str]]:

@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from mutation import book
 from record import write_table
 
+from selfattn.drift.compare import without_marks
 from selfattn.drift.floats import UNITS, Precise
-from selfattn.drift.tokens import Kind, index_of, tokens
+from selfattn.drift.tokens import Kind, index_of, plain, tokens
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -62,10 +63,11 @@ def main() -> None:
 
 def margins(output: Output) -> Iterator[Margin]:
     """Yield the margin of each float of an output that is printed with fewer digits than it has."""
-    found, full = tokens(output.executed), tokens(output.precise)
+    text, marks = without_marks(plain(output.precise))
+    found, full = tokens(output.executed), tokens(text)
     if len(found) != len(full):
         return
-    precise = Precise(full)
+    precise = Precise(full, marks)
     for place, token in enumerate(found):
         if token.kind is not Kind.FLOAT:
             continue

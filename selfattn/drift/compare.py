@@ -9,18 +9,20 @@ explains (:mod:`selfattn.drift.floats`); for that it needs the output at full pr
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from enum import StrEnum
 from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
+from selfattn.drift.alignment import Layout, moved_by_numbers
 from selfattn.drift.floats import UNITS, Precise
 from selfattn.drift.tokens import ELISION, Kind, Token, indices, plain, tokens
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
+
+    from selfattn.drift.alignment import Pair
 
 __all__ = ["ANYTHING", "UNITS", "Accepted", "Difference", "Policy", "Verdict", "Waiver", "compare"]
 
@@ -79,7 +81,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """A number whose text differs and whose value does not, as far as float32 can tell."""
+    """A number whose text differs and whose value does not, as far as its format can tell."""
 
     difference: Difference
     precise: str
@@ -210,7 +212,7 @@ def compare(  # noqa: PLR0913 - all but the first two have a default
         unneeded = []  # the digits that would say so are not looked at
     elif policy is Policy.PORTABLE and remaining:
         remaining, accepted = _forgive(remaining, right, precise)
-    remaining = list(_misplaced(differences, remaining, policy))
+    remaining = list(_misplaced(differences, remaining, left, right))
     return Verdict(
         differences=tuple(remaining),
         accepted=tuple(accepted),
@@ -442,20 +444,35 @@ def _standing(waiver: Waiver, left: _Side) -> set[int]:
 
 
 def _misplaced(
-    differences: Sequence[Difference], remaining: Sequence[Difference], policy: Policy
+    differences: Sequence[Difference], remaining: Sequence[Difference], left: _Side, right: _Side
 ) -> Iterator[Difference]:
     """Yield what is left when spaces are forgiven that a wider or narrower number moved."""
+    if not differences:
+        return
     kept = {d.documented_span: d for d in remaining}
-    forgiven = [d for d in differences if d.documented_span not in kept]
-    most: float = max((abs(len(d.documented) - len(d.executed)) for d in forgiven), default=0)
-    if policy is Policy.STRUCTURE and forgiven:
-        most = math.inf  # the numbers are others altogether
+    places = _places(left), _places(right)
+    numbers: dict[tuple[int, int], Pair] = {}
+    spaces: dict[tuple[int, int], Pair] = {}
     for difference in differences:
-        left = kept.get(difference.documented_span)
-        if left is None and difference.moved > most:
+        span = difference.documented_span
+        pair = places[0].get(span[0], -1), places[1].get(difference.executed_span[0], -1)
+        if span not in kept:
+            numbers[span] = pair
+        if difference.moved and (span not in kept or _only_space(difference)):
+            spaces[span] = pair
+    layouts = Layout(left.text, left.tokens), Layout(right.text, right.tokens)
+    moved = moved_by_numbers(*layouts, numbers.values(), spaces.values()) if numbers else set()
+    for difference in differences:
+        span = difference.documented_span
+        if span in spaces and spaces[span] not in moved:
             yield replace(difference, note=_note(difference.gaps))
-        elif left is not None and not (_only_space(left) and 0 < left.moved <= most):
-            yield left
+        elif span in kept and span not in spaces:
+            yield kept[span]
+
+
+def _places(side: _Side) -> dict[int, int]:
+    """Return which token begins at a place: a line break begins where the token after it does."""
+    return {token.start: place for place, token in enumerate(side.tokens)}
 
 
 def _only_space(difference: Difference) -> bool:
@@ -480,8 +497,7 @@ def _forgive(
     text, marks = without_marks(plain(precise or ""))
     full = tokens(text) if wanted else []
     judge = Precise(full, marks) if _aligned(right.tokens, full) else None
-    # A line break begins where the token after it does, which is the one that is wanted.
-    places = {token.start: place for place, token in enumerate(right.tokens)}
+    places = _places(right)
     remaining: list[Difference] = []
     accepted: list[Accepted] = []
     for difference in differences:

@@ -19,18 +19,18 @@ if TYPE_CHECKING:
 
 __all__ = ["SHORT_UNITS", "UNITS", "FloatKind", "Precise", "ulp_distance"]
 
-UNITS = 32
+UNITS = 16
 """How many units in the last place a value may be from the documented digits: it was measured, by
 tools/bounds.py."""
 
 SHORT_UNITS = 2
 """The same for 16-bit formats: computed in float32, they are rounded once."""
 
-_SINGLE = 2
-"""An exponential is one operation and no sum: its error counts twice."""
-
-_CANCELLED = 12
+_CANCELLED = 24
 """How many times larger than a small number the numbers may be that it is the sum of."""
+
+_ALONE = 2
+"""The same for a number that is printed alone: no other one says how large they were."""
 
 _SHORTEST = 7
 """Numbers of so many digits that have no more may be printed with as many as they need."""
@@ -118,6 +118,8 @@ class _Array(NamedTuple):
     largest: Decimal
     weights: bool
     """Whether all are between 0 and 1, as what comes out of a softmax is."""
+    least: int
+    """How many times larger than each one the arithmetic was, at least."""
 
 
 class Precise:
@@ -129,13 +131,14 @@ class Precise:
         Args:
             found: The tokens.
             marks: What is known of the number or tensor that ends at a place of the text: a star
-                if it was computed in float32 and is wider now, and the largest number of the
-                tensor that it is a part of.
+                if it was computed in float32 and is wider now, its format, and the largest number
+                of the tensor that it is a part of.
 
         """
         self._texts = [token.text for token in found]
         self._groups = _arrays(found)
         self._named = _named_kinds(found)
+        self._in_tensor = _in_tensor(found)
         self._marks = _marked(found, marks or {})
         self._members: dict[int, list[Decimal]] = {}
         self._arrays: dict[int, _Array] = {}
@@ -156,7 +159,7 @@ class Precise:
 
         """
         precise = self._texts[place]
-        objection = _objection(documented, executed, precise)
+        objection = _objection(documented, executed, precise, fixed=self._in_tensor[place])
         if objection:
             return objection
         array = self._array(place, _exact(precise))
@@ -167,10 +170,11 @@ class Precise:
         if _are_whole(documented, executed) and array.kind.holds(_exact(precise)):
             return "whole numbers of this size are exact"
         half = Decimal(0) if whole else min(map(_half_unit, (documented, executed)))
-        units = self._units(_beyond(documented, half, precise), precise, array)
+        units = self._units(_beyond(documented, half, precise), precise, executed, array)
         if units > array.kind.units:
-            told = f"{units:.0f} units in the last place too far ({array.kind.units} allowed)"
-            return f"the executed value is {precise}, {told}"
+            distance = f"{units:.0f} {array.kind.name.lower()} units in the last place"
+            allowed = f"too far ({array.kind.units} allowed)"
+            return f"the executed value is {precise}, {distance} {allowed}"
         return units
 
     def margin(self, place: int, printed: str) -> float | None:
@@ -189,12 +193,12 @@ class Precise:
         if meant is None or value is None or precise == printed:
             return None
         inside = _half_unit(printed) - abs(value - meant)
-        return self._units(inside, precise, self._array(place, value))
+        return self._units(inside, precise, printed, self._array(place, value))
 
     @staticmethod
-    def _units(beyond: Decimal, precise: str, array: _Array) -> float:
+    def _units(beyond: Decimal, precise: str, printed: str, array: _Array) -> float:
         """Measure a distance by what the arithmetic of the array could resolve."""
-        if "e" not in precise.lower():
+        if "e" not in printed.lower():
             return ulp_distance(beyond, array.largest, array.kind)
         # Small numbers are shown for their own sake. But what comes out of a softmax is an
         # exponential, whose relative error grows with its argument; and a sum of larger numbers
@@ -202,8 +206,8 @@ class Precise:
         value = abs(_exact(precise))
         if array.weights:
             stretch = (array.largest / value).ln() if value else Decimal(1)
-            return _SINGLE * ulp_distance(beyond / max(stretch, Decimal(1)), value, array.kind)
-        scale = max(value, min(array.largest / 8, _CANCELLED * value))
+            return ulp_distance(beyond / max(stretch, Decimal(1)), value, array.kind)
+        scale = max(array.least * value, min(array.largest / 8, _CANCELLED * value))
         return ulp_distance(beyond, scale, array.kind)
 
     def _array(self, place: int, value: Decimal) -> _Array:
@@ -218,12 +222,15 @@ class Precise:
 
 
 def _described(named: FloatKind | None, members: Sequence[Decimal], mark: str) -> _Array:
-    whole = _value(mark.removeprefix("*")) or Decimal(0)
-    largest = max(whole, *(abs(member) for member in members))
-    weights = all(0 <= member <= 1 for member in members)
     is_wider = mark.startswith("*")
-    kind = FloatKind.FLOAT32 if is_wider else named or _guessed_kind(members)
-    return _Array(kind, is_wider, largest, weights)
+    recorded, _, whole = mark.removeprefix("*").rpartition(" ")
+    if whole in _NAMES:
+        recorded, whole = whole, ""
+    kind = FloatKind.FLOAT32 if is_wider else _NAMES.get(recorded) or named or FloatKind.FLOAT64
+    least = _ALONE if len(members) == 1 and kind.units == UNITS else 1
+    largest = max(_value(whole) or Decimal(0), *(least * abs(member) for member in members))
+    weights = all(0 <= member <= 1 for member in members)
+    return _Array(kind, is_wider, largest, weights, least)
 
 
 def _arrays(found: Sequence[Token]) -> list[int]:
@@ -261,29 +268,52 @@ def _marked(found: Sequence[Token], marks: Mapping[int, str]) -> dict[int, str]:
 
 
 def _named_kinds(found: Sequence[Token]) -> list[FloatKind | None]:
-    """Return for each token the format that a ``dtype=`` names in the call around it."""
-    kinds: list[FloatKind | None] = []
+    """Return for each token the format that the call around it names, or stands for."""
+    kinds: list[FloatKind | None] = [None] * len(found)
     around: list[FloatKind | None] = [None]
+    called = _called(found)
     for place in reversed(range(len(found))):
         token = found[place]
         if token.kind is Kind.CLOSE:
-            around.append(around[-1] if token.text == "]" else None)
+            around.append(around[-1] if token.text == "]" else called.get(place))
         elif token.kind is Kind.OPEN and len(around) > 1:
             around.pop()
         elif token.text == "dtype" and len(around) > 1:
             words = (after.text for after in found[place + 1 : place + 5])
-            around[-1] = next((_NAMES[word] for word in words if word in _NAMES), None)
-        kinds.append(around[-1])
-    return kinds[::-1]
+            named = next((_NAMES[word] for word in words if word in _NAMES), None)
+            around[-1] = named or FloatKind.FLOAT64
+        kinds[place] = around[-1]
+    return kinds
 
 
-def _guessed_kind(values: Sequence[Decimal]) -> FloatKind:
-    """Tell the format of numbers that show all their digits.
+def _in_tensor(found: Sequence[Token]) -> list[bool]:
+    """Tell for each token whether PyTorch printed it: all numbers with as many decimals."""
+    inside: list[bool] = []
+    around = [False]
+    for place, token in enumerate(found):
+        if token.kind is Kind.OPEN:
+            is_tensor = token.text == "(" and place > 0 and found[place - 1].text == "tensor"
+            around.append(is_tensor or (token.text == "[" and around[-1]))
+        elif token.kind is Kind.CLOSE and len(around) > 1:
+            around.pop()
+        inside.append(around[-1])
+    return inside
 
-    What float32 can hold to the last of them is taken to be one.
+
+def _called(found: Sequence[Token]) -> dict[int, FloatKind]:
+    """Return for each bracket that ends a call the format that its name stands for.
+
+    A tensor that names none has PyTorch's default; ``np.float32(0.5)`` is one number.
     """
-    fits = all(FloatKind.FLOAT32.prints(str(value)) for value in values)
-    return FloatKind.FLOAT32 if fits else FloatKind.FLOAT64
+    formats = {"tensor": FloatKind.FLOAT32, **_NAMES}
+    kinds: dict[int, FloatKind] = {}
+    names: list[str] = []
+    for place, token in enumerate(found):
+        if token.kind is Kind.OPEN:
+            names.append(found[place - 1].text if place and token.text == "(" else "")
+        elif token.kind is Kind.CLOSE and names and (name := names.pop()) in formats:
+            kinds[place] = formats[name]
+    return kinds
 
 
 # Digits ------------------------------------------------------------------------------
@@ -302,8 +332,11 @@ def _value(text: str) -> Decimal | None:
     return value if value.is_finite() and value.adjusted() in _EXPONENTS else None
 
 
-def _objection(documented: str, executed: str, precise: str) -> str:
-    """Say why a number can't be a rounding of the documented one, however near it is."""
+def _objection(documented: str, executed: str, precise: str, *, fixed: bool) -> str:
+    """Say why a number can't be a rounding of the documented one, however near it is.
+
+    Where the number of decimals is fixed, it can't be another one.
+    """
     meant, printed, value = (_value(text) for text in (documented, executed, precise))
     if meant is None or printed is None or value is None:
         return "not finite"
@@ -313,7 +346,7 @@ def _objection(documented: str, executed: str, precise: str) -> str:
         return f"the sign differs: {precise}"
     if not meant and "e" in documented.lower() and meant.as_tuple() != printed.as_tuple():
         return "a zero of another form"
-    shortest = max(map(_digits, (documented, executed))) >= _SHORTEST
+    shortest = not fixed and max(map(_digits, (documented, executed))) >= _SHORTEST
     if _form(documented) != _form(executed) and not shortest:
         return "printed in another form"
     return ""

@@ -14,7 +14,11 @@ import base64
 import contextlib
 import re
 from html.parser import HTMLParser
+from typing import TYPE_CHECKING
 from urllib.parse import unquote
+
+if TYPE_CHECKING:
+    from typing import Self
 
 __all__ = ["html_text", "row_headers"]
 
@@ -52,8 +56,8 @@ def html_text(html: str) -> str:
 
 
 def row_headers(html: str) -> str:
-    """Return the headers that stand before the cells of rows: the index of a data frame."""
-    return "\n".join(_Reader.of(html).headers)
+    """Return the headers before the cells of rows, and what heads those: a data frame's index."""
+    return "\n".join(_IndexReader.of(html).index())
 
 
 class _Reader(HTMLParser):
@@ -76,7 +80,7 @@ class _Reader(HTMLParser):
         """How many more rows each column's cell reaches into."""
 
     @classmethod
-    def of(cls, html: str) -> _Reader:
+    def of(cls, html: str) -> Self:
         reader = cls()
         reader.feed(html)
         reader.close()
@@ -269,3 +273,29 @@ def _number(text: str | None) -> int:
 def _repeatable(text: str) -> str:
     """Return a text with what differs in each run made the same."""
     return _UUID.sub("UUID", _ADDRESS.sub("0x0", text))
+
+
+class _IndexReader(_Reader):
+    """Keeps the rows of tables, to say which columns hold the headers of rows."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._rows: list[list[tuple[str, str]]] = []
+
+    def index(self) -> list[str]:
+        """Return the headers of all rows, after what stands above them: the index's name."""
+        widths = (_before_cells(row) for row in self._rows)
+        width = max((width for width in widths if width is not None), default=0)
+        above = (row[:width] for row in self._rows if _before_cells(row) is None)
+        names = (" ".join(text.split()) for cells in above for _, text in cells)
+        return [*filter(None, names), *self.headers]
+
+    def _end_row(self) -> None:
+        row = self._row
+        super()._end_row()
+        self._rows += [row] if row else []
+
+
+def _before_cells(row: list[tuple[str, str]]) -> int | None:
+    """Return how many headers stand before the first cell of a row; None if it has headers only."""
+    return next((place for place, (tag, _) in enumerate(row) if tag == "td"), None)

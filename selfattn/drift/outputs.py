@@ -43,7 +43,10 @@ _WIDGETS = (
 _DEFAULT_REPR = re.compile(r"<[\w.]+(?: object| at 0x[0-9a-fA-F]+)+>\s*")
 _DESCRIPTION = re.compile(r"<[^<>]*>\s*")
 _ADDRESS = re.compile(r"\bat 0x[0-9a-fA-F]+")
-_KERNEL_FOLDER = re.compile(r"[^\s'\"]*[/\\]ipykernel_\d+[/\\]")
+# What stands straight before a path, `loss=0.5:` say, is no part of it.
+_KERNEL_FOLDER = re.compile(
+    r"(?<![\w.])(?:[A-Za-z]:\\[^\n'\":=,;<>()]*\\|/(?:[^\s'\":=,;<>()]*/)?)ipykernel_\d+[/\\]"
+)
 
 
 class Stream(StrEnum):
@@ -101,7 +104,7 @@ class Printed:
 
     pieces: tuple[tuple[Stream, str], ...] = ()
     error: str = ""
-    """``ErrorType: message`` if the cell raised."""
+    """``ErrorType: message`` if the cell raised, and the notes that were added to it."""
     pictures: int = 0
     widgets: int = 0
     values: tuple[Value, ...] = ()
@@ -163,9 +166,12 @@ class _Reader:
             return
         self._streams.clear()
         if output.output_type == "error":
-            self._error = f"{output.ename}: {output.evalue}" if output.evalue else str(output.ename)
-            if told := messages(output.get("traceback", ())):
-                self._pieces.append((Stream.TRACEBACK, told))
+            error = f"{output.ename}: {output.evalue}" if output.evalue else str(output.ename)
+            text = messages(output.get("traceback", ()))
+            if text:
+                self._pieces.append((Stream.TRACEBACK, text))
+            _, message, notes = f"\n{text}".rpartition(f"\n{error}")
+            self._error = error + notes * (bool(message) and notes.startswith(("\n", ":\n")))
         else:
             self._data(*_unglued(output))
 

@@ -3,30 +3,33 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
 __all__ = ["messages", "split_native_error"]
 
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")
-_RULE = re.compile(r"-{10,}$")
-_HEADER = re.compile(r"\s*Traceback \(most recent call last\):?$")
+_RULE = re.compile(r"-{10,}")
+_HEADER = re.compile(r"(?P<name>[^\n]*?)\s*Traceback \(most recent call last\):?")
 _FRAME = re.compile(
     r"\s*(?:Cell |File |Input |In \[|In  ?\[|<|~|/|[A-Za-z]:\\|\[\.\.\. |\S+\.(?:pyx?|pxi|so)\b)"
+    r"|(?![\w.]+(?::|$))(?s:.*^-+> *\d+ )",
+    re.MULTILINE,
 )
-_ARROW = re.compile(r"(?m)^-+> *\d+ ")
-_CARETS = re.compile(r"(?m)^\s*[\^~]+\s*$\n?")
+_BELOW_FRAME = re.compile(r"(?ms)^\S.*")
 
 _USAGE = re.compile(r"(?:^|(?<=\n))UsageError: [^\n]*\n?\Z")
 _GROUP = "  + Exception Group Traceback (most recent call last):\n"
-_MARGIN = re.compile(r"(?P<bars>(?: *[|+])*)[- ]?(?P<text>.*)")
-_SEPARATOR = re.compile(r"[-+ ]*(?:-{5,} (?:\d+|\.\.\.) )?-{5,}$")
+_MARGIN = re.compile(r"(?P<indent> +)\| ?(?P<text>.*)")
+_SEPARATOR = re.compile(r" +(?:\+-)?\+-{16}(?: (?:\d+|\.\.\.) -{16}|-{20})")
+_MEMBER_HEADER = re.compile(r"(?:Exception Group )?Traceback \(most recent call last\):")
 
 
 def messages(traceback: Iterable[str]) -> str:
-    r"""Return the types and messages in a traceback as IPython writes it.
+    r"""Return the types, messages and notes in a traceback as IPython writes it.
 
     Args:
         traceback: Its parts: headers, frames and messages, each in colours or not.
@@ -37,22 +40,44 @@ def messages(traceback: Iterable[str]) -> str:
         'KeyError: 3'
 
     """
-    parts = [_message(_ANSI.sub("", part)) for part in traceback]
-    types = {part.partition(":")[0] for part in parts}
-    headers = ((_HEADER.sub("", part), part) for part in parts)
-    # A header repeats the type of the message below it; one that doesn't has something to say.
-    return "\n".join(name for name, part in headers if name and (name == part or name not in types))
+    parts = (_ANSI.sub("", part).strip("\n").rstrip() for part in traceback)
+    kept = (text for error in _sections(parts) for text in _without_frames(*error))
+    return "\n".join(filter(None, kept))
 
 
-def _message(part: str) -> str:
-    """Return a part that is a message or a header, and of a frame nothing."""
-    if _RULE.match(part.strip()):
-        return ""
-    if not (_FRAME.match(part) or _ARROW.search(part)):
-        return part.strip("\n").rstrip()
-    # The message of a syntax error stands below its frame, in the same part.
-    *_, last = _CARETS.split(part)
-    return last.strip() if last != part else ""
+def _sections(parts: Iterable[str]) -> Iterator[tuple[str, list[str]]]:
+    """Yield for each error the type that its header names, and the parts below that header."""
+    name, section = "", list[str]()
+    for part in parts:
+        if header := _HEADER.fullmatch(part):
+            yield name, section
+            name, section = header["name"].strip(), []
+        elif not _RULE.fullmatch(part):
+            section.append(part)
+    yield name, section
+
+
+def _without_frames(name: str, section: Sequence[str]) -> Iterator[str]:
+    """Yield a message and all that is below it, as it is: frames stand above their message."""
+    begins_message = re.compile(rf"(?:[\w.]*\.)?{re.escape(name)}(?::|\Z)").match
+    first = next((i for i, part in enumerate(section) if name and begins_message(part)), None)
+    if first is not None:
+        yield from section[first:]
+        return
+    # The header of another kernel, or an error of syntax, whose message ends the part of a frame.
+    first = next((i for i, part in enumerate(section) if _below_frame(part)), len(section))
+    texts = [*map(_below_frame, section[first : first + 1]), *section[first + 1 :]]
+    if name and not any(map(begins_message, texts)):
+        yield name
+    yield from texts
+
+
+def _below_frame(part: str) -> str:
+    """Return what of a part is no frame: all of it, nothing, or what stands below the frame."""
+    if not _FRAME.match(part):
+        return part
+    below = _BELOW_FRAME.search(part) if part.startswith("  ") else None
+    return below[0] if below else ""
 
 
 def split_native_error(text: str) -> tuple[str, str]:
@@ -74,14 +99,24 @@ def split_native_error(text: str) -> tuple[str, str]:
     before, group, after = text.partition(_GROUP)
     if not group:
         return text, ""
-    return before, "\n".join(_members(after.splitlines()))
+    return before, "\n".join(_members(after.split("\n")))
 
 
-def _members(lines: Iterable[str]) -> Iterator[str]:
-    """Yield the messages of a group of exceptions, further in for each level."""
-    for line in lines:
-        match = _MARGIN.match(line)
-        bars, text = (match["bars"], match["text"]) if match else ("", line)
-        framed = text.startswith("  ") or "Traceback (most recent call last)" in text
-        if text.strip() and not framed and not _SEPARATOR.match(line.strip(" |")):
-            yield "  " * (len(bars) // 2 - 1) + text.rstrip()
+def _members(lines: Sequence[str]) -> Iterator[str]:
+    """Yield the messages and notes of a group of exceptions, further in for each level.
+
+    Each member begins with its frames, all further in than its message, and ends with a separator.
+    """
+    in_frames = True
+    for line, next_line in pairwise([*lines, ""]):
+        if _SEPARATOR.fullmatch(line):
+            in_frames = True
+            continue
+        margin = _MARGIN.fullmatch(line)
+        text = margin["text"] if margin else line
+        indent = "  " * (len(margin["indent"]) // 2 - 1) if margin else ""
+        if _MEMBER_HEADER.fullmatch(text) and '|   File "' in next_line:
+            in_frames = True
+        elif text.strip() and not (in_frames and text.startswith("  ")):
+            in_frames = False
+            yield indent + text.rstrip()

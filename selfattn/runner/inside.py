@@ -73,45 +73,59 @@ def print_full_precision() -> None:  # noqa: PLR0915 - it is sent as one text
     """Make tensors, arrays and their elements print all the digits that they have.
 
     Invisible marks enclose what is known besides: a star after a number or tensor that was
-    computed in float32 and is wider now; after a tensor the largest number of that which it is a
-    part of.
+    computed in float32 and is wider now; after a tensor its dtype, and the largest number of that
+    which it is a part of; the dtype after a number of an array, or one that was taken out of one.
     """
+    import builtins
     import importlib.util
     from typing import Any
 
     digits = 17
     mark = "\N{INVISIBLE SEPARATOR}"
 
-    def wrap(module: Any) -> None:
+    def wrap(module: Any, **always: Any) -> None:
         plain = module.set_printoptions
 
         def set_printoptions(*args: Any, **options: Any) -> None:
             plain(*args, **options)
-            plain(precision=digits)
+            plain(precision=digits, **always)
 
         module.set_printoptions = set_printoptions
-        plain(precision=digits)
+        plain(precision=digits, **always)
 
     if importlib.util.find_spec("numpy"):
         import numpy
 
-        wrap(numpy)
+        write = builtins.print
+
+        def named(value: Any) -> str:
+            return f"{float(value)!r}{mark}{value.dtype}{mark}"
+
+        def print_named(*values: Any, **options: Any) -> None:
+            kind = () if options.get("file") else numpy.floating
+            write(*(named(v) if isinstance(v, kind) else v for v in values), **options)
+
+        wrap(numpy, formatter={"float": named})
+        builtins.print = print_named
     if importlib.util.find_spec("torch"):
         import torch
 
         class Single(float):
             """A number that was taken out of a float32 tensor, or computed from such a one."""
 
+            known = "*"
+            """What is known of it: its dtype as long as nothing else was computed from it."""
+
             def __repr__(self) -> str:
-                return f"{float.__repr__(self)}{mark}*{mark}"
+                return f"{float.__repr__(self)}{mark}{self.known}{mark}"
 
             __str__ = __repr__
 
             def __format__(self, form: str) -> str:
-                percent = form.endswith("%")
-                value = float(self) * 100 if percent else float(self)
                 plus = "+" * ("+" in form and self >= 0)
-                return f"{plus}{value!r}{mark}*{mark}{'%' * percent}"
+                if form.endswith("%"):
+                    return f"{plus}{float(self) * 100!r}{mark}*{mark}%"
+                return f"{plus}{self!r}"
 
             def __round__(self, places: Any = None) -> Any:
                 return round(float(self)) if places is None else self
@@ -136,16 +150,22 @@ def print_full_precision() -> None:  # noqa: PLR0915 - it is sent as one text
         plain = {name: getattr(torch.Tensor, name) for name in ("item", "tolist", "__repr__")}
         state = {"widened": False, "printing": False}
 
-        def single(value: Any) -> Any:
+        def single(value: Any, known: str) -> Any:
             if isinstance(value, list):
-                return [single(each) for each in value]
-            return Single(value) if type(value) is float else value
+                return [single(each, known) for each in value]
+            if type(value) is not float:
+                return value
+            taken = Single(value)
+            taken.known = known
+            return taken
 
         def take(name: str) -> Any:
             def method(tensor: torch.Tensor) -> Any:
                 value = plain[name](tensor)
-                ours = tensor.dtype in narrow or state["widened"]
-                return single(value) if ours and not state["printing"] else value
+                ours = tensor.dtype in narrow
+                if state["printing"] or not (ours or state["widened"]):
+                    return value
+                return single(value, str(tensor.dtype).removeprefix("torch.") if ours else "*")
 
             return method
 
@@ -165,7 +185,8 @@ def print_full_precision() -> None:  # noqa: PLR0915 - it is sent as one text
             try:
                 text = str(plain["__repr__"](tensor, **options))
                 star = "*" * (state["widened"] and tensor.dtype is torch.float64)
-                return f"{text}{mark}{star}{largest(tensor)}{mark}"
+                known = f"{tensor.dtype} {largest(tensor)}".removeprefix("torch.")
+                return f"{text}{mark}{star}{known}{mark}"
             finally:
                 state["printing"] = before
 

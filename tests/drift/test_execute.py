@@ -140,11 +140,35 @@ def test_full_precision_marks_what_was_computed_in_float32(tmp_path: Path) -> No
     execute(made, folder=tmp_path, before=print_full_precision)
     assert said(made, 1).replace("\N{INVISIBLE SEPARATOR}", "|").splitlines() == [
         "15592.393493652344|*|",
-        "155.92393493652344|*| and +10.000000149011612|*|%",
-        "155.92393493652344|*| 156.02393493801355|*|",
-        "tensor(78.01196746900677681, dtype=torch.float64)|*78.01196746900678|",
-        "tensor([0.10000000149011612])|155.92393493652344| 3 tensor([])||",
+        "155.92393493652344|float32| and +10.000000149011612|*|%",
+        "155.92393493652344|float32| 156.02393493801355|*|",
+        "tensor(78.01196746900677681, dtype=torch.float64)|*float64 78.01196746900678|",
+        "tensor([0.10000000149011612])|float32 155.92393493652344| 3 tensor([])|float32 |",
     ]
+
+
+FROM_NUMPY = """\
+import io
+import numpy as np
+x = np.array([0.1, 2], dtype=np.float32)
+np.set_printoptions(precision=2)
+print(x, np.array([0.1]))
+print(x.mean(), np.float64(0.1), 0.1)
+print([x.mean()])
+file = io.StringIO()
+print(x.mean(), file=file)
+print(file.getvalue())
+"""
+
+
+def test_full_precision_marks_the_formats_of_numpy(tmp_path: Path) -> None:
+    made = notebook(FROM_NUMPY)
+    execute(made, folder=tmp_path, before=print_full_precision)
+    text = said(made, 1).replace("\N{INVISIBLE SEPARATOR}", "|")
+    assert " ".join(text.split()) == (
+        "[0.10000000149011612|float32| 2.0|float32|] [0.1|float64|] "
+        "1.0499999523162842|float32| 0.1|float64| 0.1 [np.float32(1.05)] 1.05"
+    )
 
 
 def test_a_default_device_of_a_cell_is_not_what_was_asked_for(tmp_path: Path) -> None:

@@ -77,6 +77,38 @@ def test_the_headers_of_rows_are_those_with_cells_after_them() -> None:
     assert row_headers(html) == "0\n1"
 
 
+# As pandas writes them, where the columns (c2) and the levels of the index (x1, y3) have names.
+NAMED = (
+    "<table><thead><tr><th>c2</th><th>a</th><th>b</th></tr>"
+    "<tr><th>x1</th><th></th><th></th></tr></thead>"
+    "<tbody><tr><th>7</th><td>-0.5</td><td>2</td></tr></tbody></table>"
+)
+LEVELS = (
+    "<table><thead><tr><th></th><th>c2</th><th>a4</th><th>b5</th></tr>"
+    "<tr><th>x1</th><th>y3</th><th></th><th></th></tr></thead><tbody>"
+    "<tr><th rowspan=2>6</th><th>7</th><td>0.5</td><td>2</td></tr>"
+    "<tr><th>8</th><td>1.5</td><td>3</td></tr></tbody></table>"
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "html"),
+    [
+        ("c2    a  \\\nx1         \n7  -0.5   \n\nc2  b  \nx1     \n7   2  ", NAMED),
+        (
+            (
+                "c2      a4  \\\nx1 y3        \n6  7    0.5   \n   8    1.5   \n\n"
+                "c2     b5  \nx1 y3      \n6  7    2  \n   8    3  "
+            ),
+            LEVELS,
+        ),
+    ],
+)
+def test_a_wrapped_table_repeats_the_names_of_its_index(text: str, html: str) -> None:
+    assert html_differs(text, html) == ""
+    assert html_differs(text.replace("2  ", "3  ", 1), html)
+
+
 TABLE = "<table><tr><th><th>a<th>b<tr><th>7<td>-0.5<td>2</table>"
 
 

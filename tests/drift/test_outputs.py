@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from nbformat import v4
 
-from selfattn.drift.outputs import Printed, Stream, address, printed
+from selfattn.drift.outputs import Printed, Stream, address, printed, repeatable
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
@@ -192,6 +192,32 @@ def test_the_folder_of_a_kernels_cells_is_the_same_in_each_run() -> None:
     for number in (1, 22):
         warned = stream(f"/run/ipykernel_{number}/34.py:1: UserWarning: w\n", "stderr")
         assert printed([warned]).select(Stream.ALL) == "ipykernel/34.py:1: UserWarning: w\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "same_everywhere"),
+    [
+        ("loss=0.5:/tmp/ipykernel_3/1.py", "loss=0.5:ipykernel/1.py"),
+        ("[0.5,/ipykernel_3/1.py", "[0.5,ipykernel/1.py"),
+        ("0.5/tmp/ipykernel_3/1.py", "0.5/tmp/ipykernel_3/1.py"),
+        ("a=0.5 /var/a-b/T_0/ipykernel_3/1.py", "a=0.5 ipykernel/1.py"),
+        ("0.5:C:\\John Smith\\T\\ipykernel_3\\1.py", "0.5:ipykernel/1.py"),
+    ],
+)
+def test_only_the_path_of_that_folder_is_replaced(text: str, same_everywhere: str) -> None:
+    assert repeatable(text) == same_everywhere
+
+
+@pytest.mark.parametrize("message", ["row 7", ""])
+def test_the_notes_of_an_error_are_a_part_of_it(message: str) -> None:
+    head = "ValueError     Traceback (most recent call last)"
+    parts = [head, "Cell In[1], line 1\n----> 1 f()", f"ValueError: {message}", "/a note 5"]
+    raised = v4.new_output("error", ename="ValueError", evalue=message, traceback=parts)
+    documented = f"ValueError: {message}".rstrip() + "\n/a note 5"
+    assert printed([raised]).error == documented
+    assert printed([raised]).select(Stream.TRACEBACK) == f"{documented}\n"
+    raised.traceback = []
+    assert printed([raised]).error == f"ValueError: {message}".removesuffix(": ")
 
 
 def test_an_error_that_is_written_to_stderr_is_one() -> None:

@@ -31,6 +31,28 @@ def test_frames_are_left_out(frame: str) -> None:
     assert messages([RULE, HEAD, frame, SAID]) == "ValueError: row 7"
 
 
+BELOW_A_FRAME = "  Cell In[5], line 1\n    1 +\n       ^\nSyntaxError: invalid 3\n"
+LINES_LIKE_FRAMES = [
+    "   indented 5",
+    "----> 7 arrow",
+    "/data/row 8",
+    "<Figure 9>",
+    "File 10 is missing",
+    "   ^^^^",
+    "----------------",
+]
+
+
+@pytest.mark.parametrize("line", LINES_LIKE_FRAMES)
+def test_messages_and_notes_are_whole_whatever_they_look_like(line: str) -> None:
+    for head in (HEAD, "Traceback (most recent call last):\n"):
+        frame = FRAMES[0] if head == HEAD else "  Cell In[1], line 2 in f\n    fail(7)\n"
+        assert messages([RULE, head, frame, f"{SAID}\n{line}"]) == f"ValueError: row 7\n{line}"
+        note = f"note\n{line}"
+        assert messages([RULE, head, frame, SAID, note]) == f"ValueError: row 7\n{note}"
+    assert messages([BELOW_A_FRAME, f"{line} 4"]) == f"SyntaxError: invalid 3\n{line} 4"
+
+
 @pytest.mark.parametrize(
     ("parts", "said"),
     [
@@ -38,10 +60,13 @@ def test_frames_are_left_out(frame: str) -> None:
         ([HEAD], "ValueError"),
         ([SAID, "a note 5"], "ValueError: row 7\na note 5"),
         (["ValueError: two\nlines"], "ValueError: two\nlines"),
+        ([BELOW_A_FRAME], "SyntaxError: invalid 3"),
         (
-            ["  Cell In[5], line 1\n    1 +\n       ^\nSyntaxError: invalid 3\n"],
+            ["SyntaxError  Traceback (most recent call last)", BELOW_A_FRAME],
             "SyntaxError: invalid 3",
         ),
+        (["In     Traceback (most recent call last)", FRAMES[0], "In: x 3"], "In: x 3"),
+        ([HEAD, FRAMES[0], "my.own.ValueError: /row 7"], "my.own.ValueError: /row 7"),
         (["KeyError  Traceback (most recent call last)", SAID], "KeyError\nValueError: row 7"),
         (
             [HEAD, FRAMES[0], SAID, "\nDuring handling, another occurred:\n", "KeyError: 3"],
@@ -66,6 +91,42 @@ def test_a_group_that_python_writes_is_read_without_its_frames() -> None:
         "    OSError: 3\n"
         "  KeyError: 'k'"
     )
+
+
+def test_what_looks_like_frames_in_a_group_is_compared() -> None:
+    message = (
+        "row 7\n  further in 8\n| 9 | 1\n+---------------- 2 ----------------\n"
+        "Traceback (most recent call last):\n  deep 5"
+    )
+    noted = ValueError(message)
+    noted.add_note("  note 4")
+    _, error = split_native_error(_written(ExceptionGroup("outer 1", [noted, OSError(3)])))
+    assert error.split("\n") == [
+        "ExceptionGroup: outer 1 (2 sub-exceptions)",
+        *(f"  {line}" for line in f"ValueError: {message}\n  note 4\nOSError: 3".split("\n")),
+    ]
+
+
+def test_the_causes_of_a_member_are_read_without_their_frames() -> None:
+    outer = ExceptionGroup("outer 1", [_caused(OSError(3), KeyError(4))])
+    _, error = split_native_error(_written(outer))
+    assert error.split("\n") == [
+        "ExceptionGroup: outer 1 (1 sub-exception)",
+        "  OSError: 3",
+        "  The above exception was the direct cause of the following exception:",
+        "  KeyError: 4",
+    ]
+
+
+def _caused(cause: Exception, effect: Exception) -> Exception:
+    """Return an error that another one is the cause of, both with a frame."""
+    try:
+        try:
+            raise cause
+        except type(cause) as error:
+            raise effect from error
+    except type(effect) as error:
+        return error
 
 
 def _written(error: Exception) -> str:
