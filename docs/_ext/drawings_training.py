@@ -84,7 +84,7 @@ def _stage(trace: TrainingTrace, stage: str) -> Board:
         x = LEFT + (3 * CELL[0] + GAP) * place
         board.text(x + 1.5 * CELL[0], TOP - 8, f"$W_{{{role[0]}}}$", css=f"role-{role} fig-bold")
         _heat_map(board, trace, (stage, place), x)
-    _key(board, TOP + 9 * CELL[1] + 14)
+    _key(board, TOP + 9 * CELL[1] + 14, _furthest(trace))
     return board
 
 
@@ -113,10 +113,12 @@ def _colour(share: float) -> tuple[float, str]:
     return 0.62 * abs(share), "positive" if share >= 0 else "negative"
 
 
-def _key(board: Board, y: float) -> None:
-    board.text(LEFT + 44, y + 9.5, "negative", anchor="end", size=SMALL, css="fig-muted")
+def _key(board: Board, y: float, furthest: float) -> None:
+    """Draw the scale of all six: as far below 0 as above it."""
+    low, high = f"−{furthest:.2f}", f"{furthest:.2f}"
+    board.text(LEFT + 44, y + 9.5, low, anchor="end", size=SMALL, css="fig-muted")
     board.key(LEFT + 51, y, [_colour(share) for share in SWATCHES])
-    board.text(LEFT + 184, y + 9.5, "positive", anchor="start", size=SMALL, css="fig-muted")
+    board.text(LEFT + 184, y + 9.5, high, anchor="start", size=SMALL, css="fig-muted")
 
 
 DRAWINGS: dict[str, Drawing] = {
