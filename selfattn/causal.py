@@ -112,12 +112,12 @@ class MultiHeadAttentionWrapper(nn.Module):
         Z = \bigl[\, Z^{(1)} \;\; Z^{(2)} \;\cdots\; Z^{(h)} \,\bigr]
 
     where :math:`Z^{(n)}` are the context vectors of head :math:`n`, a
-    :class:`~selfattn.CausalAttention` with weights of its own. ``heads`` is the list of them, made
+    :class:`~selfattn.causal.CausalAttention` with weights of its own. ``heads`` is the list of them, made
     in this order.
 
     Called with ``x`` of shape ``(..., T, d_in)``, the module returns one context vector for each
     token, shape ``(..., T, num_heads * d_out)``: the heads' side by side. All else is as in
-    :class:`~selfattn.CausalAttention`.
+    :class:`~selfattn.causal.CausalAttention`.
 
     Args:
         d_in: The number of features of a token.
@@ -128,8 +128,8 @@ class MultiHeadAttentionWrapper(nn.Module):
         qkv_bias: Whether the projections add a learned vector.
 
     Raises:
-        TypeError: As :class:`~selfattn.CausalAttention`.
-        ValueError: As :class:`~selfattn.CausalAttention`, and if ``num_heads`` is less than 1.
+        TypeError: As :class:`~selfattn.causal.CausalAttention`.
+        ValueError: As :class:`~selfattn.causal.CausalAttention`, and if ``num_heads`` is less than 1.
 
     Examples:
         >>> import torch
@@ -171,14 +171,14 @@ class MultiHeadAttention(nn.Module):
 
     Queries, keys and values are projected once, with ``d_out`` features, and cut into
     ``num_heads`` heads of ``d_out / num_heads`` features. Each head computes causal attention as
-    :class:`~selfattn.CausalAttention` does, scaled by the square root of its own number of
+    :class:`~selfattn.causal.CausalAttention` does, scaled by the square root of its own number of
     features; the joined heads go through the layer ``out_proj``, which has a bias.
 
     ``W_query``, ``W_key``, ``W_value`` and ``out_proj`` are ``nn.Linear`` layers made in this
     order, and ``mask`` is a buffer, True where a query must not look.
 
     Called with ``x`` of shape ``(..., T, d_in)``, the module returns one context vector for each
-    token, shape ``(..., T, d_out)``. All else is as in :class:`~selfattn.CausalAttention`.
+    token, shape ``(..., T, d_out)``. All else is as in :class:`~selfattn.causal.CausalAttention`.
 
     Args:
         d_in: The number of features of a token.
@@ -189,8 +189,8 @@ class MultiHeadAttention(nn.Module):
         qkv_bias: Whether the projections of queries, keys and values add a learned vector.
 
     Raises:
-        TypeError: As :class:`~selfattn.CausalAttention`.
-        ValueError: As :class:`~selfattn.CausalAttention`, and if ``num_heads`` is less than 1 or
+        TypeError: As :class:`~selfattn.causal.CausalAttention`.
+        ValueError: As :class:`~selfattn.causal.CausalAttention`, and if ``num_heads`` is less than 1 or
             doesn't divide ``d_out``.
 
     Examples:

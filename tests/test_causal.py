@@ -59,10 +59,12 @@ for_each = pytest.mark.parametrize("build", BUILDS)
 AHEAD = torch.ones(T, T).triu(diagonal=1).bool()
 
 
-def weights_of(module: Any) -> list[Tensor]:
+def weights_of(module: Any) -> tuple[Tensor, Tensor, Tensor]:
     """Return the three weight matrices as (d_in, d_out)."""
-    layers = (module.W_query, module.W_key, module.W_value)
-    return [layer.weight.transpose(-2, -1) for layer in layers]
+    W_query, W_key, W_value = (
+        layer.weight.transpose(-2, -1) for layer in (module.W_query, module.W_key, module.W_value)
+    )
+    return W_query, W_key, W_value
 
 
 # The documented values
@@ -179,7 +181,7 @@ def test_signatures_are_the_listings(kind: type[nn.Module], signature: str) -> N
 # Independent oracles
 
 
-def attend_in_plain_loops(x: Tensor, weights: list[Tensor]) -> Tensor:
+def attend_in_plain_loops(x: Tensor, weights: tuple[Tensor, Tensor, Tensor]) -> Tensor:
     """Compute causal attention token by token, each from its own past alone."""
     W_query, W_key, W_value = weights
     rows = []

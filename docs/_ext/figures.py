@@ -13,11 +13,13 @@ import drawings
 import drawings_build_cost
 import drawings_cost
 import drawings_devices
+import drawings_heads
 import drawings_landing
 import drawings_plane
 import drawings_roles
 import drawings_scaling
 import drawings_training
+import heads_trace
 import plane_trace
 import roles_trace
 import scaling_trace
@@ -26,7 +28,7 @@ import training_trace
 from docutils import nodes
 from docutils.parsers.rst import directives
 
-from selfattn import examples, functional, modules
+from selfattn import causal, examples, functional, modules
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -37,6 +39,7 @@ DRAWINGS = (
     | drawings_build_cost.DRAWINGS
     | drawings_cost.DRAWINGS
     | drawings_devices.DRAWINGS
+    | drawings_heads.DRAWINGS
     | drawings_landing.DRAWINGS
     | drawings_plane.DRAWINGS
     | drawings_roles.DRAWINGS
@@ -48,7 +51,8 @@ DEPENDENCIES = (
     *(attention_trace, cost_trace, plane_trace, roles_trace, scaling_trace, training_trace),
     *(drawings, drawings_cost, drawings_devices, drawings_landing, drawings_plane, drawings_roles),
     *(drawings_scaling, drawings_training, svg),
-    *(examples, functional, modules),
+    *(drawings_heads, heads_trace),
+    *(causal, examples, functional, modules),
 )
 
 
