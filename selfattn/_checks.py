@@ -144,7 +144,7 @@ def check_context(x: Tensor, context_length: int) -> None:
 
 
 def check_mask(mask: object, scores_name: str, scores: Tensor) -> None:
-    """Require booleans that broadcast to the scores: a number is no answer to "hide it?"."""
+    """Require truth values that broadcast to the scores: a number is no answer to "hide it?"."""
     if not isinstance(mask, Tensor) or mask.dtype != torch.bool:
         came = mask.dtype if isinstance(mask, Tensor) else type(mask).__name__
         raise TypeError(

@@ -105,15 +105,15 @@ class CausalAttention(nn.Module):
 
 
 class MultiHeadAttentionWrapper(nn.Module):
-    r"""Several causal attentions side by side, one after the other computed (listing 3.4).
+    r"""Several causal attentions, computed one after the other and joined (listing 3.4).
 
     .. math::
 
         Z = \bigl[\, Z^{(1)} \;\; Z^{(2)} \;\cdots\; Z^{(h)} \,\bigr]
 
     where :math:`Z^{(n)}` are the context vectors of head :math:`n`, a
-    :class:`~selfattn.causal.CausalAttention` with weights of its own. ``heads`` is the list of them, made
-    in this order.
+    :class:`~selfattn.causal.CausalAttention` with weights of its own. ``heads`` is the list of
+    them, made in this order.
 
     Called with ``x`` of shape ``(..., T, d_in)``, the module returns one context vector for each
     token, shape ``(..., T, num_heads * d_out)``: the heads' side by side. All else is as in
@@ -129,7 +129,8 @@ class MultiHeadAttentionWrapper(nn.Module):
 
     Raises:
         TypeError: As :class:`~selfattn.causal.CausalAttention`.
-        ValueError: As :class:`~selfattn.causal.CausalAttention`, and if ``num_heads`` is less than 1.
+        ValueError: As :class:`~selfattn.causal.CausalAttention`, and if ``num_heads`` is less
+            than 1.
 
     Examples:
         >>> import torch
@@ -190,8 +191,8 @@ class MultiHeadAttention(nn.Module):
 
     Raises:
         TypeError: As :class:`~selfattn.causal.CausalAttention`.
-        ValueError: As :class:`~selfattn.causal.CausalAttention`, and if ``num_heads`` is less than 1 or
-            doesn't divide ``d_out``.
+        ValueError: As :class:`~selfattn.causal.CausalAttention`, and if ``num_heads`` is less
+            than 1 or doesn't divide ``d_out``.
 
     Examples:
         One layer of the small GPT-2, but for the biases of its projections:
@@ -234,15 +235,18 @@ class MultiHeadAttention(nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         *batch, num_tokens, _ = x.shape
         heads = (*batch, num_tokens, self.num_heads, self.head_dim)
-        keys = self.W_key(x).view(heads).transpose(-3, -2)  # (..., heads, T, head_dim)
-        queries = self.W_query(x).view(heads).transpose(-3, -2)
-        values = self.W_value(x).view(heads).transpose(-3, -2)
-        attn_scores = queries @ keys.transpose(-2, -1)  # (..., heads, T, T)
+        keys = self.W_key(x).view(heads)  # (..., T, num_heads, head_dim)
+        queries = self.W_query(x).view(heads)
+        values = self.W_value(x).view(heads)
+        keys = keys.transpose(-3, -2)  # (..., num_heads, T, head_dim)
+        queries = queries.transpose(-3, -2)
+        values = values.transpose(-3, -2)
+        attn_scores = queries @ keys.transpose(-2, -1)  # (..., num_heads, T, T)
         mask = self.mask[:num_tokens, :num_tokens]
         attn_scores = attn_scores.masked_fill(mask, -torch.inf)
         attn_weights = torch.softmax(attn_scores / self.head_dim**0.5, dim=-1)
         attn_weights = self.dropout(attn_weights)
-        context_vecs = attn_weights @ values  # (..., heads, T, head_dim)
+        context_vecs = attn_weights @ values  # (..., num_heads, T, head_dim)
         context_vecs = context_vecs.transpose(-3, -2).contiguous()
         return self.out_proj(context_vecs.flatten(-2))  # (..., T, d_out)
 

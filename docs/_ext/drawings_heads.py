@@ -52,7 +52,7 @@ def mask_corner(trace: HeadsTrace) -> Board:
                 board.text(x + CELL[0] / 2, y + CELL[1] / 2 + 4.3, "−∞")
     board.box(LEFT, TOP, CELL[0] * 6, CELL[1] * 6, "fig-frame role-weight")
     size = (CELL[0] * SHORT, CELL[1] * SHORT)
-    board.box(LEFT, TOP, *size, "fig-strong role-query")
+    board.box(LEFT, TOP, *size, "fig-frame role-query")
     board.text(
         LEFT, TOP + 6 * CELL[1] + 22, "mask[:4, :4]", anchor="start", css="role-query fig-bold"
     )
@@ -61,7 +61,7 @@ def mask_corner(trace: HeadsTrace) -> Board:
 
 def split_heads(trace: HeadsTrace) -> Board:
     """The queries of two heads, split as they must be and cut as they must not."""
-    board = Board(616, trace)
+    board = Board(584, trace)
     board.text(180, 15, "queries, 6 × 4", css="fig-bold")
     board.words(180 - 2 * WIDE - 8, 24, ROW)
     for r in range(6):

@@ -26,7 +26,6 @@ PAGE = """\
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="robots" content="noindex">
 <meta http-equiv="refresh" content="0; url={target}">
 <link rel="canonical" href="{canonical}">
 <title>This page has moved: {title}</title>

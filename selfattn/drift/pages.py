@@ -670,7 +670,7 @@ def _words(outcome: Outcome, page: PageResult) -> list[str]:
         return [describe_environment([page])]
     waived = [f"{w.documented} → {w.executed}: {w.reason}" for w in verdict.waived]
     asked = [_ASKED[page.policy]] if outcome.kind is Kind.VERIFIED and not waived else []
-    if outcome.reference_only:
+    if outcome.reference_only and outcome.kind is Kind.VERIFIED:
         asked = [f"It holds on the reference environment alone: {outcome.reference_only}."]
     places = len(verdict.accepted)
     rounded = [f"Up to rounding in {places} place{'s' * (places > 1)}."] if places else []
