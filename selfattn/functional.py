@@ -237,7 +237,9 @@ def split_heads(vectors: Tensor, num_heads: int) -> Tensor:
     check_matrix("vectors", vectors, "(..., T, d_out)")
     check_size("num_heads", num_heads)
     check_heads("d_out", vectors.shape[-1], num_heads)
-    return vectors.unflatten(-1, (num_heads, -1)).transpose(-3, -2)
+    *leading, d_out = vectors.shape
+    by_token = vectors.view(*leading, num_heads, d_out // num_heads)
+    return by_token.transpose(-3, -2)  # (..., num_heads, T, d_out / num_heads)
 
 
 def join_heads(context_vecs: Tensor) -> Tensor:

@@ -68,8 +68,10 @@ def split_heads(trace: HeadsTrace) -> Board:
         for head, role in enumerate(HEADS):
             paths = [f"joined.{r}.{2 * head + c}" for c in range(2)]
             board.row(180 + 2 * WIDE * (head - 1), 24 + ROW * r, paths, role, (WIDE, ROW))
-    halves = ((100.0, "head", "view(6, 2, 2)", "transpose(0, 1)"),)
-    halves += ((290.0, "cut", "view(2, 6, 2)", "alone: wrong"),)
+    halves = (
+        (100.0, "head", "view(6, 2, 2)", "transpose(0, 1)"),
+        (290.0, "cut", "view(2, 6, 2)", "alone: wrong"),
+    )
     for x, name, first, second in halves:
         board.arrow(180 + (x - 180) * 0.5, 168, x, 190)
         board.text(x, 207, first, css="fig-bold")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import re
 from itertools import count
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from docutils import nodes
 from sphinx.transforms.post_transforms import SphinxPostTransform
@@ -100,7 +100,8 @@ def number_by_page(app: Sphinx, env: BuildEnvironment) -> list[str]:
             places = count(1)
             for label in figures.get("exercise", {}):
                 own = OF_THE_CHAPTER.fullmatch(label)
-                figures["exercise"][label] = own.groups() if own else (letters, next(places))
+                number: Any = own.groups() if own else (letters, next(places))
+                figures["exercise"][label] = number
     return []
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass, fields
+from typing import Any
 
 import torch
 from attention_trace import Matrix, Trace, attention_trace, rows
@@ -45,9 +46,10 @@ def heads_trace() -> HeadsTrace:
         layer = SelfAttention_v2(3, 2)
         torch.manual_seed(123)
         stack = MultiHeadAttentionWrapper(3, 2, 6, 0.0, num_heads=2)
-        first, second = stack.heads
+        heads: list[Any] = list(stack.heads)
+        first, second = heads
         mask = first.mask
-        joined = torch.cat([head.W_query(inputs) for head in stack.heads], dim=-1)
+        joined = torch.cat([head.W_query(inputs) for head in heads], dim=-1)
         by_head, cut = joined.view(6, 2, 2).transpose(0, 1), joined.view(2, 6, 2)
         weights = [_weights(each, inputs, mask) for each in (layer, first, second)]
         unmasked = _weights(layer, inputs, None)

@@ -337,7 +337,7 @@ def read_notebook(notebook: NotebookNode, text: str = "", *, stderr: bool = Fals
         cell = _cell(len(cells) + 1, index, node, line, line)
         output = printed(node.outputs)
         why = {name: _reason(node, name) for name in ("unchecked", "reference-only")}
-        said = {name.replace("-", "_"): reason for name, reason in why.items()}
+        said: dict[str, Any] = {name.replace("-", "_"): reason for name, reason in why.items()}
         raises = output.error.partition(":")[0]
         expectations = tuple(
             Expectation(shown, line, line, each, raises=raises, **said)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from nbformat import v4
@@ -202,7 +202,7 @@ def test_what_holds_on_the_reference_alone_is_compared_there_exactly() -> None:
 
 def test_what_holds_on_the_reference_alone_is_not_forgiven_as_rounding_there() -> None:
     printed, full = ("0.1235", "0.12345001")
-    runs = {"policy": Policy.PORTABLE, "precise": notebook([("stdout", full)])}
+    runs: dict[str, Any] = {"policy": Policy.PORTABLE, "precise": notebook([("stdout", full)])}
     (plain,) = outcomes(
         page_of((expecting("0.1234"),)), notebook([("stdout", printed)]), **runs
     ).outcomes
@@ -238,8 +238,8 @@ def test_elsewhere_a_page_of_nothing_else_checks_nothing() -> None:
 
 def test_what_holds_on_the_reference_alone_must_repeat() -> None:
     page = page_of((expecting("0.5", reference_only="a draw"),))
-    runs = [notebook([("stdout", text)]) for text in ("0.5", "0.6")]
-    (found,) = compare_runs(page, *runs, Execution(frozenset({0})))
+    once, again = (notebook([("stdout", text)]) for text in ("0.5", "0.6"))
+    (found,) = compare_runs(page, once, again, Execution(frozenset({0})))
     assert found.kind is Kind.UNREPEATABLE
 
 
