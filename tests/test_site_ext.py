@@ -92,6 +92,11 @@ One.
 ```
 
 ```{exercise}
+:label: ex-4-7
+One of another chapter.
+```
+
+```{exercise}
 :label: ex-q-2
 Two.
 ```
@@ -327,6 +332,7 @@ class TestExercises:
         page = (good[0] / "html" / "lettered.html").read_text("utf-8")
         assert re.findall(r'caption-number">(Exercise \S+) <', page) == [
             "Exercise Q.1",
+            "Exercise 4.7",
             "Exercise Q.2",
         ]
         assert re.search(r'href="#ex-q-2"><[^>]*>Exercise Q\.2<', page)

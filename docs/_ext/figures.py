@@ -25,7 +25,7 @@ DEPENDENCIES = (
     *MODULES,
     *sorted(HERE.glob("*_trace.py")),
     HERE / "svg.py",
-    *(PACKAGE / f"{name}.py" for name in ("examples", "functional", "modules")),
+    *(PACKAGE / f"{name}.py" for name in ("causal", "examples", "functional", "modules")),
 )
 
 
