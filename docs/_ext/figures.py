@@ -14,10 +14,12 @@ import drawings_build_cost
 import drawings_cost
 import drawings_devices
 import drawings_landing
+import drawings_masks
 import drawings_plane
 import drawings_roles
 import drawings_scaling
 import drawings_training
+import page_trace
 import plane_trace
 import roles_trace
 import scaling_trace
@@ -38,6 +40,7 @@ DRAWINGS = (
     | drawings_cost.DRAWINGS
     | drawings_devices.DRAWINGS
     | drawings_landing.DRAWINGS
+    | drawings_masks.DRAWINGS
     | drawings_plane.DRAWINGS
     | drawings_roles.DRAWINGS
     | drawings_scaling.DRAWINGS
@@ -48,6 +51,7 @@ DEPENDENCIES = (
     *(attention_trace, cost_trace, plane_trace, roles_trace, scaling_trace, training_trace),
     *(drawings, drawings_cost, drawings_devices, drawings_landing, drawings_plane, drawings_roles),
     *(drawings_scaling, drawings_training, svg),
+    *(page_trace, drawings_masks),
     *(examples, functional, modules),
 )
 
