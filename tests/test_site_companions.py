@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 import drawings_masks
+import drawings_positions
 import page_trace
 import pytest
 import torch
@@ -33,6 +34,7 @@ class Figure(NamedTuple):
 
 FIGURES = {
     "who-sees-whom": Figure("masks", drawings_masks.DRAWINGS["who-sees-whom"], 144),
+    "turned": Figure("positions", drawings_positions.DRAWINGS["turned"], 4),
 }
 
 
@@ -76,6 +78,7 @@ def test_another_page_gives_another_figure(page_of: Callable[[str], Path], figur
 
 CHANGES = {
     "masks": ("~hidden", "hidden"),
+    "positions": ("math.pi / 6", "math.pi / 7"),
 }
 """In each page's cells, a change that its figure must show."""
 

@@ -16,6 +16,7 @@ import drawings_devices
 import drawings_landing
 import drawings_masks
 import drawings_plane
+import drawings_positions
 import drawings_roles
 import drawings_scaling
 import drawings_training
@@ -42,6 +43,7 @@ DRAWINGS = (
     | drawings_landing.DRAWINGS
     | drawings_masks.DRAWINGS
     | drawings_plane.DRAWINGS
+    | drawings_positions.DRAWINGS
     | drawings_roles.DRAWINGS
     | drawings_scaling.DRAWINGS
     | drawings_training.DRAWINGS
@@ -51,7 +53,7 @@ DEPENDENCIES = (
     *(attention_trace, cost_trace, plane_trace, roles_trace, scaling_trace, training_trace),
     *(drawings, drawings_cost, drawings_devices, drawings_landing, drawings_plane, drawings_roles),
     *(drawings_scaling, drawings_training, svg),
-    *(page_trace, drawings_masks),
+    *(page_trace, drawings_masks, drawings_positions),
     *(examples, functional, modules),
 )
 

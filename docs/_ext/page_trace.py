@@ -5,20 +5,19 @@ from __future__ import annotations
 import contextlib
 import functools
 import io
-import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
 
+from selfattn.drift import sources
 from selfattn.examples import six_tokens
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 COMPANIONS = Path(__file__).resolve().parents[1] / "companions"
-CELL = re.compile(r"^```\{code-cell\}[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -39,24 +38,25 @@ class PageTrace:
 
 def page_trace(name: str, *wanted: str) -> PageTrace:
     """Run a companion's cells, as they are now, until they have made what is wanted."""
-    page = (COMPANIONS / f"{name}.md").read_text(encoding="utf-8")
-    return _traced(name, page, wanted)
+    page = COMPANIONS / f"{name}.md"
+    return _traced(page, page.read_text("utf-8"), wanted)
 
 
 @functools.lru_cache(maxsize=16)
-def _traced(name: str, page: str, wanted: tuple[str, ...]) -> PageTrace:
+def _traced(page: Path, text: str, wanted: tuple[str, ...]) -> PageTrace:
     names: dict[str, Any] = {}
+    found = sources.load(page, text=text)
     with (
         _one_thread(),
         torch.random.fork_rng(devices=[]),
         contextlib.redirect_stdout(io.StringIO()),
     ):
-        for cell in CELL.findall(page):
-            exec(cell, names)  # noqa: S102 - the page is ours, and is run by the build anyway
+        for cell in found[0].cells if found else ():
+            exec(cell.source, names)  # noqa: S102 - the page is ours, and the build runs it too
             if names.keys() >= set(wanted):
                 return PageTrace({each: _plain(names[each]) for each in wanted})
     missing = ", ".join(sorted(set(wanted) - names.keys()))
-    raise ValueError(f"{name}.md must have cells that make {missing}, which its figure shows")
+    raise ValueError(f"{page.name} must have cells that make {missing}, which its figure shows")
 
 
 @contextlib.contextmanager
@@ -71,9 +71,7 @@ def _one_thread() -> Iterator[None]:
 
 
 def _plain(value: Any) -> Any:
-    """Return a tensor's numbers as nested tuples, and any other value as it is."""
-    return _nested(value.tolist()) if isinstance(value, torch.Tensor) else value
-
-
-def _nested(numbers: Any) -> Any:
-    return tuple(map(_nested, numbers)) if isinstance(numbers, list) else numbers
+    """Return tensors and lists as tuples of numbers, and any other value as it is."""
+    if isinstance(value, torch.Tensor):
+        value = value.tolist()
+    return tuple(map(_plain, value)) if isinstance(value, list | tuple) else value
