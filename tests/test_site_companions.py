@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+import drawings_cache
 import drawings_masks
 import drawings_positions
 import page_trace
@@ -33,6 +34,7 @@ class Figure(NamedTuple):
 
 
 FIGURES = {
+    "cached": Figure("kv-cache", drawings_cache.DRAWINGS["cached"], 33),
     "who-sees-whom": Figure("masks", drawings_masks.DRAWINGS["who-sees-whom"], 144),
     "turned": Figure("positions", drawings_positions.DRAWINGS["turned"], 4),
 }
@@ -77,6 +79,7 @@ def test_another_page_gives_another_figure(page_of: Callable[[str], Path], figur
 
 
 CHANGES = {
+    "kv-cache": ("manual_seed(123)", "manual_seed(124)"),
     "masks": ("~hidden", "hidden"),
     "positions": ("math.pi / 6", "math.pi / 7"),
 }

@@ -11,6 +11,7 @@ import captioned
 import cost_trace
 import drawings
 import drawings_build_cost
+import drawings_cache
 import drawings_cost
 import drawings_devices
 import drawings_landing
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 DRAWINGS = (
     drawings.DRAWINGS
     | drawings_build_cost.DRAWINGS
+    | drawings_cache.DRAWINGS
     | drawings_cost.DRAWINGS
     | drawings_devices.DRAWINGS
     | drawings_landing.DRAWINGS
@@ -53,7 +55,7 @@ DEPENDENCIES = (
     *(attention_trace, cost_trace, plane_trace, roles_trace, scaling_trace, training_trace),
     *(drawings, drawings_cost, drawings_devices, drawings_landing, drawings_plane, drawings_roles),
     *(drawings_scaling, drawings_training, svg),
-    *(page_trace, drawings_masks, drawings_positions),
+    *(page_trace, drawings_cache, drawings_masks, drawings_positions),
     *(examples, functional, modules),
 )
 
