@@ -33,6 +33,7 @@ extensions = [
     "landing",
     "listing",
     "mathml",
+    "moved",
     "notation",
     "permalinks",
     "recorded",
@@ -48,6 +49,16 @@ myst_heading_anchors = 3
 myst_update_mathjax = False
 exercise_chapter = 3
 numfig = True
+
+# Pages that were dissolved; see docs/_ext/moved.py
+moved_pages = {
+    "companions/towards-a-language-model": [
+        "self-attention/causal",
+        "self-attention/causal-class",
+        "self-attention/multi-head",
+        "self-attention/multi-head-class",
+    ],
+}
 
 # Links; see docs/_ext/inventories.py for the names that each manual has
 autodoc_member_order = "bysource"

@@ -4,15 +4,21 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from selfattn.causal import CausalAttention, MultiHeadAttention, MultiHeadAttentionWrapper
     from selfattn.functional import (
         attention_scores,
         attention_weights,
         context_vectors,
+        join_heads,
         self_attention,
+        split_heads,
     )
     from selfattn.modules import SelfAttention_v1, SelfAttention_v2, copy_weights
 
 __all__ = [
+    "CausalAttention",
+    "MultiHeadAttention",
+    "MultiHeadAttentionWrapper",
     "SelfAttention_v1",
     "SelfAttention_v2",
     "__version__",
@@ -20,12 +26,14 @@ __all__ = [
     "attention_weights",
     "context_vectors",
     "copy_weights",
+    "join_heads",
     "self_attention",
+    "split_heads",
 ]
 
 __version__ = "0.1.0"
 
-_MODULES = ("selfattn.functional", "selfattn.modules")
+_MODULES = ("selfattn.functional", "selfattn.modules", "selfattn.causal")
 _ROOMS = ("devices",)
 
 

@@ -89,14 +89,80 @@ def check_orientation(x: object, name: str, value: Tensor, names: Sequence[str])
 
 
 def check_size(name: str, value: object) -> None:
-    """Require a number of features: an integer of at least 1."""
+    """Require a number of features, tokens or heads: an integer of at least 1."""
+    counted = {"context_length": "tokens", "num_heads": "heads"}.get(name, "features")
     if isinstance(value, bool) or not isinstance(value, (Integral, torch.SymInt)):
         raise TypeError(
             f"{name} must be an int, got {value!r} of type {type(value).__name__}; "
-            f"pass the number of features"
+            f"pass the number of {counted}"
         )
     if value < 1:
-        raise ValueError(f"{name} must be at least 1, got {value}; pass the number of features")
+        raise ValueError(f"{name} must be at least 1, got {value}; pass the number of {counted}")
+
+
+def check_heads(name: str, d_out: int, num_heads: int) -> None:
+    """Require a width that can be cut into heads of one size."""
+    if d_out % num_heads:
+        raise ValueError(
+            f"{name} must be a multiple of num_heads={num_heads}, got {d_out}; each head has "
+            f"{name} / num_heads features, so change one of the two"
+        )
+
+
+def check_head_axis(name: str, value: Tensor) -> None:
+    """Require an axis for the heads, before the tokens and the features."""
+    if value.dim() < 3 or value.shape[-3] == 0:  # noqa: PLR2004 - heads, tokens, features
+        raise ValueError(
+            f"{name} must have shape (..., num_heads, T, head_dim), got {tuple(value.shape)}; "
+            f"cut it into heads first with split_heads, or give a single head an axis of its own "
+            f"with {name}.unsqueeze(-3)"
+        )
+
+
+def check_probability(name: str, value: object) -> None:
+    """Require a number from 0 to 1."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise TypeError(
+            f"{name} must be a float, got {value!r} of type {type(value).__name__}; "
+            f"pass the probability with which a weight is dropped, such as 0.1"
+        )
+    if not 0 <= value <= 1:
+        raise ValueError(
+            f"{name} must be from 0 to 1, got {value}; "
+            f"pass the probability with which a weight is dropped, such as 0.1"
+        )
+
+
+def check_context(x: Tensor, context_length: int) -> None:
+    """Require no more tokens than a module's mask has room for."""
+    if x.shape[-2] > context_length:
+        raise ValueError(
+            f"x must have at most context_length={context_length} tokens, got {x.shape[-2]} in "
+            f"shape {tuple(x.shape)}; keep the last ones with x[..., -{context_length}:, :], or "
+            f"build the module with a larger context_length"
+        )
+
+
+def check_mask(mask: object, scores_name: str, scores: Tensor) -> None:
+    """Require booleans that broadcast to the scores: a number is no answer to "hide it?"."""
+    if not isinstance(mask, Tensor) or mask.dtype != torch.bool:
+        came = mask.dtype if isinstance(mask, Tensor) else type(mask).__name__
+        raise TypeError(
+            f"mask must be a tensor of torch.bool, True where a query must not look, got {came}; "
+            f"convert numbers with mask.bool()"
+        )
+    if mask.device != scores.device:
+        raise ValueError(
+            f"mask and {scores_name} must be on one device, got {mask.device} and "
+            f"{scores.device}; move one of them with .to(device)"
+        )
+    pairs = zip(reversed(mask.shape), reversed(scores.shape), strict=False)
+    if mask.dim() > scores.dim() or any(size not in (1, other) for size, other in pairs):
+        raise ValueError(
+            f"mask must broadcast to the shape of {scores_name}, {tuple(scores.shape)}, got "
+            f"{tuple(mask.shape)}; give it a row for each query and a column for each key, and 1 "
+            f"where it is to be repeated"
+        )
 
 
 def check_flag(name: str, value: object) -> None:

@@ -15,15 +15,25 @@ from torch import Tensor, softmax
 
 from selfattn._checks import (
     check_alike,
+    check_head_axis,
+    check_heads,
     check_input,
     check_leading,
+    check_mask,
     check_matrix,
     check_orientation,
     check_size,
     check_weight,
 )
 
-__all__ = ["attention_scores", "attention_weights", "context_vectors", "self_attention"]
+__all__ = [
+    "attention_scores",
+    "attention_weights",
+    "context_vectors",
+    "join_heads",
+    "self_attention",
+    "split_heads",
+]
 
 
 def attention_scores(queries: Tensor, keys: Tensor) -> Tensor:
@@ -86,7 +96,7 @@ def attention_scores(queries: Tensor, keys: Tensor) -> Tensor:
     return queries @ keys.transpose(-2, -1)  # (..., N, T)
 
 
-def attention_weights(attn_scores: Tensor, d_k: int) -> Tensor:
+def attention_weights(attn_scores: Tensor, d_k: int, mask: Tensor | None = None) -> Tensor:
     r"""Scale attention scores and turn each row into weights that sum to 1.
 
     .. math::
@@ -97,6 +107,9 @@ def attention_weights(attn_scores: Tensor, d_k: int) -> Tensor:
     Args:
         attn_scores: Attention scores, shape ``(..., N, T)``, any floating-point dtype.
         d_k: The number of features of a key; the scores are divided by its square root.
+        mask: True where a query must not look, ``torch.bool`` on the same device, of a shape that
+            broadcasts to that of the scores; their place is taken by negative infinity. Without
+            it, every query looks at every key.
 
     Returns:
         The attention weights, shape ``(..., N, T)``. None is negative, each row sums to 1. A score
@@ -104,9 +117,10 @@ def attention_weights(attn_scores: Tensor, d_k: int) -> Tensor:
         negative infinity, becomes NaN, as in ``torch.softmax``.
 
     Raises:
-        TypeError: If ``attn_scores`` is no floating-point tensor, or ``d_k`` is no integer.
-        ValueError: If ``attn_scores`` has fewer than two dimensions or an empty row, or ``d_k``
-            is less than 1.
+        TypeError: If ``attn_scores`` is no floating-point tensor, ``d_k`` no integer or ``mask``
+            no tensor of ``torch.bool``.
+        ValueError: If ``attn_scores`` has fewer than two dimensions or an empty row, ``d_k`` is
+            less than 1, or ``mask`` does not broadcast or is on another device.
 
     Examples:
         For ``d_k = 4`` the scores are halved, to 0 and ln 3; their exponentials, 1 and 3, sum to 4.
@@ -118,10 +132,11 @@ def attention_weights(attn_scores: Tensor, d_k: int) -> Tensor:
         >>> attention_weights(attn_scores, d_k=4)
         tensor([[0.2500, 0.7500]])
 
-        A mask puts negative infinity where a query may not look. One that leaves it no key at all
-        leaves nothing to normalise:
+        A mask hides keys where it is True. One that leaves a query no key at all leaves nothing
+        to normalise:
 
-        >>> attention_weights(torch.tensor([[0.0, -torch.inf], [-torch.inf, -torch.inf]]), d_k=4)
+        >>> mask = torch.tensor([[False, True], [True, True]])
+        >>> attention_weights(torch.zeros(2, 2), d_k=4, mask=mask)
         tensor([[1., 0.],
                 [nan, nan]])
 
@@ -132,6 +147,9 @@ def attention_weights(attn_scores: Tensor, d_k: int) -> Tensor:
     """
     check_matrix("attn_scores", attn_scores, "(..., N, T)")
     check_size("d_k", d_k)
+    if mask is not None:
+        check_mask(mask, "attn_scores", attn_scores)
+        attn_scores = attn_scores.masked_fill(mask, -torch.inf)
     return softmax(attn_scores / d_k**0.5, dim=-1)
 
 
@@ -180,7 +198,84 @@ def context_vectors(attn_weights: Tensor, values: Tensor) -> Tensor:
     return attn_weights @ values  # (..., N, d_v)
 
 
-def self_attention(x: Tensor, W_query: Tensor, W_key: Tensor, W_value: Tensor) -> Tensor:
+def split_heads(vectors: Tensor, num_heads: int) -> Tensor:
+    r"""Cut queries, keys or values into heads, with an axis for the heads before the tokens.
+
+    .. math::
+
+        Q = \bigl[\, Q^{(1)} \;\; Q^{(2)} \;\cdots\; Q^{(h)} \,\bigr]
+
+    Args:
+        vectors: One vector to a row, shape ``(..., T, d_out)``, any floating-point dtype.
+        num_heads: The number of heads; ``d_out`` must be a multiple of it.
+
+    Returns:
+        A view of the vectors, shape ``(..., num_heads, T, d_out / num_heads)``. The functions of
+        this module take it as a batch of sequences, one for each head.
+
+    Raises:
+        TypeError: If ``vectors`` is no floating-point tensor, or ``num_heads`` is no integer.
+        ValueError: If ``vectors`` has fewer than two dimensions or no tokens, or ``num_heads`` is
+            less than 1 or doesn't divide ``d_out``.
+
+    Examples:
+        The first head takes the first half of each row, the second head the second half.
+
+        >>> import torch
+        >>> from selfattn.functional import split_heads
+        >>> queries = torch.tensor([[1.0, 2.0, 3.0, 4.0], [5.0, 6.0, 7.0, 8.0]])
+        >>> split_heads(queries, num_heads=2)
+        tensor([[[1., 2.],
+                 [5., 6.]],
+        <BLANKLINE>
+                [[3., 4.],
+                 [7., 8.]]])
+
+    References:
+        Raschka, Build a Large Language Model (From Scratch), section 3.6.2, figure 3.26.
+    """
+    check_matrix("vectors", vectors, "(..., T, d_out)")
+    check_size("num_heads", num_heads)
+    check_heads("d_out", vectors.shape[-1], num_heads)
+    return vectors.unflatten(-1, (num_heads, -1)).transpose(-3, -2)
+
+
+def join_heads(context_vecs: Tensor) -> Tensor:
+    r"""Put the heads' context vectors side by side: the way back from :func:`split_heads`.
+
+    .. math::
+
+        Z = \bigl[\, Z^{(1)} \;\; Z^{(2)} \;\cdots\; Z^{(h)} \,\bigr]
+
+    Args:
+        context_vecs: Context vectors, shape ``(..., num_heads, T, head_dim)``, any floating-point
+            dtype.
+
+    Returns:
+        One context vector for each token, shape ``(..., T, num_heads * head_dim)``.
+
+    Raises:
+        TypeError: If ``context_vecs`` is no floating-point tensor.
+        ValueError: If ``context_vecs`` has fewer than three dimensions, no tokens or no features.
+
+    Examples:
+        >>> import torch
+        >>> from selfattn.functional import join_heads
+        >>> join_heads(torch.tensor([[[1.0, 2.0], [5.0, 6.0]], [[3.0, 4.0], [7.0, 8.0]]]))
+        tensor([[1., 2., 3., 4.],
+                [5., 6., 7., 8.]])
+
+    References:
+        Raschka, Build a Large Language Model (From Scratch), section 3.6.2.
+    """
+    check_matrix("context_vecs", context_vecs, "(..., num_heads, T, head_dim)")
+    check_head_axis("context_vecs", context_vecs)
+    return context_vecs.transpose(-3, -2).flatten(-2)  # (..., T, d_out)
+
+
+def self_attention(
+    x: Tensor, W_query: Tensor, W_key: Tensor, W_value: Tensor, mask: Tensor | None = None
+) -> Tensor:
     r"""Project tokens to queries, keys and values, and attend from each token to all.
 
     .. math::
@@ -193,15 +288,19 @@ def self_attention(x: Tensor, W_query: Tensor, W_key: Tensor, W_value: Tensor) -
         W_query: Shape ``(d_in, d_k)``, same dtype and device as ``x``, applied as ``x @ W_query``.
         W_key: Shape ``(d_in, d_k)``, likewise.
         W_value: Shape ``(d_in, d_v)``, likewise; ``d_v`` may differ from ``d_k``.
+        mask: True where a token must not look, ``torch.bool`` on the same device, of a shape that
+            broadcasts to ``(..., T, T)``; ``torch.ones(T, T).triu(diagonal=1).bool()`` makes the
+            attention causal. Without it, every token looks at all.
 
     Returns:
         One context vector for each token, shape ``(..., T, d_v)``. In float16 the queries are
         scaled before they meet the keys: the scores themselves may exceed its largest number.
 
     Raises:
-        TypeError: If an argument is no floating-point tensor, or the dtypes differ.
+        TypeError: If an argument is no floating-point tensor or ``mask`` no tensor of
+            ``torch.bool``, or the dtypes differ.
         ValueError: If ``x`` has fewer than two dimensions, no tokens or another last dimension
-            than ``d_in``, if a matrix does not fit, or if a device differs.
+            than ``d_in``, if a matrix or the mask does not fit, or if a device differs.
 
     Examples:
         Tokens 0 and 1 have the queries 0 and ln 3, the keys 0 and 1, the values 0 and 4.
@@ -216,6 +315,13 @@ def self_attention(x: Tensor, W_query: Tensor, W_key: Tensor, W_value: Tensor) -
         >>> W_value = torch.tensor([[4.0]])
         >>> self_attention(x, W_query, W_key, W_value)
         tensor([[2.0000],
+                [3.0000]])
+
+        With a causal mask the first token sees nothing but itself, whose value is 0.
+
+        >>> mask = torch.ones(2, 2).triu(diagonal=1).bool()
+        >>> self_attention(x, W_query, W_key, W_value, mask)
+        tensor([[0.0000],
                 [3.0000]])
 
     References:
@@ -238,5 +344,5 @@ def self_attention(x: Tensor, W_query: Tensor, W_key: Tensor, W_value: Tensor) -
     if queries.dtype == torch.float16:  # which has no room for scores that are not yet scaled
         queries, d_k = queries / d_k**0.5, 1
     attn_scores = attention_scores(queries, keys)  # (..., T, T)
-    attn_weights = attention_weights(attn_scores, d_k)
+    attn_weights = attention_weights(attn_scores, d_k, mask)
     return context_vectors(attn_weights, values)  # (..., T, d_v)

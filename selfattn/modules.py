@@ -1,21 +1,20 @@
 """Self-attention as two PyTorch modules, listings 3.1 and 3.2, and the copying of their weights.
 
 The book prints the two classes from this file, so their bodies hold the computation and nothing
-else; what refuses bad input stands at the end.
+else; what refuses bad input is added at the end.
 """
 # The listings keep the book's last line, and a class's docstring speaks for its methods.
 # ruff: noqa: RET504, D102
 # Calling an nn.Module has the type Any, and a cast would be clutter in a listing.
 # mypy: disable-error-code="no-any-return"
 
-import functools
-import inspect
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from selfattn._checks import check_alike, check_flag, check_input, check_size
+from selfattn._checked import check_arguments, check_calls
+from selfattn._checks import check_alike
 
 __all__ = ["SelfAttention_v1", "SelfAttention_v2", "copy_weights"]
 
@@ -215,42 +214,8 @@ def _check_copy(name: str, layer: Any, matrix: Tensor) -> None:
     check_alike(f"source.{name}.weight", layer.weight, f"target.{name}", matrix)
 
 
-def _check_forward(module: Any, x: Tensor) -> None:
-    W_query = module.W_query
-    if isinstance(W_query, Tensor):
-        weight, d_in = W_query, W_query.shape[0]
-    elif type(W_query) is nn.Linear:
-        weight, d_in = W_query.weight, W_query.in_features
-    else:  # a layer that someone put in its place (adapter, quantised) knows its own input
-        return
-    check_input(x, d_in)
-    check_alike("x", x, "W_query", weight)
-
-
-def _add_checks(module_class: type[nn.Module]) -> None:
-    """Check sizes before ``__init__`` and ``x`` before ``forward``, outside the listing."""
-    init: Any = module_class.__init__
-    forward: Any = module_class.forward
-    signature = inspect.signature(init)
-
-    @functools.wraps(init)
-    def checked_init(self: nn.Module, *args: Any, **kwargs: Any) -> None:
-        arguments = signature.bind(self, *args, **kwargs).arguments
-        check_size("d_in", arguments["d_in"])
-        check_size("d_out", arguments["d_out"])
-        check_flag("qkv_bias", arguments.get("qkv_bias", False))
-        init(self, *args, **kwargs)
-
-    @functools.wraps(forward)
-    def checked_forward(self: nn.Module, x: Tensor) -> Any:
-        _check_forward(self, x)
-        return forward(self, x)
-
-    for name, method in (("__init__", checked_init), ("forward", checked_forward)):
-        setattr(module_class, name, method)
-
-
 # Neither a base class nor a decorator: a reader who copies a listing from the page gets a class
 # that needs torch alone.
-_add_checks(SelfAttention_v1)
-_add_checks(SelfAttention_v2)
+for _module_class in (SelfAttention_v1, SelfAttention_v2):
+    check_arguments(_module_class)
+    check_calls(_module_class)

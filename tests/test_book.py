@@ -24,7 +24,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-SECTION = [path for path in PAGES if path.parent.name == "self-attention"]
+SECTION = [
+    DOCS / "self-attention" / f"{name}.md"
+    for name in ("index", "step-by-step", "compact-class", "exercise-3-1")
+]
 MOST_LINES = 12
 MANY = 40
 

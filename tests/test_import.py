@@ -40,6 +40,9 @@ def test_the_check_sees_a_foreign_module() -> None:
 
 def test_public_names() -> None:
     assert selfattn.__all__ == [
+        "CausalAttention",
+        "MultiHeadAttention",
+        "MultiHeadAttentionWrapper",
         "SelfAttention_v1",
         "SelfAttention_v2",
         "__version__",
@@ -47,7 +50,9 @@ def test_public_names() -> None:
         "attention_weights",
         "context_vectors",
         "copy_weights",
+        "join_heads",
         "self_attention",
+        "split_heads",
     ]
     assert all(hasattr(selfattn, name) for name in selfattn.__all__)
 

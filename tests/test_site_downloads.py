@@ -183,6 +183,14 @@ print(random.random())
 ```
 
 ```{code-cell} ipython3
+print(f"{1 / 7:.2f}")
+```
+```{expected-output}
+:reference-only: other machines draw other numbers
+0.14
+```
+
+```{code-cell} ipython3
 print("before")
 1 / 0
 ```
@@ -237,7 +245,7 @@ def test_a_notebook_verifies_wherever_it_lies(notebook: Path, tmp_path: Path) ->
     shutil.copyfile(notebook, moved)
     said = check(moved)
     assert said.returncode == 0, said.stdout
-    assert "5 outputs verified" in said.stdout
+    assert "6 outputs verified" in said.stdout
     assert "1 unchecked" in said.stdout
 
 
@@ -260,6 +268,21 @@ def test_a_notebook_brings_its_reference_along(notebook: Path) -> None:
         assert stored_reference(nbformat.v4.new_notebook(metadata={"drift": wrong})) == {}
 
 
+def test_a_notebook_knows_what_holds_on_its_reference_alone(
+    notebook: Path, tmp_path: Path
+) -> None:
+    stored = json.loads(notebook.read_text("utf-8").replace("0.14", "0.15"))
+    moved = tmp_path / "moved.ipynb"
+    moved.write_text(json.dumps(stored), "utf-8")
+    assert check(moved).returncode == 1
+    stored["metadata"]["drift"]["reference"] = {"python": "2.7"}
+    moved.write_text(json.dumps(stored), "utf-8")
+    said = check(moved)
+    assert said.returncode == 0, said.stdout
+    assert "1 not compared away from the reference environment" in said.stdout
+    assert "other machines draw other numbers" in said.stdout
+
+
 def test_a_notebook_is_complete_and_plain(notebook: Path) -> None:
     stored = nbformat.read(notebook, as_version=4)
     nbformat.validate(stored)
@@ -271,14 +294,16 @@ def test_a_notebook_is_complete_and_plain(notebook: Path) -> None:
         'halves = {"one": 1 / 2, "seven": 7 / 2}',
         '"text"',
         "import random",
+        'print(f"{1 / 7:.2f}")',
         'print("before")',
         'print(f"{1 / 3:.4f}")',
     ]
-    assert [dict(cell.metadata) for cell in code[4:6]] == [
+    assert [dict(cell.metadata) for cell in code[4:7]] == [
         {"drift": {"unchecked": "it is drawn without a seed"}},
+        {"drift": {"reference-only": "other machines draw other numbers"}},
         {"tags": ["raises-exception"]},
     ]
-    assert [cell.execution_count for cell in code] == list(range(1, 8))
+    assert [cell.execution_count for cell in code] == list(range(1, 9))
 
 
 def test_a_notebook_reads_without_myst(notebook: Path) -> None:

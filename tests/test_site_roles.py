@@ -19,7 +19,6 @@ from selfattn.examples import six_tokens
 FIGURES = {
     "journey": (drawings_roles.journey, 23),
     "raw-attention": (drawings_roles.raw_attention, 76),
-    "causal": (drawings_roles.causal, 76),
     "two-scores": (drawings_roles.two_scores, 76),
 }
 TEXT = re.compile(r"<text [^>]*>.*?</text>")

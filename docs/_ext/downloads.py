@@ -12,7 +12,7 @@ import os
 import re
 import shutil
 import textwrap
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin
@@ -34,13 +34,15 @@ from selfattn.drift.pages import results_of
 from selfattn.drift.report import describe_environment
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from docutils import nodes
     from nbformat import NotebookNode
     from sphinx.application import Sphinx
     from sphinx.config import Config
     from sphinx.util.typing import ExtensionMetadata
+
+    from selfattn.drift.check import Outcome
 
 LOGGER = logging.getLogger(__name__)
 
@@ -66,8 +68,8 @@ class Code:
     """A code cell, as it was run."""
 
     node: NotebookNode
-    unchecked: str = ""
-    """Why its output can't be checked."""
+    exceptions: Mapping[str, str] = field(default_factory=dict)
+    """Why its output can't be checked, or not everywhere, by the checker's name for it."""
 
     @property
     def raises(self) -> str:
@@ -79,7 +81,10 @@ Piece = str | Code
 
 
 def pieces(
-    writer: Writer, doctree: nodes.document, notebook: NotebookNode, unchecked: dict[int, str]
+    writer: Writer,
+    doctree: nodes.document,
+    notebook: NotebookNode,
+    exceptions: Mapping[int, Mapping[str, str]],
 ) -> Iterator[Piece]:
     """Yield a page's text and cells in order, cells that the page doesn't show too."""
     code = [n for n, cell in enumerate(notebook.cells) if cell.cell_type == "code"]
@@ -95,7 +100,7 @@ def pieces(
             text = []
         while left and left[0] <= piece:
             index = left.pop(0)
-            yield Code(notebook.cells[index], unchecked.get(code.index(index) + 1, ""))
+            yield Code(notebook.cells[index], exceptions.get(code.index(index) + 1, {}))
 
 
 # Notebooks -----------------------------------------------------------------------------
@@ -141,7 +146,7 @@ def _metadata(code: Code) -> dict[str, Any]:
     if code.raises:
         tags.append("raises-exception")
     found: dict[str, Any] = {"tags": tags} if tags else {}
-    return found | ({"drift": {"unchecked": code.unchecked}} if code.unchecked else {})
+    return found | ({"drift": dict(code.exceptions)} if code.exceptions else {})
 
 
 def _output(output: NotebookNode, count: int) -> dict[str, Any]:
@@ -319,6 +324,13 @@ def keep(app: Sphinx, doctree: nodes.document) -> None:
         shutil.copyfile(made, kept)
 
 
+def _exceptions(outcome: Outcome) -> dict[str, str]:
+    """Return why an output can't be checked, or not everywhere."""
+    if outcome.kind is Kind.UNCHECKED:
+        return {"unchecked": outcome.message}
+    return {"reference-only": outcome.reference_only} if outcome.reference_only else {}
+
+
 def _files(app: Sphinx, name: str, doctree: nodes.document) -> Iterator[tuple[str, str, str]]:
     """Write a page's files if it has cells, and yield what each is called and where it lies."""
     result = results_of(app.env).get(name)
@@ -328,11 +340,11 @@ def _files(app: Sphinx, name: str, doctree: nodes.document) -> Iterator[tuple[st
     if not any(outcome.kind is Kind.VERIFIED for outcome in outcomes):
         return
     notebook = nbformat.read(_kept(app, name), as_version=4)  # type: ignore[no-untyped-call]
-    unchecked = {o.cell: o.message for o in outcomes if o.kind is Kind.UNCHECKED}
+    exceptions = {o.cell: said for o in outcomes if (said := _exceptions(o))}
     target = Path(app.outdir, FOLDER, name)
     target.parent.mkdir(parents=True, exist_ok=True)
     writers = _writers(app, name)
-    halves = [list(pieces(writer, doctree, notebook, unchecked)) for writer in writers]
+    halves = [list(pieces(writer, doctree, notebook, exceptions)) for writer in writers]
     for kind in sorted({kind for writer in writers for kind in writer.unknown}):
         LOGGER.warning(
             "plain_markdown.Writer knows no %s", kind, location=doctree, type="downloads"

@@ -67,7 +67,7 @@ def _asks(board: Board) -> None:
 
 def raw_attention(trace: RolesTrace) -> Panels:
     """Scores and weights of the raw embeddings, all six tokens at once."""
-    scores, weights = (_pairs(trace, name) for name in ("raw_scores", "raw_weights"))
+    scores, weights = (pairs(trace, name) for name in ("raw_scores", "raw_weights"))
     scores.text(LEFT, 15, "scores $X X^{⊤}$", anchor="start", css="role-weight fig-bold")
     weights.text(
         LEFT, 15, "weights: softmax on each row", anchor="start", css="role-weight fig-bold"
@@ -79,7 +79,7 @@ def two_scores(trace: RolesTrace) -> Panels:
     """Scores of embeddings, equal both ways, beside scores of queries and keys, which are not."""
     boards = []
     for name, title in (("raw_scores", "embedding · embedding"), ("attn_scores", "query · key")):
-        board = _pairs(trace, name)
+        board = pairs(trace, name)
         board.text(LEFT, 15, title, anchor="start", css="role-weight fig-bold")
         for r, c in MIRROR:
             x, y = LEFT + CELL[0] * c, TOP + CELL[1] * r
@@ -88,17 +88,7 @@ def two_scores(trace: RolesTrace) -> Panels:
     return Panels(*boards)
 
 
-def causal(trace: RolesTrace) -> Panels:
-    """Attention weights without a mask and with one."""
-    boards = []
-    for name, title in (("attn_weights", "without a mask"), ("causal_weights", "with the mask")):
-        board = _pairs(trace, name)
-        board.text(LEFT, 15, title, anchor="start", css="role-weight fig-bold")
-        boards.append(board)
-    return Panels(*boards)
-
-
-def _pairs(trace: RolesTrace, name: str) -> Board:
+def pairs(trace: Trace, name: str) -> Board:
     """Draw a matrix of all pairs of tokens, darker where larger, a number in every cell."""
     board = Board(TOP + 6 * CELL[1] + 34, trace)
     rows = getattr(trace, name)
@@ -120,7 +110,6 @@ DRAWINGS: dict[str, Drawing] = {
     "raw-attention": Drawing(
         "Attention without trainable weights", lambda _: raw_attention(roles_trace())
     ),
-    "causal": Drawing("Attention weights and a causal mask", lambda _: causal(roles_trace())),
     "two-scores": Drawing(
         "Scores without and with projections", lambda _: two_scores(roles_trace())
     ),

@@ -14,6 +14,7 @@ import drawings_build_cost
 import drawings_cache
 import drawings_cost
 import drawings_devices
+import drawings_heads
 import drawings_landing
 import drawings_masks
 import drawings_plane
@@ -21,6 +22,7 @@ import drawings_positions
 import drawings_roles
 import drawings_scaling
 import drawings_training
+import heads_trace
 import page_trace
 import plane_trace
 import roles_trace
@@ -30,7 +32,7 @@ import training_trace
 from docutils import nodes
 from docutils.parsers.rst import directives
 
-from selfattn import examples, functional, modules
+from selfattn import causal, examples, functional, modules
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -42,6 +44,7 @@ DRAWINGS = (
     | drawings_cache.DRAWINGS
     | drawings_cost.DRAWINGS
     | drawings_devices.DRAWINGS
+    | drawings_heads.DRAWINGS
     | drawings_landing.DRAWINGS
     | drawings_masks.DRAWINGS
     | drawings_plane.DRAWINGS
@@ -56,7 +59,8 @@ DEPENDENCIES = (
     *(drawings, drawings_cost, drawings_devices, drawings_landing, drawings_plane, drawings_roles),
     *(drawings_scaling, drawings_training, svg),
     *(page_trace, drawings_cache, drawings_masks, drawings_positions),
-    *(examples, functional, modules),
+    *(drawings_heads, heads_trace),
+    *(causal, examples, functional, modules),
 )
 
 

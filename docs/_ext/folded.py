@@ -1,11 +1,14 @@
 """Solutions fold without a script, and exercises are numbered by page, as figures are.
 
 A page names its letters in its front matter, `exercises: Q`; others carry the chapter's number.
+An exercise of the chapter says its own number in its label, `ex-3-2`.
 """
 
 from __future__ import annotations
 
 import copy
+import re
+from itertools import count
 from typing import TYPE_CHECKING
 
 from docutils import nodes
@@ -17,6 +20,9 @@ if TYPE_CHECKING:
     from sphinx.environment import BuildEnvironment
     from sphinx.util.typing import ExtensionMetadata
     from sphinx.writers.html5 import HTML5Translator
+
+
+OF_THE_CHAPTER = re.compile(r"ex-(\d+)-(\d+)")
 
 
 class folded(nodes.General, nodes.Element):  # noqa: N801 - docutils names nodes in lower case
@@ -91,8 +97,10 @@ def number_by_page(app: Sphinx, env: BuildEnvironment) -> list[str]:
     for page, figures in env.toc_fignumbers.items():
         letters = env.metadata[page].get("exercises", app.config.exercise_chapter)
         if letters:
-            for place, label in enumerate(figures.get("exercise", {}), 1):
-                figures["exercise"][label] = (letters, place)
+            places = count(1)
+            for label in figures.get("exercise", {}):
+                own = OF_THE_CHAPTER.fullmatch(label)
+                figures["exercise"][label] = own.groups() if own else (letters, next(places))
     return []
 
 

@@ -56,6 +56,8 @@ class Outcome:
     verdict: Verdict = field(default_factory=Verdict)
     rounding: Verdict | None = None
     """What *portable* makes of a drift that *exact* found."""
+    reference_only: str = ""
+    """Why what is documented holds on the reference environment alone, if it does."""
 
 
 @dataclass(frozen=True)
@@ -93,6 +95,7 @@ def check_page(  # noqa: PLR0913 - one page has these parts
     *,
     file: str,
     policy: Policy = Policy.EXACT,
+    away: bool = False,
     precise: NotebookNode | None = None,
     folder: Path | None = None,
 ) -> PageResult:
@@ -104,6 +107,7 @@ def check_page(  # noqa: PLR0913 - one page has these parts
         execution: How its cells ended.
         file: The page's name in reports.
         policy: What a number may differ by.
+        away: Whether it ran on another environment than the reference.
         precise: The notebook run again at full precision.
         folder: Where the pictures lie that it names.
 
@@ -114,7 +118,7 @@ def check_page(  # noqa: PLR0913 - one page has these parts
     """
     outcomes = [_outcome(problem) for problem in page.problems]
     skipped: Counter[str] = Counter()
-    how = _How(execution, policy, page.ignored, folder or Path(), stored=page.stored)
+    how = _How(execution, policy, page.ignored, folder or Path(), stored=page.stored, away=away)
     for cell in page.cells:
         node = notebook.cells[cell.index]
         full = printed(precise.cells[cell.index].outputs) if precise else None
@@ -153,6 +157,13 @@ class _How:
     ignored: frozenset[Stream]
     folder: Path
     stored: bool
+    away: bool
+
+    def policy_of(self, expectation: Expectation) -> Policy:
+        """Return the policy for an output: what is the reference's own holds there exactly."""
+        if expectation.reference_only and self.policy is Policy.PORTABLE:
+            return Policy.EXACT
+        return self.policy
 
 
 def _outcome(problem: Problem) -> Outcome:
@@ -169,6 +180,7 @@ def _of(cell: Cell, kind: Kind, expectation: Expectation | None = None, **parts:
             body_line=expectation.body_line,
             name=expectation.name,
             documented=expectation.text,
+            reference_only=expectation.reference_only,
         )
     return replace(made, **parts)  # type: ignore[arg-type]
 
@@ -195,7 +207,7 @@ def _check_cell(cell: Cell, output: Printed, full: Printed | None, how: _How) ->
             outcomes.append(replace(outcome, message=f"as {expectation.stream.value}"))
     yield from outcomes
     if how.stored:
-        yield from _check_stored(cell, output, outcomes)
+        yield from _check_stored(cell, output, outcomes, how)
     else:
         yield from _check_forms(cell, output)
     yield from _check_rest(cell, output, how.ignored)
@@ -226,11 +238,13 @@ def _stopped(cell: Cell, output: Printed, how: _How) -> Outcome | None:
 
 def _check_pictures(cell: Cell, expectation: Expectation, output: Printed, how: _How) -> Outcome:
     """Hold the pictures of a cell against those that are stored or lie in files."""
-    if expectation.unchecked:
-        return _of(cell, Kind.UNCHECKED, expectation, message=expectation.unchecked)
+    cannot = _left_alone(expectation, how)
+    if cannot is not None:
+        kind, told = cannot
+        return _of(cell, kind, expectation, message=told)
     if how.policy is not Policy.EXACT:
         told = "pictures are compared on the reference environment alone"
-        return _of(cell, Kind.UNCHECKED, expectation, message=told)
+        return _of(cell, Kind.NOT_COMPARED, expectation, message=told)
     names = expectation.text.split("\n") if expectation.text.strip() else []
     try:
         files = [(how.folder / name.strip()).read_bytes() for name in names]
@@ -249,9 +263,13 @@ def _news(outcome: Outcome, others: Sequence[Outcome]) -> bool:
     return outcome.kind.fails and not any(other.kind.fails for other in others)
 
 
-def _check_stored(cell: Cell, output: Printed, others: Sequence[Outcome]) -> Iterator[Outcome]:
+def _check_stored(
+    cell: Cell, output: Printed, others: Sequence[Outcome], how: _How
+) -> Iterator[Outcome]:
     """Say what a notebook's cell shows now besides its text, and didn't, or no longer shows."""
-    if any(e.unchecked for e in cell.expectations) or any(other.kind.fails for other in others):
+    if any(_left_alone(e, how) for e in cell.expectations):
+        return
+    if any(other.kind.fails for other in others):
         return
     if cell.pictures != output.pictures:
         told = f"it has {cell.pictures} stored, and made {output.pictures}"
@@ -291,7 +309,7 @@ def _check_expectation(
     """Hold one expectation against what its cell printed."""
     expectation = replace(expectation, text=repeatable(expectation.text))
     executed = output.select(expectation.stream)
-    cannot = _cannot_compare(expectation, output, executed)
+    cannot = _cannot_compare(expectation, output, executed, how)
     if cannot is not None:
         kind, told = cannot
         return _of(cell, kind, expectation, message=told, executed=executed)
@@ -299,7 +317,7 @@ def _check_expectation(
     verdict = compare(
         expectation.text,
         executed,
-        policy=how.policy,
+        policy=how.policy_of(expectation),
         precise=precise,
         waivers=expectation.waivers,
         elision="" if how.stored else ELISION,
@@ -318,7 +336,7 @@ def _check_expectation(
 
 
 def _cannot_compare(
-    expectation: Expectation, output: Printed, executed: str
+    expectation: Expectation, output: Printed, executed: str, how: _How
 ) -> tuple[Kind, str] | None:
     """Return why there is nothing to compare, if there is nothing."""
     if expectation.raises and output.error.partition(":")[0] != expectation.raises:
@@ -326,8 +344,15 @@ def _cannot_compare(
         return Kind.NOT_RAISED, told
     if not executed.strip():
         return Kind.NO_OUTPUT, f"as {expectation.stream.value}" * (expectation.stream in BESIDE)
+    return _left_alone(expectation, how)
+
+
+def _left_alone(expectation: Expectation, how: _How) -> tuple[Kind, str] | None:
+    """Return why the page itself wants no comparison here, if it says so."""
     if expectation.unchecked:
         return Kind.UNCHECKED, expectation.unchecked
+    if expectation.reference_only and how.away:
+        return Kind.NOT_COMPARED, expectation.reference_only
     return None
 
 

@@ -78,6 +78,7 @@ def _outcome(outcome: Outcome, *, examples: bool) -> dict[str, Any]:
         "line": outcome.line,
         **({"example": outcome.cell} if examples else place),
         "message": outcome.message,
+        "reference_only": outcome.reference_only,
         "documented": outcome.documented,
         "executed": outcome.executed,
         "numbers": verdict.numbers,
@@ -138,7 +139,7 @@ def _case(suite: ET.Element, page: PageResult, outcome: Outcome) -> None:
         meaning, _ = meaning_and_remedy(page, outcome.kind)
         told = ET.SubElement(case, tag, type=outcome.kind.label, message=meaning)
         told.text = _printable(_alone(page, outcome))
-    elif outcome.kind is Kind.UNCHECKED:
+    elif outcome.kind in (Kind.UNCHECKED, Kind.NOT_COMPARED):
         ET.SubElement(case, "skipped", message=outcome.message)
     elif page.policy is Policy.STRUCTURE:
         ET.SubElement(case, "skipped", message="not verified: only its structure was compared")

@@ -655,6 +655,8 @@ _ASKED = {
 
 def _said(outcome: Outcome, label: str) -> str:
     """Say what came of an output, as short as can be."""
+    if outcome.kind is Kind.NOT_COMPARED:
+        return f"not compared here: {outcome.message}"
     if outcome.kind is Kind.UNCHECKED:
         return f"{label}: {outcome.message}"
     waived = len(outcome.verdict.waived)
@@ -664,10 +666,12 @@ def _said(outcome: Outcome, label: str) -> str:
 def _words(outcome: Outcome, page: PageResult) -> list[str]:
     """Say how it was compared, what was forgiven, and on what it ran."""
     verdict = outcome.verdict
-    if outcome.kind is Kind.UNCHECKED:
+    if outcome.kind in (Kind.UNCHECKED, Kind.NOT_COMPARED):
         return [describe_environment([page])]
     waived = [f"{w.documented} → {w.executed}: {w.reason}" for w in verdict.waived]
     asked = [_ASKED[page.policy]] if outcome.kind is Kind.VERIFIED and not waived else []
+    if outcome.reference_only:
+        asked = [f"It holds on the reference environment alone: {outcome.reference_only}."]
     places = len(verdict.accepted)
     rounded = [f"Up to rounding in {places} place{'s' * (places > 1)}."] if places else []
     return [*asked, *waived, *rounded, describe_environment([page])]

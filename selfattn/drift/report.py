@@ -117,6 +117,8 @@ class Counts:
     not_run: int = 0
     """Cells that were left out because something stopped their page."""
     unchecked: int = 0
+    not_compared: int = 0
+    """Outputs that hold on the reference environment alone, where this is another."""
     accepted: int = 0
     waived: int = 0
     structural: int = 0
@@ -157,6 +159,7 @@ def count(results: Iterable[PageResult]) -> Counts:
         drifted=sum(outcome.kind is Kind.DRIFT for outcome in outcomes),
         not_run=sum(outcome.kind is Kind.NOT_EXECUTED for outcome in outcomes),
         unchecked=sum(outcome.kind is Kind.UNCHECKED for outcome in outcomes),
+        not_compared=sum(outcome.kind is Kind.NOT_COMPARED for outcome in outcomes),
         accepted=sum(len(outcome.verdict.accepted) for outcome in good),
         waived=sum(len(outcome.verdict.waived) for outcome in good),
         pages=len(pages),
@@ -206,6 +209,7 @@ def _besides(counted: Counts) -> Iterator[str]:
         (counted.accepted, "accepted as rounding"),
         (counted.waived, "waived"),
         (counted.unchecked, "unchecked"),
+        (counted.not_compared, "not compared away from the reference environment"),
     ):
         if number:
             yield f"{number} {name}"
@@ -307,8 +311,10 @@ class _Paint:
 
 
 def _noteworthy(outcome: Outcome) -> bool:
-    """Whether something verified was forgiven, which every report lists."""
+    """Whether something was forgiven or not compared here, which every report lists."""
     verdict = outcome.verdict
+    if outcome.kind is Kind.NOT_COMPARED:
+        return True
     return bool(verdict.accepted or verdict.waived or verdict.unneeded)
 
 

@@ -16,7 +16,7 @@ from selfattn.drift.outputs import BESIDE, Stream, printed
 from selfattn.drift.pictures import decoded
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from markdown_it.token import Token as MarkdownToken
@@ -42,9 +42,21 @@ _ALLOW = re.compile(
     r"(?:\[(?P<index>\d+(?:,\s*\d+)*)\]\s*)?(?P<old>\S+)\s*->\s*(?P<new>\S+)\s*\((?P<reason>.*\S.*)\)$"
 )
 _FORMS = (Stream.HTML.value, Stream.LATEX.value, Stream.MARKDOWN.value)
-OPTIONS = sorted(["allow", "name", "picture", "raises", "stream", "unchecked", *_FORMS])
+OPTIONS = sorted(
+    ["allow", "name", "picture", "raises", "reference-only", "stream", "unchecked", *_FORMS]
+)
 """What an expectation may say above its text."""
-_WANTED = {"name": "a name", "raises": "the error's name", "unchecked": "the reason"}
+_WANTED = {
+    "name": "a name",
+    "raises": "the error's name",
+    "reference-only": "the reason",
+    "unchecked": "the reason",
+}
+_EXCLUSIVE = {
+    "unchecked": "what can't be checked holds nowhere: keep one of the two",
+    "name": "elsewhere its numbers are not those that a sentence quotes: leave the name out",
+}
+"""What doesn't go together with `reference-only`, and why."""
 _LITERAL = {"code", "code-block", "sourcecode", "math", "mermaid", "parsed-literal", "raw"}
 """Directives whose content is shown, not read as Markdown: a cell in them is an example of one."""
 _COMMENT = re.compile(r"\s*(?:%.*)?$")
@@ -66,6 +78,8 @@ class Expectation:
     """The error that the cell must raise."""
     unchecked: str = ""
     """Why it can't be checked."""
+    reference_only: str = ""
+    """Why it holds on the reference environment alone."""
     likeness: float | None = None
     """How alike pictures must be, from 0 to 1; the text names their files, one to a line."""
     pictures: tuple[bytes, ...] | None = None
@@ -242,7 +256,15 @@ def _expectation(content: str, line: int) -> tuple[Expectation, list[Problem]]:
             expectation = _with_option(expectation, name, value, at)
         except ValueError as error:
             problems.append(Problem(Kind.OPTION, at, str(error)))
+    problems += _exclusive({name: at for name, _, at in options})
     return expectation, problems
+
+
+def _exclusive(lines: Mapping[str, int]) -> Iterator[Problem]:
+    """Yield the options that contradict `reference-only`, given the lines of all."""
+    for name in _EXCLUSIVE.keys() & lines.keys() if "reference-only" in lines else ():
+        told = f"`:reference-only:` and `:{name}:` don't go together: {_EXCLUSIVE[name]}"
+        yield Problem(Kind.OPTION, lines[name], told)
 
 
 def _with_option(expectation: Expectation, name: str, value: str, line: int) -> Expectation:
@@ -266,7 +288,7 @@ def _with_option(expectation: Expectation, name: str, value: str, line: int) -> 
         if not value:
             msg = f"`:{name}:` must be followed by {_WANTED[name]}"
             raise ValueError(msg)
-        option: dict[str, Any] = {name: value}
+        option: dict[str, Any] = {name.replace("-", "_"): value}
         return replace(expectation, **option)
     msg = f"unknown option `:{name}:`; known are {', '.join(OPTIONS[:-1])} and {OPTIONS[-1]}"
     raise ValueError(msg)
@@ -314,14 +336,16 @@ def read_notebook(notebook: NotebookNode, text: str = "", *, stderr: bool = Fals
         line = lines[index] if len(lines) == len(notebook.cells) else 1
         cell = _cell(len(cells) + 1, index, node, line, line)
         output = printed(node.outputs)
-        raises, unchecked = output.error.partition(":")[0], _why_unchecked(node)
+        why = {name: _reason(node, name) for name in ("unchecked", "reference-only")}
+        said = {name.replace("-", "_"): reason for name, reason in why.items()}
+        raises = output.error.partition(":")[0]
         expectations = tuple(
-            Expectation(shown, line, line, each, raises=raises, unchecked=unchecked)
+            Expectation(shown, line, line, each, raises=raises, **said)
             for each in (stream, *BESIDE)
             if (shown := output.select(each)).strip()
         )
         if likeness := _told(node, "picture"):
-            drawn = Expectation("", line, line, Stream.PICTURE, unchecked=unchecked)
+            drawn = Expectation("", line, line, Stream.PICTURE, **said)
             pictures = tuple(map(decoded, output.drawn))
             drawn = replace(drawn, likeness=_likeness(str(likeness)), pictures=pictures)
             expectations = (*expectations, drawn)
@@ -330,9 +354,9 @@ def read_notebook(notebook: NotebookNode, text: str = "", *, stderr: bool = Fals
     return Page(tuple(cells), stored=True, ignored=ignored)
 
 
-def _why_unchecked(node: NotebookNode) -> str:
-    """Return why a cell can't be checked: its metadata has ``{"drift": {"unchecked": "why"}}``."""
-    reason = _told(node, "unchecked")
+def _reason(node: NotebookNode, name: str) -> str:
+    """Return why a cell isn't checked, or not everywhere: ``{"drift": {"unchecked": "why"}}``."""
+    reason = _told(node, name)
     return reason if isinstance(reason, str) else ""
 
 

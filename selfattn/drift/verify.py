@@ -63,11 +63,14 @@ class Settings:
         """Return the policy for an environment."""
         if self.policy is not None:
             return self.policy
+        return Policy.EXACT if self.is_reference(environment) else Policy.PORTABLE
+
+    def is_reference(self, environment: Mapping[str, str]) -> bool:
+        """Whether an environment is the reference, as far as a page uses what that names."""
         # What a page doesn't use (torch, say) can't make its numbers differ.
         documented = {"device": "cpu", **(self.reference or {})}
         wanted = {k: v for k, v in documented.items() if k in environment}
-        same = all(environment[name] == value for name, value in wanted.items())
-        return Policy.EXACT if same else Policy.PORTABLE
+        return all(environment[name] == value for name, value in wanted.items())
 
     def of_page(self, metadata: Mapping[str, Any]) -> Settings:
         """Return the settings of a page, which may say in its metadata how it is executed.
@@ -145,7 +148,8 @@ def verify(
     run = _Runner(page, notebook, folder, settings)
     execution = _explained(run(notebook))
     policy = settings.policy_on(execution.environment)
-    where: dict[str, Any] = {"file": file, "folder": folder}
+    away = not settings.is_reference(execution.environment)
+    where: dict[str, Any] = {"file": file, "folder": folder, "away": away}
     result = check_page(page, notebook, execution, **where, policy=policy)
     elsewhere = tuple(_imported_elsewhere(page, execution, settings))
     if policy is not Policy.STRUCTURE and any(_may_be_rounding(o) for o in result.outcomes):

@@ -179,12 +179,86 @@ def test_error_in_the_comparison_is_no_pass(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_every_kind_but_two_fails() -> None:
-    assert [kind for kind in Kind if not kind.fails] == [Kind.VERIFIED, Kind.UNCHECKED]
+    assert [kind for kind in Kind if not kind.fails] == [
+        Kind.VERIFIED,
+        Kind.UNCHECKED,
+        Kind.NOT_COMPARED,
+    ]
     assert all(kind.remedy for kind in Kind if kind.fails)
     assert len({kind.label for kind in Kind}) == len(Kind)
 
 
 # Runs that don't repeat ---------------------------------------------------------------
+
+
+def test_what_holds_on_the_reference_alone_is_compared_there_exactly() -> None:
+    page = page_of((expecting("0.5", reference_only="a draw"),), (expecting("good"),))
+    same, other = notebook([("stdout", "0.5")], OK), notebook([("stdout", "0.6")], OK)
+    for policy in (Policy.EXACT, Policy.PORTABLE):
+        (found, _) = outcomes(page, same, policy=policy).outcomes
+        assert (found.kind, found.reference_only) == (Kind.VERIFIED, "a draw")
+        assert kinds(outcomes(page, other, policy=policy)) == [Kind.DRIFT, Kind.VERIFIED]
+
+
+def test_what_holds_on_the_reference_alone_is_not_forgiven_as_rounding_there() -> None:
+    printed, full = ("0.1235", "0.12345001")
+    runs = {"policy": Policy.PORTABLE, "precise": notebook([("stdout", full)])}
+    (plain,) = outcomes(
+        page_of((expecting("0.1234"),)), notebook([("stdout", printed)]), **runs
+    ).outcomes
+    assert plain.kind is Kind.VERIFIED
+    only = page_of((expecting("0.1234", reference_only="a draw"),))
+    assert kinds(outcomes(only, notebook([("stdout", printed)]), **runs)) == [Kind.DRIFT]
+
+
+@pytest.mark.parametrize("printed", ["0.5", "0.6"])
+@pytest.mark.parametrize("policy", Policy)
+def test_what_holds_on_the_reference_alone_is_not_compared_elsewhere(
+    printed: str, policy: Policy
+) -> None:
+    page = page_of((expecting("0.5", reference_only="a draw"),), (expecting("good"),))
+    result = outcomes(page, notebook([("stdout", printed)], OK), policy=policy, away=True)
+    found = result.outcomes[0]
+    assert (found.kind, found.message) == (Kind.NOT_COMPARED, "a draw")
+    assert (found.documented, found.executed) == ("0.5", printed)
+    assert not result.failed
+
+
+def test_elsewhere_the_cell_must_still_print() -> None:
+    page = page_of((expecting("0.5", reference_only="a draw"),), (expecting("good"),))
+    result = outcomes(page, notebook([], OK), away=True)
+    assert kinds(result) == [Kind.NO_OUTPUT, Kind.VERIFIED]
+
+
+def test_elsewhere_a_page_of_nothing_else_checks_nothing() -> None:
+    page = page_of((expecting("0.5", reference_only="a draw"),))
+    result = outcomes(page, notebook([("stdout", "0.5")]), away=True)
+    assert kinds(result) == [Kind.NOT_COMPARED, Kind.NOTHING_CHECKED]
+
+
+def test_what_holds_on_the_reference_alone_must_repeat() -> None:
+    page = page_of((expecting("0.5", reference_only="a draw"),))
+    runs = [notebook([("stdout", text)]) for text in ("0.5", "0.6")]
+    (found,) = compare_runs(page, *runs, Execution(frozenset({0})))
+    assert found.kind is Kind.UNREPEATABLE
+
+
+@pytest.mark.parametrize(
+    ("reference", "environment", "same"),
+    [
+        ({"torch": "2.13.0", "system": "Linux"}, {"torch": "2.13.0", "system": "Linux"}, True),
+        ({"torch": "2.13.0", "system": "Linux"}, {"torch": "2.13.0", "system": "Darwin"}, False),
+        ({"torch": "2.13.0"}, {"torch": "2.12.0"}, False),
+        ({"torch": "2.13.0"}, {"system": "Darwin"}, True),
+        (None, {"device": "cpu"}, True),
+        (None, {"device": "cuda:0"}, False),
+    ],
+)
+def test_the_reference_is_what_an_environment_is_held_against(
+    reference: dict[str, str] | None, environment: dict[str, str], *, same: bool
+) -> None:
+    for policy in (None, *Policy):
+        assert Settings(policy, reference).is_reference(environment) is same
 
 
 def test_runs_are_compared_but_for_what_is_unchecked() -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import platform
 import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from small_book import cell
 
 from selfattn.drift.kinds import Kind
 
@@ -212,6 +214,32 @@ def test_reader_sees_what_was_stored_of_a_cell_that_was_not_reached(
     built = book.build(builder="html")
     html = (built.outdir / "stored-forms.html").read_text("utf-8")
     assert html.index("ZeroDivisionError") < html.index("Not executed") < html.index("stored 0.75")
+
+
+@pytest.mark.parametrize("printed", [0.5, 0.25])
+@pytest.mark.parametrize("there", [True, False])
+def test_what_holds_on_the_reference_alone(
+    printed: float, make_book: Callable[[], Book], *, there: bool
+) -> None:
+    only = ":reference-only: other systems draw other numbers\n\n0.5"
+    book = make_book()
+    book.write("index.md", "# Page", cell("print(1)", "1"), cell(f"print({printed})", only))
+    reference = {"python": platform.python_version() if there else "2.7"}
+    book.configure(drift_policy="auto", drift_reference=reference)
+    built = book.build(builder="html")
+    html = (built.outdir / "index.html").read_text("utf-8")
+    if there:
+        assert built.status == (printed != 0.5)
+        words = "It holds on the reference environment alone: other systems draw other numbers."
+        assert (words in html) is (printed == 0.5)
+    else:
+        assert built.status == 0
+        assert built.last.startswith(
+            "1 output verified on 1 page, 1 not compared away from the reference environment ("
+        )
+        assert "not compared here: other systems draw other numbers" in html
+        assert 'class="drift-mark drift-not-compared"' in html
+        assert str(printed) in html
 
 
 def test_reader_sees_waivers_and_reasons(passed: Built) -> None:

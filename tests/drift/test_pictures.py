@@ -87,7 +87,7 @@ def test_stored_pictures_are_compared_where_the_cell_asks_for_it() -> None:
     assert outcome.kind is Kind.PICTURE
     assert "wanted are 0.98" in outcome.message
     elsewhere = checked(page, shown(drawn(at=30)), policy=Policy.PORTABLE)
-    assert [o.kind for o in elsewhere.outcomes] == [Kind.UNCHECKED, Kind.NOTHING_CHECKED]
+    assert [o.kind for o in elsewhere.outcomes] == [Kind.NOT_COMPARED, Kind.NOTHING_CHECKED]
 
 
 def test_a_page_names_the_files_of_its_pictures(tmp_path: Path) -> None:

@@ -159,12 +159,25 @@ def test_what_passed_is_listed_only_when_asked() -> None:
         ([Kind.UNCHECKED], Policy.EXACT, "nothing was checked"),
         ([], Policy.EXACT, "nothing was checked"),
         ([Kind.VERIFIED, Kind.UNCHECKED], Policy.EXACT, "1 output verified on 1 page, 1 unchecked"),
+        ([Kind.NOT_COMPARED], Policy.EXACT, "nothing was checked"),
+        (
+            [Kind.VERIFIED, Kind.NOT_COMPARED],
+            Policy.PORTABLE,
+            "1 output verified on 1 page, 1 not compared away from the reference environment (",
+        ),
         ([Kind.VERIFIED], Policy.STRUCTURE, "NOT VERIFIED: 1 output"),
     ],
 )
 def test_summary(outcomes: list[Kind], policy: Policy, text: str) -> None:
     results = [page(*(Outcome(kind, 1) for kind in outcomes), policy=policy)]
     assert summary(results).startswith(text)
+
+
+def test_what_is_not_compared_is_listed_with_its_reason() -> None:
+    left = Outcome(Kind.NOT_COMPARED, 5, cell=2, cell_line=3, message="a draw")
+    told = render([page(Outcome(Kind.VERIFIED, 1), left)])
+    assert ":5: not-compared in cell 2 (line 3):" in told
+    assert "\n    a draw\n" in told
 
 
 def test_structure_is_never_counted_as_verified() -> None:

@@ -168,9 +168,34 @@ def test_unchecked_needs_no_text(folder: Path) -> None:
     assert (found.unchecked, found.text) == ("a timing", "")
 
 
+def test_reference_only_keeps_its_text(folder: Path) -> None:
+    found = only(read(folder, CELL + expected(":reference-only: a draw", "0.5")))
+    assert (found.reference_only, found.text) == ("a draw", "0.5")
+
+
+@pytest.mark.parametrize(
+    ("other", "told"),
+    [
+        (":unchecked: a time", "what can't be checked holds nowhere: keep one of the two"),
+        (":name: draws", "elsewhere its numbers are not those that a sentence quotes: leave the"),
+    ],
+)
+@pytest.mark.parametrize("first", [0, 1])
+def test_what_contradicts_reference_only_is_a_problem(
+    other: str, told: str, first: int, folder: Path
+) -> None:
+    options = [":reference-only: a draw"]
+    options.insert(first, other)
+    page = read(folder, CELL + expected(*options, "0.5"))
+    (problem,) = page.problems
+    assert (problem.kind, problem.line) == (Kind.OPTION, 10 + first)
+    assert told in problem.message
+
+
 @pytest.mark.parametrize(
     "option",
     [
+        ":reference-only:",
         ":unknown: x",
         ":allow: 1 -> 2",
         ":allow: 1 -> 2 ( )",

@@ -1,0 +1,255 @@
+"""Causal attention and its heads as three PyTorch modules, listings 3.3 to 3.5.
+
+The book prints the classes from this file, so their bodies hold the computation and nothing else;
+what refuses bad input is added at the end.
+"""
+# The listings keep the book's last line, and a class's docstring speaks for its methods.
+# ruff: noqa: RET504, D102
+# The arguments and their order are those that readers of the chapter know.
+# ruff: noqa: PLR0913, PLR0917
+# Calling an nn.Module has the type Any, and a cast would be clutter in a listing.
+# mypy: disable-error-code="no-any-return"
+
+import torch
+from torch import nn
+
+from selfattn._checked import check_arguments, check_calls
+
+__all__ = ["CausalAttention", "MultiHeadAttention", "MultiHeadAttentionWrapper"]
+
+
+class CausalAttention(nn.Module):
+    r"""Self-attention in which no token sees what comes after it (listing 3.3).
+
+    .. math::
+
+        Z = \operatorname{dropout}\!\left(\operatorname{softmax}\!\left(
+                \frac{Q K^\top + M}{\sqrt{d_{\text{out}}}}\right)\right) V,
+        \qquad M_{ij} = \begin{cases} 0 & j \le i \\ -\infty & j > i \end{cases}
+
+    with :math:`Q = X W_q`, :math:`K = X W_k` and :math:`V = X W_v`, plus a bias each if asked for.
+    ``W_query``, ``W_key`` and ``W_value`` are ``nn.Linear`` layers made in this order. ``mask`` is
+    a buffer: it moves with the module and is saved with it, and no optimiser changes it. It is
+    True where a query must not look.
+
+    Called with ``x`` of shape ``(..., T, d_in)``, in the parameters' dtype and on their device, the
+    module returns one context vector for each token, shape ``(..., T, d_out)``. ``T`` may be
+    anything up to ``context_length``. In training mode, and there alone, each attention weight is
+    set to zero with the probability ``dropout``, and the others are divided by ``1 - dropout``. In
+    float16 a score that exceeds 65504 before it is scaled makes its row NaN; bfloat16 has the range
+    of float32.
+
+    Args:
+        d_in: The number of features of a token.
+        d_out: The number of features of a query, a key, a value and a context vector.
+        context_length: The largest number of tokens; the mask has as many rows and columns.
+        dropout: The probability, from 0 to 1, with which training drops an attention weight.
+        qkv_bias: Whether the projections add a learned vector.
+
+    Raises:
+        TypeError: If a size is no integer, ``dropout`` no number or ``qkv_bias`` no bool; in the
+            call, if ``x`` is no floating-point tensor or its dtype is not the parameters'.
+        ValueError: If a size is less than 1 or ``dropout`` is not from 0 to 1; in the call, if
+            ``x`` has fewer than two dimensions, no tokens, more tokens than ``context_length`` or
+            another last dimension than ``d_in``, or is on another device.
+
+    Examples:
+        Queries of zero give equal weights to all tokens that a query may see. The values are 3, 7
+        and 11, so the context vectors are the means of the first, the first two and all three.
+
+        >>> import torch
+        >>> from selfattn import CausalAttention
+        >>> ca = CausalAttention(d_in=2, d_out=1, context_length=3, dropout=0.0)
+        >>> _ = torch.nn.init.zeros_(ca.W_query.weight)
+        >>> _ = torch.nn.init.ones_(ca.W_value.weight)
+        >>> ca(torch.tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]))
+        tensor([[3.],
+                [5.],
+                [7.]], grad_fn=<MmBackward0>)
+
+    References:
+        Raschka, Build a Large Language Model (From Scratch), section 3.5.3, listing 3.3.
+        Vaswani et al. (2017), Attention Is All You Need, section 3.2.3.
+    """
+
+    mask: torch.Tensor
+
+    def __init__(
+        self,
+        d_in: int,
+        d_out: int,
+        context_length: int,
+        dropout: float,
+        qkv_bias: bool = False,
+    ) -> None:
+        super().__init__()
+        self.W_query = nn.Linear(d_in, d_out, bias=qkv_bias)
+        self.W_key = nn.Linear(d_in, d_out, bias=qkv_bias)
+        self.W_value = nn.Linear(d_in, d_out, bias=qkv_bias)
+        self.dropout = nn.Dropout(dropout)
+        ahead = torch.ones(context_length, context_length).triu(diagonal=1)
+        self.register_buffer("mask", ahead.bool())
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        num_tokens = x.shape[-2]
+        keys = self.W_key(x)  # (..., T, d_out)
+        queries = self.W_query(x)
+        values = self.W_value(x)
+        attn_scores = queries @ keys.transpose(-2, -1)  # (..., T, T)
+        mask = self.mask[:num_tokens, :num_tokens]
+        attn_scores = attn_scores.masked_fill(mask, -torch.inf)
+        attn_weights = torch.softmax(attn_scores / keys.shape[-1] ** 0.5, dim=-1)
+        attn_weights = self.dropout(attn_weights)
+        context_vecs = attn_weights @ values  # (..., T, d_out)
+        return context_vecs
+
+
+class MultiHeadAttentionWrapper(nn.Module):
+    r"""Several causal attentions side by side, one after the other computed (listing 3.4).
+
+    .. math::
+
+        Z = \bigl[\, Z^{(1)} \;\; Z^{(2)} \;\cdots\; Z^{(h)} \,\bigr]
+
+    where :math:`Z^{(n)}` are the context vectors of head :math:`n`, a
+    :class:`~selfattn.causal.CausalAttention` with weights of its own. ``heads`` is the list of them, made
+    in this order.
+
+    Called with ``x`` of shape ``(..., T, d_in)``, the module returns one context vector for each
+    token, shape ``(..., T, num_heads * d_out)``: the heads' side by side. All else is as in
+    :class:`~selfattn.causal.CausalAttention`.
+
+    Args:
+        d_in: The number of features of a token.
+        d_out: The number of features of a context vector of a single head.
+        context_length: The largest number of tokens.
+        dropout: The probability, from 0 to 1, with which training drops an attention weight.
+        num_heads: The number of heads.
+        qkv_bias: Whether the projections add a learned vector.
+
+    Raises:
+        TypeError: As :class:`~selfattn.causal.CausalAttention`.
+        ValueError: As :class:`~selfattn.causal.CausalAttention`, and if ``num_heads`` is less than 1.
+
+    Examples:
+        >>> import torch
+        >>> from selfattn import MultiHeadAttentionWrapper
+        >>> mha = MultiHeadAttentionWrapper(3, 2, context_length=6, dropout=0.0, num_heads=5)
+        >>> mha(torch.rand(7, 4, 3)).shape
+        torch.Size([7, 4, 10])
+
+    References:
+        Raschka, Build a Large Language Model (From Scratch), section 3.6.1, listing 3.4.
+        Vaswani et al. (2017), Attention Is All You Need, section 3.2.2.
+    """
+
+    def __init__(
+        self,
+        d_in: int,
+        d_out: int,
+        context_length: int,
+        dropout: float,
+        num_heads: int,
+        qkv_bias: bool = False,
+    ) -> None:
+        super().__init__()
+        self.heads = nn.ModuleList(
+            CausalAttention(d_in, d_out, context_length, dropout, qkv_bias)
+            for _ in range(num_heads)
+        )
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.cat([head(x) for head in self.heads], dim=-1)
+
+
+class MultiHeadAttention(nn.Module):
+    r"""Causal attention with several heads, all computed at once (listing 3.5).
+
+    .. math::
+
+        Z = \bigl[\, Z^{(1)} \;\; Z^{(2)} \;\cdots\; Z^{(h)} \,\bigr]\, W_o + b_o
+
+    Queries, keys and values are projected once, with ``d_out`` features, and cut into
+    ``num_heads`` heads of ``d_out / num_heads`` features. Each head computes causal attention as
+    :class:`~selfattn.causal.CausalAttention` does, scaled by the square root of its own number of
+    features; the joined heads go through the layer ``out_proj``, which has a bias.
+
+    ``W_query``, ``W_key``, ``W_value`` and ``out_proj`` are ``nn.Linear`` layers made in this
+    order, and ``mask`` is a buffer, True where a query must not look.
+
+    Called with ``x`` of shape ``(..., T, d_in)``, the module returns one context vector for each
+    token, shape ``(..., T, d_out)``. All else is as in :class:`~selfattn.causal.CausalAttention`.
+
+    Args:
+        d_in: The number of features of a token.
+        d_out: The number of features of a context vector, a multiple of ``num_heads``.
+        context_length: The largest number of tokens.
+        dropout: The probability, from 0 to 1, with which training drops an attention weight.
+        num_heads: The number of heads.
+        qkv_bias: Whether the projections of queries, keys and values add a learned vector.
+
+    Raises:
+        TypeError: As :class:`~selfattn.causal.CausalAttention`.
+        ValueError: As :class:`~selfattn.causal.CausalAttention`, and if ``num_heads`` is less than 1 or
+            doesn't divide ``d_out``.
+
+    Examples:
+        One layer of the small GPT-2, but for the biases of its projections:
+
+        >>> import torch
+        >>> from selfattn import MultiHeadAttention
+        >>> mha = MultiHeadAttention(768, 768, context_length=1024, dropout=0.0, num_heads=12)
+        >>> sum(parameter.numel() for parameter in mha.parameters())
+        2360064
+        >>> mha(torch.rand(2, 5, 768)).shape
+        torch.Size([2, 5, 768])
+
+    References:
+        Raschka, Build a Large Language Model (From Scratch), section 3.6.2, listing 3.5.
+        Vaswani et al. (2017), Attention Is All You Need, section 3.2.2.
+    """
+
+    mask: torch.Tensor
+
+    def __init__(
+        self,
+        d_in: int,
+        d_out: int,
+        context_length: int,
+        dropout: float,
+        num_heads: int,
+        qkv_bias: bool = False,
+    ) -> None:
+        super().__init__()
+        self.num_heads = num_heads
+        self.head_dim = d_out // num_heads
+        self.W_query = nn.Linear(d_in, d_out, bias=qkv_bias)
+        self.W_key = nn.Linear(d_in, d_out, bias=qkv_bias)
+        self.W_value = nn.Linear(d_in, d_out, bias=qkv_bias)
+        self.out_proj = nn.Linear(d_out, d_out)
+        self.dropout = nn.Dropout(dropout)
+        ahead = torch.ones(context_length, context_length).triu(diagonal=1)
+        self.register_buffer("mask", ahead.bool())
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        *batch, num_tokens, _ = x.shape
+        heads = (*batch, num_tokens, self.num_heads, self.head_dim)
+        keys = self.W_key(x).view(heads).transpose(-3, -2)  # (..., heads, T, head_dim)
+        queries = self.W_query(x).view(heads).transpose(-3, -2)
+        values = self.W_value(x).view(heads).transpose(-3, -2)
+        attn_scores = queries @ keys.transpose(-2, -1)  # (..., heads, T, T)
+        mask = self.mask[:num_tokens, :num_tokens]
+        attn_scores = attn_scores.masked_fill(mask, -torch.inf)
+        attn_weights = torch.softmax(attn_scores / self.head_dim**0.5, dim=-1)
+        attn_weights = self.dropout(attn_weights)
+        context_vecs = attn_weights @ values  # (..., heads, T, head_dim)
+        context_vecs = context_vecs.transpose(-3, -2).contiguous()
+        return self.out_proj(context_vecs.flatten(-2))  # (..., T, d_out)
+
+
+# Neither a base class nor a decorator, as in selfattn.modules. The wrapper's heads check its input.
+check_arguments(CausalAttention)
+check_calls(CausalAttention)
+check_arguments(MultiHeadAttentionWrapper)
+check_arguments(MultiHeadAttention, split=True)
+check_calls(MultiHeadAttention)
