@@ -10,6 +10,8 @@ import build_cost_trace
 import captioned
 import cost_trace
 import drawings
+import drawings_across
+import drawings_block
 import drawings_build_cost
 import drawings_cache
 import drawings_cost
@@ -40,6 +42,8 @@ if TYPE_CHECKING:
 
 DRAWINGS = (
     drawings.DRAWINGS
+    | drawings_across.DRAWINGS
+    | drawings_block.DRAWINGS
     | drawings_build_cost.DRAWINGS
     | drawings_cache.DRAWINGS
     | drawings_cost.DRAWINGS
@@ -58,7 +62,8 @@ DEPENDENCIES = (
     *(attention_trace, cost_trace, plane_trace, roles_trace, scaling_trace, training_trace),
     *(drawings, drawings_cost, drawings_devices, drawings_landing, drawings_plane, drawings_roles),
     *(drawings_scaling, drawings_training, svg),
-    *(page_trace, drawings_cache, drawings_masks, drawings_positions),
+    *(page_trace, drawings_across, drawings_block, drawings_cache),
+    *(drawings_masks, drawings_positions),
     *(drawings_heads, heads_trace),
     *(causal, examples, functional, modules),
 )

@@ -32,7 +32,7 @@ class PageTrace:
         name, *places = path.split(".")
         number = self.made[name]
         for place in places:
-            number = number[int(place)]
+            number = number[int(place) if place.isdigit() else place]
         return float(number)
 
 
@@ -72,6 +72,8 @@ def _one_thread() -> Iterator[None]:
 
 def _plain(value: Any) -> Any:
     """Return tensors and lists as tuples of numbers, and any other value as it is."""
+    if isinstance(value, dict):
+        return {name: _plain(part) for name, part in value.items()}
     if isinstance(value, torch.Tensor):
         value = value.tolist()
     return tuple(map(_plain, value)) if isinstance(value, list | tuple) else value
