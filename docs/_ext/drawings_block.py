@@ -43,15 +43,15 @@ def _around(board: Board, start: float, end: float) -> None:
     board.line(LEFT - 2, start, AROUND, start)
     board.line(AROUND, start, AROUND, end)
     board.arrow(AROUND, end, LEFT - 3, end)
-    board.text(AROUND + 22, end + 17, "+", size=18, css="fig-bold")
+    board.text(AROUND + 22, end - 6, "+", size=18, css="fig-bold")
 
 
 def _others(board: Board, y: float) -> None:
     """Show that here, and only here, the other words come in."""
     right = LEFT + 3 * CELL[0]
-    board.text(right + 44, y - 14, "other words", anchor="start", size=SMALL, css="role-weight")
-    for shift in (0.0, 12.0, 24.0):
-        board.arrow(right + 38, y - 18 - shift / 3, right - 26 + shift, y - 3, css="role-weight")
+    board.text(right + 22, y - 12, "other words", anchor="start", size=SMALL, css="role-weight")
+    for shift in (0.0, 14.0, 28.0):
+        board.arrow(right - 22 + shift, y - 24, right - 46 + shift, y - 3, css="role-weight")
 
 
 DRAWINGS: dict[str, Drawing] = {
