@@ -71,7 +71,7 @@ def _one_thread() -> Iterator[None]:
 
 
 def _plain(value: Any) -> Any:
-    """Return tensors and lists as tuples of numbers, and any other value as it is."""
+    """Return tensors and lists as nested numbers, and any other value as it is."""
     if isinstance(value, dict):
         return {name: _plain(part) for name, part in value.items()}
     if isinstance(value, torch.Tensor):
