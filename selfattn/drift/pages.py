@@ -48,7 +48,7 @@ from selfattn.drift.sources import DIRECTIVE, notebook_of_page, read_notebook, r
 from selfattn.drift.state import state_of
 from selfattn.drift.texts import changed_texts, note_dependencies, note_source
 from selfattn.drift.verify import Settings, chosen_policy, planned, report_origins
-from selfattn.drift.warned import listen, load_warned, save_warned
+from selfattn.drift.warned import keep_warned, listen, load_warned, save_warned
 from selfattn.drift.written import mark_written, outdated_outputs
 from selfattn.runner.choice import RUNNER_VARIABLE, chosen
 from selfattn.runner.extension import forget_pages, left_out, start, use_the_wait
@@ -122,6 +122,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("env-before-read-docs", _begin, priority=900)  # others may add pages
     app.connect("env-purge-doc", _forget)
     app.connect("env-updated", _note_read)
+    app.connect("env-updated", keep_warned)
     app.connect("env-updated", _fill_titles, priority=-sys.maxsize)  # before any page is written
     app.connect("env-get-updated", _rewrite)
     app.connect("doctree-resolved", _note_written)
@@ -280,6 +281,7 @@ def _outdated(
         to_run = [name for name in kept if name not in build.left]
         _begin_all(env, to_run, sorted(to_read & env.found_docs))
         to_read.update(_differing(app, env, to_run))
+        to_read |= changed_texts(env, state)  # by what has just been run: pictures, included files
     return sorted(to_read & env.found_docs)
 
 

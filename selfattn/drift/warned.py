@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,34 +17,48 @@ from sphinx.util.logging import NAMESPACE, get_node_location, is_suppressed_warn
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
+    from sphinx.environment import BuildEnvironment
 
-__all__ = ["listen", "load_warned", "save_warned"]
+__all__ = ["keep_warned", "listen", "load_warned", "save_warned"]
 
 
 class _Listener(logging.Handler):
-    """Collects the pages that warnings name."""
+    """Collects the files that warnings name, and the pages that were then being read."""
 
     def __init__(self, app: Sphinx) -> None:
         super().__init__(logging.WARNING)
         self.app = app
-        self.docnames: set[str] = set()
+        self.paths: set[str] = set()
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Note the page of a warning that counts."""
+        """Note the file of a warning that counts, and the page."""
         kind, subkind = getattr(record, "type", ""), getattr(record, "subtype", "")
         if is_suppressed_warning(kind, subkind, self.app.config.suppress_warnings):
             return
-        if docname := self._docname(getattr(record, "location", None)):
-            self.docnames.add(docname)
-
-    def _docname(self, location: object) -> str | None:
-        """Return the page of a location: a page and a line, a node, or a file and a line."""
-        if isinstance(location, tuple):
-            return str(location[0])
+        env = self.app.env
+        location = getattr(record, "location", None)
         if isinstance(location, nodes.Node):
             location = get_node_location(location)
-        path = str(location or "").partition(":")[0]
-        return path if path in self.app.env.all_docs else self.app.env.path2doc(path)
+        name = str(location[0] if isinstance(location, tuple) else location or "")
+        for docname in {name, env.current_document.docname} & env.found_docs:
+            self.paths.add(str(env.doc2path(docname)))
+        if name not in env.found_docs and (found := _LOCATION.fullmatch(name)):
+            self.paths.add(found[1])
+
+    def docnames(self) -> set[str]:
+        """Return the pages that were read from these files: their own, included, documented."""
+        env = self.app.env
+        read_from = {
+            docname: {env.doc2path(docname), *(Path(env.srcdir, name) for name in names)}
+            for docname in env.all_docs
+            for names in (env.dependencies.get(docname, ()),)
+        }
+        warned = {Path(env.srcdir, path) for path in self.paths}
+        return {docname for docname, paths in read_from.items() if paths & warned}
+
+
+_LOCATION = re.compile(r"(.+?)(?::docstring of .*|:\d*)?")
+"""A file, and a place in it: a path may have colons too."""
 
 
 def listen(app: Sphinx) -> None:
@@ -59,10 +74,22 @@ def load_warned(app: Sphinx) -> set[str]:
         return set()
 
 
-def save_warned(app: Sphinx, _exception: Exception | None) -> None:
-    """Keep the pages for the next build, however this one ends."""
+def keep_warned(app: Sphinx, _env: BuildEnvironment) -> None:
+    """Keep the pages of this build too before Sphinx keeps them as read: it may be ended."""
+    _save(app, load_warned(app) | _heard(app))
+
+
+def save_warned(app: Sphinx, exception: Exception | None) -> None:
+    """Keep the pages for the next build: those alone if this one has come to its end."""
+    _save(app, _heard(app) | (load_warned(app) if exception else set()))
+
+
+def _heard(app: Sphinx) -> set[str]:
     listeners = [h for h in logging.getLogger(NAMESPACE).handlers if isinstance(h, _Listener)]
-    docnames = set().union(*(each.docnames for each in listeners if each.app is app))
+    return set().union(*(each.docnames() for each in listeners if each.app is app))
+
+
+def _save(app: Sphinx, docnames: set[str]) -> None:
     if docnames or _place(app).exists():
         _place(app).write_text(json.dumps(sorted(docnames)), "utf-8")
 

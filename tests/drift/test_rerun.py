@@ -508,6 +508,56 @@ def test_a_warning_is_given_again_until_its_cause_is_mended(name: str, book: Boo
     assert book.build("-W", "--keep-going", builder="html").status == 0
 
 
+ELSEWHERE = {
+    "included, read": ("```{include} _part.md\n```", "{no-such-role}`x`", "no-such-role"),
+    "included, written": (
+        "```{include} _part.md\n```",
+        "```no-such-lexer\n1\n```",
+        "no-such-lexer",
+    ),
+    "docstring": ("```{eval-rst}\n.. autofunction:: faulty.f\n```", "", "docstring of faulty.f"),
+}
+
+
+@pytest.mark.parametrize("name", ELSEWHERE)
+def test_a_warning_about_another_file_is_given_again(name: str, book: Book) -> None:
+    text, part, says = ELSEWHERE[name]
+    extensions = ["myst_nb", "selfattn.drift", "sphinx.ext.autodoc"]
+    book.configure(extensions=extensions, exclude_patterns=["_*"])
+    (book.folder / "_part.md").write_text(part)
+    (book.folder / "faulty.py").write_text('def f():\n    """A *star."""\n')
+    book.write("page.md", text, cell("print(1)", "1"))
+    for _ in range(2):
+        built = book.build("-W", "--keep-going", builder="html")
+        assert built.status == 1
+        assert says in built.stderr
+
+
+def test_a_build_that_was_killed_has_its_warnings_given_again(book: Book) -> None:
+    book.write("page.md", WARNS["read"], cell("print(1)", "1"))
+    conf = book.folder / "conf.py"
+    settings = conf.read_text()
+    ended = "import os\ndef setup(app): "
+    ended += "app.connect('env-check-consistency', lambda *_: os.kill(os.getpid(), 9))\n"
+    conf.write_text(settings + ended)
+    assert book.build(builder="html").status == -9
+    conf.write_text(settings)
+    assert book.build("-W", "--keep-going", builder="html").status == 1
+
+
+def test_what_a_cell_writes_is_included_in_the_same_build(book: Book) -> None:
+    data, part = book.folder / "data.txt", book.folder / "_part.md"
+    for file in (data, part):
+        file.write_text("111")
+    book.configure(exclude_patterns=["_*"])
+    code = "new = open('data.txt').read()\nif open('_part.md').read() != new:\n"
+    book.write("page.md", cell(f"{code}    open('_part.md', 'w').write(new)\nprint(1)", "1"))
+    book.write("other.md", "```{include} _part.md\n```")
+    assert book.build(builder="html").status == 0
+    data.write_text("222")
+    assert "222" in (book.build(builder="html").outdir / "other.html").read_text("utf-8")
+
+
 def test_a_suppressed_warning_has_no_page_read_again(book: Book) -> None:
     book.configure(suppress_warnings=["toc.not_included", "myst.role_unknown"])
     book.write("page.md", WARNS["read"], cell("print(1)", "1"))
