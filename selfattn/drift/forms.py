@@ -10,7 +10,7 @@ from selfattn.drift.html_text import html_text, row_headers
 __all__ = ["html_differs", "latex_differs", "text_differs"]
 
 _DIGITS = r"(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?"
-_NUMBER = re.compile(rf"(?<![\w.)\]])-?{_DIGITS}|{_DIGITS}")
+_NUMBER = re.compile(rf"(?<![\w.)\]])-?(?:{_DIGITS}|(?:nan|inf)\b)|{_DIGITS}")
 _UNSIGNED = re.compile(rf"{_DIGITS}|-")
 _POWER_OF_TEN = re.compile(r"\s*\\(?:cdot|times)\s*10\^\{?(-?)(\d+)\}?")
 _MINUS = str.maketrans("\N{MINUS SIGN}", "-")
@@ -58,8 +58,8 @@ def text_differs(text: str, other: str, form: str = "Markdown") -> str:
 
 
 def _numbers(text: str) -> list[str]:
-    """Return the numbers in a text, in their order, with minus signs as code writes them."""
-    return _NUMBER.findall(text.translate(_MINUS))
+    """Return the numbers in a text, in their order, written as code writes them."""
+    return _NUMBER.findall(text.translate(_MINUS).lower())
 
 
 def _shortest(number: str) -> str:

@@ -135,6 +135,8 @@ TABLE = "<table><tr><th><th>a<th>b<tr><th>7<td>-0.5<td>2</table>"
         ("no number", "<b>none</b>", ""),
         ("0.5", "<b>&minus;0.5</b>", "the text has 0.5, the HTML has -0.5"),
         ("-0.5", "<b>&minus;0.5</b>", ""),
+        ("loss nan", "loss <b>inf</b>", "the text has nan, the HTML has inf"),
+        ("inf nan info", "<td>Inf<td>NaN<td>info", ""),
     ],
 )
 def test_html_has_the_numbers_of_the_text(text: str, html: str, message: str) -> None:
