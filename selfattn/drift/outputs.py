@@ -42,7 +42,7 @@ _WIDGETS = (
 )
 _DEFAULT_REPR = re.compile(r"<[\w.]+(?: object| at 0x[0-9a-fA-F]+)+>\s*")
 _DESCRIPTION = re.compile(r"<[^<>]*>\s*")
-_DRAWN_IN_HTML = re.compile(r"<(?:img|video|audio|canvas|embed|object)\b", re.IGNORECASE)
+_DRAWN_IN_HTML = re.compile(r"<(?:img|video|audio|canvas)\b", re.IGNORECASE)
 _ADDRESS = re.compile(r"\bat 0x[0-9a-fA-F]{6,}")
 """No object lies at fewer digits: `at 0x10` is what somebody has written."""
 # What stands straight before a path, `loss=0.5:` say, is no part of it.
