@@ -10,9 +10,10 @@ from selfattn.drift.html_text import html_text, row_headers
 __all__ = ["html_differs", "latex_differs", "text_differs"]
 
 _DIGITS = r"(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?"
-_NUMBER = re.compile(rf"(?<![\w.)\]])-?{_DIGITS}|{_DIGITS}")
+_NUMBER = re.compile(rf"(?<![\w.)\]])-?(?:{_DIGITS}|(?:nan|inf)\b)|{_DIGITS}")
 _UNSIGNED = re.compile(rf"{_DIGITS}|-")
 _POWER_OF_TEN = re.compile(r"\s*\\(?:cdot|times)\s*10\^\{?(-?)(\d+)\}?")
+_MINUS = str.maketrans("\N{MINUS SIGN}", "-")
 _WRAPPED = re.compile(r"(?m)\\\s*$")
 
 
@@ -28,12 +29,12 @@ def html_differs(text: str, html: str) -> str:
         'the text has 0.5, the HTML has 0.6'
 
     """
-    shown = _NUMBER.findall(html_text(html))
+    shown = _numbers(html_text(html))
     parts = len(_WRAPPED.findall(text)) + 1
     if parts == 1:
-        return _in_order(_NUMBER.findall(text), shown, "HTML")
-    repeated = _NUMBER.findall(row_headers(html)) * (parts - 1)
-    return _in_any_order(_NUMBER.findall(text), [*shown, *repeated], "HTML")
+        return _in_order(_numbers(text), shown, "HTML")
+    repeated = _numbers(row_headers(html)) * (parts - 1)
+    return _in_any_order(_numbers(text), [*shown, *repeated], "HTML")
 
 
 def latex_differs(text: str, latex: str) -> str:
@@ -47,13 +48,18 @@ def latex_differs(text: str, latex: str) -> str:
 
     """
     latex = _POWER_OF_TEN.sub(lambda m: f"e{m[1] or '+'}{m[2]:0>2}", latex)
-    ours, theirs = ([_shortest(each) for each in _UNSIGNED.findall(t)] for t in (text, latex))
-    return _in_any_order(ours, theirs, "LaTeX")
+    ours, theirs = (_UNSIGNED.findall(each.translate(_MINUS)) for each in (text, latex))
+    return _in_any_order([*map(_shortest, ours)], [*map(_shortest, theirs)], "LaTeX")
 
 
 def text_differs(text: str, other: str, form: str = "Markdown") -> str:
     """Say which numbers of a form that is text too are not those of the text, in their order."""
-    return _in_order(_NUMBER.findall(text), _NUMBER.findall(other), form)
+    return _in_order(_numbers(text), _numbers(other), form)
+
+
+def _numbers(text: str) -> list[str]:
+    """Return the numbers in a text, in their order, written as code writes them."""
+    return _NUMBER.findall(text.translate(_MINUS).lower())
 
 
 def _shortest(number: str) -> str:

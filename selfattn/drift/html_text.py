@@ -30,12 +30,26 @@ _LISTS = {"ol", "ul"}
 _LINES = {
     *("address", "article", "aside", "blockquote", "caption", "center", "dd", "details", "dialog"),
     *("div", "dl", "dt", "fieldset", "figcaption", "figure", "footer", "form", "h1", "h2", "h3"),
-    *("h4", "h5", "h6", "header", "hr", "legend", "li", "main", "nav", "ol", "option", "p", "pre"),
-    *("section", "summary", "tbody", "text", "tfoot", "thead", "ul"),
+    *("h4", "h5", "h6", "header", "hr", "legend", "li", "main", "nav", "ol", "optgroup", "option"),
+    *("p", "pre", "section", "summary", "tbody", "text", "tfoot", "thead", "ul"),
 }
-_AROUND = {"sup": ("^{", "}"), "sub": ("_{", "}"), "del": ("~", "~"), "s": ("~", "~")}
+_MATHEMATICS = (
+    *("mfrac", "mmultiscripts", "mover", "mroot", "msqrt", "msub", "msubsup", "msup"),
+    *("mtable", "mtd", "mtr", "munder", "munderover"),
+)
+"""What of MathML says how its parts belong together."""
+_AROUND = {
+    "sup": ("^{", "}"),
+    "sub": ("_{", "}"),
+    "button": ("[", "]"),
+    "textarea": ("[", "]"),
+    **dict.fromkeys(("del", "s", "strike"), ("~", "~")),
+    **dict.fromkeys(("mi", "mn", "mo", "ms", "mtext"), (" ", " ")),
+    **{tag: (f" {tag[1:]}(", ")") for tag in _MATHEMATICS},
+}
+_LABELLED = {"optgroup", "option"}
 _VALUES = {"input", "meter", "progress"}
-_ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{6,}\b")
+_ADDRESS = re.compile(r"\bat 0x[0-9a-fA-F]{6,}\b")
 _PAGE = re.compile(r"\s*data:text/html(?P<options>[^,]*),(?P<page>.*)", re.DOTALL | re.IGNORECASE)
 _KEPT = str.maketrans({" ": "\ue000", "\t": "\ue001", "\n": "\ue002"})
 _SHOWN = str.maketrans({"\ue000": " ", "\ue001": "\t", "\ue002": "⏎"})
@@ -92,7 +106,7 @@ class _Reader(HTMLParser):
         """Begin a line, a row or a cell, or to hide."""
         given = dict(attrs)
         self._drawings += tag == "svg"
-        if self._hides(tag):
+        if self._hides(tag) and "shadowrootmode" not in given:
             self._hidden.append(tag)
             self._frame(given)
         elif tag in _CELLS:
@@ -104,10 +118,13 @@ class _Reader(HTMLParser):
         elif tag in _LINES:
             self._end_line()
             self._begin_block(tag, given)
+            self._say(f"[{given['label']}]" if tag in _LABELLED and given.get("label") else "")
         elif tag == "br":
             self._end_line()
         elif tag in _AROUND:
             self._say(_AROUND[tag][0])
+        elif tag == "tspan" and given.keys() & {"x", "y", "dx", "dy"}:
+            self._say(" ")
         elif tag == "img" and given.get("alt"):
             self._say(f"[{given['alt']}]")
         elif tag in _VALUES and (given.get("value") or given.get("placeholder")):
@@ -149,6 +166,11 @@ class _Reader(HTMLParser):
         for line in rest:
             self._end_line()
             self._say(line)
+
+    def unknown_decl(self, data: str) -> None:
+        """Keep what a drawing has in ``<![CDATA[...]]>``; elsewhere browsers show nothing of it."""
+        if self._drawings and data.startswith("CDATA["):
+            self.handle_data(data.removeprefix("CDATA["))
 
     def _hides(self, tag: str) -> bool:
         return tag in _UNSEEN or (tag in _UNSEEN_IN_SVG and self._drawings > 0)
@@ -272,7 +294,7 @@ def _number(text: str | None) -> int:
 
 def _repeatable(text: str) -> str:
     """Return a text with what differs in each run made the same."""
-    return _UUID.sub("UUID", _ADDRESS.sub("0x0", text))
+    return _UUID.sub("UUID", _ADDRESS.sub("at 0x0", text))
 
 
 class _IndexReader(_Reader):

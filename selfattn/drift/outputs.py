@@ -42,7 +42,9 @@ _WIDGETS = (
 )
 _DEFAULT_REPR = re.compile(r"<[\w.]+(?: object| at 0x[0-9a-fA-F]+)+>\s*")
 _DESCRIPTION = re.compile(r"<[^<>]*>\s*")
-_ADDRESS = re.compile(r"\bat 0x[0-9a-fA-F]+")
+_DRAWN_IN_HTML = re.compile(r"<(?:img|video|audio|canvas)\b", re.IGNORECASE)
+_ADDRESS = re.compile(r"\bat 0x[0-9a-fA-F]{6,}")
+"""No object lies at fewer digits: `at 0x10` is what somebody has written."""
 # What stands straight before a path, `loss=0.5:` say, is no part of it.
 _KERNEL_FOLDER = re.compile(
     r"(?<![\w.])(?:[A-Za-z]:\\[^\n'\":=,;<>()]*\\|/(?:[^\s'\":=,;<>()]*/)?)ipykernel_\d+[/\\]"
@@ -225,6 +227,7 @@ class _Reader:
             self._pictures += not (scripted or picture) and any(m != "text/plain" for m in data)
             return
         self._values.append(value)
+        self._pictures += len(_DRAWN_IN_HTML.findall(data.get("text/html", "")))
         self._pieces.append((Stream.VALUE, _named(name, value.text)))
         for mime, source in value.forms:
             stream, read, _ = _FORMS[mime]

@@ -25,6 +25,8 @@ _USAGE = re.compile(r"(?:^|(?<=\n))UsageError: [^\n]*\n?\Z")
 _GROUP = "  + Exception Group Traceback (most recent call last):\n"
 _MARGIN = re.compile(r"(?P<indent> +)\| ?(?P<text>.*)")
 _SEPARATOR = re.compile(r" +(?:\+-)?\+-{16}(?: (?:\d+|\.\.\.) -{16}|-{20})")
+_END = "+" + 36 * "-"
+"""After it no frames come: the group has ended, or its next member begins."""
 _MEMBER_HEADER = re.compile(r"(?:Exception Group )?Traceback \(most recent call last\):")
 
 
@@ -110,7 +112,7 @@ def _members(lines: Sequence[str]) -> Iterator[str]:
     in_frames = True
     for line, next_line in pairwise([*lines, ""]):
         if _SEPARATOR.fullmatch(line):
-            in_frames = True
+            in_frames = not line.endswith(_END)
             continue
         margin = _MARGIN.fullmatch(line)
         text = margin["text"] if margin else line

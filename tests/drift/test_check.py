@@ -91,10 +91,14 @@ def kinds(result: PageResult) -> list[Kind]:
         ([expecting("E: m", raises="F")], [("error", "E: m")], [Kind.NOT_RAISED]),
         ([expecting("good", raises="E")], OK, [Kind.NOT_RAISED]),
         ([expecting("", raises="E")], [("error", "E: m")], [Kind.EMPTY]),
-        ([expecting("<f at 0x7f>")], [("stdout", "<f at 0x7f>")], [Kind.ADDRESS, Kind.VERIFIED]),
+        (
+            [expecting("<f at 0x7f19f0>")],
+            [("stdout", "<f at 0x7f19f0>")],
+            [Kind.ADDRESS, Kind.VERIFIED],
+        ),
         (
             [expecting("", unchecked="an address")],
-            [("stdout", "<f at 0x7f>")],
+            [("stdout", "<f at 0x7f19f0>")],
             [Kind.UNCHECKED, Kind.NOTHING_CHECKED],
         ),
     ],
@@ -378,6 +382,7 @@ def stored(text: str) -> NotebookNode:
         ("<A at 0x7f6b9486f0a0> 0.5", "<A at 0x7f19f000> 0.6", [Kind.DRIFT]),
         ("<A at 0x7f6b9486f0a0> 0.5", "<B at 0x7f6b9486f0a0> 0.5", [Kind.DRIFT]),
         ("the flag 0x7f", "the flag 0x7e", [Kind.DRIFT]),
+        ("jump at 0x10", "jump at 0x20", [Kind.DRIFT]),
     ],
 )
 def test_addresses_that_a_notebook_stored_say_nothing(

@@ -291,6 +291,7 @@ def test_each_module_is_alone(folder: Path, capfd: pytest.CaptureFixture[str]) -
     assert ("unreadable", 8) in [(kind, line) for kind, line, _ in told["f_malformed"]]
     assert good in told["f_malformed"]
     assert [(kind, line) for kind, line, _ in told["g_killed"]] == [("dead-kernel", 5)]
+    assert "the rest was not run" in told["g_killed"][0][2]
     assert ("verified", 10, "") in told["h_hidden"]
     assert "i_silent" not in told
     assert [kind for kind, _, _ in told["j_talks"]] == ["drift"]

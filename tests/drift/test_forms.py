@@ -47,6 +47,11 @@ from selfattn.drift.html_text import html_text, row_headers
         ("<table><tr><td>x<td><pre>\n a  1\n   2</pre><td>b</table>", "x |  a  1⏎   2 | b"),
         ("<td>1</td>", "1"),
         ("&lt;f at 0x7f3a12b4c0&gt;", "<f at 0x0>"),
+        ("CRC 0xdeadbeef", "CRC 0xdeadbeef"),
+        ("<svg><text><![CDATA[0.5]]></text></svg><![CDATA[2]]>", "0.5"),
+        ("<div><template shadowrootmode=open>0.5</template></div>", "0.5"),
+        ("<select><optgroup label=5><option label=6></select>", "[5]\n[6]"),
+        ("<strike>12</strike>", "~12~"),
         ("1b4e28ba-2fa1-11d2-883f-0016d3cca427", "UUID"),
         ("<table id='T_3f2a1'><tr><td id='T_3f2a1_row0_col0'>1</table>", "1"),
         ("<td colspan='many'>1", "1"),
@@ -65,6 +70,12 @@ def test_html_is_read_as_a_reader_sees_it(html: str, text: str) -> None:
         ("<table><tr><td>1<tr><td>2</table>", "<table><tr><td>1<td>2</table>"),
         ("<p>1<p>2", "12"),
         ("x<sup>2</sup>", "x2"),
+        ("<mfrac><mn>1</mn><mn>23</mn></mfrac>", "<mfrac><mn>12</mn><mn>3</mn></mfrac>"),
+        ("<msup><mi>x</mi><mn>2</mn></msup>", "<msub><mi>x</mi><mn>2</mn></msub>"),
+        ("<msqrt><mn>2</mn></msqrt>", "<mn>2</mn>"),
+        ("<button>1</button><button>23</button>", "<button>12</button><button>3</button>"),
+        ("<textarea>1</textarea><textarea>23</textarea>", "<textarea>123</textarea>"),
+        ("<svg><text>1<tspan x=9>23</tspan></text></svg>", "<svg><text>123</text></svg>"),
         ("<table><tr><td colspan=2>1<td>2</table>", "<table><tr><td>1<td colspan=2>2</table>"),
     ],
 )
@@ -122,6 +133,10 @@ TABLE = "<table><tr><th><th>a<th>b<tr><th>7<td>-0.5<td>2</table>"
         ("a \\\n7 -0.5 \n\nb\n7 2", TABLE, ""),
         ("a \\\n7 -0.5 \n\nb\n7 3", TABLE, "the text has 3, the HTML has 2"),
         ("no number", "<b>none</b>", ""),
+        ("0.5", "<b>&minus;0.5</b>", "the text has 0.5, the HTML has -0.5"),
+        ("-0.5", "<b>&minus;0.5</b>", ""),
+        ("loss nan", "loss <b>inf</b>", "the text has nan, the HTML has inf"),
+        ("inf nan info", "<td>Inf<td>NaN<td>info", ""),
     ],
 )
 def test_html_has_the_numbers_of_the_text(text: str, html: str, message: str) -> None:
@@ -143,6 +158,7 @@ def test_html_has_the_numbers_of_the_text(text: str, html: str, message: str) ->
         ("-1.50000000000000e+20", r"-1.5 \cdot 10^{20}", ""),
         ("Matrix([[1, 2], [-3, 4]])", r"\begin{matrix}1 & 2\\-3 & 4\end{matrix}", ""),
         ("1.0e-5*x", r"1.0 \cdot 10^{-6} x", "the text has 1e-05, the LaTeX has 1e-06"),
+        ("x", "\N{MINUS SIGN}x", "the text has none more, the LaTeX has -"),
         ("x**(1/3)", r"\sqrt[3]{x}", "the text has 1, the LaTeX has none more"),
     ],
 )

@@ -86,6 +86,7 @@ def test_error_without_a_message_is_its_name() -> None:
         ({"image_png": "iVBOR", "text_plain": "<Figure>"}, 1, 0),
         ({"image_svg+xml": "<svg/>"}, 1, 0),
         ({"text_html": "<b/>"}, 1, 0),
+        ({"text_html": "<img src=a.png>"}, 1, 0),
         ({"application_vnd.jupyter.widget-view+json": "{}", "text_plain": "Slider()"}, 0, 1),
         ({"application_javascript": "1"}, 0, 1),
     ],
@@ -95,6 +96,11 @@ def test_what_is_no_text_is_counted(data: dict[str, str], pictures: int, widgets
     assert (found.pictures, found.widgets) == (pictures, widgets)
     assert found.select(Stream.ALL) == ""
     assert found.parts == ()
+
+
+def test_pictures_in_html_are_counted_with_what_is_read() -> None:
+    found = printed([shown(text_html="Loss<img src=a.png><video src=b></video><IMG src=c>")])
+    assert (found.pictures, found.select(Stream.VALUE)) == (3, "Loss\n")
 
 
 def test_displayed_html_is_read_by_its_words() -> None:
@@ -129,6 +135,7 @@ def test_parts_name_the_streams_that_say_something() -> None:
         ("<function f at 0X7F>", ""),
         ("the flag 0x7f, looked at", ""),
         ("flat 0x7f", ""),
+        ("jump at 0x10", ""),
         ("", ""),
     ],
 )
@@ -154,7 +161,7 @@ STYLER = "<pandas.io.formats.style.Styler at 0x7f6b9486f0a0>"
         ({"text_plain": "<A at 0x7f> x", "text_html": "x"}, Stream.VALUE, "<A at 0x7f> x\n"),
         ({"image_png": "iVBOR", "text_plain": "<Figure size 9x9>"}, Stream.VALUE, ""),
         (
-            {"image_png": "iVBOR", "text_plain": "<F 9x9 at 0x7F>"},
+            {"image_png": "iVBOR", "text_plain": "<F 9x9 at 0x7F19F0>"},
             Stream.PICTURE,
             "<F 9x9 at 0x0>\n",
         ),

@@ -149,3 +149,8 @@ def _written(error: Exception) -> str:
 )
 def test_usage_errors_end_stderr(text: str, split: tuple[str, str]) -> None:
     assert split_native_error(text) == split
+
+
+def test_what_goes_to_stderr_after_a_group_is_compared() -> None:
+    group = _written(ExceptionGroup("two", [ValueError(1), ExceptionGroup("in", [KeyError(2)])]))
+    assert split_native_error(f"{group}  loss 0.5\n")[1].endswith("\n  loss 0.5")

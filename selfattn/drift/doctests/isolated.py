@@ -162,7 +162,8 @@ def _result(job: _Job, status: int | None) -> PageResult:
     outcomes = [message for message in messages if isinstance(message, Outcome)]
     lines = [message for message in messages if isinstance(message, int)]
     last = job.log.read_text("utf-8", "replace").splitlines()[-_LAST_LINES:]
-    told = "\n".join([f"the process ended with status {status} before its examples did", *last])
+    ended = f"the process ended with status {status} before its examples did: the rest was not run"
+    told = "\n".join([ended, *last])
     outcomes.append(Outcome(Kind.DEAD_KERNEL, lines[-1] if lines else 1, message=told))
     return PageResult(job.file, tuple(outcomes), cells=len(lines), examples=True)
 
