@@ -51,3 +51,8 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     """Pass by the tests in a browser, unless the command line names them."""
     named = any("browser" in Path(word.split("::")[0]).parts for word in config.args)
     return True if collection_path == BROWSER and not named else None
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Let the tests of devices begin: autograd counts devices when it first runs in a process."""
+    items.sort(key=lambda item: item.path.name != "test_devices.py")

@@ -35,7 +35,12 @@ DRAWS_NOTHING = {
     "quantized::dropout": "it returns what it is given",
 }
 DRAWS_FROM_ITS_KEY = "_philox_"
-COMPILED_ONLY = {"inductor_prims::inductor_reserve_rng_state"}
+COMPILED_ONLY = {
+    "inductor_prims::inductor_reserve_rng_state",
+    "prims::inductor_lookup_seed",
+    "prims::inductor_randint",
+    "prims::inductor_random",
+}
 
 
 @pytest.fixture(scope="module")

@@ -2,16 +2,17 @@
 
 Sphinx goes by the times of sources, so it would leave a page as it is that was read again for its
 outputs alone, if the build that read it was ended before it wrote it, or wrote into another folder.
-A token in the folder tells whether it is still as it was left, or has been put back from a copy.
+A digest in the folder tells whether it is still as it was left, or has been put back from a copy.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import secrets
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from selfattn.drift.state import state_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -40,12 +41,12 @@ def mark_written(app: Sphinx, quoted: Mapping[str, Any], docnames: Iterable[str]
     kept = {name: what for name, what in {**written, **new}.items() if name in app.env.found_docs}
     if kept == written:
         return
-    place, token = _place(app), secrets.token_hex(8)
+    place, digest = _place(app), _digest(app, quoted)
     place.parent.mkdir(exist_ok=True)
     unfinished = place.with_suffix(".new")
-    unfinished.write_text(json.dumps({"token": token, "pages": kept}), "utf-8")
+    unfinished.write_text(json.dumps({"digest": digest, "pages": kept}), "utf-8")
     unfinished.replace(place)
-    Path(app.outdir, _MARK_FILE).write_text(f"{token}\n", "utf-8")
+    Path(app.outdir, _MARK_FILE).write_text(f"{digest}\n", "utf-8")
 
 
 def _now(app: Sphinx, quoted: Mapping[str, Any], docname: str) -> list[Any]:
@@ -56,13 +57,21 @@ def _load(app: Sphinx) -> dict[str, Any]:
     """Return what was written; nothing if that isn't what stands in the folder."""
     try:
         written = json.loads(_place(app).read_text("utf-8"))
-        token = Path(app.outdir, _MARK_FILE).read_text("utf-8").strip()
-        return dict(written["pages"]) if written["token"] == token else {}
+        digest = Path(app.outdir, _MARK_FILE).read_text("utf-8").strip()
+        return dict(written["pages"]) if written["digest"] == digest else {}
     except (OSError, ValueError, TypeError, KeyError):
         return {}
 
 
 _MARK_FILE = ".driftinfo"
+
+
+def _digest(app: Sphinx, quoted: Mapping[str, Any]) -> str:
+    """Return a digest of all that pages show: two builds of one source leave the same."""
+    state = state_of(app.env)
+    shown = {name: run.shown for name, run in state.runs.items()}
+    parts = [state.texts, shown, quoted]
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
 def _place(app: Sphinx) -> Path:

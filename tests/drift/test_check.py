@@ -205,13 +205,13 @@ def test_what_holds_on_the_reference_alone_is_compared_there_exactly() -> None:
 
 
 def test_what_holds_on_the_reference_alone_is_not_forgiven_as_rounding_there() -> None:
-    printed, full = ("0.1235", "0.12345001")
+    documented, printed, full = ("tensor(0.1234)", "tensor(0.1235)", "tensor(0.12345001)")
     runs: dict[str, Any] = {"policy": Policy.PORTABLE, "precise": notebook([("stdout", full)])}
     (plain,) = outcomes(
-        page_of((expecting("0.1234"),)), notebook([("stdout", printed)]), **runs
+        page_of((expecting(documented),)), notebook([("stdout", printed)]), **runs
     ).outcomes
     assert plain.kind is Kind.VERIFIED
-    only = page_of((expecting("0.1234", reference_only="a draw"),))
+    only = page_of((expecting(documented, reference_only="a draw"),))
     assert kinds(outcomes(only, notebook([("stdout", printed)]), **runs)) == [Kind.DRIFT]
 
 
