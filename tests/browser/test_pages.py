@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING
 
 import looking
 import pytest
+from website import moved
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from reader import Judge, Reader
     from website import Website
@@ -51,3 +53,14 @@ def test_a_page_is_light(
 def test_an_address_that_is_none_leads_back(reader: Reader, website: Website, judge: Judge) -> None:
     with reader.visit(f"{website.address}/no/such/page.html") as visit:
         judge(visit, looking.not_found(visit))
+
+
+def test_an_address_that_has_moved_leads_to_the_new_one(
+    reader: Reader, website: Website, site: Path
+) -> None:
+    assert (names := moved(site))
+    for name in names:
+        with reader.visit("about:blank") as visit:
+            visit.page.goto(website.page(name))
+            visit.page.wait_for_url(lambda url: url != website.page(name))
+            assert visit.page.locator("h1").inner_text().strip() != "This page has moved"

@@ -88,5 +88,18 @@ class Handler(BaseHTTPRequestHandler):
 
 def pages(site: Path) -> list[str]:
     """Return the names of a site's pages, as their addresses have them, without the ending."""
+    return [name for name in _all_pages(site) if not _leads_on(site, name)]
+
+
+def moved(site: Path) -> list[str]:
+    """Return the old names of pages, at which there is only what leads to the new ones."""
+    return [name for name in _all_pages(site) if _leads_on(site, name)]
+
+
+def _all_pages(site: Path) -> list[str]:
     files = sorted(path.relative_to(site).with_suffix("") for path in site.rglob("*.html"))
     return [path.as_posix() for path in files if not path.parts[0].startswith("_")]
+
+
+def _leads_on(site: Path, name: str) -> bool:
+    return 'http-equiv="refresh"' in (site / f"{name}.html").read_text("utf-8")
