@@ -346,7 +346,8 @@ def _begin(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None:
     """Do first what needs no outputs."""
     build = _BUILDS[env]
     build.read = [*docnames]
-    use_the_wait(app, docnames, build.begun)
+    if docnames:
+        use_the_wait(app, docnames, build.begun)
 
 
 def _forget(_app: Sphinx, env: BuildEnvironment, docname: str) -> None:
