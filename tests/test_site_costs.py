@@ -12,8 +12,10 @@ import torch
 from attention_trace import attention_trace
 from cost import figure
 from cost_trace import FILE, FORMS, cost_trace, rounded
-from the_book import TRACED
-from training_trace import CELL, PAGE, training_trace
+from the_book import DOCS, TRACED
+from training_trace import training_trace
+
+PAGE = DOCS / "companions" / "training.md"
 
 
 def shown(name: str) -> list[tuple[str, str]]:
@@ -72,11 +74,6 @@ def test_what_the_training_page_says_about_its_picture() -> None:
     assert moved[6:].max() > 0.5 > moved[:3].max()
     assert max(abs(entry) for matrix in trace.before for row in matrix for entry in row) <= 1 / 3
     assert query[6:].abs().max() > 1
-
-
-def test_cells_are_found_as_the_build_finds_them() -> None:
-    text = "```{code-cell} ipython3\na = 1\n```\n\n```{expected-output}\n1\n```\n"
-    assert CELL.findall(text + text) == ["a = 1\n", "a = 1\n"]
 
 
 def test_the_cost_figure_labels_the_last_point_of_each_curve() -> None:
