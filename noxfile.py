@@ -15,11 +15,15 @@ nox.options.reuse_existing_virtualenvs = True
 
 PYPROJECT = nox.project.load_toml("pyproject.toml")
 LIGHTHOUSE = "lighthouse@13.5.0"
-RECIPE = [Path("constraints.txt"), Path("pyproject.toml"), Path("noxfile.py")]
+CHECKER = Path("sphinx-drift")
+RECIPE = [
+    *(Path("constraints.txt"), Path("pyproject.toml"), Path("noxfile.py")),
+    CHECKER / "pyproject.toml",
+]
 
 
 def install(session: nox.Session, *groups: str) -> None:
-    """Install the package, editable, with what Sphinx and the groups need, through the constraints.
+    """Install book and checker, editable, with what Sphinx and the groups need, as constrained.
 
     An environment whose recipe has not changed since is left as it is.
     """
@@ -32,7 +36,8 @@ def install(session: nox.Session, *groups: str) -> None:
     # The build backend comes first, from the same pins, so that no build is isolated from them.
     session.install(*constrained, *PYPROJECT["build-system"]["requires"])
     tools = nox.project.dependency_groups(PYPROJECT, *groups)
-    session.install(*constrained, "--no-build-isolation", "--editable", ".[docs]", *tools)
+    ours = ("--editable", f"./{CHECKER}", "--editable", ".[docs]")
+    session.install(*constrained, "--no-build-isolation", *ours, *tools)
     # In a step of its own that `--no-install` skips together with the installation.
     session.run_install(
         "python", "-c", f"open({str(stamp)!r}, 'w').write({recipe!r})", log=False, silent=True
@@ -59,14 +64,14 @@ def settle(session: nox.Session) -> None:
 def docs(session: nox.Session) -> None:
     """Build and verify the book into docs/_build/html (after --: --device, --twice, Sphinx's)."""
     install(session)
-    sphinx = ("python", "-m", "selfattn.runner", "-n", "-W", "-j", "auto", "-b", "html")
+    sphinx = ("python", "-m", "sphinx_drift.run", "-n", "-W", "-j", "auto", "-b", "html")
     doctrees = ("-d", "docs/_build/doctrees")
     ours = argparse.ArgumentParser("nox -s docs --", allow_abbrev=False)
     ours.add_argument("--device", help="cpu, cuda, cuda:1, mps or auto")
     ours.add_argument("--twice", action="store_true", help="run each page twice")
     asked, given = ours.parse_known_args(session.posargs)
     twice = ["-D", "drift_twice=1"] if asked.twice else []
-    env = {"SELFATTN_DEVICE": asked.device} if asked.device else {}
+    env = {"DRIFT_DEVICE": asked.device} if asked.device else {}
     session.run(*sphinx, *doctrees, *twice, "docs", "docs/_build/html", *given, env=env)
 
 
@@ -74,9 +79,9 @@ def docs(session: nox.Session) -> None:
 def live(session: nox.Session) -> None:
     """Serve the book to this machine's browser; each save is built, verified and reloaded."""
     install(session)
-    watched = ("--watch", "selfattn", "--watch", "pyproject.toml")
+    watched = ("--watch", "selfattn", "--watch", "pyproject.toml", "--watch", str(CHECKER))
     session.run(
-        *("python", "-m", "selfattn.live", "docs", "docs/_build/live", *watched),
+        *("python", "-m", "sphinx_drift.live", "docs", "docs/_build/live", *watched),
         *session.posargs,
     )
 
@@ -85,9 +90,7 @@ def live(session: nox.Session) -> None:
 def doctest(session: nox.Session) -> None:
     """Run every example of the docstrings and the README, and verify what it prints."""
     install(session, "tests")
-    session.run(
-        "python", "-m", "selfattn.drift.doctests", "selfattn", "README.md", *session.posargs
-    )
+    session.run("python", "-m", "sphinx_drift.doctests", "selfattn", "README.md", *session.posargs)
 
 
 @nox.session
@@ -100,7 +103,7 @@ def lint(session: nox.Session) -> None:
     session.run("ruff", "check", ".")
     session.run("ruff", "format", "--check", ".")
     session.run("codespell")
-    prose = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs", "selfattn"]
+    prose = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs", "selfattn", str(CHECKER)]
     prose += ["docs/_data/recap.txt"]
     session.run("python", "tools/spelling.py", *prose)
 
@@ -109,7 +112,7 @@ def lint(session: nox.Session) -> None:
 def types(session: nox.Session) -> None:
     """Check types with mypy: the package strictly, noxfile and site as far as annotated."""
     install(session, "types")
-    session.run("mypy", "--strict", "selfattn")
+    session.run("mypy", "--strict", "selfattn", str(CHECKER / "sphinx_drift"))
     session.run("mypy", "noxfile.py", "docs/_ext")
 
 
@@ -147,7 +150,7 @@ def browser(session: nox.Session) -> None:
     """Use every page of the built book in Chromium, as readers do (after --: for pytest)."""
     look(session, "browser")
     # The live server, which one test uses, needs the standard library alone: nothing is installed.
-    here = {"PYTHONPATH": str(Path.cwd())}
+    here = {"PYTHONPATH": str(CHECKER.resolve())}
     session.run("pytest", "-n", "2", "tests/browser", *session.posargs, env=here)
 
 

@@ -99,11 +99,11 @@ def documented(book: Iterable[Page]) -> list[Page]:
 def write_sphinx(
     folder: Path, book: Sequence[Page], *, checked: bool, themed: bool = False
 ) -> None:
-    """Write a book for Sphinx: for MyST-NB alone, or with what `selfattn.drift` checks.
+    """Write a book for Sphinx: for MyST-NB alone, or with what `sphinx_drift` checks.
 
     It has sphinx-book-theme, or this book's theme.
     """
-    extensions = ["myst_nb", "selfattn.drift"] if checked else ["myst_nb"]
+    extensions = ["myst_nb", "sphinx_drift"] if checked else ["myst_nb"]
     extensions += THEMED if themed else ()
     theme = "selfattn" if themed else "sphinx_book_theme"
     folder.mkdir(parents=True)

@@ -296,7 +296,7 @@ class Bench:
             copy_of_docs(folder) if book == THIS else source(self._setup, kind, book),
             folder / "out",
             SAVED[book],
-            self._variables | {"SELFATTN_RUNNER": "fork" if what == "live" else "jupyter"},
+            self._variables | {"DRIFT_RUNNER": "fork" if what == "live" else "jupyter"},
             self._setup.workspace / "log",
         )
         clear(served.out)

@@ -78,7 +78,7 @@ def _sphinx(kind: str, *options: str, own: str = "") -> Callable[[Setup, str, Pa
         folder = ROOT / "docs" if book == THIS else source(setup, kind, book, own)
         given = [setup.jobs if option == JOBS else option for option in options]
         made = ("-d", str(out / "doctrees"), str(folder), str(out / "html"))
-        module = "sphinx" if kind == "stock" else "selfattn.runner"
+        module = "sphinx" if kind == "stock" else "sphinx_drift.run"
         return [sys.executable, "-m", module, "-b", "html", *given, *made]
 
     return command
@@ -156,7 +156,7 @@ def _ours(name: str, runner: str, *options: str, kind: str = "themed") -> Compet
         name,
         _sphinx(kind, "-j", JOBS, *options, own=name if page else ""),
         _unexecuted if runner == "off" else _checked,
-        {"SELFATTN_RUNNER": runner},
+        {"DRIFT_RUNNER": runner},
         ours=True,
         rebuilds=again or page,
         change=change if page else None,
@@ -178,7 +178,7 @@ COMPETITORS = {
             "jupyter",
             _sphinx("checked", "-j", "2"),
             _checked,
-            {"SELFATTN_RUNNER": "jupyter"},
+            {"DRIFT_RUNNER": "jupyter"},
             ours=True,
         ),
         Competitor("stock-j1", _sphinx("stock", "-W", "-j", "1"), _shown),

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-OURS = "{python} -m selfattn.live --port {port} {docs} {out}/html"
+OURS = "{python} -m sphinx_drift.live --port {port} {docs} {out}/html"
 AUTOBUILD = (
     "{python} -m sphinx_autobuild --host {host} --port {port} -d {out}/doctrees {docs} {out}/html"
 )

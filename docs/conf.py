@@ -15,7 +15,7 @@ copyright = "the selfattn authors, Apache-2.0"
 extensions = [
     "myst_nb",
     "notfound.extension",
-    "selfattn.drift",
+    "sphinx_drift",
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",
     "sphinx_design",

@@ -197,7 +197,7 @@ def _look(place: torch.device) -> Device:
     return Device(str(place), **known, fault=fault)
 
 
-def describe(place: torch.device) -> dict[str, Any]:
+def describe(place: torch.device | str) -> dict[str, Any]:
     """Return a device's name, driver, capability and memory, as far as they can be known.
 
     Args:
@@ -207,6 +207,7 @@ def describe(place: torch.device) -> dict[str, Any]:
         Values for the fields of :class:`Device`.
 
     """
+    place = torch.device(place)
     if place.type == "cuda":
         return {
             "name": torch.cuda.get_device_name(place),
@@ -336,13 +337,15 @@ class Reproducible(ContextDecorator):
 _started: list[Reproducible] = []
 
 
-def start(device: str = "auto") -> torch.device:
+def start(device: str = "auto", part: float | None = None) -> torch.device:
     """Switch :func:`reproducible` on for all that follows: a notebook's first cell.
 
     Run again, it begins anew, with the device that it is given now.
 
     Args:
         device: As for :func:`reproducible`.
+        part: How much of the memory of a GPU with CUDA this process may fill, from 0 to 1;
+            None for all of it.
 
     Returns:
         The device.
@@ -361,6 +364,8 @@ def start(device: str = "auto") -> torch.device:
     stop()
     place = wanted.__enter__()
     _started.append(wanted)
+    if part is not None and place.type == "cuda":
+        torch.cuda.set_per_process_memory_fraction(part, place)
     return place
 
 

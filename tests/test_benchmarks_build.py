@@ -12,23 +12,21 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import books
+import build
+import build_cost_trace as trace
+import competitors
+import drawings_build_cost
+import measure
 import pytest
+from attention_trace import attention_trace
+from build_cost import figure
+from notebooks import differences
+from recording import Record, merged
+
+from sphinx_drift.source.read_source import load
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(ROOT / "docs" / "_ext"), str(ROOT / "benchmarks")]  # modules, no packages
-
-import books  # noqa: E402 - after sys.path
-import build  # noqa: E402 - the same
-import build_cost_trace as trace  # noqa: E402 - the same
-import competitors  # noqa: E402 - the same
-import drawings_build_cost  # noqa: E402 - the same
-import measure  # noqa: E402 - the same
-from attention_trace import attention_trace  # noqa: E402 - the same
-from build_cost import figure  # noqa: E402 - the same
-from notebooks import differences  # noqa: E402 - the same
-from recording import Record, merged  # noqa: E402 - the same
-
-from selfattn.drift.sources import load  # noqa: E402 - the same
 
 
 @pytest.fixture(scope="module")
@@ -101,7 +99,7 @@ def test_each_build_begins_with_nothing_and_is_the_one_that_is_named(
             assert ("3" in words) == (name.partition("-")[0] in {"ours", "twice", "off"})
             if "sphinx" in words:
                 assert words[words.index("-d") + 1] == str(tmp_path / "out" / "doctrees")
-    assert {way(name).variables["SELFATTN_RUNNER"] for name in ("ours", "twice")} == {"fork"}
+    assert {way(name).variables["DRIFT_RUNNER"] for name in ("ours", "twice")} == {"fork"}
     with pytest.raises(ValueError, match="--jupyter-book"):
         way("jupyter-book").command(competitors.Setup(tmp_path, None, {}), "2", tmp_path)
 

@@ -14,11 +14,11 @@ from attention_trace import attention_trace
 from markdown_it import MarkdownIt
 from the_book import DOCS, PAGES
 
-from selfattn.drift.compare import Policy, compare
-from selfattn.drift.outputs import printed
-from selfattn.drift.sources import Cell, Expectation, Page, load
-from selfattn.drift.tokens import Kind, tokens
-from selfattn.runner.run import execute
+from sphinx_drift.compare.compare import Policy, compare
+from sphinx_drift.compare.tokens import Kind, tokens
+from sphinx_drift.run.run import execute
+from sphinx_drift.source.printed_text import printed
+from sphinx_drift.source.read_source import Cell, Expectation, Page, load
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -256,7 +256,7 @@ def unequal(text: str, command: str, told: str) -> set[str]:
     return (set(options) ^ set(re.findall("--[a-z]+", " ".join(named)))) - {"--help"}
 
 
-@pytest.mark.parametrize("module", ["selfattn.drift", "selfattn.drift.doctests"])
+@pytest.mark.parametrize("module", ["sphinx_drift", "sphinx_drift.doctests"])
 def test_each_option_of_a_command_is_documented(module: str) -> None:
     told = subprocess.run(
         [sys.executable, "-m", module, "--help"], capture_output=True, text=True, check=True

@@ -15,8 +15,8 @@ from sphinx.errors import ConfigError
 from sphinx.util.inventory import InventoryFile
 from the_book import DOCS, PAGES, ROOT
 
-from selfattn.drift.compare import compare
-from selfattn.drift.sources import load
+from sphinx_drift.compare.compare import compare
+from sphinx_drift.source.read_source import load
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -97,15 +97,20 @@ def test_environment_that_was_copied_is_made_anew(
 def test_tests_refuse_another_copy(tmp_path: Path) -> None:
     tests = tmp_path / "tests"
     tests.mkdir()
-    shutil.copy(ROOT / "tests" / "conftest.py", tests)
+    shutil.copy(ROOT / "conftest.py", tmp_path)
     (tests / "test_nothing.py").write_text("def test_nothing() -> None: pass\n")
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests"]
-    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    here = [str(ROOT), str(ROOT / "sphinx-drift")]
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(here)}
     done = subprocess.run(
         command, cwd=tmp_path, env=env, capture_output=True, text=True, check=False
     )
     assert done.returncode == pytest.ExitCode.USAGE_ERROR
     assert f"expected selfattn from {tmp_path}, got it from {ROOT}" in done.stderr
-    shutil.copytree(ROOT / "selfattn", tmp_path / "selfattn")
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    for name in ("selfattn", "sphinx-drift/sphinx_drift"):
+        shutil.copytree(ROOT / name, tmp_path / name)
+    env["PYTHONPATH"] = os.pathsep.join([str(tmp_path), str(tmp_path / "sphinx-drift")])
+    done = subprocess.run(
+        command, cwd=tmp_path, env=env, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stderr

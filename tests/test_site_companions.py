@@ -16,7 +16,7 @@ import torch
 from attention_trace import attention_trace
 from the_book import DOCS, TRACED
 
-from selfattn.drift.tokens import Kind, tokens
+from sphinx_drift.compare.tokens import Kind, tokens
 
 if TYPE_CHECKING:
     from collections.abc import Callable

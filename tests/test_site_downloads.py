@@ -23,9 +23,9 @@ from small_book import build, write
 from sphinx.errors import ConfigError
 from the_book import EXT, ROOT
 
-from selfattn.drift.compare import compare
-from selfattn.drift.configuration import stored_reference
-from selfattn.drift.outputs import Stream, printed
+from sphinx_drift.compare.compare import compare
+from sphinx_drift.configuration import stored_reference
+from sphinx_drift.source.printed_text import Stream, printed
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -38,7 +38,7 @@ project = "A small book"
 author = "its authors"
 copyright = "theirs"
 version = "1"
-extensions = ["myst_nb", "selfattn.drift", "sphinx_design",
+extensions = ["myst_nb", "sphinx_drift", "sphinx_design",
               "figures", "folded", "listing", "mathml", "downloads", "ebook"]
 exclude_patterns = ["_build", "_templates"]
 myst_enable_extensions = ["amsmath", "colon_fence", "deflist", "dollarmath"]
@@ -236,7 +236,7 @@ def text_of(notebook: Path) -> str:
 
 
 def check(notebook: Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "selfattn.drift", "--color", "never", str(notebook)]
+    command = [sys.executable, "-m", "sphinx_drift", "--color", "never", str(notebook)]
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
@@ -310,7 +310,7 @@ def test_a_notebook_reads_without_myst(notebook: Path) -> None:
     for shown in (
         "# A page\n\n> From *A small book*, by its authors: https://example.org/book/part/page.html",
         "> Verified with ",
-        "> `python -m selfattn.drift page.ipynb` verifies the outputs again.",
+        "> `python -m sphinx_drift page.ipynb` verifies the outputs again.",
         "Words with *stars*, `code`, a [page](https://example.org/book/plain.html), a heading,",
         " Figure 1,\n[outside](https://example.org/other), 2 < 3, $x_{1}$, and 5 \\* 6 \\* 7.",
         "> **Note**\n>\n> Take *note*.",

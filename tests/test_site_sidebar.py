@@ -90,11 +90,11 @@ def record(make):
 
 html.global_toctree_for_doc = record(html.global_toctree_for_doc)
 sidebar.global_toctree_for_doc = record(sidebar.global_toctree_for_doc)
-extensions = ["myst_nb", "selfattn.drift", "sphinx_design", "furniture"]
+extensions = ["myst_nb", "sphinx_drift", "sphinx_design", "furniture"]
 html_theme = "selfattn"
 """
     small_book.write(tmp_path, {"conf.py": conf} | PAGES)
-    said = small_book.build(tmp_path, SELFATTN_RUNNER="off", CI="")
+    said = small_book.build(tmp_path, DRIFT_RUNNER="off", CI="")
     made = [line for line in said.stderr.splitlines() if line.startswith("made for")]
     assert made == ["made for '\\x00'", "made for 'genindex'", "made for 'search'"], said.stderr
     assert 'aria-level="2"' in (tmp_path / "html" / "part" / "three.html").read_text("utf-8")

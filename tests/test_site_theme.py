@@ -7,8 +7,7 @@ import furniture
 import pytest
 from the_book import DOCS
 
-from selfattn.drift.check import Outcome, PageResult
-from selfattn.drift.kinds import Kind
+from sphinx_drift.compare.outcomes import Kind, Outcome, PageResult
 
 
 @pytest.fixture(scope="module")

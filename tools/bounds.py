@@ -25,9 +25,9 @@ from lanes import LANES
 from mutants import mutants
 from record import write_table
 
-from selfattn.drift import floats
-from selfattn.drift.compare import Policy, Verdict, compare
-from selfattn.runner.inside import describe
+from sphinx_drift import floats
+from sphinx_drift.compare.compare import Policy, Verdict, compare
+from sphinx_drift.run.injected import describe
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

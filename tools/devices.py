@@ -29,7 +29,7 @@ def main() -> int:
     parser.add_argument("--record", action="store_true", help="write it to docs/_data/devices")
     options = parser.parse_args()
     begun = time.monotonic()
-    command = [sys.executable, "-m", "selfattn.drift", "docs", "--json", "--device", options.device]
+    command = [sys.executable, "-m", "sphinx_drift", "docs", "--json", "--device", options.device]
     done = subprocess.run(  # noqa: S603 - the command is the line above
         command, cwd=ROOT, stdout=subprocess.PIPE, check=False
     )

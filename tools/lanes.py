@@ -18,8 +18,8 @@ from typing import Any
 
 from record import write_table
 
-from selfattn.drift.compare import Policy
-from selfattn.drift.verify import POLICY_VARIABLE
+from sphinx_drift.compare.compare import Policy
+from sphinx_drift.run_and_judge import POLICY_VARIABLE
 
 ROOT = Path(__file__).resolve().parent.parent
 LANES: dict[str, dict[str, str]] = {
@@ -65,7 +65,7 @@ def main() -> int:
 
 def _run(settings: dict[str, str]) -> dict[str, Any]:
     """Check the book in a process of its own."""
-    command = [sys.executable, "-m", "selfattn.drift", "docs", "--json"]
+    command = [sys.executable, "-m", "sphinx_drift", "docs", "--json"]
     # The variable, which would come before an option.
     env = os.environ | {POLICY_VARIABLE: Policy.EXACT.value} | settings
     done = subprocess.run(  # noqa: S603 - the command is the line above

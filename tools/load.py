@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import psutil
 
-CONF = "extensions = ['myst_nb', 'selfattn.drift']\nhtml_theme = 'basic'\n"
+CONF = "extensions = ['myst_nb', 'sphinx_drift']\nhtml_theme = 'basic'\n"
 PAGE = """---
 file_format: mystnb
 kernelspec:

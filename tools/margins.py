@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from mutation import book
 from record import write_table
 
-from selfattn.drift.compare import without_marks
-from selfattn.drift.floats import UNITS, Precise
-from selfattn.drift.tokens import Kind, index_of, plain, tokens
+from sphinx_drift.compare.compare import without_marks
+from sphinx_drift.compare.floats import UNITS, Precise
+from sphinx_drift.compare.tokens import Kind, index_of, plain, tokens
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,15 +10,15 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from selfattn.drift.compare import Policy, Verdict, Waiver, compare
-from selfattn.drift.tokens import Kind, Token, index_of, plain, tokens
+from sphinx_drift.compare.compare import Policy, Verdict, Waiver, compare
+from sphinx_drift.compare.tokens import Kind, Token, index_of, plain, tokens
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
 __all__ = ["Attempt", "Mutant", "Output", "attempts", "corpus", "mutants"]
 
-_CORPUS = Path(__file__).resolve().parent.parent / "tests/drift/corpus"
+_CORPUS = Path(__file__).resolve().parent.parent / "sphinx-drift/tests/corpus"
 _DTYPE = re.compile(r",\s*dtype=[\w.]+")
 _GRAD = re.compile(r",\s*grad_fn=<\w+>")
 _NUMBERS = (Kind.INT, Kind.FLOAT)

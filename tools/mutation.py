@@ -2,7 +2,7 @@
 
 *exact* must catch every mutant, *portable* at least 97 % and all that are beyond its bound.
 Then every other form in which the outputs of well-known libraries are shown is altered.
-What *portable* lets through is listed in tests/drift/portable-survivors.txt.
+What *portable* lets through is listed in sphinx-drift/tests/portable-survivors.txt.
 
     python tools/mutation.py [--update] [--record]
 """
@@ -20,19 +20,21 @@ from mutants import Attempt, Output, attempts, corpus
 from record import write_table
 from shown_mutants import Altered, altered, caught, shown_corpus
 
-from selfattn.drift.compare import UNITS, Policy, compare
-from selfattn.drift.outputs import printed
-from selfattn.drift.sources import load
-from selfattn.runner.inside import print_full_precision
-from selfattn.runner.run import execute
+from sphinx_drift.compare.compare import UNITS, Policy, compare
+from sphinx_drift.configuration import find_preload
+from sphinx_drift.run import fork_client
+from sphinx_drift.run.injected import print_full_precision
+from sphinx_drift.run.run import execute
+from sphinx_drift.source.printed_text import printed
+from sphinx_drift.source.read_source import load
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from selfattn.drift.sources import Page
+    from sphinx_drift.source.read_source import Page
 
 ROOT = Path(__file__).resolve().parent.parent
-SURVIVORS = ROOT / "tests/drift/portable-survivors.txt"
+SURVIVORS = ROOT / "sphinx-drift/tests/portable-survivors.txt"
 PORTABLE_SHARE = 0.97
 
 
@@ -42,6 +44,7 @@ def main() -> int:
     parser.add_argument("--update", action="store_true", help="write the list of survivors")
     parser.add_argument("--record", action="store_true", help="write docs/_data/mutation.json")
     options = parser.parse_args()
+    fork_client.preload(find_preload(ROOT, []))
     environment: dict[str, str] = {}
     outputs = [*book(environment), *corpus()]
     tried = [attempt for output in outputs for attempt in attempts(output)]

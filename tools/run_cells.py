@@ -12,7 +12,7 @@ import torch
 from cells import cells
 from torch import nn
 
-from selfattn.runner.inside import print_full_precision
+from sphinx_drift.run.injected import print_full_precision
 
 
 def printed(code: str) -> str:

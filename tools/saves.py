@@ -15,9 +15,9 @@ from tempfile import TemporaryDirectory
 
 import psutil
 
-from selfattn.live.session import Session
+from sphinx_drift.live.session import Session
 
-CONF = """extensions = ['myst_nb', 'selfattn.drift']
+CONF = """extensions = ['myst_nb', 'sphinx_drift']
 exclude_patterns = ['_build']
 html_theme = 'basic'
 """
@@ -41,7 +41,7 @@ page {number} torch.Size([6, 6])
 ```
 """
 PAGES = 4
-PARTS = {"forker.py": "builds", "helper.py": "pages", "selfattn.live.server": "server"}
+PARTS = {"forker.py": "builds", "helper.py": "pages", "sphinx_drift.live.server": "server"}
 SHOWN = (1, 50, 100, 150, 200)
 PATIENCE = 60.0
 

@@ -18,18 +18,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import nbformat
 from nbformat import NotebookNode, v4
 
-from selfattn.drift.check import check_page
-from selfattn.drift.compare import Policy
-from selfattn.drift.kinds import Kind
-from selfattn.drift.sources import read_notebook
-from selfattn.runner.results import Execution
+from sphinx_drift.compare.compare import Policy
+from sphinx_drift.compare.outcomes import Kind
+from sphinx_drift.judge import judge_page
+from sphinx_drift.run.results import Execution
+from sphinx_drift.source.read_source import read_notebook
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 __all__ = ["Altered", "altered", "caught", "shown_corpus"]
 
-_CORPUS = Path(__file__).resolve().parent.parent / "tests/drift/corpus/shown.ipynb"
+_CORPUS = Path(__file__).resolve().parent.parent / "sphinx-drift/tests/corpus/shown.ipynb"
 _SEEN = re.compile(r"(?P<number>\d+)|(?P<word>[A-Za-z]{2,})")
 _ADDRESS = r"\bat 0x[0-9a-fA-F]+|"
 _TEXT = re.compile(_ADDRESS + _SEEN.pattern)
@@ -81,7 +81,7 @@ def caught(
     now = _notebook(executed)
     execution = Execution(frozenset({0}))
     # No form here prints more digits when it is asked to: what is shown is the full precision.
-    result = check_page(page, now, execution, file="shown.ipynb", policy=policy, precise=now)
+    result = judge_page(page, now, execution, file="shown.ipynb", policy=policy, precise=now)
     # A cell that shows a picture alone has nothing that would be counted as checked.
     return any(o.kind.fails and o.kind is not Kind.NOTHING_CHECKED for o in result.outcomes)
 

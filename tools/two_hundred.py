@@ -17,8 +17,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 PAGES = 4
-MARK = "SELFATTN_TWO_HUNDRED"
-CONF = "extensions = ['myst_nb', 'selfattn.runner']\nnb_execution_raise_on_error = True\n"
+MARK = "DRIFT_TWO_HUNDRED"
+CONF = "extensions = ['myst_nb', 'sphinx_drift.run']\nnb_execution_raise_on_error = True\n"
 PAGE = """---
 file_format: mystnb
 kernelspec:
@@ -49,7 +49,7 @@ def write_book(folder: Path) -> None:
 
 def build(book: Path, out: Path, scratch: Path, limit: float) -> str:
     """Build once, from nothing, and say what went wrong; nothing if nothing did."""
-    surroundings = {**os.environ, "TMPDIR": str(scratch), "SELFATTN_RUNNER": "fork"}
+    surroundings = {**os.environ, "TMPDIR": str(scratch), "DRIFT_RUNNER": "fork"}
     process = subprocess.Popen(  # noqa: S603 - the command is written here
         [sys.executable, "-m", "sphinx", "-q", "-E", "-W", "-j", "2", str(book), str(out)],
         env={**surroundings, MARK: str(os.getpid())},

@@ -1,7 +1,7 @@
 """Each page with cells as a notebook and as a script, and the links to them.
 
 Both are made from what this build ran and verified: the notebook stores the outputs that the page
-shows, so `python -m selfattn.drift` checks it as it is. A template gets the links as `downloads`.
+shows, so `python -m sphinx_drift` checks it as it is. A template gets the links as `downloads`.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from sphinx.errors import ConfigError
 from sphinx.util import logging
 from sphinx.util.osutil import relative_uri
 
-from selfattn.drift.configuration import find_reference
-from selfattn.drift.kinds import Kind
-from selfattn.drift.outputs import Stream, printed
-from selfattn.drift.pages import results_of
-from selfattn.drift.report import describe_environment
+from sphinx_drift.compare.outcomes import Kind
+from sphinx_drift.configuration import find_reference
+from sphinx_drift.report.text import describe_environment
+from sphinx_drift.source.printed_text import Stream, printed
+from sphinx_drift.sphinx.state import results_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from sphinx.config import Config
     from sphinx.util.typing import ExtensionMetadata
 
-    from selfattn.drift.check import Outcome
+    from sphinx_drift.compare.outcomes import Outcome
 
 LOGGER = logging.getLogger(__name__)
 
@@ -401,7 +401,7 @@ def _headed(app: Sphinx, name: str, page: list[Piece], file: str = "") -> Iterat
     ]
     lines += [f"It needs `pip install {package}`."] if needs else []
     if file:
-        lines.append(f"`python -m selfattn.drift {file}` verifies the outputs again.")
+        lines.append(f"`python -m sphinx_drift {file}` verifies the outputs again.")
     note = "\n".join(f"> {line}" for line in lines)
     first, *rest = page
     if isinstance(first, str):

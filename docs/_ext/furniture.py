@@ -15,17 +15,17 @@ from markupsafe import Markup
 from myst_nb.sphinx_ import NbMetadataCollector
 from sphinx.util.i18n import format_date
 
-from selfattn.drift.compare import Policy
-from selfattn.drift.kinds import Kind
-from selfattn.drift.pages import results_of
-from selfattn.drift.report import describe_environment
+from sphinx_drift.compare.compare import Policy
+from sphinx_drift.compare.outcomes import Kind
+from sphinx_drift.report.text import describe_environment
+from sphinx_drift.sphinx.state import results_of
 
 if TYPE_CHECKING:
     from docutils import nodes
     from sphinx.application import Sphinx
     from sphinx.util.typing import ExtensionMetadata
 
-    from selfattn.drift.check import PageResult
+    from sphinx_drift.compare.outcomes import PageResult
 
 
 THEME = Path(__file__).parents[1] / "_theme"

@@ -9,8 +9,8 @@ from docutils import nodes
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
-from selfattn.drift.kinds import Kind
-from selfattn.drift.pages import results_of
+from sphinx_drift.compare.outcomes import Kind
+from sphinx_drift.sphinx.state import results_of
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx

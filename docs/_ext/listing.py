@@ -11,7 +11,7 @@ import captioned
 from docutils import nodes
 from docutils.parsers.rst import directives
 
-from selfattn.drift.lines import lines_of
+from sphinx_drift.source.lines import lines_of
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx

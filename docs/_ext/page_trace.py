@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from selfattn.drift import sources
 from selfattn.examples import six_tokens
+from sphinx_drift import sources
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -11,9 +11,9 @@ from docutils import nodes
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.docutils import SphinxDirective
 
-from selfattn.drift.kinds import Kind
-from selfattn.drift.pages import results_of
-from selfattn.drift.report import count
+from sphinx_drift.compare.outcomes import Kind
+from sphinx_drift.report.text import count
+from sphinx_drift.sphinx.state import results_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

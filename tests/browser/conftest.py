@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import re
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from playwright.sync_api import Error, sync_playwright
-
-sys.path.insert(0, str(Path(__file__).parent))  # the helpers beside this file
-
 from chromium import FLAGS, chromium
+from playwright.sync_api import Error, sync_playwright
 from reader import Reader
 from website import Website, pages
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import expect
 
-from selfattn.live.server import HOST, Server
+from sphinx_drift.live.server import HOST, Server
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

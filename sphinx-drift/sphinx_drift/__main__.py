@@ -1,0 +1,259 @@
+"""The command: check pages and notebooks without building a book.
+
+``python -m sphinx_drift PATH...`` takes MyST pages, notebooks as they stand, and folders of
+them. It exits with 0 if all is verified, 1 if an output drifted, 2 if something could not be
+checked, 130 if it was interrupted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import signal
+import sys
+import traceback
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sphinx_drift.compare.compare import Policy
+from sphinx_drift.compare.outcomes import Kind, Outcome, PageResult
+from sphinx_drift.configuration import (
+    find_devices,
+    find_packages,
+    find_preload,
+    find_reference,
+    stored_reference,
+)
+from sphinx_drift.device import DEVICE_VARIABLE, chosen_device
+from sphinx_drift.report.formats import exit_status
+from sphinx_drift.report.options import add_reports, guarded, tell
+from sphinx_drift.report.text import render, use_color
+from sphinx_drift.run import fork_client
+from sphinx_drift.run.choice import RUNNER_VARIABLE, chosen
+from sphinx_drift.run.run import begin
+from sphinx_drift.run_and_judge import (
+    POLICY_VARIABLE,
+    Settings,
+    chosen_policy,
+    planned,
+    report_origins,
+    run_and_judge,
+)
+from sphinx_drift.source.read_source import Page, is_notebook, load
+from sphinx_drift.source.update import WRITABLE, Change, update_notebook, update_page, write
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from nbformat import NotebookNode
+
+__all__ = ["main"]
+
+_SKIPPED = {"_build", "node_modules", "jupyter_execute", "__pycache__"}
+_INTERRUPTED = 130
+_ENDINGS = (".md", ".ipynb")
+
+
+@dataclass(frozen=True)
+class _Checked:
+    result: PageResult
+    change: Change | None = None
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command and return its exit status."""
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    try:
+        asked = Policy.STRUCTURE.value if options.structure else options.policy
+        policy = chosen_policy(asked=asked)
+        _refuse(options, policy)
+        paths = list(dict.fromkeys(_paths(options.paths)))
+        project = paths[0].parent
+        device = chosen_device(asked=options.device, module=find_devices(project))
+        preload = find_preload(project, paths)
+    except ValueError as error:
+        parser.error(str(error))
+    if device.told:
+        print(f"pages compute on {device.told}", file=sys.stderr)
+    report_origins(_packages(paths))
+    fork_client.preload(preload)
+    if len(paths) > 1:
+        known = Settings(policy, None, options.timeout, twice=options.twice)
+        begin(paths, lambda path, cells: planned(path.parent, known, cells)).close()
+    try:
+        checked = [
+            _check(path, number, len(paths), options, policy)
+            for number, path in enumerate(paths, start=1)
+        ]
+    except KeyboardInterrupt:
+        print("interrupted; nothing is verified", file=sys.stderr)
+        return _INTERRUPTED
+    results = [each.result for each in checked]
+    tell(results, options)
+    return _update(checked, force=options.force) if options.update else exit_status(results)
+
+
+def _packages(paths: Sequence[Path]) -> dict[str, Path]:
+    """Return the packages that the projects of some files want imported from themselves."""
+    found: dict[str, Path] = {}
+    for folder in {path.parent for path in paths}:
+        with contextlib.suppress(ValueError):  # told when the file is checked
+            found.update(find_packages(folder))
+    return found
+
+
+def _refuse(options: argparse.Namespace, policy: Policy | None) -> None:
+    """Refuse what contradicts itself, before anything runs."""
+    if chosen() == "off":
+        msg = f"{RUNNER_VARIABLE}=off runs nothing, so nothing could be verified; unset it"
+        raise ValueError(msg)
+    if options.update and (policy is Policy.STRUCTURE or options.json):
+        msg = "--update doesn't go with --structure, which looks past floats, or with --json"
+        raise ValueError(msg)
+
+
+def _update(checked: Sequence[_Checked], *, force: bool) -> int:
+    """Write what was printed; what that doesn't mend still fails."""
+    status = write([each.change for each in checked if each.change], force=force)
+    left = [_left(each) for each in checked]
+    if status or not any(page.failed for page in left):
+        return status
+    print(render(left, color=use_color(sys.stdout)))
+    return exit_status(left)
+
+
+def _left(checked: _Checked) -> PageResult:
+    """Return what came of a page, without what was written into it."""
+    written = (*WRITABLE, Kind.NO_OUTPUT) if checked.result.stored else WRITABLE
+    outcomes = tuple(o for o in checked.result.outcomes if o.kind not in written)
+    return replace(checked.result, outcomes=outcomes) if checked.change else checked.result
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m sphinx_drift",
+        description="Run pages and notebooks, and hold what they print against what they document.",
+        epilog="Exit status: 0 all verified, 1 an output drifted, 2 could not be checked, "
+        "130 interrupted.",
+    )
+    add = parser.add_argument
+    add("paths", nargs="+", type=Path, metavar="PATH", help="a MyST page, a notebook or a folder")
+    add(
+        "--policy",
+        choices=("auto", Policy.EXACT.value, Policy.PORTABLE.value),
+        metavar="NAME",
+        help=f"auto, exact or portable; without it {POLICY_VARIABLE} is asked, then auto",
+    )
+    add(
+        "--device",
+        metavar="NAME",
+        help=f"cpu, cuda, cuda:1, mps or auto; without it {DEVICE_VARIABLE} is asked, then cpu",
+    )
+    add("--timeout", type=_seconds, default=300, metavar="S", help="seconds a cell may take (300)")
+    add("--twice", action="store_true", help="run each page twice and name what doesn't repeat")
+    add("--structure", action="store_true", help="compare all but floats; verifies nothing")
+    add("--stderr", action="store_true", help="compare what notebooks stored of stderr too")
+    add("--update", action="store_true", help="write what was printed into the files")
+    add("--force", action="store_true", help="with --update: also in a tree with other changes")
+    add_reports(parser)
+    return parser
+
+
+def _seconds(text: str) -> int:
+    if not text.isdecimal() or not int(text):
+        msg = f"expected a number of seconds, got {text!r}"
+        raise argparse.ArgumentTypeError(msg)
+    return int(text)
+
+
+def _paths(given: Sequence[Path]) -> Iterator[Path]:
+    """Yield the files to check: those given, and the pages and notebooks below folders."""
+    for path in given:
+        if path.is_dir():
+            below = list(_below(path))
+            if not below:
+                msg = f"there is no page or notebook below {path}"
+                raise ValueError(msg)
+            yield from below
+        elif path.is_file():
+            yield path
+        else:
+            msg = f"there is no file or folder {path}"
+            raise ValueError(msg)
+
+
+def _below(folder: Path) -> Iterator[Path]:
+    for place, folders, files in os.walk(folder):
+        folders[:] = sorted(f for f in folders if not f.startswith(".") and f not in _SKIPPED)
+        for name in sorted(files):
+            if name.lower().endswith(_ENDINGS) and not name.startswith("."):
+                yield Path(place, name)
+
+
+def _check(
+    path: Path, number: int, total: int, options: argparse.Namespace, policy: Policy | None
+) -> _Checked:
+    """Check one file; what goes wrong with it is an outcome of its own."""
+    if total > 1 and (options.verbose or sys.stderr.isatty()):
+        print(f"[{number}/{total}] {path}", file=sys.stderr, flush=True)
+    if not path.name.lower().endswith(_ENDINGS):
+        msg = (
+            f"its name must end with {_ENDINGS[0]}, as a page's, or {_ENDINGS[1]}, as a notebook's"
+        )
+        return _failed(path, Kind.UNREADABLE, msg)
+    try:
+        loaded = load(path, stderr=options.stderr)
+        reference, packages = find_reference(path.parent), find_packages(path.parent)
+    except Exception as error:  # noqa: BLE001 - one bad file must not hide the others
+        return _failed(path, Kind.UNREADABLE, f"{type(error).__name__}: {error}")
+    page, notebook = loaded or (Page(), None)
+    if notebook is None or not (page.cells or page.problems):
+        # A folder may hold prose; who names a file wants it checked.
+        named = path in options.paths
+        return (
+            _failed(path, Kind.NOTHING_CHECKED, "it has no cell")
+            if named
+            else _Checked(PageResult(str(path)))
+        )
+    try:
+        settings = Settings(
+            policy,
+            stored_reference(notebook) or reference,
+            options.timeout,
+            twice=options.twice,
+            packages=packages,
+        )
+        return _run(path, page, notebook, settings, options)
+    except Exception:  # noqa: BLE001 - nor must an error of ours
+        return _failed(path, Kind.COULD_NOT_CHECK, traceback.format_exc(limit=-3))
+
+
+def _failed(path: Path, kind: Kind, message: str) -> _Checked:
+    outcome = Outcome(kind, 1, message=message)
+    return _Checked(PageResult(str(path), (outcome,), stored=is_notebook(path)))
+
+
+def _run(
+    path: Path,
+    page: Page,
+    notebook: NotebookNode,
+    settings: Settings,
+    options: argparse.Namespace,
+) -> _Checked:
+    """Run and compare what was read."""
+    result, _ = run_and_judge(page, notebook, folder=path.parent, file=str(path), settings=settings)
+    if not options.update:
+        return _Checked(result)
+    update = update_notebook if page.stored else update_page
+    return _Checked(result, update(path, page, notebook, result))
+
+
+if __name__ == "__main__":
+    # What a cell printed may be more than the terminal's encoding holds.
+    sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    # Both ways to end it leave no kernel behind.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    sys.exit(guarded(main))

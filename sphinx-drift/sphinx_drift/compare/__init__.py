@@ -1,0 +1,1 @@
+"""Do two texts print the same values? Pure functions on texts and numbers, nothing else."""

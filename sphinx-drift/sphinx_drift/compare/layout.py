@@ -1,0 +1,210 @@
+"""Tell where in an output white space says nothing: in tensors, arrays, and lists of numbers.
+
+There, line breaks and padding depend on the width of a terminal and of the widest number. In
+a table, in indented text, in a formula that takes two lines or between quotation marks they
+say what belongs to what.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from sphinx_drift.compare.tokens import Token
+
+__all__ = ["loose_gaps"]
+
+_CONSTANTS = frozenset({"True", "False", "None", "NaN", "NaT"})
+_QUOTES = frozenset("'\"")
+
+
+class _Before(Enum):
+    """What stands before a token, in the brackets around it."""
+
+    NOTHING = 0
+    """The opening bracket, a comma, a colon or an equals sign."""
+    VALUE = 1
+    NAME = 2
+    DOT = 3
+
+
+@dataclass(slots=True)
+class _Region:
+    """What stands between two brackets: data, as long as it reads like a Python literal."""
+
+    start: int
+    bracket: str
+    is_literal: bool = True
+    has_data: bool = False
+    """Whether it has a number, a constant or a text in quotation marks."""
+    before: _Before = _Before.NOTHING
+    quote: str = ""
+    """The quotation mark that is open."""
+
+
+def loose_gaps(read: Sequence[Token], partners: Mapping[int, int]) -> set[int]:
+    """Return the tokens before which white space says nothing.
+
+    Args:
+        read: All tokens of a text, line breaks too.
+        partners: The place of its partner for each bracket that has one.
+
+    """
+    if not partners:
+        return set()
+    reader = _Reader(read, partners)
+    ends = [(start, partners[start]) for start in sorted(reader.loose)]
+    outermost = list(_outermost(ends))
+    return {
+        place
+        for start, end in _without_matrices(read, outermost, reader.formulas)
+        for place in range(start + 1, end + 1)
+        if place not in reader.quoted
+    }
+
+
+class _Reader:
+    """Reads what stands in brackets, from the first token to the last."""
+
+    def __init__(self, read: Sequence[Token], partners: Mapping[int, int]) -> None:
+        self.loose: set[int] = set()
+        """Opening brackets of data."""
+        self.formulas: set[int] = set()
+        """Opening brackets of what is one list by its brackets and none by what is in them."""
+        self.quoted: set[int] = set()
+        """Tokens inside quotation marks, the closing mark too."""
+        self._tokens = read
+        self._partners = partners
+        self._open: list[_Region] = []
+        for place, token in enumerate(read):
+            if self._open and self._open[-1].quote:
+                self._in_quotes(place, token)
+            elif place in partners:
+                self._bracket(place, token)
+            elif self._open:
+                self._take(place, token)
+
+    def _bracket(self, place: int, token: Token) -> None:
+        if self._partners[place] > place:
+            self._open.append(_Region(place, token.text))
+            return
+        start = self._partners[place]
+        while self._open and self._open[-1].start > start:
+            self._open.pop()  # what a quotation mark that never closes has hidden
+        if not self._open or self._open[-1].start < start:
+            return
+        region = self._open.pop()
+        if region.is_literal and region.has_data:
+            self.loose.add(region.start)
+        elif region.bracket == "[":
+            self.formulas.add(region.start)
+        if self._open:
+            _put(self._open[-1], region, self._tokens[region.start])
+
+    def _in_quotes(self, place: int, token: Token) -> None:
+        region = self._open[-1]
+        self.quoted.add(place)
+        if token.text == region.quote and not _escaped(self._tokens, place):
+            region.quote = ""
+            region.before = _Before.VALUE
+            region.has_data = True
+
+    def _take(self, place: int, token: Token) -> None:
+        region = self._open[-1]
+        before = region.before
+        if not region.is_literal or token.is_line:
+            return
+        after: _Before | None = None
+        apart = bool(token.gap) or self._tokens[place - 1].is_line
+        item = before is _Before.NOTHING or (before is _Before.VALUE and apart)
+        if token.text in _QUOTES:
+            if item or (before is _Before.NAME and not apart):  # as in b'...'
+                region.quote, after = token.text, before
+        elif token.is_number or token.text in _CONSTANTS:
+            if item or token.text.endswith("j"):
+                after = _Before.VALUE
+                region.has_data = True
+        else:
+            after = _after(token, region)
+        region.is_literal = after is not None
+        region.before = after or _Before.NOTHING
+
+
+_MARKS = {
+    ".": ((_Before.NAME,), _Before.DOT),
+    "=": ((_Before.NAME,), _Before.NOTHING),
+    ":": ((_Before.NAME, _Before.VALUE), _Before.NOTHING),
+    ",": ((_Before.NAME, _Before.VALUE), _Before.NOTHING),
+}
+"""After what each mark may stand, and what it leaves before the next token."""
+
+
+def _after(token: Token, region: _Region) -> _Before | None:
+    """Return what a token leaves before the next one; None if no literal has it there."""
+    before, text = region.before, token.text
+    if token.is_elision or text.startswith("..."):
+        return _Before.VALUE
+    if (text[0] == "," and len(text) > 1) or text.startswith(
+        "grad_fn=<"
+    ):  # the first is a device, with its comma
+        return _Before.VALUE
+    if text in _MARKS and (text != ":" or region.bracket == "{"):
+        allowed, after = _MARKS[text]
+        return after if before in allowed else None
+    named = token.is_word and before in (_Before.NOTHING, _Before.DOT)
+    return _Before.NAME if named else None
+
+
+def _put(outer: _Region, inner: _Region, bracket: Token) -> None:
+    """Count what stands in brackets as one value of what stands around them."""
+    call = outer.before is _Before.NAME and not bracket.gap
+    item = outer.before in (_Before.NOTHING, _Before.VALUE)
+    outer.is_literal &= inner.is_literal and (call or item)
+    outer.has_data |= inner.has_data
+    outer.before = _Before.VALUE
+
+
+def _escaped(read: Sequence[Token], place: int) -> bool:
+    """Whether an odd number of backslashes stands straight before a token."""
+    first = place
+    while read[first].start == read[first - 1].end and read[first - 1].text == "\\":
+        first -= 1
+    return (place - first) % 2 == 1
+
+
+def _outermost(ends: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    last = -1
+    for start, end in ends:
+        if start > last:
+            yield start, end
+            last = end
+
+
+def _without_matrices(
+    read: Sequence[Token], ends: Sequence[tuple[int, int]], formulas: set[int]
+) -> Iterator[tuple[int, int]]:
+    """Leave out the lines of a matrix of formulas that hold numbers alone: its exponents."""
+    begins: dict[int, int] = {}  # the line of each bracket that begins one
+    line = 0
+    for place, token in enumerate(read):
+        line += token.is_line
+        if token.text == "[" and (not place or read[place - 1].is_line):
+            begins[place] = line
+    rows = {begins[s]: s for s, end in ends if s in begins and _is_row(read[s + 1 : end])}
+    to_visit = [begins[start] for start in formulas & begins.keys()]
+    exponents = set()
+    while to_visit:
+        line = to_visit.pop()
+        for beside in {line - 1, line + 1} & rows.keys():
+            exponents.add(rows.pop(beside))
+            to_visit.append(beside)
+    return (each for each in ends if each[0] not in exponents)
+
+
+def _is_row(inner: Sequence[Token]) -> bool:
+    """Whether what stands in brackets is one line of items with nothing but space between."""
+    return not any(token.text in (",", "[") or token.is_line for token in inner)

@@ -1,0 +1,235 @@
+"""What comes of an expectation, a cell or a page, and what each kind of outcome means."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from sphinx_drift.compare.compare import Policy, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["Kind", "Outcome", "PageResult", "Problem"]
+
+
+class Kind(Enum):
+    """What came of an expectation, a cell or a page: its name, its meaning, its remedy."""
+
+    VERIFIED = ("verified", "the output is the documented one", "")
+    UNCHECKED = ("unchecked", "the page says why this output can't be checked", "")
+    NOT_COMPARED = (
+        "not-compared",
+        "the output holds on the reference environment alone, and this is another one",
+        "",
+    )
+    DRIFT = (
+        "drift",
+        "the output is not the documented one",
+        "mend the code, or document the new output if it is the right one",
+    )
+    UNDOCUMENTED = (
+        "undocumented",
+        "a cell prints and no expectation follows it",
+        "put an `expected-output` straight after the cell",
+    )
+    FORM = (
+        "form",
+        "an output is also shown in another form, whose numbers are not those of its text",
+        "document it with `:html:`, `:latex:` and so on, or say `:unchecked: reason` there",
+    )
+    PICTURE = (
+        "picture",
+        "the pictures of a cell are not the documented ones",
+        "look at the pictures: mend the code, or document the new ones if they are right",
+    )
+    NO_CELL = (
+        "no-cell",
+        "an expectation doesn't stand straight after a cell",
+        "move it straight after its cell, with nothing but blank lines between, or delete it",
+    )
+    EMPTY = (
+        "empty",
+        "an expectation has no text, so it would check nothing",
+        "write what the cell prints, or delete the expectation",
+    )
+    NO_OUTPUT = (
+        "no-output",
+        "the cell printed nothing on what the expectation checks",
+        "print something in the cell, or delete the expectation",
+    )
+    RAISED = (
+        "raised",
+        "a cell raised an error that the page doesn't announce",
+        "mend the cell, or say `:raises: ErrorType` in its expectation",
+    )
+    NOT_RAISED = (
+        "not-raised",
+        "a cell didn't raise the error that the page announces",
+        "mend the cell, or delete `:raises:`",
+    )
+    TIMEOUT = (
+        "timeout",
+        "a cell didn't end in time",
+        "make it faster, or raise `drift_timeout`",
+    )
+    OUTPUT_LIMIT = (
+        "output-limit",
+        "a cell printed more than a page may",
+        "print less, or raise `drift_output_limit`",
+    )
+    DEAD_KERNEL = (
+        "dead-kernel",
+        "the page's kernel died in a cell",
+        "run the cell alone to see why: out of memory, or a crash in compiled code",
+    )
+    NOT_EXECUTED = (
+        "not-executed",
+        "a cell was not run",
+        "mend what stopped the page before it; a page is never left out",
+    )
+    NOTHING_CHECKED = (
+        "nothing-checked",
+        "a page has cells and none of its outputs was checked",
+        "print something that matters and document it",
+    )
+    NESTED = (
+        "nested",
+        "a cell or an expectation stands inside another directive, or in an included file",
+        "move it to the top level of the page; fold with gated `-start` and `-end` directives",
+    )
+    OPTION = ("option", "an option of an expectation can't be read", "write it as the manual says")
+    WAIVER = (
+        "waiver",
+        "a waiver is not needed, or matches nothing",
+        "delete the `:allow:` line, or correct its documented value",
+    )
+    UNREPEATABLE = (
+        "unrepeatable",
+        "a cell printed something else when it was run a second time",
+        "seed the generator in the same cell, or say `:unchecked: reason`",
+    )
+    UNREADABLE = (
+        "unreadable",
+        "a page or notebook can't be read",
+        "mend the file; a text notebook starts with `file_format: mystnb` in its front matter",
+    )
+    QUOTATION = (
+        "quotation",
+        "a number is quoted that no cell printed",
+        "name the expectation with `:name:`, once in the book, and quote a number that it has",
+    )
+    ADDRESS = (
+        "address",
+        "an output holds a memory address, which differs in each run",
+        "print something else: a name, a type, a value",
+    )
+    UNSETTLED = (
+        "unsettled",
+        "a file that the page reads was changed while the book was built",
+        "build again; if a page writes what another one reads, write it before the build",
+    )
+    ELSEWHERE = (
+        "elsewhere",
+        "the page imported a package that isn't the one of this project",
+        "install this project: `python -m pip install --editable .`, by the Python that runs pages",
+    )
+    COULD_NOT_CHECK = (
+        "could-not-check",
+        "the check itself failed, so nothing is known",
+        "report it, with the page and the traceback",
+    )
+
+    def __init__(self, label: str, meaning: str, remedy: str) -> None:
+        """Keep the three texts of a kind."""
+        self.label = label
+        self.meaning = meaning
+        self.remedy = remedy
+
+    @classmethod
+    def labelled(cls, label: str) -> Kind:
+        """Return the kind of a label; a `StopIteration` if there is none."""
+        return next(kind for kind in cls if kind.label == label)
+
+    @property
+    def fails(self) -> bool:
+        """Whether an outcome of this kind fails the build."""
+        return self not in (Kind.VERIFIED, Kind.UNCHECKED, Kind.NOT_COMPARED)
+
+    @property
+    def unknown(self) -> bool:
+        """Whether it leaves open what would have been printed."""
+        return self in (
+            Kind.TIMEOUT,
+            Kind.OUTPUT_LIMIT,
+            Kind.DEAD_KERNEL,
+            Kind.NOT_EXECUTED,
+            Kind.NOTHING_CHECKED,
+            Kind.UNREADABLE,
+            Kind.UNSETTLED,
+            Kind.ELSEWHERE,
+            Kind.COULD_NOT_CHECK,
+        )
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Something that is wrong with a page before any output is compared."""
+
+    kind: Kind
+    line: int
+    message: str = ""
+    text: str = ""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of one expectation, or of a cell or page that has none."""
+
+    kind: Kind
+    line: int
+    """Line of the page it is about."""
+    cell: int = 0
+    """Number of the code cell, counted from 1; 0 if it is about none."""
+    cell_line: int = 0
+    body_line: int = 0
+    """Line of the page on which the documented text begins."""
+    name: str = ""
+    """What the page calls the expectation, to quote from it."""
+    message: str = ""
+    documented: str = ""
+    executed: str = ""
+    verdict: Verdict = field(default_factory=Verdict)
+    rounding: Verdict | None = None
+    """What *portable* makes of a drift that *exact* found."""
+    reference_only: str = ""
+    """Why what is documented holds on the reference environment alone, if it does."""
+
+
+@dataclass(frozen=True)
+class PageResult:
+    """What came of a page."""
+
+    file: str = field(compare=False)
+    outcomes: tuple[Outcome, ...] = ()
+    cells: int = 0
+    policy: Policy = Policy.EXACT
+    environment: Mapping[str, str] = field(default_factory=dict)
+    skipped: Mapping[str, int] = field(default_factory=dict)
+    """How many outputs are not text, by what they are."""
+    stored: bool = False
+    """Whether it is a notebook, whose cells are told by number and not by line."""
+    notes: tuple[str, ...] = field(default=(), compare=False)
+    """What happened while it ran."""
+    left_out: str = ""
+    """The setting of the book by which it is not executed, if it isn't."""
+    was_run: bool = field(default=True, compare=False)
+    """Whether it was run in this build."""
+    examples: bool = False
+    """Whether its cells are examples of docstrings."""
+
+    @property
+    def failed(self) -> bool:
+        """Whether anything on it fails the build."""
+        return any(outcome.kind.fails for outcome in self.outcomes)

@@ -1,0 +1,127 @@
+"""Find what a project or a notebook says of itself in its ``pyproject.toml`` or metadata."""
+
+from __future__ import annotations
+
+import tomllib
+from typing import TYPE_CHECKING
+
+from sphinx_drift.run.preload import imported_below
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+
+    from nbformat import NotebookNode
+
+__all__ = [
+    "find_devices",
+    "find_packages",
+    "find_preload",
+    "find_reference",
+    "stored_reference",
+]
+
+_TABLE = "sphinx-drift"
+
+
+def find_reference(start: Path) -> dict[str, str]:
+    """Return the environment on which a project's documented values hold to the last digit.
+
+    It is the table ``[tool.sphinx-drift.reference]`` of the nearest ``pyproject.toml`` at or
+    above ``start``: names such as ``torch``, ``system``, ``machine`` and ``device``, and the
+    value of each. A project that has none gets an empty one: its values must hold on any CPU.
+
+    Raises:
+        ValueError: If the table is not one of names and texts.
+
+    """
+    path = _project_file(start)
+    return _read(path, "reference") if path else {}
+
+
+def find_packages(start: Path) -> dict[str, Path]:
+    """Return the packages that pages must import from the project itself, each with its folder.
+
+    It is the table ``[tool.sphinx-drift.packages]`` of the nearest ``pyproject.toml`` at or
+    above ``start``: the names of packages, and the folder, from that file's, that holds each.
+
+    Raises:
+        ValueError: If the table is not one of names and texts.
+
+    """
+    path = _project_file(start)
+    return {name: path.parent / to for name, to in _read(path, "packages").items()} if path else {}
+
+
+def find_preload(start: Path, pages: Iterable[Path]) -> Sequence[str]:
+    """Return the libraries to load once for all pages: those listed, else those that pages import.
+
+    They are listed under ``preload`` in ``[tool.sphinx-drift]`` of the nearest ``pyproject.toml``.
+
+    Raises:
+        ValueError: If that is no list of names.
+
+    """
+    path = _project_file(start)
+    names = _table(path).get("preload") if path else None
+    if names is None:
+        return imported_below(pages)
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise ValueError(
+            f"{path}: preload in [tool.{_TABLE}] must be a list of names, got {names!r}"
+        )
+    return names
+
+
+def find_devices(start: Path) -> str:
+    """Return the module that knows devices, named ``devices`` in ``[tool.sphinx-drift]``, or "".
+
+    Raises:
+        ValueError: If that is no text.
+
+    """
+    path = _project_file(start)
+    name = _table(path).get("devices", "") if path else ""
+    if not isinstance(name, str):
+        message = f"{path}: devices in [tool.{_TABLE}] must name a module, got {name!r}"
+        raise ValueError(message)  # noqa: TRY004 - what a file holds is a value
+    return name
+
+
+def _project_file(start: Path) -> Path | None:
+    start = start.resolve()
+    paths = (folder / "pyproject.toml" for folder in (start, *start.parents))
+    return next((path for path in paths if path.is_file()), None)
+
+
+def _read(path: Path, last: str) -> dict[str, str]:
+    table = _table(path).get(last, {})
+    if not isinstance(table, dict) or not all(isinstance(v, str) for v in table.values()):
+        raise ValueError(f"{path}: [tool.{_TABLE}.{last}] must hold names and texts, got {table!r}")
+    return table
+
+
+def _table(path: Path) -> dict[str, object]:
+    """Return the checker's table of a project's file."""
+    try:
+        table: object = tomllib.loads(path.read_text("utf-8"))
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
+    for name in ("tool", _TABLE):
+        table = table.get(name, {}) if isinstance(table, dict) else None
+    if not isinstance(table, dict):
+        message = f"{path}: [tool.{_TABLE}] must hold names and texts, got {table!r}"
+        raise ValueError(message)  # noqa: TRY004 - the same
+    return table
+
+
+def stored_reference(notebook: NotebookNode) -> dict[str, str]:
+    """Return the reference environment that a notebook brings along, wherever it lies now.
+
+    It is in the notebook's metadata, ``{"drift": {"reference": {...}}}``, with the names of
+    :func:`find_reference`. What can't be read is no reference, and then the project's counts.
+    """
+    said = notebook.metadata.get("drift", {})
+    table = said.get("reference", {}) if isinstance(said, dict) else {}
+    right = isinstance(table, dict) and all(isinstance(value, str) for value in table.values())
+    return dict(table) if right else {}

@@ -1,0 +1,145 @@
+"""Choose the device that pages compute on, before the first of them runs.
+
+What a device is, a module of the book's own knows, named ``devices`` in ``[tool.sphinx-drift]``:
+
+- ``python -m MODULE NAME --json`` looks for a device, and prints a list of one: an object with its
+  ``place``, the same ``told`` with its name, and its ``memory`` in bytes if pages share it; or it
+  exits with another status than 0, and its last line on stderr says why;
+- ``start(place, part)`` has the page compute there, with that part of the memory at most (or None);
+- ``describe(place)`` returns its ``name``, ``driver`` and ``capability``;
+- ``reproducible(place)`` is a context in which an example computes there.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from sphinx_drift.run.run import DEVICE_VARIABLE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = [
+    "DEVICE_VARIABLE",
+    "MEMORY_VARIABLE",
+    "MODULE_VARIABLE",
+    "SHARE_VARIABLE",
+    "ChosenDevice",
+    "chosen_device",
+    "computing_on",
+    "explained",
+]
+
+MEMORY_VARIABLE = "DRIFT_DEVICE_MEMORY"
+SHARE_VARIABLE = "DRIFT_DEVICE_SHARE"
+MODULE_VARIABLE = "DRIFT_DEVICE_MODULE"
+"""Names the module that knows devices, for the processes of pages."""
+_TOLD_VARIABLE = "DRIFT_DEVICE_TOLD"
+_MEMORY = 2.0
+"""GiB of a device's memory that a page may fill, if nobody says otherwise."""
+_CONTEXT = 0.75
+"""GiB that a process takes on a GPU before it computes anything: more than was ever reported."""
+_GIB = 2**30
+
+
+@dataclass(frozen=True)
+class ChosenDevice:
+    """Where pages compute."""
+
+    place: str = "cpu"
+    """What PyTorch calls it."""
+    told: str = ""
+    """The same with its name, driver and capability; empty if nobody asked for a device."""
+
+
+def chosen_device(
+    configured: str = "cpu", *, asked: str | None = None, module: str = ""
+) -> ChosenDevice:
+    """Return the device: what was asked for, else the environment variable, else the configuration.
+
+    The environment variable names it from then on, for the processes of pages. The device is
+    looked for in a process of its own, so that this one never touches CUDA and can be forked.
+
+    Raises:
+        ValueError: If there is no such device; the error says what was found.
+
+    """
+    variable = os.environ.get(DEVICE_VARIABLE)
+    name = asked or variable or configured
+    origin = "--device" if asked else DEVICE_VARIABLE if variable else "drift_device"
+    origin = f"{origin}={name}"
+    found: dict[str, Any] = {"place": "cpu"} if name == "cpu" else _look_for(name, origin, module)
+    place, told = str(found["place"]), str(found.get("told", ""))
+    for stale in (SHARE_VARIABLE, _TOLD_VARIABLE):
+        os.environ.pop(stale, None)
+    if place != "cpu" or DEVICE_VARIABLE in os.environ:
+        os.environ[DEVICE_VARIABLE] = place
+    if place != "cpu":
+        os.environ[MODULE_VARIABLE] = module
+        os.environ[_TOLD_VARIABLE] = told  # results that are kept don't outlive a driver
+    if memory := found.get("memory", 0):
+        os.environ[SHARE_VARIABLE] = _share(memory / _GIB)
+    return ChosenDevice(place, told)
+
+
+def _look_for(name: str, origin: str, module: str) -> dict[str, Any]:
+    """Ask another process for a device that works; an error says where it was asked for."""
+    if not module:
+        raise ValueError(
+            f"{origin}: expected the name of a module that knows devices, got none; "
+            'write devices = "package.module" under [tool.sphinx-drift] in pyproject.toml'
+        )
+    done = subprocess.run(  # noqa: S603 - what the book names is what it wants
+        [sys.executable, "-m", module, name, "--json"],
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    if done.returncode:
+        last = done.stderr.strip().splitlines()[-1:] or ["it can't be looked for"]
+        raise ValueError(f"{origin}: {last[0]}")
+    (found,) = json.loads(done.stdout)
+    return dict(found)
+
+
+def _share(total: float) -> str:
+    """Return how many pages may run at a time, and the part of the memory that each may fill."""
+    try:
+        wanted = float(os.environ.get(MEMORY_VARIABLE) or _MEMORY)
+    except ValueError:
+        wanted = 0.0
+    if wanted <= 0:
+        raise ValueError(f"{MEMORY_VARIABLE} must be a number of GiB, such as {_MEMORY:g}")
+    pages = max(1, int(total // (wanted + _CONTEXT)))
+    part = min(1.0, wanted / total)
+    return f"{pages} {part:.6f}"
+
+
+def explained(message: str) -> str:
+    """Add to an error's message, if it says that memory ran out, how much there was and why."""
+    if "OutOfMemoryError" not in message and "out of memory" not in message:
+        return message
+    if SHARE_VARIABLE not in os.environ:
+        return message
+    wanted = os.environ.get(MEMORY_VARIABLE) or f"{_MEMORY:g}"
+    return (
+        f"{message}\nA page may fill {wanted} GiB of {os.environ.get(DEVICE_VARIABLE)}; "
+        f"{MEMORY_VARIABLE} changes that. Other pages are not affected."
+    )
+
+
+@contextmanager
+def computing_on(place: str) -> Iterator[None]:
+    """Compute on a device in this process, with the CPU's random numbers; on ``cpu`` do nothing."""
+    if place == "cpu":
+        yield
+        return
+    with import_module(os.environ[MODULE_VARIABLE]).reproducible(place):
+        yield

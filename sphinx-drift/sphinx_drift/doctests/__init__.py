@@ -1,0 +1,31 @@
+"""Run the examples of docstrings through the same comparison as pages.
+
+As a command it checks every module of the packages, and the text files, that it is given::
+
+    python -m sphinx_drift.doctests yourpackage README.md
+
+pytest does the same with ``-p sphinx_drift.pytest_plugin --drift-doctests``, and in any other
+suite ``doctest.DocTestRunner(checker=sphinx_drift.doctests.Checker())`` is all that is needed.
+"""
+
+from sphinx_drift.doctests.examples import (
+    Checker,
+    Examples,
+    check_examples,
+    check_module,
+    check_text,
+    compare_example,
+    examples_of_module,
+    examples_of_text,
+)
+
+__all__ = [
+    "Checker",
+    "Examples",
+    "check_examples",
+    "check_module",
+    "check_text",
+    "compare_example",
+    "examples_of_module",
+    "examples_of_text",
+]

@@ -1,0 +1,487 @@
+"""Run the examples of a module or a text file in this process."""
+
+from __future__ import annotations
+
+import copy
+import doctest
+import importlib.util
+import inspect
+import io
+import os
+import re
+import textwrap
+import tokenize
+import traceback
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sphinx_drift.compare.compare import ANYTHING, Policy, Verdict, compare
+from sphinx_drift.compare.outcomes import Kind, Outcome, PageResult
+from sphinx_drift.device import DEVICE_VARIABLE, computing_on
+from sphinx_drift.doctests.exits import exits_raised
+from sphinx_drift.report.text import render
+from sphinx_drift.run.injected import describe, print_full_precision
+from sphinx_drift.run_and_judge import Settings
+from sphinx_drift.source.docstrings import find_docstrings, follows_quotes, without_fences
+from sphinx_drift.source.printed_text import address
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from types import ModuleType, TracebackType
+
+    from sphinx_drift.source.docstrings import Docstring
+
+    _ExcInfo = tuple[type[BaseException], BaseException, TracebackType]
+
+__all__ = [
+    "Checker",
+    "Examples",
+    "check_examples",
+    "check_module",
+    "check_text",
+    "compare_example",
+    "examples_of_module",
+    "examples_of_text",
+    "was_skipped",
+]
+
+
+_NOT_FOLLOWED = doctest.REPORTING_FLAGS
+"""They have doctest say nothing of examples that fail, or not run the rest."""
+_SKIPS = {"Skipped", "SkipTest"}  # of `pytest` and `unittest`
+
+
+def compare_example(
+    want: str, got: str, flags: int = 0, policy: Policy = Policy.EXACT, precise: str | None = None
+) -> Verdict:
+    """Compare what an example must print with what it printed, as its option flags say.
+
+    ``ELLIPSIS`` lets ``...`` stand for any text, and what is around it is compared;
+    ``NORMALIZE_WHITESPACE`` forgives line breaks and repeated spaces everywhere.
+    """
+    documented = _documented(want, flags)
+    elision = ANYTHING if flags & doctest.ELLIPSIS else ""
+    flowing = bool(flags & doctest.NORMALIZE_WHITESPACE)
+    verdict = compare(
+        documented, got, policy=policy, precise=precise, elision=elision, flowing=flowing
+    )
+    # It may stand for a part of a word or number, which is no token.
+    strict = flags | doctest.DONT_ACCEPT_TRUE_FOR_1
+    if elision and not verdict.same and doctest.OutputChecker().check_output(want, got, strict):
+        return replace(verdict, differences=(), accepted=())
+    return verdict
+
+
+class Checker(doctest.OutputChecker):
+    """Compares what an example must print with what it printed, token by token.
+
+    Wrapping and padding of arrays and lists, and blank lines, don't matter; every digit, sign,
+    bracket, word and space does. Option flags mean what they mean to :mod:`doctest`.
+
+    Examples:
+        >>> Checker().check_output("[0.5, 1.0]", "[0.5,  1.0]", 0)
+        True
+        >>> Checker().check_output("[0.5, 1.0]", "[0.5,  1.1]", 0)
+        False
+        >>> Checker().check_output("[0.5, ..., 1.0]", "[0.5, 0.6, 1.0]", doctest.ELLIPSIS)
+        True
+
+    """
+
+    def check_output(self, want: str, got: str, optionflags: int) -> bool:
+        """Return whether two outputs are the same."""
+        return compare_example(want, got, optionflags).same
+
+    def output_difference(self, example: doctest.Example, got: str, optionflags: int) -> str:
+        """Tell where they differ, as pages do."""
+        documented = _documented(example.want, optionflags)
+        verdict = compare_example(example.want, got, optionflags)
+        outcome = Outcome(Kind.DRIFT, 0, documented=documented, executed=got, verdict=verdict)
+        page = PageResult("example", (outcome,), examples=True)
+        return render([page]).rpartition("\n\n")[0].partition("\n")[2] + "\n"
+
+
+def _documented(want: str, flags: int) -> str:
+    """Return the documented text without doctest's mark for a blank line."""
+    literal = flags & doctest.DONT_ACCEPT_BLANKLINE
+    return want if literal else want.replace(doctest.BLANKLINE_MARKER, "")
+
+
+class _Watched(Checker):
+    """Keeps what of an example is compared with what."""
+
+    def __init__(self) -> None:
+        self.seen: list[tuple[str, str]] = []
+
+    def check_output(self, want: str, got: str, optionflags: int) -> bool:
+        """Compare them as ever."""
+        self.seen.append((want, got))
+        return super().check_output(want, got, optionflags)
+
+
+class _Recorder(doctest.DocTestRunner):
+    """Keeps an outcome for each example instead of printing."""
+
+    def __init__(self, flags: int, note: Callable[[object], object]) -> None:
+        self._watched = _Watched()
+        super().__init__(checker=self._watched, verbose=False, optionflags=flags & ~_NOT_FOLLOWED)
+        self.outcomes: list[Outcome] = []
+        self.printed: dict[int, str] = {}
+        """What each example printed, by its line in the docstring."""
+        self._flags = flags
+        self._note = note
+
+    def report_start(self, out: object, test: doctest.DocTest, example: doctest.Example) -> None:
+        """Say where it is, in case that is where the process ends."""
+        del out
+        self._watched.seen.clear()
+        self._note(_line(test, example))
+
+    def report_success(
+        self, out: object, test: doctest.DocTest, example: doctest.Example, got: str
+    ) -> None:
+        """Keep what was verified."""
+        del out
+        # Of an example that raises, the error alone is compared, not what it printed before.
+        want, executed = (self._watched.seen or [(example.want, got)])[0]
+        self.printed[example.lineno] = executed
+        if example.want:
+            self.outcomes.append(_outcome(test, example, want, executed, self._flags))
+
+    def report_failure(
+        self, out: object, test: doctest.DocTest, example: doctest.Example, got: str
+    ) -> None:
+        """Keep what drifted."""
+        self.report_success(out, test, example, got)
+        if not example.want:
+            undocumented = Outcome(Kind.UNDOCUMENTED, _line(test, example), executed=got)
+            self.outcomes.append(_placed(undocumented, test, example))
+
+    def report_unexpected_exception(
+        self, out: object, test: doctest.DocTest, example: doctest.Example, exc_info: _ExcInfo
+    ) -> None:
+        """Keep what was raised."""
+        del out
+        told = "".join(traceback.format_exception_only(exc_info[1])).strip()
+        kind = Kind.UNCHECKED if was_skipped(exc_info[1]) else Kind.RAISED
+        raised = Outcome(kind, _line(test, example), message=told, documented=example.want)
+        self.outcomes.append(_placed(raised, test, example))
+
+
+def was_skipped(error: BaseException) -> bool:
+    """Whether an error says that a test can't be run here, as a test would have it said."""
+    return type(error).__name__ in _SKIPS
+
+
+def _line(test: doctest.DocTest, example: doctest.Example) -> int:
+    return (test.lineno or 0) + example.lineno + 1
+
+
+def _placed(outcome: Outcome, test: doctest.DocTest, example: doctest.Example) -> Outcome:
+    """Return an outcome with the place of its example, and of what that must print."""
+    line = _line(test, example)
+    before = example.source.count("\n") + example.want.count("\n")
+    before -= outcome.documented.count("\n")
+    number = test.examples.index(example) + 1
+    return replace(outcome, cell=number, cell_line=line, body_line=line + before)
+
+
+def _outcome(
+    test: doctest.DocTest, example: doctest.Example, want: str, executed: str, flags: int
+) -> Outcome:
+    """Return what came of an example that must print something and raised nothing unforeseen.
+
+    Args:
+        test: Its docstring.
+        example: The example.
+        want: What it must print, or the last part of that, the error that it must raise.
+        executed: What it printed, or the error.
+        flags: The option flags of all examples.
+
+    """
+    flags = _flags_of(example, flags)
+    if want is example.exc_msg and flags & doctest.IGNORE_EXCEPTION_DETAIL:
+        want, executed = _error_name(want), _error_name(executed)
+    verdict = compare_example(want, executed, flags)
+    if not verdict.same and follows_quotes(example):
+        dedented = textwrap.dedent(want)
+        verdict, want = compare_example(dedented, executed, flags), dedented
+    line = _line(test, example)
+    if not verdict.same and (found := address(executed)):
+        return _placed(Outcome(Kind.ADDRESS, line, message=found), test, example)
+    kind = Kind.VERIFIED if verdict.same else Kind.DRIFT
+    documented = _documented(want, flags)
+    outcome = Outcome(kind, line, documented=documented, executed=executed, verdict=verdict)
+    return _placed(outcome, test, example)
+
+
+def _flags_of(example: doctest.Example, flags: int) -> int:
+    """Return the option flags of an example: those of all, changed by its own."""
+    for flag, is_set in example.options.items():
+        flags = flags | flag if is_set else flags & ~flag
+    return flags
+
+
+def _error_name(message: str) -> str:
+    """Return the name of an error without its module and its message."""
+    return message.partition("\n")[0].partition(":")[0].rpartition(".")[2]
+
+
+# Finding examples --------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Examples:
+    """The examples of a file."""
+
+    tests: Sequence[doctest.DocTest]
+    """Its docstrings that have examples."""
+    problems: Sequence[Outcome] = ()
+    """Docstrings that can't be read."""
+
+
+class _Parser(doctest.DocTestParser):
+    """Keeps what is wrong with a docstring, so that the others are read too."""
+
+    def __init__(self) -> None:
+        self.problems: dict[str, str] = {}
+
+    def get_doctest(
+        self,
+        string: str,
+        globs: dict[str, Any],
+        name: str,
+        filename: str | None,
+        lineno: int | None,
+    ) -> doctest.DocTest:
+        """Read a docstring; one that can't be read has no examples."""
+        try:
+            test = super().get_doctest(string, globs, name, filename, lineno)
+        except ValueError as error:
+            self.problems[name] = str(error)
+            return doctest.DocTest([], globs, name, filename, lineno, string)
+        for example in test.examples:
+            for flag in [flag for flag in example.options if flag & _NOT_FOLLOWED]:
+                del example.options[flag]
+        return test
+
+
+def examples_of_module(module: ModuleType) -> Examples:
+    """Return the docstrings of a module that have examples, each at its line in the file.
+
+    It is what :class:`doctest.DocTestFinder` finds, and what it doesn't reach: a docstring
+    that a decorator hides or a function inside another one.
+    """
+    parser = _Parser()
+    problems = []
+    try:
+        found = doctest.DocTestFinder(parser=parser, exclude_empty=False).find(module)
+    except Exception as error:  # noqa: BLE001 - it looks at objects that may do anything
+        told = "".join(traceback.format_exception_only(error)).strip()
+        problems.append(Outcome(Kind.UNREADABLE, 1, message=f"looking for its docstrings: {told}"))
+        found = []
+    known = {test.name for test in found}
+    lines = {}
+    for written in _written(module):
+        name = ".".join(filter(None, (module.__name__, written.name)))
+        lines[name] = written.line
+        for test in found:
+            text = inspect.cleandoc(test.docstring or "")
+            if test.name == name and text == inspect.cleandoc(written.text):
+                test.lineno = written.line - 1
+        if name not in known:
+            globs, line = {**vars(module)}, written.line - 1
+            found.append(parser.get_doctest(written.text, globs, name, module.__file__, line))
+    problems += [_malformed(told, lines.get(name, 1)) for name, told in parser.problems.items()]
+    tests = [test for test in found if test.examples]
+    return Examples(sorted(tests, key=lambda test: test.lineno or 0), problems)
+
+
+def _malformed(message: str, first: int) -> Outcome:
+    """Return what came of a docstring that can't be read; it says which of its lines is why."""
+    within = re.match(r"line (\d+)", message)
+    return Outcome(
+        Kind.UNREADABLE, first + int(within[1]) - 1 if within else first, message=message
+    )
+
+
+def _written(module: ModuleType) -> list[Docstring]:
+    """Return the docstrings that stand in a module's file."""
+    if not (module.__file__ or "").endswith(".py"):
+        return []
+    with tokenize.open(str(module.__file__)) as file:
+        return find_docstrings(file.read())
+
+
+def examples_of_text(path: Path) -> Examples:
+    """Return the examples of a text file, which is one test; none if it has none."""
+    parser = _Parser()
+    text = without_fences(path.read_text("utf-8"))
+    test = parser.get_doctest(text, {}, str(path), str(path), 0)
+    problems = [_malformed(told, 1) for told in parser.problems.values()]
+    return Examples([test] if test.examples else [], problems)
+
+
+# Checking them -----------------------------------------------------------------------
+
+
+def _ignore(message: object) -> None:
+    del message
+
+
+def check_module(
+    module: ModuleType,
+    settings: Settings | None = None,
+    *,
+    flags: int = 0,
+    note: Callable[[object], object] = _ignore,
+) -> PageResult:
+    """Run the examples of a module's docstrings.
+
+    Args:
+        module: An imported module; its own docstrings are looked at, not what it imports.
+        settings: How outputs are compared.
+        flags: Option flags of :mod:`doctest` that hold for all examples.
+        note: Is given the line of each example before it runs, and outcomes as they come.
+
+    Returns:
+        An outcome for each example that prints or must print.
+
+    """
+    found = examples_of_module(module)
+    return check_examples(_file(module), found, settings, flags=flags, note=note)
+
+
+def check_text(
+    path: Path,
+    settings: Settings | None = None,
+    *,
+    flags: int = 0,
+    note: Callable[[object], object] = _ignore,
+) -> PageResult:
+    """Run the examples of a text file, such as a README.
+
+    Args:
+        path: The file; a blank line or a fence ends what an example must print.
+        settings: How outputs are compared.
+        flags: Option flags of :mod:`doctest` that hold for all examples.
+        note: Is given the line of each example before it runs, and outcomes as they come.
+
+    """
+    return check_examples(str(path), examples_of_text(path), settings, flags=flags, note=note)
+
+
+def check_examples(
+    file: str,
+    examples: Examples,
+    settings: Settings | None = None,
+    *,
+    flags: int = 0,
+    note: Callable[[object], object] = _ignore,
+) -> PageResult:
+    """Run the examples of a file.
+
+    Args:
+        file: Its name in reports.
+        examples: Its docstrings; the examples of one share their variables.
+        settings: How outputs are compared.
+        flags: Option flags of :mod:`doctest` that hold for all examples.
+        note: Is given the line of each example before it runs, and outcomes as they come.
+
+    """
+    settings = settings or Settings()
+    outcomes = list(examples.problems)
+    for problem in outcomes:
+        note(problem)
+    with computing_on(os.environ.get(DEVICE_VARIABLE, "cpu")), exits_raised():
+        for test in examples.tests:
+            for outcome in _run(test, settings, flags, note):
+                note(outcome)
+                outcomes.append(outcome)
+        environment = describe()
+    return PageResult(
+        file,
+        tuple(outcomes),
+        cells=sum(len(test.examples) for test in examples.tests),
+        policy=settings.policy_on(environment),
+        environment=environment,
+        examples=True,
+    )
+
+
+def _file(module: ModuleType) -> str:
+    path = Path(module.__file__ or module.__name__)
+    return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
+
+
+def _run(
+    test: doctest.DocTest, settings: Settings, flags: int, note: Callable[[object], object]
+) -> list[Outcome]:
+    """Run one docstring; once more at full precision if a float's text differs."""
+    first = _record(test, flags, note)
+    policy = settings.policy_on(describe())
+    if policy is Policy.STRUCTURE:
+        return [_judge(o, test, flags, policy, None) for o in first.outcomes]
+    drifts = [o for o in first.outcomes if o.kind is Kind.DRIFT]
+    if not any(d.number for o in drifts for d in o.verdict.differences):
+        return first.outcomes
+    with _full_precision():
+        again = _record(test, flags, note)
+    judged: list[Outcome] = []
+    for outcome in first.outcomes:
+        full = again.printed.get(test.examples[outcome.cell - 1].lineno)
+        portable = _judge(outcome, test, flags, Policy.PORTABLE, full)
+        if policy is Policy.PORTABLE or outcome.kind is not Kind.DRIFT:
+            judged.append(portable)
+        else:
+            judged.append(replace(outcome, rounding=portable.verdict))
+    return judged
+
+
+def _record(test: doctest.DocTest, flags: int, note: Callable[[object], object]) -> _Recorder:
+    recorder = _Recorder(flags, note)
+    fresh = copy.copy(test)
+    fresh.globs = dict(test.globs)  # another run begins where this one did
+    recorder.run(fresh, out=io.StringIO().write)
+    for example in test.examples:
+        if _flags_of(example, flags) & doctest.SKIP:
+            skipped = Outcome(
+                Kind.UNCHECKED, _line(test, example), message="+SKIP", documented=example.want
+            )
+            recorder.outcomes.append(_placed(skipped, test, example))
+    return recorder
+
+
+def _judge(
+    outcome: Outcome, test: doctest.DocTest, flags: int, policy: Policy, precise: str | None
+) -> Outcome:
+    """Compare a drift again, under another policy."""
+    if outcome.kind is not Kind.DRIFT:
+        return outcome
+    flags = _flags_of(test.examples[outcome.cell - 1], flags)
+    verdict = compare_example(outcome.documented, outcome.executed, flags, policy, precise)
+    return replace(outcome, verdict=verdict, kind=Kind.VERIFIED if verdict.same else Kind.DRIFT)
+
+
+@contextmanager
+def _full_precision() -> Iterator[None]:
+    """Print all digits for the while."""
+    with ExitStack() as stack:
+        if importlib.util.find_spec("numpy"):
+            import numpy as np  # noqa: PLC0415 - only if it is there
+
+            stack.callback(np.set_printoptions, precision=np.get_printoptions()["precision"])
+            stack.callback(setattr, np, "set_printoptions", np.set_printoptions)
+        if importlib.util.find_spec("torch"):
+            import torch  # noqa: PLC0415 - the same
+
+            kept = copy.copy(torch._tensor_str.PRINT_OPTS)  # noqa: SLF001 - nothing public tells
+            again = {"precision": kept.precision, "sci_mode": kept.sci_mode}
+            stack.callback(torch.set_printoptions, **again)
+            stack.callback(setattr, torch, "set_printoptions", torch.set_printoptions)
+            for name in ("item", "tolist", "double", "to", "type", "__repr__", "__format__"):
+                stack.callback(setattr, torch.Tensor, name, getattr(torch.Tensor, name))
+        print_full_precision()
+        yield

@@ -1,0 +1,217 @@
+"""Check the examples of each module in a process of its own, which may end as it likes."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import multiprocessing
+import os
+import pickle
+import pkgutil
+import sys
+import traceback
+from dataclasses import dataclass, replace
+from importlib.machinery import PathFinder
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+from sphinx_drift.compare.outcomes import Kind, Outcome, PageResult
+from sphinx_drift.doctests.examples import check_module, check_text, was_skipped
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from importlib.machinery import ModuleSpec
+    from multiprocessing.context import ForkServerContext, SpawnContext
+
+    from sphinx_drift.run_and_judge import Settings
+
+__all__ = ["check_all"]
+
+_LAST_LINES = 8
+
+
+@dataclass(frozen=True)
+class _Job:
+    """A module to import or a text file to read, and where the process writes what came of it."""
+
+    name: str
+    file: str
+    is_text: bool
+    settings: Settings
+    flags: int
+    folder: Path
+    environment: Mapping[str, str]
+
+    @property
+    def results(self) -> Path:
+        """The file of pickled results, one after another."""
+        return self.folder / "results"
+
+    @property
+    def log(self) -> Path:
+        """What the process wrote to its stdout and stderr."""
+        return self.folder / "log"
+
+
+def check_all(names: Sequence[str], settings: Settings, flags: int = 0) -> Iterator[PageResult]:
+    """Check the examples of modules, packages and text files.
+
+    Args:
+        names: Names of modules, each with all below it, and paths of text files.
+        settings: How outputs are compared.
+        flags: Option flags of :mod:`doctest` that hold for all examples.
+
+    Yields:
+        What came of each file that may have examples. A name without any is a failure.
+
+    Raises:
+        ValueError: If there is neither a file nor a module of a name; nothing was run.
+
+    """
+    files = {name: [(name, name)] if Path(name).is_file() else _modules(name) for name in names}
+    for name, found in files.items():
+        is_text = Path(name).is_file()
+        results = []
+        for each, file in found:
+            with TemporaryDirectory(prefix="drift-") as folder:
+                job = _Job(
+                    each, _shown(file), is_text, settings, flags, Path(folder), dict(os.environ)
+                )
+                results.append(_checked(job))
+            yield results[-1]
+        if not any(result.cells or result.outcomes for result in results):
+            yield PageResult(name, (Outcome(Kind.NOTHING_CHECKED, 1),), examples=True)
+
+
+# Finding modules ----------------------------------------------------------------------
+
+
+def _modules(name: str) -> list[tuple[str, str]]:
+    """Return a module and all below it that may have examples, with the file of each.
+
+    Nothing is imported here: an import may do anything, and end this process too.
+    """
+    first, *rest = name.split(".")
+    try:
+        spec = importlib.util.find_spec(first)
+    except (ImportError, ValueError):
+        spec = None
+    for part in rest:
+        inside = spec.submodule_search_locations if spec else None
+        spec = PathFinder.find_spec(f"{spec.name}.{part}", inside) if spec and inside else None
+    if spec is None:
+        msg = f"there is neither a file nor a module {name!r} here"
+        raise ValueError(msg)
+    return [(each.name, each.origin or each.name) for each in _below(spec) if _may_have(each)]
+
+
+def _below(spec: ModuleSpec) -> Iterator[ModuleSpec]:
+    yield spec
+    for found in pkgutil.iter_modules(spec.submodule_search_locations or [], f"{spec.name}."):
+        inner = PathFinder.find_spec(found.name, spec.submodule_search_locations)
+        if inner and not found.name.endswith(".__main__"):
+            yield from _below(inner)
+
+
+def _may_have(spec: ModuleSpec) -> bool:
+    """Whether a module may have examples: what is compiled may."""
+    if not spec.has_location:
+        return not spec.submodule_search_locations
+    origin = Path(spec.origin or "")
+    return origin.suffix != ".py" or b">>> " in origin.read_bytes()
+
+
+def _shown(file: str) -> str:
+    path = Path(file)
+    return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
+
+
+# Checking one -------------------------------------------------------------------------
+
+
+def _checked(job: _Job) -> PageResult:
+    """Check a file in another process, and say what came of it however that ends."""
+    # A clean process that has loaded this module alone forks a child for each file, where
+    # there is fork; multiprocessing ends it with this one.
+    process = _context().Process(target=_check_here, args=(job,))
+    process.start()
+    try:
+        process.join()
+    finally:
+        if process.is_alive():  # this one was interrupted
+            process.kill()
+            process.join()
+    return _result(job, process.exitcode)
+
+
+def _context() -> ForkServerContext | SpawnContext:
+    if not hasattr(os, "fork"):
+        return multiprocessing.get_context("spawn")
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload([__name__])
+    return context
+
+
+def _result(job: _Job, status: int | None) -> PageResult:
+    messages = list(_read(job.results))
+    ends = [message for message in messages if isinstance(message, PageResult)]
+    if ends:
+        return ends[0]
+    outcomes = [message for message in messages if isinstance(message, Outcome)]
+    lines = [message for message in messages if isinstance(message, int)]
+    last = job.log.read_text("utf-8", "replace").splitlines()[-_LAST_LINES:]
+    ended = f"the process ended with status {status} before its examples did: the rest was not run"
+    told = "\n".join([ended, *last])
+    outcomes.append(Outcome(Kind.DEAD_KERNEL, lines[-1] if lines else 1, message=told))
+    return PageResult(job.file, tuple(outcomes), cells=len(lines), examples=True)
+
+
+def _read(path: Path) -> Iterator[object]:
+    """Yield what the process wrote: lines that it reached, outcomes, and the result at its end."""
+    if not path.exists():
+        return
+    with path.open("rb") as file:
+        while True:
+            try:
+                yield pickle.load(file)  # noqa: S301 - ours, from the line below
+            except EOFError:
+                return
+
+
+def _check_here(job: _Job) -> None:
+    """Check a file in this process, whose words nobody reads."""
+    os.environ.clear()
+    os.environ.update(job.environment)
+    with job.log.open("wb") as log, job.results.open("wb") as results:
+        for stream in (1, 2):
+            os.dup2(log.fileno(), stream)
+
+        def write(message: object) -> None:
+            pickle.dump(message, results)
+            results.flush()
+
+        write(_check(job, write))
+
+
+def _check(job: _Job, note: Callable[[object], object]) -> PageResult:
+    sys.path.insert(0, os.curdir)  # a module's name holds from where the command is given
+    try:
+        if job.is_text:
+            return check_text(Path(job.name), job.settings, flags=job.flags, note=note)
+        module = importlib.import_module(job.name)
+    except BaseException as error:  # noqa: BLE001 - an import may raise SystemExit too
+        return PageResult(job.file, (_not_imported(error),), examples=True)
+    try:
+        result = check_module(module, job.settings, flags=job.flags, note=note)
+        return replace(result, file=job.file)
+    except Exception:  # noqa: BLE001 - an error here must never pass for a success
+        told = traceback.format_exc(limit=-3)
+        return PageResult(
+            job.file, (Outcome(Kind.COULD_NOT_CHECK, 1, message=told),), examples=True
+        )
+
+
+def _not_imported(error: BaseException) -> Outcome:
+    told = "".join(traceback.format_exception_only(error)).strip()
+    return Outcome(Kind.UNCHECKED if was_skipped(error) else Kind.UNREADABLE, 1, message=told)

@@ -1,0 +1,234 @@
+"""One build, in a process of its own, and what came of it."""
+
+from __future__ import annotations
+
+import gc
+import io
+import os
+import sys
+import sysconfig
+import time
+import traceback
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from jinja2 import FileSystemBytecodeCache
+from sphinx.application import ENV_PICKLE_FILENAME
+from sphinx.util.console import nocolor
+from sphinx.util.docutils import docutils_namespace, patch_docutils
+
+from sphinx_drift.live.first_page import show_early
+from sphinx_drift.live.standby import Application, Read, state_of
+from sphinx_drift.live.warm_up import warm_up
+from sphinx_drift.report.text import render
+from sphinx_drift.run import fork_client
+from sphinx_drift.run.choice import chosen
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+
+    from sphinx.application import Sphinx
+    from sphinx.environment import BuildEnvironment
+
+    from sphinx_drift.compare.outcomes import PageResult
+
+__all__ = ["build", "others"]
+
+
+def build(  # noqa: PLR0913, PLR0917 - what to build, and the two ways to who asks for it
+    source: str,
+    output: str,
+    doctrees: str,
+    helper: str,
+    rerun: str,
+    before: Collection[str] = (),
+    *,
+    word: Callable[[], list[str] | None] = lambda: None,
+    tell: Callable[[dict[str, Any]], None] = lambda _: None,
+) -> dict[str, Any]:
+    """Build a book as ``sphinx-build`` does, and say how it ended.
+
+    All is made ready first; then this waits for the word, which is the files that have changed
+    meanwhile. It tells whether what it has read still holds, and ends the process if it doesn't.
+    A build that runs every page waits for the word again before it writes anything: it may be
+    ended until then.
+
+    Args:
+        source: The folder with ``conf.py`` and the pages.
+        output: The folder for the pages in HTML.
+        doctrees: The folder for what Sphinx keeps between builds.
+        helper: The address of the process that forks a child for each page.
+        rerun: Which pages run: those that seem to have changed, and the others ``later``; or all of
+            them ``always``, in the background.
+        before: Names of modules that the process had imported when it was forked.
+        word: Waits for the word; it is none if nothing had been read before it was given.
+        tell: Called with what is known before the end.
+
+    Returns:
+        ``failures``: what to show to the author, each with a title and a text;
+        ``summary``: what was verified, in a line; ``modules``: what was imported of others;
+        ``begun``: when the word came; ``runs``: when each page last ran, if all can be run again
+        by another build; ``is_complete``: whether all have run in this one; ``has_written``:
+        whether what Sphinx keeps is another now.
+
+    """
+    nocolor()
+    gc.set_threshold(100_000, 50, 100)  # a build keeps nearly all that it makes
+    fork_client.adopt(helper)
+    warned = io.StringIO()
+    read = Read()
+    kept = Path(doctrees, ENV_PICKLE_FILENAME)
+    report: dict[str, Any] = {"begun": time.time(), "is_complete": False}
+    state = state_of(kept)
+
+    def wait(app: Sphinx) -> None:
+        nonlocal state
+        _keep_templates(app)
+        warm_up(app)
+        read.note(_file_of(name) for name in sys.modules.keys() - set(before))
+        gc.freeze()
+        tell({"ready": True})
+        changed = word()
+        report["begun"] = time.time()
+        state = state_of(kept)
+        holds = read.holds()
+        if changed is not None:
+            holds = holds and _are_pages(app, changed)
+            tell({"holds": holds})
+            if not holds:
+                os._exit(0)
+
+    def ask(*_: object) -> None:
+        tell({"writing": True})
+        word()
+
+    def begin(app: Sphinx) -> None:
+        app.connect("env-get-outdated", _remove_pages)
+        if rerun == "always":
+            app.connect("env-before-read-docs", ask, priority=-sys.maxsize)
+        else:
+            show_early(app, lambda: tell({"early": True, **report, **_known(app)}))
+        app.build()
+
+    results: list[PageResult] = []
+    failures: list[dict[str, str]] = []
+    text = ""
+    try:
+        with patch_docutils(source), docutils_namespace():
+            places = (source, source, output, doctrees)
+            app = Application(*places, "html", status=None, warning=warned, wait=wait, rerun=rerun)
+            begin(app)
+        results, text = _verdict(app)
+        report |= {"runs": _runs(app), "is_complete": all(page.was_run for page in results)}
+    except Exception:  # noqa: BLE001 - the author's own code is part of a build
+        failures.append({"title": "The build stopped", "text": _traceback()})
+    failures += [failure for page in results for failure in _drifts(page)]
+    failures += _warnings(warned.getvalue(), text)
+    return report | {
+        "failures": failures,
+        "summary": text.rpartition("\n\n")[2],
+        "modules": others(before),
+        "has_written": state_of(kept) != state,
+    }
+
+
+def _warnings(log: str, text: str) -> list[dict[str, str]]:
+    """Return what Sphinx warns of, without the report that it logs."""
+    warnings = log.replace(f"ERROR: \n{text}\n", "" if text else "ERROR: \n\n").strip()
+    return [{"title": "Sphinx warns", "text": warnings}] if warnings else []
+
+
+def _remove_pages(
+    app: Sphinx, _env: BuildEnvironment, _added: object, _changed: object, removed: set[str]
+) -> list[str]:
+    """Remove the pages whose sources are gone: Sphinx leaves them, and they would be served."""
+    builder: Any = app.builder
+    for docname in removed:
+        Path(builder.get_output_path(docname)).unlink(missing_ok=True)
+    return []  # no page is outdated by this
+
+
+def _are_pages(app: Sphinx, changed: list[str]) -> bool:
+    """Tell whether files are pages that the book had before: only a build itself reads those."""
+    pages = {str(app.env.doc2path(name)) for name in app.env.found_docs}
+    return pages.issuperset(changed) and all(map(os.path.exists, changed))
+
+
+def _keep_templates(app: Sphinx) -> None:
+    """Have templates compiled once for all builds: they are known by what they hold."""
+    folder = app.doctreedir / "templates"
+    folder.mkdir(exist_ok=True)
+    environment = getattr(getattr(app.builder, "templates", None), "environment", None)
+    if environment is not None:
+        environment.bytecode_cache = FileSystemBytecodeCache(str(folder))
+
+
+def _verdict(app: Sphinx) -> tuple[list[PageResult], str]:
+    """Return what came of each page, if the book is one that is verified, and the report."""
+    if "sphinx_drift" not in app.extensions:
+        return [], ""
+    from sphinx_drift.sphinx.verdict import all_results_of  # noqa: PLC0415 - other books need none
+
+    results = all_results_of(app.env)
+    return results, render(results)
+
+
+def _known(app: Sphinx) -> dict[str, Any]:
+    """Return what is known as soon as pages are read: failures, and when pages ran."""
+    failures = [failure for page in _verdict(app)[0] for failure in _drifts(page)]
+    return {"failures": failures, "runs": _runs(app)}
+
+
+def _runs(app: Sphinx) -> dict[str, float] | None:
+    """Return when each page last ran, by its address; nothing if they can't be run again."""
+    if "sphinx_drift" not in app.extensions or chosen() == "off":
+        return None
+    from myst_nb.sphinx_ import NbMetadataCollector  # noqa: PLC0415 - as above
+
+    from sphinx_drift.sphinx.state import results_of  # noqa: PLC0415 - as above
+
+    def ran(docname: str) -> float:
+        data = NbMetadataCollector.get_exec_data(app.env, docname)
+        return data["mtime"] if data else 0.0
+
+    return {
+        app.builder.get_target_uri(docname): ran(docname)
+        for docname, page in results_of(app.env).items()
+        if page.cells
+    }
+
+
+def _drifts(page: PageResult) -> list[dict[str, str]]:
+    """Return each failure of a page with its text in the report."""
+    return [
+        {
+            "title": f"{page.file}:{outcome.line}: {outcome.kind.label}",
+            "text": render([replace(page, outcomes=(outcome,))]).rpartition("\n\n")[0],
+        }
+        for outcome in page.outcomes
+        if outcome.kind.fails
+    ]
+
+
+def _traceback() -> str:
+    """Return the last steps of an error that stopped the build, and what it says."""
+    return traceback.format_exc(limit=-4).strip()
+
+
+def others(before: Collection[str]) -> list[str]:
+    """Name the modules of others that have been imported since there were those of before."""
+    names = ("purelib", "platlib", "stdlib")
+    homes = {os.path.realpath(sysconfig.get_path(name)) for name in names}
+    within = tuple(home + os.sep for home in homes)
+    return [
+        name
+        for name in sys.modules.keys() - set(before)
+        if _file_of(name).startswith(within) and not name.endswith("__main__")
+    ]
+
+
+def _file_of(name: str) -> str:
+    """Return where a module was imported from, if an import statement has made it."""
+    spec = getattr(sys.modules[name], "__spec__", None)
+    return os.path.realpath(spec.origin or "") if spec is not None and spec.name == name else ""

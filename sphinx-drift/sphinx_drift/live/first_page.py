@@ -1,0 +1,81 @@
+"""The saved page first: it is written while its build is still at work on the whole book."""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from sphinx.environment.collectors.toctree import TocTreeCollector
+
+from sphinx_drift.live.build_server import die_with, threads
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sphinx.application import Sphinx
+    from sphinx.environment import BuildEnvironment
+
+__all__ = ["show_early"]
+
+FEW = 3
+
+
+def show_early(app: Sphinx, tell: Callable[[], None]) -> None:
+    """Have a build that reads few pages write them as soon as they are read, in another process.
+
+    The process is a copy of the build, and its end changes nothing in it: the build writes these
+    pages again, like all others, when it knows the whole book. What the copy says of wrong links
+    and the like is dropped, and so is what goes wrong in it: the build will say it. Meanwhile the
+    build waits: it would only make the page late.
+
+    Args:
+        app: The application, before it builds.
+        tell: Called in the copy when the pages are written.
+
+    """
+    figures: dict[str, Any] = {}
+
+    def keep(_: Sphinx, env: BuildEnvironment, docname: str) -> None:
+        """Keep the numbers of a page that is about to be read: all figures are counted later."""
+        figures[docname] = env.toc_fignumbers.get(docname, {})
+
+    def write(_: Sphinx, env: BuildEnvironment) -> None:
+        docnames = figures.keys() & env.found_docs
+        if not 0 < len(docnames) <= FEW or threads() != 1:
+            return
+        build = os.getpid()
+        copy = os.fork()
+        if copy == 0:
+            env.toc_fignumbers = {**figures, **env.toc_fignumbers}
+            _be_the_copy(build, app, docnames, tell)
+        os.waitpid(copy, 0)
+
+    app.connect("env-purge-doc", keep, priority=-sys.maxsize)  # before Sphinx forgets them
+    app.connect("env-updated", write, priority=-sys.maxsize)
+
+
+def _be_the_copy(build: int, app: Sphinx, docnames: set[str], tell: Callable[[], None]) -> NoReturn:
+    try:
+        die_with(build)
+        gc.disable()
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        for stream in (1, 2):
+            os.dup2(nowhere, stream)
+        TocTreeCollector().assign_section_numbers(app.env)
+        _write(app, docnames)
+        tell()
+    finally:
+        os._exit(0)  # never back into the build
+
+
+def _write(app: Sphinx, docnames: set[str]) -> None:
+    """Write pages as the builder does, and the pictures that they show."""
+    builder: Any = app.builder
+    app.events.emit("write-started", builder)
+    searched, builder.search = builder.search, False  # nothing is added to the index of words
+    builder.prepare_writing(docnames)
+    builder.search = searched
+    builder.write_documents(docnames)
+    builder.copy_image_files()

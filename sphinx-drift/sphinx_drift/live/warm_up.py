@@ -1,0 +1,50 @@
+"""What a build does before there is a page to build: it would do the same for its first page."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from pygments.lexers import get_lexer_by_name  # type: ignore[import-untyped]
+from pygments.util import ClassNotFound  # type: ignore[import-untyped]
+
+from sphinx_drift.sphinx.templates import compile_templates
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+
+__all__ = ["remember_installed", "warm_up"]
+
+
+def warm_up(app: Sphinx) -> None:
+    """Load and compile what pages are highlighted, checked and written with."""
+    compile_templates(app)
+    for language in ("ipython3", "python", app.config.highlight_language):
+        with suppress(ClassNotFound):
+            get_lexer_by_name(language)
+    if "nbformat" in sys.modules:
+        import nbformat  # noqa: PLC0415 - a book without notebooks does not need it
+
+        nbformat.v4.new_notebook()  # type: ignore[no-untyped-call]  # compiles what validates it
+    for name in ("importlib.metadata", "importlib_metadata"):
+        if name in sys.modules:
+            remember_installed(sys.modules[name])
+
+
+def remember_installed(module: Any) -> None:
+    """Look up once what is installed: plugins are asked for ten times in a build."""
+    stock = module.distributions
+    known = [Distribution(found) for found in stock()]
+    module.distributions = lambda **which: stock(**which) if which else iter(known)
+
+
+class Distribution:
+    """An installed distribution that has read its entry points."""
+
+    def __init__(self, found: Any) -> None:
+        self._found = found
+        self.entry_points = found.entry_points
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._found, name)

@@ -1,0 +1,1 @@
+"""Tells people, CI systems and programs what came of a check."""

@@ -1,0 +1,187 @@
+"""Tell a machine what came of a check: exit status, JSON, JUnit, GitHub annotations."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree as ET
+
+from sphinx_drift.compare.compare import Policy
+from sphinx_drift.compare.outcomes import Kind
+from sphinx_drift.report.text import count, meaning_and_remedy, render, summary
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from sphinx_drift.compare.compare import Difference
+    from sphinx_drift.compare.outcomes import Outcome, PageResult
+
+__all__ = ["exit_status", "to_github", "to_json", "to_junit"]
+
+_NOTHING = "nothing was checked"
+_DECLARATION = '<?xml version="1.0" encoding="UTF-8"?>\n'
+_NO_XML = re.compile("[^\\t\\n\\x20-\\ud7ff\\ue000-\\ufffd\\U00010000-\\U0010ffff]")
+
+
+def exit_status(results: Sequence[PageResult]) -> int:
+    """Return 0 if all is verified, 1 if an output drifted, 2 if something is not known.
+
+    Where only the structure was compared, nothing is verified: 2 at best.
+    """
+    failed = [o.kind for page in results for o in page.outcomes if o.kind.fails]
+    if any(not kind.unknown for kind in failed):
+        return 1
+    counted = count(results)
+    return 2 if failed or counted.structural or not counted.verified else 0
+
+
+def to_json(results: Sequence[PageResult], *, noun: str = "output") -> str:
+    """Return everything that is known of a check, as JSON.
+
+    Args:
+        results: What came of each page, or of each file with docstrings.
+        noun: What was verified.
+
+    """
+    counted = count(results)
+    said = {
+        "version": 1,
+        "status": exit_status(results),
+        "summary": summary(results, noun=noun),
+        "counts": {name: getattr(counted, name) for name in counted.__dataclass_fields__},
+        "files" if noun == "example" else "pages": [_page(page) for page in results],
+    }
+    # ASCII: what a cell printed needs no particular encoding to be valid.
+    return json.dumps(said, indent=2) + "\n"
+
+
+def _page(page: PageResult) -> dict[str, Any]:
+    return {
+        "file": page.file,
+        "policy": page.policy.value,
+        "environment": dict(page.environment),
+        "examples" if page.examples else "cells": page.cells,
+        "skipped": dict(page.skipped),
+        "notes": list(page.notes),
+        "was_run": page.was_run,
+        "outcomes": [_outcome(outcome, examples=page.examples) for outcome in page.outcomes],
+    }
+
+
+def _outcome(outcome: Outcome, *, examples: bool) -> dict[str, Any]:
+    verdict = outcome.verdict
+    place = {"cell": outcome.cell, "cell_line": outcome.cell_line}
+    return {
+        "kind": outcome.kind.label,
+        "line": outcome.line,
+        **({"example": outcome.cell} if examples else place),
+        "message": outcome.message,
+        "reference_only": outcome.reference_only,
+        "documented": outcome.documented,
+        "executed": outcome.executed,
+        "numbers": verdict.numbers,
+        "differences": [_difference(d) for d in verdict.differences],
+        "accepted": [
+            {**_difference(a.difference), "precise": a.precise, "units": a.units}
+            for a in verdict.accepted
+        ],
+        "waived": [
+            {"documented": w.documented, "executed": w.executed, "reason": w.reason}
+            for w in verdict.waived
+        ],
+        "rounding": bool(outcome.rounding and outcome.rounding.same),
+    }
+
+
+def _difference(difference: Difference) -> dict[str, Any]:
+    return {
+        "index": difference.index,
+        "documented": difference.documented,
+        "executed": difference.executed,
+        "note": difference.note,
+    }
+
+
+def to_junit(results: Sequence[PageResult]) -> str:
+    """Return the outcomes as a JUnit report: a suite for each page, a case for each outcome."""
+    root = ET.Element("testsuites", name="sphinx_drift")
+    for page in results:
+        suite = ET.SubElement(root, "testsuite", name=page.file)
+        for outcome in page.outcomes:
+            _case(suite, page, outcome)
+    if not count(results).pages:
+        case = ET.SubElement(ET.SubElement(root, "testsuite", name="all"), "testcase", name="all")
+        ET.SubElement(case, "error", message=_NOTHING)
+    for suite in root:
+        for name, tag in _COUNTED.items():
+            suite.set(name, str(len(suite.findall(tag))))
+    ET.indent(root)
+    return _DECLARATION + _printable(ET.tostring(root, encoding="unicode")) + "\n"
+
+
+_COUNTED = {
+    "tests": "testcase",
+    "failures": "testcase/failure",
+    "errors": "testcase/error",
+    "skipped": "testcase/skipped",
+}
+
+
+def _case(suite: ET.Element, page: PageResult, outcome: Outcome) -> None:
+    unit = "example" if page.examples else "cell"
+    place = f"{unit} {outcome.cell}, " * bool(outcome.cell) + f"line {outcome.line}"
+    case = ET.SubElement(suite, "testcase", classname=page.file, name=place, file=page.file)
+    case.set("line", str(outcome.line))
+    if outcome.kind.fails:
+        tag = "error" if outcome.kind.unknown else "failure"
+        meaning, _ = meaning_and_remedy(page, outcome.kind)
+        told = ET.SubElement(case, tag, type=outcome.kind.label, message=meaning)
+        told.text = _printable(_alone(page, outcome))
+    elif outcome.kind in (Kind.UNCHECKED, Kind.NOT_COMPARED):
+        ET.SubElement(case, "skipped", message=outcome.message)
+    elif page.policy is Policy.STRUCTURE:
+        ET.SubElement(case, "skipped", message="not verified: only its structure was compared")
+
+
+def _printable(text: str) -> str:
+    """Drop the characters that XML can't hold."""
+    return _NO_XML.sub("", text)
+
+
+def _alone(page: PageResult, outcome: Outcome) -> str:
+    """Return the report of one outcome, without the summary."""
+    return render([replace(page, outcomes=(outcome,))]).rpartition("\n\n")[0]
+
+
+def to_github(results: Sequence[PageResult]) -> Iterator[str]:
+    """Yield a GitHub workflow command for each failure, which shows it beside its line."""
+    if not count(results).pages:
+        yield f"::error title=nothing-checked::{_NOTHING}"
+    for page in results:
+        for outcome in page.outcomes:
+            if outcome.kind.fails:
+                told = _annotation(page, outcome)
+                yield (
+                    f"::error file={_property(page.file)},line={outcome.line},"
+                    f"title={_property(outcome.kind.label)}::{_data(told)}"
+                )
+
+
+def _annotation(page: PageResult, outcome: Outcome) -> str:
+    """Return the report of an outcome; that of a page stands at its place, which needs no telling.
+
+    In a notebook the place is a cell, which a line of its file doesn't name.
+    """
+    told = _alone(page, outcome)
+    meaning, _ = meaning_and_remedy(page, outcome.kind)
+    return told if page.stored else meaning + told.partition(meaning)[2]
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")

@@ -1,0 +1,67 @@
+"""What the commands have in common: the options for reports, and what a crash of ours means."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import traceback
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sphinx_drift.report.formats import to_github, to_json, to_junit
+from sphinx_drift.report.text import render, use_color
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from sphinx_drift.compare.outcomes import PageResult
+
+__all__ = ["add_reports", "guarded", "tell"]
+
+_CRASHED = 2
+
+
+def add_reports(parser: argparse.ArgumentParser) -> None:
+    """Add the options that :func:`tell` reads."""
+    add = parser.add_argument
+    add("--json", action="store_true", help="print the report as JSON")
+    add("--junit", type=_file, metavar="FILE", help="write the report as JUnit XML")
+    add("--color", choices=("auto", "always", "never"), default="auto")
+    add("-q", "--quiet", action="store_true", help="print the summary alone")
+    add("-v", "--verbose", action="store_true", help="list what was verified too")
+
+
+def _file(name: str) -> Path:
+    path = Path(name)
+    if not path.absolute().parent.is_dir():
+        msg = f"there is no folder for {name}"
+        raise argparse.ArgumentTypeError(msg)
+    return path
+
+
+def tell(
+    results: Sequence[PageResult], options: argparse.Namespace, *, noun: str = "output"
+) -> None:
+    """Print and write the reports that were asked for."""
+    if options.junit:
+        options.junit.write_text(to_junit(results), "utf-8")
+    if os.environ.get("GITHUB_ACTIONS"):
+        for line in to_github(results):
+            print(line, file=sys.stderr if options.json else sys.stdout)
+    if options.json:
+        print(to_json(results, noun=noun), end="")
+        return
+    color = use_color(sys.stdout) if options.color == "auto" else options.color == "always"
+    told = render(results, color=color, verbose=options.verbose, noun=noun)
+    print(told.rpartition("\n")[2] if options.quiet else told)
+
+
+def guarded(main: Callable[[], int]) -> int:
+    """Run a command; a crash of ours is no drift, so it is told as what could not be checked."""
+    try:
+        return main()
+    except Exception:  # noqa: BLE001 - whatever it is, nothing is verified
+        traceback.print_exc()
+        print("the check itself failed, so nothing is known: please report this", file=sys.stderr)
+        return _CRASHED

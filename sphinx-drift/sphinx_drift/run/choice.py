@@ -1,0 +1,28 @@
+"""How pages are to be run: what the environment asks for."""
+
+from __future__ import annotations
+
+import os
+
+__all__ = ["RUNNER_VARIABLE", "chosen"]
+
+RUNNER_VARIABLE = "DRIFT_RUNNER"
+_RUNNERS = ("fork", "jupyter", "off")
+
+
+def chosen() -> str:
+    """Return how pages are to be run: ``fork``, ``jupyter`` or ``off``.
+
+    Raises:
+        ValueError: If the environment variable names none of them, or ``off`` under ``CI``.
+
+    """
+    name = os.environ.get(RUNNER_VARIABLE) or "fork"
+    if name not in _RUNNERS:
+        raise ValueError(f"{RUNNER_VARIABLE} must be one of {', '.join(_RUNNERS)}; got {name!r}")
+    if name == "off" and os.environ.get("CI"):
+        raise ValueError(
+            f"{RUNNER_VARIABLE}=off executes and verifies nothing, so it is refused under CI; "
+            "unset one of the two"
+        )
+    return name

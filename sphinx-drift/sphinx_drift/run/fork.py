@@ -1,0 +1,277 @@
+"""Runs a page in a forked child of the helper process: asks for it, and hears all that it tells."""
+
+from __future__ import annotations
+
+import atexit
+import functools
+import hashlib
+import inspect
+import json
+import os
+import secrets
+import shutil
+import socket
+import sys
+import textwrap
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from jupyter_client.kernelspec import KernelSpecManager, NoSuchKernel
+
+from sphinx_drift.run import protocol
+from sphinx_drift.run.fork_client import GoneError, helper, possible, surroundings
+from sphinx_drift.run.jupyter import kernel_name
+from sphinx_drift.run.transcript import Told, UnfitError
+
+if TYPE_CHECKING:
+    import socket
+    from collections.abc import Iterable, Sequence
+
+    from nbformat import NotebookNode
+
+    from sphinx_drift.run.results import Execution, Request
+
+__all__ = ["code_of", "forget", "queue", "run", "unfit"]
+
+# Whether it can be done --------------------------------------------------------------
+
+
+@functools.cache
+def unfit() -> str:
+    """Say why no page can be run in a forked child on this machine; nothing if they can."""
+    if not possible():
+        return f"pages can't be forked on {sys.platform}"
+    if personal := _personal_settings():
+        return f"{personal} changes what kernels do"
+    return ""
+
+
+def _personal_settings() -> Path | None:
+    """Return a file by which the user changes kernels, which a forked child would not read."""
+    home = Path(os.environ.get("IPYTHONDIR") or Path("~/.ipython").expanduser())
+    profile = home / "profile_default"
+    settings = (profile / f"{name}.{end}" for name in _SETTINGS for end in ("py", "json"))
+    startup = (path for path in sorted((profile / "startup").glob("*")) if path.suffix != "")
+    return next((path for path in (*settings, *startup) if path.is_file()), None)
+
+
+_SETTINGS = ("ipython_config", "ipython_kernel_config")
+
+
+@functools.cache
+def _unfit_kernel(name: str) -> str:
+    """Say why the pages of a kernel can't be run in forked children."""
+    try:
+        spec = KernelSpecManager().get_kernel_spec(name)
+    except NoSuchKernel:
+        return f"there is no kernel {name!r}"
+    except (OSError, ValueError) as error:
+        return f"the specification of the kernel {name!r} can't be read: {error}"
+    ours = "ipykernel_launcher" in spec.argv and not set(spec.env) - {"PYDEVD_USE_FRAME_EVAL"}
+    if not ours or not _is_ours(spec.argv[0]):
+        return f"the kernel {name!r} isn't this Python's own"
+    return ""
+
+
+def _is_ours(command: str) -> bool:
+    """Tell whether a kernel's command starts this Python, with the packages that it has here."""
+    if command in _THIS_PYTHON:
+        return True
+    python = Path(shutil.which(command) or command).absolute()
+    ours = Path(sys.executable).absolute()
+    return (
+        python.exists()
+        and python.samefile(ours)
+        and _environment_of(python) == _environment_of(ours)
+    )
+
+
+# What Jupyter takes for the Python that it runs in, whatever the path says.
+_THIS_PYTHON = {
+    "python",
+    f"python{sys.version_info.major}",
+    f"python{sys.version_info.major}.{sys.version_info.minor}",
+}
+
+
+def _environment_of(python: Path) -> Path | None:
+    """Return the virtual environment of an interpreter; None if it is in none.
+
+    Python looks for it beside the link by which it was started, not beside what that leads to.
+    """
+    folders = (python.parent, python.parent.parent)
+    return next((f.resolve() for f in folders if (f / "pyvenv.cfg").is_file()), None)
+
+
+# Running ------------------------------------------------------------------------------
+
+
+class Queued(NamedTuple):
+    """A page that has begun before anybody asked for its outputs."""
+
+    key: str
+    environment: dict[str, str]
+    """That of the time: a module that Sphinx loads afterwards may set a variable, and pages are
+    not run again for it."""
+
+
+_queued: dict[str, Queued] = {}
+"""The pages of this build that have begun, by what they are. Sphinx's readers, forked later,
+inherit it; nobody else knows the keys, so no build can fetch what another has queued."""
+
+_owners: list[socket.socket] = []
+"""The connections that own them in the helpers, open as long as this build lasts. This process
+alone has them: at its end, however it ends, the helpers drop what nobody has fetched."""
+
+
+def queue(requests: Iterable[tuple[Sequence[str], Request]]) -> list[socket.socket]:
+    """Have pages begin: each is fetched later by :func:`run` with the same cells and request.
+
+    Returns:
+        The connections that own the pages: something can be read from one once its helper has
+        loaded what pages need, and begun. They are closed by :func:`forget`, or with the process.
+
+    Raises:
+        UnfitError: If a helper is gone; then no page has begun.
+
+    """
+    by_seed: dict[str | None, list[tuple[Sequence[str], Request]]] = {}
+    for cells, request in requests:
+        by_seed.setdefault(request.hash_seed, []).append((cells, request))
+    begun: dict[str, Queued] = {}
+    connections = []
+    with ExitStack() as opened:
+        for hash_seed, asked in by_seed.items():
+            message, pages = _message(asked)
+            try:
+                connection = opened.enter_context(helper(hash_seed).connect())
+                connection.sendall(protocol.pack(message))
+            except (GoneError, OSError) as error:
+                raise UnfitError(f"the helper process is gone: {error}") from error
+            connections.append(connection)
+            begun |= pages
+        opened.pop_all()
+    _queued.update(begun)
+    _owners.extend(connections)
+    return connections
+
+
+@atexit.register
+def forget() -> None:
+    """Drop all pages that this process has queued and nobody has fetched: their build is over."""
+    _queued.clear()
+    while _owners:
+        _owners.pop().close()
+
+
+def _leave_to_parent() -> None:
+    """Let a forked process not keep the jobs of its parent alive."""
+    while _owners:
+        _owners.pop().close()
+
+
+if possible():
+    os.register_at_fork(after_in_child=_leave_to_parent)
+
+
+def _message(
+    asked: Iterable[tuple[Sequence[str], Request]],
+) -> tuple[dict[str, Any], dict[str, Queued]]:
+    """Return the message for pages that are to begin, and these by what they are.
+
+    What pages have in common travels once: what is sent before the helper reads must not fill the
+    socket, or the build would wait for it.
+    """
+    token = secrets.token_hex(8)
+    ways: dict[str, dict[str, Any]] = {}
+    jobs = []
+    pages: dict[str, Queued] = {}
+    for cells, request in asked:
+        way = _way(request)
+        page = _digest([list(cells), way])
+        if page in pages:
+            continue  # of two that are equal one is run now, and one when it is asked for
+        pages[page] = Queued(f"{token} {len(pages)}", surroundings(request.hash_seed))
+        way["environment"] = pages[page].environment
+        name = _digest(way)
+        ways[name] = way
+        jobs.append((pages[page].key, list(cells), name))
+    return {"do": "queue", "ways": ways, "jobs": jobs}, pages
+
+
+def run(notebook: NotebookNode, request: Request) -> Execution:
+    """Run the code cells of a notebook, in order, in a forked child.
+
+    Raises:
+        UnfitError: If that can't be done here; nothing was run.
+
+    """
+    if why := unfit() or _unfit_kernel(kernel_name(notebook)):
+        raise UnfitError(why)
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            cell.outputs, cell.execution_count = [], None
+    code = code_of(notebook)
+    cells = [source for _, source in code]
+    way = _way(request)
+    queued = _queued.pop(_digest([cells, way]), None)
+    way["environment"] = queued.environment if queued else surroundings(request.hash_seed)
+    tagged = {i for i, cell in enumerate(notebook.cells) if "raises-exception" in _tags(cell)}
+    may_raise = request.may_raise | tagged
+    allowed = [number for number, (index, _) in enumerate(code) if index in may_raise]
+    key = queued.key if queued else ""
+    fetch = {"do": "fetch", "key": key, "job": {"cells": cells, **way}, "may_raise": allowed}
+    told = Told(notebook, [index for index, _ in code], may_raise, request)
+    try:
+        _listen(told, fetch, request.hash_seed)
+    except (GoneError, OSError) as error:
+        raise UnfitError(f"the helper process is gone: {error}") from error
+    return told.execution()
+
+
+def _listen(told: Told, fetch: dict[str, Any], hash_seed: str | None) -> None:
+    """Ask for a page, and hear all that it tells."""
+    with helper(hash_seed).connect() as connection:
+        connection.sendall(protocol.pack(fetch))
+        frames = protocol.Frames()
+        while not told.over:
+            piece = connection.recv(1 << 20)
+            if not piece:
+                raise GoneError("it stopped answering")
+            for message, _ in frames.feed(piece):
+                told.hear(message)
+
+
+def code_of(notebook: NotebookNode) -> list[tuple[int, str]]:
+    """Return the places and sources of the cells that run."""
+    return [
+        (index, cell.source)
+        for index, cell in enumerate(notebook.cells)
+        if cell.cell_type == "code" and cell.source.strip() and "skip-execution" not in _tags(cell)
+    ]
+
+
+def _tags(cell: NotebookNode) -> Sequence[str]:
+    tags: Sequence[str] = cell.metadata.get("tags", ())
+    return tags
+
+
+def _way(request: Request) -> dict[str, Any]:
+    """Return what the helper is told of how a page is run."""
+    return {
+        "folder": str(request.folder),
+        "timeout": request.timeout,
+        "output_limit": request.output_limit,
+        "before": [_source(function) for function in request.before],
+        "after": {function.__name__: _source(function) for function in request.after},
+    }
+
+
+@functools.cache
+def _source(function: Any) -> str:
+    return textwrap.dedent(inspect.getsource(function))
+
+
+def _digest(value: Any) -> str:
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()

@@ -1,0 +1,340 @@
+"""Code that runs inside a page's process: each function stands alone and is sent as source."""
+
+from __future__ import annotations
+
+__all__ = [
+    "compute_on_device",
+    "describe",
+    "disturb",
+    "files",
+    "origins",
+    "print_full_precision",
+    "watch",
+]
+
+
+def describe() -> dict[str, str]:
+    """Say what the numbers of this page were computed with."""
+    import importlib
+    import os
+    import platform
+    import sys
+
+    found = {
+        "python": platform.python_version(),
+        "system": platform.system(),
+        "machine": platform.machine(),
+    }
+    torch = sys.modules.get("torch")
+    if torch is None:
+        return found
+    found["torch"] = torch.__version__.partition("+")[0]
+    # What was asked for: a cell may choose another default.
+    found["device"] = os.environ.get("DRIFT_DEVICE", "cpu")
+    found["capability"] = torch.backends.cpu.get_cpu_capability()
+    found["threads"] = str(torch.get_num_threads())
+    if not found["device"].startswith("cpu"):
+        module = importlib.import_module(os.environ["DRIFT_DEVICE_MODULE"])
+        told = module.describe(found["device"])
+        for each in ("name", "driver", "capability"):
+            found[each] = told.get(each, "")
+    return found
+
+
+def origins() -> dict[str, str]:
+    """Say from where the page imported those packages that the environment names."""
+    import os
+    import sys
+
+    found = {}
+    for name in filter(None, os.environ.get("DRIFT_PACKAGES", "").split(",")):
+        module = sys.modules.get(name)
+        if module is not None:
+            paths = [*getattr(module, "__path__", ()), getattr(module, "__file__", None)]
+            found[name] = os.path.realpath(paths[0]) if paths[0] else ""
+    return found
+
+
+def compute_on_device() -> None:
+    """Compute on the device that the environment names, as the book's module for devices does."""
+    import importlib
+    import os
+
+    module = importlib.import_module(os.environ["DRIFT_DEVICE_MODULE"])
+    _, _, part = os.environ.get("DRIFT_DEVICE_SHARE", "").partition(" ")
+    module.start(os.environ["DRIFT_DEVICE"], float(part) if part else None)
+
+
+def print_full_precision() -> None:  # noqa: PLR0915 - it is sent as one text
+    """Make tensors, arrays and their elements print all the digits that they have.
+
+    Invisible marks enclose what is known besides: a star after a number or tensor that was
+    computed in float32 and is wider now; after a tensor its dtype, and the largest number of that
+    which it is a part of; the dtype after a number of an array, or one that was taken out of one.
+    """
+    import builtins
+    import importlib.util
+    from typing import Any
+
+    digits = 17
+    mark = "\N{INVISIBLE SEPARATOR}"
+
+    def wrap(module: Any, **always: Any) -> None:
+        plain = module.set_printoptions
+
+        def set_printoptions(*args: Any, **options: Any) -> None:
+            plain(*args, **options)
+            plain(precision=digits, **always)
+
+        module.set_printoptions = set_printoptions
+        plain(precision=digits, **always)
+
+    if importlib.util.find_spec("numpy"):
+        import numpy
+
+        write = builtins.print
+
+        def named(value: Any) -> str:
+            return f"{float(value)!r}{mark}{value.dtype}{mark}"
+
+        def print_named(*values: Any, **options: Any) -> None:
+            kind = () if options.get("file") else numpy.floating
+            write(*(named(v) if isinstance(v, kind) else v for v in values), **options)
+
+        wrap(numpy, formatter={"float": named})
+        builtins.print = print_named
+    if importlib.util.find_spec("torch"):
+        import torch
+
+        class Single(float):
+            """A number that was taken out of a float32 tensor, or computed from such a one."""
+
+            known = "*"
+            """What is known of it: its dtype as long as nothing else was computed from it."""
+
+            def __repr__(self) -> str:
+                return f"{float.__repr__(self)}{mark}{self.known}{mark}"
+
+            __str__ = __repr__
+
+            def __format__(self, form: str) -> str:
+                plus = "+" * ("+" in form and self >= 0)
+                if form.endswith("%"):
+                    return f"{plus}{float(self) * 100!r}{mark}*{mark}%"
+                return f"{plus}{self!r}"
+
+            def __round__(self, places: Any = None) -> Any:
+                return round(float(self)) if places is None else self
+
+            def __reduce__(self) -> Any:
+                return float, (float(self),)
+
+        def computed(name: str) -> Any:
+            plain = getattr(float, name)
+
+            def method(self: float, *others: Any) -> Any:
+                result = plain(self, *others)
+                return Single(result) if type(result) is float else result
+
+            return method
+
+        binary = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow")
+        for name in (*binary, *(f"r{name}" for name in binary), "neg", "pos", "abs"):
+            setattr(Single, f"__{name}__", computed(f"__{name}__"))
+
+        narrow = (torch.float32, torch.float16, torch.bfloat16)
+        plain = {name: getattr(torch.Tensor, name) for name in ("item", "tolist", "__repr__")}
+        state = {"widened": False, "printing": False}
+
+        def single(value: Any, known: str) -> Any:
+            if isinstance(value, list):
+                return [single(each, known) for each in value]
+            if type(value) is not float:
+                return value
+            taken = Single(value)
+            taken.known = known
+            return taken
+
+        def take(name: str) -> Any:
+            def method(tensor: torch.Tensor) -> Any:
+                value = plain[name](tensor)
+                ours = tensor.dtype in narrow
+                if state["printing"] or not (ours or state["widened"]):
+                    return value
+                return single(value, str(tensor.dtype).removeprefix("torch.") if ours else "*")
+
+            return method
+
+        def widen(name: str) -> Any:
+            convert = getattr(torch.Tensor, name)
+
+            def method(tensor: torch.Tensor, *args: Any, **options: Any) -> Any:
+                result = convert(tensor, *args, **options)
+                wide = getattr(result, "dtype", None) is torch.float64
+                state["widened"] |= wide and tensor.dtype in narrow
+                return result
+
+            return method
+
+        def show(tensor: torch.Tensor, **options: Any) -> str:
+            before, state["printing"] = state["printing"], True  # a tensor prints its items
+            try:
+                text = str(plain["__repr__"](tensor, **options))
+                star = "*" * (state["widened"] and tensor.dtype is torch.float64)
+                known = f"{tensor.dtype} {largest(tensor)}".removeprefix("torch.")
+                return f"{text}{mark}{star}{known}{mark}"
+            finally:
+                state["printing"] = before
+
+        def largest(tensor: torch.Tensor) -> str:
+            base = tensor._base  # noqa: SLF001 - documented, under tensor views
+            whole = tensor if base is None else base
+            try:
+                sizes = whole.detach().abs()
+                return str(sizes[sizes.isfinite()].max().item())
+            except (RuntimeError, NotImplementedError):  # it is empty or sparse, say
+                return ""
+
+        def whole(tensor: torch.Tensor, form: str) -> str:
+            if tensor.dim():
+                return str(tensor)
+            value = tensor.item()
+            return format(value, form) if isinstance(value, Single) else str(value)
+
+        wrap(torch)
+        for name, method in {
+            "item": take("item"),
+            "tolist": take("tolist"),
+            "__repr__": show,
+            "__format__": whole,
+            **{name: widen(name) for name in ("double", "to", "type")},
+        }.items():
+            setattr(torch.Tensor, name, method)
+
+
+def disturb() -> None:
+    """Give every default generator other entropy and torch another number of threads."""
+    import importlib.util
+    import os
+    import random
+
+    # NumPy's has the system's entropy once it is loaded: to load it here would take 20 ms.
+    random.seed(os.urandom(16))
+    if importlib.util.find_spec("torch"):
+        import torch
+
+        torch.seed()
+        torch.set_num_threads(2 if torch.get_num_threads() == 1 else 1)
+
+
+def watch() -> None:
+    """Note from now on which files are opened for reading, and what each was like by then."""
+    import contextlib
+    import importlib.util
+    import os
+    import sys
+
+    opened: dict[str, list[int] | None] = {}
+    written: set[str] = set()
+    # What else a page does to files is its own doing too: these name one file, or two.
+    doing = {"os.rename": 2, "os.remove": 1, "os.rmdir": 1, "os.truncate": 1, "os.link": 2}
+    # By what is opened, not by sys.modules: to go through it copies a thousand pages of memory
+    # that this process shares with its parent.
+    sys.__dict__["_drift_watched"] = opened, written
+    access = getattr(os, "O_ACCMODE", 3)  # Windows has no such name
+    soon = 2_000_000_000
+
+    def state(path: str) -> list[int] | None:
+        try:
+            found = os.stat(path)
+        except (OSError, ValueError):
+            return None
+        return [found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino]
+
+    def note(event: str, arguments: tuple[object, ...]) -> None:
+        if event in doing:
+            names = (name for name in arguments[: doing[event]] if isinstance(name, (str, bytes)))
+            written.update(os.path.abspath(os.fsdecode(name)) for name in names)
+            return
+        # An extension module is imported by its file: the linker opens it, not Python.
+        place = {"open": 0, "import": 1}.get(event)
+        if place is None or not isinstance(path := arguments[place], str):
+            return
+        path = os.path.abspath(path)  # the working directory may change
+        flags = arguments[2]
+        if place == 0 and isinstance(flags, int) and flags & access:
+            written.add(path)
+            return
+        if path.endswith(".pyc"):
+            with contextlib.suppress(ValueError):
+                source = importlib.util.source_from_cache(path)
+                if not drop_if_doubtful(path, source):
+                    path = source  # what is loaded is compiled; what an author changes is not
+        if path not in opened and not os.path.isdir(path):
+            opened[path] = state(path)
+
+    def drop_if_doubtful(cached: str, source: str) -> bool:
+        # Python knows a source by its second and size. One that was compiled within two seconds
+        # of its last change, or touched since (another file may have been put in its place, with
+        # the same times), may be another one. Without the cache it is read.
+        before, compiled = state(source), state(cached)
+        if "-packages" in cached or not before or not compiled:
+            return False
+        if compiled[0] - max(before[0], before[1]) > soon:
+            return False
+        with contextlib.suppress(OSError):
+            os.unlink(cached)
+        return True
+
+    sys.addaudithook(note)
+
+
+def files() -> dict[str, dict[str, list[object] | None]]:
+    """Tell which files the page depends on, as they were when it opened them, and which changed.
+
+    Returns:
+        ``read``: the state (times, size, number) and the digest of each local file, None if there
+        is none; the digest of a large one is empty. ``changed``: what the page opened, did not
+        write itself, and is not any more what it was.
+
+    """
+    import hashlib
+    import os
+    import sys
+
+    opened, written = sys.__dict__["_drift_watched"]
+    large = 1 << 24
+    # `watch` has the same `state`: each function is sent to the page's process alone.
+    standard, _ = os.path.split(os.__file__)
+    libraries = {os.path.join(path, "") for path in (standard, os.path.realpath(standard))}
+    elsewhere = (*libraries, "/etc/")
+    of_system = ("/dev/", "/proc/", "/sys/")
+    packaged = {"site-packages", "dist-packages", "__pycache__"}
+
+    def state(path: str) -> list[int] | None:
+        try:
+            found = os.stat(path)
+        except (OSError, ValueError):
+            return None
+        return [found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino]
+
+    def digest(path: str, size: int) -> str:
+        if size > large:
+            return ""
+        try:
+            with open(path, "rb") as file:
+                return hashlib.sha256(file.read()).hexdigest()
+        except OSError:
+            return ""
+
+    read: dict[str, list[object] | None] = {}
+    changed: dict[str, list[object] | None] = {}
+    for path, before in list(opened.items()):
+        if path in written or path.startswith(of_system) or os.path.isdir(path):
+            continue
+        if before and state(path) != before:
+            changed[path] = before
+        # By their text first: reading a thousand library files would take long.
+        if not path.startswith(elsewhere) and not packaged.intersection(path.split(os.sep)):
+            read[os.path.realpath(path)] = before and [*before, digest(path, before[2])]
+    return {"read": read, "changed": changed}

@@ -1,0 +1,168 @@
+"""Runs a page the chosen way: in a forked child, or where that can't be, in a Jupyter kernel."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import logging
+import os
+import select
+import traceback
+from typing import TYPE_CHECKING
+
+from sphinx_drift.run import fork, fork_client, jupyter
+from sphinx_drift.run.choice import chosen
+from sphinx_drift.run.injected import compute_on_device, describe, files, origins, watch
+from sphinx_drift.run.results import OUTPUT_LIMIT, Ending, Execution, Failure, Request
+from sphinx_drift.run.scan import scan
+from sphinx_drift.run.transcript import UnfitError
+
+if TYPE_CHECKING:
+    import socket
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+    from pathlib import Path
+
+    from nbformat import NotebookNode
+
+__all__ = ["Begun", "begin", "execute", "request_for"]
+
+DEVICE_VARIABLE = "DRIFT_DEVICE"
+_LOGGER = logging.getLogger(__name__)
+
+
+class Begun:
+    """Pages that have been asked for, before they are read."""
+
+    def __init__(
+        self,
+        cells: Mapping[Path, Sequence[str]] | None = None,
+        connections: Iterable[socket.socket] = (),
+    ) -> None:
+        self.cells = cells or {}
+        """The pages, and the sources of the cells of each."""
+        self._connections = list(connections)
+
+    def waits(self) -> bool:
+        """Tell whether the helper is still loading what pages need, so that nothing runs."""
+        if not self._connections:
+            return False
+        poll = select.poll()
+        for connection in self._connections:
+            poll.register(connection, select.POLLIN)
+        if poll.poll(0):
+            self.close()
+        return bool(self._connections)
+
+    def close(self) -> None:
+        """Stop asking; the connections stay open, for they own the pages."""
+        self._connections.clear()
+
+
+def begin(
+    pages: Iterable[Path],
+    requests: Callable[[Path, Sequence[str]], Iterable[Request]],
+    *,
+    known: Mapping[Path, Sequence[str]] | None = None,
+) -> Begun:
+    """Have the pages of a build begin to run, as the requests for a page and its cells say.
+
+    What this process has begun before, for another build, is dropped.
+
+    Args:
+        pages: Pages whose cells are to be looked up.
+        requests: Returns the ways in which a page is to be run.
+        known: Pages to begin before these, with their cells.
+
+    Returns:
+        Which have begun.
+
+    """
+    fork.forget()
+    if chosen() != "fork" or fork.unfit():
+        return Begun()
+    cells = {**(known or {}), **{page: code for page in pages if (code := scan(page))}}
+    jobs = [(code, each) for page, code in cells.items() for each in requests(page, code)]
+    connections: list[socket.socket] = []
+    with contextlib.suppress(UnfitError):  # said when the first page is to be run
+        connections = fork.queue(jobs)
+    return Begun(cells, connections)
+
+
+def execute(  # noqa: PLR0913 - a run has these parts
+    notebook: NotebookNode,
+    *,
+    folder: Path,
+    timeout: int | None = None,
+    may_raise: Collection[int] = (),
+    before: Callable[[], object] | None = None,
+    hash_seed: str | None = None,
+    output_limit: int = OUTPUT_LIMIT,
+) -> Execution:
+    """Run the code cells of a notebook, in order, in a process of their own.
+
+    Args:
+        notebook: The notebook; its outputs are replaced by what is printed now.
+        folder: Where the process starts.
+        timeout: How many seconds a cell may take; None for as long as it likes.
+        may_raise: Places of the cells after which the page goes on if they raise.
+        before: A function of :mod:`sphinx_drift.run.injected` to run before the first cell.
+        hash_seed: What orders sets of texts, ``PYTHONHASHSEED``; None leaves it as it is.
+        output_limit: How many bytes the outputs of a cell may take.
+
+    Returns:
+        Which cells ran, and what stopped the page if it was stopped. Nothing is raised:
+        a process that can't be started or dies is a failure too, and so is an error of ours.
+
+    """
+    wanted = request_for(
+        folder,
+        timeout=timeout,
+        may_raise=may_raise,
+        before=before,
+        hash_seed=hash_seed,
+        output_limit=output_limit,
+    )
+    try:
+        return _execute(notebook, wanted)
+    except Exception:  # noqa: BLE001 - the page fails, and the others are checked
+        told = f"sphinx_drift.run itself failed:\n{traceback.format_exc(limit=-3)}"
+        return Execution(failure=Failure(Ending.RUNNER_FAILED, -1, told))
+
+
+def _execute(notebook: NotebookNode, request: Request) -> Execution:
+    if chosen() == "fork":
+        try:
+            return fork.run(notebook, request)
+        except UnfitError as error:
+            if fork_client.orphaned():
+                raise SystemExit("the build was ended") from None  # not even by the stock path
+            _say_once(f"pages run in Jupyter kernels, which is slower: {error}")
+    return jupyter.run(notebook, request)
+
+
+def request_for(  # noqa: PLR0913 - as above
+    folder: Path,
+    *,
+    timeout: int | None = None,
+    may_raise: Collection[int] = (),
+    before: Callable[[], object] | None = None,
+    hash_seed: str | None = None,
+    output_limit: int = OUTPUT_LIMIT,
+) -> Request:
+    """Return the request that :func:`execute` makes of its arguments."""
+    on_device = os.environ.get(DEVICE_VARIABLE, "cpu") != "cpu"
+    first = (watch, compute_on_device) if on_device else (watch,)
+    return Request(
+        folder=folder.absolute(),
+        timeout=timeout,
+        may_raise=frozenset(may_raise),
+        before=first if before is None else (*first, before),
+        after=(describe, files, origins),
+        hash_seed=hash_seed,
+        output_limit=output_limit,
+    )
+
+
+@functools.cache
+def _say_once(words: str) -> None:
+    _LOGGER.warning(words)

@@ -1,0 +1,291 @@
+"""Run a page and check it: the one way that every adapter takes."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import os
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sphinx_drift.compare.compare import Policy
+from sphinx_drift.compare.outcomes import Kind, Outcome, PageResult
+from sphinx_drift.device import explained
+from sphinx_drift.judge import compare_runs, judge_page
+from sphinx_drift.run.fork import code_of
+from sphinx_drift.run.injected import disturb, print_full_precision
+from sphinx_drift.run.results import OUTPUT_LIMIT
+from sphinx_drift.run.run import execute, request_for
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from nbformat import NotebookNode
+
+    from sphinx_drift.run.results import Execution, Request
+    from sphinx_drift.source.read_source import Page
+
+__all__ = [
+    "POLICY_VARIABLE",
+    "Settings",
+    "chosen_policy",
+    "permitted",
+    "planned",
+    "report_origins",
+    "run_and_judge",
+]
+
+POLICY_VARIABLE = "DRIFT_POLICY"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How pages are run and compared."""
+
+    policy: Policy | None = None
+    """None: *exact* on the reference environment, *portable* elsewhere."""
+    reference: Mapping[str, str] | None = None
+    """The environment on which the documented values hold to the last digit; None for any CPU."""
+    timeout: int | None = 300
+    """Seconds that a cell may take."""
+    output_limit: int = OUTPUT_LIMIT
+    """Bytes that the outputs of a cell may take."""
+    twice: bool = False
+    """Whether to run each page again, with other entropy and threads, and compare."""
+    packages: Mapping[str, Path] = field(default_factory=dict)
+    """Packages that pages must import from here, each with the folder that holds it."""
+    allow_errors: bool = False
+    """Whether a page goes on after an error; what it raised has to be documented all the same."""
+
+    def policy_on(self, environment: Mapping[str, str]) -> Policy:
+        """Return the policy for an environment."""
+        if self.policy is not None:
+            return self.policy
+        return Policy.EXACT if self.is_reference(environment) else Policy.PORTABLE
+
+    def is_reference(self, environment: Mapping[str, str]) -> bool:
+        """Whether an environment is the reference, as far as a page uses what that names."""
+        # What a page doesn't use (torch, say) can't make its numbers differ.
+        documented = {"device": "cpu", **(self.reference or {})}
+        wanted = {k: v for k, v in documented.items() if k in environment}
+        return all(environment[name] == value for name, value in wanted.items())
+
+    def of_page(self, metadata: Mapping[str, Any]) -> Settings:
+        """Return the settings of a page, which may say in its metadata how it is executed.
+
+        MyST-NB reads ``mystnb: {execution_timeout: 600}``; jupyter-cache reads
+        ``execution: {timeout: 600}``.
+        """
+        own = dict(_table(metadata, "execution"))
+        for name, value in _table(metadata, "mystnb").items():
+            own[name.removeprefix("execution_")] = value
+        timeout, allow_errors = own.get("timeout"), own.get("allow_errors")
+        changed: dict[str, Any] = {}
+        if isinstance(timeout, int) and not isinstance(timeout, bool):
+            changed["timeout"] = timeout if timeout > 0 else None
+        if isinstance(allow_errors, bool):
+            changed["allow_errors"] = allow_errors
+        return replace(self, **changed)
+
+
+def _table(metadata: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """Return a table of a page's metadata; an empty one for what is none."""
+    found = metadata.get(name)
+    return found if isinstance(found, dict) else {}
+
+
+def chosen_policy(configured: str = "auto", *, asked: str | None = None) -> Policy | None:
+    """Return the policy: what was asked for, else the environment variable, else the configuration.
+
+    Raises:
+        ValueError: If it is none of the policies, or one that may not be used here.
+
+    """
+    variable = os.environ.get(POLICY_VARIABLE)
+    name = asked or variable or configured
+    if name == "auto":
+        return None
+    if name not in list(Policy):
+        names = ", ".join(["auto", *Policy])
+        origin = "--policy" if asked else POLICY_VARIABLE if variable else "drift_policy"
+        msg = f"{origin} must be one of {names}; got {name!r}"
+        raise ValueError(msg)
+    return permitted(Policy(name))
+
+
+def permitted(policy: Policy) -> Policy:
+    """Return a policy unless a green build would promise what it doesn't look at.
+
+    Raises:
+        ValueError: If it is *structure*, under CI.
+
+    """
+    if policy is Policy.STRUCTURE and os.environ.get("CI"):
+        msg = "the policy structure (--structure) verifies nothing, and is refused under CI"
+        raise ValueError(msg)
+    return policy
+
+
+def run_and_judge(
+    page: Page, notebook: NotebookNode, *, folder: Path, file: str, settings: Settings
+) -> tuple[PageResult, Execution]:
+    """Run a page's cells and hold what they print against what it documents.
+
+    Where a float's text differs, the page is run once more, printing full precision:
+    *portable* judges by it, and *exact* says whether *portable* would have accepted.
+
+    Args:
+        page: The cells and what each must print.
+        notebook: The notebook to run; its outputs become what is printed now.
+        folder: Where the kernel starts.
+        file: The page's name in reports.
+        settings: How pages are run and compared, unless the page says something of its own.
+
+    """
+    settings = settings.of_page(notebook.metadata)
+    run = _Runner(page, notebook, folder, settings)
+    execution = _explained(run(notebook))
+    policy = settings.policy_on(execution.environment)
+    away = not settings.is_reference(execution.environment)
+    where: dict[str, Any] = {"file": file, "folder": folder, "away": away}
+    result = judge_page(page, notebook, execution, **where, policy=policy)
+    elsewhere = tuple(_imported_elsewhere(page, execution, settings))
+    if policy is not Policy.STRUCTURE and any(_may_be_rounding(o) for o in result.outcomes):
+        precise, _ = run.again(_until(execution), before=print_full_precision)
+        judged = judge_page(
+            page, notebook, execution, **where, policy=Policy.PORTABLE, precise=precise
+        )
+        result = judged if policy is Policy.PORTABLE else _hinted(result, judged)
+    if settings.twice and execution.failure is None:
+        seed = _second_hash_seed([source for _, source in code_of(notebook)])
+        second, repeated = run.again(before=disturb, hash_seed=seed)
+        outcomes = compare_runs(page, notebook, second, repeated)
+        result = replace(result, outcomes=(*result.outcomes, *outcomes))
+    return replace(result, outcomes=(*result.outcomes, *elsewhere)), execution
+
+
+def report_origins(packages: Mapping[str, Path]) -> None:
+    """Have the pages that run from now on say from where they import some packages."""
+    os.environ["DRIFT_PACKAGES"] = ",".join(packages)
+
+
+def _imported_elsewhere(page: Page, execution: Execution, settings: Settings) -> Iterator[Outcome]:
+    """Yield an outcome for each package that another one than the project's was imported for."""
+    for name, origin in execution.origins.items():
+        folder = settings.packages.get(name)
+        if folder is not None and not (origin and Path(origin).parent == folder.resolve()):
+            message = (
+                f"expected `{name}` from {folder.resolve()}\ngot it from {origin or 'nowhere'}"
+            )
+            yield Outcome(Kind.ELSEWHERE, page.cells[0].line, message=message)
+
+
+def _explained(execution: Execution) -> Execution:
+    """Say more of a failure, where more is known."""
+    failure = execution.failure
+    if failure is None:
+        return execution
+    return replace(execution, failure=replace(failure, message=explained(failure.message)))
+
+
+def planned(folder: Path, settings: Settings, cells: Sequence[str]) -> list[Request]:
+    """Return how a page that starts in a folder is going to be run, as far as it is known."""
+    plan = partial(
+        request_for, folder, timeout=settings.timeout, output_limit=settings.output_limit
+    )
+    runs = [plan()]
+    if settings.twice:
+        runs.append(plan(before=disturb, hash_seed=_second_hash_seed(cells)))
+    return runs
+
+
+def _second_hash_seed(cells: Sequence[str]) -> str | None:
+    """Return what orders sets of texts in a page's second run; None for what does in its first.
+
+    Another order needs another interpreter, which loads everything again: it is started for the
+    pages alone that make sets, or ask for hashes, by themselves.
+    """
+    if not any(map(_depends_on_hashes, cells)):
+        return None
+    return "1" if os.environ.get("PYTHONHASHSEED") != "1" else "2"
+
+
+def _depends_on_hashes(cell: str) -> bool:
+    """Tell whether a cell makes a set or asks for a hash, or can't be read as Python."""
+    try:
+        found = list(ast.walk(ast.parse(cell)))
+    except (SyntaxError, ValueError):
+        return True  # magics, say
+    in_order = [_set_in_order(node) for node in found]
+    return any(
+        isinstance(node, _SETS)
+        or (isinstance(node, ast.Name) and node.id in _BY_HASH and node not in in_order)
+        for node in found
+    )
+
+
+def _set_in_order(node: ast.AST) -> ast.Name | None:
+    """Return the `set` of `sorted(set(...))`, or of its length: the same whatever its order.
+
+    With a key, elements that are alike by it stay in the set's own order.
+    """
+    match node:
+        case ast.Call(
+            func=ast.Name(id="sorted" | "len"),
+            args=[ast.Call(func=ast.Name(id="set") as made)],
+            keywords=[],
+        ):
+            return made
+    return None
+
+
+_BY_HASH = {"set", "frozenset", "hash"}
+_SETS = (ast.Set, ast.SetComp)
+
+
+class _Runner:
+    """Runs one page, as often as it takes."""
+
+    def __init__(
+        self, page: Page, notebook: NotebookNode, folder: Path, settings: Settings
+    ) -> None:
+        self._options: dict[str, Any] = {
+            "folder": folder,
+            "timeout": settings.timeout,
+            "output_limit": settings.output_limit,
+            "may_raise": {
+                cell.index for cell in page.cells if cell.may_raise or settings.allow_errors
+            },
+        }
+        self._notebook = notebook
+
+    def __call__(self, notebook: NotebookNode, **options: Any) -> Execution:
+        return execute(notebook, **self._options, **options)
+
+    def again(self, until: int | None = None, **options: Any) -> tuple[NotebookNode, Execution]:
+        """Run a copy of the page, or of its cells before one of them, and return it."""
+        notebook = copy.deepcopy(self._notebook)  # a run begins by clearing outputs away
+        if until is not None:
+            for cell in notebook.cells[until:]:
+                cell.source = ""
+        return notebook, self(notebook, **options)
+
+
+def _until(execution: Execution) -> int | None:
+    """Return the cell that stopped a page: what took too long once is not waited for twice."""
+    return execution.failure.index if execution.failure else None
+
+
+def _hinted(result: PageResult, judged: PageResult) -> PageResult:
+    """Tell with each drift whether *portable* would have accepted it."""
+    outcomes = (
+        replace(exact, rounding=portable.verdict) if exact.kind is Kind.DRIFT else exact
+        for exact, portable in zip(result.outcomes, judged.outcomes, strict=True)
+    )
+    return replace(result, outcomes=tuple(outcomes))
+
+
+def _may_be_rounding(outcome: Outcome) -> bool:
+    return outcome.kind is Kind.DRIFT and any(d.number for d in outcome.verdict.differences)

@@ -1,0 +1,309 @@
+"""Take from a cell's outputs what a reader sees: stdout, stderr, and values in every form."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import partial
+from typing import TYPE_CHECKING
+
+from sphinx_drift.compare.forms import html_differs, latex_differs, text_differs
+from sphinx_drift.compare.html_text import html_text
+from sphinx_drift.compare.screen import on_screen
+from sphinx_drift.compare.tracebacks import messages, split_native_error
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nbformat import NotebookNode
+
+__all__ = [
+    "BESIDE",
+    "Printed",
+    "Stream",
+    "Value",
+    "address",
+    "printed",
+    "repeatable",
+    "without_addresses",
+]
+
+_PICTURES = ("image/", "video/", "audio/")
+_WIDGETS = (
+    "application/javascript",
+    "application/vnd.bokehjs",
+    "application/vnd.holoviews",
+    "application/vnd.jupyter.widget",
+    "application/vnd.plotly",
+    "application/vnd.vega",
+)
+_DEFAULT_REPR = re.compile(r"<[\w.]+(?: object| at 0x[0-9a-fA-F]+)+>\s*")
+_DESCRIPTION = re.compile(r"<[^<>]*>\s*")
+_DRAWN_IN_HTML = re.compile(r"<(?:img|video|audio|canvas)\b", re.IGNORECASE)
+_ADDRESS = re.compile(r"\bat 0x[0-9a-fA-F]{6,}")
+"""No object lies at fewer digits: `at 0x10` is what somebody has written."""
+# What stands straight before a path, `loss=0.5:` say, is no part of it.
+_KERNEL_FOLDER = re.compile(
+    r"(?<![\w.])(?:[A-Za-z]:\\[^\n'\":=,;<>()]*\\|/(?:[^\s'\":=,;<>()]*/)?)ipykernel_\d+[/\\]"
+)
+
+
+class Stream(StrEnum):
+    """Which part of what a cell prints; main is stdout and values."""
+
+    ALL = "all"
+    MAIN = "main"
+    STDOUT = "stdout"
+    STDERR = "stderr"
+    VALUE = "value"
+    HTML = "html"
+    LATEX = "latex"
+    MARKDOWN = "markdown"
+    JSON = "json"
+    PICTURE = "picture"
+    """The text beside pictures and widgets, which is shown where they can't be, and in SVG."""
+    TRACEBACK = "traceback"
+    """The types and messages in a traceback as it is shown."""
+
+
+BESIDE = (
+    *(Stream.HTML, Stream.LATEX, Stream.MARKDOWN, Stream.JSON),
+    *(Stream.PICTURE, Stream.TRACEBACK),
+)
+"""What stands beside the text: the same again, in another form."""
+
+_Form = tuple[Stream, Callable[[str], str], Callable[[str, str], str]]
+_FORMS: dict[str, _Form] = {
+    "text/html": (Stream.HTML, html_text, html_differs),
+    "text/latex": (Stream.LATEX, lambda latex: latex, latex_differs),
+    "text/markdown": (Stream.MARKDOWN, lambda markdown: markdown, text_differs),
+    "application/json": (Stream.JSON, lambda json: json, partial(text_differs, form="JSON")),
+}
+
+
+@dataclass(frozen=True)
+class Value:
+    """A value in text form, and as it is in the other forms that it is shown in."""
+
+    text: str
+    forms: tuple[tuple[str, str], ...] = ()
+    """The MIME type and source of each other form."""
+
+    def differing(self) -> Iterator[tuple[Stream, str]]:
+        """Yield each form whose numbers are not those of the text, and which numbers those are."""
+        for mime, source in self.forms:
+            stream, _, differs = _FORMS[mime]
+            if message := differs(self.text, source):
+                yield stream, message
+
+
+@dataclass(frozen=True)
+class Printed:
+    """What a cell printed, in order, and how much of its output is not text."""
+
+    pieces: tuple[tuple[Stream, str], ...] = ()
+    error: str = ""
+    """``ErrorType: message`` if the cell raised, and the notes that were added to it."""
+    pictures: int = 0
+    widgets: int = 0
+    values: tuple[Value, ...] = ()
+    drawn: tuple[str, ...] = ()
+    """The pictures themselves, as notebooks store them."""
+    native_error: bool = False
+    """Whether the error was written to stderr, and is no output of its own."""
+
+    def select(self, stream: Stream) -> str:
+        """Return one part as text; all is stdout and values in order, then stderr.
+
+        What a cell raised comes last, and belongs to *all*, to *main* and to *stderr*.
+        """
+        beside = (*BESIDE, Stream.STDERR)
+        main = [text for name, text in self.pieces if name not in beside]
+        errors = [text for name, text in self.pieces if name is Stream.STDERR]
+        chosen = {
+            Stream.ALL: [*main, *errors, self.error],
+            Stream.MAIN: [*main, self.error],
+            Stream.STDERR: [*errors, self.error],
+        }
+        alone = [text for name, text in self.pieces if name is stream]
+        return _join(chosen.get(stream, alone))
+
+    @property
+    def parts(self) -> tuple[Stream, ...]:
+        """Which streams have something to read on them."""
+        streams = (Stream.STDOUT, Stream.VALUE, Stream.STDERR)
+        named = {name for name, text in self.pieces if text.strip()}
+        if self.native_error:
+            named.add(Stream.STDERR)
+        return tuple(stream for stream in streams if stream in named)
+
+
+def printed(outputs: Iterable[NotebookNode]) -> Printed:
+    """Take the text from a cell's outputs, in each form that has any; a picture is counted."""
+    reader = _Reader()
+    for output in outputs:
+        reader.read(output)
+    return reader.printed()
+
+
+class _Reader:
+    """Reads one output after another."""
+
+    def __init__(self) -> None:
+        self._pieces: list[tuple[Stream, str]] = []
+        self._streams: dict[Stream, int] = {}
+        """Where each stream goes on, until something is displayed."""
+        self._values: list[Value] = []
+        self._drawn: list[str] = []
+        self._error = ""
+        self._native = False
+        self._pictures = self._widgets = 0
+
+    def read(self, output: NotebookNode) -> None:
+        if output.output_type == "stream":
+            self._stream(Stream.STDERR if output.name == "stderr" else Stream.STDOUT, output)
+            return
+        self._streams.clear()
+        if output.output_type == "error":
+            error = f"{output.ename}: {output.evalue}" if output.evalue else str(output.ename)
+            text = messages(output.get("traceback", ()))
+            if text:
+                self._pieces.append((Stream.TRACEBACK, text))
+            _, message, notes = f"\n{text}".rpartition(f"\n{error}")
+            self._error = error + notes * (bool(message) and notes.startswith(("\n", ":\n")))
+        else:
+            self._data(*_unglued(output))
+
+    def printed(self) -> Printed:
+        pieces = [self._piece(name, text) for name, text in self._pieces]
+        return Printed(
+            tuple(pieces),
+            self._error,
+            self._pictures,
+            self._widgets,
+            tuple(self._values),
+            tuple(self._drawn),
+            native_error=self._native,
+        )
+
+    def _piece(self, name: Stream, text: str) -> tuple[Stream, str]:
+        """Return a piece as it is left on the screen, and keep the error that stderr ends with."""
+        if name not in (Stream.STDOUT, Stream.STDERR):
+            return name, text
+        text = repeatable(on_screen(text))
+        if name is Stream.STDERR and not self._error:
+            text, self._error = split_native_error(text)
+            self._native = bool(self._error)
+        return name, text
+
+    def _stream(self, name: Stream, output: NotebookNode) -> None:
+        place = self._streams.setdefault(name, len(self._pieces))
+        if place == len(self._pieces):
+            self._pieces.append((name, ""))
+        self._pieces[place] = (name, self._pieces[place][1] + _text(output.text))
+
+    def _data(self, name: str, data: dict[str, str]) -> None:
+        """Read a value, which may be glued under a name and shown elsewhere."""
+        text = data.get("text/plain", "")
+        picture = any(mime.startswith(_PICTURES) for mime in data)
+        widget = any(mime.startswith(_WIDGETS) for mime in data)
+        self._widgets += widget
+        self._pictures += picture and not widget
+        self._drawn += [data[mime] for mime in data if mime.startswith("image/")][:1]
+        if drawing := html_text(data.get("image/svg+xml", "")):
+            self._pieces.append((Stream.PICTURE, drawing))
+        written = any(_read(mime, data[mime]) for mime in _FORMS if data.get(mime))
+        if widget or (picture and _DESCRIPTION.fullmatch(text) and not written):
+            if text and not _DEFAULT_REPR.fullmatch(text):
+                self._pieces.append((Stream.PICTURE, without_addresses(text)))
+            return
+        value = _value(text, data)
+        if not value.text:
+            scripted = "<script" in data.get("text/html", "").lower()
+            self._widgets += scripted and not picture
+            self._pictures += not (scripted or picture) and any(m != "text/plain" for m in data)
+            return
+        self._values.append(value)
+        self._pictures += len(_DRAWN_IN_HTML.findall(data.get("text/html", "")))
+        self._pieces.append((Stream.VALUE, _named(name, value.text)))
+        for mime, source in value.forms:
+            stream, read, _ = _FORMS[mime]
+            self._pieces.append((stream, read(source)))
+
+
+def _unglued(output: NotebookNode) -> tuple[str, dict[str, str]]:
+    """Return what an output shows, and its name if it is glued, to be shown elsewhere alone."""
+    glued = output.get("metadata", {}).get("scrapbook", {})
+    prefix = glued.get("mime_prefix", "")
+    data = {
+        mime.removeprefix(prefix): _structured(data) if mime.endswith("json") else _text(data)
+        for mime, data in output.data.items()
+    }
+    return (str(glued.get("name", "")) if prefix else ""), data
+
+
+def _named(name: str, text: str) -> str:
+    """Write a glued value as an assignment."""
+    return f"{name} ={chr(10) if chr(10) in text.strip() else ' '}{text}" if name else text
+
+
+def _value(text: str, data: dict[str, str]) -> Value:
+    """Return a value: where its text is a default ``repr``, that of another form stands for it."""
+    forms = [(mime, data[mime]) for mime in _FORMS if data.get(mime)]
+    if text and not _DEFAULT_REPR.fullmatch(text):
+        return Value(text, tuple((mime, source) for mime, source in forms if _read(mime, source)))
+    for wanted in ("text/markdown", "text/latex", "text/html", "application/json"):
+        if data.get(wanted) and (instead := _read(wanted, data[wanted])):
+            return Value(instead, tuple(form for form in forms if form[0] != wanted))
+    return Value("" if set(data) - {"text/plain"} else text)
+
+
+def _read(mime: str, source: str) -> str:
+    _, read, _ = _FORMS[mime]
+    return read(source)
+
+
+def _text(data: object) -> str:
+    """Return text that older notebooks store as a list of lines."""
+    return "".join(data) if isinstance(data, list) else str(data)
+
+
+def _structured(data: object) -> str:
+    """Return JSON as text, each member on a line of its own; older notebooks store it as text."""
+    return data if isinstance(data, str) else json.dumps(data, indent=2, ensure_ascii=False)
+
+
+def repeatable(text: str) -> str:
+    """Return a text without what is another name in each run: the folder of a kernel's cells.
+
+    Examples:
+        >>> repeatable("/run/ipykernel_315/12.py:1: UserWarning: w")
+        'ipykernel/12.py:1: UserWarning: w'
+
+    """
+    return _KERNEL_FOLDER.sub("ipykernel/", text) if "ipykernel_" in text else text
+
+
+def _join(pieces: Iterable[str]) -> str:
+    """Put pieces below each other, each on a line of its own."""
+    return "".join(piece if piece.endswith("\n") else piece + "\n" for piece in pieces if piece)
+
+
+def address(text: str) -> str:
+    """Return the first memory address in a text, which never prints the same twice.
+
+    Examples:
+        >>> bool(address("<function f at 0x7f3a10>")), bool(address("the flag 0x7f"))
+        (True, False)
+
+    """
+    match = _ADDRESS.search(text)
+    return match.group() if match else ""
+
+
+def without_addresses(text: str) -> str:
+    """Return a text with every memory address made the same."""
+    return _ADDRESS.sub("at 0x0", text)

@@ -1,0 +1,83 @@
+"""Quote a number from what a cell printed: which one, and in which form."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from sphinx_drift.compare.tokens import Kind, indices, tokens
+
+__all__ = ["Quotation", "read_quotation"]
+
+_QUOTATION = re.compile(
+    r"(?P<name>[\w-]+)(?:\[(?P<index>\d+(?:,\s*\d+)*)\]|\#(?P<place>\d+))?(?:\s+(?P<form>\S+))?$"
+)
+
+
+@dataclass(frozen=True)
+class Quotation:
+    """A number of a named output."""
+
+    name: str
+    index: tuple[int, ...] | None = None
+    """Where it stands in the brackets around it, counted from 0."""
+    place: int | None = None
+    """Which of the output's numbers it is, counted from 1."""
+    form: str = ""
+    """A format specification; as printed, if there is none."""
+
+    def of(self, text: str) -> str:
+        """Return the number, taken from a text.
+
+        Raises:
+            ValueError: If the text has no such number, or its form can't be read.
+
+        Examples:
+            >>> read_quotation("weights[1] .0%").of("tensor([0.1500, 0.2264])")
+            '23%'
+
+        """
+        number = self._find(text)
+        if not self.form:
+            return number.replace("-", "\N{MINUS SIGN}")
+        exact = int(number) if number.lstrip("+-").isdecimal() else float(number)
+        return format(exact, self.form).replace("-", "\N{MINUS SIGN}")
+
+    def _find(self, text: str) -> str:
+        found = tokens(text)
+        places = [i for i, token in enumerate(found) if token.kind in (Kind.INT, Kind.FLOAT)]
+        if self.index is not None:
+            at = indices(found, set(places))
+            places = [i for i in places if at[i] == self.index][:1]
+        elif self.place is not None:
+            places = places[self.place - 1 : self.place] if self.place else []
+        elif len(places) > 1:
+            msg = (
+                f"{self.name} has {len(places)} numbers; say which: {self.name}[0] or {self.name}#1"
+            )
+            raise ValueError(msg)
+        if not places:
+            where = ""
+            if self.index is not None:
+                where = f" [{', '.join(map(str, self.index))}]"
+            elif self.place is not None:
+                where = f" #{self.place}"
+            msg = f"{self.name} has no number{where}"
+            raise ValueError(msg)
+        return found[places[0]].text
+
+
+def read_quotation(text: str) -> Quotation:
+    """Read ``name``, ``name[1, 0]`` or ``name#3``, each with a format behind a space or without.
+
+    Raises:
+        ValueError: If it is none of these.
+
+    """
+    match = _QUOTATION.match(text.strip())
+    if match is None:
+        msg = f"expected `name`, `name[1, 0]` or `name#3`, and a format if wanted; got {text!r}"
+        raise ValueError(msg)
+    index = tuple(int(part) for part in match["index"].split(",")) if match["index"] else None
+    place = int(match["place"]) if match["place"] else None
+    return Quotation(match["name"], index, place, match["form"] or "")

@@ -1,0 +1,453 @@
+"""Read what a page or notebook documents: its cells, and what each must print."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from sphinx_drift.compare.compare import Waiver
+from sphinx_drift.compare.outcomes import Kind, Problem
+from sphinx_drift.compare.pictures import decoded
+from sphinx_drift.source.json_places import cell_lines
+from sphinx_drift.source.lines import hide_separators, lines_of, show_separators
+from sphinx_drift.source.printed_text import BESIDE, Stream, printed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from markdown_it.token import Token as MarkdownToken
+    from myst_parser.config.main import MdParserConfig
+    from nbformat import NotebookNode
+
+__all__ = [
+    "DIRECTIVE",
+    "Cell",
+    "Expectation",
+    "Page",
+    "is_notebook",
+    "load",
+    "notebook_of_page",
+    "read_notebook",
+    "read_page",
+]
+
+DIRECTIVE = "expected-output"
+
+_OPTION = re.compile(r":(?P<name>[a-z-]+):(?:\s+(?P<value>.*\S))?\s*$")
+_ALLOW = re.compile(
+    r"(?:\[(?P<index>\d+(?:,\s*\d+)*)\]\s*)?(?P<old>\S+)\s*->\s*(?P<new>\S+)\s*\((?P<reason>.*\S.*)\)$"
+)
+_WIDGET_STATE = "application/vnd.jupyter.widget-state+json"
+_WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
+_FORMS = tuple(each.value for each in (Stream.HTML, Stream.LATEX, Stream.MARKDOWN, Stream.JSON))
+OPTIONS = sorted(
+    ["allow", "name", "picture", "raises", "reference-only", "stream", "unchecked", *_FORMS]
+)
+"""What an expectation may say above its text."""
+_WANTED = {
+    "name": "a name",
+    "raises": "the error's name",
+    "reference-only": "the reason",
+    "unchecked": "the reason",
+}
+_EXCLUSIVE = {
+    "unchecked": "what can't be checked holds nowhere: keep one of the two",
+    "name": "elsewhere its numbers are not those that a sentence quotes: leave the name out",
+}
+"""What doesn't go together with `reference-only`, and why."""
+_LITERAL = {"code", "code-block", "sourcecode", "math", "mermaid", "parsed-literal", "raw"}
+"""Directives whose content is shown, not read as Markdown: a cell in them is an example of one."""
+_COMMENT = re.compile(r"\s*(?:%.*)?$")
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """What a page says that a cell prints."""
+
+    text: str
+    line: int
+    """Line of the page on which it begins, counted from 1."""
+    body_line: int
+    """Line of the page on which its text begins."""
+    stream: Stream = Stream.ALL
+    name: str = ""
+    """What the page calls it, to quote numbers from it."""
+    raises: str = ""
+    """The error that the cell must raise."""
+    unchecked: str = ""
+    """Why it can't be checked."""
+    reference_only: str = ""
+    """Why it holds on the reference environment alone."""
+    likeness: float | None = None
+    """How alike pictures must be, from 0 to 1; the text names their files, one to a line."""
+    pictures: tuple[bytes, ...] | None = None
+    """The pictures that a notebook has stored, where no files are named."""
+    waivers: tuple[Waiver, ...] = ()
+    content: str = ""
+    """All that stands in the directive, options too."""
+    end_line: int = 0
+    """Line of the page on which its text ends, inclusive; before ``body_line`` if it is empty."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One code cell."""
+
+    number: int
+    """Its place among the code cells, counted from 1."""
+    index: int
+    """Its place among all cells of the notebook, counted from 0."""
+    line: int
+    """Line of the page, or of the notebook's file, on which it begins."""
+    source: str
+    end_line: int = 1
+    """Line of the page on which it ends, inclusive."""
+    tags: frozenset[str] = frozenset()
+    expectations: tuple[Expectation, ...] = ()
+    pictures: int = 0
+    """How many pictures a notebook has stored of it."""
+
+    @property
+    def may_raise(self) -> bool:
+        """Whether the page goes on if this cell raises."""
+        return "raises-exception" in self.tags or any(e.raises for e in self.expectations)
+
+
+@dataclass(frozen=True)
+class Page:
+    """The cells of a page or notebook, and what is wrong before anything runs."""
+
+    cells: tuple[Cell, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    stored: bool = field(default=False, kw_only=True)
+    """Whether it is a notebook, whose stored outputs are what it documents."""
+    ignored: frozenset[Stream] = field(default=frozenset(), kw_only=True)
+    """What its cells may print without saying so."""
+    notes: tuple[str, ...] = field(default=(), kw_only=True)
+    """What a reader of the report should know of it, whatever came of its cells."""
+
+
+# MyST pages --------------------------------------------------------------------------
+
+
+def read_page(text: str, notebook: NotebookNode, config: MdParserConfig) -> Page:
+    """Read a MyST page.
+
+    Args:
+        text: The page's source.
+        notebook: The same page as MyST-NB reads it.
+        config: How MyST reads Markdown here.
+
+    Returns:
+        Each code cell with the expectations that stand straight after it. An expectation
+        that has no cell, an option that can't be read and the like are its problems.
+
+    """
+    lines = lines_of(text)
+    fences = [token for token in _parse(text, config) if token.map and _name(token)]
+    code = [token for token in fences if _is_cell(token)]
+    nodes = [(i, cell) for i, cell in enumerate(notebook.cells) if cell.cell_type != "markdown"]
+    cells: list[Cell] = []
+    ends: dict[int, int] = {}
+    for token, (index, node) in zip(code, nodes, strict=True):
+        if node.cell_type == "code":
+            assert token.map  # noqa: S101 - kept above for having one
+            first, last = token.map
+            ends[len(cells)] = last
+            cells.append(_cell(len(cells) + 1, index, node, first + 1, last))
+    problems: list[Problem] = []
+    for token in fences:
+        if _name(token) == DIRECTIVE:
+            problems += _attach(token, cells, ends, lines)
+    return Page(tuple(cells), tuple(problems))
+
+
+def notebook_of_page(read: Callable[[str], NotebookNode], text: str) -> NotebookNode:
+    """Read a MyST page's cells with MyST-NB, whose reader counts lines as Python splits them."""
+    notebook = read(hide_separators(text))
+    for cell in notebook.cells:
+        cell.source = show_separators(cell.source)
+    return notebook
+
+
+def _parse(text: str, config: MdParserConfig) -> list[MarkdownToken]:
+    """Return the top-level fences of a page."""
+    return [token for token in _fences(text, config) if token.level == 0]
+
+
+def _fences(text: str, config: MdParserConfig) -> list[MarkdownToken]:
+    """Return the fences of a page, those in lists and quotations too."""
+    from markdown_it.renderer import RendererHTML  # noqa: PLC0415 - an extra
+    from myst_parser.parsers.mdit import create_md_parser  # noqa: PLC0415 - an extra
+
+    quick: Any = replace(config, disable_syntax=[*config.disable_syntax, "inline"])
+    found = create_md_parser(quick, RendererHTML).parse(text + "\n")
+    return [token for token in found if token.type in ("fence", "colon_fence")]
+
+
+def _nested(text: str, config: MdParserConfig, before: int = 0) -> Iterator[Problem]:
+    """Yield the cells and expectations that nobody looks at: in lists, directives, colon fences."""
+    for token in _fences(text, config):
+        name = _name(token)
+        line = before + (token.map[0] if token.map else 0) + 1
+        if name in ("code-cell", DIRECTIVE):
+            if before or token.level or not (name == DIRECTIVE or _is_cell(token)):
+                yield Problem(Kind.NESTED, line)
+        elif name and name not in _LITERAL:
+            yield from _nested(token.content, config, line)
+
+
+def _name(token: MarkdownToken) -> str:
+    match = re.match(r"\{([\w-]+)\}", token.info.strip())
+    return match[1] if match else ""
+
+
+def _is_cell(token: MarkdownToken) -> bool:
+    """Whether MyST-NB reads a fence as a cell."""
+    return token.type == "fence" and token.info.startswith(("{code-cell}", "{raw-cell}"))
+
+
+def _cell(number: int, index: int, node: NotebookNode, line: int = 1, end_line: int = 1) -> Cell:
+    tags = frozenset(str(tag) for tag in node.metadata.get("tags", []))
+    return Cell(number, index, line, node.source, end_line, tags)
+
+
+def _attach(
+    token: MarkdownToken, cells: list[Cell], ends: dict[int, int], lines: Sequence[str]
+) -> list[Problem]:
+    """Give an expectation to the cell straight before it."""
+    assert token.map  # noqa: S101 - only fences with a map come here
+    first, last = token.map
+    expectation, problems = _expectation(token.content, first + 1)
+    argument = token.info.strip().removeprefix(f"{{{DIRECTIVE}}}").strip()
+    if argument:
+        # Sphinx hands an argument that isn't wanted over as the first line of the content.
+        expectation = replace(expectation, content=f"{argument}\n{token.content}".strip())
+        told = f"`{{{DIRECTIVE}}}` takes no argument, got {token.info.strip()!r}"
+        problems.append(Problem(Kind.OPTION, first + 1, told))
+    owner = max((place for place, end in ends.items() if end <= first), default=None)
+    if owner is None or any(not _COMMENT.match(line) for line in lines[ends[owner] : first]):
+        return [*problems, Problem(Kind.NO_CELL, first + 1, text=expectation.content)]
+    ends[owner] = last
+    cell = cells[owner]
+    cells[owner] = replace(cell, expectations=(*cell.expectations, expectation))
+    return problems
+
+
+def _expectation(content: str, line: int) -> tuple[Expectation, list[Problem]]:
+    """Read the options and the text of an expectation that begins on ``line``."""
+    body = lines_of(content)
+    taken = 0
+    options: list[tuple[str, str, int]] = []
+    while taken < len(body) and (match := _OPTION.match(body[taken])):
+        options.append((match["name"], match["value"] or "", line + taken + 1))
+        taken += 1
+    start = taken + (taken > 0 and taken < len(body) and not body[taken].strip())
+    expectation = Expectation(
+        "\n".join(body[start:]),
+        line,
+        line + start + 1,
+        content=content.strip(),
+        end_line=line + len(body),
+    )
+    problems: list[Problem] = []
+    for name, value, at in options:
+        try:
+            expectation = _with_option(expectation, name, value, at)
+        except ValueError as error:
+            problems.append(Problem(Kind.OPTION, at, str(error)))
+    problems += _exclusive({name: at for name, _, at in options})
+    return expectation, problems
+
+
+def _exclusive(lines: Mapping[str, int]) -> Iterator[Problem]:
+    """Yield the options that contradict `reference-only`, given the lines of all."""
+    for name in _EXCLUSIVE.keys() & lines.keys() if "reference-only" in lines else ():
+        told = f"`:reference-only:` and `:{name}:` don't go together: {_EXCLUSIVE[name]}"
+        yield Problem(Kind.OPTION, lines[name], told)
+
+
+def _with_option(expectation: Expectation, name: str, value: str, line: int) -> Expectation:
+    """Return the expectation with one option set."""
+    if name == "allow":
+        return replace(expectation, waivers=(*expectation.waivers, _waiver(value, line)))
+    if name == "stream":
+        names = [stream.value for stream in Stream if stream is not Stream.TRACEBACK]
+        if value not in names:
+            msg = f"`:stream:` must be one of {', '.join(names)}; got {value!r}"
+            raise ValueError(msg)
+        return replace(expectation, stream=Stream(value))
+    if name in _FORMS:
+        if value:
+            msg = f"`:{name}:` takes nothing after it, got {value!r}"
+            raise ValueError(msg)
+        return replace(expectation, stream=Stream(name))
+    if name == "picture":
+        return replace(expectation, likeness=_likeness(value), stream=Stream.PICTURE)
+    if name in _WANTED:
+        if not value:
+            msg = f"`:{name}:` must be followed by {_WANTED[name]}"
+            raise ValueError(msg)
+        option: dict[str, Any] = {name.replace("-", "_"): value}
+        return replace(expectation, **option)
+    msg = f"unknown option `:{name}:`; known are {', '.join(OPTIONS[:-1])} and {OPTIONS[-1]}"
+    raise ValueError(msg)
+
+
+def _likeness(value: str) -> float:
+    try:
+        likeness = float(value)
+    except ValueError:
+        likeness = -1
+    if not 0 < likeness <= 1:
+        msg = f"`:picture:` must be followed by a likeness above 0 and up to 1; got {value!r}"
+        raise ValueError(msg)
+    return likeness
+
+
+def _waiver(value: str, line: int) -> Waiver:
+    match = _ALLOW.match(value)
+    if match is None:
+        msg = f"`:allow:` must read `documented -> executed (reason)`; got {value!r}"
+        raise ValueError(msg)
+    index = tuple(int(part) for part in match["index"].split(",")) if match["index"] else None
+    return Waiver(match["old"], match["new"], match["reason"], index, line)
+
+
+# Notebooks ---------------------------------------------------------------------------
+
+
+def read_notebook(notebook: NotebookNode, text: str = "", *, stderr: bool = False) -> Page:
+    """Read a notebook whose stored outputs are what it documents.
+
+    Args:
+        notebook: The notebook, before it is run.
+        text: The file that it was read from, to name lines of it.
+        stderr: Whether what it stored of stderr counts too: warnings and progress bars name
+            paths and times of the machine that wrote them.
+
+    """
+    stream = Stream.ALL if stderr else Stream.MAIN
+    lines = cell_lines(text)
+    cells: list[Cell] = []
+    for index, node in enumerate(notebook.cells):
+        if node.cell_type != "code":
+            continue
+        line = lines[index] if len(lines) == len(notebook.cells) else 1
+        cell = _cell(len(cells) + 1, index, node, line, line)
+        output = printed(node.outputs)
+        why = {name: _reason(node, name) for name in ("unchecked", "reference-only")}
+        said: dict[str, Any] = {name.replace("-", "_"): reason for name, reason in why.items()}
+        raises = output.error.partition(":")[0]
+        expectations = tuple(
+            Expectation(shown, line, line, each, raises=raises, **said)
+            for each in (stream, *BESIDE)
+            if (shown := output.select(each)).strip()
+        )
+        if likeness := _told(node, "picture"):
+            drawn = Expectation("", line, line, Stream.PICTURE, **said)
+            pictures = tuple(map(decoded, output.drawn))
+            drawn = replace(drawn, likeness=_likeness(str(likeness)), pictures=pictures)
+            expectations = (*expectations, drawn)
+        cells.append(replace(cell, expectations=expectations, pictures=output.pictures))
+    ignored = frozenset() if stderr else frozenset({Stream.STDERR})
+    return Page(tuple(cells), stored=True, ignored=ignored, notes=tuple(_stateless(notebook)))
+
+
+def _stateless(notebook: NotebookNode) -> Iterator[str]:
+    """Say which cells have widgets that the notebook can't show, having stored nothing of them."""
+    known = _table(_table(_table(notebook.metadata, "widgets"), _WIDGET_STATE), "state")
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    numbers = [
+        str(number)
+        for number, cell in enumerate(code, start=1)
+        if any(model not in known for model in _models(cell))
+    ]
+    if numbers:
+        cells = f"cell{'' if len(numbers) == 1 else 's'} {', '.join(numbers)}"
+        yield f"{cells}: a widget's state is not stored, only its text was compared"
+
+
+def _table(around: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    found = around.get(name)
+    return found if isinstance(found, dict) else {}
+
+
+def _models(cell: NotebookNode) -> Iterator[str]:
+    """Yield the names of the widgets that a cell has stored."""
+    for output in cell.outputs:
+        view = output.get("data", {}).get(_WIDGET_VIEW)
+        if isinstance(view, dict):
+            yield str(view.get("model_id", ""))
+
+
+def _reason(node: NotebookNode, name: str) -> str:
+    """Return why a cell isn't checked, or not everywhere: ``{"drift": {"unchecked": "why"}}``."""
+    reason = _told(node, name)
+    return reason if isinstance(reason, str) else ""
+
+
+def _told(node: NotebookNode, name: str) -> Any:
+    """Return what a cell's metadata says to this check."""
+    return _table(node.metadata, "drift").get(name, "")
+
+
+# Files -------------------------------------------------------------------------------
+
+
+def is_notebook(path: Path) -> bool:
+    """Whether a file is a notebook and not a page, by its ending."""
+    return path.suffix.lower() == ".ipynb"
+
+
+def load(
+    path: Path, *, text: str | None = None, stderr: bool = False
+) -> tuple[Page, NotebookNode] | None:
+    """Read a file: a notebook, or a MyST page that is one.
+
+    Args:
+        path: The file.
+        text: What it is going to hold; None for what it holds.
+        stderr: Whether what a notebook stored of stderr counts too.
+
+    Returns:
+        What it documents, and the notebook to run; None for a page without cells.
+
+    Raises:
+        ValueError: If a page has cells or expectations and isn't marked as a notebook.
+
+    """
+    import nbformat  # noqa: PLC0415 - an extra
+    from myst_nb.core.read import (  # noqa: PLC0415 - an extra
+        is_myst_markdown_notebook,
+        read_myst_markdown_notebook,
+    )
+    from myst_parser.config.main import MdParserConfig  # noqa: PLC0415 - an extra
+
+    # Outside a book nobody says which of MyST's extensions are on; these hide no cell.
+    config = MdParserConfig(enable_extensions={"amsmath", "colon_fence", "dollarmath"})
+    text = path.read_text("utf-8-sig") if text is None else text
+    if is_notebook(path):
+        with warnings.catch_warnings():  # notebooks as they stand lack ids, and are fine
+            warnings.simplefilter("ignore")
+            notebook = nbformat.reads(text, as_version=4)  # type: ignore[no-untyped-call]
+        for name in ("kernelspec", "language_info"):
+            if not isinstance(notebook.metadata.get(name, {}), dict):
+                del notebook.metadata[name]  # null, say: then it names none
+        return read_notebook(notebook, text, stderr=stderr), notebook
+    nested = tuple(_nested(text, config))
+    if not is_myst_markdown_notebook(text):
+        if nested or any(_is_cell(t) or _name(t) == DIRECTIVE for t in _parse(text, config)):
+            msg = "it has cells, and no `file_format: mystnb` in its front matter: none would run"
+            raise ValueError(msg)
+        return None
+    read = partial(read_myst_markdown_notebook, config=config, add_source_map=True, path=path)
+    notebook = notebook_of_page(read, text)
+    page = read_page(text, notebook, config)
+    # In a book, the directives that stand there tell it themselves.
+    page = replace(page, problems=(*page.problems, *nested))
+    return (page, notebook) if page.cells or page.problems else None

@@ -1,0 +1,446 @@
+"""Write executed outputs into pages, notebooks and docstrings, by position and never by search."""
+
+from __future__ import annotations
+
+import difflib
+import io
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import textwrap
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sphinx_drift.compare.compare import compare
+from sphinx_drift.compare.outcomes import Kind
+from sphinx_drift.compare.tokens import ELISION, plain, tokens
+from sphinx_drift.source.docstrings import find_docstrings, find_examples
+from sphinx_drift.source.json_places import DECODER, members
+from sphinx_drift.source.lines import NEWLINE, lines_of
+from sphinx_drift.source.printed_text import Stream, printed
+from sphinx_drift.source.read_source import DIRECTIVE, load
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from nbformat import NotebookNode
+
+    from sphinx_drift.compare.compare import Waiver
+    from sphinx_drift.compare.outcomes import Outcome, PageResult
+    from sphinx_drift.source.read_source import Cell, Expectation, Page
+
+__all__ = [
+    "WRITABLE",
+    "Change",
+    "diff",
+    "refusal",
+    "update_docstrings",
+    "update_notebook",
+    "update_page",
+    "write",
+]
+
+WRITABLE = (Kind.DRIFT, Kind.EMPTY, Kind.UNDOCUMENTED, Kind.NOTHING_CHECKED)
+"""What is mended by writing down what was printed."""
+
+_STOPPED = (Kind.RAISED, Kind.NOT_RAISED, Kind.ADDRESS, Kind.UNREPEATABLE)
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,}|:{3,})")
+
+
+@dataclass(frozen=True)
+class Change:
+    """A file before and after."""
+
+    path: Path
+    before: str
+    after: str
+    refused: str = ""
+    """Why it can't be written."""
+
+
+def refusal(changes: Sequence[Change], *, force: bool) -> str:
+    """Return why nothing may be written, or nothing.
+
+    Args:
+        changes: What would be written.
+        force: Whether a tree with other changes, or none at all, is all right.
+
+    """
+    if os.environ.get("CI"):
+        return "--update is refused under CI: what is documented is decided by a person"
+    if force:
+        return ""
+    try:
+        reasons = [_unsafe(change.path) for change in changes]
+    except FileNotFoundError:
+        reasons = ["there is no git to undo it"]
+    told = next(filter(None, reasons), "")
+    return told and f"{told}; mend that, or add --force"
+
+
+def _unsafe(path: Path) -> str:
+    """Return why git couldn't undo what is written into a file, or nothing."""
+    status = _git(path.parent, "status", "--porcelain")
+    if status.returncode:
+        return f"{path} is not in a git repository"
+    if status.stdout.strip():
+        return "the tree has changes that are not committed"
+    known = _git(path.parent, "ls-files", "--error-unmatch", "--", path.name)
+    return f"git doesn't keep {path}" if known.returncode else ""
+
+
+def _git(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = ["git", "-C", str(folder), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
+
+
+def diff(changes: Iterable[Change]) -> str:
+    """Show what would be written."""
+    lines: list[str] = []
+    for change in changes:
+        name = str(change.path)
+        lines += difflib.unified_diff(
+            lines_of(change.before), lines_of(change.after), name, name, lineterm=""
+        )
+    return "\n".join(lines)
+
+
+def write(changes: Sequence[Change], *, force: bool = False) -> int:
+    """Show changes and write them, or say why not.
+
+    Returns:
+        The exit status: 0 if all were written or there are none, 2 if any was refused.
+
+    """
+    left = [change for change in changes if change.refused]
+    changes = [change for change in changes if not change.refused]
+    for change in left:
+        print(f"{change.path} is left as it is: {change.refused}", file=sys.stderr)
+    if not changes:
+        print("nothing to write")
+        return 2 if left else 0
+    print(diff(changes))
+    reason = refusal(changes, force=force)
+    for change in changes:
+        if not reason and _read(change.path) != change.before:
+            reason = f"{change.path} was changed while it was run"
+    if reason:
+        print(f"nothing was written: {reason}", file=sys.stderr)
+        return 2
+    for change in changes:
+        _replace(change.path.resolve(), change.after)
+    files = f"{len(changes)} file{'' if len(changes) == 1 else 's'}"
+    print(f"wrote {files}; look at the diff, then check again")
+    return 2 if left else 0
+
+
+def _read(path: Path) -> str:
+    """Return a file with its line endings as they are."""
+    return path.read_bytes().decode("utf-8")
+
+
+def _replace(path: Path, text: str) -> None:
+    """Write a file, whole or not at all."""
+    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(text.encode())
+        shutil.copymode(path, name)
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink()
+        raise
+
+
+def _stopped(result: PageResult) -> str:
+    """Return why no output of a page should be taken, or nothing."""
+    for outcome in result.outcomes:
+        kind = outcome.kind
+        if kind not in WRITABLE and (kind.unknown or kind in _STOPPED):
+            return f"{kind.meaning} (line {outcome.line}, cell {outcome.cell})"
+    return ""
+
+
+# Lines -------------------------------------------------------------------------------
+
+_Edit = tuple[int, int, list[str]]
+"""Lines from one place up to another, counted from 0, and what stands there afterwards."""
+
+
+def _lines(text: str) -> list[str]:
+    """Return the lines as editors and Markdown count them, with their ends."""
+    return io.StringIO(text, newline="").readlines()
+
+
+def _edited(text: str, edits: Iterable[_Edit]) -> str:
+    """Put other lines in place of some, in the line endings that the file has."""
+    lines = _lines(text)
+    end = (NEWLINE.search(text) or ["\n"])[0]
+    ended = text.endswith(("\n", "\r"))
+    if not ended:
+        lines[-1:] = [line + end for line in lines[-1:]]
+    for first, last, new in sorted(edits, reverse=True):
+        lines[first:last] = [line + end for line in new]
+    after = "".join(lines)
+    return after if ended else after.removesuffix(end)
+
+
+def _rewritten(outcome: Outcome, waivers: Sequence[Waiver] = ()) -> list[str]:
+    """Return the executed output, in the documented wrapping where only numbers differ.
+
+    What is waived or left out stays so as long as the rest can be told apart from it.
+    """
+    documented, executed = plain(outcome.documented), plain(outcome.executed)
+    differences = outcome.verdict.differences
+    text = documented
+    for d in sorted(differences, key=lambda d: d.documented_span, reverse=True):
+        first, last = d.documented_span
+        text = text[:first] + executed[slice(*d.executed_span)] + text[last:]
+    if not all(d.number and d.gaps[0] == d.gaps[1] for d in differences):
+        kept = waivers or ELISION in documented
+        verdict = compare(text, executed, waivers=waivers)
+        text = text if kept and verdict.same and not verdict.unmatched else executed
+    return _rows(text if differences else executed)
+
+
+def _rows(text: str) -> list[str]:
+    return [row.removesuffix("\r") for row in plain(text).split("\n")]
+
+
+def _keys(text: str) -> list[object]:
+    return [token.key for token in tokens(text)]
+
+
+# Pages -------------------------------------------------------------------------------
+
+
+def update_page(
+    path: Path, page: Page, executed: NotebookNode, result: PageResult
+) -> Change | None:
+    """Return a MyST page with its executed outputs; None if all is well."""
+    before = _read(path)
+    if stopped := _stopped(result):
+        return Change(path, before, before, stopped)
+    lines = lines_of(before)
+    by_line = {e.line: e for cell in page.cells for e in cell.expectations}
+    edits: list[_Edit] = []
+    texts: dict[int, str] = {}
+    added: dict[int, list[str]] = {}
+    same = True  # a text with ⋮ alone on a line, say, can't document itself
+    for outcome in result.outcomes:
+        if outcome.kind in (Kind.DRIFT, Kind.EMPTY):
+            expectation = by_line[outcome.line]
+            rows = _rewritten(outcome, expectation.waivers)
+            texts[outcome.line] = text = "\n".join(rows)
+            same &= compare(text, outcome.executed, waivers=expectation.waivers).same
+            edits += _body(lines, expectation, rows)
+        elif outcome.kind is Kind.UNDOCUMENTED:
+            cell = page.cells[outcome.cell - 1]
+            missing = _missing(cell, executed, outcome.message)
+            added[cell.number] = [text for _, text in missing]
+            same &= all(compare(text, text).same for _, text in missing)
+            end = cell.expectations[-1].end_line + 1 if cell.expectations else cell.end_line
+            edits.append((end, end, [row for each in missing for row in _fence(*each)]))
+    if not edits:
+        return None
+    after = _edited(before, edits)
+    reads = same and _reads_as(path, after, page, texts, added)
+    told = "" if reads else "what was printed can't be written so that it reads the same"
+    return Change(path, before, after, told)
+
+
+def _body(lines: Sequence[str], expectation: Expectation, rows: Sequence[str]) -> list[_Edit]:
+    """Replace the text of an expectation, and lengthen its fence if the text holds it."""
+    opening = lines[expectation.line - 1]
+    indent = opening[: len(opening) - len(opening.lstrip())]
+    first, last = expectation.body_line - 1, expectation.end_line
+    options = first > expectation.line
+    new = [*([] if options else _guard(rows)), *rows]
+    edits = [(first, last, [indent + row if row else "" for row in new])]
+    match = _FENCE.match(opening)
+    wanted = match and _longer(match[1], rows)
+    if match and wanted != match[1]:
+        edits.append(
+            (expectation.line - 1, expectation.line, [f"{indent}{wanted}{opening[match.end() :]}"])
+        )
+        edits.append((last, last + 1, [f"{indent}{wanted}"]))
+    return edits
+
+
+def _guard(rows: Sequence[str]) -> list[str]:
+    """Return a blank line if the first row would be read as an option."""
+    return [""] if re.match(r":[a-z-]+:", rows[0]) else []
+
+
+def _longer(fence: str, rows: Iterable[str]) -> str:
+    """Return a fence that none of the rows closes."""
+    starts = (row.lstrip() for row in rows)
+    held = max((len(start) - len(start.lstrip(fence[0])) for start in starts), default=0)
+    return fence[0] * max(len(fence), held + 1)
+
+
+def _fence(stream: Stream, text: str) -> list[str]:
+    """Return a new expectation."""
+    rows = _rows(text)
+    ticks = _longer("```", rows)
+    head = [f":stream: {stream.value}", ""] if stream is not Stream.ALL else _guard(rows)
+    return [f"{ticks}{{{DIRECTIVE}}}", *head, *rows, ticks]
+
+
+def _missing(cell: Cell, executed: NotebookNode, told: str) -> list[tuple[Stream, str]]:
+    """Return what a cell printed that no expectation of it looks at."""
+    output = printed(executed.cells[cell.index].outputs)
+    names = told.removeprefix("on ").split(" and ")
+    streams = [Stream(name) for name in names] if cell.expectations else [Stream.ALL]
+    return [(stream, output.select(stream)) for stream in streams]
+
+
+def _reads_as(
+    path: Path,
+    text: str,
+    page: Page,
+    texts: Mapping[int, str],
+    added: Mapping[int, Sequence[str]],
+) -> bool:
+    """Whether a page that is read again has its cells, and the expectations that it should."""
+    loaded = load(path, text=text.removeprefix("\ufeff"))
+    if loaded is None or len(loaded[0].cells) != len(page.cells):
+        return False
+    for cell, again in zip(page.cells, loaded[0].cells, strict=True):
+        wanted = [texts.get(e.line, e.text) for e in cell.expectations]
+        wanted += added.get(cell.number, [])
+        found = [e.text for e in again.expectations]
+        if cell.source != again.source or list(map(_keys, wanted)) != list(map(_keys, found)):
+            return False
+    return True
+
+
+# Notebooks ---------------------------------------------------------------------------
+
+
+def update_notebook(
+    path: Path, page: Page, executed: NotebookNode, result: PageResult
+) -> Change | None:
+    """Return a notebook in which the cells that drifted have their executed outputs.
+
+    The rest of the file stays as it is, byte for byte.
+    """
+    before = _read(path)
+    if stopped := _stopped(result):
+        return Change(path, before, before, stopped)
+    kinds = (*WRITABLE, Kind.NO_OUTPUT)
+    drifted = {page.cells[o.cell - 1].index for o in result.outcomes if o.kind in kinds and o.cell}
+    if not drifted:
+        return None
+    try:
+        cells = list(members(before, dict(members(before, before.index("{")))["cells"]))
+        after = before
+        for index in sorted(drifted, reverse=True):
+            place = cells[index][1]
+            start = dict(members(before, place))["outputs"]
+            outputs = [_stored(o) for o in executed.cells[index].outputs]
+            after = _with_outputs(after, place, start, outputs)
+    except KeyError:
+        told = "its format is older than 4; save it once with Jupyter"
+        return Change(path, before, before, told)
+    return Change(path, before, after)
+
+
+def _with_outputs(text: str, cell: int, start: int, outputs: list[dict[str, Any]]) -> str:
+    """Return a notebook's JSON with other outputs at a place, written as the rest is."""
+    count = DECODER.raw_decode(text, cell)[0].get("execution_count")
+    for output in outputs:
+        if "execution_count" in output:
+            output["execution_count"] = count
+    line = text[text.rfind("\n", 0, start) + 1 : start]
+    unit = re.match(r"\ufeff?\{\s*?\r?\n([ \t]+)", text)
+    told = json.dumps(
+        outputs,
+        indent=unit[1] if unit else None,
+        separators=None if '": ' in text else (",", ":"),
+        ensure_ascii=text.isascii() and "\\u" in text,
+        sort_keys=True,
+    )
+    end = (NEWLINE.search(text) or ["\n"])[0]
+    told = told.replace("\n", end + line[: len(line) - len(line.lstrip())])
+    return text[:start] + told + text[DECODER.raw_decode(text, start)[1] :]
+
+
+def _stored(output: NotebookNode) -> dict[str, Any]:
+    """Return an output as notebooks store it: text as a list of lines."""
+    stored = json.loads(json.dumps(output))
+    if "text" in stored:
+        stored["text"] = stored["text"].splitlines(keepends=True)
+    for mime, data in stored.get("data", {}).items():
+        if isinstance(data, str) and (mime.startswith("text/") or mime == "image/svg+xml"):
+            stored["data"][mime] = data.splitlines(keepends=True)
+    return dict(stored)
+
+
+# Docstrings --------------------------------------------------------------------------
+
+_QUOTES = re.compile(r"(?:\"{1,3}|'{1,3})(?=\s*$)")
+
+
+def update_docstrings(path: Path, result: PageResult) -> Change | None:
+    """Return a module or text file whose examples have their executed outputs."""
+    before = _read(path)
+    if stopped := _stopped(result):
+        return Change(path, before, before, stopped)
+    lines = _lines(before)
+    wants = {line: e.want for line, e in find_examples(path, _read_text(before)).items()}
+    raw, closing = _places(path, before)
+    edits: dict[int, _Edit] = {}
+    for outcome in result.outcomes:
+        if outcome.kind not in (Kind.DRIFT, Kind.UNDOCUMENTED) or outcome.line not in wants:
+            continue
+        first = outcome.body_line - 1
+        last = first + outcome.documented.count("\n")
+        rows = _rewritten(outcome)
+        head = _lines(wants[outcome.line])
+        kept = len(head) - outcome.documented.count("\n")
+        wants[outcome.line] = "".join(head[:kept]) + "\n".join(rows)
+        prompt = lines[outcome.line - 1]
+        if not prompt.lstrip().startswith(">>>"):  # after the quotes, where indentation is text
+            rows = textwrap.dedent("\n".join(rows)).split("\n")
+        new = [(row.rstrip() or "<BLANKLINE>") for row in rows]
+        new = new if outcome.line in raw else [row.replace("\\", "\\\\") for row in new]
+        indent = prompt[: len(prompt) - len(prompt.lstrip())]
+        if last > first and last in closing and (quotes := _QUOTES.search(lines[last - 1])):
+            new[-1] += quotes[0]
+        edits[first] = (first, last, [indent + row for row in new])
+    if not edits:
+        return None
+    after = _edited(before, edits.values())
+    told = "" if _read_back(path, after, wants) else "its examples don't stand there as they read"
+    return Change(path, before, after, told)
+
+
+def _read_text(text: str) -> str:
+    return NEWLINE.sub("\n", text.removeprefix("\ufeff"))
+
+
+def _places(path: Path, text: str) -> tuple[set[int], set[int]]:
+    """Return the lines on which a backslash is one, and those on which a docstring ends."""
+    if path.suffix != ".py":
+        return set(range(1, len(_lines(text)) + 1)), set()
+    found = find_docstrings(_read_text(text))
+    raw = {line for each in found if each.raw for line in range(each.line, each.end_line + 1)}
+    return raw, {each.end_line for each in found}
+
+
+def _read_back(path: Path, text: str, wants: Mapping[int, str]) -> bool:
+    """Whether a file that is read again has these outputs, and no others."""
+    try:
+        found = [example.want for example in find_examples(path, _read_text(text)).values()]
+    except (SyntaxError, ValueError):
+        return False
+    unmarked = [
+        [_keys(w.replace("<BLANKLINE>", "")) for w in side] for side in (found, wants.values())
+    ]
+    return unmarked[0] == unmarked[1]

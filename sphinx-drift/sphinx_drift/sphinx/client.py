@@ -1,0 +1,193 @@
+"""Runs a page as it is read: MyST-NB's parser, with a client that judges what cells print."""
+
+from __future__ import annotations
+
+import re
+import traceback
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime
+from functools import partial
+from operator import itemgetter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import myst_nb.sphinx_ as myst_nb_sphinx
+from myst_nb.core.execute.base import NotebookClientBase
+
+from sphinx_drift.compare.outcomes import Kind, Outcome, PageResult
+from sphinx_drift.run.choice import chosen
+from sphinx_drift.source.read_source import notebook_of_page, read_notebook, read_page
+from sphinx_drift.sphinx.builds import build_of, file_of, record
+from sphinx_drift.sphinx.rerun import Fresh, run_page
+from sphinx_drift.sphinx.running import left_out
+from sphinx_drift.sphinx.shown import settle_streams, show_stored, stored_outputs
+from sphinx_drift.sphinx.state import state_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from docutils import nodes
+    from myst_nb.core.read import NbReader
+    from nbformat import NotebookNode
+
+    from sphinx_drift.run.results import Execution
+    from sphinx_drift.source.read_source import Page
+
+
+IS_NOTEBOOK = "drift_is_notebook"
+"""Whether the page that is being read is a notebook: it is forgotten with the page."""
+
+
+class VerifyingParser(myst_nb_sphinx.Parser):  # type: ignore[misc]  # untyped
+    """Reads a page as MyST-NB does, with a client that checks what it runs."""
+
+    def parse(self, inputstring: str, document: nodes.document) -> None:
+        """Read a page; its cells are run and checked before it is rendered."""
+        document.attributes["drift_unclaimed"] = []
+
+        def client(
+            notebook: NotebookNode, source: str, nb_config: Any, logger: Any, *_: Any, **__: Any
+        ) -> NotebookClientBase:
+            return VerifyingClient(notebook, Path(source), nb_config, logger, inputstring, document)
+
+        with _as_client(client):
+            super().parse(inputstring, document)
+        document.attributes.pop("drift_unclaimed")
+        document.attributes.pop("drift_failed", None)
+
+
+@contextmanager
+def _as_client(make: Callable[..., NotebookClientBase]) -> Iterator[None]:
+    """Have MyST-NB make its clients with ``make`` for the while, and its readers with ours."""
+    stock = myst_nb_sphinx.create_client, myst_nb_sphinx.create_nb_reader
+    myst_nb_sphinx.create_client = make
+    myst_nb_sphinx.create_nb_reader = partial(_create_reader, stock[1])
+    try:
+        yield
+    finally:
+        myst_nb_sphinx.create_client, myst_nb_sphinx.create_nb_reader = stock
+
+
+def _create_reader(stock: Callable[..., NbReader | None], *arguments: Any) -> NbReader | None:
+    """Make MyST-NB's reader of a page, and have it count lines as Markdown does."""
+    reader = stock(*arguments)
+    if reader is None or (reader.read_fmt or {}).get("name") != "myst_nb_md":
+        return reader
+    return replace(reader, read=partial(notebook_of_page, reader.read))
+
+
+class VerifyingClient(NotebookClientBase):  # type: ignore[misc]
+    """Runs a page in a fresh kernel, whatever the execution mode, and checks it."""
+
+    def __init__(  # noqa: PLR0913, PLR0917 - MyST-NB's four, and the page
+        self,
+        notebook: NotebookNode,
+        path: Path,
+        nb_config: Any,
+        logger: Any,
+        source: str,
+        document: nodes.document,
+    ) -> None:
+        """Keep the page's source, and the document that it is read into."""
+        super().__init__(notebook, path, nb_config, logger)
+        self._source = source
+        self._document = document
+        document.settings.env.temp_data[IS_NOTEBOOK] = True
+
+    def start_client(self) -> None:
+        """Run the page's cells and record what came of them."""
+        try:
+            self._verify()
+        except Exception:  # noqa: BLE001 - an error here must never pass for a success
+            env = self._document.settings.env
+            told = traceback.format_exc(limit=-3)
+            record(env, Outcome(Kind.COULD_NOT_CHECK, 1, message=told))
+            self._document.attributes["drift_failed"] = True
+
+    def _verify(self) -> None:
+        env = self._document.settings.env
+        if "source_map" in self.notebook.metadata:
+            page = read_page(self._source, self.notebook, env.myst_config)
+        else:
+            page = read_notebook(self.notebook, self._source, stderr=True)
+        if not page.cells and not page.problems:
+            return
+        config = self.nb_config
+        why = left_out(self._path, config.execution_mode, config.execution_excludepatterns)
+        if why or chosen() == "off":
+            self.notebook.metadata.setdefault("language_info", {"pygments_lexer": "ipython3"})
+            self._document.attributes["drift_unclaimed"] = _claims(page, PageResult(file_of(env)))
+            if why:
+                result = PageResult(file_of(env), cells=len(page.cells), left_out=why)
+                state_of(env).results[env.docname] = result
+            return
+        for picture in _pictures_of(page, self._path.parent):
+            env.note_dependency(str(picture))
+        begun = datetime.now(UTC)
+        for path in _LOADED.findall(self._source):
+            env.note_dependency(str(self._path.parent / path))
+        stored = stored_outputs(self.notebook) if page.stored else {}
+        fresh = self._run(page)
+        execution = fresh.execution
+        stopped_at = {execution.failure.index} if execution.failure else set()
+        show_stored(self.notebook, stored, execution.executed | stopped_at)
+        settle_streams(self.notebook)
+        state = state_of(env)
+        state.results[env.docname], state.runs[env.docname] = fresh.result, fresh.run
+        self._document.attributes["drift_unclaimed"] = _claims(page, fresh.result)
+        self.exec_metadata = _metadata(begun, execution)
+
+    def _run(self, page: Page) -> Fresh:
+        """Run the page, unless these cells have been run in this build."""
+        env = self._document.settings.env
+        build = build_of(env)
+        fresh = build.fresh.get(env.docname)
+        if fresh is not None and fresh.is_of(page, self.notebook):
+            fresh.fill(self.notebook)
+            return fresh
+        return run_page(
+            *(page, self.notebook),
+            folder=self._path.parent,
+            file=file_of(env),
+            settings=build.settings,
+            surroundings=build.surroundings,
+        )
+
+
+_LOADED = re.compile(r"^\s*:?load:\s*(\S.*?)\s*$", re.MULTILINE)
+"""A file that a cell's code is taken from."""
+
+
+def _pictures_of(page: Page, folder: Path) -> list[Path]:
+    """Return the files of the pictures that a page documents: it is read again if they change."""
+    named = (e.text for cell in page.cells for e in cell.expectations if e.likeness is not None)
+    return [folder / name.strip() for text in named for name in text.splitlines()]
+
+
+def _claims(page: Page, result: PageResult) -> list[tuple[str, Outcome | None]]:
+    """Return the content of each expectation at the top level, in order, and what came of it."""
+    by_line = {outcome.line: outcome for outcome in result.outcomes if outcome.body_line}
+    orphans = [(p.line, p.text, None) for p in page.problems if p.kind is Kind.NO_CELL]
+    expectations = [e for cell in page.cells for e in cell.expectations]
+    claims = [*((e.line, e.content, by_line.get(e.line)) for e in expectations), *orphans]
+    in_order = sorted(claims, key=itemgetter(0))
+    return [(_as_directive(content), outcome) for _, content, outcome in in_order]
+
+
+def _as_directive(content: str) -> str:
+    """Return the content of a directive as Sphinx hands it over, which splits more lines."""
+    return "\n".join(content.splitlines()).strip()
+
+
+def _metadata(begun: datetime, execution: Execution) -> dict[str, Any]:
+    """Return what MyST-NB keeps of a run."""
+    ended = datetime.now(UTC)
+    return {
+        "mtime": ended.timestamp(),
+        "runtime": (ended - begun).total_seconds(),
+        "method": "sphinx_drift",
+        "succeeded": execution.failure is None,
+        "error": execution.failure.message if execution.failure else None,
+        "traceback": None,
+    }

@@ -1,0 +1,119 @@
+"""What an author writes: expectations, and what is refused because nothing would check it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, ClassVar
+
+from docutils import nodes
+from sphinx.util.docutils import SphinxDirective, SphinxRole
+
+from sphinx_drift.compare.compare import Policy
+from sphinx_drift.compare.outcomes import Kind, Outcome
+from sphinx_drift.sphinx.builds import record
+from sphinx_drift.sphinx.client import IS_NOTEBOOK
+from sphinx_drift.sphinx.marks import drift_mark, mark_details, mark_text
+from sphinx_drift.sphinx.state import state_of
+
+
+class ExpectedOutput(SphinxDirective):
+    """What the cell before it must print: shown as a mark, checked by the page's client."""
+
+    has_content = True
+    option_spec: ClassVar[dict[str, Any]] = {}
+
+    def run(self) -> list[nodes.Node]:
+        """Put the mark of this expectation's outcome below the cell's output."""
+        unclaimed = self.state.document.attributes.get("drift_unclaimed", [])
+        text = "\n".join(self.content).strip()
+        at_top = _at_top_level(self) and _of_the_page(self)
+        # Those at the top level come in order; their lines are not to be had from MyST-NB.
+        claim = next((claim for claim in unclaimed if claim[0] == text), None) if at_top else None
+        if claim is None:
+            if not self.state.document.attributes.get("drift_failed"):
+                _record_unseen(self, "an expectation here is never checked", text)
+            return []
+        unclaimed.remove(claim)
+        outcome = claim[1]
+        if outcome is None:
+            return []
+        page = state_of(self.env).results[self.env.docname]
+        structural = outcome.kind is Kind.VERIFIED and page.policy is Policy.STRUCTURE
+        label = "not verified" if structural else outcome.kind.label
+        said, words = mark_text(outcome, label), mark_details(outcome, page)
+        return [drift_mark("", label=label, said=said, words=words, docname=self.env.docname)]
+
+
+class NestedCell(SphinxDirective):
+    """A code cell where none is run: inside a directive, or on a page that is no notebook."""
+
+    has_content = True
+    optional_arguments = 1
+    final_argument_whitespace = True
+
+    def run(self) -> list[nodes.Node]:
+        """Record that it wasn't run."""
+        _record_unseen(self, "a code cell here is never run")
+        return []
+
+
+def _record_unseen(directive: SphinxDirective, told: str, documented: str = "") -> None:
+    """Record that something is never looked at, or once that nothing on its page is."""
+    env = directive.env
+    if IS_NOTEBOOK in env.temp_data:  # `eval-rst` reads what it holds into another document
+        record(env, _nested(directive, told, documented))
+        return
+    missing = "`file_format: mystnb` is missing in its front matter: its cells are never run"
+    page = state_of(env).results.get(env.docname)
+    if page is None or all(outcome.message != missing for outcome in page.outcomes):
+        record(env, Outcome(Kind.UNREADABLE, 1, message=missing))
+
+
+def _nested(directive: SphinxDirective, told: str, documented: str = "") -> Outcome:
+    """Say that something is never looked at, and in which file if the page includes it."""
+    if not _of_the_page(directive):
+        source = Path(directive.state.document.reporter.source or "")
+        told = f"{told}: line {directive.lineno} of {source.name}, which the page includes"
+    return Outcome(Kind.NESTED, directive.lineno, message=told, documented=documented)
+
+
+def _of_the_page(directive: SphinxDirective) -> bool:
+    """Tell whether a directive stands in the page itself, not in a file that it includes."""
+    source = Path(directive.state.document.reporter.source or "")
+    return source == Path(directive.env.doc2path(directive.env.docname))
+
+
+def _at_top_level(directive: SphinxDirective) -> bool:
+    """Tell whether a directive stands in nothing but sections."""
+    node: nodes.Node | None = directive.state_machine.node
+    while isinstance(node, nodes.section):
+        node = node.parent
+    return isinstance(node, nodes.document)
+
+
+_EVALUATED = (
+    "`{eval}` shows a value that no cell printed, so nothing documents it: print it in a cell, "
+    "and quote it with `{printed}`"
+)
+
+
+class UncheckedRole(SphinxRole):
+    """MyST-NB's ``{eval}`` in a sentence: a value that nothing documents."""
+
+    def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
+        """Record that nothing checks it."""
+        record(self.env, Outcome(Kind.QUOTATION, self.lineno, message=_EVALUATED))
+        return [nodes.inline("", "?")], []
+
+
+class UncheckedDirective(SphinxDirective):
+    """MyST-NB's ``{eval}`` as a directive."""
+
+    has_content = True
+    required_arguments = 1
+    final_argument_whitespace = True
+
+    def run(self) -> list[nodes.Node]:
+        """Record that nothing checks it."""
+        record(self.env, Outcome(Kind.QUOTATION, self.lineno, message=_EVALUATED))
+        return []

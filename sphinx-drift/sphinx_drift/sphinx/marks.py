@@ -1,0 +1,79 @@
+"""The small mark below an output that says whether it was verified, how, on what and when."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import myst_nb.sphinx_ as myst_nb_sphinx
+from docutils import nodes
+
+from sphinx_drift.compare.compare import Policy
+from sphinx_drift.compare.outcomes import Kind
+from sphinx_drift.report.text import describe_environment
+
+if TYPE_CHECKING:
+    from sphinx.environment import BuildEnvironment
+
+    from sphinx_drift.compare.outcomes import Outcome, PageResult
+
+
+class drift_mark(nodes.General, nodes.Element):  # noqa: N801 - docutils names nodes so
+    """The small mark below an output that says whether it was verified."""
+
+
+# What the policies ask for, to a reader who asks what "verified" means.
+_ASKED = {
+    Policy.EXACT: "Each word and each digit is the documented one.",
+    Policy.PORTABLE: "Each number is the documented one, up to float32's rounding.",
+    Policy.STRUCTURE: "Numbers were not compared, only what stands around them.",
+}
+
+
+def mark_text(outcome: Outcome, label: str) -> str:
+    """Say what came of an output, as short as can be."""
+    if outcome.kind is Kind.NOT_COMPARED:
+        return f"not compared here: {outcome.message}"
+    if outcome.kind is Kind.UNCHECKED:
+        return f"{label}: {outcome.message}"
+    waived = len(outcome.verdict.waived)
+    return f"{label}, {waived} waived" if waived else label
+
+
+def mark_details(outcome: Outcome, page: PageResult) -> list[str]:
+    """Say how it was compared, what was forgiven, and on what it ran."""
+    verdict = outcome.verdict
+    if outcome.kind in (Kind.UNCHECKED, Kind.NOT_COMPARED):
+        return [describe_environment([page])]
+    waived = [f"{w.documented} → {w.executed}: {w.reason}" for w in verdict.waived]
+    asked = [_ASKED[page.policy]] if outcome.kind is Kind.VERIFIED and not waived else []
+    if outcome.reference_only and outcome.kind is Kind.VERIFIED:
+        asked = [f"It holds on the reference environment alone: {outcome.reference_only}."]
+    places = len(verdict.accepted)
+    rounded = [f"Up to rounding in {places} place{'s' * (places > 1)}."] if places else []
+    return [*asked, *waived, *rounded, describe_environment([page])]
+
+
+def visit_mark(translator: Any, node: drift_mark) -> None:
+    """Write the mark: what came of the output, and behind it how, on what and when."""
+    words = [*node["words"], *_day(translator.builder.env, node["docname"])]
+    told = "".join(f"<span>{translator.encode(word)}</span> " for word in words)
+    translator.body.append(
+        f'<div class="drift-mark drift-{node["label"].replace(" ", "-")}"><details>'
+        f"<summary>{translator.encode(node['said'])}</summary><p>{told}</p></details></div>\n"
+    )
+
+
+def _day(env: BuildEnvironment, docname: str) -> list[str]:
+    """Return the day on which a page was run."""
+    data = myst_nb_sphinx.NbMetadataCollector.get_exec_data(env, docname)
+    return [f"Run on {datetime.fromtimestamp(data['mtime'], UTC):%Y-%m-%d}."] if data else []
+
+
+def depart_mark(_translator: Any, _node: drift_mark) -> None:
+    """Write nothing more."""
+
+
+def skip_mark(_translator: Any, _node: drift_mark) -> None:
+    """Leave the mark out, where readers can't open it."""
+    raise nodes.SkipNode

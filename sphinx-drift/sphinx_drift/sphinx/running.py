@@ -1,0 +1,199 @@
+"""The Sphinx extension: a book's pages run in forked children, begun before they are read."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from datetime import UTC, datetime
+from itertools import chain
+from pathlib import Path, PurePosixPath
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+import myst_nb.sphinx_ as myst_nb_sphinx
+from docutils import nodes
+from myst_nb.core.execute import NotebookClientCache, NotebookClientDirect
+from myst_nb.core.execute.base import ExecutionError, NotebookClientBase
+from nbclient.exceptions import CellExecutionError
+from sphinx.errors import ConfigError, ExtensionError
+from sphinx.util import logging
+
+from sphinx_drift.configuration import find_preload
+from sphinx_drift.run import fork, fork_client
+from sphinx_drift.run.choice import RUNNER_VARIABLE, chosen
+from sphinx_drift.run.results import Ending
+from sphinx_drift.run.run import begin, execute, request_for
+from sphinx_drift.run.workers import end_with_build
+from sphinx_drift.sphinx.highlight import highlight_cells, keep_formatters
+from sphinx_drift.sphinx.templates import compile_templates
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from nbformat import NotebookNode
+    from sphinx.application import Sphinx
+    from sphinx.environment import BuildEnvironment
+
+    from sphinx_drift.run.results import Failure, Request
+    from sphinx_drift.run.run import Begun
+
+__all__ = ["forget_pages", "left_out", "setup", "start", "use_the_wait"]
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Set the extension up."""
+    if "myst_nb" not in app.extensions:
+        raise ExtensionError(
+            "sphinx_drift.run runs the pages of MyST-NB: put 'myst_nb' before it in conf.py: "
+            "extensions = ['myst_nb', 'sphinx_drift.run']"
+        )
+    if "sphinx_drift" not in app.extensions and (runner := start(app)) != "jupyter":
+        app.connect("env-before-read-docs", _begin_all)
+        app.connect("builder-inited", _take_over)
+        app.connect("builder-inited", keep_formatters)
+        app.connect("build-finished", forget_pages)
+        if runner == "off":
+            app.connect("doctree-read", _say_on_page)
+            app.connect("build-finished", _say_in_log)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
+
+
+def start(app: Sphinx) -> str:
+    """Say how pages are run, and start the helper while Sphinx loads everything else."""
+    app.add_config_value("drift_preload", None, "", (list, tuple, type(None)))
+    try:
+        runner = chosen()
+        preload = app.config.drift_preload
+        if preload is None:
+            preload = find_preload(Path(app.confdir), [Path(app.srcdir)])
+    except ValueError as error:
+        raise ConfigError(str(error)) from None
+    if runner == "fork":
+        fork_client.preload(preload)
+        fork_client.start()
+        end_with_build()
+    return runner
+
+
+def _begin_all(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None:
+    """Have all pages begin that are about to be read."""
+    if app.config.nb_execution_in_temp or app.config.nb_execution_mode in {"off", "inline"}:
+        return
+
+    def requests(page: Path, _: Sequence[str]) -> list[Request]:
+        return [request_for(page.parent, timeout=_timeout(app.config.nb_execution_timeout))]
+
+    pages = (Path(env.doc2path(name)) for name in sorted(docnames))
+    begun = begin((page for page in pages if _sure_to_run(app, page)), requests)
+    use_the_wait(app, docnames, begun)
+
+
+def forget_pages(_app: Sphinx, _exception: Exception | None) -> None:
+    """Drop the pages that have begun and were not read."""
+    fork.forget()
+
+
+def use_the_wait(app: Sphinx, docnames: list[str], begun: Begun) -> None:
+    """Do first what needs no outputs: the helper may still be loading torch."""
+    if not begun.cells:
+        return
+    docnames.sort(key=lambda name: Path(app.env.doc2path(name)) in begun.cells)
+    compile_templates(app)
+    highlight_cells(app, chain.from_iterable(begun.cells.values()), begun.waits)
+    begun.close()
+
+
+def left_out(page: Path, mode: str, patterns: Iterable[str]) -> str:
+    """Return the setting by which MyST-NB leaves a page out; nothing if it runs it."""
+    if any(map(PurePosixPath(page).match, patterns)):
+        return "nb_execution_excludepatterns"
+    return "nb_execution_mode" if mode == "off" else ""
+
+
+def _sure_to_run(app: Sphinx, page: Path) -> bool:
+    """Tell whether MyST-NB will ask for a page's outputs, as far as its path tells."""
+    mode, patterns = app.config.nb_execution_mode, app.config.nb_execution_excludepatterns
+    excluded = left_out(page, mode, patterns)
+    stored = page.suffix == ".ipynb" and app.config.nb_execution_mode == "auto"
+    return not excluded and not stored
+
+
+def _timeout(configured: int) -> int | None:
+    return configured if configured > 0 else None
+
+
+def _take_over(_app: Sphinx) -> None:
+    """Have MyST-NB run pages by this runner wherever it would have run them by Jupyter."""
+    stock = myst_nb_sphinx.create_client
+    if getattr(stock, "forks", False):
+        return
+
+    def create_client(*arguments: Any, **options: Any) -> NotebookClientBase:
+        client = stock(*arguments, **options)
+        if type(client) in {NotebookClientDirect, NotebookClientCache}:
+            return Client(client.notebook, client.path, client.nb_config, client.logger)
+        return client
+
+    create_client.forks = True  # type: ignore[attr-defined]
+    myst_nb_sphinx.create_client = create_client
+
+
+NOTHING_EXECUTED = f"Nothing was executed: {RUNNER_VARIABLE}=off is for writing prose."
+
+
+def _say_on_page(_app: Sphinx, doctree: nodes.document) -> None:
+    """Say at the head of a page that nothing was executed."""
+    place = next(iter(doctree.findall(nodes.section)), doctree)
+    after_title = 1 if isinstance(place, nodes.section) else 0
+    place.insert(after_title, nodes.warning("", nodes.paragraph("", NOTHING_EXECUTED)))
+
+
+def _say_in_log(_app: Sphinx, _exception: Exception | None) -> None:
+    """Say the same to whoever builds."""
+    logging.getLogger(__name__).warning(NOTHING_EXECUTED, type="drift", subtype="off")
+
+
+class Client(NotebookClientBase):  # type: ignore[misc]
+    """Runs a page's cells when MyST-NB asks for its outputs."""
+
+    def start_client(self) -> None:
+        """Run the page, and say how it ended in the words of the stock client."""
+        if chosen() == "off":
+            return
+        begun = datetime.now(UTC)
+        in_temp = self.nb_config.execution_in_temp
+        with TemporaryDirectory() if in_temp else nullcontext(self._path.parent) as folder:
+            execution = execute(
+                self.notebook,
+                folder=Path(folder),
+                timeout=_timeout(self.nb_config.execution_timeout),
+                may_raise=range(len(self.notebook.cells))
+                if self.nb_config.execution_allow_errors
+                else (),
+            )
+        failure = execution.failure
+        traceback = None
+        if failure is not None:
+            if self.nb_config.execution_raise_on_error:
+                raise ExecutionError(f"{self._path}: {failure.message}")
+            traceback = _traceback(self.notebook, failure)
+            said = f"Executing notebook failed: {failure.message}"
+            shown = f"{said}\n{traceback}" if self.nb_config.execution_show_tb else said
+            self.logger.warning(shown, subtype="exec")
+        ended = datetime.now(UTC)
+        self.exec_metadata = {
+            "mtime": ended.timestamp(),
+            "runtime": (ended - begun).total_seconds(),
+            "method": "sphinx_drift.run",
+            "succeeded": failure is None,
+            "error": failure.message if failure else None,
+            "traceback": traceback,
+        }
+
+
+def _traceback(notebook: NotebookNode, failure: Failure) -> str:
+    """Return what stopped a page, as the stock client tells it if a cell of it raised."""
+    if failure.kind is not Ending.RAISED:
+        return failure.message
+    cell = notebook.cells[failure.index]
+    error = next(output for output in reversed(cell.outputs) if output.output_type == "error")
+    return str(CellExecutionError.from_cell_and_msg(cell, error))

@@ -1,0 +1,109 @@
+"""Registers the extension with Sphinx: its settings, directives, roles, builder and handlers."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+from sphinx.config import ENUM
+from sphinx.errors import ExtensionError
+
+from sphinx_drift.run.results import OUTPUT_LIMIT
+from sphinx_drift.source.read_source import DIRECTIVE
+from sphinx_drift.sphinx.builder import DriftBuilder
+from sphinx_drift.sphinx.client import VerifyingParser
+from sphinx_drift.sphinx.directives import (
+    ExpectedOutput,
+    NestedCell,
+    UncheckedDirective,
+    UncheckedRole,
+)
+from sphinx_drift.sphinx.highlight import keep_formatters
+from sphinx_drift.sphinx.marks import depart_mark, drift_mark, skip_mark, visit_mark
+from sphinx_drift.sphinx.quotations import (
+    Printed,
+    QuoteNumbers,
+    QuoteNumbersInReferences,
+    fill_titles,
+    keep_quotations,
+)
+from sphinx_drift.sphinx.quoted import quoted_number
+from sphinx_drift.sphinx.running import forget_pages, start
+from sphinx_drift.sphinx.settings import RERUNS, leave_copies_out, read_settings
+from sphinx_drift.sphinx.verdict import report_results, warn_if_off
+from sphinx_drift.sphinx.warned import keep_warned, listen, save_warned
+from sphinx_drift.sphinx.which_pages import (
+    begin_pages,
+    find_outdated,
+    find_outdated_outputs,
+    forget,
+    merge,
+    note_read,
+    note_written,
+)
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Set the extension up."""
+    if "myst_nb" not in app.extensions:
+        msg = (
+            "sphinx_drift checks the pages that MyST-NB runs: put 'myst_nb' before it in "
+            "conf.py: extensions = ['myst_nb', 'sphinx_drift']"
+        )
+        raise ExtensionError(msg)
+    start(app)
+    app.add_config_value("drift_policy", "auto", "env", str)
+    app.add_config_value("drift_device", "cpu", "env", str)
+    app.add_config_value("drift_devices", None, "env", (str, type(None)))
+    app.add_config_value("drift_reference", None, "env", (dict, type(None)))
+    app.add_config_value("drift_rerun", "always", "", ENUM(*RERUNS))
+    app.add_config_value("drift_packages", None, "env", (dict, type(None)))
+    app.add_config_value("drift_timeout", 300, "env", int)
+    app.add_config_value("drift_output_limit", OUTPUT_LIMIT, "env", int)
+    app.add_config_value("drift_twice", default=False, rebuild="env", types=bool)
+    app.add_source_parser(VerifyingParser, override=True)
+    app.add_builder(DriftBuilder)
+    app.add_directive(DIRECTIVE, ExpectedOutput)
+    app.add_directive("code-cell", NestedCell, override=True)
+    app.add_role("printed", Printed())
+    app.add_node(quoted_number)
+    app.add_role("eval", UncheckedRole(), override=True)
+    app.add_directive("eval", UncheckedDirective, override=True)
+    app.add_directive_to_domain("eval", "figure", UncheckedDirective, override=True)
+    app.add_post_transform(QuoteNumbers)
+    app.add_post_transform(QuoteNumbersInReferences)
+    app.connect("doctree-read", keep_quotations)
+    app.connect("doctree-read", warn_if_off)
+    app.add_node(
+        drift_mark,
+        html=(visit_mark, depart_mark),
+        latex=(skip_mark, None),
+        man=(skip_mark, None),
+        texinfo=(skip_mark, None),
+        text=(skip_mark, None),
+    )
+    app.connect("config-inited", leave_copies_out)
+    app.connect("builder-inited", listen)
+    app.connect("builder-inited", read_settings)
+    app.connect("builder-inited", keep_formatters)
+    app.connect("env-get-outdated", find_outdated)
+    app.connect("env-before-read-docs", begin_pages, priority=900)  # others may add pages
+    app.connect("env-purge-doc", forget)
+    app.connect("env-updated", note_read)
+    app.connect("env-updated", keep_warned)
+    app.connect("env-updated", fill_titles, priority=-sys.maxsize)  # before any page is written
+    app.connect("env-get-updated", find_outdated_outputs)
+    app.connect("doctree-resolved", note_written)
+    app.connect("env-merge-info", merge)
+    app.connect("build-finished", report_results)
+    app.connect("build-finished", save_warned)
+    app.connect("build-finished", forget_pages)
+    return {
+        "version": "1",
+        "env_version": 3,
+        "parallel_read_safe": True,
+        "parallel_write_safe": True,
+    }

@@ -1,0 +1,51 @@
+"""Prepare a notebook that was run for its page: what is shown is what was compared."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nbformat import v4
+
+from sphinx_drift.compare.screen import on_screen
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+    from nbformat import NotebookNode
+
+__all__ = ["settle_streams", "show_stored", "stored_outputs"]
+
+_NOT_EXECUTED = "Not executed: the output below is the one that the notebook has stored."
+
+
+def settle_streams(notebook: NotebookNode) -> None:
+    """Leave of what moves a terminal's cursor the text that a terminal is left showing."""
+    for cell in notebook.cells:
+        for output in cell.get("outputs", ()):
+            if output.output_type == "stream":
+                output.text = on_screen(output.text)
+
+
+def stored_outputs(notebook: NotebookNode) -> dict[int, list[NotebookNode]]:
+    """Return the outputs that a notebook has stored, by the place of their cell."""
+    code = ((i, cell) for i, cell in enumerate(notebook.cells) if cell.cell_type == "code")
+    return {index: list(cell.outputs) for index, cell in code if cell.outputs}
+
+
+def show_stored(
+    notebook: NotebookNode, stored: Mapping[int, list[NotebookNode]], executed: Collection[int]
+) -> None:
+    """Show again what was stored of the cells that were not executed, under a note that says so.
+
+    Args:
+        notebook: The notebook after it was run.
+        stored: What it had stored before, by the place of the cell.
+        executed: The places of the cells that were begun.
+
+    """
+    for index, outputs in stored.items():
+        cell = notebook.cells[index]
+        if index not in executed or "skip-execution" in cell.metadata.get("tags", ()):
+            note = {"text/markdown": f"*{_NOT_EXECUTED}*", "text/plain": _NOT_EXECUTED}
+            told: NotebookNode = v4.new_output("display_data", data=note)  # type: ignore[no-untyped-call]
+            cell.outputs = [told, *outputs]

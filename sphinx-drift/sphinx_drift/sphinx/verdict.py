@@ -1,0 +1,96 @@
+"""Tells at the end of a build what came of every page, and fails it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from docutils import nodes
+from sphinx.util import logging
+from sphinx.util.console import colorize
+
+from sphinx_drift.report.formats import exit_status, to_github, to_json
+from sphinx_drift.report.text import render, use_color
+from sphinx_drift.run.choice import RUNNER_VARIABLE, chosen
+from sphinx_drift.sphinx.builder import DriftBuilder
+from sphinx_drift.sphinx.builds import build_of
+from sphinx_drift.sphinx.incremental import save_origins
+from sphinx_drift.sphinx.quotations import check_quotations, quoted_by_page
+from sphinx_drift.sphinx.rerun import unsettled
+from sphinx_drift.sphinx.state import state_of
+from sphinx_drift.sphinx.which_pages import origins_file
+from sphinx_drift.sphinx.written import mark_written
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+    from sphinx.environment import BuildEnvironment
+
+    from sphinx_drift.compare.outcomes import PageResult
+
+_LOGGER = logging.getLogger(__name__)
+
+
+NOTHING_EXECUTED = (
+    f"Nothing was executed or verified: {RUNNER_VARIABLE}=off is for writing prose. "
+    "Unset it, and build again."
+)
+
+
+def warn_if_off(_app: Sphinx, doctree: nodes.document) -> None:
+    """Say at the head of every page that nothing was executed, if nothing was."""
+    if chosen() == "off":
+        place = next(iter(doctree.findall(nodes.section)), doctree)
+        after_title = 1 if isinstance(place, nodes.section) else 0
+        place.insert(after_title, nodes.warning("", nodes.paragraph("", NOTHING_EXECUTED)))
+
+
+def all_results_of(env: BuildEnvironment) -> list[PageResult]:
+    """Return what came of each page, and of what pages quote, in the order of their names."""
+    build, state = build_of(env), state_of(env)
+    results = []
+    for docname, page in sorted(check_quotations(env).items()):
+        if docname in build.left:
+            results.append(replace(page, was_run=False))
+        elif docname in state.runs and (
+            late := state.runs[docname].origin.changed(by_content=True)
+        ):
+            results.append(unsettled(page, late))
+        else:
+            results.append(page)
+    return results
+
+
+def report_results(app: Sphinx, exception: Exception | None) -> None:
+    """Tell what came of every page, those read by an earlier build too, and fail."""
+    if exception is not None:
+        return
+    build, state = build_of(app.env), state_of(app.env)
+    mark_written(app, quoted_by_page(app.env), build.written)
+    if chosen() == "off":
+        _LOGGER.warning("%s", NOTHING_EXECUTED, type="drift", subtype="off")
+        return
+    ran = ((name, run.origin) for name, run in state.runs.items() if name not in build.left)
+    save_origins(origins_file(app), [*build.origins.items(), *ran])
+    results = all_results_of(app.env)
+    if app.builder.name == DriftBuilder.name:
+        Path(app.outdir, "drift.txt").write_text(render(results, verbose=True) + "\n", "utf-8")
+        Path(app.outdir, "drift.json").write_text(to_json(results), "utf-8")
+    if os.environ.get("GITHUB_ACTIONS"):
+        sys.stdout.writelines(f"{line}\n" for line in to_github(results))
+    # Sphinx colours under CI too; a report is coloured for a terminal, if Sphinx may colour.
+    colored = use_color(sys.stderr) and colorize("bold", "") != ""
+    told = render(results, color=colored)
+    if exit_status(results):
+        app.statuscode = 1
+        _LOGGER.error("%s", f"\n{told}")
+        return
+    forgiven, _, last = told.rpartition("\n\n")
+    if forgiven:
+        _LOGGER.info("%s", forgiven)
+    # The builder's closing words come after every extension's: the summary ends them.
+    last = last.replace("%", "%%")
+    epilog = f"{app.builder.epilog}\n\n{last}" if app.builder.epilog else last
+    app.builder.epilog = epilog  # type: ignore[misc]  # of this builder alone

@@ -1,0 +1,79 @@
+"""Which pages have been written as they were last read: for each builder and its folder.
+
+Sphinx goes by the times of sources, so it would leave a page as it is that was read again for its
+outputs alone, if the build that read it was ended before it wrote it, or wrote into another folder.
+A digest in the folder tells whether it is still as it was left, or has been put back from a copy.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sphinx_drift.sphinx.state import state_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from sphinx.application import Sphinx
+
+__all__ = ["mark_written", "outdated_outputs"]
+
+
+def outdated_outputs(app: Sphinx, quoted: Mapping[str, Any]) -> list[str]:
+    """Return the pages that show something else than they would if they were written now.
+
+    Args:
+        app: The application.
+        quoted: What each page quotes of others.
+
+    """
+    written = _load(app)
+    return [name for name in app.env.found_docs if written.get(name) != _now(app, quoted, name)]
+
+
+def mark_written(app: Sphinx, quoted: Mapping[str, Any], docnames: Iterable[str]) -> None:
+    """Remember that pages have been written as they are now."""
+    written = _load(app)
+    new = {name: _now(app, quoted, name) for name in docnames if name in app.env.all_docs}
+    kept = {name: what for name, what in {**written, **new}.items() if name in app.env.found_docs}
+    if kept == written:
+        return
+    place, digest = _place(app), _digest(app, quoted)
+    place.parent.mkdir(exist_ok=True)
+    unfinished = place.with_suffix(".new")
+    unfinished.write_text(json.dumps({"digest": digest, "pages": kept}), "utf-8")
+    unfinished.replace(place)
+    Path(app.outdir, _MARK_FILE).write_text(f"{digest}\n", "utf-8")
+
+
+def _now(app: Sphinx, quoted: Mapping[str, Any], docname: str) -> list[Any]:
+    return [app.env.all_docs.get(docname), quoted.get(docname)]
+
+
+def _load(app: Sphinx) -> dict[str, Any]:
+    """Return what was written; nothing if that isn't what stands in the folder."""
+    try:
+        written = json.loads(_place(app).read_text("utf-8"))
+        digest = Path(app.outdir, _MARK_FILE).read_text("utf-8").strip()
+        return dict(written["pages"]) if written["digest"] == digest else {}
+    except (OSError, ValueError, TypeError, KeyError):
+        return {}
+
+
+_MARK_FILE = ".driftinfo"
+
+
+def _digest(app: Sphinx, quoted: Mapping[str, Any]) -> str:
+    """Return a digest of all that pages show: two builds of one source leave the same."""
+    state = state_of(app.env)
+    shown = {name: run.shown for name, run in state.runs.items()}
+    parts = [state.texts, shown, quoted]
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+
+def _place(app: Sphinx) -> Path:
+    output = hashlib.sha256(str(app.outdir).encode()).hexdigest()[:16]
+    return Path(app.doctreedir, "drift-written", f"{app.builder.name}-{output}.json")

@@ -1,0 +1,906 @@
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sphinx_drift.compare.compare import (
+    ANYTHING,
+    UNITS,
+    Difference,
+    Policy,
+    Verdict,
+    Waiver,
+    compare,
+)
+from sphinx_drift.compare.floats import SHORT_UNITS, FloatKind, Precise, ulp_distance
+from sphinx_drift.compare.tokens import ELISION, tokens
+
+V1 = """\
+tensor([[0.2996, 0.8053],
+        [0.3061, 0.8210],
+        [0.3058, 0.8203],
+        [0.2948, 0.7939],
+        [0.2927, 0.7891],
+        [0.2990, 0.8040]], grad_fn=<MmBackward0>)
+"""
+TAIL = """\
+tensor([2.2665e-19, 8.8675e-04, 4.2010e-21, 2.2835e-07, 2.2890e-03, 2.2890e-03,
+        5.6183e-11, 8.8675e-04, 6.8322e-11, 4.7716e-11, 5.7849e-30, 9.9365e-01,
+        1.4957e-13], grad_fn=<SoftmaxBackward0>)
+"""
+TAIL_PRINTED = TAIL.replace("5.6183e-11", "5.6184e-11")
+TAIL_PRECISE = """\
+tensor([2.26647617086500294e-19, 8.86749650817364454e-04,
+        4.20104192041655541e-21, 2.28347786901395011e-07,
+        2.28896387852728367e-03, 2.28896387852728367e-03,
+        5.61835335199933894e-11, 8.86749650817364454e-04,
+        6.83222645125880490e-11, 4.77157376110870501e-11,
+        5.78488041508586760e-30, 9.93648350238800049e-01,
+        1.49570704129423082e-13], grad_fn=<SoftmaxBackward0>)
+"""
+CONTEXT = "tensor([0.3061, 0.8210])"
+MARK = "\N{INVISIBLE SEPARATOR}"
+SINGLE = f"{MARK}float32{MARK}"
+SCORES = "tensor([[-0.5000,    -inf],\n        [ 0.2500,  1.5000]])"
+
+
+def portable(documented: str, executed: str, precise: str | None) -> Verdict:
+    return compare(documented, executed, policy=Policy.PORTABLE, precise=precise)
+
+
+def notes(verdict: Verdict) -> str:
+    return "; ".join(difference.note for difference in verdict.differences)
+
+
+# Must be accepted --------------------------------------------------------------------
+
+ACCEPT = {
+    "same": (CONTEXT, CONTEXT),
+    "wrapped": (V1, V1.replace("],\n        [", "], [")),
+    "wrapped elsewhere": (TAIL, TAIL.replace("03,\n        5", "03, 5").replace(", 4.", ",\n 4.")),
+    "padded": (
+        SCORES,
+        SCORES.replace("    -inf", " -inf").replace("[ 0.25", "[0.25"),
+    ),
+    "grad_fn's counter": (V1.replace("MmBackward0", "MmBackward"), V1),
+    "device": (V1, V1.replace("]], grad", "]], device='cuda:0', grad")),
+    "space around": (CONTEXT, f"\n  {CONTEXT}  \n\n"),
+    "blank lines": (f"scores:\n\n{CONTEXT}", f"scores:\n{CONTEXT}"),
+}
+ACCEPT_PORTABLE = {
+    "softmax tail": (TAIL, TAIL_PRINTED, TAIL_PRECISE),
+    "neighbours in float32": (
+        "tensor(155.9239, grad_fn=<DotBackward0>)",
+        "tensor(155.9240, grad_fn=<DotBackward0>)",
+        "tensor(155.92395019531250000, grad_fn=<DotBackward0>)",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ACCEPT)
+@pytest.mark.parametrize("policy", Policy)
+def test_every_policy_accepts(name: str, policy: Policy) -> None:
+    verdict = compare(*ACCEPT[name], policy=policy)
+    assert verdict.same
+    assert not verdict.accepted
+
+
+@pytest.mark.parametrize("name", ACCEPT_PORTABLE)
+def test_portable_accepts_what_exact_refuses(name: str) -> None:
+    documented, executed, precise = ACCEPT_PORTABLE[name]
+    assert not compare(documented, executed).same
+    assert not portable(documented, executed, None).same
+    verdict = portable(documented, executed, precise)
+    assert verdict.same
+    assert [0 < accepted.units <= UNITS for accepted in verdict.accepted] == [True]
+
+
+# Must be rejected --------------------------------------------------------------------
+
+ROW_2, ROW_3 = "[0.3061, 0.8210],\n        ", "[0.3058, 0.8203],\n        "
+REJECT = {
+    "last digit up": (CONTEXT, CONTEXT.replace("0.3061", "0.3062")),
+    "last digit down": (CONTEXT, CONTEXT.replace("0.3061", "0.3060")),
+    "last digit in a tail": (TAIL, TAIL.replace("4.7716e-11", "4.7717e-11")),
+    "last digit of a weight": (TAIL, TAIL.replace("8.8675e-04", "8.8676e-04", 1)),
+    "sign": (CONTEXT, CONTEXT.replace("0.8210", "-0.8210")),
+    "sign in a tail": (TAIL, TAIL.replace("5.6183e-11", "-5.6183e-11")),
+    "sign of infinity": (SCORES, SCORES.replace("-inf", " inf")),
+    "sign of a zero": ("tensor([0.0000, 1.0000])", "tensor([-0.0000, 1.0000])"),
+    "exponent": (TAIL, TAIL.replace("5.6183e-11", "5.6183e-10")),
+    "exponent's sign": (TAIL, TAIL.replace("8.8675e-04", "8.8675e+04", 1)),
+    "tail exchanged": (
+        TAIL,
+        TAIL.replace("6.8322e-11, 4.7716e-11", "4.7716e-11, 6.8322e-11"),
+    ),
+    "tail blanked": (TAIL, TAIL.replace("5.7849e-30", "0.0000e+00")),
+    "rows exchanged": (V1, V1.replace(ROW_2 + ROW_3, ROW_3 + ROW_2)),
+    "columns exchanged": ("[[1, 2],\n [3, 4]]", "[[2, 1],\n [4, 3]]"),
+    "row dropped": (V1, V1.replace(ROW_2, "")),
+    "row doubled": (V1, V1.replace(ROW_2, ROW_2 * 2)),
+    "column dropped": ("[[1, 2],\n [3, 4]]", "[[1],\n [3]]"),
+    "column doubled": ("[[1, 2],\n [3, 4]]", "[[1, 2, 2],\n [3, 4, 4]]"),
+    "flattened": ("tensor([[1, 2], [3, 4]])", "tensor([1, 2, 3, 4])"),
+    "nested": ("tensor([1, 2])", "tensor([[1, 2]])"),
+    "regrouped": ("[[1, 2], [3, 4], [5, 6]]", "[[1, 2, 3], [4, 5, 6]]"),
+    "shape": ("torch.Size([6, 2])", "torch.Size([2, 6])"),
+    "dtype appears": (CONTEXT, CONTEXT.replace(")", ", dtype=torch.float64)")),
+    "grad_fn lost": (V1, V1.replace(", grad_fn=<MmBackward0>", "")),
+    "grad_fn of another operation": (V1, V1.replace("MmBackward0", "AddmmBackward0")),
+    "infinity becomes zero": (SCORES, SCORES.replace("   -inf", "0.0000")),
+    "nan becomes a number": ("tensor([nan, 1.])", "tensor([0., 1.])"),
+    "whole float": ("tensor([1., 3.])", "tensor([2., 3.])"),
+    "digit lost": (CONTEXT, CONTEXT.replace("0.8210", "0.821")),
+    "integer becomes float": ("tensor([1, 2])", "tensor([1., 2.])"),
+    "label": ("keys.shape: 6", "values.shape: 6"),
+    "second copy of the line": (CONTEXT, f"{CONTEXT}\n{CONTEXT}"),
+}
+
+
+def test_there_are_as_many_pairs_as_were_measured() -> None:
+    assert len(ACCEPT) + len(ACCEPT_PORTABLE) == 10
+    assert len(REJECT) == 32
+
+
+@pytest.mark.parametrize("name", REJECT)
+def test_exact_rejects(name: str) -> None:
+    documented, executed = REJECT[name]
+    assert not compare(documented, executed).same
+    assert not compare(executed, documented).same
+
+
+@pytest.mark.parametrize("name", REJECT)
+def test_portable_rejects_without_full_precision(name: str) -> None:
+    documented, executed = REJECT[name]
+    assert not portable(documented, executed, None).same
+
+
+STRUCTURE_SEES = {
+    "rows exchanged": False,
+    "last digit up": False,
+    "sign": False,
+    "exponent": False,
+    "infinity becomes zero": False,
+    "row dropped": True,
+    "shape": True,
+    "dtype appears": True,
+    "grad_fn lost": True,
+    "integer becomes float": True,
+    "label": True,
+    "flattened": True,
+}
+
+
+@pytest.mark.parametrize("name", STRUCTURE_SEES)
+def test_structure_looks_at_all_but_floats(name: str) -> None:
+    verdict = compare(*REJECT[name], policy=Policy.STRUCTURE)
+    assert verdict.same is not STRUCTURE_SEES[name]
+
+
+# Where and what ----------------------------------------------------------------------
+
+
+def one(documented: str, executed: str) -> Difference:
+    verdict = compare(documented, executed)
+    assert len(verdict.differences) == 1
+    return verdict.differences[0]
+
+
+PLACES = [
+    (V1, V1.replace("0.7939", "0.7938"), (3, 1), "0.7939", "0.7938"),
+    ("[[1.5 2. ]\n [3.  4. ]]", "[[1.5 2. ]\n [3.  5. ]]", (1, 1), "4.", "5."),
+    ("tensor([1, 2, 3])", "tensor([1, 2, -3])", (2,), "3", "-3"),
+    ("x 1.5", "x 1.25", None, "1.5", "1.25"),
+    ("tensor([1.+2.j])", "tensor([1.-2.j])", (0,), "+2.j", "-2.j"),
+    ("torch.Size([6, 2])", "torch.Size([6, 3])", (1,), "2", "3"),
+]
+
+
+@pytest.mark.parametrize(("documented", "executed", "index", "was", "now"), PLACES)
+def test_a_number_that_differs_is_shown_alone(
+    documented: str, executed: str, index: tuple[int, ...] | None, was: str, now: str
+) -> None:
+    difference = one(documented, executed)
+    assert (difference.documented, difference.executed) == (was, now)
+    assert difference.index == index
+    assert difference.number
+    assert documented[slice(*difference.documented_span)] == was
+    assert executed[slice(*difference.executed_span)] == now
+
+
+def test_every_number_that_differs_is_shown() -> None:
+    executed = V1.replace("0.2996", "0.2997").replace("0.8040", "0.8041")
+    assert [d.index for d in compare(V1, executed).differences] == [(0, 0), (5, 1)]
+
+
+def test_a_missing_row_is_shown_as_one() -> None:
+    difference = one(V1, V1.replace(ROW_3, ""))
+    assert "0.3058, 0.8203" in difference.documented
+    assert not difference.executed
+    assert difference.index == (2, 0)
+    assert not difference.number
+
+
+def test_a_row_too_many_is_shown_as_one() -> None:
+    difference = one(V1.replace(ROW_3, ""), V1)
+    assert "0.3058, 0.8203" in difference.executed
+    assert difference.index == (2, 0)
+
+
+def test_an_end_that_is_missing_is_shown_at_the_end() -> None:
+    difference = one("a\nb", "a")
+    assert (difference.documented_span, difference.executed_span) == ((1, 3), (1, 1)) or (
+        difference.documented.strip() == "b"
+    )
+    assert not difference.executed
+
+
+def test_spans_count_in_the_text_without_colours() -> None:
+    difference = one("\x1b[31ma\x1b[0m 0.5", "a 0.25")
+    assert difference.documented_span == (2, 5)
+
+
+def test_it_counts_what_it_compared() -> None:
+    verdict = compare(f"keys [1, 2.0]\n{ELISION}\nend", "keys [1, 2.0]\nx\nend")
+    assert (verdict.numbers, verdict.tokens) == (2, 9)
+
+
+def test_long_outputs_that_differ_everywhere_are_compared_number_by_number() -> None:
+    rows = 2000
+    one_text = "[" + ",\n".join(f"[0.{i:04}, 1.{i:04}]" for i in range(rows)) + "]"
+    other = one_text.replace("[0.", "[2.").replace(" 1.", " 3.")
+    differences = compare(one_text, other).differences
+    assert len(differences) == 2 * rows
+    assert differences[-1].index == (rows - 1, 1)
+
+
+def test_long_outputs_of_another_shape_are_one_difference() -> None:
+    assert one(f"[{'1, ' * 5000}1]", f"[{'2, ' * 5001}2]").index == (0,)
+
+
+@given(st.text(), st.text(), st.text())
+def test_nothing_is_raised_and_same_means_equal(one: str, other: str, precise: str) -> None:
+    equal = [t.key for t in tokens(one)] == [t.key for t in tokens(other)]
+    if ELISION not in one:
+        assert compare(one, other).same is equal
+    portable(one, other, precise)
+    compare(one, other, policy=Policy.STRUCTURE)
+
+
+HOSTILE = ["1e999999999", "1e-999999999", "9" * 400, "1e400", "nan", "-inf", "0e999999", "1e308j"]
+
+
+@pytest.mark.parametrize("number", HOSTILE)
+@pytest.mark.parametrize("other", ["0.5", "[0.5, 1e-300, {}]", "tensor({}, dtype=torch.bfloat16)"])
+def test_numbers_that_no_float_can_hold_are_refused(number: str, other: str) -> None:
+    text = other.format(number)
+    changed = text.replace("0.5", "0.25").replace(number, number.replace("9", "8", 1))
+    portable(text, changed, changed)
+    assert not portable("[0.5, 0.1]", f"[{number}, 0.1]", f"[{number}, 0.1]").same
+
+
+# Space that means something ----------------------------------------------------------
+
+TABLE = "   loss  step\n0  9.99     1\n1  0.50     2"
+WIDER = "   loss   step\n0  10.00     1\n1   0.50     2"
+
+
+def test_alignment_that_a_wider_number_moved_is_forgiven_with_it() -> None:
+    precise = WIDER.replace("10.00", "9.994999885559082")
+    assert portable(TABLE, WIDER, precise).same
+    assert not compare(TABLE, WIDER).same
+    waiver = Waiver("9.99", "10.00", "known")
+    assert compare(TABLE, WIDER, waivers=[waiver]).same
+    assert compare(TABLE, WIDER, policy=Policy.STRUCTURE).same
+
+
+# Both texts and the number that is waived in each: whatever else is needed is space.
+ALIGNED = {
+    "a column of numbers": (TABLE, WIDER),
+    "no column becomes wider": ("   loss\n0  10.00\n1  11.50", "   loss\n0   9.99\n1  11.50"),
+    "a column that becomes narrower": (WIDER, TABLE),
+    "a column to the left": (
+        "epoch  loss    state\n1      9.99    done\n22     10.00   go on",
+        "epoch  loss    state\n1      10.00   done\n22     10.00   go on",
+    ),
+    "a column to the left that becomes wider": (
+        "e  loss  state  ok\n1  9.99  done   1\n2  0.5   run    2",
+        "e  loss   state  ok\n1  10.00  done   1\n2  0.5    run    2",
+    ),
+    "a heading of two words": (
+        "   mean loss\n0       9.99\n1     100.25",
+        "   mean loss\n0      10.00\n1     100.25",
+    ),
+    "a heading of two words that moves": (
+        "    a b   step\n0  9.99     1\n1  0.25     2",
+        "     a b   step\n0  10.00     1\n1   0.25     2",
+    ),
+    "numbers with units": ("a  9.99%\nb  0.25%", "a  10.00%\nb   0.25%"),
+    "numbers in parentheses": ("a  (9.99)  x\nb  (0.25)  y", "a  (10.00)  x\nb   (0.25)  y"),
+    "a field of five characters": ("loss: 9.99 ok", "loss:10.00 ok"),
+    "a cell in the middle of its column": ("|  9.99  |\n| longer |", "| 10.00  |\n| longer |"),
+}
+NOT_ALIGNED = {
+    "another line": ("loss 9.99\nx  1", "loss 10.00\nx   1"),
+    "indentation": ("loss 9.99\nmodel:\n x: 1", "loss 10.00\nmodel:\n  x: 1"),
+    "quotation marks": ("loss 9.99 'a b'", "loss 10.00 'a  b'"),
+    "a value in another column": (
+        "   loss  a  b\n0  9.99  1\n1  0.50  2",
+        "   loss   a  b\n0  10.00  1\n1   0.50     2",
+    ),
+    "the column before it": (
+        "   a  loss\n0  1  9.99\n1  2  0.50",
+        "   a  loss\n0  1  10.00\n1   2  0.50",
+    ),
+    "another table": (f"{TABLE}\n\n   loss\n0  0.25", f"{WIDER}\n\n   loss\n0   0.25"),
+    "the same line, further on": ("9.99  a  b", "10.00  a   b"),
+    "two spaces for one digit": ("= 9.99 (b)", "=10.00(b)"),
+    "a space that grows with it": ("a 9.99", "a  10.00"),
+}
+
+
+@pytest.mark.parametrize("name", ALIGNED)
+def test_space_that_a_number_moved_is_forgiven(name: str) -> None:
+    documented, executed = ALIGNED[name]
+    assert not compare(documented, executed).same
+    assert compare(documented, executed, waivers=known(documented, executed)).same
+    assert compare(documented, executed, policy=Policy.STRUCTURE).same
+
+
+@pytest.mark.parametrize("name", NOT_ALIGNED)
+def test_space_elsewhere_is_not_forgiven_with_a_number(name: str) -> None:
+    documented, executed = NOT_ALIGNED[name]
+    for one_text, other in ((documented, executed), (executed, documented)):
+        verdict = compare(one_text, other, waivers=known(one_text, other))
+        assert verdict.waived
+        assert not verdict.same
+        assert "spaces before it" in notes(verdict)
+        assert not compare(one_text, other, policy=Policy.STRUCTURE).same
+
+
+def known(documented: str, executed: str) -> list[Waiver]:
+    """Return a waiver for each number that isn't the documented one."""
+    differences = compare(documented, executed).differences
+    return [Waiver(d.documented, d.executed, "known") for d in differences if d.number]
+
+
+def test_alignment_is_not_forgiven_beyond_what_was_moved() -> None:
+    moved = WIDER.replace("1   0.50     2", "1   0.50   2")
+    precise = moved.replace("10.00", "9.994999885559082")
+    (difference,) = portable(TABLE, moved, precise).differences
+    assert (difference.documented, difference.moved) == ("2", 2)
+    (difference,) = compare("a  1", "a 1").differences
+    assert difference.note == "spaces before it: 2 documented, 1 executed"
+    assert not difference.number
+
+
+def test_a_number_that_changed_and_moved_is_not_forgiven_for_its_place() -> None:
+    (difference,) = portable("a 0.1234", "a     0.1235", f"a     0.12345001{SINGLE}").differences
+    assert "spaces before it" in difference.note
+
+
+# Elisions ----------------------------------------------------------------------------
+
+
+def test_an_elision_may_be_text() -> None:
+    assert compare(f"1\n{ELISION}\n3", "1\n2\n3").same
+    assert not compare(f"1\n{ELISION}\n3", "1\n2\n3", elision="").same
+    assert compare(f"1\n{ELISION}\n3", f"1 \n{ELISION}\n3", elision="").same
+
+
+def test_an_output_that_prints_an_elision_is_itself() -> None:
+    verdict = compare(ELISION, f"{ELISION}\n")
+    assert verdict.same
+    assert verdict.tokens == 1
+
+
+@pytest.mark.parametrize(
+    ("documented", "executed", "same"),
+    [
+        ("[0.1, ..., 0.3]", "[0.1, 0.2,\n 0.3]", True),
+        ("[0.1, ..., 0.3]", "[0.1, 0.3]", False),
+        ("[0.1 ..., 0.3]", "[0.1, 0.3]", True),
+        ("a ... d ... 0.5", "a b c d 0.5", True),
+        ("a ... d ... 0.5", "a b c d e 0.6", False),
+        ("a ... d", "a b c", False),
+        ("a b ...", "a", False),
+        ("...", "a", True),
+    ],
+)
+def test_anything_stands_for_any_tokens(documented: str, executed: str, same: bool) -> None:  # noqa: FBT001 - a column
+    assert compare(documented, executed, elision=ANYTHING).same is same
+
+
+def test_numbers_around_anything_are_compared() -> None:
+    (difference,) = compare("[0.1, ..., 0.3]", "[0.1, 0.2, 0.4]", elision=ANYTHING).differences
+    assert (difference.documented, difference.executed) == ("0.3", "0.4")
+
+
+def test_spaces_say_nothing_where_a_text_flows() -> None:
+    assert compare("a\n  b c", "a b   c", flowing=True).same
+    assert not compare("a b", "ab", flowing=True).same
+
+
+LINES = "\n".join(f"{name} 0.{place}" for place, name in enumerate("abcdefg"))
+ROWS = "tensor([[1, 2],\n [3, 4],\n [5, 6],\n [7, 8],\n [9, 0]])"
+
+
+def short(text: str, *left_out: int) -> str:
+    """Leave out lines of a text; several in a row by one elision."""
+    lines: list[str] = []
+    for place, line in enumerate(text.split("\n")):
+        if place not in left_out:
+            lines.append(line)
+        elif lines[-1:] != [ELISION]:
+            lines.append(ELISION)
+    return "\n".join(lines)
+
+
+@pytest.mark.parametrize("text", [LINES, ROWS], ids=["lines", "rows"])
+@pytest.mark.parametrize("left_out", [(1,), (2, 3), (1, 3), (1, 2, 3)])
+def test_an_elision_stands_for_rows(text: str, left_out: tuple[int, ...]) -> None:
+    assert compare(short(text, *left_out), text).same
+
+
+@pytest.mark.parametrize("left_out", [(0,), (5, 6), (0, 6), (0, 1, 3, 6)])
+def test_an_elision_can_be_first_or_last(left_out: tuple[int, ...]) -> None:
+    assert compare(short(LINES, *left_out), LINES).same
+
+
+@pytest.mark.parametrize("place", range(6))
+def test_an_elision_stands_for_one_row_at_least(place: int) -> None:
+    lines = LINES.split("\n")
+    documented = "\n".join([*lines[:place], ELISION, *lines[place:]])
+    assert not compare(documented, LINES).same
+    assert ELISION in notes(compare(f"{documented}\n{ELISION}", LINES))
+
+
+@pytest.mark.parametrize("shown", [0, 1, 3, 5, 6])
+def test_what_is_shown_beside_an_elision_is_checked(shown: int) -> None:
+    documented = short(LINES, 2, 4)
+    verdict = compare(documented, LINES.replace(f"0.{shown}", f"0.{shown}9"))
+    assert [(d.documented, d.executed) for d in verdict.differences] == [
+        (f"0.{shown}", f"0.{shown}9")
+    ]
+
+
+def test_a_row_cannot_be_left_out_in_part() -> None:
+    assert not compare(f"[[1, 2],\n{ELISION}\n4],\n [5, 6]]", "[[1, 2], [3, 4], [5, 6]]").same
+    assert not compare(f"[[1,\n{ELISION}\n6]]", "[[1, 2], [3, 4], [5, 6]]").same
+
+
+def test_elements_of_one_row_can_be_left_out() -> None:
+    assert compare(f"[1,\n{ELISION}\n5]", "[1, 2, 3, 4, 5]").same
+
+
+def test_the_order_of_what_is_shown_counts() -> None:
+    lines = short(LINES, 1, 3, 5).split("\n")
+    lines[2], lines[4] = lines[4], lines[2]
+    assert not compare("\n".join(lines), LINES).same
+
+
+def test_rounding_is_forgiven_between_elisions() -> None:
+    executed = "a [0.25]\nb [0.50]\nc [155.9240]\nd [0.1]\ne [2.0]"
+    documented = f"a [0.25]\n{ELISION}\nc [155.9239]\n{ELISION}\ne [2.0]"
+    precise = executed.replace("155.9240", f"155.9239501953125{SINGLE}")
+    assert portable(documented, executed, precise).same
+    assert not portable(documented.replace("155.9239", "155.9139"), executed, precise).same
+
+
+# Waivers -----------------------------------------------------------------------------
+
+KNOWN = Waiver("5.6183e-11", "5.6184e-11", "softmax tail")
+
+
+def test_a_waiver_that_is_needed() -> None:
+    verdict = compare(TAIL, TAIL_PRINTED, waivers=[KNOWN])
+    assert verdict.same
+    assert (verdict.waived, verdict.unneeded, verdict.unmatched) == ((KNOWN,), (), ())
+
+
+def test_a_waiver_that_is_no_longer_needed() -> None:
+    verdict = compare(TAIL, TAIL, waivers=[KNOWN])
+    assert (verdict.waived, verdict.unneeded, verdict.unmatched) == ((), (KNOWN,), ())
+
+
+def test_a_waiver_that_matches_nothing() -> None:
+    waiver = Waiver("1.2345e-11", "1.2346e-11", "gone")
+    verdict = compare(TAIL, TAIL, waivers=[waiver])
+    assert (verdict.waived, verdict.unneeded, verdict.unmatched) == ((), (), (waiver,))
+
+
+def test_a_waiver_does_not_cover_a_third_value() -> None:
+    verdict = compare(TAIL, TAIL.replace("5.6183e-11", "5.6185e-11"), waivers=[KNOWN])
+    assert [d.executed for d in verdict.differences] == ["5.6185e-11"]
+    assert (verdict.waived, verdict.unneeded, verdict.unmatched) == ((), (), ())
+
+
+def test_a_waiver_covers_one_element_alone() -> None:
+    waiver = Waiver("0.5", "0.6", "known")
+    verdict = compare("[0.5, 0.5]", "[0.6, 0.6]", waivers=[waiver])
+    assert [d.index for d in verdict.differences] == [(1,)]
+    assert compare("[0.5, 0.5]", "[0.6, 0.6]", waivers=[waiver, waiver]).same
+    assert compare("[0.5, 0.5]", "[0.6, 0.5]", waivers=[waiver, waiver]).unneeded == (waiver,)
+
+
+@pytest.mark.parametrize(("index", "same"), [((1,), True), ((0,), False), ((1, 0), False)])
+def test_a_waiver_can_say_where(index: tuple[int, ...], same: bool) -> None:  # noqa: FBT001
+    waiver = Waiver("0.5", "0.6", "known", index)
+    verdict = compare("[0.5, 0.5]", "[0.5, 0.6]", waivers=[waiver])
+    assert verdict.same is same
+    if not same:
+        assert waiver in verdict.unneeded + verdict.unmatched
+
+
+def test_a_waiver_covers_no_word() -> None:
+    assert not compare("a", "b", waivers=[Waiver("a", "b", "no")]).same
+
+
+def test_a_waiver_is_not_asked_for_under_structure() -> None:
+    verdict = compare(TAIL, TAIL, policy=Policy.STRUCTURE, waivers=[KNOWN])
+    assert verdict.same
+    assert not verdict.unneeded
+
+
+def test_a_waiver_comes_before_rounding() -> None:
+    verdict = compare(
+        TAIL, TAIL_PRINTED, policy=Policy.PORTABLE, precise=TAIL_PRECISE, waivers=[KNOWN]
+    )
+    assert verdict.waived == (KNOWN,)
+    assert not verdict.accepted
+
+
+# Rounding ----------------------------------------------------------------------------
+
+F64, BF16, F16 = ", dtype=torch.float64", ", dtype=torch.bfloat16", ", dtype=torch.float16"
+
+# documented, executed, the executed at full precision
+ROUNDING = {
+    "a part of a tensor, at the scale of the whole": (
+        "tensor([0.0685, 0.5000])",
+        "tensor([0.0684, 0.5000])",
+        f"tensor([0.06844799965620041, 0.50000000000000000]){MARK}17.25{MARK}",
+    ),
+    "a number that was computed in float32": (
+        "10.669749066233635",
+        "10.66974812746048",
+        f"10.66974812746048{MARK}*{MARK}",
+    ),
+    "a number that was computed in float32 and is cut": (
+        "loss 155.9239",
+        "loss 155.9240",
+        f"loss 155.9239501953125{MARK}*{MARK}",
+    ),
+    "a percentage": ("45.3%", "45.4%", f"45.35000002384186{MARK}*{MARK}%"),
+    "a tensor that was computed in float32": (
+        f"tensor([0.1235]{F64})",
+        f"tensor([0.1234]{F64})",
+        f"tensor([0.12344999996]{F64}){MARK}*0.12344999996{MARK}",
+    ),
+    "NumPy's shortest digits, cut at eight decimals": (
+        "[0.1066975  0.12345678]",
+        "[0.10669749 0.12345678]",
+        f"[0.10669749230146408{SINGLE} 0.12345678359270096{SINGLE}]",
+    ),
+    "a large number that is no whole one": (
+        "tensor(1000003.1250)",
+        "tensor(1000003.0625)",
+        "tensor(1000003.06250000000)",
+    ),
+    "at the boundary": (
+        "tensor([0.0685, 0.5])",
+        "tensor([0.0684, 0.5])",
+        "tensor([0.06844999641180038, 0.5])",
+    ),
+    "another exponent": (
+        "tensor([9.9999e-05, 2.0000e-09])",
+        "tensor([1.0000e-04, 2.0000e-09])",
+        "tensor([9.99995027086697519e-05, 1.99999994343613707e-09])",
+    ),
+    "at the scale of the tensor": (
+        "tensor([-0.0914, 1.8500])",
+        "tensor([-0.0915, 1.8500])",
+        "tensor([-0.09145049750804901, 1.85000002384185791])",
+    ),
+    "a value alone on its line": (
+        "loss\n155.9239",
+        "loss\n155.9240",
+        f"loss\n155.9239501953125{SINGLE}",
+    ),
+    "all digits of a float32": (
+        "-10.099624633789062",
+        "-10.099625587463379",
+        f"-10.099625587463379{SINGLE}",
+    ),
+    "all digits, fewer of them": ("0.4999999701976776", "0.5", f"0.5{SINGLE}"),
+    "numpy's shortest digits": (
+        "[0.82104933 0.5]",
+        "[0.8210493 0.5]",
+        f"[0.8210493087768555{SINGLE} 0.5{SINGLE}]",
+    ),
+    "a number that says its type": (
+        "np.float32(0.82104933)",
+        "np.float32(0.8210493)",
+        "np.float32(0.8210493)",
+    ),
+    "an array that names its type": (
+        "array([0.82104933, 0.5], dtype=float32)",
+        "array([0.8210493, 0.5], dtype=float32)",
+        "array([0.8210493, 0.5], dtype=float32)",
+    ),
+    "float64, by a unit of its own": ("0.30000000000000004", "0.3", "0.3"),
+    "a small number of either sign": (
+        "tensor([-0.0000, 1.0000])",
+        "tensor([0.0000, 1.0000])",
+        "tensor([0.00000005960464478, 1.00000000000000000])",
+    ),
+    "complex": (
+        "tensor([1.0000+155.9239j])",
+        "tensor([1.0000+155.9240j])",
+        "tensor([1.00000000000000000+155.92395019531250000j])",
+    ),
+    "float64": (
+        f"tensor([0.1234567890123457]{F64})",
+        f"tensor([0.1234567890123458]{F64})",
+        f"tensor([0.12345678901234576]{F64})",
+    ),
+    "bfloat16": (
+        f"tensor([1.0078]{BF16})",
+        f"tensor([1.0000]{BF16})",
+        f"tensor([1.00000000000000000]{BF16})",
+    ),
+    "the softmax tail without vector instructions": (
+        "tensor([8.8675e-04, 5.7849e-30, 9.9365e-01])",
+        "tensor([8.8674e-04, 5.7851e-30, 9.9365e-01])",
+        "tensor([8.86741210706532001e-04, 5.78505683327803901e-30, 9.93648350238800049e-01])",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ROUNDING)
+def test_portable_accepts_rounding(name: str) -> None:
+    documented, executed, precise = ROUNDING[name]
+    verdict = portable(documented, executed, precise)
+    assert not notes(verdict)
+    assert verdict.same
+    assert verdict.accepted
+    assert all(accepted.units <= UNITS for accepted in verdict.accepted)
+
+
+# documented, executed, the executed at full precision, why it is refused
+NO_ROUNDING = {
+    "beyond the bound": ("[0.0685, 0.5]", "[0.0684, 0.5]", "[0.0684400, 0.5]", "too far"),
+    "a last digit": (
+        CONTEXT,
+        "tensor([0.3062, 0.8210])",
+        "tensor([0.30620002746582031, 0.82100003957748413])",
+        "too far",
+    ),
+    "an error of the size of TF32's": (
+        "tensor([0.3061, 0.8210])",
+        "tensor([0.3063, 0.8214])",
+        "tensor([0.30625000596046448, 0.82139998674392700])",
+        "too far",
+    ),
+    "a sign": (
+        "tensor([-0.0001, 900.0000])",
+        "tensor([0.0001, 900.0000])",
+        "tensor([0.00005000000000000, 900.00000000000000000])",
+        "the sign differs",
+    ),
+    "a sign in a tail": (TAIL.replace("5.6183", "-5.6183"), TAIL_PRINTED, TAIL_PRECISE, "sign"),
+    "the sign of a true zero": ("[-0., 1.5]", "[0., 1.5]", "[0., 1.5]", "the sign differs"),
+    "the sign of what is no zero": (
+        "tensor([-0.0000, 1.0000])",
+        "tensor([0.0000, 1.0000])",
+        "tensor([0.00004000000000000, 1.00000000000000000])",
+        "too far",
+    ),
+    "an exponent": (
+        TAIL.replace("5.6183e-11", "5.6183e-10"),
+        TAIL_PRINTED,
+        TAIL_PRECISE,
+        "too far",
+    ),
+    "a tail that is gone": (
+        TAIL.replace("5.6183e-11", "0.0000e+00"),
+        TAIL_PRINTED,
+        TAIL_PRECISE,
+        "a zero",
+    ),
+    "a zero's exponent": (
+        "tensor([0.0000e+01, 1.0000e-05])",
+        "tensor([0.0000e+00, 1.0000e-05])",
+        "tensor([0.00000000000000000e+00, 9.99999974737875164e-06])",
+        "zero",
+    ),
+    "tails exchanged": (
+        TAIL.replace("6.8322e-11, 4.7716e-11", "4.7716e-11, 6.8322e-11"),
+        TAIL,
+        TAIL_PRECISE.replace("5.61835335199933894e-11", "5.61834335199933894e-11"),
+        "too far",
+    ),
+    "three units in a tail": (TAIL.replace("5.6183", "5.6181"), TAIL_PRINTED, TAIL_PRECISE, "far"),
+    "fewer digits": ("[0.821, 0.5]", "[0.8210, 0.5]", "[0.82100003957748413, 0.5]", "form"),
+    "another notation": ("[1.0000e-01]", "[0.1000]", "[0.10000000149011612]", "form"),
+    "the imaginary unit": ("[2.0000j]", "[2.0000]", "[2.00000000000000000]", "form"),
+    "infinity": ("[inf, 1.0]", "[0.5, 1.0]", "[0.5, 1.0]", "not finite"),
+    "not a number": ("[nan, 1.0]", "[0.5, 1.0]", "[0.5, 1.0]", "not finite"),
+    "another value when run again": ("[0.25]", "[0.75]", "[0.31234567]", "run again: 0.31234567"),
+    "another output when run again": ("[0.25]", "[0.75]", "[0.75, 0.5]", "full precision"),
+    "other words when run again": ("a [0.25]", "a [0.75]", "b [0.75]", "full precision"),
+    "a whole float": ("[1., 3.]", "[2., 3.]", "[2., 3.]", "whole numbers"),
+    "a large whole float": (
+        "tensor(1000002.)",
+        "tensor(1000003.)",
+        "tensor(1000003.)",
+        "whole numbers of this size are exact",
+    ),
+    "a small number in a list with a large one": (
+        "[1700000000.0, 0.9123]",
+        "[1700000000.0, 0.1123]",
+        "[1700000000.0, 0.1123]",
+        "too far",
+    ),
+    "a fraction in a list with a huge number": (
+        "[1e+20, 0.25]",
+        "[1e+20, 0.75]",
+        "[1e+20, 0.75]",
+        "too far",
+    ),
+    "a percentage that is no rounding": (
+        "45.4%",
+        "45.3%",
+        f"45.31234502792358{MARK}*{MARK}%",
+        "too far",
+    ),
+    "digits that no float32 has": (
+        "-10.099625587463377",
+        "-10.099625587463379",
+        f"-10.099625587463379{SINGLE}",
+        "no float32",
+    ),
+    "a number in Python that float32 could be": ("0.1", "0.10000001", "0.10000001", "float64"),
+    "an array in NumPy, which is float64": (
+        "array([0.25, 0.1])",
+        "array([0.25, 0.10000001])",
+        "array([0.25, 0.10000001])",
+        "float64",
+    ),
+    "an array that was recorded as float64": (
+        "[0.25 0.1235]",
+        "[0.25 0.1234]",
+        f"[0.25{MARK}float64{MARK} 0.12344999{MARK}float64{MARK}]",
+        "float64",
+    ),
+    "a tensor of another default": (
+        "tensor([0.25, 0.1235])",
+        "tensor([0.25, 0.1234])",
+        f"tensor([0.25, 0.12344999999]){MARK}float64 0.25{MARK}",
+        "float64",
+    ),
+    "a Series of float64": (
+        "0    0.25\n1    0.1235\ndtype: float64",
+        "0    0.25\n1    0.1234\ndtype: float64",
+        "0    0.25\n1    0.12344999999\ndtype: float64",
+        "float64",
+    ),
+    "a format that isn't known": (
+        "tensor([0.5000], dtype=torch.float8_e4m3fn)",
+        "tensor([0.5001], dtype=torch.float8_e4m3fn)",
+        "tensor([0.50006000], dtype=torch.float8_e4m3fn)",
+        "float64",
+    ),
+    "digits that were cut before": ("w 0.8211", "w 0.8210", "w 0.8210", "too far"),
+    "float32's error in float64": (
+        f"tensor([0.1234567890]{F64})",
+        f"tensor([0.1234567891]{F64})",
+        f"tensor([0.12345678910000000]{F64})",
+        "too far",
+    ),
+    "float32's error in float64 that isn't named": (
+        "0.12345678901234568",
+        "0.12345678801234568",
+        "0.12345678801234568",
+        "too far",
+    ),
+    "digits that no bfloat16 has": (
+        f"tensor([1.0010]{BF16})",
+        f"tensor([1.0000]{BF16})",
+        f"tensor([1.00000000000000000]{BF16})",
+        "no bfloat16",
+    ),
+    "four units of bfloat16": (
+        f"tensor([1.0312]{BF16})",
+        f"tensor([1.0000]{BF16})",
+        f"tensor([1.00000000000000000]{BF16})",
+        "too far (2 allowed)",
+    ),
+    "four units of float16": (
+        f"tensor([1.0039]{F16})",
+        f"tensor([1.0000]{F16})",
+        f"tensor([1.00000000000000000]{F16})",
+        "too far (2 allowed)",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", NO_ROUNDING)
+def test_portable_refuses_and_says_why(name: str) -> None:
+    documented, executed, precise, why = NO_ROUNDING[name]
+    verdict = portable(documented, executed, precise)
+    assert not verdict.same
+    assert why in notes(verdict)
+
+
+@pytest.mark.parametrize(
+    ("documented", "executed"),
+    [("[1, 2]", "[1, 3]"), ("[1]", "[1.0]"), ("a 0.5", "b 0.5"), ("[6, 2]", "[2, 6]")],
+)
+def test_portable_is_exact_where_nothing_is_rounded(documented: str, executed: str) -> None:
+    assert not portable(documented, executed, executed).same
+
+
+def test_what_was_accepted_is_listed_with_its_distance() -> None:
+    (accepted,) = portable(TAIL, TAIL_PRINTED, TAIL_PRECISE).accepted
+    assert accepted.difference.index == (6,)
+    assert accepted.precise == "5.61835335199933894e-11"
+    assert 0 < accepted.units < 1
+
+
+def test_one_wrong_number_among_rounded_ones_is_refused() -> None:
+    verdict = portable(TAIL.replace("4.7716", "4.7816"), TAIL_PRINTED, TAIL_PRECISE)
+    assert len(verdict.accepted) == len(verdict.differences) == 1
+
+
+def test_arrays_in_a_list_have_a_scale_each() -> None:
+    documented = "[tensor([0.5001]), tensor([900.0000])]"
+    executed = documented.replace("0.5001", "0.5000")
+    precise = "[tensor([0.50004500000000000]), tensor([900.00000000000000000])]"
+    assert not portable(documented, executed, precise).same
+    assert portable(
+        "tensor([0.5001, 900.0000])", "tensor([0.5000, 900.0000])", "tensor([0.500045, 900.0])"
+    ).same
+    assert not portable("[0.5001, 900.0000]", "[0.5000, 900.0000]", "[0.500045, 900.0]").same
+
+
+def test_a_dtype_belongs_to_its_own_call() -> None:
+    text = "({}, tensor([1.5], dtype=torch.float64))"
+    documented, executed = text.format("155.9239"), text.format("155.9240")
+    assert portable(documented, executed, text.format(f"155.92395019531250{SINGLE}")).same
+    assert not portable(documented, executed, text.format("155.92395019531250")).same
+
+
+@given(
+    # Not between 0 and 1, where a number may be a weight.
+    st.floats(-1e6, 1e6, width=32).filter(lambda x: x < -1e-3 or x > 1),
+    st.integers(-40, 40),
+)
+def test_the_bound_is_the_bound(value: float, units: int) -> None:
+    # A number that stands alone may be the sum of numbers twice as large.
+    ulp = Decimal(1) / Decimal(ulp_distance(Decimal(1), 2 * Decimal(value), FloatKind.FLOAT32))
+    meant = Decimal(value) + units * ulp
+    if (meant < 0) != (value < 0):
+        return
+    documented, executed, precise = f"{meant:.9e}", f"{value:.9e}", f"{value:.20e}"
+    judged = Precise(tokens(precise), {len(precise): "float32"}).judge(0, documented, executed)
+    half = Decimal(f"1e{Decimal(documented).adjusted() - 9}")
+    if abs(units) * ulp > UNITS * ulp + half:
+        assert isinstance(judged, str)
+    elif abs(units) < UNITS and FloatKind.FLOAT32.prints(documented):
+        assert judged == pytest.approx(abs(units), abs=float(half / ulp) + 1e-9)
+
+
+def test_the_bounds_are_what_is_told() -> None:
+    assert UNITS == FloatKind.FLOAT32.units == FloatKind.FLOAT64.units == 16
+    assert SHORT_UNITS == FloatKind.FLOAT16.units == FloatKind.BFLOAT16.units == 2
+
+
+def test_an_added_line_is_told_from_where_it_begins() -> None:
+    documented = "tensor([0.7576, 0.2794])"
+    executed = "tensor([0.7576, 0.2793])\nUserWarning: no NumPy (of cpu)"
+    found = compare(documented, executed).differences
+    assert [d.executed for d in found] == ["0.2793", "UserWarning: no NumPy (of cpu)"]

@@ -1,0 +1,203 @@
+"""Books of fixture pages: built for real by Sphinx, their reports read as a person reads them."""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from sphinx_drift.compare.outcomes import PageResult
+
+HERE = Path(__file__).parent
+UNSET = (
+    "CI",
+    "FORCE_COLOR",
+    "GITHUB_ACTIONS",
+    "NO_COLOR",
+    "PYTEST_CURRENT_TEST",
+    "DRIFT_DEVICE",
+    "DRIFT_POLICY",
+    "DRIFT_RUNNER",
+)
+HEAD = re.compile(
+    r"(?P<file>[^\s:]+):(?P<place>\d+|notebook|cell \d+ \(line \d+\)): (?P<kind>[a-z-]+)"
+    r"(?: in cell (?P<cell>\d+) \(line (?P<line>\d+)\))?:(?: |$)"
+)
+
+
+@dataclass(frozen=True)
+class Failure:
+    """One failure as a report tells it."""
+
+    file: str
+    place: str
+    kind: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Built:
+    """What came of a build."""
+
+    status: int
+    stdout: str
+    stderr: str
+    outdir: Path
+    doctrees: Path
+
+    @property
+    def report(self) -> str:
+        """The report of what failed."""
+        return self.stderr.rpartition("ERROR: \n")[2].strip()
+
+    @property
+    def failures(self) -> list[Failure]:
+        """The failures that the report tells, in order."""
+        blocks: list[list[str]] = []
+        for line in self.report.splitlines():
+            if HEAD.match(line):
+                blocks.append([line])
+            elif blocks:
+                blocks[-1].append(line)
+        heads = [HEAD.match(block[0]) for block in blocks]
+        return [
+            Failure(head["file"], head["place"], head["kind"], "\n".join(block).strip())
+            for head, block in zip(heads, blocks, strict=True)
+            if head
+        ]
+
+    @property
+    def places(self) -> set[tuple[str, str]]:
+        """Where it failed, and how: ``("page.md:14", "drift")``."""
+        return {(f"{failure.file}:{failure.place}", failure.kind) for failure in self.failures}
+
+    @property
+    def last(self) -> str:
+        """The last line of a build that passed, or of the report of one that failed."""
+        text = self.report if self.status else self.stdout
+        return text.strip().splitlines()[-1]
+
+    @property
+    def results(self) -> dict[str, PageResult]:
+        """What the environment keeps, by document name."""
+        with (self.doctrees / "environment.pickle").open("rb") as file:
+            found: dict[str, PageResult] = pickle.load(file).drift_state.results  # noqa: S301 - ours
+            return found
+
+
+class Server:
+    """The process that builds are forked from."""
+
+    def __init__(self) -> None:
+        variables = {name: value for name, value in os.environ.items() if name not in UNSET}
+        self._process = subprocess.Popen(
+            [sys.executable, str(HERE / "builder.py")],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env=variables,
+        )
+
+    def build(self, **request: Any) -> int:
+        """Run a build and return its exit status."""
+        assert self._process.stdin
+        assert self._process.stdout
+        self._process.stdin.write(json.dumps(request, default=str) + "\n")
+        self._process.stdin.flush()
+        return int(self._process.stdout.readline())
+
+    def close(self) -> None:
+        """End the process."""
+        self._process.communicate()
+
+
+class Book:
+    """A folder of pages and a ``conf.py``."""
+
+    def __init__(self, server: Server, folder: Path) -> None:
+        self.server = server
+        self.folder = folder / "book"
+        self.folder.mkdir()
+        self.write("index.md", "# A book", front=False)
+        self.configure()
+
+    def configure(self, *lines: str, **settings: Any) -> None:
+        """Write ``conf.py``: settings by name, then lines as they are."""
+        given = {
+            "extensions": ["myst_nb", "sphinx_drift"],
+            "exclude_patterns": ["_out"],
+            "drift_policy": "exact",
+            "suppress_warnings": ["toc.not_included"],
+            **settings,
+        }
+        text = "\n".join([f"{name} = {value!r}" for name, value in given.items()] + [*lines])
+        (self.folder / "conf.py").write_text(text + "\n", encoding="utf-8")
+
+    def write(self, name: str, *parts: str, front: bool = True) -> None:
+        """Write a page: a notebook in text form, unless ``front`` matter is not wanted."""
+        matter = ["---\nfile_format: mystnb\nkernelspec:\n  name: python3\n---"] if front else []
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("\n\n".join([*matter, *parts]) + "\n", encoding="utf-8")
+
+    def copy(self, folder: Path, *names: str) -> None:
+        """Take fixture pages: those that are named, or all."""
+        for path in folder.rglob("*"):
+            wanted = not names or path.relative_to(folder).as_posix() in names
+            if path.is_file() and wanted and path.suffix != ".pyc":
+                target = self.folder / path.relative_to(folder)
+                target.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(path, target)
+
+    def build(self, *options: str, builder: str = "dummy", **variables: str) -> Built:
+        """Build it with Sphinx; what an earlier build left is used unless ``-E`` is given."""
+        out = self.folder / "_out"
+        out.mkdir(exist_ok=True)
+        outdir, doctrees = out / "site" / builder, out / "doctrees"
+        status = self.server.build(
+            folder=self.folder,
+            variables=variables,
+            stdout=out / "stdout",
+            stderr=out / "stderr",
+            arguments=["-b", builder, "-d", str(doctrees), *options, ".", str(outdir)],
+        )
+        read = [(out / name).read_text("utf-8") for name in ("stdout", "stderr")]
+        return Built(status, *read, outdir, doctrees)
+
+
+def cell(code: str, expected: str | None = None, *, tags: str = "") -> str:
+    """Return a code cell, and its expectation if it has one."""
+    head = f":tags: [{tags}]\n" if tags else ""
+    text = f"```{{code-cell}} ipython3\n{head}{code}\n```"
+    return text if expected is None else f"{text}\n\n```{{expected-output}}\n{expected}\n```"
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[Server]:
+    running = Server()
+    yield running
+    running.close()
+
+
+@pytest.fixture(scope="module")
+def make_book(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Callable[[], Book]:
+    """Return what makes a fresh book."""
+    return lambda: Book(server, tmp_path_factory.mktemp("drift"))
+
+
+@pytest.fixture
+def book(make_book: Callable[[], Book]) -> Book:
+    """Return a fresh book of no pages."""
+    return make_book()

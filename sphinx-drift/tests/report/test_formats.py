@@ -1,0 +1,119 @@
+"""Reports for machines: valid whatever a cell printed, and never greener than the check."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+from xml.etree import ElementTree as ET
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sphinx_drift.compare.compare import Policy, Waiver, compare
+from sphinx_drift.compare.outcomes import Kind, Outcome, PageResult
+from sphinx_drift.report.formats import exit_status, to_github, to_json, to_junit
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+SAME = Outcome(Kind.VERIFIED, 3, cell=1, verdict=compare("0.5", "0.5"))
+UNCHECKED = Outcome(Kind.UNCHECKED, 5, cell=2, message="a timing")
+LOST = Outcome(Kind.TIMEOUT, 9, cell=4)
+
+
+def drift(documented: str, executed: str) -> Outcome:
+    verdict = compare(documented, executed)
+    parts = {"documented": documented, "executed": executed, "verdict": verdict}
+    return Outcome(Kind.DRIFT, 7, cell=3, cell_line=5, body_line=8, **parts)
+
+
+def page(*outcomes: Outcome, file: str = "page.md", policy: Policy = Policy.EXACT) -> PageResult:
+    return PageResult(file, outcomes, len(outcomes), policy, {"python": "3.11"})
+
+
+def parsed(results: Sequence[PageResult]) -> ET.Element:
+    return ET.fromstring(to_junit(results).encode())  # noqa: S314 - ours
+
+
+@pytest.mark.parametrize(
+    ("results", "status"),
+    [
+        ([], 2),
+        ([page()], 2),
+        ([page(SAME)], 0),
+        ([page(SAME), page()], 0),
+        ([page(SAME, UNCHECKED)], 0),
+        ([page(UNCHECKED)], 2),
+        ([page(SAME), page(LOST)], 2),
+        ([page(LOST), page(drift("1", "2"))], 1),
+        ([page(SAME, policy=Policy.STRUCTURE)], 2),
+        ([page(SAME), page(SAME, policy=Policy.STRUCTURE)], 2),
+    ],
+)
+def test_status(results: list[PageResult], status: int) -> None:
+    assert exit_status(results) == status
+    assert json.loads(to_json(results))["status"] == status
+
+
+def test_json_says_everything() -> None:
+    waived = compare("[0.5]", "[0.6]", waivers=[Waiver("0.5", "0.6", "known")])
+    outcomes = (drift("[0.5, 1]", "[0.5, 2]"), Outcome(Kind.VERIFIED, 9, verdict=waived))
+    (told,) = json.loads(to_json([page(*outcomes)]))["pages"]
+    assert (told["file"], told["policy"], told["cells"]) == ("page.md", "exact", 2)
+    first, second = told["outcomes"]
+    assert (first["kind"], first["line"], first["cell"]) == ("drift", 7, 3)
+    assert first["differences"] == [{"index": [1], "documented": "1", "executed": "2", "note": ""}]
+    assert second["waived"] == [{"documented": "0.5", "executed": "0.6", "reason": "known"}]
+
+
+def test_junit_counts() -> None:
+    root = parsed([page(SAME, UNCHECKED, drift("1", "2"), LOST)])
+    (suite,) = root
+    counts = {name: suite.get(name) for name in ("tests", "failures", "errors", "skipped")}
+    assert counts == {"tests": "4", "failures": "1", "errors": "1", "skipped": "1"}
+    failure = suite.find("testcase/failure")
+    assert failure is not None
+    assert failure.get("type") == "drift"
+    assert "documented 1, executed 2" in (failure.text or "")
+
+
+@pytest.mark.parametrize("results", [[], [page()], [page(file="a"), page(file="b")]])
+def test_nothing_is_an_error_for_machines_too(results: list[PageResult]) -> None:
+    assert len(parsed(results).findall("testsuite/testcase/error")) == 1
+    assert list(to_github(results)) == ["::error title=nothing-checked::nothing was checked"]
+
+
+def test_structure_is_skipped_not_passed() -> None:
+    (suite,) = parsed([page(SAME, drift("a", "b"), policy=Policy.STRUCTURE)])
+    assert (suite.get("skipped"), suite.get("failures")) == ("1", "1")
+
+
+@pytest.mark.parametrize("file", ["page.md", "a: b,c%.md", "very/" * 20 + "long.md"])
+def test_annotation_is_one_escaped_line(file: str) -> None:
+    (line,) = to_github([page(SAME, drift("100%\nb", "99%\nb"), UNCHECKED, file=file)])
+    assert "\n" not in line
+    head, _, told = line.removeprefix("::error ").partition("::")
+    name = file.replace("%", "%25").replace(":", "%3A").replace(",", "%2C")
+    assert head == f"file={name},line=7,title=drift"
+    assert told.startswith("the output is not the documented one%0A")
+    assert "- 100%25%0A" in told
+
+
+TEXTS = st.text(
+    st.characters(codec=None, exclude_categories=())
+    | st.sampled_from("\x00\x1b\r\n]]>&<\ufffe\ud800%:"),
+    max_size=30,
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(TEXTS, TEXTS)
+def test_any_output_gives_valid_reports(documented: str, executed: str) -> None:
+    outcome = Outcome(Kind.UNCHECKED, 1, message=executed)
+    results = [page(drift(documented, executed), outcome, file=f"{documented}.md")]
+    to_json(results).encode("ascii")
+    told = json.loads(to_json(results))["pages"][0]["outcomes"][0]
+    assert (told["documented"], told["executed"]) == (documented, executed)
+    assert len(parsed(results).findall("testsuite/testcase")) == 2
+    assert all(len(line.split("\n")) == 1 for line in to_github(results))

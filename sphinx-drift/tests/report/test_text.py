@@ -1,0 +1,261 @@
+"""What a person reads: places, both values, carets, remedies, counts, in 100 columns."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from sphinx_drift.compare.compare import Policy, Waiver, compare
+from sphinx_drift.compare.outcomes import Kind, Outcome, PageResult
+from sphinx_drift.report.text import count, describe_environment, render, summary, use_color
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+TORCH = {
+    "python": "3.11.7",
+    "torch": "2.13.0",
+    "device": "cpu",
+    "capability": "AVX2",
+    "threads": "1",
+}
+PATH = "docs/self-attention/compact-class.md"
+
+
+def drift(documented: str, executed: str, **options: object) -> Outcome:
+    """Return a drift in cell 2, which begins on line 20, before its expectation on line 24."""
+    return Outcome(
+        Kind.DRIFT,
+        24,
+        cell=2,
+        cell_line=20,
+        body_line=25,
+        documented=documented,
+        executed=executed,
+        verdict=compare(documented, executed, **options),  # type: ignore[arg-type]
+    )
+
+
+def page(*outcomes: Outcome, environment: Mapping[str, str] = TORCH, **parts: object) -> PageResult:
+    return PageResult(PATH, outcomes, cells=3, environment=environment, **parts)  # type: ignore[arg-type]
+
+
+def test_drift_is_told_in_full() -> None:
+    told = render([page(drift("tensor([0.3061,\n        0.8210])", "tensor([0.3061, 0.8211])"))])
+    assert told == (
+        f"{PATH}:24: drift in cell 2 (line 20):\n"
+        "    the output is not the documented one\n"
+        "    element [1], line 26, documented 0.8210, executed 0.8211\n"
+        "      -         0.8210])\n"
+        "                ^^^^^^\n"
+        "      + tensor([0.3061, 0.8211])\n"
+        "                        ^^^^^^\n"
+        "    to do: mend the code, or document the new output if it is the right one\n"
+        "\n"
+        "1 output drifted, 0 outputs verified on 1 page (torch 2.13.0, cpu, AVX2, 1 thread, exact)"
+    )
+
+
+@pytest.mark.parametrize("at", [0, 9, 20, 39])
+def test_long_lines_are_cut_around_the_caret(at: int) -> None:
+    numbers = [f"{0.1 + place / 1000:.4f}" for place in range(40)]
+    other = [*numbers[:at], "9.9999", *numbers[at + 1 :]]
+    told = render([page(drift(f"[{', '.join(numbers)}]", f"[{', '.join(other)}]"))])
+    lines = told.splitlines()
+    assert max(map(len, lines)) <= 100
+    assert f"element [{at}], line 25, documented {numbers[at]}, executed 9.9999" in told
+    carets = [place for place, line in enumerate(lines) if "^" in line]
+    assert len(carets) == 2
+    for text, caret in ((lines[place - 1], lines[place]) for place in carets):
+        column = caret.index("^")
+        assert text[column : column + 6] in (numbers[at], "9.9999")
+        assert caret.count("^") == 6
+
+
+@pytest.mark.parametrize("kind", [kind for kind in Kind if kind.fails])
+def test_every_kind_tells_its_remedy_in_100_columns(kind: Kind) -> None:
+    message = "a long message about what was seen and what was wanted instead of it " * 3
+    told = render([page(Outcome(kind, 1234, cell=56, cell_line=1230, message=message))])
+    head, *_ = told.splitlines()
+    assert head.startswith(f"{PATH}:1234: {kind.label} in cell 56 (line 1230):")
+    assert kind.meaning in told
+    assert kind.remedy in told
+    assert max(map(len, told.splitlines())) <= 100
+
+
+def test_many_differences_are_cut_short() -> None:
+    executed = [number + 1000 for number in range(40)]
+    told = render([page(drift(str([*range(40)]), str(executed)))])
+    assert told.count("element [") == 10
+    assert "    and 30 more differences\n" in told
+
+
+def test_failures_come_in_the_order_of_lines() -> None:
+    told = render([page(Outcome(Kind.NO_CELL, 30), Outcome(Kind.UNDOCUMENTED, 5, cell=1))])
+    assert told.index(":5:") < told.index(":30:")
+
+
+def test_cells_that_were_not_run_are_told_once() -> None:
+    left = [Outcome(Kind.NOT_EXECUTED, 10 + n, cell=n, cell_line=9 + n) for n in (4, 5, 6)]
+    told = render([page(Outcome(Kind.RAISED, 9, cell=3, message="E: m"), *left)])
+    assert told.count("not-executed") == 1
+    assert "not run: cells 4, 5, 6" in told
+    assert "1 failure, 3 cells not run" in told
+
+
+def test_undocumented_output_can_be_pasted() -> None:
+    told = render([page(Outcome(Kind.UNDOCUMENTED, 5, cell=1, executed="one\n\ntwo\n"))])
+    assert "    ```{expected-output}\n    one\n    \n    two\n    ```" in told
+
+
+def test_pasted_output_has_the_lines_that_were_printed() -> None:
+    executed = "one\u2028and\ftwo\n"
+    told = render([page(Outcome(Kind.UNDOCUMENTED, 5, cell=1, executed=executed))])
+    assert "    ```{expected-output}\n    one\ufffdand␌two\n    ```" in told
+
+
+def test_notebooks_are_told_by_cell() -> None:
+    stored = replace(page(drift("a\n[0.5]", "a\n[0.6]"), stored=True), file="folder/x.ipynb")
+    assert render([stored]).startswith("folder/x.ipynb:cell 2 (line 2): drift:")
+
+
+def test_rounding_is_told_with_its_distance_and_what_to_do() -> None:
+    found = drift("tensor(155.9240)", "tensor(155.9239)")
+    verdict = compare(
+        "tensor(155.9240)",
+        "tensor(155.9239)",
+        policy=Policy.PORTABLE,
+        precise="tensor(155.92393493652344)",
+    )
+    told = render([page(replace(found, rounding=verdict))])
+    assert "rounding, not a mistake: portable accepts it (at most " in told
+    assert "DRIFT_POLICY=portable" in told
+    assert Kind.DRIFT.remedy not in told
+
+
+def test_what_was_forgiven_is_listed_though_it_passes() -> None:
+    verdict = compare("[0.2]", "[0.3]", waivers=[Waiver("0.2", "0.3", "known")])
+    told = render([page(Outcome(Kind.VERIFIED, 5, cell=1, verdict=verdict))])
+    assert "waived: 0.2 -> 0.3 (known)" in told
+    assert told.endswith("1 waived (torch 2.13.0, cpu, AVX2, 1 thread, exact)")
+
+
+def test_what_passed_is_listed_only_when_asked() -> None:
+    good = page(Outcome(Kind.VERIFIED, 5, cell=1))
+    assert render([good]) == summary([good])
+    assert ":5: verified" in render([good], verbose=True)
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "policy", "text"),
+    [
+        ([Kind.VERIFIED] * 2, Policy.EXACT, "2 outputs verified on 1 page ("),
+        ([Kind.VERIFIED, Kind.DRIFT], Policy.EXACT, "1 output drifted, 1 output verified on 1"),
+        ([Kind.NO_CELL], Policy.EXACT, "1 failure, 0 outputs verified on 1 page ("),
+        ([Kind.UNCHECKED], Policy.EXACT, "nothing was checked"),
+        ([], Policy.EXACT, "nothing was checked"),
+        ([Kind.VERIFIED, Kind.UNCHECKED], Policy.EXACT, "1 output verified on 1 page, 1 unchecked"),
+        ([Kind.NOT_COMPARED], Policy.EXACT, "nothing was checked"),
+        (
+            [Kind.VERIFIED, Kind.NOT_COMPARED],
+            Policy.PORTABLE,
+            "1 output verified on 1 page, 1 not compared away from the reference environment (",
+        ),
+        ([Kind.VERIFIED], Policy.STRUCTURE, "NOT VERIFIED: 1 output"),
+    ],
+)
+def test_summary(outcomes: list[Kind], policy: Policy, text: str) -> None:
+    results = [page(*(Outcome(kind, 1) for kind in outcomes), policy=policy)]
+    assert summary(results).startswith(text)
+
+
+def test_what_is_not_compared_is_listed_with_its_reason() -> None:
+    left = Outcome(Kind.NOT_COMPARED, 5, cell=2, cell_line=3, message="a draw")
+    told = render([page(Outcome(Kind.VERIFIED, 1), left)])
+    assert ":5: not-compared in cell 2 (line 3):" in told
+    assert "\n    a draw\n" in told
+
+
+def test_structure_is_never_counted_as_verified() -> None:
+    counted = count([page(Outcome(Kind.VERIFIED, 1), policy=Policy.STRUCTURE)])
+    assert (counted.verified, counted.structural) == (0, 1)
+
+
+def test_environment_names_torch_device_and_policy() -> None:
+    plain = page(environment={"python": "3.11.7"})
+    assert describe_environment([plain]) == "python 3.11.7, exact"
+    assert describe_environment([plain, page()]) == "torch 2.13.0, cpu, exact"
+    assert describe_environment([page()], full=True) == "torch 2.13.0, cpu, AVX2, 1 thread, exact"
+    gpu = page(environment={**TORCH, "device": "cuda:0"}, policy=Policy.PORTABLE)
+    assert describe_environment([page(), gpu]) == (
+        "torch 2.13.0, cpu, exact and torch 2.13.0, cuda:0, portable"
+    )
+    assert describe_environment([]) == "nothing was run"
+
+
+def test_colour_is_asked_for() -> None:
+    results = [page(drift("0.5", "0.6"))]
+    assert "\x1b" not in render(results)
+    assert "\x1b[31mdrift\x1b[0m" in render(results, color=True)
+
+
+@pytest.mark.parametrize(
+    ("variables", "terminal", "wanted"),
+    [
+        ({}, True, True),
+        ({}, False, False),
+        ({"FORCE_COLOR": "1"}, False, True),
+        ({"NO_COLOR": "1"}, True, False),
+        ({"NO_COLOR": "1", "FORCE_COLOR": "1"}, True, False),
+    ],
+)
+def test_colour_follows_the_terminal_and_its_variables(
+    variables: dict[str, str],
+    terminal: bool,  # noqa: FBT001 - a column
+    wanted: bool,  # noqa: FBT001 - a column
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name in ("NO_COLOR", "FORCE_COLOR"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    stream = io.StringIO()
+    monkeypatch.setattr(stream, "isatty", lambda: terminal)
+    assert use_color(stream) is wanted
+
+
+UNREADABLE = (
+    "\x1b[31m\x07\x1b]0;title\x07\r\b\x7f\x9b\u2028" + "x" * 1_000_000 + "\n" + "line\n" * 100_000
+)
+
+
+@pytest.mark.parametrize(
+    "outcome",
+    [
+        Outcome(Kind.RAISED, 1, message=f"ValueError: {UNREADABLE}"),
+        Outcome(Kind.NOT_RAISED, 1, message=UNREADABLE),
+        Outcome(Kind.UNDOCUMENTED, 1, executed=UNREADABLE),
+        drift("1 2 3", f"1 {UNREADABLE} 3"),
+        drift(UNREADABLE, "1"),
+        drift("a\x07b 1 c\x07d", "a\x07b 2 c\x07d"),
+        replace(
+            drift("1", "1"),
+            kind=Kind.VERIFIED,
+            verdict=compare("1", "1", waivers=(Waiver("1", "\x1b[1m2", "\x07"),)),
+        ),
+    ],
+)
+def test_report_is_readable_whatever_was_printed(outcome: Outcome) -> None:
+    told = render([page(outcome)], verbose=True)
+    assert len(told) < 10_000
+    assert not [
+        character for character in told if not character.isprintable() and character != "\n"
+    ]
+
+
+def test_carets_stay_below_what_differs_beside_characters_that_are_not_printed() -> None:
+    told = render([page(drift("a\x07b 1", "a\x07b 2"))]).splitlines()
+    assert told[told.index("      - a\u2407b 1") + 1] == "            ^"

@@ -1,0 +1,125 @@
+"""A page sees nothing of another, and draws what no other has drawn."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pytest
+
+    from conftest import Pages
+
+DISTURB = (
+    "import os, random, signal, sys, types, warnings\n"
+    "import torch\n"
+    "leak = sys.leak = 1\n"
+    "sys.modules['leaked'] = types.ModuleType('leaked')\n"
+    "import builtins\nbuiltins.leaked = 1\n"
+    "sys.path.append('/leaked')\n"
+    "os.environ['LEAKED'] = '1'\n"
+    "os.mkdir('below')\nos.chdir('below')\n"
+    "kept = open(os.devnull)\n"
+    "os.set_inheritable(kept.fileno(), True)\n"
+    "signal.signal(signal.SIGUSR1, lambda *_: None)\n"
+    "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
+    "torch.manual_seed(1); random.seed(1)\n"
+    "torch.set_default_dtype(torch.float64); torch.set_num_threads(1)\n"
+    "torch.set_printoptions(precision=1)\n"
+    "torch.leaked = 1\n"
+    "warnings.simplefilter('ignore')\n"
+    "os.umask(0)\n"
+    "get_ipython().user_ns_hidden['leak'] = 1\n"
+    "get_ipython().ast_node_interactivity = 'all'"
+)
+
+LOOK = (
+    "import os, signal, sys, builtins, warnings\n"
+    "import torch\n"
+    "[name for name, seen in {\n"
+    "    'global': 'leak' in globals() or hasattr(sys, 'leak') or hasattr(builtins, 'leaked'),\n"
+    "    'module': 'leaked' in sys.modules or hasattr(torch, 'leaked'),\n"
+    "    'path': '/leaked' in sys.path,\n"
+    "    'environment': 'LEAKED' in os.environ,\n"
+    "    'folder': os.path.basename(os.getcwd()) == 'below',\n"
+    "    'signal': signal.getsignal(signal.SIGUSR1) != signal.SIG_DFL\n"
+    "        or signal.getsignal(signal.SIGTERM) != signal.SIG_DFL,\n"
+    "    'torch': torch.get_default_dtype() != torch.float32\n"
+    "        or str(torch.tensor(1 / 3)) != 'tensor(0.3333)',\n"
+    "    'umask': os.umask(0o22) == 0,\n"
+    "    'shell': get_ipython().ast_node_interactivity == 'all',\n"
+    "    'warnings': ('ignore', None, Warning, None, 0) in warnings.filters,\n"
+    "}.items() if seen]"
+)
+OPEN = "import os\nsorted(os.readlink(f'/proc/self/fd/{n}').split(':')[0] for n in range(3, 40) "
+OPEN += "if os.path.islink(f'/proc/self/fd/{n}'))"
+
+DRAWS = (
+    "import random, numpy, torch\n"
+    "print(random.random())\nprint(numpy.random.rand())\nprint(torch.rand(1).item())\n"
+    "print(torch.initial_seed())\nimport uuid, secrets\nprint(uuid.uuid4())\n"
+    "print(numpy.random.default_rng().random())"
+)
+
+
+def test_page_sees_nothing_of_another(pages: Pages, said: Any) -> None:
+    before, _ = pages.fork(OPEN)
+    disturbing, ended = pages.fork(DISTURB, LOOK)
+    assert ended.failure is None
+    assert said(disturbing.cells[2]) != "[]\n"  # the page itself sees what it did
+    looking, ended = pages.fork(LOOK)
+    assert ended.failure is None
+    assert said(looking.cells[1]) == "[]\n"
+    after, _ = pages.fork(OPEN)
+    assert said(after.cells[1]) == said(before.cells[1])
+
+
+def test_page_that_runs_beside_others_has_none_of_their_pipes(pages: Pages, said: Any) -> None:
+    from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 - used here alone
+
+    alone, _ = pages.fork(OPEN)
+    with ThreadPoolExecutor(3) as pool:
+        made = pool.map(lambda n: pages.fork(f"{n}", "import time; time.sleep(0.5)", OPEN), "123")
+    for notebook, _ in made:
+        assert said(notebook.cells[3]) == said(alone.cells[1])
+
+
+def test_unseeded_draws_differ_between_pages(pages: Pages, said: Any) -> None:
+    drawn = [said(pages.fork(DRAWS)[0].cells[1]).splitlines() for _ in range(3)]
+    for values in zip(*drawn, strict=True):
+        assert len(set(values)) == 3
+
+
+def test_draws_in_a_page_that_never_names_torch_first_differ_too(pages: Pages, said: Any) -> None:
+    code = "import numpy\nnumpy.random.rand()"
+    one, two = (said(pages.fork(code)[0].cells[1]) for _ in range(2))
+    assert one != two
+
+
+def test_local_module_is_the_one_that_is_there_now(pages: Pages, said: Any) -> None:
+    local = pages.folder / "changing.py"
+    for value in ("old", "new, and longer"):
+        local.write_text(f"VALUE = {value!r}\n", "utf-8")
+        made, ended = pages.fork("import changing\nprint(changing.VALUE)")
+        assert said(made.cells[1]) == value + "\n"
+        assert str(local) in ended.files
+
+
+def test_equal_pages_asked_for_at_a_time_are_each_run(pages: Pages, said: Any) -> None:
+    from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 - used here alone
+
+    code = "import os, time\nprint(os.getpid())\ntime.sleep(0.3)"
+    with ThreadPoolExecutor(4) as pool:
+        made = list(pool.map(lambda _: pages.fork(code), range(4)))
+    assert len({said(notebook.cells[1]) for notebook, _ in made}) == 4
+
+
+def test_environment_of_the_build_is_the_environment_of_the_page(
+    pages: Pages, said: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code = "import os, time\nprint(os.environ.get('ONE_OF_MINE'), time.tzname[0])"
+    monkeypatch.setenv("ONE_OF_MINE", "1")
+    monkeypatch.setenv("TZ", "XYZ+3")
+    assert said(pages.fork(code)[0].cells[1]) == "1 XYZ\n"
+    monkeypatch.delenv("ONE_OF_MINE")
+    monkeypatch.setenv("TZ", "UTC")
+    assert said(pages.fork(code)[0].cells[1]) == "None UTC\n"

@@ -1,0 +1,95 @@
+"""What a page prints without end is stopped, wherever it runs and however it prints."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from sphinx_drift.run.limit import Allowance, clipped, first_and_last
+from sphinx_drift.run.results import Ending
+
+if TYPE_CHECKING:
+    from conftest import Pages
+
+LIMIT = 100_000
+ENDLESS = {
+    "descriptor": "import os\nos.write(1, b'first\\n')\nwhile True:\n    os.write(1, b'y' * 60000)",
+    "print": "print('first')\nfor n in range(10**9):\n    print('line', n)",
+    "one": "print('first\\n' + 'x' * 10_000_000 + '\\nlast')",
+    "stderr": "import sys\nprint('first')\nwhile True:\n    print('error', file=sys.stderr)",
+    "displayed": "print('first')\nwhile True:\n    display('x' * 1000)",
+    "raised": "print('first')\nraise ValueError('x' * 10_000_000)",
+    "cleared": "from IPython.display import clear_output\nprint('first')\n"
+    "while True:\n    print('x' * 1000)\n    clear_output()",
+}
+
+
+@pytest.mark.parametrize("way", ["fork", "stock"])
+@pytest.mark.parametrize("name", ENDLESS)
+def test_cell_that_prints_without_end_is_stopped(
+    pages: Pages, said: Any, name: str, way: str
+) -> None:
+    code = ENDLESS[name]
+    made, ended = getattr(pages, way)("1", code, "2", output_limit=LIMIT, timeout=50)
+    assert ended.failure is not None
+    assert (ended.failure.kind, ended.failure.index) == (Ending.OUTPUT_LIMIT, 2)
+    assert "took more than 100,000 bytes" in ended.failure.message
+    if name != "cleared":
+        assert "\nfirst" in ended.failure.message
+    assert len(ended.failure.message) < 5000
+    assert len(said(made.cells[2])) < 5000
+    assert said(made.cells[1]) == "1\n"
+    assert ended.executed == {1}
+
+
+def test_cell_that_flushes_without_end_is_stopped(pages: Pages) -> None:
+    code = "import sys\nwhile True:\n    sys.stdout.flush()"
+    _, ended = pages.fork(code, output_limit=LIMIT)
+    assert ended.failure is not None
+    assert ended.failure.kind is Ending.OUTPUT_LIMIT
+
+
+def test_last_lines_are_told(pages: Pages) -> None:
+    _, ended = pages.fork(ENDLESS["one"], output_limit=LIMIT)
+    assert ended.failure is not None
+    assert ended.failure.message.endswith("x\nlast")
+
+
+@pytest.mark.parametrize("way", ["fork", "stock"])
+def test_cells_of_a_page_may_print_four_times_as_much(pages: Pages, way: str) -> None:
+    cells = ["print('x' * 90_000)"] * 5
+    assert getattr(pages, way)(*cells[:4], output_limit=LIMIT)[1].failure is None
+    _, ended = getattr(pages, way)(*cells, output_limit=LIMIT)
+    assert ended.failure is not None
+    assert (ended.failure.kind, ended.failure.index) == (Ending.OUTPUT_LIMIT, 5)
+
+
+def test_helper_counts_too(pages: Pages) -> None:
+    """A page that doesn't count, for whatever reason, fills no other process's memory."""
+    unlimited = (
+        "import gc\n"
+        "[channel] = [each for each in gc.get_objects() if type(each).__name__ == 'Channel']\n"
+        "channel._allowance.admits = lambda *_: True"
+    )
+    _, ended = pages.fork(unlimited, "while True:\n    print('x' * 9000)", output_limit=LIMIT)
+    assert ended.failure is not None
+    assert (ended.failure.kind, ended.failure.index) == (Ending.OUTPUT_LIMIT, 2)
+    assert pages.fork("1")[1].failure is None
+
+
+def test_small_pieces_count_for_little() -> None:
+    allowance = Allowance(1_000)
+    message = {"type": "stream"}
+    assert sum(allowance.admits(message, 110) for _ in range(100)) == 1_000 // 26
+    assert not allowance.admits({"type": "ended"}, 10)
+    assert allowance.admits({"type": "cell"}, 10)
+
+
+def test_both_ends_of_a_long_text_are_kept() -> None:
+    assert clipped("x" * 4000) == "x" * 4000
+    assert clipped("a" * 2000 + "x" * 10 + "b" * 2000) == (
+        "a" * 2000 + "\n[10 characters left out]\n" + "b" * 2000
+    )
+    assert first_and_last("1\n2\n3\n4\n5\n6") == "1\n2\n3\n4\n5\n6"
+    assert first_and_last("1\n2\n3\n4\n5\n6\n7") == "1\n2\n3\n[...]\n5\n6\n7"

@@ -1,0 +1,176 @@
+"""Running a notebook: a fresh kernel, in order, and how each cell ended."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from nbformat import v4
+
+from sphinx_drift.run.injected import print_full_precision
+from sphinx_drift.run.results import Ending
+from sphinx_drift.run.run import execute
+from sphinx_drift.source.printed_text import Stream, printed
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from nbformat import NotebookNode
+
+SAY_PID = "import os\nprint(os.getpid())"
+
+
+def notebook(*sources: str, kernel: str = "python3") -> NotebookNode:
+    made = v4.new_notebook(metadata={"kernelspec": {"name": kernel, "display_name": kernel}})
+    made.cells = [v4.new_markdown_cell("prose"), *map(v4.new_code_cell, sources)]
+    return made
+
+
+def said(made: NotebookNode, index: int) -> str:
+    return printed(made.cells[index].outputs).select(Stream.ALL)
+
+
+def gone(process: str) -> bool:
+    """Whether a process has ended."""
+    import os  # noqa: PLC0415 - used here alone
+
+    try:
+        os.kill(int(process), 0)
+    except ProcessLookupError:
+        return True
+    return False
+
+
+def test_cells_run_in_order_in_their_folder_in_a_kernel_that_ends(tmp_path: Path) -> None:
+    made = notebook("x = 2", "from pathlib import Path\nPath.cwd().name", "x + 1", SAY_PID)
+    made.cells[1].outputs = [v4.new_output("stream", text="stale")]
+    ended = execute(made, folder=tmp_path)
+    assert ended.executed == {1, 2, 3, 4}
+    assert ended.failure is None
+    assert said(made, 1) == ""
+    assert said(made, 2) == f"'{tmp_path.name}'\n"
+    assert said(made, 3) == "3\n"
+    assert gone(said(made, 4))
+    assert {"python", "system", "machine"} == set(ended.environment)
+
+
+def test_what_is_printed_slowly_is_one_output(tmp_path: Path) -> None:
+    slowly = (
+        "import time\nfor n in range(3):\n    print(n, end='  ', flush=True)\n    time.sleep(0.3)"
+    )
+    made = notebook(slowly, "import sys\nprint('a')\nprint('b', file=sys.stderr)\nprint('c')")
+    execute(made, folder=tmp_path)
+    assert [output.text for output in made.cells[1].outputs] == ["0  1  2  "]
+    assert {output.name for output in made.cells[2].outputs} == {"stdout", "stderr"}
+
+
+def test_error_that_may_come_lets_the_page_go_on(tmp_path: Path) -> None:
+    made = notebook("1 / 0", "print('on')", "[][0]", "print('never')")
+    ended = execute(made, folder=tmp_path, may_raise=[1])
+    assert ended.executed == {1, 2}
+    assert ended.failure is not None
+    assert (ended.failure.kind, ended.failure.index) == (Ending.RAISED, 3)
+    assert ended.failure.message == "IndexError: list index out of range"
+    assert said(made, 1) == "ZeroDivisionError: division by zero\n"
+    assert said(made, 2) == "on\n"
+
+
+@pytest.mark.parametrize(
+    ("source", "kind"),
+    [
+        ("import os, signal\nos.kill(os.getpid(), signal.SIGKILL)", Ending.DEAD_KERNEL),
+        ("import time\ntime.sleep(600)", Ending.TIMEOUT),
+        ("while True: pass", Ending.TIMEOUT),
+    ],
+)
+def test_cell_that_never_ends_well_leaves_no_kernel(
+    source: str, kind: Ending, tmp_path: Path
+) -> None:
+    made = notebook(SAY_PID, source, "print('never')")
+    ended = execute(made, folder=tmp_path, timeout=2)
+    assert ended.failure is not None
+    assert (ended.failure.kind, ended.failure.index) == (kind, 2)
+    assert ended.executed == {1}
+    assert gone(said(made, 1))
+
+
+def test_kernel_that_is_not_there_is_a_failure_of_no_cell(tmp_path: Path) -> None:
+    ended = execute(notebook("print(1)", kernel="no-such-kernel"), folder=tmp_path)
+    assert ended.failure is not None
+    assert (ended.failure.kind, ended.failure.index) == (Ending.DEAD_KERNEL, -1)
+    assert "No such kernel named no-such-kernel" in ended.failure.message
+    assert ended.executed == set()
+
+
+def test_folder_that_is_not_there_is_a_failure_of_no_cell(tmp_path: Path) -> None:
+    ended = execute(notebook("print(1)"), folder=tmp_path / "gone")
+    assert ended.failure is not None
+    assert ended.failure.index == -1
+    assert ended.executed == set()
+
+
+def test_full_precision_prints_what_is_behind_the_digits(tmp_path: Path) -> None:
+    made = notebook(
+        "import torch\nt = torch.tensor([0.1, 155.92394])\nprint(t)",
+        "torch.set_printoptions(precision=2, sci_mode=False)\nprint(t)",
+        "print(f'{t[0]:.2f}')",
+    )
+    ended = execute(made, folder=tmp_path, before=print_full_precision)
+    assert "1.55923934936523438e+02" in said(made, 1)
+    assert said(made, 1) == said(made, 2)
+    assert said(made, 3).startswith("0.1000000014901161")
+    assert ended.environment["torch"] == "2.13.0"
+    assert ended.environment["device"] == "cpu"
+    assert {"capability", "threads"} <= set(ended.environment)
+
+
+FROM_FLOAT32 = """\
+import torch
+x = torch.tensor([155.92394, 0.1])
+print(x[0].item() * 100)
+print(f"{x[0].item():.2f} and {x[1].item():+.1%}")
+print(round(x[0].item(), 2), sum(x.tolist()))
+print(x.double().mean())
+print(x[1:], torch.tensor(3).item(), torch.tensor([]))
+"""
+
+
+def test_full_precision_marks_what_was_computed_in_float32(tmp_path: Path) -> None:
+    made = notebook(FROM_FLOAT32)
+    execute(made, folder=tmp_path, before=print_full_precision)
+    assert said(made, 1).replace("\N{INVISIBLE SEPARATOR}", "|").splitlines() == [
+        "15592.393493652344|*|",
+        "155.92393493652344|float32| and +10.000000149011612|*|%",
+        "155.92393493652344|float32| 156.02393493801355|*|",
+        "tensor(78.01196746900677681, dtype=torch.float64)|*float64 78.01196746900678|",
+        "tensor([0.10000000149011612])|float32 155.92393493652344| 3 tensor([])|float32 |",
+    ]
+
+
+FROM_NUMPY = """\
+import io
+import numpy as np
+x = np.array([0.1, 2], dtype=np.float32)
+np.set_printoptions(precision=2)
+print(x, np.array([0.1]))
+print(x.mean(), np.float64(0.1), 0.1)
+print([x.mean()])
+file = io.StringIO()
+print(x.mean(), file=file)
+print(file.getvalue())
+"""
+
+
+def test_full_precision_marks_the_formats_of_numpy(tmp_path: Path) -> None:
+    made = notebook(FROM_NUMPY)
+    execute(made, folder=tmp_path, before=print_full_precision)
+    text = said(made, 1).replace("\N{INVISIBLE SEPARATOR}", "|")
+    assert " ".join(text.split()) == (
+        "[0.10000000149011612|float32| 2.0|float32|] [0.1|float64|] "
+        "1.0499999523162842|float32| 0.1|float64| 0.1 [np.float32(1.05)] 1.05"
+    )
+
+
+def test_a_default_device_of_a_cell_is_not_what_was_asked_for(tmp_path: Path) -> None:
+    made = notebook("import torch\ntorch.set_default_device('meta')")
+    assert execute(made, folder=tmp_path).environment["device"] == "cpu"

@@ -1,0 +1,85 @@
+"""Numbers quoted from outputs: the one that is meant, or a reason why not."""
+
+from __future__ import annotations
+
+import pytest
+
+from sphinx_drift.source.quote import Quotation, read_quotation
+
+OUTPUT = "tensor([[ 0.1500, -2.0000],\n        [3e-05, 7]])"
+
+
+@pytest.mark.parametrize(
+    ("text", "quotation"),
+    [
+        ("name", Quotation("name")),
+        ("  a-b_c9  ", Quotation("a-b_c9")),
+        ("name[1]", Quotation("name", (1,))),
+        ("name[1, 0]", Quotation("name", (1, 0))),
+        ("name[1,0] .2f", Quotation("name", (1, 0), form=".2f")),
+        ("name#12 +.0%", Quotation("name", place=12, form="+.0%")),
+    ],
+)
+def test_reads(text: str, quotation: Quotation) -> None:
+    assert read_quotation(text) == quotation
+
+
+@pytest.mark.parametrize(
+    "text", ["", " ", "[1]", "#1", "a b c", "a[]", "a[-1]", "a[x]", "a#", "a#-1", "a[1]#1", "a.b"]
+)
+def test_refuses(text: str) -> None:
+    with pytest.raises(ValueError, match="expected `name`"):
+        read_quotation(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "quoted"),
+    [
+        ("it[0, 0]", "0.1500"),
+        ("it[0, 1]", "−2.0000"),
+        ("it[1, 0]", "3e−05"),
+        ("it[1, 1]", "7"),
+        ("it#1", "0.1500"),
+        ("it#4", "7"),
+        ("it[0, 0] .0%", "15%"),
+        ("it[0, 1] .1f", "−2.0"),
+        ("it[0, 1] +.1f", "−2.0"),
+        ("it[1, 0] .6f", "0.000030"),
+        ("it[1, 1] d", "7"),
+        ("it[1, 1] 03d", "007"),
+        ("it[1, 1] .1f", "7.0"),
+    ],
+)
+def test_quotes(text: str, quoted: str) -> None:
+    assert read_quotation(text).of(OUTPUT) == quoted
+
+
+@pytest.mark.parametrize(
+    ("output", "quoted"), [("the loss is 0.5\n", "0.5"), ("-1", "−1"), ("inf", "inf"), ("1.", "1.")]
+)
+def test_the_only_number_needs_no_place(output: str, quoted: str) -> None:
+    assert read_quotation("it").of(output) == quoted
+
+
+@pytest.mark.parametrize(
+    ("text", "output", "told"),
+    [
+        ("it", "no number here", "it has no number$"),
+        ("it", "", "it has no number$"),
+        ("it", "1 2 3", r"it has 3 numbers; say which: it\[0\] or it#1"),
+        ("it[0, 2]", OUTPUT, r"it has no number \[0, 2\]"),
+        ("it[0]", OUTPUT, r"it has no number \[0\]"),
+        ("it#5", OUTPUT, "it has no number #5"),
+        ("it#0", OUTPUT, "it has no number #0"),
+        ("it#1 d", OUTPUT, "format code 'd'"),
+        ("it#1 nonsense", OUTPUT, "(?i)format"),
+    ],
+)
+def test_says_why_not(text: str, output: str, told: str) -> None:
+    with pytest.raises(ValueError, match=told):
+        read_quotation(text).of(output)
+
+
+def test_long_outputs_are_quoted_in_good_time() -> None:
+    rows = ", ".join(f"[{n}.5, {n}.25]" for n in range(5_000))
+    assert read_quotation("it[4999, 1]").of(f"tensor([{rows}])") == "4999.25"

@@ -1,0 +1,297 @@
+"""Reading pages and notebooks: cells, expectations, options, what is wrong before a run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from nbformat import v4
+
+from sphinx_drift.compare.compare import Waiver
+from sphinx_drift.compare.outcomes import Kind
+from sphinx_drift.source.printed_text import Stream
+from sphinx_drift.source.read_source import Expectation, Page, load, read_notebook
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FRONT = "---\nfile_format: mystnb\nkernelspec:\n  name: python3\n---\n"
+CELL = "```{code-cell} ipython3\nprint(1)\n```\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path
+
+
+def read(folder: Path, body: str) -> Page:
+    """Read a page whose body begins on line 6."""
+    path = folder / "page.md"
+    path.write_text(FRONT + body, encoding="utf-8")
+    found = load(path)
+    assert found is not None
+    return found[0]
+
+
+def only(page: Page) -> Expectation:
+    """Return the one expectation of a page."""
+    assert page.problems == ()
+    (expectation,) = (e for cell in page.cells for e in cell.expectations)
+    return expectation
+
+
+def expected(*lines: str, fence: str = "```") -> str:
+    return "\n".join([f"{fence}{{expected-output}}", *lines, fence, ""])
+
+
+# Lines --------------------------------------------------------------------------------
+
+SEPARATORS = "\v\f\x1c\x1d\x1e\x85\u2028\u2029"
+
+
+@pytest.mark.parametrize("separator", SEPARATORS, ids=repr)
+def test_lines_end_where_markdown_ends_them(separator: str, folder: Path) -> None:
+    prose = f"one{separator}line"
+    code = f"```{{code-cell}} ipython3\ns = '{prose}'\nprint(s)\n```\n"
+    page = read(folder, f"\n{prose}\n\n{code}% {prose}\n{expected(prose, 'end')}")
+    (cell,) = page.cells
+    found = only(page)
+    assert (cell.line, cell.end_line) == (9, 12)
+    assert cell.source == f"s = '{prose}'\nprint(s)"
+    assert (found.line, found.body_line, found.end_line) == (14, 15, 16)
+    assert found.text == f"{prose}\nend"
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"], ids=repr)
+def test_line_ends_of_every_system(newline: str, folder: Path) -> None:
+    text = f"{FRONT}\nText.\n\n{CELL}\n{expected('1')}".replace("\n", newline)
+    path = folder / "page.md"
+    path.write_bytes(text.encode())
+    for found in (load(path), load(path, text=text)):
+        assert found is not None
+        (cell,) = found[0].cells
+        assert (cell.line, only(found[0]).line, only(found[0]).text) == (9, 13, "1")
+
+
+# Places -------------------------------------------------------------------------------
+
+
+def test_lines_are_counted_from_the_front_matter(folder: Path) -> None:
+    page = read(folder, f"\n# Title\n\n{CELL}\n{expected(':stream: stdout', '', '1')}")
+    (cell,) = page.cells
+    found = only(page)
+    assert (cell.number, cell.line, cell.end_line) == (1, 9, 11)
+    assert (found.line, found.body_line, found.end_line) == (13, 16, 16)
+    assert found.text == "1"
+
+
+@pytest.mark.parametrize(
+    "between", ["", "\n", "\n\n\n", "% a comment\n", "\n% one\n\n% two\n"], ids=repr
+)
+def test_only_blank_lines_and_comments_stand_between(between: str, folder: Path) -> None:
+    assert only(read(folder, CELL + between + expected("1"))).text == "1"
+
+
+@pytest.mark.parametrize(
+    "between", ["Prose.\n\n", "# Heading\n", "<!-- -->\n", "+++\n", "---\n", "(label)=\n"], ids=repr
+)
+def test_anything_else_between_parts_them(between: str, folder: Path) -> None:
+    page = read(folder, CELL + "\n" + between + expected("1"))
+    assert [problem.kind for problem in page.problems] == [Kind.NO_CELL]
+    assert page.cells[0].expectations == ()
+
+
+def test_expectation_before_the_first_cell_has_none(folder: Path) -> None:
+    page = read(folder, expected("1") + "\n" + CELL)
+    assert [(p.kind, p.line, p.text) for p in page.problems] == [(Kind.NO_CELL, 6, "1")]
+
+
+def test_a_cell_may_have_several(folder: Path) -> None:
+    body = CELL + expected(":stream: stdout", "1") + "\n" + expected(":stream: stderr", "2")
+    (cell,) = read(folder, body).cells
+    assert [e.stream for e in cell.expectations] == [Stream.STDOUT, Stream.STDERR]
+
+
+@pytest.mark.parametrize("fence", ["```", "````", "~~~", ":::"])
+def test_any_fence_will_do(fence: str, folder: Path) -> None:
+    assert only(read(folder, CELL + expected("1", fence=fence))).text == "1"
+
+
+def test_text_is_kept_as_it_stands(folder: Path) -> None:
+    body = ("  indented", "", ":not an option", "```", "end  ")
+    assert only(read(folder, CELL + expected(*body, fence="````"))).text == "\n".join(body)
+
+
+def test_raw_cells_and_nested_cells_are_no_cells(folder: Path) -> None:
+    raw = "```{raw-cell}\n:format: html\n<b>\n```\n"
+    nested = f"````{{note}}\n{CELL}````\n"
+    page = read(folder, raw + nested + CELL + expected("1") + "- item\n\n  " + CELL)
+    assert [cell.source for cell in page.cells] == ["print(1)"]
+    assert [e.text for e in page.cells[0].expectations] == ["1"]
+
+
+def test_tags_are_read(folder: Path) -> None:
+    tagged = CELL.replace("print", ":tags: [raises-exception, hide-input]\nprint")
+    (cell,) = read(folder, tagged).cells
+    assert cell.tags == {"raises-exception", "hide-input"}
+    assert cell.may_raise
+
+
+# Options ------------------------------------------------------------------------------
+
+
+def test_options_are_read(folder: Path) -> None:
+    found = only(
+        read(
+            folder,
+            CELL
+            + expected(
+                ":allow: 5.6183e-11 -> 5.6184e-11 (softmax tail: (see above))",
+                ":allow: [2, 0] -0.1 -> -0.2 (known)",
+                ":stream: value",
+                ":name: weights",
+                ":raises: ValueError",
+                "text",
+            ),
+        )
+    )
+    assert found.waivers == (
+        Waiver("5.6183e-11", "5.6184e-11", "softmax tail: (see above)", None, 10),
+        Waiver("-0.1", "-0.2", "known", (2, 0), 11),
+    )
+    assert (found.stream, found.name, found.raises) == (Stream.VALUE, "weights", "ValueError")
+    assert (found.text, found.body_line) == ("text", 15)
+
+
+def test_unchecked_needs_no_text(folder: Path) -> None:
+    found = only(read(folder, CELL + expected(":unchecked: a timing")))
+    assert (found.unchecked, found.text) == ("a timing", "")
+
+
+def test_reference_only_keeps_its_text(folder: Path) -> None:
+    found = only(read(folder, CELL + expected(":reference-only: a draw", "0.5")))
+    assert (found.reference_only, found.text) == ("a draw", "0.5")
+
+
+@pytest.mark.parametrize(
+    ("other", "told"),
+    [
+        (":unchecked: a time", "what can't be checked holds nowhere: keep one of the two"),
+        (":name: draws", "elsewhere its numbers are not those that a sentence quotes: leave the"),
+    ],
+)
+@pytest.mark.parametrize("first", [0, 1])
+def test_what_contradicts_reference_only_is_a_problem(
+    other: str, told: str, first: int, folder: Path
+) -> None:
+    options = [":reference-only: a draw"]
+    options.insert(first, other)
+    page = read(folder, CELL + expected(*options, "0.5"))
+    (problem,) = page.problems
+    assert (problem.kind, problem.line) == (Kind.OPTION, 10 + first)
+    assert told in problem.message
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        ":reference-only:",
+        ":unknown: x",
+        ":allow: 1 -> 2",
+        ":allow: 1 -> 2 ( )",
+        ":allow: 1 2 (reason)",
+        ":allow:",
+        ":stream: STDOUT",
+        ":stream:",
+        ":raises:",
+        ":unchecked:",
+    ],
+)
+def test_option_that_cannot_be_read_is_a_problem_of_its_line(option: str, folder: Path) -> None:
+    page = read(folder, CELL + expected(":stream: all", option, "1"))
+    assert [(problem.kind, problem.line) for problem in page.problems] == [(Kind.OPTION, 11)]
+    assert page.cells[0].expectations[0].text == "1"
+
+
+def test_argument_is_a_problem(folder: Path) -> None:
+    page = read(folder, CELL + expected("1").replace("output}", "output} exactly"))
+    assert [problem.kind for problem in page.problems] == [Kind.OPTION]
+    assert page.cells[0].expectations[0].content == "exactly\n1"
+
+
+# What nobody looks at -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("body", "lines"),
+    [
+        (f"````{{note}}\n{CELL}````\n", [7]),
+        (f":::{{note}}\n:class: tip\n\n{CELL}:::\n", [9]),
+        (f"`````{{a}}\n````{{b}}\n{CELL}````\n`````\n", [8]),
+        ("- item\n\n  ```{code-cell} ipython3\n  ```\n", [8]),
+        ("> ```{expected-output}\n> 1\n> ```\n", [6]),
+        (":::{code-cell} ipython3\n:::\n", [6]),
+        (f"````{{code-block}} markdown\n{CELL}````\n````markdown\n{CELL}````\n", []),
+    ],
+    ids=[
+        "directive",
+        "colons",
+        "two directives",
+        "list",
+        "quotation",
+        "colon cell",
+        "example",
+    ],
+)
+def test_nested_cells_and_expectations_are_problems(
+    body: str, lines: list[int], folder: Path
+) -> None:
+    page = read(folder, body + CELL)
+    assert [(p.kind, p.line) for p in page.problems] == [(Kind.NESTED, line) for line in lines]
+    assert len(page.cells) == 1
+
+
+# Files --------------------------------------------------------------------------------
+
+
+def test_page_without_cells_is_nothing(folder: Path) -> None:
+    path = folder / "page.md"
+    path.write_text(FRONT + "# Prose\n", encoding="utf-8")
+    assert load(path) is None
+
+
+@pytest.mark.parametrize("body", [CELL, expected("1")])
+def test_page_that_is_no_notebook_is_refused(body: str, folder: Path) -> None:
+    path = folder / "page.md"
+    path.write_text(body, encoding="utf-8")
+    with pytest.raises(ValueError, match="no `file_format: mystnb` in its front matter"):
+        load(path)
+
+
+def test_stored_outputs_are_what_a_notebook_documents() -> None:
+    notebook = v4.new_notebook()
+    notebook.cells = [
+        v4.new_markdown_cell("prose"),
+        v4.new_code_cell("a = 1"),
+        v4.new_code_cell(
+            "a",
+            outputs=[
+                v4.new_output("stream", name="stderr", text="progress\n"),
+                v4.new_output("execute_result", data={"text/plain": "1"}, execution_count=1),
+            ],
+        ),
+        v4.new_code_cell("1 / 0", outputs=[v4.new_output("error", ename="E", evalue="m")]),
+    ]
+    page = read_notebook(notebook)
+    assert [(c.number, c.index, len(c.expectations)) for c in page.cells] == [
+        (1, 1, 0),
+        (2, 2, 1),
+        (3, 3, 1),
+    ]
+    assert page.cells[1].expectations[0].text == "1\n"
+    assert page.cells[2].expectations[0].raises == "E"
+    assert page.cells[2].may_raise
+    assert page.ignored == {Stream.STDERR}
+    whole = read_notebook(notebook, stderr=True)
+    assert whole.cells[1].expectations[0].text == "1\nprogress\n"
+    assert whole.ignored == set()

@@ -1,0 +1,588 @@
+"""Executed outputs written back: in the right place, in the same hand, and nowhere else."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import io
+import json
+import os
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import nbformat.v4
+import pytest
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+from small_book import FRONT
+
+from sphinx_drift.compare.compare import Policy
+from sphinx_drift.doctests import check_module, check_text
+from sphinx_drift.judge import judge_page
+from sphinx_drift.run.results import Execution
+from sphinx_drift.run_and_judge import Settings
+from sphinx_drift.source.read_source import load
+from sphinx_drift.source.update import (
+    Change,
+    update_docstrings,
+    update_notebook,
+    update_page,
+    write,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from nbformat import NotebookNode
+
+    from sphinx_drift.compare.outcomes import PageResult
+    from sphinx_drift.source.read_source import Page
+
+
+def run(path: Path) -> tuple[Page, NotebookNode, PageResult]:
+    """Run a page's cells here, which is quicker than in a kernel, and check it."""
+    loaded = load(path)
+    assert loaded
+    page, notebook = loaded
+    space: dict[str, object] = {}
+    for cell in page.cells:
+        out, err = io.StringIO(), io.StringIO()
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            exec(cell.source, space)  # noqa: S102 - the cells stand in these tests
+        notebook.cells[cell.index].outputs = [
+            nbformat.v4.new_output("stream", name=name, text=stream.getvalue())
+            for name, stream in (("stdout", out), ("stderr", err))
+            if stream.getvalue()
+        ]
+    execution = Execution(frozenset(cell.index for cell in page.cells))
+    return page, notebook, judge_page(page, notebook, execution, file=path.name)
+
+
+def updated(path: Path) -> str:
+    """Update a page or notebook, and return its text after a check that finds it right."""
+    page, notebook, result = run(path)
+    change = (update_notebook if page.stored else update_page)(path, page, notebook, result)
+    assert change
+    assert not change.refused
+    path.write_bytes(change.after.encode())
+    again = run(path)[2]
+    assert not again.failed, again.outcomes
+    return change.after
+
+
+def cell(code: str) -> str:
+    return f"```{{code-cell}} ipython3\n{code}\n```\n"
+
+
+def expected(text: str, *, fence: str = "```", options: str = "") -> str:
+    return f"{fence}{{expected-output}}\n{options}{text}\n{fence}\n"
+
+
+def put(folder: Path, *parts: str, name: str = "page.md") -> Path:
+    path = folder / name
+    path.write_bytes((FRONT + "".join(parts)).encode())
+    return path
+
+
+# Pages --------------------------------------------------------------------------------
+
+
+def test_position_decides_between_identical_expectations(tmp_path: Path) -> None:
+    same = expected("[0.25, 0.50]")
+    first = cell('print("[0.25, 0.50]")') + same + "\nThe text [0.25, 0.50] again.\n\n"
+    path = put(tmp_path, first, cell('print("[0.25, 0.75]")'), same)
+    assert updated(path) == FRONT + first + cell('print("[0.25, 0.75]")') + expected("[0.25, 0.75]")
+
+
+@pytest.mark.parametrize(
+    ("printed", "before", "after"),
+    [
+        # The documented wrapping stays where only numbers differ, and goes where more does.
+        ("[0.1, 0.2, 0.4]", "[0.1,\n 0.2,\n     0.3]", "[0.1,\n 0.2,\n     0.4]"),
+        ("[0.1, 0.2]", "[0.1,\n 0.2,\n 0.3]", "[0.1, 0.2]"),
+        ("[-0.1, 10]", "[0.1, 9]", "[-0.1, 10]"),
+        ("a\n\n\nb", "a", "a\n\n\nb"),
+        ("  indented\n    more", "less", "  indented\n    more"),
+        ("trailing   \nb", "c", "trailing   \nb"),
+        ("π ≈ 3.14", "π ≈ 3.15", "π ≈ 3.14"),
+        # What is left out stays left out.
+        ("0.1\n0.2\n0.3\n0.5", "0.1\n⋮\n0.4", "0.1\n⋮\n0.5"),
+        ("a 0.1\nb\nc 0.3", "a 0.2\n⋮\nd 0.3", "a 0.1\n⋮\nc 0.3"),
+        ("a", "", "a"),
+        ("a", "⋮", "a"),
+        # What ends a line for str.splitlines alone stays in its line.
+        ("a\u2028b 2\x0cc", "a\u2028b 1\x0cc", "a\u2028b 2\x0cc"),
+    ],
+)
+def test_text_of_an_expectation(printed: str, before: str, after: str, tmp_path: Path) -> None:
+    code = cell(f"print({printed!r})")
+    path = put(tmp_path, code, expected(before), "\nProse.\n")
+    assert updated(path) == FRONT + code + expected(after) + "\nProse.\n"
+
+
+@pytest.mark.parametrize(
+    ("printed", "block"),
+    [
+        (":name: value", "```{expected-output}\n\n:name: value\n```\n"),
+        ("a\n```", "````{expected-output}\na\n```\n````\n"),
+        ("  ~~~~\n````python", "`````{expected-output}\n  ~~~~\n````python\n`````\n"),
+        ("---\nname: value\n---", "```{expected-output}\n---\nname: value\n---\n```\n"),
+    ],
+)
+def test_fences_hold_any_text(printed: str, block: str, tmp_path: Path) -> None:
+    code = cell(f"print({printed!r})")
+    assert updated(put(tmp_path, code)) == FRONT + code + block
+    assert (
+        updated(put(tmp_path, code, expected("old"), "End.\n")) == FRONT + code + block + "End.\n"
+    )
+
+
+@pytest.mark.parametrize("fence", [":::", "::::", "~~~", "````"])
+def test_other_fences_stay(fence: str, tmp_path: Path) -> None:
+    code = cell('print("new")')
+    path = put(tmp_path, code, expected("old", fence=fence))
+    assert updated(path) == FRONT + code + expected("new", fence=fence)
+    code = cell(f'print("{fence}")')
+    path = put(tmp_path, code, expected("old", fence=fence))
+    assert updated(path) == FRONT + code + expected(fence, fence=fence + fence[0])
+
+
+def test_indented_fence_stays(tmp_path: Path) -> None:
+    code = cell('print("a\\n\\n  b")')
+    path = put(tmp_path, code, "   ```{expected-output}\n   old\n   ```\n")
+    block = "   ```{expected-output}\n   a\n\n     b\n   ```\n"
+    assert updated(path) == FRONT + code + block
+
+
+def test_options_waivers_and_comments_stay(tmp_path: Path) -> None:
+    code = cell('print("[0.25, 0.31, 7]")')
+    options = ":name: it\n:allow: [1] 0.30 -> 0.31 (a reason)\n\n"
+    path = put(tmp_path, code, "\n% a comment\n\n", expected("[0.24, 0.30, 7]", options=options))
+    after = expected("[0.25, 0.30, 7]", options=options)
+    assert updated(path) == FRONT + code + "\n% a comment\n\n" + after
+    # Also where more than numbers differ, as long as the element can be found.
+    path = put(tmp_path, code, expected("[0.25, 0.30, x]", options=options))
+    assert updated(path) == FRONT + code + expected("[0.25, 0.30, 7]", options=options)
+
+
+def test_streams_that_nothing_looks_at_get_their_own(tmp_path: Path) -> None:
+    code = cell('import sys\nprint("out")\nprint("err", file=sys.stderr)')
+    stdout = expected("out", options=":stream: stdout\n\n")
+    path = put(tmp_path, code, stdout, "\nProse.\n")
+    stderr = expected("err", options=":stream: stderr\n\n")
+    assert updated(path) == FRONT + code + stdout + stderr + "\nProse.\n"
+
+
+def test_crlf_and_missing_last_newline_stay(tmp_path: Path) -> None:
+    text = FRONT + cell('print("a\\nb")') + expected("old") + cell('print("c")').rstrip("\n")
+    path = tmp_path / "page.md"
+    path.write_bytes(text.replace("\n", "\r\n").encode())
+    after = FRONT + cell('print("a\\nb")') + expected("a\nb") + cell('print("c")') + expected("c")
+    assert updated(path) == after.rstrip("\n").replace("\n", "\r\n")
+
+
+@pytest.mark.parametrize("printed", ["a\x00b", "\x00"])
+def test_what_a_page_cannot_hold_is_refused(printed: str, tmp_path: Path) -> None:
+    path = put(tmp_path, cell(f"print({printed!r})"), expected("old"))
+    change = update_page(path, *run(path))
+    assert change
+    assert "reads the same" in change.refused
+
+
+def test_other_failures_are_left_to_the_author(tmp_path: Path) -> None:
+    path = put(tmp_path, expected("lost"), cell('print("a")'), expected("b"))
+    change = update_page(path, *run(path))
+    assert change
+    assert change.after == FRONT + expected("lost") + cell('print("a")') + expected("a")
+
+
+@pytest.mark.parametrize("code", ["print(object())"])
+def test_address_is_not_written(code: str, tmp_path: Path) -> None:
+    path = put(tmp_path, cell(code), expected("old"), cell('print("a")'))
+    change = update_page(path, *run(path))
+    assert change
+    assert "memory address" in change.refused
+    assert change.after == change.before
+
+
+def test_output_with_an_elision_documents_itself(tmp_path: Path) -> None:
+    path = put(tmp_path, cell(r"print('[1]\n ⋮\n[~⋮')"), expected("[0.5]"))
+    change = update_page(path, *run(path))
+    assert change
+    assert not change.refused
+    path.write_text(change.after)
+    assert update_page(path, *run(path)) is None
+
+
+def test_right_page_needs_no_change(tmp_path: Path) -> None:
+    path = put(tmp_path, cell('print("a")'), expected("a"))
+    assert update_page(path, *run(path)) is None
+
+
+PROSE = st.sampled_from(["", "Prose.\n", "[0.25, 0.5]\n", "% comment\n", "# Title\n", "- `a`\n\n"])
+NUMBERS = st.lists(st.integers(-30, 30).map(lambda n: n / 10), min_size=1, max_size=4).map(str)
+TEXTS = NUMBERS | st.text("ab :`~%[]-,.0⋮\n", max_size=20).filter(lambda text: text.strip())
+CELLS = st.tuples(PROSE, TEXTS, st.none() | TEXTS, st.sampled_from(["```", ":::", "~~~~~"]))
+
+
+def outside(path: Path) -> list[bytes]:
+    """Return the lines of a page that stand in no expectation."""
+    loaded = load(path)
+    assert loaded
+    lines = path.read_bytes().splitlines(keepends=True)
+    for each in reversed([e for cell in loaded[0].cells for e in cell.expectations]):
+        del lines[each.line - 1 : each.end_line + 1]
+    return lines
+
+
+@settings(max_examples=60, deadline=None, phases=[Phase.generate])
+@given(cells=st.lists(CELLS, min_size=1, max_size=4), newline=st.sampled_from(["\n", "\r\n"]))
+def test_any_page_is_right_afterwards_and_else_the_same(
+    cells: list[tuple[str, str, str | None, str]],
+    newline: str,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    text = FRONT
+    for prose, printed, documented, fence in cells:
+        text += f"{prose}\n" + cell(f"print({printed!r})")
+        if documented is not None:
+            # A text that would end its fence, or begin with an option, is no expectation.
+            text += expected(" " + documented.replace("\n", "\n ").replace("```", "'"), fence=fence)
+        text += "\n"
+    path = tmp_path_factory.getbasetemp() / "any.md"
+    path.write_bytes(text.replace("\n", newline).encode())
+    page, notebook, result = run(path)
+    before = outside(path)
+    change = update_page(path, page, notebook, result)
+    if change is None:
+        assert not result.failed
+        return
+    if change.refused:  # a text that a page can't hold must be the reason
+        assert any(set(printed) & set("`~:⋮") for _, printed, _, _ in cells)
+        return
+    path.write_bytes(change.after.encode())
+    assert not run(path)[2].failed
+    assert outside(path) == before
+
+
+# Notebooks ----------------------------------------------------------------------------
+
+STORED = """{
+ "cells": [
+  {
+   "cell_type": "code",
+   "execution_count": 7,
+   "id": "one",
+   "metadata": {"zebra": 1.0, "a": [ ]},
+   "outputs": [
+    {"output_type": "stream", "name": "stdout",
+     "text": "0.25\\n"}
+   ],
+   "source": ["print(0.25)"]
+  },
+  {"cell_type": "markdown", "source": "0.50 and \\u00e9", "metadata": {}},
+  {
+   "cell_type": "code", "execution_count": null, "metadata": {},
+   "outputs": [
+    {
+     "name": "stdout",
+     "output_type": "stream",
+     "text": [
+      "0.25\\n"
+     ]
+    }
+   ],
+   "source": ["print(0.5)"]
+  }
+ ],
+ "metadata": {"kernelspec": {"name": "python3", "language": "python", "display_name": "Mine"}},
+ "nbformat_minor": 5, "nbformat": 4
+}"""
+
+
+@pytest.mark.parametrize("end", ["", "\n"])
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+def test_notebook_changes_in_one_place(end: str, newline: str, tmp_path: Path) -> None:
+    path = tmp_path / "notebook.ipynb"
+    text = (STORED + end).replace("\n", newline)
+    path.write_bytes(text.encode())
+    before, _, after = text.rpartition('"0.25\\n"')
+    assert updated(path) == f'{before}"0.5\\n"{after}'
+
+
+def test_compact_notebook_stays_compact(tmp_path: Path) -> None:
+    path = tmp_path / "notebook.ipynb"
+    path.write_text(json.dumps(json.loads(STORED), separators=(",", ":")), "utf-8")
+    wanted = json.loads(STORED)
+    wanted["cells"][2]["outputs"] = [{"name": "stdout", "output_type": "stream", "text": ["0.5\n"]}]
+    assert updated(path) == json.dumps(wanted, separators=(",", ":"))
+
+
+def test_cell_that_stopped_printing_and_counts(tmp_path: Path) -> None:
+    notebook = json.loads(STORED)
+    notebook["cells"][2]["source"] = ["pass"]
+    path = tmp_path / "notebook.ipynb"
+    path.write_text(json.dumps(notebook, indent=1), "utf-8")
+    notebook["cells"][2]["outputs"] = []
+    assert updated(path) == json.dumps(notebook, indent=1)
+
+
+def test_value_keeps_the_count_of_its_cell(tmp_path: Path) -> None:
+    path = tmp_path / "notebook.ipynb"
+    path.write_text(STORED.replace("0.25\\n", "0.26\\n", 1), "utf-8")
+    page, notebook, result = run(path)
+    notebook.cells[0].outputs = [
+        nbformat.v4.new_output("execute_result", {"text/plain": "0.25"}, execution_count=1)
+    ]
+    change = update_notebook(path, page, notebook, result)
+    assert change
+    stored = json.loads(change.after)["cells"][0]["outputs"]
+    assert [output["execution_count"] for output in stored] == [7]
+
+
+def test_old_notebook_is_refused(tmp_path: Path) -> None:
+    old = {
+        "nbformat": 3,
+        "nbformat_minor": 0,
+        "metadata": {"name": ""},
+        "worksheets": [
+            {
+                "metadata": {},
+                "cells": [
+                    {
+                        "cell_type": "code",
+                        "collapsed": False,
+                        "input": "print(1)",
+                        "language": "python",
+                        "metadata": {},
+                        "outputs": [{"output_type": "stream", "stream": "stdout", "text": "2\n"}],
+                    }
+                ],
+            }
+        ],
+    }
+    path = tmp_path / "old.ipynb"
+    path.write_text(json.dumps(old), "utf-8")
+    change = update_notebook(path, *run(path))
+    assert change
+    assert "older than 4" in change.refused
+
+
+# Docstrings ---------------------------------------------------------------------------
+
+MODULE = '''\
+"""A module.
+
+    >>> [0.25,
+    ...  0.5]
+    [0.25,
+     0.6]
+"""
+
+import functools
+
+
+def decorate(function):
+    @functools.wraps(function)
+    def inner(*args):
+        return function(*args)
+
+    return inner
+
+
+class Outer:
+    """A class.
+
+    >>> print("a\\\\n\\\\nb")
+    a
+    <BLANKLINE>
+    c
+    >>> 0.6
+    0.6
+    """
+
+    class Inner:
+        """>>> 1 + 1
+        3
+        """
+
+    @property
+    def value(self):
+        r"""A value.
+
+        >>> "\\\\"
+        >>> 1
+        2
+
+        Prose: 2.
+        """
+
+    @functools.cached_property
+    def kept(self):
+        """>>> 0.5
+        0.6"""
+
+    @staticmethod
+    @decorate
+    def method(x: "str" = """
+        >>> 0.6
+        """):
+        \'\'\'Do it.
+
+        >>> 0.5
+        0.6
+        >>> 0.6
+        0.5
+        >>> "\\\\\\\\"
+        1
+        >>> int("x")
+        Traceback (most recent call last):
+          ...
+        ValueError: what it says
+        \'\'\'
+'''
+RIGHT = (
+    MODULE.replace("     0.6]", "     0.5]")
+    .replace("    c\n", "    b\n")
+    .replace("        3\n", "        2\n")
+    .replace('>>> "\\\\"\n', ">>> \"\\\\\"\n        '\\\\'\n")
+    .replace("        2\n\n        Prose", "        1\n\n        Prose")
+    .replace('        0.6"""', '        0.5"""')
+    .replace(
+        "        0.6\n        >>> 0.6\n        0.5", "        0.5\n        >>> 0.6\n        0.6"
+    )
+    .replace("        1\n        >>> int", "        '\\\\\\\\'\n        >>> int")
+    .replace("what it says", "invalid literal for int() with base 10: 'x'")
+)
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+def test_docstrings_of_all_sorts(
+    newline: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "module_to_update.py"
+    path.write_bytes(MODULE.replace("\n", newline).encode())
+
+    def check() -> PageResult:
+        sys.modules.pop("module_to_update", None)
+        importlib.invalidate_caches()
+        return check_module(importlib.import_module("module_to_update"), Settings(Policy.EXACT))
+
+    change = update_docstrings(path, check())
+    assert change
+    assert change.after.replace(newline, "\n") == RIGHT
+    assert not change.refused
+    path.write_bytes(change.after.encode())
+    os.utime(path, (0, 0))  # not what was compiled
+    assert not check().failed
+
+
+def test_docstring_written_in_another_way_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(tmp_path))
+    path = tmp_path / "module_with_escapes.py"
+    path.write_text('"""One.\\n\\n>>> 1\n2\n"""\n')
+    importlib.invalidate_caches()
+    change = update_docstrings(path, check_module(importlib.import_module(path.stem)))
+    assert change
+    assert change.refused
+
+
+def test_text_file_with_fences(tmp_path: Path) -> None:
+    path = tmp_path / "README.md"
+    path.write_text("```pycon\n>>> 0.5\n0.6\n```\n\n>>> 0.6\n0.6\n", "utf-8")
+    change = update_docstrings(path, check_text(path, Settings(Policy.EXACT)))
+    assert change
+    assert (change.after, change.refused) == (path.read_text().replace("0.6\n`", "0.5\n`"), "")
+
+
+# Writing ------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name in ("CI", "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"):
+        monkeypatch.delenv(name, raising=False)
+    (tmp_path / "page.md").write_bytes(b"a\r\n")
+    author = ["-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false"]
+    for command in (["init", "-q"], ["add", "."], [*author, "commit", "-q", "-m", "one"]):
+        subprocess.run(["git", "-C", str(tmp_path), *command], check=True)  # noqa: S607
+    return tmp_path
+
+
+def test_writes_whole_files_and_shows_them(
+    repository: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = repository / "page.md"
+    path.chmod(0o640)
+    assert write([Change(path, "a\r\n", "b\r\n")]) == 0
+    assert path.read_bytes() == b"b\r\n"
+    assert path.stat().st_mode & 0o777 == 0o640
+    assert [p.name for p in repository.iterdir() if p.is_file()] == ["page.md"]
+    told = capsys.readouterr().out
+    assert "-a\n+b\n" in told
+    assert "wrote 1 file;" in told
+
+
+@pytest.mark.parametrize("force", [False, True])
+def test_tree_with_changes(
+    force: bool,  # noqa: FBT001 - a column
+    repository: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    (repository / "other.txt").write_text("not committed")
+    change = Change(repository / "page.md", "a\r\n", "b\r\n")
+    assert write([change], force=force) == (0 if force else 2)
+    assert (change.path.read_bytes() == b"b\r\n") is force
+    captured = capsys.readouterr()
+    assert "+b" in captured.out
+    assert ("not committed" in captured.err) is not force
+
+
+def test_ignored_file_is_not_safe_in_git(
+    repository: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (repository / ".git" / "info").mkdir(exist_ok=True)
+    (repository / ".git" / "info" / "exclude").write_text("mine.md\n")
+    path = repository / "mine.md"
+    path.write_text("a")
+    assert write([Change(path, "a", "b")]) == 2
+    assert "git doesn't keep" in capsys.readouterr().err
+    assert path.read_text() == "a"
+
+
+def test_outside_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CI", raising=False)
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
+    path = tmp_path / "page.md"
+    path.write_text("a")
+    assert write([Change(path, "a", "b")]) == 2
+    monkeypatch.setenv("PATH", "")
+    assert write([Change(path, "a", "b")]) == 2
+    assert path.read_text() == "a"
+    assert write([Change(path, "a", "b")], force=True) == 0
+    assert path.read_text() == "b"
+
+
+def test_never_under_ci(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CI", "true")
+    assert write([Change(repository / "page.md", "a\r\n", "b")], force=True) == 2
+    assert (repository / "page.md").read_bytes() == b"a\r\n"
+
+
+def test_file_that_changed_meanwhile(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert write([Change(repository / "page.md", "older", "b")]) == 2
+    assert "was changed" in capsys.readouterr().err
+    assert (repository / "page.md").read_bytes() == b"a\r\n"
+
+
+def test_link_stays_a_link(repository: Path) -> None:
+    link = repository / "link.md"
+    link.symlink_to("page.md")
+    assert write([Change(link, "a\r\n", "b")], force=True) == 0
+    assert link.is_symlink()
+    assert (repository / "page.md").read_bytes() == b"b"

@@ -1,0 +1,266 @@
+"""Builds that must not be green by accident: again, in part, in parallel, in every builder."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from small_book import FRONT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from conftest import Book
+
+pytestmark = pytest.mark.slow
+
+PAGES = Path(__file__).parent / "pages"
+GOOD = FRONT + '```{code-cell} ipython3\nprint("good")\n```\n\n```{expected-output}\ngood\n```\n'
+BAD = GOOD.replace("\ngood\n", "\nbad\n")
+BESIDE = GOOD.replace('print("good")', "import beside\n\nprint(beside.TEXT)")
+MODES = ("auto", "force", "cache")
+
+
+def put(book: Book, **pages: str) -> None:
+    """Write pages as they are."""
+    for name, text in pages.items():
+        (book.folder / f"{name}.md").write_text(text, encoding="utf-8")
+
+
+# Again and in parallel ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("options", ["", "-W", "-j 2"])
+def test_failure_is_told_again_when_nothing_changed(options: str, book: Book) -> None:
+    put(book, one=BAD, two=BAD)
+    first = book.build(*options.split())
+    again = book.build(*options.split())
+    assert (first.status, again.status) == (1, 1)
+    assert first.places == {("one.md:11", "drift"), ("two.md:11", "drift")}
+    assert again.report == first.report
+    assert first.last.startswith("2 outputs drifted, 0 outputs verified on 2 pages (")
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_change_of_a_module_is_seen_in_each_execution_mode(mode: str, book: Book) -> None:
+    """The page doesn't change; what it imports does."""
+    book.configure(nb_execution_mode=mode)
+    put(book, page=BESIDE)
+    beside = book.folder / "beside.py"
+    beside.write_text('TEXT = "good"\n')
+    assert book.build().status == 0
+    beside.write_text('TEXT = "not good"\n')
+    drifted = book.build()
+    assert drifted.status == 1
+    assert drifted.places == {("page.md:13", "drift")}
+
+
+def test_loading_the_extension_later_checks_pages_read_before(book: Book) -> None:
+    put(book, page=BAD)
+    book.configure(extensions=["myst_nb"])
+    assert book.build().status == 0
+    book.configure()
+    assert book.build().places == {("page.md:11", "drift")}
+
+
+# Pages that change --------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def built_before(make_book: Callable[[], Book]) -> Book:
+    """Return a book that passed once."""
+    book = make_book()
+    put(book, page=GOOD)
+    assert book.build().status == 0
+    return book
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        (GOOD.rpartition("```{expected-output}")[0], ("page.md:7", "undocumented")),
+        (GOOD.replace('print("good")', "silent = True"), ("page.md:11", "no-output")),
+        (GOOD.partition("```{expected-output}")[2], None),
+        (GOOD.removeprefix(FRONT), ("page.md:1", "unreadable")),
+    ],
+    ids=["expectation deleted", "print deleted", "cell deleted", "front matter deleted"],
+)
+def test_what_is_deleted_is_missed(
+    text: str, place: tuple[str, str] | None, built_before: Book
+) -> None:
+    put(built_before, page=text)
+    built = built_before.build()
+    assert built.status == 1
+    if place is None:
+        assert built.last == "nothing was checked"
+    else:
+        assert place in built.places
+
+
+def test_deleted_page_is_forgotten_and_an_empty_book_fails(book: Book) -> None:
+    put(book, one=BAD, two=GOOD)
+    assert book.build().status == 1
+    (book.folder / "one.md").unlink()
+    left = book.build()
+    assert left.status == 0
+    assert left.last.startswith("1 output verified on 1 page (")
+    (book.folder / "two.md").unlink()
+    empty = book.build()
+    assert empty.status == 1
+    assert empty.last == "nothing was checked"
+
+
+# Errors of our own --------------------------------------------------------------------
+
+
+def breaking(name: str) -> str:
+    """Return lines of ``conf.py`` that put a defect into a function of ours."""
+    module, _, function = name.rpartition(".")
+    return (
+        f"import {module} as broken\n"
+        'def defect(*_, **__):\n    raise RuntimeError("a defect")\n'
+        f"broken.{function} = defect"
+    )
+
+
+def test_error_in_the_comparison_is_no_pass(book: Book) -> None:
+    book.configure(breaking("sphinx_drift.judge.compare"))
+    put(book, one=GOOD, two=GOOD)
+    for built in (book.build(), book.build("-j", "2")):
+        assert built.status == 1
+        assert built.places == {("one.md:7", "could-not-check"), ("two.md:7", "could-not-check")}
+        assert "RuntimeError: a defect" in built.report
+        assert "0 outputs verified" in built.last
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "client.read_page",
+        "rerun.run_and_judge",
+        "verdict.render",
+        "setup.merge",
+        "directives.record",
+    ],
+)
+def test_error_in_the_extension_is_no_pass(name: str, book: Book) -> None:
+    book.configure(breaking(f"sphinx_drift.sphinx.{name}"))
+    nested = f"```{{note}}\n{GOOD.removeprefix(FRONT)}".replace("```{code", "````{code", 1)
+    put(book, one=BAD, two=FRONT + nested)
+    assert book.build("-j", "2").status != 0
+
+
+# Builders -----------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def shelf(make_book: Callable[[], Book]) -> Book:
+    """Return a book that each builder builds, with the doctrees of the one before."""
+    return make_book()
+
+
+@pytest.mark.parametrize("builder", ["epub", "drift"])
+def test_every_builder_verifies(builder: str, shelf: Book) -> None:
+    put(shelf, index=GOOD.replace("```{code", "# Title\n\n```{code", 1))
+    built = shelf.build(builder=builder)
+    assert built.status == 0, built.stderr
+    assert built.last.startswith("1 output verified on 1 page (python ")
+
+
+@pytest.mark.parametrize(
+    "builder", ["html", "text", "latex", "epub", "xml", "man", "gettext", "drift"]
+)
+def test_every_builder_fails(builder: str, shelf: Book) -> None:
+    put(shelf, index=BAD.replace("```{code", "# Title\n\n```{code", 1))
+    # Sphinx keeps other doctrees for translators.
+    own = ("-d", "_out/own") if builder == "gettext" else ()
+    built = shelf.build(*own, builder=builder)
+    assert built.status == 1
+    assert built.places == {("index.md:13", "drift")}
+
+
+def test_the_command_itself_and_the_notebooks_that_myst_nb_leaves(book: Book) -> None:
+    """It writes a copy of each notebook beside the output folder, here among the pages."""
+    command = [sys.executable, "-m", "sphinx", "-q", "-b", "dummy", ".", "out"]
+    for text, status in ((GOOD, 0), (BAD, 1)):
+        put(book, page=text)
+        ended = subprocess.run(
+            command, cwd=book.folder, capture_output=True, text=True, check=False
+        )
+        assert ended.returncode == status, ended.stderr
+        assert (book.folder / "jupyter_execute" / "page.ipynb").exists()
+    assert "page.md:11: drift in cell 1 (line 7)" in ended.stderr
+    assert ended.stderr.strip().splitlines()[-1].startswith("1 output drifted, 0 outputs")
+
+
+# Settings -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "extensions", [["sphinx_drift"], ["sphinx_drift", "myst_nb"]], ids=["alone", "too early"]
+)
+def test_without_myst_nb_before_it_says_what_is_missing(extensions: list[str], book: Book) -> None:
+    book.configure(extensions=extensions)
+    built = book.build()
+    assert built.status == 2
+    assert "extensions = ['myst_nb', 'sphinx_drift']" in " ".join(built.stderr.split())
+
+
+def test_unknown_policy_is_refused(book: Book) -> None:
+    book.configure(drift_policy="exactly")
+    put(book, page=GOOD)
+    built = book.build()
+    assert built.status == 2
+    told = "drift_policy must be one of auto, exact, portable, structure; got 'exactly'"
+    assert told in built.stderr
+    book.configure()
+    built = book.build(DRIFT_POLICY="lax")
+    assert built.status == 2
+    assert "DRIFT_POLICY must be one of" in built.stderr
+
+
+def test_inline_execution_is_refused(book: Book) -> None:
+    book.configure(nb_execution_mode="inline")
+    built = book.build()
+    assert built.status == 2
+    assert "set nb_execution_mode = 'force', not 'inline'" in built.stderr
+
+
+def test_the_environment_variable_chooses_portable(book: Book) -> None:
+    book.copy(PAGES / "fail", "rounding.md")
+    built = book.build(DRIFT_POLICY="portable")
+    assert built.status == 0
+    assert "accepted as rounding: [1] 155.9240 -> 155.9239" in built.stdout
+    assert "1 accepted as rounding (torch 2.13.0, cpu, " in built.last
+    assert built.last.endswith(", portable)")
+
+
+def test_running_twice_finds_what_does_not_repeat(book: Book) -> None:
+    unseeded = 'import random\n\nprint("".join(random.choices("abcdef", k=20)))'
+    put(book, one=GOOD.replace('print("good")', unseeded))
+    book.configure(drift_twice=True)
+    built = book.build()
+    assert built.status == 1
+    assert built.places == {("one.md:13", "drift"), ("one.md:7", "unrepeatable")}
+
+
+@pytest.mark.parametrize(
+    ("variables", "coloured"),
+    [({"FORCE_COLOR": "1"}, True), ({"FORCE_COLOR": "1", "NO_COLOR": "1"}, False)],
+    ids=["asked for", "asked not to"],
+)
+def test_colour_only_when_asked(variables: dict[str, str], coloured: bool, book: Book) -> None:  # noqa: FBT001 - a table's column
+    put(book, page=BAD)
+    built = book.build(**variables)
+    assert built.status == 1
+    assert ("\x1b[31mdrift\x1b[0m" in built.stderr) is coloured
+
+
+def test_a_report_is_not_coloured_where_no_terminal_is(book: Book) -> None:
+    put(book, page=BAD)
+    built = book.build(CI="true")
+    assert built.places == {("page.md:11", "drift")}
+    assert "\x1b[1mpage.md" not in built.stderr

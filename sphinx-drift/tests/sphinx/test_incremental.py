@@ -1,0 +1,178 @@
+"""``drift_rerun = "changed"``: a build runs the pages that seem to print something else by now."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+from small_book import cell
+
+from sphinx_drift.run.results import FileState
+from sphinx_drift.sphinx.incremental import Origin, surroundings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from conftest import Book, Built
+
+
+PAGES = ("plain", "module", "nested", "data", "drifted", "raised")
+
+
+def runs(book: Book, **variables: str) -> tuple[set[str], Built]:
+    """Build, and return the pages that ran, as they themselves have written down."""
+    log = book.folder.parent / "log"
+    log.write_text("")
+    built = book.build(**variables)
+    return set(log.read_text("utf-8").split()), built
+
+
+@pytest.fixture(scope="module")
+def built(make_book: Callable[[], Book]) -> Book:
+    """Return a book of which each page notes when it runs, and depends on something else."""
+    book = make_book()
+    book.configure(drift_rerun="changed")
+    note = f"with open({str(book.folder.parent / 'log')!r}, 'a') as log:\n    log.write('%s ')"
+    (book.folder / "pyproject.toml").write_text("")
+    (book.folder / "near.py").write_text("from far import TEXT\n")
+    (book.folder / "far.py").write_text("TEXT = 'far'\n")
+    (book.folder / "alone.py").write_text("TEXT = 'alone'\n")
+    (book.folder / "data").mkdir()
+    (book.folder / "data/numbers.txt").write_text("0.5\n")
+    reads = "import os\nos.chdir('data')\nprint(open('numbers.txt').read(), end='')"
+    book.write("plain.md", cell(note % "plain"), cell("print(1)", "1"))
+    book.write("module.md", cell(note % "module"), cell("import alone\nprint(alone.TEXT)", "alone"))
+    book.write("nested.md", cell(note % "nested"), cell("import near\nprint(near.TEXT)", "far"))
+    book.write("data.md", cell(note % "data"), cell(reads, "0.5"))
+    book.write("drifted.md", cell(note % "drifted"), cell("print(1.5)", "1.25"))
+    book.write("raised.md", cell(note % "raised"), cell("1 / 0"))
+    first, report = runs(book)
+    assert first == set(PAGES)
+    assert report.status == 1
+    return book
+
+
+DRIFTS = {("drifted.md:15", "drift"), ("raised.md:12", "raised")}
+
+
+def test_nothing_changed_nothing_runs_and_every_failure_is_told(built: Book) -> None:
+    ran, report = runs(built)
+    assert ran == set()
+    assert report.status == 1
+    assert {kind for _, kind in report.places} == {"drift", "raised"}
+    assert re.search(
+        r"1 output drifted, 1 other failure, 4 outputs verified on 6 pages", report.last
+    )
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "page"),
+    [
+        ("plain.md", "print(1)", "print(1 + 0)", "plain"),
+        ("alone.py", "'alone'", "'alone' + ''", "module"),
+        ("far.py", "'far'", "'fa' + 'r'", "nested"),
+        ("data/numbers.txt", "0.5\n", "0.25\n", "data"),
+        ("drifted.md", "print(1.5)", "print(1.50)", "drifted"),
+    ],
+)
+def test_what_a_page_depends_on_changes(
+    file: str, old: str, new: str, page: str, built: Book
+) -> None:
+    path = built.folder / file
+    before = path.read_text("utf-8")
+    path.write_text(before.replace(old, new), "utf-8")
+    ran, report = runs(built)
+    assert ran == {page}
+    assert report.status == 1
+    assert ("data.md", "drift") in {(p.partition(":")[0], k) for p, k in report.places} or (
+        page != "data"
+    )
+    path.write_text(before, "utf-8")
+    assert runs(built)[0] == {page}
+
+
+def test_data_that_is_gone(built: Book) -> None:
+    path = built.folder / "data/numbers.txt"
+    path.rename(path.with_suffix(".gone"))
+    ran, _ = runs(built)
+    assert ran == {"data"}
+    path.with_suffix(".gone").rename(path)
+    assert runs(built)[0] == {"data"}
+
+
+def test_files_that_no_page_reads(built: Book) -> None:
+    (built.folder / "data/other.txt").write_text("new")
+    (built.folder / "unused.py").write_text("new = 1")
+    assert runs(built)[0] == set()
+
+
+@pytest.mark.parametrize(
+    "variables", [{"DRIFT_POLICY": "portable"}, {"ATEN_CPU_CAPABILITY": "default"}]
+)
+def test_another_policy_or_processor_setting(variables: dict[str, str], built: Book) -> None:
+    assert runs(built, **variables)[0] == set(PAGES)
+    assert runs(built, **variables)[0] == set()
+    assert runs(built)[0] == set(PAGES)
+
+
+def test_off_executes_nothing_and_says_so_on_every_page(built: Book) -> None:
+    ran, report = runs(built, DRIFT_RUNNER="off")
+    assert ran == set()
+    assert report.status == 0
+    assert "Nothing was executed or verified" in report.stderr
+    assert runs(built)[0] == set(PAGES)
+
+
+def test_a_quoted_number_follows_its_page(book: Book) -> None:
+    shown = "```{expected-output}\n:name: half\n0.5\n```"
+    book.write("one.md", cell("print(0.5)"), shown)
+    book.write("two.md", "The number {printed}`half`.", front=False)
+    assert book.build(builder="text").status == 0
+    path = book.folder / "one.md"
+    path.write_text(path.read_text("utf-8").replace("0.5", "0.25"), "utf-8")
+    built = book.build(builder="text")
+    assert built.status == 0
+    assert "0.25" in (built.outdir / "two.txt").read_text("utf-8")
+
+
+# The parts ----------------------------------------------------------------------------
+
+
+def test_surroundings_know_versions_and_variables(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    now = surroundings("settings")
+    assert now == surroundings("settings")
+    assert now != surroundings("other settings")
+    (tmp_path / "anything-2.0.dist-info").mkdir()
+    monkeypatch.syspath_prepend(tmp_path)
+    another = surroundings("settings")
+    assert another != now
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    assert surroundings("settings") != another
+
+
+def test_a_page_is_what_its_files_were(tmp_path: Path) -> None:
+    path, gone = tmp_path / "data.txt", str(tmp_path / "gone.txt")
+    path.write_text("one")
+    found = path.stat()
+    state = FileState(found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino, ONE)
+    origin = Origin("now", {str(path): state, gone: None})
+    assert origin.is_current("now")
+    assert not origin.is_current("later")
+    assert not Origin("now", complete=False).is_current("now")
+    path.write_text("one")  # the same content at another time
+    assert origin.changed() == [str(path)]
+    assert not origin.changed(by_content=True)
+    path.write_text("two")
+    assert origin.changed(by_content=True) == [str(path)]
+    path.unlink()
+    assert origin.changed(by_content=True) == [str(path)]
+    (tmp_path / "gone.txt").write_text("back")
+    assert origin.changed() == [str(path), gone]
+
+
+ONE = hashlib.sha256(b"one").hexdigest()

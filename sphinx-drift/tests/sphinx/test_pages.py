@@ -1,0 +1,249 @@
+"""Pages that must pass and pages that must fail, each in one build of all."""
+
+from __future__ import annotations
+
+import platform
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from small_book import cell
+
+from sphinx_drift.compare.outcomes import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from conftest import Book, Built
+
+pytestmark = pytest.mark.slow
+
+PAGES = Path(__file__).parent / "pages"
+PASSING = sorted(p for p in (PAGES / "pass").rglob("*") if p.suffix in (".md", ".ipynb"))
+FAILING = sorted(p for p in (PAGES / "fail").rglob("*") if p.suffix in (".md", ".ipynb"))
+SLOW = ("timeout.md",)
+ELSEWHERE = (
+    Kind.ELSEWHERE,  # takes another copy of a package: see test_packages.py
+    Kind.COULD_NOT_CHECK,  # takes an error in the comparison: see test_false_green.py
+    Kind.OUTPUT_LIMIT,  # takes much output: see test_limit.py
+    Kind.UNSETTLED,  # takes a file that changes meanwhile: see test_rerun.py
+    Kind.UNREPEATABLE,  # takes a second run: see test_false_green.py
+)
+EXTENSIONS = ["myst_nb", "sphinx_drift", "sphinx_design"]
+ENABLED = ["colon_fence"]
+
+
+@dataclass(frozen=True)
+class Declared:
+    """A failure that a page names in itself."""
+
+    place: str
+    kind: str
+    says: tuple[str, ...] = ()
+
+
+def declared(page: Path) -> list[Declared]:
+    """Return the failures that a page names: ``% fails: PLACE KIND``, ``% says: TEXT``."""
+    found: list[Declared] = []
+    for line in _comments(page):
+        name, _, value = line.partition(": ")
+        if name == "% fails":
+            place, _, kind = value.rpartition(" ")
+            found.append(Declared(place, kind))
+        elif name == "% says":
+            last = found.pop()
+            found.append(Declared(last.place, last.kind, (*last.says, value)))
+    return found
+
+
+def _comments(page: Path) -> list[str]:
+    text = page.read_text("utf-8")
+    if page.suffix == ".ipynb":
+        text = re.sub(r'(?m)^\s+"(% .*?)\\n",?$', r"\1", text)
+    return [line for line in text.splitlines() if line.startswith("% ")]
+
+
+def name(page: Path) -> str:
+    return page.relative_to(PAGES / page.relative_to(PAGES).parts[0]).as_posix()
+
+
+@pytest.fixture(scope="module")
+def failed(make_book: Callable[[], Book]) -> Built:
+    """Build all pages that must fail but those that take their time, at once."""
+    book = make_book()
+    book.copy(PAGES / "fail")
+    for slow in SLOW:
+        (book.folder / slow).unlink()
+    book.configure(extensions=EXTENSIONS, myst_enable_extensions=ENABLED)
+    return book.build("-j", "2")
+
+
+@pytest.fixture(scope="module")
+def passed(make_book: Callable[[], Book]) -> Built:
+    """Build all pages that must pass."""
+    book = make_book()
+    book.copy(PAGES / "pass")
+    book.configure(extensions=EXTENSIONS, myst_enable_extensions=ENABLED)
+    return book.build("-j", "2", "-n", "-W", builder="html")
+
+
+# Pages that must fail -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("page", [p for p in FAILING if p.name not in SLOW], ids=name)
+def test_page_fails_as_it_says(page: Path, failed: Built) -> None:
+    assert failed.status == 1
+    assert_failures(page, failed)
+
+
+def assert_failures(page: Path, built: Built) -> None:
+    """Hold a report against what a page says of itself: no failure more, none less."""
+    wanted = declared(page)
+    assert wanted, f"{page.name} names no failure"
+    found = [f for f in built.failures if f.file == page.name]
+    assert [(f.place, f.kind) for f in found] == [(w.place, w.kind) for w in wanted]
+    for failure, want in zip(found, wanted, strict=True):
+        text = " ".join(failure.text.split())
+        assert [said for said in want.says if said not in text] == [], failure.text
+
+
+def test_every_kind_of_failure_has_a_page() -> None:
+    kinds = {failure.kind for page in FAILING for failure in declared(page)}
+    assert kinds == {kind.label for kind in Kind if kind.fails and kind not in ELSEWHERE}
+
+
+def test_report_ends_with_the_counts(failed: Built) -> None:
+    drifted = sum(failure.kind == "drift" for failure in failed.failures)
+    assert failed.last.startswith(f"{drifted} outputs drifted, ")
+    counts = r"\d+ other failures, \d+ cells not run, \d+ outputs verified on \d+ pages"
+    assert re.search(counts, failed.last)
+    assert failed.last.endswith("exact)")
+
+
+def test_report_is_readable_in_100_columns(failed: Built) -> None:
+    *lines, _summary = failed.report.splitlines()
+    assert [line for line in lines if len(line) > 100] == []
+
+
+def test_report_has_a_caret_under_each_difference(failed: Built) -> None:
+    (block,) = (f.text for f in failed.failures if (f.file, f.place) == ("accepted.md", "19"))
+    assert block.splitlines()[2:6] == [
+        "      - tensor([[1., 2.], [3., 4.]], grad_fn=<MmBackward>)",
+        "                               ^^",
+        "      +         [3., 5.]], device='cuda:0', grad_fn=<MmBackward0>)",
+        "                     ^^",
+    ]
+
+
+def test_report_has_no_colour_in_a_file(failed: Built) -> None:
+    assert "\x1b" not in failed.report
+
+
+def test_build_goes_on_after_a_failure(failed: Built) -> None:
+    """All failures of all pages are told in one run."""
+    assert {f.file for f in failed.failures} >= {p.name for p in FAILING if p.name not in SLOW}
+
+
+def test_timeout_names_the_cell_and_harms_no_other_page(make_book: Callable[[], Book]) -> None:
+    book = make_book()
+    book.copy(PAGES / "fail", *SLOW)
+    book.copy(PAGES / "pass", "hidden.md")
+    book.configure(drift_timeout=3)
+    built = book.build("-j", "2")
+    assert built.status == 1
+    assert_failures(PAGES / "fail" / "timeout.md", built)
+    assert [o.kind for o in built.results["hidden"].outcomes] == [Kind.VERIFIED] * 5
+
+
+# Pages that must pass -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("page", PASSING, ids=name)
+def test_page_passes(page: Path, passed: Built) -> None:
+    assert passed.status == 0, passed.stderr
+    (comment,) = _comments(page)[:1]
+    wanted = int(comment.removeprefix("% verified: "))
+    result = passed.results.get(name(page).rpartition(".")[0])
+    kinds = [outcome.kind for outcome in result.outcomes] if result else []
+    assert kinds.count(Kind.VERIFIED) == wanted
+    assert set(kinds) <= {Kind.VERIFIED, Kind.UNCHECKED}
+
+
+def test_passing_build_ends_with_its_summary(passed: Built) -> None:
+    verified = sum(int(_comments(page)[0].split()[-1]) for page in PASSING)
+    pages = len(PASSING) - 1  # the index has no cells
+    assert passed.last.startswith(
+        f"{verified} outputs verified on {pages} pages, 2 waived, 4 unchecked, "
+        "4 pictures not compared, 1 widget not compared (torch 2.13.0, cpu, "
+    )
+    assert passed.last.endswith(", exact)")
+
+
+def test_passing_build_lists_what_was_waived(passed: Built) -> None:
+    assert "waived: 5.6183e-11 -> 5.6184e-11 (a softmax tail)" in passed.stdout
+    assert "waived: 0.2 -> 0.3 (the second)" in passed.stdout
+
+
+def test_reader_sees_each_output_once_with_its_mark(passed: Built) -> None:
+    html = (passed.outdir / "tensors.html").read_text("utf-8")
+    assert html.count("0.2961") == 1
+    assert html.count('class="drift-mark drift-verified"') == 3
+    assert "torch 2.13.0, cpu, exact" in html
+
+
+def test_reader_sees_what_was_compared(passed: Built) -> None:
+    """Of a progress bar its last state, and of a cell that isn't run what the notebook stored."""
+    html = (passed.outdir / "forms.html").read_text("utf-8")
+    assert "3 of 3" in html
+    assert "1 of 3" not in html
+    assert "\b" not in html
+    html = (passed.outdir / "stored-forms.html").read_text("utf-8")
+    note, stored = html.index("Not executed"), html.index("stored 0.5")
+    assert html.index("never run") < note < stored
+    assert html.count("Not executed") == 1
+
+
+def test_reader_sees_what_was_stored_of_a_cell_that_was_not_reached(
+    make_book: Callable[[], Book],
+) -> None:
+    book = make_book()
+    book.copy(PAGES / "fail", "stored-forms.ipynb")
+    book.configure()
+    built = book.build(builder="html")
+    html = (built.outdir / "stored-forms.html").read_text("utf-8")
+    assert html.index("ZeroDivisionError") < html.index("Not executed") < html.index("stored 0.75")
+
+
+@pytest.mark.parametrize("printed", [0.5, 0.25])
+@pytest.mark.parametrize("there", [True, False])
+def test_what_holds_on_the_reference_alone(
+    printed: float, make_book: Callable[[], Book], *, there: bool
+) -> None:
+    only = ":reference-only: other systems draw other numbers\n\n0.5"
+    book = make_book()
+    book.write("index.md", "# Page", cell("print(1)", "1"), cell(f"print({printed})", only))
+    reference = {"python": platform.python_version() if there else "2.7"}
+    book.configure(drift_policy="auto", drift_reference=reference)
+    built = book.build(builder="html")
+    html = (built.outdir / "index.html").read_text("utf-8")
+    if there:
+        assert built.status == (printed != 0.5)
+        words = "It holds on the reference environment alone: other systems draw other numbers."
+        assert (words in html) is (printed == 0.5)
+    else:
+        assert built.status == 0
+        assert built.last.startswith(
+            "1 output verified on 1 page, 1 not compared away from the reference environment ("
+        )
+        assert "not compared here: other systems draw other numbers" in html
+        assert 'class="drift-mark drift-not-compared"' in html
+        assert str(printed) in html
+
+
+def test_reader_sees_waivers_and_reasons(passed: Built) -> None:
+    html = (passed.outdir / "known.html").read_text("utf-8")
+    assert "5.6183e-11 → 5.6184e-11: a softmax tail" in html
+    assert 'class="drift-mark drift-unchecked"' in html
+    assert "a clock" in html

@@ -1,0 +1,644 @@
+"""The command: any notebook as it stands, every exit status, and no kernel left behind."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import pytest
+from small_book import FRONT
+
+import sphinx_drift.__main__ as command
+from sphinx_drift.compare.compare import Policy, compare
+from sphinx_drift.compare.outcomes import Kind, Outcome, PageResult
+from sphinx_drift.report.options import guarded
+from sphinx_drift.run.results import Execution
+from sphinx_drift.run_and_judge import Settings, planned
+
+UNSET = ("CI", "FORCE_COLOR", "NO_COLOR", "DRIFT_POLICY", "GITHUB_ACTIONS")
+GOOD = FRONT + '```{code-cell} ipython3\nprint("good")\n```\n```{expected-output}\ngood\n```\n'
+PICTURE = (
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNkYAAAAAYAAjCB0C8AAAAASUVORK5CYII="
+)
+
+
+@pytest.fixture(autouse=True)
+def _no_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in UNSET:
+        monkeypatch.delenv(name, raising=False)
+
+
+def stream(*lines: str, name: str = "stdout") -> dict[str, Any]:
+    return {"output_type": "stream", "name": name, "text": list(lines)}
+
+
+def value(**data: Any) -> dict[str, Any]:
+    bundle = {name.replace("__", "/"): text for name, text in data.items()}
+    return {
+        "output_type": "execute_result",
+        "execution_count": 3,
+        "metadata": {},
+        "data": bundle,
+    }
+
+
+def cell(source: str, *outputs: dict[str, Any], **metadata: Any) -> dict[str, Any]:
+    return {
+        "cell_type": "code",
+        "execution_count": 3,
+        "metadata": metadata,
+        "source": source.splitlines(keepends=True),
+        "outputs": list(outputs),
+    }
+
+
+def notebook(*cells: dict[str, Any], minor: int = 2, **metadata: Any) -> str:
+    return json.dumps(
+        {"nbformat": 4, "nbformat_minor": minor, "metadata": metadata, "cells": list(cells)}
+    )
+
+
+TABLE = """\
+class Table:
+    def __repr__(self):
+        return "   a\\n0  1"
+    def _repr_html_(self):
+        return "<table><tr><td>1</table>"
+
+Table()"""
+VIEW = {"application/vnd.jupyter.widget-view+json": {"model_id": "1"}, "text/plain": "A()"}
+WIDGET = f"from IPython.display import display\ndisplay({VIEW}, raw=True)"
+SHOWN = f"""\
+from base64 import b64decode
+from IPython.display import Image
+Image(b64decode({PICTURE!r}))"""
+ERROR = {
+    "output_type": "error",
+    "ename": "ZeroDivisionError",
+    "evalue": "division by zero",
+    "traceback": [
+        "\x1b[0;31m---------------------------------------------------------------------------\x1b[0m",
+        "\x1b[0;31mZeroDivisionError\x1b[0m   Traceback (most recent call last)",
+        "<ipython-input-7-a> in <module>\n\x1b[0;32m----> 1\x1b[0m print(1 / 0)",
+        "\x1b[0;31mZeroDivisionError\x1b[0m: division by zero",
+    ],
+}
+EVERYTHING = notebook(
+    {"cell_type": "markdown", "metadata": {}, "source": "# Title"},
+    cell("x = 1"),
+    cell('print("a")\nprint("b")', stream("a\n", "b\n")),
+    cell(TABLE, value(text__plain=["   a\n", "0  1"], text__html="<table border='1'><td>1")),
+    cell(SHOWN, value(image__png=PICTURE, text__plain="<IPython.core.display.Image object>")),
+    cell(WIDGET, {"output_type": "display_data", "metadata": {}, "data": VIEW}, tags=["hide"]),
+    cell("print(1 / 0)", ERROR),
+    cell('import sys\nprint("here", file=sys.stderr)\n0.5', value(text__plain=["0.5"])),
+    cell("import not_installed_here", stream("1\n"), tags=["skip-execution"]),
+    cell('%time 2\n"two"', stream("Wall time: \n"), value(text__plain="'two'")),
+    cell(""),
+    kernelspec={"name": "conda-env-mine-py", "display_name": "Mine", "language": "python"},
+    widgets={"application/vnd.jupyter.widget-state+json": {"state": {}}},
+)
+OLD = json.dumps(
+    {
+        "nbformat": 3,
+        "nbformat_minor": 0,
+        "metadata": {"name": "old"},
+        "worksheets": [
+            {
+                "metadata": {},
+                "cells": [
+                    {"cell_type": "heading", "level": 1, "metadata": {}, "source": "Title"},
+                    {
+                        "cell_type": "code",
+                        "collapsed": False,
+                        "input": ["print(0.5)\n", "'b'"],
+                        "language": "python",
+                        "metadata": {},
+                        "prompt_number": 1,
+                        "outputs": [
+                            {"output_type": "stream", "stream": "stdout", "text": ["0.5\n"]},
+                            {
+                                "output_type": "pyout",
+                                "prompt_number": 1,
+                                "metadata": {},
+                                "text": ["'b'"],
+                            },
+                        ],
+                    },
+                ],
+            }
+        ],
+    }
+)
+OWN = notebook(
+    cell('text = open("beside.txt").read()\nprint(text)', stream("beside\n")),
+    cell('print("first\\nsecond")', stream("first\n", "other\n")),
+    minor=5,
+)
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What came of a run of the command."""
+
+    status: int
+    stdout: str
+    stderr: str
+    folder: Path
+
+    @property
+    def outcomes(self) -> dict[str, list[tuple[str, int]]]:
+        """What is told of each page: kinds, and the numbers of their cells."""
+        return {
+            Path(page["file"]).relative_to(self.folder).as_posix(): [
+                (outcome["kind"], outcome["cell"]) for outcome in page["outcomes"]
+            ]
+            for page in json.loads(self.stdout)["pages"]
+        }
+
+
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory: pytest.TempPathFactory) -> Ran:
+    """Run the command once over all sorts of files."""
+    folder = tmp_path_factory.mktemp("all")
+    files = {
+        "good.md": GOOD,
+        "prose.md": "# No cell\n",
+        "everything.ipynb": EVERYTHING,
+        "old.ipynb": OLD,
+        "sub/own.ipynb": OWN,
+        "sub/beside.txt": "beside",
+        "empty.ipynb": notebook(),
+        "broken.ipynb": "{",
+        "list.ipynb": "[]",
+        "lacking.ipynb": json.dumps(
+            {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [{"cell_type": "code"}]}
+        ),
+        "unmarked.md": GOOD.replace(FRONT, ""),
+        ".hidden/bad.md": "bad",
+        "_build/bad.md": GOOD,
+        "sub/node_modules/bad.md": GOOD,
+        "sub/.ipynb_checkpoints/own-checkpoint.ipynb": "{",
+        ".dot.ipynb": "{",
+    }
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text, "utf-8")
+    (folder / "latin.md").write_bytes(FRONT.encode() + b"\xe9")
+    stdout, stderr = io.StringIO(), io.StringIO()
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        contextlib.redirect_stdout(stdout),
+        contextlib.redirect_stderr(stderr),
+    ):
+        for name in UNSET:
+            patch.delenv(name, raising=False)
+        patch.setenv("GITHUB_ACTIONS", "true")
+        status = command.main([str(folder), "--json", "--junit", str(folder / "j.xml"), "-v"])
+    return Ran(status, stdout.getvalue(), stderr.getvalue(), folder)
+
+
+def odd(metadata: object) -> str:
+    made = json.loads(notebook(cell("print(1)", stream("1\n"))))
+    return json.dumps(made | {"metadata": metadata})
+
+
+@pytest.mark.parametrize("name", ["kernelspec", "language_info"])
+@pytest.mark.parametrize("value", [None, "python3", 3, []])
+def test_metadata_that_is_no_table_is_as_good_as_none(
+    name: str, value: object, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "odd.ipynb").write_text(odd({name: value}))
+    assert command.main([str(tmp_path / "odd.ipynb")]) == 0
+    assert "1 output verified" in capsys.readouterr().out
+
+
+def test_one_bad_file_costs_no_other_its_result(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def crash(page: object, made: Any, **options: Any) -> Any:
+        if "crash" in options["file"]:
+            raise AttributeError("ours")
+        return really(page, made, **options)
+
+    really = command.run_and_judge
+    monkeypatch.setattr(command, "verify", crash)
+    names = ("a.md", "crash.md", "other.TXT", "prose.md", "up.MD", "z.IPYNB")
+    texts = (GOOD, GOOD, GOOD, "# No cell", GOOD, odd(None))
+    for file, text in zip(names, texts, strict=True):
+        (tmp_path / file).write_text(text)
+    assert command.main([*(str(tmp_path / file) for file in names), "--json"]) == 2
+    pages = json.loads(capsys.readouterr().out)["pages"]
+    told = {Path(p["file"]).name: [o["kind"] for o in p["outcomes"]] for p in pages}
+    assert told == {
+        "a.md": ["verified"],
+        "crash.md": ["could-not-check"],
+        "other.TXT": ["unreadable"],
+        "prose.md": ["nothing-checked"],
+        "up.MD": ["verified"],
+        "z.IPYNB": ["unreadable"],
+    }
+
+
+def test_folder_without_pages_is_an_error(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        command.main([str(tmp_path)])
+    assert ended.value.code == 2
+    assert "no page or notebook below" in capsys.readouterr().err
+
+
+def test_crash_of_the_command_is_no_drift(capsys: pytest.CaptureFixture[str]) -> None:
+    def crash() -> int:
+        raise AttributeError("ours")
+
+    assert guarded(crash) == 2
+    assert "nothing is known: please report this" in capsys.readouterr().err
+
+
+def test_each_file_is_told_once(ran: Ran) -> None:
+    verified = [("verified", number) for number in (2, 3)]
+    assert ran.outcomes == {
+        "broken.ipynb": [("unreadable", 0)],
+        "empty.ipynb": [],
+        "everything.ipynb": [
+            *verified,
+            ("verified", 6),
+            ("verified", 7),
+            ("unchecked", 8),
+            ("drift", 9),
+        ],
+        "good.md": [("verified", 1)],
+        "lacking.ipynb": [("unreadable", 0)],
+        "latin.md": [("unreadable", 0)],
+        "list.ipynb": [("unreadable", 0)],
+        "old.ipynb": [("verified", 1)],
+        "prose.md": [],
+        "sub/own.ipynb": [("verified", 1), ("drift", 2)],
+        "unmarked.md": [("unreadable", 0)],
+    }
+    assert ran.status == 1
+
+
+def test_pictures_and_widgets_are_counted(ran: Ran) -> None:
+    (page,) = (p for p in json.loads(ran.stdout)["pages"] if "everything" in p["file"])
+    assert page["skipped"] == {"pictures": 1, "widgets": 1}
+    assert "1 picture not compared, 1 widget not compared" in json.loads(ran.stdout)["summary"]
+
+
+def test_json_has_stdout_to_itself(ran: Ran) -> None:
+    assert json.loads(ran.stdout)["status"] == 1
+    assert "[1/11] " in ran.stderr
+
+
+def test_annotations_name_places(ran: Ran) -> None:
+    (own,) = (x for x in ran.stderr.splitlines() if x.startswith("::error") and "own" in x)
+    file = str(ran.folder / "sub" / "own.ipynb")
+    assert own.startswith(f"::error file={file},line=1,title=drift::{file}:cell 2 (line 2): drift")
+    assert "%0A" in own
+
+
+def test_junit_agrees(ran: Ran) -> None:
+    root = ET.fromstring((ran.folder / "j.xml").read_bytes())  # noqa: S314 - ours
+    suite = next(s for s in root if s.get("name", "").endswith("own.ipynb"))
+    assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == ("2", "1", "0")
+    failure = suite.find("testcase/failure")
+    assert failure is not None
+    assert f"{ran.folder / 'sub' / 'own.ipynb'}:cell 2 (line 2): drift:" in (failure.text or "")
+
+
+# Options, without a kernel ------------------------------------------------------------
+
+SAME = compare("good 0.5", "good 0.5")
+DRIFTED = Outcome(
+    Kind.DRIFT,
+    9,
+    cell=1,
+    cell_line=7,
+    body_line=10,
+    documented="0.5",
+    executed="0.6",
+    verdict=compare("0.5", "0.6"),
+)
+VERIFIED = Outcome(Kind.VERIFIED, 9, cell=1, cell_line=7, verdict=SAME)
+
+
+@pytest.fixture
+def page(tmp_path: Path) -> Path:
+    path = tmp_path / "page.md"
+    path.write_text(GOOD, "utf-8")
+    return path
+
+
+@pytest.fixture
+def pretend(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Return what makes pages come out as they should, without being run."""
+
+    def make(*outcomes: Outcome) -> list[Any]:
+        given: list[Any] = []
+
+        def verify(*_: Any, file: str, settings: Any, **__: Any) -> tuple[PageResult, Execution]:
+            given.append(settings)
+            found = PageResult(
+                file, outcomes, 1, settings.policy or Policy.EXACT, {"python": "3.11"}
+            )
+            return found, Execution()
+
+        monkeypatch.setattr(command, "verify", verify)
+        return given
+
+    return make
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "status"),
+    [
+        ([VERIFIED], 0),
+        ([VERIFIED, DRIFTED], 1),
+        ([VERIFIED, Outcome(Kind.TIMEOUT, 1)], 2),
+        ([DRIFTED, Outcome(Kind.TIMEOUT, 1)], 1),
+        ([VERIFIED, Outcome(Kind.COULD_NOT_CHECK, 1)], 2),
+        ([Outcome(Kind.UNCHECKED, 1)], 2),
+        ([], 2),
+    ],
+)
+def test_exit_status(outcomes: list[Outcome], status: int, page: Path, pretend: Any) -> None:
+    pretend(*outcomes)
+    assert command.main([str(page)]) == status
+
+
+def test_quiet_and_verbose(page: Path, pretend: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    pretend(DRIFTED, VERIFIED)
+    last = "1 output drifted, 1 output verified on 1 page (python 3.11, exact)\n"
+    command.main([str(page), "-q"])
+    assert capsys.readouterr().out == last
+    command.main([str(page)])
+    told = capsys.readouterr().out
+    assert told.startswith(f"{page}:9: drift in cell 1 (line 7):")
+    assert told.endswith(last)
+    assert ": verified" not in told
+    command.main([str(page), "--verbose"])
+    assert ": verified" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("option", "variable", "colored"),
+    [
+        ("auto", "", False),
+        ("always", "", True),
+        ("always", "NO_COLOR", True),
+        ("never", "FORCE_COLOR", False),
+        ("auto", "FORCE_COLOR", True),
+        ("auto", "NO_COLOR", False),
+    ],
+)
+def test_color(  # noqa: PLR0917, PLR0913 - columns and fixtures
+    option: str,
+    variable: str,
+    colored: bool,  # noqa: FBT001 - a column
+    page: Path,
+    pretend: Any,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pretend(DRIFTED)
+    if variable:
+        monkeypatch.setenv(variable, "1")
+    command.main([str(page), "--color", option])
+    assert ("\x1b[" in capsys.readouterr().out) is colored
+
+
+@pytest.mark.parametrize(
+    ("arguments", "variable", "policy"),
+    [
+        ([], "", None),
+        (["--policy", "exact"], "", Policy.EXACT),
+        (["--policy", "portable"], "", Policy.PORTABLE),
+        (["--policy", "exact"], "portable", Policy.EXACT),
+        (["--policy", "auto"], "portable", None),
+        ([], "portable", Policy.PORTABLE),
+        (["--structure"], "exact", Policy.STRUCTURE),
+    ],
+)
+def test_policy(  # noqa: PLR0917, PLR0913 - columns and fixtures
+    arguments: list[str],
+    variable: str,
+    policy: Policy | None,
+    page: Path,
+    pretend: Any,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    given = pretend(VERIFIED)
+    if variable:
+        monkeypatch.setenv("DRIFT_POLICY", variable)
+    command.main([str(page), *arguments])
+    assert [settings.policy for settings in given] == [policy]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "variables", "told"),
+    [
+        ([], {}, "required: PATH"),
+        (["no-such-file.md"], {}, "no file or folder no-such-file.md"),
+        (["page.md", "--policy", "loose"], {}, "--policy"),
+        (["page.md", "--policy", "structure"], {}, "--policy"),
+        (["page.md"], {"DRIFT_POLICY": "loose"}, "DRIFT_POLICY must be one of auto"),
+        (["page.md", "--timeout", "0"], {}, "expected a number of seconds, got '0'"),
+        (["page.md", "--timeout", "-1"], {}, "number of seconds"),
+        (["page.md", "--timeout", "soon"], {}, "number of seconds"),
+        (["page.md", "--structure"], {"CI": "true"}, "refused under CI"),
+        (["page.md"], {"CI": "1", "DRIFT_POLICY": "structure"}, "refused under CI"),
+        (["page.md", "--structure", "--update"], {}, "--update doesn't go with"),
+        (["page.md", "--update", "--json"], {}, "--update doesn't go with"),
+        (["page.md", "--junit", "no/such/folder.xml"], {}, "no folder for"),
+        (["page.md", "--color", "red"], {}, "--color"),
+    ],
+)
+def test_bad_use(  # noqa: PLR0917, PLR0913 - columns and fixtures
+    arguments: list[str],
+    variables: dict[str, str],
+    told: str,
+    page: Path,
+    pretend: Any,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    given = pretend(VERIFIED)
+    monkeypatch.chdir(page.parent)
+    for name, text in variables.items():
+        monkeypatch.setenv(name, text)
+    with pytest.raises(SystemExit) as ended:
+        command.main(arguments)
+    assert (ended.value.code, given) == (2, [])
+    assert told in capsys.readouterr().err
+
+
+def test_structure_is_not_verified(
+    page: Path, pretend: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pretend(VERIFIED)
+    junit = page.parent / "junit.xml"
+    assert command.main([str(page), "--structure", "--junit", str(junit)]) == 2
+    assert capsys.readouterr().out.startswith("NOT VERIFIED: ")
+    root = ET.fromstring(junit.read_bytes())  # noqa: S314 - ours
+    assert root[0].get("skipped") == "1"
+    assert command.main([str(page), "--structure", "--json"]) == 2
+    counts = json.loads(capsys.readouterr().out)["counts"]
+    assert (counts["verified"], counts["structural"]) == (0, 1)
+
+
+def test_a_file_is_checked_once(page: Path, pretend: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    given = pretend(VERIFIED)
+    monkeypatch.chdir(page.parent)
+    assert command.main([".", "page.md", "./page.md", "--timeout", "7"]) == 0
+    assert [settings.timeout for settings in given] == [7]
+
+
+def test_reference_that_cannot_be_read(
+    page: Path, pretend: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given = pretend(VERIFIED)
+    (page.parent / "pyproject.toml").write_text("[tool.sphinx-drift]\nreference = 3\n")
+    assert command.main([str(page)]) == 2
+    assert "must hold names and texts" in capsys.readouterr().out
+    assert given == []
+
+
+def test_nothing_to_check_is_a_failure(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    (tmp_path / "page.md").write_text("# Prose\n")
+    assert command.main([str(tmp_path), "--junit", str(tmp_path / "j.xml")]) == 2
+    assert "nothing was checked" in capsys.readouterr().out
+    root = ET.fromstring((tmp_path / "j.xml").read_bytes())  # noqa: S314 - ours
+    assert [suite.get("errors") for suite in root] == ["0", "1"]
+
+
+def test_kernel_interrupt_is_told(
+    page: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def verify(*_: Any, **__: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(command, "verify", verify)
+    assert command.main([str(page), "--json"]) == 130
+    assert capsys.readouterr().out == ""
+
+
+# With kernels -------------------------------------------------------------------------
+
+
+def test_twice_names_what_does_not_repeat(page: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    draw = "\n```{code-cell} ipython3\nimport random\nprint(f'a{random.random()}')\n```\n"
+    known = "```{expected-output}\n:unchecked: a draw\n```\n"
+    page.write_text(GOOD + draw + known + draw + "```{expected-output}\na number\n```\n", "utf-8")
+    assert command.main([str(page), "--twice"]) == 1
+    told = capsys.readouterr().out
+    assert "unrepeatable in cell 3" in told
+    assert "unrepeatable in cell 2" not in told
+
+
+def test_twice_orders_sets_otherwise(
+    page: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONHASHSEED", "0")
+    sets = "\n```{code-cell} ipython3\nprint(*{'one', 'two', 'three', 'four', 'five'})\n```\n"
+    page.write_text(GOOD + sets + "```{expected-output}\nwords\n```\n", "utf-8")
+    assert command.main([str(page), "--twice"]) == 1
+    assert "unrepeatable in cell 2" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("cells", "seed"),
+    [
+        (["import torch\nx = {'a': [1]}", "print(x)"], None),
+        (["x = 1", "y = {1, 2}"], "1"),
+        (["y = {a for a in x}"], "1"),
+        (["list(set(words))"], "1"),
+        (["%time hash('a')"], "1"),
+        (["sorted(set(words)), len(set(words))"], None),
+        (["sorted(set(words), key=len)"], "1"),
+        (["sorted(set(words)), set(words)"], "1"),
+        (["sorted(set(set(words)))"], "1"),
+        (["sorted(hash(words))"], "1"),
+    ],
+    ids=[
+        *("none", "set", "comprehension", "call", "magic"),
+        *("in order", "by a key", "and once not", "of a set", "of a hash"),
+    ],
+)
+def test_another_hash_seed_where_it_may_matter(
+    cells: list[str], seed: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("PYTHONHASHSEED", raising=False)
+    _, second = planned(Path(), Settings(twice=True), cells)
+    assert second.hash_seed == seed
+    monkeypatch.setenv("PYTHONHASHSEED", "1")
+    _, second = planned(Path(), Settings(twice=True), cells)
+    assert second.hash_seed != "1"
+
+
+def test_update_makes_the_check_green(
+    page: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lost = "\n```{code-cell} ipython3\nprint(0.5)\n```\n"
+    page.write_text(GOOD.replace("\ngood\n", "\nbad\n") + lost, "utf-8")
+    assert command.main([str(page), "--update", "--force"]) == 0
+    assert "-bad\n+good" in capsys.readouterr().out
+    assert page.read_text("utf-8") == GOOD + lost + "```{expected-output}\n0.5\n```\n"
+    assert command.main([str(page), "--update"]) == 0
+    assert "nothing to write" in capsys.readouterr().out
+
+
+def test_update_leaves_a_page_whose_cell_raised(
+    page: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = GOOD.replace("\ngood\n", "\nbad\n") + "\n```{code-cell} ipython3\n1 / 0\n```\n"
+    page.write_text(text, "utf-8")
+    assert command.main([str(page), "--update", "--force"]) == 2
+    assert "is left as it is: a cell raised" in capsys.readouterr().err
+    assert page.read_text("utf-8") == text
+
+
+def test_cell_that_never_ends(page: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    page.write_text(GOOD.replace('print("good")', "while True: pass"), "utf-8")
+    assert command.main([str(page), "--timeout", "1"]) == 2
+    assert "timeout in cell 1" in capsys.readouterr().out
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="its signals are others")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_interrupt_leaves_no_kernel(number: signal.Signals, page: Path) -> None:
+    code = 'import os, time\nopen("pid", "w").write(str(os.getpid()))\ntime.sleep(100)'
+    page.write_text(GOOD.replace('print("good")', code), "utf-8")
+    running = subprocess.Popen(
+        [sys.executable, "-m", "sphinx_drift", str(page), "--json"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(Path(command.__file__).parents[1])},
+    )
+    pid = page.parent / "pid"
+    deadline = time.monotonic() + 40
+    while not (pid.exists() and pid.read_text()) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    kernel = int(pid.read_text())
+    running.send_signal(number)
+    told = running.communicate(timeout=20)
+    assert (running.returncode, told[0]) == (130, "")
+    assert told[1].splitlines()[-1] == "interrupted; nothing is verified"
+    time.sleep(0.2)
+    with pytest.raises(ProcessLookupError):
+        os.kill(kernel, 0)

@@ -1,0 +1,328 @@
+"""Docstrings through the same comparison: a checker for any suite, a command for a package."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from sphinx_drift.compare.compare import Policy
+from sphinx_drift.compare.outcomes import Kind
+from sphinx_drift.doctests import Checker, check_module, check_text
+from sphinx_drift.doctests.__main__ import main
+from sphinx_drift.run_and_judge import Settings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import ModuleType
+
+EXACT = Settings(Policy.EXACT)
+RAISING = ">>> 1 / 0\nTraceback (most recent call last):\n    ...\n"
+PRINTING = RAISING.replace("1 / 0", "print(7) or 1 / 0")
+TELLING = """>>> print("Traceback (most recent call last):\\\\n  File\\\\nValueError: 7")\n"""
+IGNORING = RAISING.replace("0\n", "0  # doctest: +IGNORE_EXCEPTION_DETAIL\n", 1)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Return a folder that modules are imported from and forgotten."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.delenv("DRIFT_POLICY", raising=False)
+    known = set(sys.modules)
+    yield tmp_path
+    for name in set(sys.modules) - known:
+        if str(getattr(sys.modules[name], "__file__", "")).startswith(str(tmp_path)):
+            del sys.modules[name]
+
+
+def module(folder: Path, docstring: str, name: str = "examples_of_mine") -> ModuleType:
+    (folder / f"{name}.py").write_text(f'"""Examples.\n\n{docstring}\n"""\n', encoding="utf-8")
+    importlib.invalidate_caches()
+    return importlib.import_module(name)
+
+
+# The checker --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("want", "got", "same"),
+    [
+        ("tensor([0.3061, 0.8210])", "tensor([0.3061,\n        0.8210])", True),
+        ("a\n<BLANKLINE>\nb", "a\n\nb", True),
+        ("tensor([0.3061])", "tensor([0.3062])", False),
+        ("tensor([0.3061, ...])", "tensor([0.3061, 0.8210])", False),
+        ("0.821", "0.8210", False),
+        ("True", "1", False),
+        ("", "1", False),
+    ],
+)
+def test_checker(want: str, got: str, same: bool) -> None:  # noqa: FBT001 - a column
+    assert Checker().check_output(want + "\n", got + "\n", 0) is same
+
+
+FLOWING = doctest.NORMALIZE_WHITESPACE
+
+
+@pytest.mark.parametrize(
+    ("flags", "want", "got", "same"),
+    [
+        (doctest.ELLIPSIS, "[0.1, ..., 0.3]", "[0.1, 0.2,\n 0.3]", True),
+        (doctest.ELLIPSIS, "[0.1, ..., 0.3]", "[0.1, 0.2, 0.4]", False),
+        (doctest.ELLIPSIS, "<a at 0x...>", "<a at 0x7f00>", True),
+        (doctest.ELLIPSIS, "pi 3.14...", "pi 3.14159", True),
+        (doctest.ELLIPSIS, "pi 3.15...", "pi 3.14159", False),
+        (doctest.ELLIPSIS, "a\n...\nd", "a\nb\nc\nd", True),
+        (doctest.ELLIPSIS, "1...", "True", False),
+        (FLOWING, "a b\nc", "a   b c", True),
+        (FLOWING, "a b", "ab", False),
+        (FLOWING, "a 0.1", "a  0.2", False),
+        (FLOWING | doctest.ELLIPSIS, "a ... d", "a b\n  c\n  d", True),
+        (0, "a b", "a  b", False),
+        (doctest.DONT_ACCEPT_BLANKLINE, "<BLANKLINE>", "<BLANKLINE>", True),
+        (doctest.DONT_ACCEPT_BLANKLINE, "a\n<BLANKLINE>", "a\n\n", False),
+    ],
+)
+def test_option_flags_of_the_checker(want: str, got: str, flags: int, same: bool) -> None:  # noqa: FBT001 - a column
+    assert Checker().check_output(want + "\n", got + "\n", flags) is same
+    if flags & doctest.ELLIPSIS and "\n" not in got:  # in one line, the standard library is right
+        assert doctest.OutputChecker().check_output(want + "\n", got + "\n", flags | TRUE) is same
+
+
+TRUE = doctest.DONT_ACCEPT_TRUE_FOR_1
+
+
+def test_checker_serves_in_another_suite(capsys: pytest.CaptureFixture[str]) -> None:
+    text = ">>> print([0.25, 0.5])\n[0.25, 0.6]\n"
+    test = doctest.DocTestParser().get_doctest(text, {}, "mine", "mine.txt", 0)
+    runner = doctest.DocTestRunner(checker=Checker(), verbose=False)
+    assert runner.run(test).failed == 1
+    told = capsys.readouterr().out
+    assert "element [1], documented 0.6, executed 0.5" in told
+
+
+# Modules ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("example", "kinds"),
+    [
+        (">>> [0.25, 0.5]\n[0.25,\n 0.5]", [Kind.VERIFIED]),
+        (">>> [0.25, 0.5]\n[0.25, 0.6]", [Kind.DRIFT]),
+        (">>> x = 1\n>>> x\n1", [Kind.VERIFIED]),
+        (">>> print(1)", [Kind.UNDOCUMENTED]),
+        (">>> None\n1", [Kind.DRIFT]),
+        (">>> 1 / 0\n1", [Kind.RAISED]),
+        (">>> 1 / 0\n>>> 1\n1", [Kind.RAISED, Kind.VERIFIED]),
+        (f"{RAISING}ZeroDivisionError: division by zero", [Kind.VERIFIED]),
+        (f"{RAISING}ZeroDivisionError: division by one", [Kind.DRIFT]),
+        (f"{PRINTING}ZeroDivisionError: division by zero", [Kind.VERIFIED]),
+        (f"{PRINTING}ZeroDivisionError: division by one", [Kind.DRIFT]),
+        (f"{TELLING}Traceback (most recent call last):\n  ...\nValueError: 7", [Kind.DRIFT]),
+        (">>> object()\n<object object at 0x7f00>", [Kind.ADDRESS]),
+        (">>> 1\n1\n>>> 2  # doctest: +SKIP\n3", [Kind.VERIFIED, Kind.UNCHECKED]),
+        (IGNORING + "ZeroDivisionError: division by one", [Kind.VERIFIED]),
+        (IGNORING + "some.where.ZeroDivisionError", [Kind.VERIFIED]),
+        (IGNORING + "ValueError: division by zero", [Kind.DRIFT]),
+        (">>> [1, 2]  # doctest: +ELLIPSIS\n[1, ...]", [Kind.VERIFIED]),
+        (">>> object()  # doctest: +ELLIPSIS\n<object object at 0x...>", [Kind.VERIFIED]),
+        (">>> [1, 2]\n[1, ...]", [Kind.DRIFT]),
+        (">>> 'a  b'  # doctest: +NORMALIZE_WHITESPACE\n'a b'", [Kind.VERIFIED]),
+        (">>> import os\n>>> os._exit(0)\n>>> 1\n1", [Kind.RAISED, Kind.VERIFIED]),
+        (">>> from os import _exit\n>>> _exit(0)\n>>> 1\n1", [Kind.RAISED, Kind.VERIFIED]),
+        (">>> exit(0)\n>>> 1\n1", [Kind.RAISED, Kind.VERIFIED]),
+        (">>> import unittest\n>>> raise unittest.SkipTest('no')", [Kind.UNCHECKED]),
+        (">>> import pytest\n>>> pytest.skip('no')", [Kind.UNCHECKED]),
+        (">>> print('  a')\n  a", [Kind.VERIFIED]),
+        (">>> print('a')\n  a", [Kind.DRIFT]),
+    ],
+)
+def test_outcomes_of_an_example(example: str, kinds: list[Kind], folder: Path) -> None:
+    found = check_module(module(folder, example), EXACT)
+    assert [outcome.kind for outcome in found.outcomes] == kinds
+
+
+@pytest.mark.parametrize("flag", ["FAIL_FAST", "REPORT_ONLY_FIRST_FAILURE"])
+def test_no_flag_hides_what_comes_after_a_failure(flag: str, folder: Path) -> None:
+    kinds = [Kind.DRIFT, Kind.VERIFIED, Kind.DRIFT]
+    examples = ">>> 1{}\n2\n>>> 3\n3\n>>> 4{}\n5"
+    for_all = module(folder, examples.format("", ""), "flag_for_all")
+    found = check_module(for_all, EXACT, flags=doctest.OPTIONFLAGS_BY_NAME[flag])
+    assert [outcome.kind for outcome in found.outcomes] == kinds
+    option = f"  # doctest: +{flag}"
+    own = module(folder, examples.format(option, option), "flag_of_one")
+    assert [outcome.kind for outcome in check_module(own, EXACT).outcomes] == kinds
+
+
+def test_place_is_the_line_in_the_file(folder: Path) -> None:
+    found = check_module(module(folder, "Prose.\n\n>>> [0.25, 0.5]\n[0.25, 0.6]"), EXACT)
+    (outcome,) = found.outcomes
+    assert (found.file, outcome.line, outcome.body_line) == ("examples_of_mine.py", 5, 6)
+    (difference,) = outcome.verdict.differences
+    assert (difference.index, difference.documented, difference.executed) == ((1,), "0.6", "0.5")
+
+
+def test_rounding_is_judged_at_full_precision(folder: Path) -> None:
+    mine = module(folder, ">>> import torch\n>>> torch.tensor(155.92394)\ntensor(155.9240)")
+    (exact,) = check_module(mine, EXACT).outcomes
+    assert exact.kind is Kind.DRIFT
+    assert exact.rounding is not None
+    assert exact.rounding.same
+    (portable,) = check_module(mine, Settings(Policy.PORTABLE)).outcomes
+    assert portable.kind is Kind.VERIFIED
+    assert len(portable.verdict.accepted) == 1
+
+
+def test_skipped_examples_shift_nothing(folder: Path) -> None:
+    text = (
+        ">>> 1  # doctest: +SKIP\n2\n>>> import torch\n"
+        ">>> torch.tensor(155.92394)\ntensor(155.9240)\n>>> torch.tensor(0.5)\ntensor(0.5000)"
+    )
+    found = check_module(module(folder, text), Settings(Policy.PORTABLE))
+    assert [outcome.kind for outcome in found.outcomes].count(Kind.VERIFIED) == 2
+
+
+def test_full_precision_leaves_no_trace(folder: Path) -> None:
+    import torch  # noqa: PLC0415 - after the module that uses it
+
+    before = (torch.set_printoptions, torch.Tensor.__format__, str(torch.tensor(1 / 3)))
+    check_module(module(folder, ">>> import torch\n>>> torch.tensor(1 / 3)\ntensor(0.3334)"), EXACT)
+    assert (torch.set_printoptions, torch.Tensor.__format__, str(torch.tensor(1 / 3))) == before
+
+
+def test_text_files_are_checked(folder: Path) -> None:
+    path = folder / "README.md"
+    path.write_text("# Title\n\n>>> 0.5\n0.5\n\n>>> 0.25\n0.26\n", encoding="utf-8")
+    found = check_text(path, EXACT)
+    assert [(o.kind, o.line) for o in found.outcomes] == [(Kind.VERIFIED, 3), (Kind.DRIFT, 6)]
+
+
+# The command --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("example", "status", "last"),
+    [
+        (">>> 0.5\n0.5", 0, "1 example verified ("),
+        (">>> 0.5\n0.6", 1, "1 example drifted, 0 examples verified ("),
+        ("No example at all.", 2, "1 failure, 0 examples verified ("),
+        (">>> 1  # doctest: +SKIP\n2", 2, "nothing was checked"),
+    ],
+)
+def test_command_counts_and_fails_on_zero(
+    example: str, status: int, last: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    module(folder, example)
+    assert main(["examples_of_mine"]) == status
+    assert capsys.readouterr().out.splitlines()[-1].startswith(last)
+
+
+def test_structure_verifies_nothing(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module(folder, ">>> 0.5\n0.7")
+    monkeypatch.setenv("DRIFT_POLICY", "structure")
+    monkeypatch.delenv("CI", raising=False)
+    assert main(["examples_of_mine"]) == 2
+    monkeypatch.setenv("CI", "true")
+    with pytest.raises(SystemExit):
+        main(["examples_of_mine"])
+    assert "refused under CI" in capsys.readouterr().err
+
+
+def test_command_walks_a_package_and_names_the_place(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    package = folder / "mine"
+    package.mkdir()
+    (package / "__init__.py").write_text('""">>> 1\n1\n"""\n')
+    (package / "inner.py").write_text('"""\n>>> 2\n3\n"""\n')
+    assert main(["mine"]) == 1
+    told = capsys.readouterr().out
+    assert "mine/inner.py:2: drift" in told
+    assert "documented 3, executed 2" in told
+
+
+NEIGHBOURS = {
+    "a_right": '""">>> 1\n1\n"""\n',
+    "b_exits": '""">>> 1\n1\n"""\nimport sys\nsys.exit(0)\n',
+    "c_leaves": '""">>> 1\n1\n"""\nimport os\nos._exit(0)\n',
+    "d_lacks": '""">>> 1\n1\n"""\nimport no_such_module_of_mine\n',
+    "e_skipped": '""">>> 1\n1\n"""\nimport pytest\npytest.importorskip("no_such_module_of_mine")\n',
+    "f_malformed": (
+        '""">>> 1\n1\n"""\n\ndef f():\n    """Do.\n\n    >>> if 1:\n  ...   2\n    """\n'
+    ),
+    "g_killed": '"""\n>>> 1\n1\n>>> import os\n>>> os.kill(os.getpid(), 9)\n>>> 2\n2\n"""\n',
+    "h_hidden": (
+        '"""No example here."""\nclass Odd:\n    def __getattr__(self, name):\n'
+        "        raise KeyError(name)\n\nodd = Odd()\n\n"
+        'def f():\n    """\n    >>> 3\n    3\n    """\n'
+    ),
+    "i_silent": "raise SystemExit(0)  # no example, so not imported\n",
+    "j_talks": 'print("on import")\n""">>> print(5)\n6\n"""\n__doc__ = ">>> 5\\n6\\n"\n',
+}
+
+
+def test_each_module_is_alone(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    package = folder / "mine"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    for name, text in NEIGHBOURS.items():
+        (package / f"{name}.py").write_text(text)
+    assert main(["mine", "--json", "--junit", "junit.xml"]) == 1
+    report = json.loads(capfd.readouterr().out)
+    told = {
+        Path(file["file"]).stem: [(o["kind"], o["line"], o["message"]) for o in file["outcomes"]]
+        for file in report["files"]
+    }
+    good = ("verified", 1, "")
+    assert told["a_right"] == [good]
+    assert told["b_exits"] == [("unreadable", 1, "SystemExit: 0")]
+    assert [(kind, line) for kind, line, _ in told["c_leaves"]] == [("dead-kernel", 1)]
+    assert "ended with status 0 before" in told["c_leaves"][0][2]
+    assert told["d_lacks"][0][2].endswith("No module named 'no_such_module_of_mine'")
+    assert told["e_skipped"][0][0] == "unchecked"
+    assert ("unreadable", 8) in [(kind, line) for kind, line, _ in told["f_malformed"]]
+    assert good in told["f_malformed"]
+    assert [(kind, line) for kind, line, _ in told["g_killed"]] == [("dead-kernel", 5)]
+    assert "the rest was not run" in told["g_killed"][0][2]
+    assert ("verified", 10, "") in told["h_hidden"]
+    assert "i_silent" not in told
+    assert [kind for kind, _, _ in told["j_talks"]] == ["drift"]
+    root = ET.parse("junit.xml").getroot()  # noqa: S314 - ours
+    assert next(case.get("name") for case in root.iter("testcase")) == "example 1, line 1"
+    assert root.find(".//error[@message='the process ended in an example']") is not None
+
+
+def test_a_name_without_examples_is_a_failure_beside_others(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    module(folder, ">>> 1\n1", "has_one_of_mine")
+    module(folder, "None.", "has_none_of_mine")
+    assert main(["has_one_of_mine", "has_none_of_mine"]) == 2
+    told = capsys.readouterr().out
+    assert "has_none_of_mine:1: nothing-checked: there is no example" in told
+    assert "cell" not in told
+    assert "page" not in told
+
+
+def test_option_flags_of_the_command(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    module(folder, ">>> [1, 2]\n[1, ...]")
+    assert main(["examples_of_mine"]) == 1
+    assert main(["examples_of_mine", "-o", "ELLIPSIS"]) == 0
+    with pytest.raises(SystemExit):
+        main(["examples_of_mine", "-o", "LOOSE"])
+    assert "--option must be one of" in capsys.readouterr().err
+
+
+def test_command_refuses_what_it_cannot_import(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["no_such_package_of_mine"])
+    assert ended.value.code == 2
+    assert "no_such_package_of_mine" in capsys.readouterr().err

@@ -1,0 +1,430 @@
+"""From a page and what its cells printed to outcomes, without a kernel."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from nbformat import v4
+
+from sphinx_drift import check
+from sphinx_drift.compare.compare import Policy, Waiver
+from sphinx_drift.compare.outcomes import Kind, PageResult, Problem
+from sphinx_drift.judge import compare_runs, judge_page
+from sphinx_drift.run.results import Ending, Execution, Failure
+from sphinx_drift.run_and_judge import Settings, chosen_policy
+from sphinx_drift.source.printed_text import Stream
+from sphinx_drift.source.read_source import Cell, Expectation, Page, read_notebook
+
+if TYPE_CHECKING:
+    from nbformat import NotebookNode
+
+OK = [("stdout", "good\n")]
+
+
+def notebook(*cells: list[tuple[str, str]]) -> NotebookNode:
+    """Return a notebook whose cells have printed these streams."""
+    made = v4.new_notebook()
+    for outputs in cells:
+        cell = v4.new_code_cell("source")
+        for name, text in outputs:
+            if name == "error":
+                kind, _, message = text.partition(": ")
+                cell.outputs.append(v4.new_output("error", ename=kind, evalue=message))
+            else:
+                cell.outputs.append(v4.new_output("stream", name=name, text=text))
+        made.cells.append(cell)
+    return made
+
+
+def expecting(text: str, **options: object) -> Expectation:
+    return Expectation(text, 20, 21, **options)  # type: ignore[arg-type]
+
+
+def page_of(*cells: tuple[Expectation, ...], tags: frozenset[str] = frozenset()) -> Page:
+    return Page(
+        tuple(
+            Cell(place + 1, place, 10 + place, "source", tags=tags, expectations=found)
+            for place, found in enumerate(cells)
+        )
+    )
+
+
+def outcomes(
+    page: Page, made: NotebookNode, execution: Execution | None = None, **options: object
+) -> PageResult:
+    everything = Execution(frozenset(range(len(made.cells))))
+    return judge_page(page, made, execution or everything, file="page.md", **options)  # type: ignore[arg-type]
+
+
+def kinds(result: PageResult) -> list[Kind]:
+    return [outcome.kind for outcome in result.outcomes]
+
+
+@pytest.mark.parametrize(
+    ("expectations", "printed", "wanted"),
+    [
+        ([expecting("good")], OK, [Kind.VERIFIED]),
+        ([expecting("bad")], OK, [Kind.DRIFT]),
+        ([], OK, [Kind.UNDOCUMENTED]),
+        ([expecting("")], OK, [Kind.EMPTY]),
+        ([expecting("⋮")], OK, [Kind.EMPTY]),
+        ([expecting("⋮")], [("stdout", "⋮\n")], [Kind.VERIFIED]),
+        ([expecting("1\n⋮\n2")], [("stdout", "1\n⋮\n2\n")], [Kind.VERIFIED]),
+        ([expecting("good")], [], [Kind.NO_OUTPUT]),
+        ([expecting("", unchecked="timing")], [], [Kind.NO_OUTPUT]),
+        ([expecting("", unchecked="timing")], OK, [Kind.UNCHECKED, Kind.NOTHING_CHECKED]),
+        ([], [], [Kind.NOTHING_CHECKED]),
+        ([expecting("good", stream=Stream.STDOUT)], OK, [Kind.VERIFIED]),
+        ([expecting("good", stream=Stream.MAIN)], OK, [Kind.VERIFIED]),
+        ([expecting("good", stream=Stream.STDERR)], OK, [Kind.NO_OUTPUT, Kind.UNDOCUMENTED]),
+        (
+            [expecting("good", stream=Stream.STDOUT)],
+            [*OK, ("stderr", "warning")],
+            [Kind.VERIFIED, Kind.UNDOCUMENTED],
+        ),
+        ([expecting("good")], [*OK, ("stderr", "warning")], [Kind.DRIFT]),
+        ([], [("error", "E: m")], [Kind.RAISED]),
+        ([expecting("E: m", raises="E")], [("error", "E: m")], [Kind.VERIFIED]),
+        ([expecting("E: n", raises="E")], [("error", "E: m")], [Kind.DRIFT]),
+        ([expecting("E: m", raises="F")], [("error", "E: m")], [Kind.NOT_RAISED]),
+        ([expecting("good", raises="E")], OK, [Kind.NOT_RAISED]),
+        ([expecting("", raises="E")], [("error", "E: m")], [Kind.EMPTY]),
+        (
+            [expecting("<f at 0x7f19f0>")],
+            [("stdout", "<f at 0x7f19f0>")],
+            [Kind.ADDRESS, Kind.VERIFIED],
+        ),
+        (
+            [expecting("", unchecked="an address")],
+            [("stdout", "<f at 0x7f19f0>")],
+            [Kind.UNCHECKED, Kind.NOTHING_CHECKED],
+        ),
+    ],
+)
+def test_outcomes_of_a_cell(
+    expectations: list[Expectation], printed: list[tuple[str, str]], wanted: list[Kind]
+) -> None:
+    assert kinds(outcomes(page_of(tuple(expectations)), notebook(printed))) == wanted
+
+
+@pytest.mark.parametrize(
+    ("text", "policy", "wanted"),
+    [
+        ("[0.1, 0.3]", Policy.EXACT, Kind.VERIFIED),
+        ("[0.1, 0.2]", Policy.EXACT, Kind.WAIVER),
+        ("[0.1, 0.2]", Policy.PORTABLE, Kind.VERIFIED),
+        ("[0.1, 0.4]", Policy.EXACT, Kind.DRIFT),
+        ("[0.1, 0.4]", Policy.PORTABLE, Kind.DRIFT),
+    ],
+)
+def test_waivers(text: str, policy: Policy, wanted: Kind) -> None:
+    waived = expecting("[0.1, 0.2]", waivers=(Waiver("0.2", "0.3", "known"),))
+    result = outcomes(page_of((waived,)), notebook([("stdout", text)]), policy=policy)
+    assert kinds(result) == [wanted]
+
+
+@pytest.mark.parametrize("policy", list(Policy))
+def test_waiver_that_matches_nothing_fails_everywhere(policy: Policy) -> None:
+    waived = expecting("[0.1, 0.2]", waivers=(Waiver("0.7", "0.8", "gone"),))
+    made = notebook([("stdout", "[0.1, 0.2]")])
+    assert kinds(outcomes(page_of((waived,)), made, policy=policy)) == [Kind.WAIVER]
+
+
+def test_cells_after_the_one_that_stopped_were_not_run() -> None:
+    page = page_of((expecting("good"),), (), (expecting("good"),), ())
+    execution = Execution(frozenset({0}), Failure(Ending.RAISED, 1, "E: m"))
+    result = outcomes(page, notebook(OK, [], [], []), execution)
+    assert kinds(result) == [Kind.VERIFIED, Kind.RAISED, Kind.NOT_EXECUTED, Kind.NOT_EXECUTED]
+    assert [outcome.line for outcome in result.outcomes] == [20, 11, 20, 13]
+
+
+def test_page_whose_kernel_did_not_start_says_why_at_each_cell() -> None:
+    execution = Execution(failure=Failure(Ending.DEAD_KERNEL, -1, "no kernel: why"))
+    result = outcomes(page_of((expecting("good"),)), notebook([]), execution)
+    assert [(o.kind, o.message) for o in result.outcomes] == [(Kind.NOT_EXECUTED, "no kernel: why")]
+
+
+def test_failure_after_the_last_cell_is_no_pass() -> None:
+    execution = Execution(frozenset({0}), Failure(Ending.DEAD_KERNEL, -1, "no answer"))
+    result = outcomes(page_of((expecting("good"),)), notebook(OK), execution)
+    assert kinds(result) == [Kind.VERIFIED, Kind.COULD_NOT_CHECK]
+    assert result.outcomes[-1].message == "no answer"
+
+
+def test_skipped_cell_is_counted_and_its_expectation_fails() -> None:
+    skipped = frozenset({"skip-execution"})
+    alone = outcomes(page_of((), tags=skipped), notebook([]))
+    assert kinds(alone) == [Kind.NOT_EXECUTED]
+    documented = outcomes(page_of((expecting("good"),), tags=skipped), notebook([]))
+    assert kinds(documented) == [Kind.NOT_EXECUTED]
+    reason = replace(expecting("good"), unchecked="needs a cluster")
+    explained = outcomes(page_of((reason,), tags=skipped), notebook([]))
+    assert kinds(explained) == [Kind.UNCHECKED, Kind.NOTHING_CHECKED]
+
+
+def test_problems_of_a_page_are_outcomes() -> None:
+    page = Page(problems=(Problem(Kind.NO_CELL, 7, text="lost"),))
+    result = outcomes(page, notebook())
+    assert [(o.kind, o.line, o.documented) for o in result.outcomes] == [(Kind.NO_CELL, 7, "lost")]
+    assert result.failed
+
+
+def test_error_in_the_comparison_is_no_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise RuntimeError("a defect")
+
+    monkeypatch.setattr(check, "compare", broken)
+    result = outcomes(page_of((expecting("good"),), (expecting("good"),)), notebook(OK, OK))
+    assert kinds(result) == [Kind.COULD_NOT_CHECK, Kind.COULD_NOT_CHECK]
+    assert "RuntimeError: a defect" in result.outcomes[0].message
+    assert result.failed
+
+
+def test_every_kind_but_two_fails() -> None:
+    assert [kind for kind in Kind if not kind.fails] == [
+        Kind.VERIFIED,
+        Kind.UNCHECKED,
+        Kind.NOT_COMPARED,
+    ]
+    assert all(kind.remedy for kind in Kind if kind.fails)
+    assert len({kind.label for kind in Kind}) == len(Kind)
+
+
+# Runs that don't repeat ---------------------------------------------------------------
+
+
+def test_what_holds_on_the_reference_alone_is_compared_there_exactly() -> None:
+    page = page_of((expecting("0.5", reference_only="a draw"),), (expecting("good"),))
+    same, other = notebook([("stdout", "0.5")], OK), notebook([("stdout", "0.6")], OK)
+    for policy in (Policy.EXACT, Policy.PORTABLE):
+        (found, _) = outcomes(page, same, policy=policy).outcomes
+        assert (found.kind, found.reference_only) == (Kind.VERIFIED, "a draw")
+        assert kinds(outcomes(page, other, policy=policy)) == [Kind.DRIFT, Kind.VERIFIED]
+
+
+def test_what_holds_on_the_reference_alone_is_not_forgiven_as_rounding_there() -> None:
+    documented, printed, full = ("tensor(0.1234)", "tensor(0.1235)", "tensor(0.12345001)")
+    runs: dict[str, Any] = {"policy": Policy.PORTABLE, "precise": notebook([("stdout", full)])}
+    (plain,) = outcomes(
+        page_of((expecting(documented),)), notebook([("stdout", printed)]), **runs
+    ).outcomes
+    assert plain.kind is Kind.VERIFIED
+    only = page_of((expecting(documented, reference_only="a draw"),))
+    assert kinds(outcomes(only, notebook([("stdout", printed)]), **runs)) == [Kind.DRIFT]
+
+
+@pytest.mark.parametrize("printed", ["0.5", "0.6"])
+@pytest.mark.parametrize("policy", Policy)
+def test_what_holds_on_the_reference_alone_is_not_compared_elsewhere(
+    printed: str, policy: Policy
+) -> None:
+    page = page_of((expecting("0.5", reference_only="a draw"),), (expecting("good"),))
+    result = outcomes(page, notebook([("stdout", printed)], OK), policy=policy, away=True)
+    found = result.outcomes[0]
+    assert (found.kind, found.message) == (Kind.NOT_COMPARED, "a draw")
+    assert (found.documented, found.executed.strip()) == ("0.5", printed)
+    assert not result.failed
+
+
+def test_elsewhere_the_cell_must_still_print() -> None:
+    page = page_of((expecting("0.5", reference_only="a draw"),), (expecting("good"),))
+    result = outcomes(page, notebook([], OK), away=True)
+    assert kinds(result) == [Kind.NO_OUTPUT, Kind.VERIFIED]
+
+
+def test_elsewhere_a_page_of_nothing_else_checks_nothing() -> None:
+    page = page_of((expecting("0.5", reference_only="a draw"),))
+    result = outcomes(page, notebook([("stdout", "0.5")]), away=True)
+    assert kinds(result) == [Kind.NOT_COMPARED, Kind.NOTHING_CHECKED]
+
+
+def test_what_holds_on_the_reference_alone_must_repeat() -> None:
+    page = page_of((expecting("0.5", reference_only="a draw"),))
+    once, again = (notebook([("stdout", text)]) for text in ("0.5", "0.6"))
+    (found,) = compare_runs(page, once, again, Execution(frozenset({0})))
+    assert found.kind is Kind.UNREPEATABLE
+
+
+@pytest.mark.parametrize(
+    ("reference", "environment", "same"),
+    [
+        ({"torch": "2.13.0", "system": "Linux"}, {"torch": "2.13.0", "system": "Linux"}, True),
+        ({"torch": "2.13.0", "system": "Linux"}, {"torch": "2.13.0", "system": "Darwin"}, False),
+        ({"torch": "2.13.0"}, {"torch": "2.12.0"}, False),
+        ({"torch": "2.13.0"}, {"system": "Darwin"}, True),
+        (None, {"device": "cpu"}, True),
+        (None, {"device": "cuda:0"}, False),
+    ],
+)
+def test_the_reference_is_what_an_environment_is_held_against(
+    reference: dict[str, str] | None, environment: dict[str, str], *, same: bool
+) -> None:
+    for policy in (None, *Policy):
+        assert Settings(policy, reference).is_reference(environment) is same
+
+
+def test_runs_are_compared_but_for_what_is_unchecked() -> None:
+    page = page_of((), (), (expecting("", unchecked="timing"),))
+    first = notebook(OK, [("stdout", "[0.1, 0.2]")], [("stdout", "1 s")])
+    second = notebook(OK, [("stdout", "[0.1, 0.3]")], [("stdout", "2 s")])
+    (found,) = compare_runs(page, first, second, Execution(frozenset({0, 1, 2})))
+    assert (found.kind, found.cell) == (Kind.UNREPEATABLE, 2)
+    assert [(d.documented, d.executed) for d in found.verdict.differences] == [("0.2", "0.3")]
+
+
+def test_second_run_that_stops_is_told() -> None:
+    stopped = Execution(frozenset(), Failure(Ending.RAISED, 1, "E: m"))
+    made = notebook([], [])
+    (found,) = compare_runs(page_of((), ()), made, made, stopped)
+    assert (found.kind, found.cell) == (Kind.UNREPEATABLE, 2)
+    assert "E: m" in found.message
+
+
+# The policy ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("environment", "wanted"),
+    [
+        ({"torch": "2.13.0", "machine": "x86_64"}, Policy.EXACT),
+        ({"torch": "2.12.0", "machine": "x86_64"}, Policy.PORTABLE),
+        ({"torch": "2.13.0", "machine": "arm64"}, Policy.PORTABLE),
+        ({"machine": "x86_64"}, Policy.EXACT),
+    ],
+)
+def test_policy_follows_the_reference(environment: dict[str, str], wanted: Policy) -> None:
+    settings = Settings(reference={"torch": "2.13.0", "machine": "x86_64"})
+    assert settings.policy_on(environment) is wanted
+
+
+def test_policy_without_a_reference_is_exact() -> None:
+    assert Settings().policy_on({"torch": "2.2.0"}) is Policy.EXACT
+    assert Settings(Policy.STRUCTURE, {"torch": "1"}).policy_on({"torch": "2"}) is Policy.STRUCTURE
+
+
+def test_environment_variable_beats_configuration(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("DRIFT_POLICY", raising=False)
+    assert chosen_policy() is None
+    assert chosen_policy("exact") is Policy.EXACT
+    monkeypatch.setenv("DRIFT_POLICY", "portable")
+    assert chosen_policy("exact") is Policy.PORTABLE
+    monkeypatch.setenv("DRIFT_POLICY", "lax")
+    with pytest.raises(ValueError, match="DRIFT_POLICY must be one of auto, exact, portable"):
+        chosen_policy("exact")
+
+
+# Other forms ---------------------------------------------------------------------------
+
+
+def showing(**data: str) -> NotebookNode:
+    """Return a notebook whose cell shows a value in several forms."""
+    made = notebook([])
+    forms = {f"text/{name}": source for name, source in data.items()}
+    made.cells[0].outputs = [v4.new_output("display_data", data=forms)]
+    return made
+
+
+def test_html_that_does_not_repeat_is_named() -> None:
+    page = page_of((expecting("x"),))
+    first, second = (showing(plain="x", html=f"<b>{number}</b>") for number in (1, 2))
+    (outcome,) = compare_runs(page, first, second, Execution(frozenset({0})))
+    assert (outcome.kind, outcome.documented, outcome.executed) == (Kind.UNREPEATABLE, "1\n", "2\n")
+
+
+@pytest.mark.parametrize(
+    ("expectations", "wanted"),
+    [
+        ([expecting("x 1")], [Kind.VERIFIED, Kind.FORM]),
+        ([expecting("x 1"), expecting("x 2", stream=Stream.HTML)], [Kind.VERIFIED] * 2),
+        ([expecting("x 1"), expecting("x 3", stream=Stream.HTML)], [Kind.VERIFIED, Kind.DRIFT]),
+        (
+            [expecting("x 1"), expecting("", stream=Stream.HTML, unchecked="why")],
+            [Kind.VERIFIED, Kind.UNCHECKED],
+        ),
+        ([expecting("x 2", stream=Stream.HTML)], [Kind.VERIFIED, Kind.UNDOCUMENTED]),
+        ([expecting("x 1", unchecked="why")], [Kind.UNCHECKED, Kind.NOTHING_CHECKED]),
+        (
+            [expecting("x 1", stream=Stream.VALUE, unchecked="why")],
+            [Kind.UNCHECKED, Kind.NOTHING_CHECKED],
+        ),
+        ([], [Kind.UNDOCUMENTED]),
+    ],
+)
+def test_html_with_other_numbers_is_documented(
+    expectations: list[Expectation], wanted: list[Kind]
+) -> None:
+    result = outcomes(page_of(tuple(expectations)), showing(plain="x 1", html="<i>x</i> 2"))
+    assert kinds(result) == wanted
+
+
+def test_an_error_of_a_repr_is_told_as_itself() -> None:
+    page = page_of((expecting("A()"),))
+    made = notebook([("error", "ValueError: row 7")])
+    execution = Execution(failure=Failure(Ending.RAISED, 0, "NoneType: None"))
+    for result in (outcomes(page, made, execution), outcomes(page, made)):
+        assert kinds(result) == [Kind.RAISED]
+        assert result.outcomes[0].message.startswith("ValueError: row 7, raised when")
+
+
+# Notebooks as they stand -----------------------------------------------------------------
+
+
+def stored(text: str) -> NotebookNode:
+    return notebook([("stdout", text)])
+
+
+@pytest.mark.parametrize(
+    ("documented", "executed", "kinds"),
+    [
+        ("<A at 0x7f6b9486f0a0> 0.5", "<A at 0x7f19f000> 0.5", [Kind.VERIFIED]),
+        ("<A at 0x7f6b9486f0a0> 0.5", "<A at 0x7f19f000> 0.6", [Kind.DRIFT]),
+        ("<A at 0x7f6b9486f0a0> 0.5", "<B at 0x7f6b9486f0a0> 0.5", [Kind.DRIFT]),
+        ("the flag 0x7f", "the flag 0x7e", [Kind.DRIFT]),
+        ("jump at 0x10", "jump at 0x20", [Kind.DRIFT]),
+    ],
+)
+def test_addresses_that_a_notebook_stored_say_nothing(
+    documented: str, executed: str, kinds: list[Kind]
+) -> None:
+    page = read_notebook(stored(documented))
+    found = outcomes(page, stored(executed))
+    assert [outcome.kind for outcome in found.outcomes] == kinds
+
+
+def test_addresses_of_a_notebook_need_not_repeat() -> None:
+    first = stored("<A at 0x7f6b9486f0a0> 1")
+    page = read_notebook(first)
+    ran = Execution(frozenset({0}))
+    assert list(compare_runs(page, first, stored("<A at 0x7f19f000> 1"), ran)) == []
+    other = [o.kind for o in compare_runs(page, first, stored("<A at 0x7f19f000> 2"), ran)]
+    assert other == [Kind.UNREPEATABLE]
+
+
+VIEW = "application/vnd.jupyter.widget-view+json"
+STATE = "application/vnd.jupyter.widget-state+json"
+
+
+@pytest.mark.parametrize(
+    ("metadata", "notes"),
+    [
+        ({}, ("page.md, cell 1: a widget's state is not stored, only its text was compared",)),
+        ({"widgets": {STATE: {"state": {"7f": {}}}}}, ()),
+        (
+            {"widgets": None},
+            ("page.md, cell 1: a widget's state is not stored, only its text was compared",),
+        ),
+    ],
+)
+def test_a_widget_whose_state_is_not_stored_is_named(
+    metadata: dict[str, object], notes: tuple[str, ...]
+) -> None:
+    widget = {VIEW: {"model_id": "7f"}, "text/plain": "IntSlider(value=7)"}
+    made = stored("good\n")
+    made.metadata.update(metadata)
+    made.cells[0].outputs.append(v4.new_output("display_data", data=widget))
+    found = outcomes(read_notebook(made), made)
+    assert found.notes == notes
+    assert not found.failed
+    assert found.skipped == {"widgets": 1}

@@ -1,0 +1,222 @@
+"""Another project's docstrings, in its own pytest, through our comparison."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+import torch  # noqa: F401 - once for all: each run in this process forgets what it imported
+
+import sphinx_drift.pytest_plugin  # noqa: F401 - the same
+
+pytest_plugins = ["pytester"]
+
+PLUGIN = ("-p", "sphinx_drift.pytest_plugin")
+MODES = ("prepend", "append", "importlib")
+MODULE = '''\
+"""A module.
+
+>>> value = [0.25,  0.5]
+>>> value
+[0.25, 0.5]
+"""
+
+
+def right():
+    """>>> 1 + 1
+    2
+    """
+
+
+class Outer:
+    """Has a method."""
+
+    def method(self):
+        """Do it.
+
+        >>> [0.25, 0.5]
+        [0.25, 0.6]
+        """
+
+
+def left_out():
+    """
+    >>> 1  # doctest: +SKIP
+    2
+    """
+'''
+
+
+@pytest.fixture(autouse=True)
+def _alone(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("DRIFT_POLICY", raising=False)
+    # Hypothesis takes longer to import, in each run, than all the rest.
+    pytester.makeini("[pytest]\naddopts = -p no:hypothesispytest\n")
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_module(mode: str, pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(mine=MODULE)
+    result = pytester.runpytest(*PLUGIN, "--drift-doctests", f"--import-mode={mode}", "-v")
+    result.assert_outcomes(passed=2, failed=1, skipped=1)
+    result.stdout.fnmatch_lines(
+        [
+            "mine.py::mine::1 PASSED*",
+            "mine.py::right::10 PASSED*",
+            "mine.py::Outer.method::19 FAILED*",
+            "mine.py::left_out::27 SKIPPED*",
+            "*drift: Outer.method, line 19*",
+            "mine.py:21: drift in example 1: *",
+            "*documented 0.6, executed 0.5*",
+            "1 example drifted, 0 examples verified*",
+        ]
+    )
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_package(mode: str, pytester: pytest.Pytester) -> None:
+    inner = '"""\n>>> from mine.inner import number\n>>> number\n3\n"""\n\nfrom . import two\n\n'
+    pytester.mkpydir("mine")
+    package = pytester.path / "mine"
+    (package / "__init__.py").write_text('""">>> two\n2\n"""\n\ntwo = 2\n')
+    (package / "inner.py").write_text(inner + "number = two + 1\n")
+    (package / "__main__.py").write_text('""">>> 1\n2\n"""\nraise SystemExit(3)\n')
+    (package / "silent.py").write_text("raise RuntimeError\n")
+    pytester.syspathinsert()
+    result = pytester.runpytest(*PLUGIN, "--drift-doctests", f"--import-mode={mode}", "mine")
+    result.assert_outcomes(passed=2)
+
+
+def test_off_unless_asked_for(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(mine=MODULE, test_it=f'"""{">>> 1"}\n2\n"""\n\ndef test_it():\n    pass\n')
+    pytester.runpytest(*PLUGIN).assert_outcomes(passed=1)
+    pytester.runpytest(*PLUGIN, "--drift-doctests", "test_it.py").assert_outcomes(
+        passed=1, failed=1
+    )
+
+
+def test_selection(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(mine=MODULE)
+    for chosen in (["mine.py::right"], ["mine.py::right::10"], ["-k", "right"]):
+        result = pytester.runpytest(*PLUGIN, "--drift-doctests", *chosen)
+        assert result.parseoutcomes()["passed"] == 1
+        assert "failed" not in result.parseoutcomes()
+
+
+def test_text_file_that_is_named(pytester: pytest.Pytester) -> None:
+    (pytester.path / "README.md").write_text("```\n>>> 1\n1\n```\n\n```\n>>> 2\n3\n```\n")
+    pytester.runpytest(*PLUGIN, "--drift-doctests").assert_outcomes()
+    result = pytester.runpytest(*PLUGIN, "--drift-doctests", "README.md")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["README.md:7: drift*", "*documented 3, executed 2*"])
+
+
+def test_rounding_is_named(pytester: pytest.Pytester) -> None:
+    (pytester.path / "pyproject.toml").write_text("[tool.sphinx-drift.reference]\npython = '1'\n")
+    text = '"""\n>>> import torch\n>>> torch.tensor(155.92394)\ntensor(155.9240)\n"""\n'
+    pytester.makepyfile(mine=text)
+    run = (*PLUGIN, "--drift-doctests", "mine.py")
+    pytester.runpytest(*run).assert_outcomes(passed=1)  # portable, elsewhere
+    (pytester.path / "pyproject.toml").write_text("")
+    result = pytester.runpytest(*run)
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*rounding, not a mistake: portable accepts it*"])
+
+
+def test_module_that_cannot_be_imported(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(mine=MODULE + "\nimport no_such_module_of_mine\n")
+    result = pytester.runpytest(*PLUGIN, "--drift-doctests")
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["*No module named 'no_such_module_of_mine'*"])
+
+
+def test_module_that_exits(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(mine=MODULE + "\nraise SystemExit(0)\n", other='""">>> 1\n1\n"""\n')
+    result = pytester.runpytest(*PLUGIN, "--drift-doctests", "--continue-on-collection-errors")
+    result.assert_outcomes(errors=1, passed=1)
+    result.stdout.fnmatch_lines(["*the module can't be imported: SystemExit(0)*"])
+
+
+def test_example_that_ends_the_process(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(mine='"""\n>>> import os\n>>> os._exit(0)\n"""\n')
+    result = pytester.runpytest(*PLUGIN, "--drift-doctests")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*SystemExit: os._exit(0)*"])
+
+
+LEAVING = """\
+def leave():
+    _exit(0)
+"""
+
+
+@pytest.mark.parametrize(
+    ("conftest", "mine"),
+    [
+        ("", f'""">>> leave()"""\nfrom os import _exit\n{LEAVING}'),
+        ("", f'""">>> leave()"""\nfrom posix import _exit\n{LEAVING}'),
+        ("", '"""\n>>> from os import _exit\n>>> _exit(0)\n"""\n'),
+        (f"from os import _exit\n{LEAVING}", '""">>> leave()"""\nfrom conftest import leave\n'),
+    ],
+)
+def test_an_exit_that_was_imported_ends_nothing(
+    conftest: str, mine: str, pytester: pytest.Pytester
+) -> None:
+    """In a process of its own, which would end with status 0 and no word."""
+    pytester.makeconftest(conftest)
+    pytester.makepyfile(mine=mine)
+    result = pytester.runpytest_subprocess(*PLUGIN, "--drift-doctests", "mine.py")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*SystemExit: os._exit(0)*"])
+
+
+def test_malformed_docstring_hides_no_other(pytester: pytest.Pytester) -> None:
+    bad = 'def f():\n    """\n    >>> if 1:\n  ...   2\n    """\n'
+    pytester.makepyfile(mine=f'""">>> 1\n1\n"""\n\n{bad}')
+    result = pytester.runpytest(*PLUGIN, "--drift-doctests")
+    result.assert_outcomes(passed=1, failed=1)
+    result.stdout.fnmatch_lines(["mine.py:7: unreadable*", "*inconsistent leading whitespace*"])
+
+
+def test_reports(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(mine=MODULE)
+    files = ("--drift-json=drift.json", "--drift-junit=drift.xml")
+    pytester.runpytest(*PLUGIN, "--drift-doctests", *files)
+    report = json.loads((pytester.path / "drift.json").read_text())
+    assert report["status"] == 1
+    assert [(o["kind"], o["example"]) for file in report["files"] for o in file["outcomes"]] == [
+        ("verified", 2),
+        ("verified", 1),
+        ("drift", 1),
+        ("unchecked", 1),
+    ]
+    assert 'name="example 1, line 21"' in (pytester.path / "drift.xml").read_text()
+
+
+def test_option_flags_of_the_project(pytester: pytest.Pytester) -> None:
+    pytester.makeini(
+        "[pytest]\naddopts = -p no:hypothesispytest\ndoctest_optionflags = ELLIPSIS NUMBER\n"
+    )
+    pytester.makepyfile(mine='""">>> [1, 2]\n[1, ...]\n"""\n')
+    pytester.runpytest(*PLUGIN, "--drift-doctests").assert_outcomes(passed=1)
+
+
+def test_structure_is_skipped_and_refused_under_ci(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytester.makepyfile(mine='""">>> 0.5\n0.7\n"""\n')
+    monkeypatch.setenv("DRIFT_POLICY", "structure")
+    monkeypatch.delenv("CI", raising=False)
+    pytester.runpytest(*PLUGIN, "--drift-doctests", "mine.py").assert_outcomes(skipped=1)
+    monkeypatch.setenv("CI", "true")
+    result = pytester.runpytest(*PLUGIN, "--drift-doctests", "mine.py")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+
+
+def test_policy_that_there_is_not(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DRIFT_POLICY", "loose")
+    result = pytester.runpytest(*PLUGIN, "--drift-doctests")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*DRIFT_POLICY must be one of*"])
