@@ -2,7 +2,7 @@
 
 *exact* must catch every mutant, *portable* at least 97 % and all that are beyond its bound.
 Then every other form in which the outputs of well-known libraries are shown is altered.
-What *portable* lets through is listed in sphinx-drift/tests/portable-survivors.txt.
+What *portable* lets through is listed in sphinx-drift/tests/compare/portable-survivors.txt.
 
     python tools/mutation.py [--update] [--record]
 """
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from sphinx_drift.source.read_source import Page
 
 ROOT = Path(__file__).resolve().parent.parent
-SURVIVORS = ROOT / "sphinx-drift/tests/portable-survivors.txt"
+SURVIVORS = ROOT / "sphinx-drift/tests/compare/portable-survivors.txt"
 PORTABLE_SHARE = 0.97
 
 

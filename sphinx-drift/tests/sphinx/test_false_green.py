@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.slow
 
-PAGES = Path(__file__).parent / "pages"
+PAGES = Path(__file__).parents[1] / "pages"
 GOOD = FRONT + '```{code-cell} ipython3\nprint("good")\n```\n\n```{expected-output}\ngood\n```\n'
 BAD = GOOD.replace("\ngood\n", "\nbad\n")
 BESIDE = GOOD.replace('print("good")', "import beside\n\nprint(beside.TEXT)")

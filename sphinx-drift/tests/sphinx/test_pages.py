@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.slow
 
-PAGES = Path(__file__).parent / "pages"
+PAGES = Path(__file__).parents[1] / "pages"
 PASSING = sorted(p for p in (PAGES / "pass").rglob("*") if p.suffix in (".md", ".ipynb"))
 FAILING = sorted(p for p in (PAGES / "fail").rglob("*") if p.suffix in (".md", ".ipynb"))
 SLOW = ("timeout.md",)
