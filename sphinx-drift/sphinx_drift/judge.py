@@ -325,8 +325,9 @@ def _check_rest(cell: Cell, output: Printed, ignored: frozenset[Stream]) -> Iter
     rest = [part for part in output.parts if part not in covered]
     if rest:
         text = "".join(output.select(part) for part in rest)
-        names = " and ".join(part.value for part in rest)
-        yield _of(cell, Kind.UNDOCUMENTED, message=f"on {names}", executed=text)
+        names = tuple(part.value for part in rest)
+        message = f"on {' and '.join(names)}"
+        yield _of(cell, Kind.UNDOCUMENTED, message=message, streams=names, executed=text)
 
 
 def compare_runs(

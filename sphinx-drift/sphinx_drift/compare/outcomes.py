@@ -203,6 +203,8 @@ class Outcome:
     verdict: Verdict = field(default_factory=Verdict)
     rounding: Verdict | None = None
     """What *portable* makes of a drift that *exact* found."""
+    streams: tuple[str, ...] = ()
+    """What of a cell's output no expectation looks at."""
     reference_only: str = ""
     """Why what is documented holds on the reference environment alone, if it does."""
 

@@ -21,7 +21,7 @@ from sphinx_drift.compare.compare import ANYTHING, Policy, Verdict, compare
 from sphinx_drift.compare.outcomes import Kind, Outcome, PageResult
 from sphinx_drift.device import DEVICE_VARIABLE, computing_on
 from sphinx_drift.doctests.exits import exits_raised
-from sphinx_drift.report.text import render
+from sphinx_drift.report.text import entry
 from sphinx_drift.run.injected import describe, print_full_precision
 from sphinx_drift.run_and_judge import Settings
 from sphinx_drift.source.docstrings import find_docstrings, follows_quotes, without_fences
@@ -100,7 +100,7 @@ class Checker(doctest.OutputChecker):
         verdict = compare_example(example.want, got, optionflags)
         outcome = Outcome(Kind.DRIFT, 0, documented=documented, executed=got, verdict=verdict)
         page = PageResult("example", (outcome,), examples=True)
-        return render([page]).rpartition("\n\n")[0].partition("\n")[2] + "\n"
+        return entry(page, outcome).partition("\n")[2] + "\n"
 
 
 def _documented(want: str, flags: int) -> str:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import gc
 import io
+import logging
 import os
 import sys
 import sysconfig
 import time
 import traceback
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,11 +17,12 @@ from jinja2 import FileSystemBytecodeCache
 from sphinx.application import ENV_PICKLE_FILENAME
 from sphinx.util.console import nocolor
 from sphinx.util.docutils import docutils_namespace, patch_docutils
+from sphinx.util.logging import NAMESPACE
 
 from sphinx_drift.live.first_page import show_early
 from sphinx_drift.live.standby import Application, Read, state_of
 from sphinx_drift.live.warm_up import warm_up
-from sphinx_drift.report.text import render
+from sphinx_drift.report.text import closing_line, entry
 from sphinx_drift.run import fork_client
 from sphinx_drift.run.choice import chosen
 
@@ -113,30 +114,31 @@ def build(  # noqa: PLR0913, PLR0917 - what to build, and the two ways to who as
 
     results: list[PageResult] = []
     failures: list[dict[str, str]] = []
-    text = ""
+    last = ""
+    # The verdict of the build is told apart from what Sphinx warns of.
+    logging.getLogger(f"{NAMESPACE}.sphinx_drift.sphinx.verdict").disabled = True
     try:
         with patch_docutils(source), docutils_namespace():
             places = (source, source, output, doctrees)
             app = Application(*places, "html", status=None, warning=warned, wait=wait, rerun=rerun)
             begin(app)
-        results, text = _verdict(app)
+        results, last = _verdict(app)
         report |= {"runs": _runs(app), "is_complete": all(page.was_run for page in results)}
     except Exception:  # noqa: BLE001 - the author's own code is part of a build
         failures.append({"title": "The build stopped", "text": _traceback()})
     failures += [failure for page in results for failure in _drifts(page)]
-    failures += _warnings(warned.getvalue(), text)
+    failures += _warnings(warned.getvalue())
     return report | {
         "failures": failures,
-        "summary": text.rpartition("\n\n")[2],
+        "summary": last,
         "modules": others(before),
         "has_written": state_of(kept) != state,
     }
 
 
-def _warnings(log: str, text: str) -> list[dict[str, str]]:
-    """Return what Sphinx warns of, without the report that it logs."""
-    warnings = log.replace(f"ERROR: \n{text}\n", "" if text else "ERROR: \n\n").strip()
-    return [{"title": "Sphinx warns", "text": warnings}] if warnings else []
+def _warnings(log: str) -> list[dict[str, str]]:
+    """Return what Sphinx warns of."""
+    return [{"title": "Sphinx warns", "text": log.strip()}] if log.strip() else []
 
 
 def _remove_pages(
@@ -165,13 +167,13 @@ def _keep_templates(app: Sphinx) -> None:
 
 
 def _verdict(app: Sphinx) -> tuple[list[PageResult], str]:
-    """Return what came of each page, if the book is one that is verified, and the report."""
+    """Return what came of each page, if the book is one that is verified, and the summary."""
     if "sphinx_drift" not in app.extensions:
         return [], ""
     from sphinx_drift.sphinx.verdict import all_results_of  # noqa: PLC0415 - other books need none
 
     results = all_results_of(app.env)
-    return results, render(results)
+    return results, closing_line(results)
 
 
 def _known(app: Sphinx) -> dict[str, Any]:
@@ -204,7 +206,7 @@ def _drifts(page: PageResult) -> list[dict[str, str]]:
     return [
         {
             "title": f"{page.file}:{outcome.line}: {outcome.kind.label}",
-            "text": render([replace(page, outcomes=(outcome,))]).rpartition("\n\n")[0],
+            "text": entry(page, outcome),
         }
         for outcome in page.outcomes
         if outcome.kind.fails

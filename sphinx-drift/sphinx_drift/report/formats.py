@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
 from sphinx_drift.compare.compare import Policy
 from sphinx_drift.compare.outcomes import Kind
-from sphinx_drift.report.text import count, meaning_and_remedy, render, summary
+from sphinx_drift.report.text import count, entry, meaning_and_remedy, summary
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -138,7 +137,7 @@ def _case(suite: ET.Element, page: PageResult, outcome: Outcome) -> None:
         tag = "error" if outcome.kind.unknown else "failure"
         meaning, _ = meaning_and_remedy(page, outcome.kind)
         told = ET.SubElement(case, tag, type=outcome.kind.label, message=meaning)
-        told.text = _printable(_alone(page, outcome))
+        told.text = _printable(entry(page, outcome))
     elif outcome.kind in (Kind.UNCHECKED, Kind.NOT_COMPARED):
         ET.SubElement(case, "skipped", message=outcome.message)
     elif page.policy is Policy.STRUCTURE:
@@ -148,11 +147,6 @@ def _case(suite: ET.Element, page: PageResult, outcome: Outcome) -> None:
 def _printable(text: str) -> str:
     """Drop the characters that XML can't hold."""
     return _NO_XML.sub("", text)
-
-
-def _alone(page: PageResult, outcome: Outcome) -> str:
-    """Return the report of one outcome, without the summary."""
-    return render([replace(page, outcomes=(outcome,))]).rpartition("\n\n")[0]
 
 
 def to_github(results: Sequence[PageResult]) -> Iterator[str]:
@@ -174,7 +168,7 @@ def _annotation(page: PageResult, outcome: Outcome) -> str:
 
     In a notebook the place is a cell, which a line of its file doesn't name.
     """
-    told = _alone(page, outcome)
+    told = entry(page, outcome)
     meaning, _ = meaning_and_remedy(page, outcome.kind)
     return told if page.stored else meaning + told.partition(meaning)[2]
 

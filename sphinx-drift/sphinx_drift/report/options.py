@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sphinx_drift.report.formats import to_github, to_json, to_junit
-from sphinx_drift.report.text import render, use_color
+from sphinx_drift.report.text import closing_line, render, use_color
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -53,8 +53,10 @@ def tell(
         print(to_json(results, noun=noun), end="")
         return
     color = use_color(sys.stdout) if options.color == "auto" else options.color == "always"
-    told = render(results, color=color, verbose=options.verbose, noun=noun)
-    print(told.rpartition("\n")[2] if options.quiet else told)
+    if options.quiet:
+        print(closing_line(results, color=color, noun=noun))
+    else:
+        print(render(results, color=color, verbose=options.verbose, noun=noun))
 
 
 def guarded(main: Callable[[], int]) -> int:

@@ -23,8 +23,11 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Counts",
+    "closing_line",
     "count",
     "describe_environment",
+    "entries",
+    "entry",
     "meaning_and_remedy",
     "render",
     "summary",
@@ -278,19 +281,44 @@ def render(
         noun: What was verified, for the summary.
 
     """
-    paint = _Paint(on=color)
+    parts = entries(results, color=color, verbose=verbose)
+    return "\n\n".join([*parts, closing_line(results, color=color, noun=noun)])
+
+
+def entries(
+    results: Iterable[PageResult], *, color: bool = False, verbose: bool = False
+) -> list[str]:
+    """Return what there is to say of single outputs and pages, a text for each.
+
+    Args:
+        results: What came of each page.
+        color: Whether to colour it for a terminal.
+        verbose: Whether to list what was verified too.
+
+    """
     results = [page for page in results if page.cells or page.outcomes]
-    blocks = [
-        "\n".join(_outcome(page, outcome, paint))
+    told = [
+        entry(page, outcome, color=color)
         for page in results
         for outcome in sorted(_gathered(page.outcomes), key=lambda outcome: outcome.line)
         if outcome.kind.fails or verbose or _noteworthy(outcome)
     ]
-    blocks += [note for page in results for note in page.notes]
-    failed = any(page.failed for page in results)
+    return told + [note for page in results for note in page.notes]
+
+
+def entry(page: PageResult, outcome: Outcome, *, color: bool = False) -> str:
+    """Return what there is to say of one outcome, in a few lines."""
+    return "\n".join(_outcome(page, outcome, _Paint(on=color)))
+
+
+def closing_line(
+    results: Iterable[PageResult], *, color: bool = False, noun: str = "output"
+) -> str:
+    """Return the summary, green if all is well and red if not."""
+    results = [page for page in results if page.cells or page.outcomes]
     last = summary(results, noun=noun)
-    blocks.append(paint(last, _RED if failed or last == "nothing was checked" else _GREEN))
-    return "\n\n".join(blocks)
+    bad = any(page.failed for page in results) or last == "nothing was checked"
+    return _Paint(on=color)(last, _RED if bad else _GREEN)
 
 
 def use_color(stream: TextIO) -> bool:

@@ -241,7 +241,7 @@ def update_page(
             edits += _body(lines, expectation, rows)
         elif outcome.kind is Kind.UNDOCUMENTED:
             cell = page.cells[outcome.cell - 1]
-            missing = _missing(cell, executed, outcome.message)
+            missing = _missing(cell, executed, outcome.streams)
             added[cell.number] = [text for _, text in missing]
             same &= all(compare(text, text).same for _, text in missing)
             end = cell.expectations[-1].end_line + 1 if cell.expectations else cell.end_line
@@ -292,10 +292,9 @@ def _fence(stream: Stream, text: str) -> list[str]:
     return [f"{ticks}{{{DIRECTIVE}}}", *head, *rows, ticks]
 
 
-def _missing(cell: Cell, executed: NotebookNode, told: str) -> list[tuple[Stream, str]]:
+def _missing(cell: Cell, executed: NotebookNode, names: Sequence[str]) -> list[tuple[Stream, str]]:
     """Return what a cell printed that no expectation of it looks at."""
     output = printed(executed.cells[cell.index].outputs)
-    names = told.removeprefix("on ").split(" and ")
     streams = [Stream(name) for name in names] if cell.expectations else [Stream.ALL]
     return [(stream, output.select(stream)) for stream in streams]
 

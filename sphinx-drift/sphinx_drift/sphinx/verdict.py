@@ -13,7 +13,7 @@ from sphinx.util import logging
 from sphinx.util.console import colorize
 
 from sphinx_drift.report.formats import exit_status, to_github, to_json
-from sphinx_drift.report.text import render, use_color
+from sphinx_drift.report.text import closing_line, entries, render, use_color
 from sphinx_drift.run.choice import RUNNER_VARIABLE, chosen
 from sphinx_drift.sphinx.builder import DriftBuilder
 from sphinx_drift.sphinx.builds import build_of
@@ -82,15 +82,13 @@ def report_results(app: Sphinx, exception: Exception | None) -> None:
         sys.stdout.writelines(f"{line}\n" for line in to_github(results))
     # Sphinx colours under CI too; a report is coloured for a terminal, if Sphinx may colour.
     colored = use_color(sys.stderr) and colorize("bold", "") != ""
-    told = render(results, color=colored)
     if exit_status(results):
         app.statuscode = 1
-        _LOGGER.error("%s", f"\n{told}")
+        _LOGGER.error("%s", f"\n{render(results, color=colored)}")
         return
-    forgiven, _, last = told.rpartition("\n\n")
-    if forgiven:
-        _LOGGER.info("%s", forgiven)
+    if forgiven := entries(results, color=colored):
+        _LOGGER.info("%s", "\n\n".join(forgiven))
     # The builder's closing words come after every extension's: the summary ends them.
-    last = last.replace("%", "%%")
+    last = closing_line(results, color=colored).replace("%", "%%")
     epilog = f"{app.builder.epilog}\n\n{last}" if app.builder.epilog else last
     app.builder.epilog = epilog  # type: ignore[misc]  # of this builder alone
