@@ -27,7 +27,7 @@ from record import write_table
 
 from sphinx_drift import floats
 from sphinx_drift.compare.compare import Policy, Verdict, compare
-from sphinx_drift.run.injected import describe
+from sphinx_drift.run.injected import report_environment
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -92,10 +92,10 @@ def main() -> None:
     if options.record:
         columns = ["units", "outputs accepted", "altered digits caught"]
         path = ROOT / "docs/_data/bounds.json"
-        write_table(path, "nox -s bounds", columns, rows, describe())
+        write_table(path, "nox -s bounds", columns, rows, report_environment())
         columns = ["units by one half", "how often", "refused of the other"]
         path = ROOT / "docs/_data/held-out.json"
-        write_table(path, "nox -s bounds", columns, held_out, describe())
+        write_table(path, "nox -s bounds", columns, held_out, report_environment())
 
 
 def _least(accepting: Sequence[int]) -> list[int]:

@@ -84,7 +84,7 @@ def left(scratch: Path, sockets: set[str]) -> str:
                 os.kill(pid, signal.SIGKILL)
             return "left a process"
         time.sleep(0.01)
-    while helper_sockets() - sockets:
+    while server_sockets() - sockets:
         if time.monotonic() > end:
             return "left a socket"
         time.sleep(0.1)  # another build's own, closed while it was looked at, say
@@ -108,8 +108,8 @@ def processes() -> list[int]:
     return found
 
 
-def helper_sockets() -> set[str]:
-    """Return the sockets of helpers, but for those of builds that are not ours."""
+def server_sockets() -> set[str]:
+    """Return the sockets of fork servers, but for those of builds that are not ours."""
     lines = Path("/proc/net/unix").read_text("utf-8").splitlines()
     there = {line.split()[6] for line in lines if "@selfattn-" in line}
     ours = set(map(str, processes()))
@@ -136,7 +136,7 @@ def main() -> int:
         book.mkdir()
         scratch.mkdir()
         write_book(book)
-        sockets = helper_sockets()
+        sockets = server_sockets()
         for number in range(options.builds):
             wrong = build(book, Path(place, f"out-{number % 2}"), scratch, options.limit)
             for each in {wrong, left(scratch, sockets)} - {""}:

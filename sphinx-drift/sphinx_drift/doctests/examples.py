@@ -22,7 +22,7 @@ from sphinx_drift.compare.outcomes import Kind, Outcome, PageResult
 from sphinx_drift.device import DEVICE_VARIABLE, computing_on
 from sphinx_drift.doctests.exits import exits_raised
 from sphinx_drift.report.text import entry
-from sphinx_drift.run.injected import describe, print_full_precision
+from sphinx_drift.run.injected import print_full_precision, report_environment
 from sphinx_drift.run_and_judge import Settings
 from sphinx_drift.source.docstrings import find_docstrings, follows_quotes, without_fences
 from sphinx_drift.source.printed_text import address
@@ -400,7 +400,7 @@ def check_examples(
             for outcome in _run(test, settings, flags, note):
                 note(outcome)
                 outcomes.append(outcome)
-        environment = describe()
+        environment = report_environment()
     return PageResult(
         file,
         tuple(outcomes),
@@ -421,7 +421,7 @@ def _run(
 ) -> list[Outcome]:
     """Run one docstring; once more at full precision if a float's text differs."""
     first = _record(test, flags, note)
-    policy = settings.policy_on(describe())
+    policy = settings.policy_on(report_environment())
     if policy is Policy.STRUCTURE:
         return [_judge(o, test, flags, policy, None) for o in first.outcomes]
     drifts = [o for o in first.outcomes if o.kind is Kind.DRIFT]

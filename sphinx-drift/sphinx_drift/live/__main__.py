@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-# What the helper processes run: a change in it needs new ones.
-HELPERS = [Path(str(module.__file__)).parent for module in (live, run)]
+# What the build server and the fork server run: a change in it needs new ones.
+OF_SERVERS = [Path(str(module.__file__)).parent for module in (live, run)]
 
 
 def main(words: Sequence[str] | None = None) -> int:
     """Build, serve, and build again after each save, until Ctrl-C."""
     given = _arguments(words)
-    if not fork_client.possible():
+    if not fork_client.can_fork():
         print("sphinx_drift.live forks its builds, which needs Linux 5.3 or later", file=sys.stderr)
         return 2
     if not (given.source / "conf.py").is_file():
@@ -64,12 +64,12 @@ def _serve(session: Session, places: list[Path]) -> None:
             if later is not None:
                 shown = later["failures"] == report["failures"]
                 _print([] if shown else later["failures"], later, "all pages", begun)
-        if any(Path(name).parent in HELPERS for name in changed):
+        if any(Path(name).parent in OF_SERVERS for name in changed):
             session.renew()
 
 
 def _print(failures: list[dict[str, str]], report: dict[str, Any], what: str, begun: float) -> None:
-    """Say in the terminal what browsers are told."""
+    """Print what browsers are sent."""
     for failure in failures:
         print(f"{failure['title']}\n{failure['text']}\n")
     seconds = time.perf_counter() - begun

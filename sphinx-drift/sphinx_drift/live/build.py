@@ -19,7 +19,7 @@ from sphinx.util.console import nocolor
 from sphinx.util.docutils import docutils_namespace, patch_docutils
 from sphinx.util.logging import NAMESPACE
 
-from sphinx_drift.live.first_page import show_early
+from sphinx_drift.live.first_page import show_first
 from sphinx_drift.live.standby import Application, Read, state_of
 from sphinx_drift.live.warm_up import warm_up
 from sphinx_drift.report.text import closing_line, entry
@@ -34,93 +34,95 @@ if TYPE_CHECKING:
 
     from sphinx_drift.compare.outcomes import PageResult
 
-__all__ = ["build", "others"]
+__all__ = ["build", "imported_since"]
 
 
 def build(  # noqa: PLR0913, PLR0917 - what to build, and the two ways to who asks for it
     source: str,
     output: str,
     doctrees: str,
-    helper: str,
+    fork_server: str,
     rerun: str,
     before: Collection[str] = (),
     *,
-    word: Callable[[], list[str] | None] = lambda: None,
-    tell: Callable[[dict[str, Any]], None] = lambda _: None,
+    wait: Callable[[], list[str] | None] = lambda: None,
+    send: Callable[[dict[str, Any]], None] = lambda _: None,
 ) -> dict[str, Any]:
-    """Build a book as ``sphinx-build`` does, and say how it ended.
+    """Build a book as ``sphinx-build`` does, and return a report.
 
-    All is made ready first; then this waits for the word, which is the files that have changed
-    meanwhile. It tells whether what it has read still holds, and ends the process if it doesn't.
-    A build that runs every page waits for the word again before it writes anything: it may be
-    ended until then.
+    All is prepared first; then this waits until it is told which files have changed meanwhile. It
+    sends whether what it has read is still current, and ends the process if it isn't. A build that
+    runs every page waits once more before it writes anything: it may be ended until then.
 
     Args:
         source: The folder with ``conf.py`` and the pages.
         output: The folder for the pages in HTML.
         doctrees: The folder for what Sphinx keeps between builds.
-        helper: The address of the process that forks a child for each page.
+        fork_server: The address of the process that forks a child for each page.
         rerun: Which pages run: those that seem to have changed, and the others ``later``; or all of
             them ``always``, in the background.
         before: Names of modules that the process had imported when it was forked.
-        word: Waits for the word; it is none if nothing had been read before it was given.
-        tell: Called with what is known before the end.
+        wait: Waits, and returns the files that have changed; None if nothing had been read before.
+        send: Called with what is known before the end.
 
     Returns:
         ``failures``: what to show to the author, each with a title and a text;
         ``summary``: what was verified, in a line; ``modules``: what was imported of others;
-        ``begun``: when the word came; ``runs``: when each page last ran, if all can be run again
-        by another build; ``is_complete``: whether all have run in this one; ``has_written``:
-        whether what Sphinx keeps is another now.
+        ``begun``: when it was told to go on; ``runs``: when each page last ran, if all can be run
+        again by another build; ``is_complete``: whether all have run in this one;
+        ``has_written``: whether what Sphinx keeps has changed.
 
     """
     nocolor()
     gc.set_threshold(100_000, 50, 100)  # a build keeps nearly all that it makes
-    fork_client.adopt(helper)
+    fork_client.adopt(fork_server)
     warned = io.StringIO()
     read = Read()
     kept = Path(doctrees, ENV_PICKLE_FILENAME)
     report: dict[str, Any] = {"begun": time.time(), "is_complete": False}
     state = state_of(kept)
 
-    def wait(app: Sphinx) -> None:
+    def stand_by(app: Sphinx) -> None:
         nonlocal state
         _keep_templates(app)
         warm_up(app)
         read.note(_file_of(name) for name in sys.modules.keys() - set(before))
-        gc.freeze()
-        tell({"ready": True})
-        changed = word()
+        gc.freeze()  # the copy that shows the saved page first shares it
+        send({"is_ready": True})
+        changed = wait()
         report["begun"] = time.time()
         state = state_of(kept)
-        holds = read.holds()
+        is_current = read.is_current()
         if changed is not None:
-            holds = holds and _are_pages(app, changed)
-            tell({"holds": holds})
-            if not holds:
+            is_current = is_current and _are_pages(app, changed)
+            send({"is_current": is_current})
+            if not is_current:
                 os._exit(0)
 
-    def ask(*_: object) -> None:
-        tell({"writing": True})
-        word()
+    def announce_writing(*_: object) -> None:
+        send({"is_writing": True})
+        wait()
 
     def begin(app: Sphinx) -> None:
         app.connect("env-get-outdated", _remove_pages)
         if rerun == "always":
-            app.connect("env-before-read-docs", ask, priority=-sys.maxsize)
+            app.connect("env-before-read-docs", announce_writing, priority=-sys.maxsize)
         else:
-            show_early(app, lambda: tell({"early": True, **report, **_known(app)}))
+            show_first(app, lambda: send({"is_early": True, **report, **_known(app)}))
         app.build()
 
     results: list[PageResult] = []
     failures: list[dict[str, str]] = []
     last = ""
-    # The verdict of the build is told apart from what Sphinx warns of.
-    logging.getLogger(f"{NAMESPACE}.sphinx_drift.sphinx.verdict").disabled = True
     try:
         with patch_docutils(source), docutils_namespace():
             places = (source, source, output, doctrees)
-            app = Application(*places, "html", status=None, warning=warned, wait=wait, rerun=rerun)
+            app = Application(
+                *places, "html", status=None, warning=warned, wait=stand_by, rerun=rerun
+            )
+            # The report has the verdict already, apart from what Sphinx warns of. Not before:
+            # Sphinx enables a logger when the module that has it is imported.
+            logging.getLogger(f"{NAMESPACE}.sphinx_drift.sphinx.verdict").disabled = True
             begin(app)
         results, last = _verdict(app)
         report |= {"runs": _runs(app), "is_complete": all(page.was_run for page in results)}
@@ -131,7 +133,7 @@ def build(  # noqa: PLR0913, PLR0917 - what to build, and the two ways to who as
     return report | {
         "failures": failures,
         "summary": last,
-        "modules": others(before),
+        "modules": imported_since(before),
         "has_written": state_of(kept) != state,
     }
 
@@ -152,13 +154,13 @@ def _remove_pages(
 
 
 def _are_pages(app: Sphinx, changed: list[str]) -> bool:
-    """Tell whether files are pages that the book had before: only a build itself reads those."""
+    """Return whether files are pages that the book had before: only a build itself reads those."""
     pages = {str(app.env.doc2path(name)) for name in app.env.found_docs}
     return pages.issuperset(changed) and all(map(os.path.exists, changed))
 
 
 def _keep_templates(app: Sphinx) -> None:
-    """Have templates compiled once for all builds: they are known by what they hold."""
+    """Have templates compiled once for all builds: they are cached by their content."""
     folder = app.doctreedir / "templates"
     folder.mkdir(exist_ok=True)
     environment = getattr(getattr(app.builder, "templates", None), "environment", None)
@@ -214,12 +216,12 @@ def _drifts(page: PageResult) -> list[dict[str, str]]:
 
 
 def _traceback() -> str:
-    """Return the last steps of an error that stopped the build, and what it says."""
+    """Return the last steps of an error that stopped the build, and its message."""
     return traceback.format_exc(limit=-4).strip()
 
 
-def others(before: Collection[str]) -> list[str]:
-    """Name the modules of others that have been imported since there were those of before."""
+def imported_since(before: Collection[str]) -> list[str]:
+    """Return the names of other people's modules that have been imported since ``before``."""
     names = ("purelib", "platlib", "stdlib")
     homes = {os.path.realpath(sysconfig.get_path(name)) for name in names}
     within = tuple(home + os.sep for home in homes)

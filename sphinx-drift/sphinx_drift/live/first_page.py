@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from sphinx.environment.collectors.toctree import TocTreeCollector
 
-from sphinx_drift.live.build_server import die_with, threads
+from sphinx_drift.run.processes import die_with, thread_count
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,22 +17,22 @@ if TYPE_CHECKING:
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
 
-__all__ = ["show_early"]
+__all__ = ["show_first"]
 
 FEW = 3
 
 
-def show_early(app: Sphinx, tell: Callable[[], None]) -> None:
+def show_first(app: Sphinx, send: Callable[[], None]) -> None:
     """Have a build that reads few pages write them as soon as they are read, in another process.
 
     The process is a copy of the build, and its end changes nothing in it: the build writes these
-    pages again, like all others, when it knows the whole book. What the copy says of wrong links
-    and the like is dropped, and so is what goes wrong in it: the build will say it. Meanwhile the
-    build waits: it would only make the page late.
+    pages again, like all others, when it knows the whole book. What the copy warns of,
+    wrong links and the like, is dropped, and so is what goes wrong in it: the build will report it.
+    Meanwhile the build waits: it would only make the page late.
 
     Args:
         app: The application, before it builds.
-        tell: Called in the copy when the pages are written.
+        send: Called in the copy when the pages are written.
 
     """
     figures: dict[str, Any] = {}
@@ -43,29 +43,29 @@ def show_early(app: Sphinx, tell: Callable[[], None]) -> None:
 
     def write(_: Sphinx, env: BuildEnvironment) -> None:
         docnames = figures.keys() & env.found_docs
-        if not 0 < len(docnames) <= FEW or threads() != 1:
+        if not 0 < len(docnames) <= FEW or thread_count() != 1:
             return
         build = os.getpid()
-        copy = os.fork()
+        copy = os.fork()  # it has the environment as it is: nothing is pickled
         if copy == 0:
             env.toc_fignumbers = {**figures, **env.toc_fignumbers}
-            _be_the_copy(build, app, docnames, tell)
+            _be_the_copy(build, app, docnames, send)
         os.waitpid(copy, 0)
 
     app.connect("env-purge-doc", keep, priority=-sys.maxsize)  # before Sphinx forgets them
     app.connect("env-updated", write, priority=-sys.maxsize)
 
 
-def _be_the_copy(build: int, app: Sphinx, docnames: set[str], tell: Callable[[], None]) -> NoReturn:
+def _be_the_copy(build: int, app: Sphinx, docnames: set[str], send: Callable[[], None]) -> NoReturn:
     try:
         die_with(build)
-        gc.disable()
+        gc.disable()  # it ends soon; a collection would copy the memory that it shares
         nowhere = os.open(os.devnull, os.O_WRONLY)
         for stream in (1, 2):
             os.dup2(nowhere, stream)
         TocTreeCollector().assign_section_numbers(app.env)
         _write(app, docnames)
-        tell()
+        send()
     finally:
         os._exit(0)  # never back into the build
 

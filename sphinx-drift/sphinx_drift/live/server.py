@@ -1,4 +1,4 @@
-"""Serves the output to browsers on this machine, and tells them of each build.
+"""Serves the output to browsers on this machine, and sends them the report of each build.
 
 A browser listens once for all its tabs, in a worker that they share: it opens six connections to a
 host at most. Each tab then asks for the head of its own page, whose ``ETag`` tells whether it is
@@ -20,17 +20,17 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-__all__ = ["HOST", "Handler", "Server", "main"]
+__all__ = ["HOST", "Handler", "LiveHTTPServer", "main"]
 
 HOST = "127.0.0.1"
 EVENTS = "/-live/events"
 SCRIPT = "/-live/page.js"
 WORKER = "/-live/worker.js"
-_ALIVE = 15.0  # seconds after which a silent browser is told something, to see whether it is there
+_ALIVE = 15.0  # seconds after which a silent browser is sent something, to see whether it is there
 
 
-class Server(ThreadingHTTPServer):
-    """Serves a folder, and keeps what the last build said for browsers that come later."""
+class LiveHTTPServer(ThreadingHTTPServer):
+    """Serves a folder, and keeps the last build's report for browsers that come later."""
 
     daemon_threads = True
     request_queue_size = 128  # a browser that finds no place in it tries again a second later
@@ -41,14 +41,14 @@ class Server(ThreadingHTTPServer):
         self.report: dict[str, Any] = {"failures": []}
         self.browsers: set[queue.SimpleQueue[dict[str, Any]]] = set()
 
-    def tell(self, report: dict[str, Any]) -> None:
-        """Tell all browsers what a build reports."""
+    def send(self, report: dict[str, Any]) -> None:
+        """Send a build's report to all browsers."""
         self.report = report
         for browser in list(self.browsers):
             browser.put(report)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Say nothing of browsers that went away in the middle of an answer."""
+        """Keep quiet about browsers that went away in the middle of an answer."""
         if not isinstance(sys.exc_info()[1], OSError):
             super().handle_error(request, client_address)
 
@@ -56,7 +56,7 @@ class Server(ThreadingHTTPServer):
 class Handler(SimpleHTTPRequestHandler):
     """Answers one browser's request."""
 
-    server: Server
+    server: LiveHTTPServer
     protocol_version = "HTTP/1.1"
 
     def do_GET(self) -> None:
@@ -83,7 +83,7 @@ class Handler(SimpleHTTPRequestHandler):
     do_HEAD = do_GET  # noqa: N815 - the base class names it so
 
     def _is_from_here(self) -> bool:
-        """Tell whether the browser asks for us by our name: any name may lead here."""
+        """Return whether the browser asks for us by our name: any name may lead here."""
         name = (self.headers.get("Host") or "").partition(":")[0]  # port 80 goes without saying
         return name in {HOST, "localhost"}
 
@@ -122,7 +122,7 @@ class Handler(SimpleHTTPRequestHandler):
         super().end_headers()
 
     def _send_events(self) -> None:
-        """Tell a browser of each build until it goes away."""
+        """Send a browser the report of each build until it goes away."""
         self.send_response(HTTPStatus.OK)
         self.send_header("Content-Type", "text/event-stream")
         self.send_header("Connection", "close")
@@ -149,11 +149,11 @@ class Handler(SimpleHTTPRequestHandler):
                 self.wfile.write(b":\n\n")
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the base class's name
-        """Say nothing: the terminal tells of builds."""
+        """Keep quiet: the terminal shows builds."""
 
 
 def digest(page: bytes) -> str:
-    """Return a short name for what a page holds."""
+    """Return a short name for the content of a page."""
     return hashlib.sha256(page).hexdigest()[:16]
 
 
@@ -169,7 +169,7 @@ def main() -> None:
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     try:
-        server = Server(Path(sys.argv[1]), int(sys.argv[2]))
+        server = LiveHTTPServer(Path(sys.argv[1]), int(sys.argv[2]))
     except (OSError, OverflowError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         print(json.dumps({"error": reason}), flush=True)  # noqa: T201 - as below
@@ -178,8 +178,8 @@ def main() -> None:
     # Whoever started this reads what it prints.
     print(json.dumps({"port": server.server_port}), flush=True)  # noqa: T201
     for line in sys.stdin:
-        server.tell(json.loads(line))
-        print("{}", flush=True)  # noqa: T201 - from now on no browser hears of the build before
+        server.send(json.loads(line))
+        print("{}", flush=True)  # noqa: T201 - from now on no browser gets the report before
     os._exit(0)
 
 

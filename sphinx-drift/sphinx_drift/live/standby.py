@@ -1,4 +1,4 @@
-"""A build that stands ready: its application is made before there is anything to build."""
+"""A build that stands by: its application is made before there is anything to build."""
 
 from __future__ import annotations
 
@@ -73,8 +73,8 @@ class Read:
         for path in paths:
             self._states.setdefault(path, state_of(path))
 
-    def holds(self) -> bool:
-        """Tell whether all is still as it was when it was read; what is read now is not noted."""
+    def is_current(self) -> bool:
+        """Return whether all is still as it was read; what is read from now on is not noted."""
         self._listening = False
         return self._known and all(state_of(path) == state for path, state in self._states.items())
 
@@ -82,7 +82,7 @@ class Read:
 def state_of(path: str | Path) -> _State:
     """Return what tells one state of a file from another; none if it is not there."""
     try:
-        said = os.stat(path)  # noqa: PTH116 - it is called for each file that is opened
+        status = os.stat(path)  # noqa: PTH116 - it is called for each file that is opened
     except (OSError, ValueError):
         return None
-    return said.st_mtime_ns, said.st_size, said.st_ino
+    return status.st_mtime_ns, status.st_size, status.st_ino

@@ -35,16 +35,16 @@ def warm_up(app: Sphinx) -> None:
 def remember_installed(module: Any) -> None:
     """Look up once what is installed: plugins are asked for ten times in a build."""
     stock = module.distributions
-    known = [Distribution(found) for found in stock()]
+    known = [Distribution(each) for each in stock()]
     module.distributions = lambda **which: stock(**which) if which else iter(known)
 
 
 class Distribution:
     """An installed distribution that has read its entry points."""
 
-    def __init__(self, found: Any) -> None:
-        self._found = found
-        self.entry_points = found.entry_points
+    def __init__(self, plain: Any) -> None:
+        self._plain = plain
+        self.entry_points = plain.entry_points
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._found, name)
+        return getattr(self._plain, name)

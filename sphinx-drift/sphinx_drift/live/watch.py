@@ -1,4 +1,4 @@
-"""Tells when files have changed, by looking at them.
+"""Notices when files have changed, by looking at them.
 
 A look at a book's few hundred files takes a millisecond or two. Nothing that happens between two
 looks is lost, whether an editor writes into the file or renames another over it, and it works
@@ -55,12 +55,12 @@ class Watch:
         return self._look()
 
     def _look(self) -> _State:
-        found: _State = {}
+        state: _State = {}
         for path in self._files():
             with contextlib.suppress(OSError):  # gone since its folder was read, or leads nowhere
-                said = os.stat(path)  # noqa: PTH116 - a look must be quick, and this is its middle
-                found[path] = said.st_mtime_ns, said.st_size, said.st_ino
-        return found
+                status = os.stat(path)  # noqa: PTH116 - a look must be quick, and this is its middle
+                state[path] = status.st_mtime_ns, status.st_size, status.st_ino
+        return state
 
     def _files(self) -> Iterator[str]:
         """Yield all files; what editors and Python keep for themselves is none.
@@ -95,7 +95,7 @@ class Watch:
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:
-    """Tell whether an entry is a folder; a link that leads nowhere is none."""
+    """Return whether an entry is a folder; a link that leads nowhere is none."""
     try:
         return entry.is_dir()
     except OSError:

@@ -1,4 +1,4 @@
-"""The command: ``sphinx-build`` with the helper started first, so that both load side by side."""
+"""The command: ``sphinx-build``, with the fork server started first: both load side by side."""
 
 from __future__ import annotations
 

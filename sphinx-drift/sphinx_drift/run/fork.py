@@ -1,4 +1,4 @@
-"""Runs a page in a forked child of the helper process: asks for it, and hears all that it tells."""
+"""Runs a page in a forked child: asks the fork server for it, and receives its messages."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import json
 import os
 import secrets
 import shutil
-import socket
 import sys
 import textwrap
 from contextlib import ExitStack
@@ -20,9 +19,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from jupyter_client.kernelspec import KernelSpecManager, NoSuchKernel
 
 from sphinx_drift.run import protocol
-from sphinx_drift.run.fork_client import GoneError, helper, possible, surroundings
+from sphinx_drift.run.fork_client import (
+    ServerGoneError,
+    can_fork,
+    fork_server,
+    page_environment,
+)
 from sphinx_drift.run.jupyter import kernel_name
-from sphinx_drift.run.transcript import Told, UnfitError
+from sphinx_drift.run.transcript import CannotForkError, Transcript
 
 if TYPE_CHECKING:
     import socket
@@ -32,15 +36,15 @@ if TYPE_CHECKING:
 
     from sphinx_drift.run.results import Execution, Request
 
-__all__ = ["code_of", "forget", "queue", "run", "unfit"]
+__all__ = ["code_of", "forget", "obstacle", "queue", "run"]
 
 # Whether it can be done --------------------------------------------------------------
 
 
 @functools.cache
-def unfit() -> str:
-    """Say why no page can be run in a forked child on this machine; nothing if they can."""
-    if not possible():
+def obstacle() -> str:
+    """Return why no page can be run in a forked child on this machine; an empty text if it can."""
+    if not can_fork():
         return f"pages can't be forked on {sys.platform}"
     if personal := _personal_settings():
         return f"{personal} changes what kernels do"
@@ -60,8 +64,8 @@ _SETTINGS = ("ipython_config", "ipython_kernel_config")
 
 
 @functools.cache
-def _unfit_kernel(name: str) -> str:
-    """Say why the pages of a kernel can't be run in forked children."""
+def _kernel_obstacle(name: str) -> str:
+    """Return why the pages of a kernel can't be run in forked children, in the same way."""
     try:
         spec = KernelSpecManager().get_kernel_spec(name)
     except NoSuchKernel:
@@ -121,19 +125,19 @@ _queued: dict[str, Queued] = {}
 inherit it; nobody else knows the keys, so no build can fetch what another has queued."""
 
 _owners: list[socket.socket] = []
-"""The connections that own them in the helpers, open as long as this build lasts. This process
-alone has them: at its end, however it ends, the helpers drop what nobody has fetched."""
+"""The connections that own them in the fork servers, open as long as this build lasts. This process
+alone has them: at its end, however it ends, the servers drop what nobody has fetched."""
 
 
 def queue(requests: Iterable[tuple[Sequence[str], Request]]) -> list[socket.socket]:
     """Have pages begin: each is fetched later by :func:`run` with the same cells and request.
 
     Returns:
-        The connections that own the pages: something can be read from one once its helper has
+        The connections that own the pages: something can be read from one once its server has
         loaded what pages need, and begun. They are closed by :func:`forget`, or with the process.
 
     Raises:
-        UnfitError: If a helper is gone; then no page has begun.
+        CannotForkError: If a server is gone; then no page has begun.
 
     """
     by_seed: dict[str | None, list[tuple[Sequence[str], Request]]] = {}
@@ -145,10 +149,10 @@ def queue(requests: Iterable[tuple[Sequence[str], Request]]) -> list[socket.sock
         for hash_seed, asked in by_seed.items():
             message, pages = _message(asked)
             try:
-                connection = opened.enter_context(helper(hash_seed).connect())
+                connection = opened.enter_context(fork_server(hash_seed).connect())
                 connection.sendall(protocol.pack(message))
-            except (GoneError, OSError) as error:
-                raise UnfitError(f"the helper process is gone: {error}") from error
+            except (ServerGoneError, OSError) as error:
+                raise CannotForkError(f"the fork server is gone: {error}") from error
             connections.append(connection)
             begun |= pages
         opened.pop_all()
@@ -171,7 +175,7 @@ def _leave_to_parent() -> None:
         _owners.pop().close()
 
 
-if possible():
+if can_fork():
     os.register_at_fork(after_in_child=_leave_to_parent)
 
 
@@ -180,7 +184,7 @@ def _message(
 ) -> tuple[dict[str, Any], dict[str, Queued]]:
     """Return the message for pages that are to begin, and these by what they are.
 
-    What pages have in common travels once: what is sent before the helper reads must not fill the
+    What pages have in common travels once: what is sent before the server reads must not fill the
     socket, or the build would wait for it.
     """
     token = secrets.token_hex(8)
@@ -192,7 +196,7 @@ def _message(
         page = _digest([list(cells), way])
         if page in pages:
             continue  # of two that are equal one is run now, and one when it is asked for
-        pages[page] = Queued(f"{token} {len(pages)}", surroundings(request.hash_seed))
+        pages[page] = Queued(f"{token} {len(pages)}", page_environment(request.hash_seed))
         way["environment"] = pages[page].environment
         name = _digest(way)
         ways[name] = way
@@ -204,11 +208,11 @@ def run(notebook: NotebookNode, request: Request) -> Execution:
     """Run the code cells of a notebook, in order, in a forked child.
 
     Raises:
-        UnfitError: If that can't be done here; nothing was run.
+        CannotForkError: If that can't be done here; nothing was run.
 
     """
-    if why := unfit() or _unfit_kernel(kernel_name(notebook)):
-        raise UnfitError(why)
+    if reason := obstacle() or _kernel_obstacle(kernel_name(notebook)):
+        raise CannotForkError(reason)
     for cell in notebook.cells:
         if cell.cell_type == "code":
             cell.outputs, cell.execution_count = [], None
@@ -216,31 +220,31 @@ def run(notebook: NotebookNode, request: Request) -> Execution:
     cells = [source for _, source in code]
     way = _way(request)
     queued = _queued.pop(_digest([cells, way]), None)
-    way["environment"] = queued.environment if queued else surroundings(request.hash_seed)
+    way["environment"] = queued.environment if queued else page_environment(request.hash_seed)
     tagged = {i for i, cell in enumerate(notebook.cells) if "raises-exception" in _tags(cell)}
     may_raise = request.may_raise | tagged
     allowed = [number for number, (index, _) in enumerate(code) if index in may_raise]
     key = queued.key if queued else ""
     fetch = {"do": "fetch", "key": key, "job": {"cells": cells, **way}, "may_raise": allowed}
-    told = Told(notebook, [index for index, _ in code], may_raise, request)
+    transcript = Transcript(notebook, [index for index, _ in code], may_raise, request)
     try:
-        _listen(told, fetch, request.hash_seed)
-    except (GoneError, OSError) as error:
-        raise UnfitError(f"the helper process is gone: {error}") from error
-    return told.execution()
+        _receive(transcript, fetch, request.hash_seed)
+    except (ServerGoneError, OSError) as error:
+        raise CannotForkError(f"the fork server is gone: {error}") from error
+    return transcript.execution()
 
 
-def _listen(told: Told, fetch: dict[str, Any], hash_seed: str | None) -> None:
-    """Ask for a page, and hear all that it tells."""
-    with helper(hash_seed).connect() as connection:
+def _receive(transcript: Transcript, fetch: dict[str, Any], hash_seed: str | None) -> None:
+    """Ask for a page, and receive all its messages."""
+    with fork_server(hash_seed).connect() as connection:
         connection.sendall(protocol.pack(fetch))
         frames = protocol.Frames()
-        while not told.over:
+        while not transcript.is_over:
             piece = connection.recv(1 << 20)
             if not piece:
-                raise GoneError("it stopped answering")
+                raise ServerGoneError("it stopped answering")
             for message, _ in frames.feed(piece):
-                told.hear(message)
+                transcript.receive(message)
 
 
 def code_of(notebook: NotebookNode) -> list[tuple[int, str]]:
@@ -258,7 +262,7 @@ def _tags(cell: NotebookNode) -> Sequence[str]:
 
 
 def _way(request: Request) -> dict[str, Any]:
-    """Return what the helper is told of how a page is run."""
+    """Return what the fork server needs to know of how a page is run."""
     return {
         "folder": str(request.folder),
         "timeout": request.timeout,

@@ -1,4 +1,4 @@
-"""Starts the helper processes that fork a child for each page, and ends them."""
+"""Starts the fork servers, connects to them, and ends them."""
 
 from __future__ import annotations
 
@@ -12,58 +12,65 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sphinx_drift.run.apart import command
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 __all__ = [
-    "GoneError",
-    "Helper",
+    "ForkServer",
+    "ServerGoneError",
     "adopt",
+    "can_fork",
     "close",
-    "helper",
-    "orphaned",
+    "fork_server",
+    "is_orphaned",
+    "page_environment",
     "preload",
     "slots",
     "start",
-    "surroundings",
 ]
 
 _preloaded: tuple[str, ...] = ()
-"""What a helper loads, where it is installed, before it forks."""
+"""What a fork server loads, where it is installed, before it forks."""
 
-# What a process reads once, when it starts or loads torch: another value needs a new helper.
+# What a process reads once, when it starts or loads torch: another value needs another server.
 _READ_ONCE = (
     *("GOMP_", "KMP_", "LD_", "MKL_", "OMP_", "OPENBLAS_", "PYTHON", "PYTORCH_", "TORCH_"),
     "DRIFT_DEVICE_SHARE",
 )
 
 
-class GoneError(RuntimeError):
-    """The helper process is gone."""
+class ServerGoneError(RuntimeError):
+    """The fork server is gone."""
 
 
-class Helper:
-    """The process that forks; it ends with the process that started it."""
+class ForkServer:
+    """A fork server that this process has started, with which it ends.
 
-    def __init__(self, surroundings: Mapping[str, str]) -> None:
+    This process has the only other end of the server's standard input: the server ends when that
+    is closed, which the kernel does if this process is killed.
+    """
+
+    def __init__(self, environment: Mapping[str, str]) -> None:
         self.owner = os.getpid()
-        self.read_once = _read_once(surroundings)
+        self.read_once = _read_once(environment)
+        # An abstract address: no file is left behind, whatever ends.
         self.address = f"\0sphinx-drift-{secrets.token_hex(16)}"
         listening = socket.socket(socket.AF_UNIX)
         listening.bind(self.address)
-        listening.listen(64)
-        code = Path(__file__).with_name("fork_server.py")
-        told = ("--socket", str(listening.fileno()), "--slots", str(slots(surroundings)))
-        with listening:
+        listening.listen(64)  # here: a client may connect while the server still loads
+        options = ("--socket", str(listening.fileno()), "--slots", str(slots(environment)))
+        with listening:  # from then on the server alone has it
             self.process = subprocess.Popen(  # noqa: S603 - it is our own
-                [sys.executable, "-P", str(code), *told, "--preload", *_preloaded],
+                command("run.fork_server", *options, "--preload", *_preloaded),
                 env={
                     "PYTORCH_NVML_BASED_CUDA_CHECK": "1",
                     # Threads that wait for each other sleep: pages share the cores. In small
                     # letters: libgomp reads them by the locale, and Turkish has another "I".
                     "OMP_WAIT_POLICY": "passive",
-                    **surroundings,
-                    "OPENBLAS_NUM_THREADS": "1",
+                    **environment,
+                    "OPENBLAS_NUM_THREADS": "1",  # it starts its threads when it is loaded
                 },
                 stdin=subprocess.PIPE,
                 stdout=subprocess.DEVNULL,
@@ -75,17 +82,17 @@ class Helper:
         return _connect(self.address)
 
     def close(self) -> None:
-        """End the helper and all its children, if it is this process's."""
+        """End the server and all its children, if this process has started it."""
         assert self.process.stdin is not None  # noqa: S101 - it was started with a pipe
         self.process.stdin.close()
         if os.getpid() == self.owner:
             self.process.wait()
 
 
-def slots(surroundings: Mapping[str, str]) -> int:
+def slots(environment: Mapping[str, str]) -> int:
     """Return how many pages may run at a time: as many as cores, or fewer if they share a GPU."""
     cores = len(os.sched_getaffinity(0))
-    pages, _, _ = surroundings.get("DRIFT_DEVICE_SHARE", "").partition(" ")
+    pages, _, _ = environment.get("DRIFT_DEVICE_SHARE", "").partition(" ")
     return min(cores, int(pages)) if pages else cores
 
 
@@ -95,16 +102,16 @@ def _connect(address: str) -> socket.socket:
         connection.connect(address)
     except OSError as error:
         connection.close()
-        raise GoneError(f"the helper process is gone: {error}") from error
+        raise ServerGoneError(f"the fork server is gone: {error}") from error
     return connection
 
 
-class Adopted:
-    """A helper that another process has started, and will end."""
+class AdoptedForkServer:
+    """A fork server that another process has started, and will end."""
 
     def __init__(self, address: str) -> None:
         self.address = address
-        self.read_once = _read_once(surroundings(None))
+        self.read_once = _read_once(page_environment(None))
 
     def connect(self) -> socket.socket:
         """Return a new connection."""
@@ -115,48 +122,49 @@ class Adopted:
 
 
 def adopt(address: str) -> None:
-    """Run pages in children of a helper that another process has started with this environment."""
-    _helpers[None] = Adopted(address)
+    """Run pages in children of a server that another process has started with this environment."""
+    _servers[None] = AdoptedForkServer(address)
 
 
-_helpers: dict[str | None, Helper | Adopted] = {}
+_servers: dict[str | None, ForkServer | AdoptedForkServer] = {}
+"""Those of this process, by the hash seed of their pages."""
 
 
-def _read_once(surroundings: Mapping[str, str]) -> dict[str, str]:
-    return {name: value for name, value in surroundings.items() if name.startswith(_READ_ONCE)}
+def _read_once(environment: Mapping[str, str]) -> dict[str, str]:
+    return {name: value for name, value in environment.items() if name.startswith(_READ_ONCE)}
 
 
-def helper(hash_seed: str | None = None) -> Helper | Adopted:
-    """Return the helper for a hash seed, started anew if its environment no longer holds."""
-    wanted = surroundings(hash_seed)
-    found = _helpers.get(hash_seed)
-    if found is not None and found.read_once != _read_once(wanted):
-        _helpers.pop(hash_seed).close()
-        found = None
-    if found is None:
-        found = _helpers[hash_seed] = Helper(wanted)
-    return found
+def fork_server(hash_seed: str | None = None) -> ForkServer | AdoptedForkServer:
+    """Return the server for a hash seed; another one if it was started in another environment."""
+    environment = page_environment(hash_seed)
+    server = _servers.get(hash_seed)
+    if server is not None and server.read_once != _read_once(environment):
+        _servers.pop(hash_seed).close()
+        server = None
+    if server is None:
+        server = _servers[hash_seed] = ForkServer(environment)
+    return server
 
 
-def surroundings(hash_seed: str | None) -> dict[str, str]:
+def page_environment(hash_seed: str | None) -> dict[str, str]:
     """Return the environment in which a page runs."""
     return {**os.environ, **({} if hash_seed is None else {"PYTHONHASHSEED": hash_seed})}
 
 
 def preload(names: Iterable[str]) -> None:
-    """Have the helpers that are started from now on load some libraries before they fork."""
-    global _preloaded  # noqa: PLW0603 - one choice holds for all helpers of a process
+    """Have the servers that are started from now on load some libraries before they fork."""
+    global _preloaded  # noqa: PLW0603 - one choice holds for all servers of a process
     _preloaded = tuple(names)
 
 
 def start(hash_seed: str | None = None) -> None:
-    """Start the helper now, so that it loads while something else is done."""
-    if possible():
-        helper(hash_seed)
+    """Start the server now, so that it loads while something else is done."""
+    if can_fork():
+        fork_server(hash_seed)
 
 
-def possible() -> bool:
-    """Tell whether processes can be forked and watched here."""
+def can_fork() -> bool:
+    """Return whether processes can be forked and watched here."""
     return sys.platform.startswith("linux") and all(hasattr(os, name) for name in _NEEDED)
 
 
@@ -165,24 +173,24 @@ _NEEDED = ("fork", "pidfd_open", "register_at_fork", "sched_getaffinity")
 
 @atexit.register
 def close() -> None:
-    """End all helpers that this process has started."""
-    while _helpers:
-        _helpers.popitem()[1].close()
+    """End all servers that this process has started."""
+    while _servers:
+        _servers.popitem()[1].close()
 
 
-def orphaned() -> bool:
-    """Tell whether the build that this process was forked for is over: it was ended, say."""
-    owners = {each.owner for each in _helpers.values() if isinstance(each, Helper)}
+def is_orphaned() -> bool:
+    """Return whether the build that this process was forked for is over: it was ended, say."""
+    owners = {each.owner for each in _servers.values() if isinstance(each, ForkServer)}
     owners -= {os.getpid()}
     for _ in range(50):
-        if not all(map(_lives, owners)):
+        if not all(map(_is_alive, owners)):
             return True
         if owners:
-            time.sleep(0.01)  # whose helper is gone already may be about to go itself
+            time.sleep(0.01)  # whose server is gone already may be about to go itself
     return False
 
 
-def _lives(pid: int) -> bool:
+def _is_alive(pid: int) -> bool:
     try:
         state = Path(f"/proc/{pid}/stat").read_text("utf-8").rpartition(")")[2].split()[0]
     except OSError:
@@ -190,13 +198,13 @@ def _lives(pid: int) -> bool:
     return state not in {"Z", "X"}
 
 
-def _forget_ends() -> None:
-    """Let a forked process not keep its parent's helpers alive."""
-    for each in _helpers.values():
-        if isinstance(each, Helper):
+def _close_inherited_ends() -> None:
+    """Close in a forked process its parent's ends: they would keep the parent's servers alive."""
+    for each in _servers.values():
+        if isinstance(each, ForkServer):
             assert each.process.stdin is not None  # noqa: S101 - it was started with a pipe
             each.process.stdin.close()
 
 
 if hasattr(os, "register_at_fork"):  # not on Windows, where nothing forks
-    os.register_at_fork(after_in_child=_forget_ends)
+    os.register_at_fork(after_in_child=_close_inherited_ends)

@@ -4,55 +4,55 @@ from __future__ import annotations
 
 __all__ = [
     "compute_on_device",
-    "describe",
     "disturb",
     "files",
     "origins",
     "print_full_precision",
+    "report_environment",
     "watch",
 ]
 
 
-def describe() -> dict[str, str]:
-    """Say what the numbers of this page were computed with."""
+def report_environment() -> dict[str, str]:
+    """Return what the numbers of this page were computed with."""
     import importlib
     import os
     import platform
     import sys
 
-    found = {
+    environment = {
         "python": platform.python_version(),
         "system": platform.system(),
         "machine": platform.machine(),
     }
     torch = sys.modules.get("torch")
     if torch is None:
-        return found
-    found["torch"] = torch.__version__.partition("+")[0]
+        return environment
+    environment["torch"] = torch.__version__.partition("+")[0]
     # What was asked for: a cell may choose another default.
-    found["device"] = os.environ.get("DRIFT_DEVICE", "cpu")
-    found["capability"] = torch.backends.cpu.get_cpu_capability()
-    found["threads"] = str(torch.get_num_threads())
-    if not found["device"].startswith("cpu"):
+    environment["device"] = os.environ.get("DRIFT_DEVICE", "cpu")
+    environment["capability"] = torch.backends.cpu.get_cpu_capability()
+    environment["threads"] = str(torch.get_num_threads())
+    if not environment["device"].startswith("cpu"):
         module = importlib.import_module(os.environ["DRIFT_DEVICE_MODULE"])
-        told = module.describe(found["device"])
+        device = module.describe(environment["device"])
         for each in ("name", "driver", "capability"):
-            found[each] = told.get(each, "")
-    return found
+            environment[each] = device.get(each, "")
+    return environment
 
 
 def origins() -> dict[str, str]:
-    """Say from where the page imported those packages that the environment names."""
+    """Return from where the page imported those packages that the environment names."""
     import os
     import sys
 
-    found = {}
+    paths_of = {}
     for name in filter(None, os.environ.get("DRIFT_PACKAGES", "").split(",")):
         module = sys.modules.get(name)
         if module is not None:
             paths = [*getattr(module, "__path__", ()), getattr(module, "__file__", None)]
-            found[name] = os.path.realpath(paths[0]) if paths[0] else ""
-    return found
+            paths_of[name] = os.path.realpath(paths[0]) if paths[0] else ""
+    return paths_of
 
 
 def compute_on_device() -> None:
@@ -246,10 +246,10 @@ def watch() -> None:
 
     def state(path: str) -> list[int] | None:
         try:
-            found = os.stat(path)
+            status = os.stat(path)
         except (OSError, ValueError):
             return None
-        return [found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino]
+        return [status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino]
 
     def note(event: str, arguments: tuple[object, ...]) -> None:
         if event in doing:
@@ -290,7 +290,7 @@ def watch() -> None:
 
 
 def files() -> dict[str, dict[str, list[object] | None]]:
-    """Tell which files the page depends on, as they were when it opened them, and which changed.
+    """Return which files the page depends on, as they were when it opened them, and which changed.
 
     Returns:
         ``read``: the state (times, size, number) and the digest of each local file, None if there
@@ -313,10 +313,10 @@ def files() -> dict[str, dict[str, list[object] | None]]:
 
     def state(path: str) -> list[int] | None:
         try:
-            found = os.stat(path)
+            status = os.stat(path)
         except (OSError, ValueError):
             return None
-        return [found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino]
+        return [status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino]
 
     def digest(path: str, size: int) -> str:
         if size > large:

@@ -6,7 +6,6 @@ import ast
 import asyncio
 import inspect
 import json
-import os
 import socket
 import textwrap
 from contextlib import contextmanager
@@ -27,6 +26,7 @@ from nbclient.exceptions import (
 )
 from nbformat import v4
 
+from sphinx_drift.run.fork_client import page_environment
 from sphinx_drift.run.limit import Allowance, clipped
 from sphinx_drift.run.results import (
     Ending,
@@ -59,19 +59,19 @@ def run(notebook: NotebookNode, request: Request) -> Execution:
     answers: dict[str, Any] = {}
     failure: Failure | None = None
     with TemporaryDirectory(prefix="drift-") as scratch:
-        words = _words(Path(scratch))
+        stderr = _stderr(Path(scratch))
         try:
             with _client(notebook, request, Path(scratch)) as client:
                 failure = _run(client, notebook, executed, request)
                 if failure is None or failure.kind is Ending.RAISED:
                     answers = _ask(client, request)
         except Exception as error:  # noqa: BLE001 - whatever goes wrong, the page was not run
-            told = f"no kernel: {type(error).__name__}: {error}"
+            message = f"no kernel: {type(error).__name__}: {error}"
             # What goes wrong while a kernel is ended says nothing of why it was ended.
-            failure = failure or Failure(Ending.DEAD_KERNEL, -1, told)
-        if failure is not None and failure.kind is Ending.DEAD_KERNEL and words.exists():
-            last = words.read_text("utf-8", "replace").splitlines()[-8:]
-            failure = replace(failure, message="\n".join([failure.message, *last]))
+            failure = failure or Failure(Ending.DEAD_KERNEL, -1, message)
+        if failure is not None and failure.kind is Ending.DEAD_KERNEL and stderr.exists():
+            last_words = stderr.read_text("utf-8", "replace").splitlines()[-8:]
+            failure = replace(failure, message="\n".join([failure.message, *last_words]))
     return ended(executed, failure, answers)
 
 
@@ -118,12 +118,11 @@ def _client(notebook: NotebookNode, request: Request, scratch: Path) -> Iterator
         record_timing=False,
         shutdown_kernel="immediate",
     )
-    surroundings = dict(os.environ)
-    if request.hash_seed is not None:
-        surroundings["PYTHONHASHSEED"] = request.hash_seed
     with (
-        _words(scratch).open("wb") as stderr,
-        client.setup_kernel(stdout=DEVNULL, stderr=stderr, env=surroundings, cleanup_kc=True),
+        _stderr(scratch).open("wb") as stderr,
+        client.setup_kernel(
+            stdout=DEVNULL, stderr=stderr, env=page_environment(request.hash_seed), cleanup_kc=True
+        ),
     ):
         yield client
 
@@ -140,11 +139,11 @@ def kernel_name(notebook: NotebookNode) -> str:
 
 def _table(notebook: NotebookNode, name: str) -> Mapping[str, Any]:
     """Return a part of a notebook's metadata, which some programs write as null or as text."""
-    found = notebook.metadata.get(name)
-    return found if isinstance(found, dict) else {}
+    table = notebook.metadata.get(name)
+    return table if isinstance(table, dict) else {}
 
 
-def _words(scratch: Path) -> Path:
+def _stderr(scratch: Path) -> Path:
     """Return where the kernel itself complains, apart from its cells."""
     return scratch / "stderr"
 
@@ -221,6 +220,6 @@ def _evaluate(client: NotebookClient, function: Callable[[], object]) -> Any:
     reply = client.wait_for_reply(request)
     answer = (reply or {}).get("content", {}).get("user_expressions", {}).get("answer", {})
     if answer.get("status") != "ok":
-        msg = f"`{name}` failed in the kernel: {answer.get('ename')}: {answer.get('evalue')}"
-        raise RuntimeError(msg)
+        message = f"`{name}` failed in the kernel: {answer.get('ename')}: {answer.get('evalue')}"
+        raise RuntimeError(message)
     return ast.literal_eval(answer["data"]["text/plain"])

@@ -1,7 +1,7 @@
-"""How much a page may print. Loaded by path too: imports no package.
+"""How much a page may print. The fork server imports it too.
 
 It is counted where it is printed, in the page's process, which stops itself and says why; and once
-more in the helper, with a little more room, so that no page fills the memory of another process.
+more in the fork server, with a little more room, so that no page fills another process's memory.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Allowance:
         self._of_page = limit * CELLS_OF_A_PAGE
 
     def admits(self, message: dict[str, Any], size: int) -> bool:
-        """Count a message of a page's process, and tell whether it is within the limits."""
+        """Count a message of a page's process, and return whether it is within the limits."""
         kind = message["type"]
         if kind == "cell":
             self._of_cell = self.limit

@@ -1,4 +1,4 @@
-"""Messages over pipes and sockets: a length, then JSON. Loaded by path too: imports no package."""
+"""Messages over pipes and sockets: a length, then JSON. The fork server imports it too."""
 
 from __future__ import annotations
 

@@ -67,16 +67,16 @@ class FileState(NamedTuple):
     """The digest of its content; none if it is too large to be read twice."""
 
     def is_current(self, path: str, *, by_content: bool = False) -> bool:
-        """Tell whether a file is what it was: untouched, or with the same content."""
+        """Return whether a file is what it was: untouched, or with the same content."""
         try:
-            found = Path(path).stat()
-            now = (found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino)
+            status = Path(path).stat()
+            now = (status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino)
             if now == self[:4]:
                 return True
             return bool(
                 by_content
                 and self.digest
-                and found.st_size == self.size
+                and status.st_size == self.size
                 and hashlib.sha256(Path(path).read_bytes()).hexdigest() == self.digest
             )
         except OSError:
@@ -121,10 +121,10 @@ class Request:
 
 
 def ended(executed: Iterable[int], failure: Failure | None, answers: dict[str, Any]) -> Execution:
-    """Say how a page ended, from what its process answered."""
+    """Return how a page ended, from what its process answered."""
     watched = answers.get("files", {"read": {}, "changed": {}})
     files = {path: state and FileState(*state) for path, state in watched["read"].items()}
-    environment, origins = answers.get("describe", {}), answers.get("origins", {})
+    environment, origins = answers.get("report_environment", {}), answers.get("origins", {})
     changed = tuple(sorted(watched["changed"]))
     return Execution(frozenset(executed), failure, environment, files, changed, origins)
 
@@ -159,16 +159,16 @@ def _whole_streams(pieces: Iterable[NotebookNode]) -> list[NotebookNode]:
 
 
 def excess(notebook: NotebookNode, index: int, limit: int) -> Failure:
-    """Say that a page printed too much in a cell, and keep both ends of what the cell printed."""
+    """Return the failure of a page that printed too much in a cell; keep both ends of the text."""
     outputs = notebook.cells[index].outputs if index >= 0 else []
     text = "".join(output.text for output in outputs if output.output_type == "stream")
     if index >= 0:
         kept = v4.new_output("stream", name="stdout", text=clipped(text))  # type: ignore[no-untyped-call]
         notebook.cells[index].outputs = [kept]
-    told = (
+    message = (
         f"its outputs took more than {limit:,} bytes, or those of the page more than "
         f"{limit * CELLS_OF_A_PAGE:,}"
     )
     if text:
-        told += f"; they began and ended so:\n{first_and_last(text)}"
-    return Failure(Ending.OUTPUT_LIMIT, index, told)
+        message += f"; they began and ended so:\n{first_and_last(text)}"
+    return Failure(Ending.OUTPUT_LIMIT, index, message)

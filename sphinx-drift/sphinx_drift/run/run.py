@@ -12,10 +12,16 @@ from typing import TYPE_CHECKING
 
 from sphinx_drift.run import fork, fork_client, jupyter
 from sphinx_drift.run.choice import chosen
-from sphinx_drift.run.injected import compute_on_device, describe, files, origins, watch
+from sphinx_drift.run.injected import (
+    compute_on_device,
+    files,
+    origins,
+    report_environment,
+    watch,
+)
 from sphinx_drift.run.results import OUTPUT_LIMIT, Ending, Execution, Failure, Request
 from sphinx_drift.run.scan import scan
-from sphinx_drift.run.transcript import UnfitError
+from sphinx_drift.run.transcript import CannotForkError
 
 if TYPE_CHECKING:
     import socket
@@ -43,7 +49,7 @@ class Begun:
         self._connections = list(connections)
 
     def waits(self) -> bool:
-        """Tell whether the helper is still loading what pages need, so that nothing runs."""
+        """Return whether the fork server is still loading what pages need, so that nothing runs."""
         if not self._connections:
             return False
         poll = select.poll()
@@ -78,12 +84,12 @@ def begin(
 
     """
     fork.forget()
-    if chosen() != "fork" or fork.unfit():
+    if chosen() != "fork" or fork.obstacle():
         return Begun()
     cells = {**(known or {}), **{page: code for page in pages if (code := scan(page))}}
     jobs = [(code, each) for page, code in cells.items() for each in requests(page, code)]
     connections: list[socket.socket] = []
-    with contextlib.suppress(UnfitError):  # said when the first page is to be run
+    with contextlib.suppress(CannotForkError):  # warned of when the first page is to be run
         connections = fork.queue(jobs)
     return Begun(cells, connections)
 
@@ -114,7 +120,7 @@ def execute(  # noqa: PLR0913 - a run has these parts
         a process that can't be started or dies is a failure too, and so is an error of ours.
 
     """
-    wanted = request_for(
+    request = request_for(
         folder,
         timeout=timeout,
         may_raise=may_raise,
@@ -123,20 +129,20 @@ def execute(  # noqa: PLR0913 - a run has these parts
         output_limit=output_limit,
     )
     try:
-        return _execute(notebook, wanted)
+        return _execute(notebook, request)
     except Exception:  # noqa: BLE001 - the page fails, and the others are checked
-        told = f"sphinx_drift.run itself failed:\n{traceback.format_exc(limit=-3)}"
-        return Execution(failure=Failure(Ending.RUNNER_FAILED, -1, told))
+        message = f"sphinx_drift.run itself failed:\n{traceback.format_exc(limit=-3)}"
+        return Execution(failure=Failure(Ending.RUNNER_FAILED, -1, message))
 
 
 def _execute(notebook: NotebookNode, request: Request) -> Execution:
     if chosen() == "fork":
         try:
             return fork.run(notebook, request)
-        except UnfitError as error:
-            if fork_client.orphaned():
+        except CannotForkError as error:
+            if fork_client.is_orphaned():
                 raise SystemExit("the build was ended") from None  # not even by the stock path
-            _say_once(f"pages run in Jupyter kernels, which is slower: {error}")
+            _warn_once(f"pages run in Jupyter kernels, which is slower: {error}")
     return jupyter.run(notebook, request)
 
 
@@ -157,12 +163,12 @@ def request_for(  # noqa: PLR0913 - as above
         timeout=timeout,
         may_raise=frozenset(may_raise),
         before=first if before is None else (*first, before),
-        after=(describe, files, origins),
+        after=(report_environment, files, origins),
         hash_seed=hash_seed,
         output_limit=output_limit,
     )
 
 
 @functools.cache
-def _say_once(words: str) -> None:
-    _LOGGER.warning(words)
+def _warn_once(message: str) -> None:
+    _LOGGER.warning(message)

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import ctypes
 import functools
 import multiprocessing
 import multiprocessing.util
-import os
-import signal
 import sys
 import threading
 
-__all__ = ["end_with_build"]
+from sphinx_drift.run.processes import die_with
 
-_PR_SET_PDEATHSIG = 1
+__all__ = ["end_with_build"]
 
 
 @functools.cache
@@ -29,9 +26,8 @@ def end_with_build() -> None:
 def _end_with_parent() -> None:
     """Have the kernel kill this process when the one that has forked it is gone."""
     parent = multiprocessing.parent_process()
-    # It is when the thread ends that has forked it: only the main one lasts as long as its process.
+    # `die_with` goes by the thread that forked.
     if parent is None or threading.current_thread().name != "MainThread":
         return
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-    if os.getppid() != parent.pid:
-        os._exit(1)
+    assert parent.pid is not None  # noqa: S101 - it runs: it has forked this one
+    die_with(parent.pid)

@@ -224,10 +224,10 @@ class TestKilled:
         assert live.failures() == []
 
     def test_the_process_that_forks_builds(self, live: Live) -> None:
-        child(live.process.pid, "forker.py").kill()
+        child(live.process.pid, "live.build_server").kill()
         live.save("one.md", "Text of", "New text of")
         assert "New text of" in live.page("one")
-        child(live.process.pid, "forker.py").kill()
+        child(live.process.pid, "live.build_server").kill()
         save_one(live, "New text of", "Text of")
         assert live.failures() == []
 
@@ -236,17 +236,17 @@ class TestKilled:
         (live.folder / ".hold").touch()
         live.save("one.md", "Text of", "New text of")
         wait_until(lambda: len(pids(live, ".behind")) == number + 1)
-        child(live.process.pid, "forker.py").kill()
+        child(live.process.pid, "live.build_server").kill()
         wait_until(lambda: len(pids(live, ".behind")) == number + 2)
         (live.folder / ".hold").unlink()
         assert "2 outputs verified" in live.wait_for_all()
         save_one(live, "New text of", "Text of")
 
     def test_the_process_that_forks_pages(self, live: Live) -> None:
-        child(live.process.pid, "helper.py").kill()
+        child(live.process.pid, "run.fork_server").kill()
         save_one(live, "Text of", "New text of")
         assert live.failures() == []
-        assert child(live.process.pid, "helper.py").is_running()
+        assert child(live.process.pid, "run.fork_server").is_running()
         save_one(live, "New text of", "Text of")
 
     def test_the_server(self, live: Live) -> None:
@@ -268,7 +268,7 @@ def test_a_short_request_to_a_process_that_is_gone(
         monkeypatch.delenv(name)
     with Session(write_book(tmp_path), tmp_path / "_build" / "live") as session:
         session.build()
-        child(os.getpid(), "forker.py").kill()
+        child(os.getpid(), "live.build_server").kill()
         assert session.build([str(tmp_path / "one.md")])["failures"] == []
 
 

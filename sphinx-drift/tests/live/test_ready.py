@@ -15,7 +15,7 @@ import psutil
 import pytest
 from living import PATIENCE, ROOT, Live, living, wait_until
 
-from sphinx_drift.live import warm
+from sphinx_drift.live import warm_up
 from sphinx_drift.live.session import Session
 from sphinx_drift.live.standby import Read
 
@@ -220,7 +220,7 @@ class TestStandingReady:
             _, alive = psutil.wait_procs(before, timeout=PATIENCE)
             assert alive == []
 
-    def test_it_goes_when_the_helpers_are_renewed(self, tmp_path: Path) -> None:
+    def test_it_goes_when_the_servers_are_renewed(self, tmp_path: Path) -> None:
         folder = write_book(tmp_path)
         with Session(folder, folder / "_build" / "live") as session:
             assert session.build()["failures"] == []
@@ -326,7 +326,7 @@ def environment(doctrees: Path) -> dict[str, object]:
 
 def test_what_is_installed_is_the_same_when_it_is_remembered() -> None:
     module = SimpleNamespace(distributions=metadata.distributions)
-    warm.remember_installed(module)
+    warm_up.remember_installed(module)
     stock, known = list(metadata.distributions()), list(module.distributions())
     assert [set(each.entry_points) for each in known] == [set(each.entry_points) for each in stock]
     assert [each.version for each in known] == [each.version for each in stock]
@@ -339,39 +339,39 @@ class TestWhatWasRead:
         path.write_text("before")
         read = Read()
         path.read_text()
-        assert read.holds()
+        assert read.is_current()
         path.write_text("after!")
-        assert not read.holds()
+        assert not read.is_current()
 
     def test_a_file_that_was_looked_for_and_came(self, tmp_path: Path) -> None:
         read = Read()
         with pytest.raises(FileNotFoundError):
             (tmp_path / "file").read_text()
-        assert read.holds()
+        assert read.is_current()
         (tmp_path / "file").touch()
-        assert not read.holds()
+        assert not read.is_current()
 
     def test_a_file_that_it_writes_itself(self, tmp_path: Path) -> None:
         read = Read()
         (tmp_path / "file").write_text("mine")
         (tmp_path / "file").unlink()
-        assert read.holds()
+        assert read.is_current()
 
     def test_a_module_that_came_from_its_cache(self, tmp_path: Path) -> None:
         read = Read()
         read.note([str(tmp_path / "module.py")])
         (tmp_path / "module.py").touch()
-        assert not read.holds()
+        assert not read.is_current()
 
     def test_what_it_asked_another_process_for(self) -> None:
         read = Read()
         subprocess.run([sys.executable, "-c", ""], check=True)
-        assert not read.holds()
+        assert not read.is_current()
 
     def test_what_is_read_later_is_not_asked_about(self, tmp_path: Path) -> None:
         (tmp_path / "file").write_text("before")
         read = Read()
-        assert read.holds()
+        assert read.is_current()
         (tmp_path / "file").read_text()
         (tmp_path / "file").write_text("after!")
-        assert read.holds()
+        assert read.is_current()

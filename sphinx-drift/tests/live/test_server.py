@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from sphinx_drift.live.__main__ import main
-from sphinx_drift.live.server import HOST, Server, digest, with_script
+from sphinx_drift.live.server import HOST, LiveHTTPServer, digest, with_script
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -35,8 +35,8 @@ def root(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def server(root: Path) -> Iterator[Server]:
-    with Server(root, 0) as server:
+def server(root: Path) -> Iterator[LiveHTTPServer]:
+    with LiveHTTPServer(root, 0) as server:
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
         yield server
@@ -46,7 +46,7 @@ def server(root: Path) -> Iterator[Server]:
 
 @contextmanager
 def request(
-    server: Server, path: str, method: str = "GET", **headers: str
+    server: LiveHTTPServer, path: str, method: str = "GET", **headers: str
 ) -> Iterator[http.client.HTTPResponse]:
     connection = http.client.HTTPConnection(HOST, server.server_port, timeout=60)
     with closing(connection):
@@ -58,13 +58,13 @@ def request(
             yield answer
 
 
-def get(server: Server, path: str, **headers: str) -> tuple[int, bytes]:
+def get(server: LiveHTTPServer, path: str, **headers: str) -> tuple[int, bytes]:
     with request(server, path, **headers) as answer:
         return answer.status, answer.read()
 
 
 @contextmanager
-def listening(server: Server) -> Iterator[Callable[[], dict[str, Any]]]:
+def listening(server: LiveHTTPServer) -> Iterator[Callable[[], dict[str, Any]]]:
     """Be a browser; what it is given returns what it hears next."""
     with request(server, "/-live/events") as events:
 
@@ -79,30 +79,32 @@ def listening(server: Server) -> Iterator[Callable[[], dict[str, Any]]]:
 
 class TestFiles:
     @pytest.mark.parametrize("path", ["/", "/index.html", "/part/", "/index.html?x=1"])
-    def test_a_page_has_the_script(self, server: Server, path: str) -> None:
+    def test_a_page_has_the_script(self, server: LiveHTTPServer, path: str) -> None:
         assert get(server, path) == (200, with_script(PAGE))
 
-    def test_the_output_is_left_as_it_is(self, server: Server, root: Path) -> None:
+    def test_the_output_is_left_as_it_is(self, server: LiveHTTPServer, root: Path) -> None:
         get(server, "/")
         assert (root / "index.html").read_bytes() == PAGE
 
-    def test_other_files_are_sent_as_they_are(self, server: Server) -> None:
+    def test_other_files_are_sent_as_they_are(self, server: LiveHTTPServer) -> None:
         assert get(server, "/style.css") == (200, b"p {}")
 
-    def test_the_script_is_there(self, server: Server) -> None:
+    def test_the_script_is_there(self, server: LiveHTTPServer) -> None:
         status, body = get(server, "/-live/page.js")
         assert status == 200
         assert b"SharedWorker" in body
         assert b"EventSource" in get(server, "/-live/worker.js")[1]
 
-    def test_a_folder_without_its_slash_is_sent_to_it(self, server: Server) -> None:
+    def test_a_folder_without_its_slash_is_sent_to_it(self, server: LiveHTTPServer) -> None:
         """What the links on its page are relative to is the folder."""
         with request(server, "/part?x=1") as answer:
             assert answer.status == 301
             assert answer.headers["Location"] == "/part/?x=1"
 
     @pytest.mark.parametrize("method", ["GET", "HEAD"])
-    def test_a_page_says_what_it_holds(self, server: Server, root: Path, method: str) -> None:
+    def test_a_page_says_what_it_holds(
+        self, server: LiveHTTPServer, root: Path, method: str
+    ) -> None:
         with request(server, "/", method) as answer:
             assert answer.headers["ETag"] == f'"{digest(PAGE)}"'
         (root / "index.html").write_bytes(b"other")
@@ -126,23 +128,23 @@ class TestFiles:
             "/" + "x" * 300,
         ],
     )
-    def test_nothing_else_is(self, server: Server, path: str) -> None:
+    def test_nothing_else_is(self, server: LiveHTTPServer, path: str) -> None:
         (server.root / "loop.html").symlink_to("loop.html")
         status, body = get(server, path)
         assert status == 404
         assert b"secret" not in body.replace(b"secret.txt", b"")
 
-    def test_only_under_this_machines_name(self, server: Server) -> None:
+    def test_only_under_this_machines_name(self, server: LiveHTTPServer) -> None:
         """A site elsewhere can have its name lead here, and would read the book."""
         assert get(server, "/", Host="evil.example:80")[0] == 403
         assert get(server, "/", Host="evil.example")[0] == 403
 
     @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "localhost:8000"])
-    def test_whatever_the_port(self, server: Server, host: str) -> None:
+    def test_whatever_the_port(self, server: LiveHTTPServer, host: str) -> None:
         """A browser does not name port 80."""
         assert get(server, "/", Host=host)[0] == 200
 
-    def test_only_from_this_machine(self, server: Server) -> None:
+    def test_only_from_this_machine(self, server: LiveHTTPServer) -> None:
         assert server.server_address[0] == "127.0.0.1"
 
 
@@ -151,22 +153,22 @@ def test_a_page_without_an_end_has_the_script_too() -> None:
 
 
 class TestEvents:
-    def test_a_build_is_told(self, server: Server) -> None:
+    def test_a_build_is_told(self, server: LiveHTTPServer) -> None:
         with listening(server) as hear:
             assert hear() == {"failures": []}
             report = {"failures": [{"title": "page.md:1: drift", "text": "- 1\n+ 2"}]}
-            server.tell(report)
+            server.send(report)
             assert hear() == report
 
-    def test_one_who_comes_later_hears_the_last_build(self, server: Server) -> None:
+    def test_one_who_comes_later_hears_the_last_build(self, server: LiveHTTPServer) -> None:
         report = {"failures": [{"title": "x", "text": "y"}]}
-        server.tell(report)
+        server.send(report)
         with listening(server) as hear:
             assert hear() == report
 
 
 class TestConnections:
-    def test_more_of_them_wait_than_a_browser_opens(self, server: Server) -> None:
+    def test_more_of_them_wait_than_a_browser_opens(self, server: LiveHTTPServer) -> None:
         """The system keeps them until they are answered; beyond, it has browsers try again."""
         server.shutdown()
         with ExitStack() as opened:
@@ -187,7 +189,7 @@ class TestPorts:
         return tmp_path
 
     def test_one_that_is_occupied(
-        self, server: Server, book: Path, capsys: pytest.CaptureFixture[str]
+        self, server: LiveHTTPServer, book: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
         port = str(server.server_port)
         assert main([str(book), str(book / "out"), "--port", port]) == 2

@@ -12,7 +12,7 @@ import pytest
 from nbformat import v4
 
 from sphinx_drift.run import fork, fork_client, jupyter
-from sphinx_drift.run.injected import describe, files, watch
+from sphinx_drift.run.injected import files, report_environment, watch
 from sphinx_drift.run.preload import SLOW
 from sphinx_drift.run.results import Request
 
@@ -45,7 +45,12 @@ class Pages:
 
     def request(self, **settings: Any) -> Request:
         """Return a request as books make it."""
-        given = {"timeout": 60, "before": (watch,), "after": (describe, files), **settings}
+        given = {
+            "timeout": 60,
+            "before": (watch,),
+            "after": (report_environment, files),
+            **settings,
+        }
         return Request(folder=self.folder, **given)
 
     def fork(

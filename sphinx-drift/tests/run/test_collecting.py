@@ -35,7 +35,7 @@ def read(folder: Path, module: str, readers: int) -> tuple[dict[str, Any], list[
     source = small_book.write(
         folder, {"conf.py": CONF} | {f"{name}.rst": text for name, text in files.items()}
     )
-    # No page has a cell: no helper need be started.
+    # No page has a cell: no fork server need be started.
     said = small_book.build(
         folder, "dummy", "-j", str(readers), module=module, DRIFT_RUNNER="jupyter"
     )

@@ -65,7 +65,7 @@ def test_cells_of_a_page_may_print_four_times_as_much(pages: Pages, way: str) ->
     assert (ended.failure.kind, ended.failure.index) == (Ending.OUTPUT_LIMIT, 5)
 
 
-def test_helper_counts_too(pages: Pages) -> None:
+def test_fork_server_counts_too(pages: Pages) -> None:
     """A page that doesn't count, for whatever reason, fills no other process's memory."""
     unlimited = (
         "import gc\n"

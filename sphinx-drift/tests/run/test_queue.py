@@ -15,7 +15,7 @@ import pytest
 import small_book
 from processes import alive, wait_until
 
-from sphinx_drift.run import fork, fork_client, fork_server, protocol
+from sphinx_drift.run import fork, fork_client, protocol, scheduler
 from sphinx_drift.run.results import Ending, Request
 from sphinx_drift.run.run import Begun, begin
 
@@ -54,7 +54,7 @@ def test_page_is_not_run_again_for_a_variable_that_came_after_it_had_begun(
     fork.forget()
 
 
-def test_a_build_waits_until_the_helper_has_begun() -> None:
+def test_a_build_waits_until_the_fork_server_has_begun() -> None:
     ours, theirs = socket.socketpair()
     begun = Begun({}, [ours])
     assert begun.waits()
@@ -82,12 +82,12 @@ def test_where_nothing_has_begun_nothing_waits() -> None:
 
 @pytest.fixture
 def forking() -> Any:
-    """Return a helper of two slots, and what makes jobs in a state for it."""
+    """Return a scheduler of two slots, and what makes jobs in a state for it."""
     nothing: Any = None
-    made = fork_server.Helper(nothing, 2, nothing, nothing, nothing, nothing)
+    made = scheduler.Scheduler(nothing, 2, nothing, nothing)
 
-    def jobs(number: int, **state: Any) -> list[fork_server.Job]:
-        new = [fork_server.Job(str(each), {}, nothing) for each in range(number)]
+    def jobs(number: int, **state: Any) -> list[scheduler.Job]:
+        new = [scheduler.Job(str(each), {}, nothing) for each in range(number)]
         for job in new:
             vars(job).update(state)
         made.jobs += new
@@ -100,29 +100,29 @@ def test_sphinx_has_a_core_once_pages_are_ready_for_it(forking: Any) -> None:
     forking, jobs = forking
     (job,) = jobs(1)
     forking.running = jobs(1)
-    assert forking._may_fork(job)  # noqa: SLF001 - a core is free
+    assert forking.may_fork(job)  # a core is free
     forking.running += jobs(3, raised=0)
-    assert forking._may_fork(job)  # noqa: SLF001 - those wait to be told whether to go on
-    jobs(3, over=True)
-    assert not forking._may_fork(job)  # noqa: SLF001 - that core is Sphinx's
+    assert forking.may_fork(job)  # those wait to be told whether to go on
+    jobs(3, is_over=True)
+    assert not forking.may_fork(job)  # that core is Sphinx's
     forking.running = []
-    assert forking._may_fork(job)  # noqa: SLF001 - pages go on
+    assert forking.may_fork(job)  # pages go on
     forking.slots = 1
-    assert forking._may_fork(job)  # noqa: SLF001 - also where there is one core
+    assert forking.may_fork(job)  # also where there is one core
     forking.running = jobs(1)
-    assert not forking._may_fork(job)  # noqa: SLF001 - it is in use
+    assert not forking.may_fork(job)  # it is in use
 
 
-@pytest.mark.parametrize("state", [{"raised": 0}, {"over": True, "size": 1 << 26}])
+@pytest.mark.parametrize("state", [{"raised": 0}, {"is_over": True, "size": 1 << 26}])
 def test_pages_wait_for_sphinx_when_much_waits_for_it(forking: Any, state: dict[str, Any]) -> None:
     forking, jobs = forking
-    wanted, unwanted = *jobs(1, fetched=True), *jobs(1)
+    wanted, unwanted = *jobs(1, is_fetched=True), *jobs(1)
     forking.running = jobs(7, **state)
-    forking.running = [job for job in forking.running if not job.over]
+    forking.running = [job for job in forking.running if not job.is_over]
     jobs(1, **state)
-    forking.running += [job for job in forking.jobs[-1:] if not job.over]
-    assert not forking._may_fork(unwanted)  # noqa: SLF001 - what a memory holds is bounded
-    assert forking._may_fork(wanted)  # noqa: SLF001 - Sphinx itself waits for it
+    forking.running += [job for job in forking.jobs[-1:] if not job.is_over]
+    assert not forking.may_fork(unwanted)  # what a memory holds is bounded
+    assert forking.may_fork(wanted)  # Sphinx itself waits for it
 
 
 def test_pages_that_raised_and_were_not_read_are_few(pages: Pages) -> None:
@@ -149,7 +149,7 @@ def test_pages_run_at_a_time_are_no_more_than_descriptors_last_for(
 ) -> None:
     for most, wanted in ((1 << 20, 500), (1024, 116), (256, 20), (64, 1)):
         monkeypatch.setattr(resource, "getrlimit", lambda _, most=most: (most, most))
-        assert fork_server._affordable(500) == wanted  # noqa: SLF001 - what a helper starts with
+        assert scheduler.affordable_slots(500) == wanted
 
 
 # Whose they are ------------------------------------------------------------------------
@@ -160,7 +160,7 @@ SLEEP = "import os, time\nopen('begun', 'w').write(str(os.getpid()))\ntime.sleep
 @contextmanager
 def build(pages: Pages, cell: str) -> Iterator[int]:
     """Queue a page in a build of its own: a process that does nothing else."""
-    fork_client.helper()
+    fork_client.fork_server()
     pid = os.fork()
     if pid == 0:
         fork.queue([([cell], pages.request())])

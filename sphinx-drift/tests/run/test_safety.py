@@ -17,7 +17,7 @@ from processes import alive, wait_until
 
 from sphinx_drift.run import choice, fork, fork_client, run
 from sphinx_drift.run.results import Ending
-from sphinx_drift.run.transcript import UnfitError
+from sphinx_drift.run.transcript import CannotForkError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -112,7 +112,7 @@ JUNK = [b"y" * 1000, b"\0" * 1000, b"\0\0\0\2{}", b"\0\0\0\2[]", b"\0\0\0\1{"]
 
 
 @pytest.mark.parametrize("junk", JUNK)
-@pytest.mark.usefixtures("own_helper")
+@pytest.mark.usefixtures("own_server")
 def test_page_that_writes_to_any_descriptor_fails_alone(pages: Pages, junk: bytes) -> None:
     code = (
         "import os\nfor fd in range(3, 64):\n    try:\n"
@@ -122,10 +122,10 @@ def test_page_that_writes_to_any_descriptor_fails_alone(pages: Pages, junk: byte
     assert ended.failure is not None
     assert (ended.failure.kind, ended.failure.index) == (Ending.DEAD_KERNEL, 2)
     assert "wrote to a descriptor of the runner's" in ended.failure.message
-    assert pages.fork("1")[1].failure is None  # by the same helper
+    assert pages.fork("1")[1].failure is None  # by the same server
 
 
-@pytest.mark.usefixtures("own_helper")
+@pytest.mark.usefixtures("own_server")
 @pytest.mark.parametrize(
     "child",
     [
@@ -153,10 +153,10 @@ def test_page_that_forks_goes_on_alone(pages: Pages, said: Any, fork: str, child
 
 
 @pytest.fixture
-def own_helper(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Have a helper for this test alone, and say again what was said once."""
-    monkeypatch.setattr(fork_client, "_helpers", {})
-    run._say_once.cache_clear()  # noqa: SLF001 - what is said once a build is wanted in each test
+def own_server(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Have a fork server for this test alone, and warn again of what was warned of once."""
+    monkeypatch.setattr(fork_client, "_servers", {})
+    run._warn_once.cache_clear()  # noqa: SLF001 - what is said once a build is wanted in each test
     yield
     fork_client.close()
 
@@ -165,22 +165,20 @@ def executed(pages: Pages, *cells: str) -> Any:
     return run.execute(pages.notebook(*cells), folder=pages.folder, timeout=60)
 
 
-@pytest.mark.usefixtures("own_helper")
-def test_helper_that_is_killed_leaves_the_page_to_the_stock_kernel(
+@pytest.mark.usefixtures("own_server")
+def test_fork_server_that_is_killed_leaves_the_page_to_the_stock_kernel(
     pages: Pages, caplog: pytest.LogCaptureFixture
 ) -> None:
-    kill = (
-        "import os, signal, sys\nif 'helper.py' in open(f'/proc/{os.getppid()}/cmdline').read():\n"
-    )
+    kill = "import os, signal, sys\nif 'run.fork_server' in open(f'/proc/{os.getppid()}/cmdline').read():\n"
     kill += "    os.kill(os.getppid(), signal.SIGKILL)\n    import time\n    time.sleep(100)"
     assert executed(pages, kill, "2").failure is None
     assert "Jupyter kernels" in caplog.text
-    assert "the helper process is gone" in caplog.text
+    assert "the fork server is gone" in caplog.text
     assert executed(pages, "3").failure is None  # the same for all pages after it
 
 
-@pytest.mark.usefixtures("own_helper")
-def test_what_pages_started_ends_with_a_helper_that_is_killed(pages: Pages) -> None:
+@pytest.mark.usefixtures("own_server")
+def test_what_pages_started_ends_with_a_fork_server_that_is_killed(pages: Pages) -> None:
     code = (
         "import os, signal, subprocess, time\n"
         "started = [subprocess.Popen(['sleep', '1000'], start_new_session=new).pid "
@@ -188,16 +186,16 @@ def test_what_pages_started_ends_with_a_helper_that_is_killed(pages: Pages) -> N
         "with open('told', 'w') as told:\n    print(os.getpid(), *started, file=told)\n"
         "os.kill(os.getppid(), signal.SIGKILL)\ntime.sleep(100)"
     )
-    with pytest.raises(UnfitError, match="the helper process is gone"):
+    with pytest.raises(CannotForkError, match="the fork server is gone"):
         pages.fork(code)
     processes = [*map(int, (pages.folder / "told").read_text().split())]
     assert len(processes) == 3
     wait_until(lambda: not any(map(alive, processes)))
 
 
-@pytest.mark.usefixtures("own_helper")
-def test_helper_ends_when_its_guard_is_killed(pages: Pages) -> None:
-    guard = fork_client.helper().process  # type: ignore[union-attr]
+@pytest.mark.usefixtures("own_server")
+def test_fork_server_ends_when_its_guard_is_killed(pages: Pages) -> None:
+    guard = fork_client.fork_server().process  # type: ignore[union-attr]
     made, _ = pages.fork("import os\nos.getppid()")
     child = int(made.cells[1].outputs[0].data["text/plain"])
     assert child != guard.pid
@@ -205,8 +203,8 @@ def test_helper_ends_when_its_guard_is_killed(pages: Pages) -> None:
     wait_until(lambda: not alive(child))
 
 
-@pytest.mark.usefixtures("own_helper")
-def test_helper_with_two_threads_refuses(
+@pytest.mark.usefixtures("own_server")
+def test_fork_server_with_two_threads_refuses(
     pages: Pages, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     busy = pages.folder / "busy_module.py"
@@ -216,10 +214,10 @@ def test_helper_with_two_threads_refuses(
     )
     monkeypatch.setattr(fork_client, "_preloaded", ("busy_module",))
     monkeypatch.setenv("PYTHONPATH", str(pages.folder), prepend=os.pathsep)
-    with pytest.raises(UnfitError, match="the helper has 2 threads, not one"):
+    with pytest.raises(CannotForkError, match="the fork server has 2 threads, not one"):
         pages.fork("1")
     assert executed(pages, "1").failure is None
-    assert "Jupyter kernels, which is slower: the helper has 2 threads" in caplog.text
+    assert "Jupyter kernels, which is slower: the fork server has 2 threads" in caplog.text
 
 
 RENAMED = {
@@ -231,7 +229,7 @@ RENAMED = {
 }
 
 
-@pytest.mark.usefixtures("own_helper")
+@pytest.mark.usefixtures("own_server")
 @pytest.mark.parametrize("where", RENAMED)
 def test_other_ipython_that_lacks_a_name_is_left_to_the_stock_kernel(
     pages: Pages,
@@ -251,15 +249,15 @@ def test_other_ipython_that_lacks_a_name_is_left_to_the_stock_kernel(
     assert "Error: " in caplog.text
 
 
-@pytest.mark.usefixtures("own_helper")
+@pytest.mark.usefixtures("own_server")
 def test_waiting_threads_sleep_whatever_the_language() -> None:
     """In a Turkish locale libgomp takes "PASSIVE" for another word than "passive"."""
-    process = fork_client.helper().process  # type: ignore[union-attr]
+    process = fork_client.fork_server().process  # type: ignore[union-attr]
     environment = Path(f"/proc/{process.pid}/environ").read_bytes().split(b"\0")
     assert b"OMP_WAIT_POLICY=passive" in environment
 
 
-@pytest.mark.usefixtures("own_helper")
+@pytest.mark.usefixtures("own_server")
 def test_module_that_says_something_is_left_to_the_pages(
     pages: Pages, monkeypatch: pytest.MonkeyPatch, said: Any
 ) -> None:
@@ -273,7 +271,7 @@ def test_module_that_says_something_is_left_to_the_pages(
 def test_page_of_another_kernel_is_left_to_it(pages: Pages) -> None:
     made = pages.notebook("1")
     made.metadata.kernelspec = {"name": "nothing-such", "display_name": "x"}
-    with pytest.raises(UnfitError, match="there is no kernel 'nothing-such'"):
+    with pytest.raises(CannotForkError, match="there is no kernel 'nothing-such'"):
         fork.run(made, pages.request())
 
 
@@ -281,7 +279,7 @@ def test_page_of_another_kernel_is_left_to_it(pages: Pages) -> None:
 def kernels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., None]]:
     """Return what installs the specification of a kernel, for this test alone."""
     monkeypatch.setenv("JUPYTER_PATH", str(tmp_path / "jupyter"))
-    fork._unfit_kernel.cache_clear()  # noqa: SLF001 - what is found out once is wanted anew
+    fork._kernel_obstacle.cache_clear()  # noqa: SLF001 - what is found out once is wanted anew
 
     def install(name: str, python: str | Path, text: str = "") -> None:
         argv = [str(python), "-m", "ipykernel_launcher", "-f", "{connection_file}"]
@@ -291,10 +289,10 @@ def kernels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callabl
         (folder / "kernel.json").write_text(text or json.dumps(spec))
 
     yield install
-    fork._unfit_kernel.cache_clear()  # noqa: SLF001 - the same
+    fork._kernel_obstacle.cache_clear()  # noqa: SLF001 - the same
 
 
-@pytest.mark.usefixtures("own_helper")
+@pytest.mark.usefixtures("own_server")
 def test_kernel_whose_interpreter_is_gone_fails_the_page_and_says_so(
     pages: Pages, kernels: Callable[..., None]
 ) -> None:
@@ -314,7 +312,7 @@ def test_kernel_that_can_not_be_read_is_left_to_jupyter(
     kernels("broken", sys.executable, text="{")
     made = pages.notebook("1")
     made.metadata.kernelspec = {"name": "broken", "display_name": "x"}
-    with pytest.raises(UnfitError, match="the kernel 'broken' can't be read: "):
+    with pytest.raises(CannotForkError, match="the kernel 'broken' can't be read: "):
         fork.run(made, pages.request())
 
 
@@ -340,7 +338,7 @@ def test_kernel_of_another_virtual_environment_is_run_in_that(
         assert said(made.cells[1]) == f"{prefix}\n"
     fork.run(made, pages.request())  # of ours, without Jupyter
     made.metadata.kernelspec.name = "other"
-    with pytest.raises(UnfitError, match="the kernel 'other' isn't this Python's own"):
+    with pytest.raises(CannotForkError, match="the kernel 'other' isn't this Python's own"):
         fork.run(made, pages.request())
 
 
@@ -371,13 +369,15 @@ def test_personal_settings_are_left_to_the_stock_kernel(
     settings.parent.mkdir()
     settings.write_text("c = get_config()\n")
     monkeypatch.setenv("IPYTHONDIR", str(pages.folder))
-    fork.unfit.cache_clear()
+    fork.obstacle.cache_clear()
     try:
-        with pytest.raises(UnfitError, match=r"ipython_kernel_config\.py changes what kernels do"):
+        with pytest.raises(
+            CannotForkError, match=r"ipython_kernel_config\.py changes what kernels do"
+        ):
             pages.fork("1")
     finally:
         monkeypatch.undo()
-        fork.unfit.cache_clear()
+        fork.obstacle.cache_clear()
 
 
 @pytest.mark.parametrize(
@@ -510,7 +510,7 @@ def test_build_that_is_ended_leaves_nothing(tmp_path: Path, number: signal.Signa
     files = [tmp_path / f"{name}.told" for name in ("index", "two")]
     wait_until(lambda: all(file.exists() and file.read_text().endswith("\n") for file in files))
     processes = {int(word) for file in files for word in file.read_text().split()}
-    assert len(processes) == 5  # one helper, and of each page its child and what that started
+    assert len(processes) == 5  # one fork server, and of each page its child and what that started
     assert all(map(alive, processes))
     listening = sockets(int(files[0].read_text().split()[0]))
     assert listening

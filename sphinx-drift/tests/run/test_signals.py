@@ -66,18 +66,18 @@ def test_page_of_a_plain_build_is_hung_up(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("preloaded", [("json",), ("loud_module", "json")], ids=["once", "twice"])
 @pytest.mark.parametrize("handler", [signal.SIG_DFL, signal.SIG_IGN])
-def test_helper_hands_on_what_it_inherited(
+def test_fork_server_hands_on_what_it_inherited(
     handler: signal.Handlers,
     preloaded: tuple[str, ...],
     pages: Pages,
     said: Any,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """A helper starts a second time if a module says something that pages must show."""
+    """A fork server starts a second time if a module says something that pages must show."""
     (pages.folder / "loud_module.py").write_text("print('loud')\n")
     monkeypatch.setenv("PYTHONPATH", str(pages.folder), prepend=":")
     monkeypatch.setattr(fork_client, "_preloaded", preloaded)
-    monkeypatch.setattr(fork_client, "_helpers", {})
+    monkeypatch.setattr(fork_client, "_servers", {})
     with inherited(handler):
         made, _ = pages.fork(HANDLERS)
         fork_client.close()

@@ -37,9 +37,9 @@ def test_two_builds_pass() -> None:
 def test_what_is_left_is_seen(script: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
         patch.setattr(script, "processes", list)  # other tests have theirs
-        assert script.left(tmp_path, script.helper_sockets()) == ""
+        assert script.left(tmp_path, script.server_sockets()) == ""
         (tmp_path / "file").touch()
-        assert script.left(tmp_path, script.helper_sockets()) == "left a temporary file"
+        assert script.left(tmp_path, script.server_sockets()) == "left a temporary file"
     marked = {**os.environ, script.MARK: str(os.getpid())}
     with subprocess.Popen(
         [sys.executable, "-c", "input()"], stdin=subprocess.PIPE, env=marked

@@ -1,0 +1,208 @@
+"""Starts the build server and the web server of a live session, and talks to them."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+import os
+import select
+import socket
+import subprocess
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from sphinx_drift.run.apart import command
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+__all__ = ["BuildServer", "WebServer"]
+
+_LOGGER = logging.getLogger(__name__)
+
+_Send = Callable[[dict[str, Any]], object]
+
+
+class Lines:
+    """Messages to and from a process that this one has started, one a line."""
+
+    def __init__(self, end: socket.socket) -> None:
+        self._end = end
+        self._rest = b""
+
+    def send(self, message: dict[str, Any]) -> None:
+        """Send a message; that the process is gone is seen when its answer is asked for."""
+        with contextlib.suppress(OSError):
+            self._end.sendall(json.dumps(message).encode() + b"\n")
+
+    def receive(self) -> dict[str, Any] | None:
+        """Return the next message; none if the process is gone."""
+        while b"\n" not in self._rest:
+            try:
+                piece = self._end.recv(1 << 16)
+            except OSError:
+                piece = b""
+            if not piece:
+                return None
+            self._rest += piece
+        line, _, self._rest = self._rest.partition(b"\n")
+        message: dict[str, Any] = json.loads(line)
+        return message
+
+    def wait(self, seconds: float) -> bool:
+        """Return whether there is a message, or the process is gone, before the time is up."""
+        return b"\n" in self._rest or bool(select.select([self._end], [], [], seconds)[0])
+
+    def close(self) -> None:
+        """Let the process know that no more will come: it ends."""
+        self._end.close()
+
+
+class BuildServer:
+    """The process that forks a build for each save; another one takes its place if it ends.
+
+    This process has the only other end of its socket: it ends when that is closed, which the kernel
+    does if this process is killed.
+    """
+
+    def __init__(self) -> None:
+        self._start()
+
+    def _start(self) -> None:
+        ours, theirs = socket.socketpair()
+        with theirs:  # from then on the server alone has it
+            self.process = subprocess.Popen(  # noqa: S603 - it is our own
+                command("live.build_server", str(theirs.fileno())),
+                env={
+                    "PYTORCH_NVML_BASED_CUDA_CHECK": "1",
+                    **os.environ,
+                    "OPENBLAS_NUM_THREADS": "1",
+                    "OMP_NUM_THREADS": "1",  # a build that has threads can't fork
+                },
+                stdin=subprocess.DEVNULL,
+                pass_fds=[theirs.fileno()],
+            )
+        self._lines = Lines(ours)
+        self._loaded: set[str] = set()
+
+    def _receive(self) -> dict[str, Any]:
+        message = self._lines.receive()
+        return {"died": self.process.wait()} if message is None else message
+
+    def stand_by(self, book: dict[str, str]) -> None:
+        """Have a process prepare all that the next build needs."""
+        self._lines.send(_request("stand_by", book))
+
+    def build(self, book: dict[str, str], changed: list[str], send: _Send) -> dict[str, Any]:
+        """Build a book; by a new server, if this one is gone or may not fork any more.
+
+        Args:
+            book: What to build, and where.
+            changed: The files that have changed since the build before.
+            send: Called with what the build reports before its end.
+
+        """
+        report = self._request_build(book, changed, send)
+        if self.renew_after(report):
+            report = self._request_build(book, changed, send)
+        return report
+
+    def _request_build(
+        self, book: dict[str, str], changed: list[str], send: _Send
+    ) -> dict[str, Any]:
+        self._lines.send({**_request("build", book), "changed": changed})
+        while (report := self._receive()).get("is_early") or "background" in report:
+            if "background" not in report:  # that of one is out of date, if it has just ended
+                send(report)
+        return report
+
+    def build_in_background(self, book: dict[str, str]) -> None:
+        """Have a build go on in the background until one is asked for, or it ends."""
+        self._lines.send(_request("background", book))
+
+    def wait(self, seconds: float) -> dict[str, Any] | None:
+        """Return what came of the build in the background, if it ends before the time is up."""
+        return self._receive() if self._lines.wait(seconds) else None
+
+    def renew_after(self, report: dict[str, Any]) -> bool:
+        """Start a new server, and return that, if this one is gone or may not fork any more."""
+        if "cannot_fork" not in report and self.process.poll() is None:
+            return False
+        self.close()
+        if self.process.returncode:
+            _LOGGER.warning("the process that forks builds ended (%d)", self.process.returncode)
+        self._start()
+        return True
+
+    def load(self, names: list[str]) -> None:
+        """Have it import for the next builds what builds have imported."""
+        new = [name for name in names if name not in self._loaded]
+        if new:
+            self._loaded.update(new)
+            self._lines.send({"do": "load", "names": new})
+            self._receive()
+
+    def close(self) -> None:
+        """End it, with the builds that it may be at."""
+        self._lines.close()
+        self.process.wait()
+
+
+def _request(what: str, book: dict[str, str]) -> dict[str, Any]:
+    return {"do": what, "build": book, "environment": dict(os.environ), "path": sys.path}
+
+
+class WebServer:
+    """The process that serves the pages; another one takes its place if it ends.
+
+    Its standard input and output are a socket whose only other end this process has, as above.
+
+    Raises:
+        OSError: If the port can't be had.
+
+    """
+
+    def __init__(self, root: Path, port: int) -> None:
+        self._root = root
+        self._report: dict[str, Any] = {"failures": []}
+        self.port = port
+        self._start()
+
+    def _start(self) -> None:
+        ours, theirs = socket.socketpair()
+        arguments = ("sphinx_drift.live.server", str(self._root), str(self.port))
+        with theirs:
+            self.process = subprocess.Popen(  # noqa: S603 - it is our own
+                [sys.executable, "-m", *arguments], stdin=theirs.fileno(), stdout=theirs.fileno()
+            )
+        self._lines = Lines(ours)
+        answer = self._lines.receive() or {"error": "the server ended"}
+        if "error" in answer:
+            self.close()
+            raise OSError(
+                f"nothing can be served on port {self.port}: {answer['error']}; "
+                "name another port with --port, or none to have a free one"
+            )
+        self.port = answer["port"]
+
+    def send(self, report: dict[str, Any]) -> None:
+        """Send a build's report to all browsers."""
+        self._report = report
+        self._lines.send(report)
+        if self._lines.receive() is None:
+            self.revive()
+
+    def revive(self) -> None:
+        """Start it again where it was, if it has ended: browsers come back by themselves."""
+        if self.process.poll() is not None:
+            self._lines.close()
+            _LOGGER.warning("the server ended (%d): starting it again", self.process.returncode)
+            self._start()
+            self.send(self._report)
+
+    def close(self) -> None:
+        """End it."""
+        self._lines.close()
+        self.process.wait()
