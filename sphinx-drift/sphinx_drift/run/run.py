@@ -19,6 +19,7 @@ from sphinx_drift.run.injected import (
     report_environment,
     watch,
 )
+from sphinx_drift.run.obstacles import obstacle
 from sphinx_drift.run.results import OUTPUT_LIMIT, Ending, Execution, Failure, Request
 from sphinx_drift.run.scan import scan
 from sphinx_drift.run.transcript import CannotForkError
@@ -84,7 +85,7 @@ def begin(
 
     """
     fork.forget()
-    if chosen() != "fork" or fork.obstacle():
+    if chosen() != "fork" or obstacle():
         return Begun()
     cells = {**(known or {}), **{page: code for page in pages if (code := scan(page))}}
     jobs = [(code, each) for page, code in cells.items() for each in requests(page, code)]

@@ -15,7 +15,7 @@ import pytest
 import small_book
 from processes import alive, wait_until
 
-from sphinx_drift.run import choice, fork, fork_client, run
+from sphinx_drift.run import choice, fork, fork_client, obstacles, run
 from sphinx_drift.run.results import Ending
 from sphinx_drift.run.transcript import CannotForkError
 
@@ -169,7 +169,8 @@ def executed(pages: Pages, *cells: str) -> Any:
 def test_fork_server_that_is_killed_leaves_the_page_to_the_stock_kernel(
     pages: Pages, caplog: pytest.LogCaptureFixture
 ) -> None:
-    kill = "import os, signal, sys\nif 'run.fork_server' in open(f'/proc/{os.getppid()}/cmdline').read():\n"
+    kill = "import os, signal\nparent = open(f'/proc/{os.getppid()}/cmdline').read()\n"
+    kill += "if 'run.fork_server' in parent:\n"
     kill += "    os.kill(os.getppid(), signal.SIGKILL)\n    import time\n    time.sleep(100)"
     assert executed(pages, kill, "2").failure is None
     assert "Jupyter kernels" in caplog.text
@@ -279,7 +280,7 @@ def test_page_of_another_kernel_is_left_to_it(pages: Pages) -> None:
 def kernels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., None]]:
     """Return what installs the specification of a kernel, for this test alone."""
     monkeypatch.setenv("JUPYTER_PATH", str(tmp_path / "jupyter"))
-    fork._kernel_obstacle.cache_clear()  # noqa: SLF001 - what is found out once is wanted anew
+    obstacles.kernel_obstacle.cache_clear()  # what is found out once is wanted anew
 
     def install(name: str, python: str | Path, text: str = "") -> None:
         argv = [str(python), "-m", "ipykernel_launcher", "-f", "{connection_file}"]
@@ -289,7 +290,7 @@ def kernels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callabl
         (folder / "kernel.json").write_text(text or json.dumps(spec))
 
     yield install
-    fork._kernel_obstacle.cache_clear()  # noqa: SLF001 - the same
+    obstacles.kernel_obstacle.cache_clear()  # the same
 
 
 @pytest.mark.usefixtures("own_server")
@@ -369,7 +370,7 @@ def test_personal_settings_are_left_to_the_stock_kernel(
     settings.parent.mkdir()
     settings.write_text("c = get_config()\n")
     monkeypatch.setenv("IPYTHONDIR", str(pages.folder))
-    fork.obstacle.cache_clear()
+    obstacles.obstacle.cache_clear()
     try:
         with pytest.raises(
             CannotForkError, match=r"ipython_kernel_config\.py changes what kernels do"
@@ -377,7 +378,7 @@ def test_personal_settings_are_left_to_the_stock_kernel(
             pages.fork("1")
     finally:
         monkeypatch.undo()
-        fork.obstacle.cache_clear()
+        obstacles.obstacle.cache_clear()
 
 
 @pytest.mark.parametrize(
