@@ -98,7 +98,8 @@ def test_kernel_that_is_not_there_is_a_failure_of_no_cell(tmp_path: Path) -> Non
     ended = execute(notebook("print(1)", kernel="no-such-kernel"), folder=tmp_path)
     assert ended.failure is not None
     assert (ended.failure.kind, ended.failure.index) == (Ending.DEAD_KERNEL, -1)
-    assert "No such kernel named no-such-kernel" in ended.failure.message
+    assert "NoSuchKernel" in ended.failure.message
+    assert "no-such-kernel" in ended.failure.message
     assert ended.executed == set()
 
 
