@@ -27,7 +27,7 @@ from sphinx_drift.run import fork_client
 from sphinx_drift.run.choice import chosen
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Collection, Sequence
 
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
@@ -42,6 +42,7 @@ def build(  # noqa: PLR0913, PLR0917 - what to build, and the two ways to who as
     output: str,
     doctrees: str,
     fork_server: str,
+    preload: Sequence[str],
     rerun: str,
     before: Collection[str] = (),
     *,
@@ -59,6 +60,7 @@ def build(  # noqa: PLR0913, PLR0917 - what to build, and the two ways to who as
         output: The folder for the pages in HTML.
         doctrees: The folder for what Sphinx keeps between builds.
         fork_server: The address of the process that forks a child for each page.
+        preload: What another one is to load before it forks, for pages with a hash seed.
         rerun: Which pages run: those that seem to have changed, and the others ``later``; or all of
             them ``always``, in the background.
         before: Names of modules that the process had imported when it was forked.
@@ -75,7 +77,7 @@ def build(  # noqa: PLR0913, PLR0917 - what to build, and the two ways to who as
     """
     nocolor()
     gc.set_threshold(100_000, 50, 100)  # a build keeps nearly all that it makes
-    fork_client.adopt(fork_server)
+    fork_client.adopt(fork_server, preload)
     warned = io.StringIO()
     read = Read()
     kept = Path(doctrees, ENV_PICKLE_FILENAME)

@@ -91,11 +91,11 @@ class BuildServer:
         message = self._lines.receive()
         return {"died": self.process.wait()} if message is None else message
 
-    def stand_by(self, book: dict[str, str]) -> None:
+    def stand_by(self, book: dict[str, Any]) -> None:
         """Have a process prepare all that the next build needs."""
         self._lines.send(_request("stand_by", book))
 
-    def build(self, book: dict[str, str], changed: list[str], send: _Send) -> dict[str, Any]:
+    def build(self, book: dict[str, Any], changed: list[str], send: _Send) -> dict[str, Any]:
         """Build a book; by a new server, if this one is gone or may not fork any more.
 
         Args:
@@ -110,7 +110,7 @@ class BuildServer:
         return report
 
     def _request_build(
-        self, book: dict[str, str], changed: list[str], send: _Send
+        self, book: dict[str, Any], changed: list[str], send: _Send
     ) -> dict[str, Any]:
         self._lines.send({**_request("build", book), "changed": changed})
         while (report := self._receive()).get("is_early") or "background" in report:
@@ -118,7 +118,7 @@ class BuildServer:
                 send(report)
         return report
 
-    def build_in_background(self, book: dict[str, str]) -> None:
+    def build_in_background(self, book: dict[str, Any]) -> None:
         """Have a build go on in the background until one is asked for, or it ends."""
         self._lines.send(_request("background", book))
 
@@ -150,7 +150,7 @@ class BuildServer:
         self.process.wait()
 
 
-def _request(what: str, book: dict[str, str]) -> dict[str, Any]:
+def _request(what: str, book: dict[str, Any]) -> dict[str, Any]:
     return {"do": what, "build": book, "environment": dict(os.environ), "path": sys.path}
 
 

@@ -1,4 +1,4 @@
-/* Put into each page by the server, never into the output: reloads, finds the place, tells. */
+/* Put into each page by the server, never into the output: reloads, finds the place, shows reports. */
 (() => {
   "use strict";
   const KEY = "sphinx-drift-live";
@@ -19,11 +19,11 @@
   // An element differs if one inside it does: the innermost is the paragraph.
   function innermost(index, before) {
     const known = new Set(before);
-    let found = blocks[index];
-    for (let next = index; next < blocks.length && found.contains(blocks[next]); next += 1) {
-      if (!known.has(texts[next])) found = blocks[next];
+    let result = blocks[index];
+    for (let next = index; next < blocks.length && result.contains(blocks[next]); next += 1) {
+      if (!known.has(texts[next])) result = blocks[next];
     }
-    return found;
+    return result;
   }
 
   function show(element) {
@@ -52,10 +52,10 @@
   }
 
   function element(name, text, parent) {
-    const made = document.createElement(name);
-    made.textContent = text;
-    parent.append(made);
-    return made;
+    const node = document.createElement(name);
+    node.textContent = text;
+    parent.append(node);
+    return node;
   }
 
   function write(pre, text) {
@@ -84,7 +84,7 @@
     document.body.append(host);
   }
 
-  function tellFailures(failures) {
+  function showFailures(failures) {
     close();
     if (failures.length === 0) return;
     box = element("section", "", root);
@@ -104,7 +104,7 @@
 
   const clock = (seconds) => new Date(seconds * 1000).toLocaleTimeString("en-GB");
 
-  function describe({ pages, all, running }) {
+  function runsText({ pages, all, running }) {
     const count = Object.keys(pages).length;
     if (all) return `${count === 1 ? "The page with code" : `All ${count} pages with code`} ran at ${clock(all)}`;
     const name = location.pathname.slice(1).replace(/(^|\/)$/, "$1index.html");
@@ -112,10 +112,10 @@
     return [...last, ...(running ? ["running all pages…"] : [])].join("; ");
   }
 
-  function tell({ failures, runs }) {
-    tellFailures(failures);
-    const text = runs ? describe(runs) : "";
-    if (status.textContent !== text) status.textContent = text; // said aloud only when it changes
+  function showReport({ failures, runs }) {
+    showFailures(failures);
+    const text = runs ? runsText(runs) : "";
+    if (status.textContent !== text) status.textContent = text; // read aloud only when it changes
   }
 
   const STYLE = `
@@ -149,7 +149,7 @@
     last = report;
     const changed = await isChanged().catch(() => false);
     if (changed) reload();
-    else if (report === last) tell(report);
+    else if (report === last) showReport(report);
   }
 
   let server = null;

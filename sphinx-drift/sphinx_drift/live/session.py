@@ -54,7 +54,8 @@ class Session:
             self._build_server = BuildServer()
             opened.callback(self._close_build_server)
             opened.callback(fork_client.close)
-            fork_client.preload(find_preload(self._source, [self._source]))
+            self._preload = [*find_preload(self._source, [self._source])]
+            fork_client.preload(self._preload)
             fork_client.start()
             self._open = opened.pop_all()
         self.port = self._web_server.port
@@ -147,13 +148,14 @@ class Session:
         self._web_server.send({name: report[name] for name in ("failures", "runs")})
         return report
 
-    def _book(self, rerun: str) -> dict[str, str]:
+    def _book(self, rerun: str) -> dict[str, Any]:
         """Return what a build needs to know: what to build, where, and which pages run."""
         return {
             "source": str(self._source),
             "output": str(self._output),
             "doctrees": str(self._doctrees),
             "fork_server": _fork_server_address(),
+            "preload": self._preload,
             "rerun": rerun,
         }
 

@@ -6,7 +6,7 @@ let report = null;
 onconnect = (event) => {
   const [tab] = event.ports;
   tabs.add(tab);
-  tab.onmessage = () => tabs.delete(tab); // all that a tab ever says is that it goes
+  tab.onmessage = () => tabs.delete(tab); // all that a tab ever sends is that it goes
   if (report !== null) tab.postMessage(report);
 };
 

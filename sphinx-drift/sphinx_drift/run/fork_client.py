@@ -25,6 +25,7 @@ __all__ = [
     "close",
     "fork_server",
     "is_orphaned",
+    "is_started",
     "page_environment",
     "preload",
     "slots",
@@ -121,8 +122,15 @@ class AdoptedForkServer:
         """Leave it to its owner."""
 
 
-def adopt(address: str) -> None:
-    """Run pages in children of a server that another process has started with this environment."""
+def adopt(address: str, preloaded: Iterable[str]) -> None:
+    """Run pages in children of a server that another process has started with this environment.
+
+    Args:
+        address: The server's address.
+        preloaded: What it has loaded, and what those are to load that this process may start.
+
+    """
+    preload(preloaded)
     _servers[None] = AdoptedForkServer(address)
 
 
@@ -155,6 +163,11 @@ def preload(names: Iterable[str]) -> None:
     """Have the servers that are started from now on load some libraries before they fork."""
     global _preloaded  # noqa: PLW0603 - one choice holds for all servers of a process
     _preloaded = tuple(names)
+
+
+def is_started() -> bool:
+    """Return whether there is a server already: this process has started or adopted one."""
+    return None in _servers
 
 
 def start(hash_seed: str | None = None) -> None:

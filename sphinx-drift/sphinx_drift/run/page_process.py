@@ -80,7 +80,7 @@ class PageProcess:
             os.write(self._control, b"+" if go_on else b"-")
 
     def stop(self, ending: dict[str, Any]) -> None:
-        """Kill it, and have its page told why."""
+        """Kill it, and report that as its ending."""
         self.ending, self.deadline = ending, None
         kill_group(self.pid)
 

@@ -23,12 +23,12 @@ def imported_below(places: Iterable[Path]) -> tuple[str, ...]:
 
     A page of prose that names one counts too: it costs a process in the background some time.
     """
-    found: set[str] = set()
+    named: set[str] = set()
     for path in _files(places):
-        if found.issuperset(SLOW):
+        if named.issuperset(SLOW):
             break
-        found.update(_IMPORT.findall(path.read_text("utf-8", "replace")))
-    wanted = [place for place, name in enumerate(SLOW) if name in found]
+        named.update(_IMPORT.findall(path.read_text("utf-8", "replace")))
+    wanted = [place for place, name in enumerate(SLOW) if name in named]
     return SLOW[: wanted[-1] + 1] if wanted else ()
 
 

@@ -1,4 +1,4 @@
-"""The code cells of a page, read quickly: what they are for sure is said by MyST-NB, later.
+"""Reads the code cells of a page quickly: MyST-NB reads them for sure, later.
 
 A page begins to run while Sphinx is still busy with others. If MyST-NB then reads other cells than
 were read here, the run is thrown away and the page is run again: a mistake here costs time only.
@@ -51,7 +51,7 @@ def _of_notebook(text: str) -> list[str]:
             and "skip-execution" not in cell.get("metadata", {}).get("tags", ())
         ]
     except (AttributeError, KeyError, TypeError, ValueError):
-        return []  # what it lacks is said when it is read
+        return []  # what it lacks is reported when it is read
     return [source for source in code if source.strip()]
 
 
@@ -62,15 +62,15 @@ def _bodies(lines: list[str]) -> list[list[str]]:
     body: list[str] = []
     in_comment = False
     for line in lines:
-        found = _FENCE.match(line)
+        match = _FENCE.match(line)
         if in_comment or (not fence and _COMMENT.match(line)):
             in_comment = "-->" not in line
         elif not fence:
-            if found:
-                fence, body = found["fence"], []
+            if match:
+                fence, body = match["fence"], []
                 # What is indented may be in a list, and what is not at the top level is no cell.
-                is_cell = line[0] in "`~" and found["info"].strip().startswith(_CELL)
-        elif found and found["fence"].startswith(fence) and not found["info"].strip():
+                is_cell = line[0] in "`~" and match["info"].strip().startswith(_CELL)
+        elif match and match["fence"].startswith(fence) and not match["info"].strip():
             if is_cell:
                 bodies.append(body)
             fence = ""

@@ -138,8 +138,8 @@ class Transcript:
         self.is_over = True
 
     def _on_garbled(self, message: dict[str, Any]) -> None:
-        told = "it wrote to a descriptor of the runner's, which expected messages"
-        self._stop(Ending.DEAD_KERNEL, f"{told}: {message['why']}")
+        wrote = "it wrote to a descriptor of the runner's, which expected messages"
+        self._stop(Ending.DEAD_KERNEL, f"{wrote}: {message['reason']}")
 
     def _on_over(self, message: dict[str, Any]) -> None:
         if self._answers is None and self._failure is None:

@@ -58,17 +58,19 @@ def setup(app: Sphinx) -> dict[str, Any]:
 
 
 def start(app: Sphinx) -> str:
-    """Say how pages are run, and start the helper while Sphinx loads everything else."""
+    """Say how pages are run, and start the fork server while Sphinx loads everything else."""
     app.add_config_value("drift_preload", None, "", (list, tuple, type(None)))
     try:
         runner = chosen()
         preload = app.config.drift_preload
-        if preload is None:
+        # A server that is there loads what its owner has chosen; to choose means to read pages.
+        if preload is None and not fork_client.is_started():
             preload = find_preload(Path(app.confdir), [Path(app.srcdir)])
     except ValueError as error:
         raise ConfigError(str(error)) from None
     if runner == "fork":
-        fork_client.preload(preload)
+        if preload is not None:
+            fork_client.preload(preload)
         fork_client.start()
         end_with_build()
     return runner
@@ -93,7 +95,7 @@ def forget_pages(_app: Sphinx, _exception: Exception | None) -> None:
 
 
 def use_the_wait(app: Sphinx, docnames: list[str], begun: Begun) -> None:
-    """Do first what needs no outputs: the helper may still be loading torch."""
+    """Do first what needs no outputs: the fork server may still be loading torch."""
     if not begun.cells:
         return
     docnames.sort(key=lambda name: Path(app.env.doc2path(name)) in begun.cells)

@@ -313,7 +313,7 @@ def test_kernel_that_can_not_be_read_is_left_to_jupyter(
     kernels("broken", sys.executable, text="{")
     made = pages.notebook("1")
     made.metadata.kernelspec = {"name": "broken", "display_name": "x"}
-    with pytest.raises(CannotForkError, match="'broken'.*: "):
+    with pytest.raises(CannotForkError, match="'broken'"):
         fork.run(made, pages.request())
 
 

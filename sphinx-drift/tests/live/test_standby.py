@@ -1,4 +1,4 @@
-"""A build stands ready before a save, and shows the saved page before it knows the whole book."""
+"""A build stands by before a save, and shows the saved page before it knows the whole book."""
 
 from __future__ import annotations
 
@@ -160,7 +160,7 @@ def standing(folder: Path) -> psutil.Process:
 
 
 @pytest.mark.slow
-class TestStandingReady:
+class TestStandby:
     @pytest.mark.parametrize(
         ("name", "old", "new"),
         [("one.md", "Text of", "Another text of"), ("two.md", "The second", "Another")],
