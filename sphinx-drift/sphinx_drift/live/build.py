@@ -20,7 +20,7 @@ from sphinx.util.docutils import docutils_namespace, patch_docutils
 from sphinx.util.logging import NAMESPACE
 
 from sphinx_drift.live.first_page import show_first
-from sphinx_drift.live.standby import Application, Read, state_of
+from sphinx_drift.live.standby import Application, ReadFiles, state_of
 from sphinx_drift.live.warm_up import warm_up
 from sphinx_drift.report.text import closing_line, entry
 from sphinx_drift.run import fork_client
@@ -79,7 +79,7 @@ def build(  # noqa: PLR0913, PLR0917 - what to build, and the two ways to who as
     gc.set_threshold(100_000, 50, 100)  # a build keeps nearly all that it makes
     fork_client.adopt(fork_server, preload)
     warned = io.StringIO()
-    read = Read()
+    read_files = ReadFiles()
     kept = Path(doctrees, ENV_PICKLE_FILENAME)
     report: dict[str, Any] = {"begun": time.time(), "is_complete": False}
     state = state_of(kept)
@@ -88,13 +88,13 @@ def build(  # noqa: PLR0913, PLR0917 - what to build, and the two ways to who as
         nonlocal state
         _keep_templates(app)
         warm_up(app)
-        read.note(_file_of(name) for name in sys.modules.keys() - set(before))
+        read_files.note(_file_of(name) for name in sys.modules.keys() - set(before))
         gc.freeze()  # the copy that shows the saved page first shares it
         send({"is_ready": True})
         changed = wait()
         report["begun"] = time.time()
         state = state_of(kept)
-        is_current = read.is_current()
+        is_current = read_files.is_current()
         if changed is not None:
             is_current = is_current and _are_pages(app, changed)
             send({"is_current": is_current})

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from pathlib import Path
 
-__all__ = ["Application", "Read", "state_of"]
+__all__ = ["Application", "ReadFiles", "state_of"]
 
 _State = tuple[int, int, int] | None
 # How a process asks others for something: what they have read is not known.
@@ -48,7 +48,7 @@ class Application(Sphinx):
         self.connect("builder-inited", self._waiting, priority=-sys.maxsize)
 
 
-class Read:
+class ReadFiles:
     """The files that this process reads, from now on, and whether they are still as they were."""
 
     def __init__(self) -> None:

@@ -17,7 +17,7 @@ from living import PATIENCE, ROOT, Live, living, wait_until
 
 from sphinx_drift.live import warm_up
 from sphinx_drift.live.session import Session
-from sphinx_drift.live.standby import Read
+from sphinx_drift.live.standby import ReadFiles
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -148,7 +148,7 @@ def noted(folder: Path, name: str) -> list[int]:
 
 
 def standing(folder: Path) -> psutil.Process:
-    """Return the process that stands ready, as soon as it does."""
+    """Return the process that stands by, as soon as it does."""
 
     def wait_for_word(process: psutil.Process) -> bool:
         return process.status() == psutil.STATUS_SLEEPING and not process.children()
@@ -337,14 +337,14 @@ class TestWhatWasRead:
     def test_a_file_that_is_saved_after_it_was_read(self, tmp_path: Path) -> None:
         path = tmp_path / "file"
         path.write_text("before")
-        read = Read()
+        read = ReadFiles()
         path.read_text()
         assert read.is_current()
         path.write_text("after!")
         assert not read.is_current()
 
     def test_a_file_that_was_looked_for_and_came(self, tmp_path: Path) -> None:
-        read = Read()
+        read = ReadFiles()
         with pytest.raises(FileNotFoundError):
             (tmp_path / "file").read_text()
         assert read.is_current()
@@ -352,25 +352,25 @@ class TestWhatWasRead:
         assert not read.is_current()
 
     def test_a_file_that_it_writes_itself(self, tmp_path: Path) -> None:
-        read = Read()
+        read = ReadFiles()
         (tmp_path / "file").write_text("mine")
         (tmp_path / "file").unlink()
         assert read.is_current()
 
     def test_a_module_that_came_from_its_cache(self, tmp_path: Path) -> None:
-        read = Read()
+        read = ReadFiles()
         read.note([str(tmp_path / "module.py")])
         (tmp_path / "module.py").touch()
         assert not read.is_current()
 
     def test_what_it_asked_another_process_for(self) -> None:
-        read = Read()
+        read = ReadFiles()
         subprocess.run([sys.executable, "-c", ""], check=True)
         assert not read.is_current()
 
     def test_what_is_read_later_is_not_asked_about(self, tmp_path: Path) -> None:
         (tmp_path / "file").write_text("before")
-        read = Read()
+        read = ReadFiles()
         assert read.is_current()
         (tmp_path / "file").read_text()
         (tmp_path / "file").write_text("after!")
