@@ -41,7 +41,11 @@ page {number} torch.Size([6, 6])
 ```
 """
 PAGES = 4
-PARTS = {"forker.py": "builds", "helper.py": "pages", "sphinx_drift.live.server": "server"}
+PARTS = {
+    "build_server.py": "builds",
+    "fork_server.py": "pages",
+    "sphinx_drift.live.server": "server",
+}
 SHOWN = (1, 50, 100, 150, 200)
 PATIENCE = 60.0
 

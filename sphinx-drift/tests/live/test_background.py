@@ -243,10 +243,10 @@ class TestKilled:
         save_one(live, "New text of", "Text of")
 
     def test_the_process_that_forks_pages(self, live: Live) -> None:
-        child(live.process.pid, "helper.py").kill()
+        child(live.process.pid, "fork_server.py").kill()
         save_one(live, "Text of", "New text of")
         assert live.failures() == []
-        assert child(live.process.pid, "helper.py").is_running()
+        assert child(live.process.pid, "fork_server.py").is_running()
         save_one(live, "New text of", "Text of")
 
     def test_the_server(self, live: Live) -> None:
