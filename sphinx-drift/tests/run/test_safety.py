@@ -169,7 +169,8 @@ def executed(pages: Pages, *cells: str) -> Any:
 def test_helper_that_is_killed_leaves_the_page_to_the_stock_kernel(
     pages: Pages, caplog: pytest.LogCaptureFixture
 ) -> None:
-    kill = "import os, signal, sys\nif 'fork_server.py' in open(f'/proc/{os.getppid()}/cmdline').read():\n"
+    kill = "import os, signal\nparent = open(f'/proc/{os.getppid()}/cmdline').read()\n"
+    kill += "if 'fork_server.py' in parent:\n"
     kill += "    os.kill(os.getppid(), signal.SIGKILL)\n    import time\n    time.sleep(100)"
     assert executed(pages, kill, "2").failure is None
     assert "Jupyter kernels" in caplog.text
