@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING
 from docutils import nodes
 from sphinx.util.logging import NAMESPACE, get_node_location, is_suppressed_warning
 
+from sphinx_drift.sphinx.files import replace_text
+
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
@@ -91,7 +93,7 @@ def _heard(app: Sphinx) -> set[str]:
 
 def _save(app: Sphinx, docnames: set[str]) -> None:
     if docnames or _place(app).exists():
-        _place(app).write_text(json.dumps(sorted(docnames)), "utf-8")
+        replace_text(_place(app), json.dumps(sorted(docnames)))
 
 
 def _place(app: Sphinx) -> Path:

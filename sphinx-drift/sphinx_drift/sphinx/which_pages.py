@@ -16,7 +16,7 @@ from sphinx_drift.sphinx.quotations import quoted_by_page
 from sphinx_drift.sphinx.rerun import Fresh, run_again, seen
 from sphinx_drift.sphinx.running import left_out, use_the_wait
 from sphinx_drift.sphinx.state import state_of
-from sphinx_drift.sphinx.texts import changed_texts, note_dependencies, note_source
+from sphinx_drift.sphinx.texts import changed_texts, note_more, note_source
 from sphinx_drift.sphinx.warned import load_warned
 from sphinx_drift.sphinx.written import outdated_outputs
 
@@ -155,7 +155,7 @@ def note_read(app: Sphinx, env: BuildEnvironment) -> None:
     build = build_of(env)
     state_of(env).doctrees.update({name: _doctree(app, name) for name in build.read})
     build.fresh.clear()
-    note_dependencies(env, state_of(env), build.read, build.started)
+    note_more(env, state_of(env), build.read)
 
 
 def find_outdated_outputs(app: Sphinx, env: BuildEnvironment) -> Sequence[str]:
