@@ -40,7 +40,7 @@ class _Listener(logging.Handler):
         if isinstance(location, nodes.Node):
             location = get_node_location(location)
         name = str(location[0] if isinstance(location, tuple) else location or "")
-        for docname in {name, env.current_document.docname} & env.found_docs:
+        for docname in {name, env.temp_data.get("docname", "")} & env.found_docs:
             self.paths.add(str(env.doc2path(docname)))
         if name not in env.found_docs and (found := _LOCATION.fullmatch(name)):
             self.paths.add(found[1])
