@@ -477,9 +477,8 @@ def _full_precision() -> Iterator[None]:
             stack.callback(numpy.set_printoptions, **numpy.get_printoptions())
             stack.callback(setattr, numpy, "set_printoptions", numpy.set_printoptions)
         if torch is not None:
-            kept = copy.copy(torch._tensor_str.PRINT_OPTS)  # noqa: SLF001 - nothing public tells
-            again = {"precision": kept.precision, "sci_mode": kept.sci_mode}
-            stack.callback(torch.set_printoptions, **again)
+            kept = torch._tensor_str.get_printoptions()  # noqa: SLF001 - nothing public tells
+            stack.callback(torch.set_printoptions, **kept)
             stack.callback(setattr, torch, "set_printoptions", torch.set_printoptions)
             for name in ("item", "tolist", "double", "to", "type", "__repr__", "__format__"):
                 stack.callback(setattr, torch.Tensor, name, getattr(torch.Tensor, name))

@@ -251,15 +251,15 @@ def watch_imports() -> None:
                 adapt(sys.modules[name])
 
     class Loader:
-        def __init__(self, loader: Any) -> None:
-            self.loader = loader
+        def __init__(self, spec: Any) -> None:
+            self.spec, self.loader = spec, spec.loader
 
         def __getattr__(self, name: str) -> Any:
             return getattr(self.loader, name)
 
         def exec_module(self, module: Any) -> None:
             name = module.__name__
-            module.__spec__.loader = module.__loader__ = self.loader
+            self.spec.loader = module.__loader__ = self.loader
             loading.add(name)
             try:
                 self.loader.exec_module(module)
@@ -275,7 +275,7 @@ def watch_imports() -> None:
             specs = (finder.find_spec(name, path, target) for finder in others)
             spec = next(filter(None, specs), None)
             if hasattr(spec and spec.loader, "exec_module"):
-                spec.loader = Loader(spec.loader)
+                spec.loader = Loader(spec)
             return spec
 
     sys.__dict__["_drift_when_imported"] = when_imported
