@@ -7,48 +7,21 @@ one place to mend, and the package that it is of has a version that the dependen
 from __future__ import annotations
 
 import ast
-import inspect
-import pkgutil
 import re
 import sys
 import tomllib
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from types import CodeType
-from typing import TYPE_CHECKING, Any
 
 import pytest
 from packaging.requirements import Requirement
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from private_api import Use, problem
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "sphinx_drift"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 NOT_CAPPED = {"python", "torch"}
 """Python is what it is, and no page of torch is checked by a version that the book didn't pin."""
-
-
-@dataclass(frozen=True)
-class Use:
-    """A use of something that its makers may change."""
-
-    package: str
-    name: str
-    """Where it is, as :func:`pkgutil.resolve_name` takes it."""
-    remedy: str
-    parameters: tuple[str, ...] = ()
-    """The first of those that it must take."""
-    names: tuple[str, ...] = ()
-    """Attributes, globals and texts that its code must use."""
-    by: str = ""
-    """How our code names it, if not by the last part of its name."""
-
-    @property
-    def mention(self) -> re.Pattern[str]:
-        return re.compile(self.by or rf"\b{re.split(r'[.:]', self.name)[-1]}\b")
 
 
 CLIENT = "sphinx/private_myst.py: find by what MyST-NB now makes the client that runs a page"
@@ -174,45 +147,6 @@ def named(use: Use) -> str:
 @pytest.mark.parametrize("use", USES, ids=named)
 def test_it_is_what_it_was(use: Use) -> None:
     assert problem(use) == "", f"{use.package} has changed {use.name}. To do: {use.remedy}"
-
-
-def problem(use: Use) -> str:
-    """Return what has changed."""
-    pytest.importorskip(use.name.partition(":")[0].partition(".")[0])
-    try:
-        found: Any = pkgutil.resolve_name(use.name)
-    except (AttributeError, ImportError) as error:
-        return f"expected {use.name}, got {error}"
-    if use.parameters:
-        got = list(inspect.signature(found).parameters)
-        missing = [name for name in use.parameters if name not in got]
-        in_order = [name for name in got if name in use.parameters] == list(use.parameters)
-        if missing or not in_order:
-            return f"expected the parameters {', '.join(use.parameters)}, got {', '.join(got)}"
-    absent = sorted({*use.names} - words(found)) if use.names else []
-    return f"expected its code to use {', '.join(use.names)}, not there: {absent}" if absent else ""
-
-
-def words(thing: Any) -> set[str]:
-    """Return the names and texts in the code of a function, or of a class's methods."""
-    if inspect.isclass(thing):
-        return {
-            word for base in thing.__mro__ for each in vars(base).values() for word in words(each)
-        } | {*dir(thing)}
-    thing = inspect.unwrap(getattr(thing, "fget", None) or thing)
-    code = getattr(getattr(thing, "__func__", thing), "__code__", None)
-    return {*_words(code)} if isinstance(code, CodeType) else set()
-
-
-def _words(code: CodeType) -> Iterator[str]:
-    yield from code.co_names
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            yield from _words(constant)
-        elif isinstance(constant, str):
-            yield constant
-        elif isinstance(constant, tuple):
-            yield from filter(lambda each: isinstance(each, str), constant)
 
 
 @pytest.mark.parametrize(
