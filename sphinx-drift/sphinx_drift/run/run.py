@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING
 
 from sphinx_drift.run import fork, fork_client, jupyter
 from sphinx_drift.run.choice import chosen
-from sphinx_drift.run.injected import compute_on_device, describe, files, origins, watch
+from sphinx_drift.run.injected import (
+    compute_on_device,
+    describe,
+    files,
+    origins,
+    watch,
+    watch_imports,
+)
 from sphinx_drift.run.results import OUTPUT_LIMIT, Ending, Execution, Failure, Request
 from sphinx_drift.run.scan import scan
 from sphinx_drift.run.transcript import UnfitError
@@ -156,7 +163,7 @@ def request_for(  # noqa: PLR0913 - as above
         folder=folder.absolute(),
         timeout=timeout,
         may_raise=frozenset(may_raise),
-        before=first if before is None else (*first, before),
+        before=first if before is None else (*first, watch_imports, before),
         after=(describe, files, origins),
         hash_seed=hash_seed,
         output_limit=output_limit,

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from docutils import nodes
 from sphinx.util import logging
-from sphinx.util.console import colorize
 
 from sphinx_drift.compare.outcomes import PageResult
 from sphinx_drift.report.formats import exit_status, to_github, to_json
@@ -19,6 +18,7 @@ from sphinx_drift.run.choice import RUNNER_VARIABLE, chosen
 from sphinx_drift.sphinx.builder import DriftBuilder
 from sphinx_drift.sphinx.builds import build_of, file_of
 from sphinx_drift.sphinx.incremental import save_origins
+from sphinx_drift.sphinx.private_sphinx import colors_output, fail_build
 from sphinx_drift.sphinx.quotations import check_quotations, quoted_by_page
 from sphinx_drift.sphinx.rerun import unsettled
 from sphinx_drift.sphinx.state import state_of
@@ -84,9 +84,9 @@ def report_results(app: Sphinx, exception: Exception | None) -> None:
     if os.environ.get("GITHUB_ACTIONS"):
         sys.stdout.writelines(f"{line}\n" for line in to_github(results))
     # Sphinx colours under CI too; a report is coloured for a terminal, if Sphinx may colour.
-    colored = use_color(sys.stderr) and colorize("bold", "") != ""
+    colored = use_color(sys.stderr) and colors_output()
     if exit_status(results):
-        app.statuscode = 1
+        fail_build(app)
         _LOGGER.error("%s", f"\n{render(results, color=colored)}")
         return
     if forgiven := entries(results, color=colored):
