@@ -62,6 +62,7 @@ def changed_texts(env: BuildEnvironment, state: State) -> set[str]:
 
 def note_more(env: BuildEnvironment, state: State, docnames: Iterable[str]) -> None:
     """Add what is known to depend on something only when all pages have been read."""
+    state.read_at.clear()
     for docname in docnames:
         texts = state.texts.setdefault(docname, {})
         names = _names(env, docname) - texts.keys()

@@ -12,6 +12,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sphinx_drift.sphinx.files import replace_text
 from sphinx_drift.sphinx.private_sphinx import (
     hear_warnings,
     heard_warnings,
@@ -19,8 +20,6 @@ from sphinx_drift.sphinx.private_sphinx import (
     location_of,
     page_data,
 )
-
-from sphinx_drift.sphinx.files import replace_text
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
