@@ -38,7 +38,7 @@ _ROOMS = ("devices",)
 
 
 def __getattr__(name: str) -> object:
-    """Import what is asked for: `sphinx_drift` serves books that don't use torch."""
+    """Import what is asked for: whoever wants the version alone need not wait for torch."""
     if name in __all__:
         for module in map(import_module, _MODULES):
             if name in module.__all__:

@@ -7,8 +7,8 @@ import torch
 from torch import Tensor
 
 
-def check_matrix(name: str, value: object, shape: str) -> None:
-    """Require a floating-point tensor of at least two dimensions, with no empty row or column."""
+def check_matrix(name: str, value: object, shape: str) -> Tensor:
+    """Return a floating-point tensor of two dimensions or more, with no empty row or column."""
     if not isinstance(value, Tensor):
         raise TypeError(
             f"{name} must be a torch.Tensor, got {type(value).__name__}; "
@@ -29,6 +29,7 @@ def check_matrix(name: str, value: object, shape: str) -> None:
             f"{name} must have shape {shape} with no dimension of 0 among the last two, "
             f"got {tuple(value.shape)}; pass at least one token with at least one feature"
         )
+    return value
 
 
 def check_alike(name: str, value: Tensor, other_name: str, other: Tensor) -> None:
@@ -59,8 +60,7 @@ def check_leading(name: str, value: Tensor, other_name: str, other: Tensor) -> N
 
 def check_input(x: object, d_in: int) -> None:
     """Require embedded tokens of ``d_in`` features."""
-    check_matrix("x", x, f"(..., T, d_in={d_in})")
-    assert isinstance(x, Tensor)  # noqa: S101 - tells mypy what check_matrix has established
+    x = check_matrix("x", x, f"(..., T, d_in={d_in})")
     if x.shape[-1] != d_in:
         raise ValueError(
             f"x must have shape (..., T, d_in={d_in}), got {tuple(x.shape)}; "
@@ -72,8 +72,7 @@ def check_weight(name: str, value: object, names: Sequence[str], sizes: Sequence
     """Require a ``(d_in, d_out)`` matrix whose known sizes, from the left, are ``sizes``."""
     labels = [f"{label}={size}" for label, size in zip(names, sizes, strict=False)]
     shape = f"({', '.join([*labels, *names[len(sizes) :]])})"
-    check_matrix(name, value, shape)
-    assert isinstance(value, Tensor)  # noqa: S101 - tells mypy what check_matrix has established
+    value = check_matrix(name, value, shape)
     if value.dim() != len(names) or list(value.shape[: len(sizes)]) != list(sizes):
         raise ValueError(
             f"{name} must have shape {shape}, got {tuple(value.shape)}; it is applied as "
@@ -92,10 +91,7 @@ def check_size(name: str, value: object) -> None:
     """Require a number of features, tokens or heads: an integer of at least 1."""
     counted = {"context_length": "tokens", "num_heads": "heads"}.get(name, "features")
     if isinstance(value, bool) or not isinstance(value, (Integral, torch.SymInt)):
-        raise TypeError(
-            f"{name} must be an int, got {value!r} of type {type(value).__name__}; "
-            f"pass the number of {counted}"
-        )
+        raise _wrong_type(name, "an int", value, f"pass the number of {counted}")
     if value < 1:
         raise ValueError(f"{name} must be at least 1, got {value}; pass the number of {counted}")
 
@@ -121,16 +117,11 @@ def check_head_axis(name: str, value: Tensor) -> None:
 
 def check_probability(name: str, value: object) -> None:
     """Require a number from 0 to 1."""
+    remedy = "pass the probability with which a weight is dropped, such as 0.1"
     if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise TypeError(
-            f"{name} must be a float, got {value!r} of type {type(value).__name__}; "
-            f"pass the probability with which a weight is dropped, such as 0.1"
-        )
+        raise _wrong_type(name, "a float", value, remedy)
     if not 0 <= value <= 1:
-        raise ValueError(
-            f"{name} must be from 0 to 1, got {value}; "
-            f"pass the probability with which a weight is dropped, such as 0.1"
-        )
+        raise ValueError(f"{name} must be from 0 to 1, got {value}; {remedy}")
 
 
 def check_context(x: Tensor, context_length: int) -> None:
@@ -168,7 +159,9 @@ def check_mask(mask: object, scores_name: str, scores: Tensor) -> None:
 def check_flag(name: str, value: object) -> None:
     """Require True or False, so that a number meant for something else is not read as True."""
     if not isinstance(value, bool):
-        raise TypeError(
-            f"{name} must be True or False, got {value!r} of type {type(value).__name__}; "
-            f"pass one of the two"
-        )
+        raise _wrong_type(name, "True or False", value, "pass one of the two")
+
+
+def _wrong_type(name: str, expected: str, value: object, remedy: str) -> TypeError:
+    got = f"{value!r} of type {type(value).__name__}"
+    return TypeError(f"{name} must be {expected}, got {got}; {remedy}")

@@ -239,9 +239,7 @@ def _drop(call: _Call, given: dict[str, Any], device: torch.device) -> Any:
     if not x.numel():
         return call.run()
     mask = torch.empty_like(_twin(x, filled=False))
-    if kept > 0:
-        mask.bernoulli_(kept)
-    noise = mask / kept if kept > 0 else mask.zero_()
+    noise = mask.bernoulli_(kept) / kept if kept > 0 else mask.zero_()
     results = (x * noise.to(device), mask.to(device, torch.bool))
     for result, name in zip(results, ("out0", "out1"), strict=True):
         if name in given:

@@ -30,11 +30,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
+from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from selfattn._draws import CpuDraws, UnreproducibleError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
     from types import TracebackType
 
 __all__ = [
@@ -386,19 +387,17 @@ def _settings(place: torch.device) -> Iterator[None]:
     """Full precision and deterministic algorithms, until the end."""
     backends = torch.backends
     with ExitStack() as stack:
-        for change in (
-            _precision_of_products,
-            _precision_of_convolutions,
-            _determinism,
-        ):
-            change(stack)
+        _precision_of_products(stack)
+        _precision_of_convolutions(stack)
+        _determinism(stack)
         _set(stack, backends.cudnn, "deterministic", value=True)
         _set(stack, backends.cudnn, "benchmark", value=False)
         products = backends.cuda.matmul
         _set(stack, products, "allow_fp16_reduced_precision_reduction", value=False)
         _set(stack, products, "allow_bf16_reduced_precision_reduction", value=False)
         if place.type != "cpu":
-            _attention_by_equation(stack)
+            # Each of the fused kernels draws its dropout by itself.
+            stack.enter_context(sdpa_kernel(SDPBackend.MATH))
         yield
 
 
@@ -435,21 +434,6 @@ def _determinism(stack: ExitStack) -> None:
     if name not in os.environ:
         os.environ[name] = value
         stack.callback(os.environ.pop, name, None)
-
-
-def _attention_by_equation(stack: ExitStack) -> None:
-    """Turn off the fused kernels, each of which draws its dropout by itself."""
-    cuda: Any = torch.backends.cuda
-    switches: list[tuple[Callable[[bool], None], bool, bool]] = [
-        (cuda.enable_flash_sdp, cuda.flash_sdp_enabled(), False),
-        (cuda.enable_mem_efficient_sdp, cuda.mem_efficient_sdp_enabled(), False),
-        (cuda.enable_math_sdp, cuda.math_sdp_enabled(), True),
-    ]
-    if hasattr(cuda, "enable_cudnn_sdp"):  # new in torch 2.5
-        switches.append((cuda.enable_cudnn_sdp, cuda.cudnn_sdp_enabled(), False))
-    for switch, before, now in switches:
-        stack.callback(switch, before)
-        switch(now)
 
 
 @contextmanager

@@ -15,7 +15,7 @@ from mathml import to_mathml
 from notation import WORDS, Symbol, groups, symbols
 from the_book import DOCS, PAGES, ROOT
 
-from sphinx_drift import sources
+from sphinx_drift.source import read_source
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -144,7 +144,7 @@ class TestInterface:
         assert sorted(settings) == sorted(re.findall(r"\{confval\} (\w+)\n:type", self.TEXT))
 
     def test_every_option_of_an_expectation_is_documented(self) -> None:
-        known = sources.OPTIONS
+        known = read_source.OPTIONS
         assert sorted(re.findall(r"rst:directive:option\} ([\w-]+):", self.TEXT)) == sorted(known)
 
 

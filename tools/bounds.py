@@ -25,7 +25,7 @@ from lanes import LANES
 from mutants import mutants
 from record import write_table
 
-from sphinx_drift import floats
+from sphinx_drift.compare import floats
 from sphinx_drift.compare.compare import Policy, Verdict, compare
 from sphinx_drift.run.injected import report_environment
 

@@ -232,7 +232,7 @@ def test_one_bad_file_costs_no_other_its_result(
         return really(page, made, **options)
 
     really = command.run_and_judge
-    monkeypatch.setattr(command, "verify", crash)
+    monkeypatch.setattr(command, "run_and_judge", crash)
     names = ("a.md", "crash.md", "other.TXT", "prose.md", "up.MD", "z.IPYNB")
     texts = (GOOD, GOOD, GOOD, "# No cell", GOOD, odd(None))
     for file, text in zip(names, texts, strict=True):
@@ -355,7 +355,7 @@ def pretend(monkeypatch: pytest.MonkeyPatch) -> Any:
             )
             return found, Execution()
 
-        monkeypatch.setattr(command, "verify", verify)
+        monkeypatch.setattr(command, "run_and_judge", verify)
         return given
 
     return make
@@ -532,7 +532,7 @@ def test_kernel_interrupt_is_told(
     def verify(*_: Any, **__: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(command, "verify", verify)
+    monkeypatch.setattr(command, "run_and_judge", verify)
     assert command.main([str(page), "--json"]) == 130
     assert capsys.readouterr().out == ""
 

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -17,6 +18,7 @@ from sphinx_drift.compare.compare import Policy, compare
 from sphinx_drift.device import (
     DEVICE_VARIABLE,
     MEMORY_VARIABLE,
+    MODULE_VARIABLE,
     SHARE_VARIABLE,
     ChosenDevice,
     chosen_device,
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from sphinx_drift.compare.outcomes import PageResult
 
 ROOT = Path(__file__).parents[2]
+DEVICES = "selfattn.devices"
 SEEDED = """\
 import torch
 torch.manual_seed(123)
@@ -42,6 +45,7 @@ Parameter containing:
 tensor([[0.2961, 0.5166],
         [0.2517, 0.6886],
         [0.0740, 0.8665]])"""
+PROJECT = f'[tool.sphinx-drift]\ndevices = "{DEVICES}"\n'
 ENTRY = "[torch.backends]\nstandin = standin_backend:register\n"
 
 
@@ -75,7 +79,8 @@ def with_backend(backend: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> No
 def check(
     *options: str, environment: dict[str, str], folder: Path
 ) -> subprocess.CompletedProcess[str]:
-    """Run the command on the pages of a folder."""
+    """Run the command on the pages of a folder, whose project names a module for devices."""
+    (folder / "pyproject.toml").write_text(PROJECT)
     return subprocess.run(
         [sys.executable, "-m", "sphinx_drift", *options],
         cwd=folder,
@@ -107,17 +112,17 @@ def test_nobody_asks_for_one() -> None:
 
 @pytest.mark.usefixtures("with_backend")
 def test_the_order_of_those_who_may_ask(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert chosen_device("npu") == ChosenDevice("npu:0", "npu:0 (CPU in disguise)")
+    assert chosen_device("npu", module=DEVICES) == ChosenDevice("npu:0", "npu:0 (CPU in disguise)")
     assert os.environ[DEVICE_VARIABLE] == "npu:0"
     assert [f.__name__ for f in request_for(Path()).before] == ["watch", "compute_on_device"]
-    assert chosen_device("cpu").place == "npu:0"
+    assert chosen_device("cpu", module=DEVICES).place == "npu:0"
     assert chosen_device("npu", asked="cpu").place == "cpu"
     assert os.environ[DEVICE_VARIABLE] == "cpu"
     assert [f.__name__ for f in request_for(Path()).before] == ["watch"]
 
 
 def test_auto_says_which() -> None:
-    chosen = chosen_device(asked="auto")
+    chosen = chosen_device(asked="auto", module=DEVICES)
     assert os.environ.get(DEVICE_VARIABLE, "cpu") == chosen.place
     assert chosen.told.startswith(f"{chosen.place} (")
 
@@ -126,14 +131,19 @@ def test_auto_says_which() -> None:
 @pytest.mark.parametrize(("name", "reason"), [("npu:2", "there is 1"), ("pdp11", "no kind of")])
 def test_one_that_is_not_there(name: str, reason: str) -> None:
     with pytest.raises(ValueError, match=reason):
-        chosen_device(asked=name)
+        chosen_device(asked=name, module=DEVICES)
     assert DEVICE_VARIABLE not in os.environ
+
+
+def test_a_device_needs_a_module_that_knows_it() -> None:
+    with pytest.raises(ValueError, match=r'drift_device=cuda: expected .* write devices = "'):
+        chosen_device("cuda")
 
 
 def test_this_process_asks_no_device() -> None:
     run = (
         "import sys\nfrom sphinx_drift.device import chosen_device\n"
-        "chosen_device('auto')\nassert 'torch' not in sys.modules"
+        f"chosen_device('auto', module={DEVICES!r})\nassert 'torch' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", run], check=True)
 
@@ -190,6 +200,7 @@ def test_a_page_that_runs_out_of_memory_fails_alone(
 
 @pytest.mark.slow
 def test_examples_of_docstrings(backend: dict[str, str], tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text(PROJECT)
     done = subprocess.run(
         [sys.executable, "-m", "sphinx_drift.doctests", "selfattn.examples", "--device", "npu"],
         cwd=tmp_path,
@@ -216,6 +227,7 @@ def test_examples_of_docstrings(backend: dict[str, str], tmp_path: Path) -> None
 )
 def test_without_the_device_nothing_runs(device: str, way: str, book: Book, tmp_path: Path) -> None:
     mark = tmp_path / "it-ran"
+    (book.folder / "pyproject.toml").write_text(PROJECT)
     book.write("page.md", cell(f"open({str(mark)!r}, 'w').close()"))
     if way == "variable":
         built = book.build(DRIFT_DEVICE=device)
@@ -245,7 +257,7 @@ def test_without_the_device_nothing_runs(device: str, way: str, book: Book, tmp_
 
 @pytest.mark.slow
 def test_a_book_on_a_device(book: Book, backend: dict[str, str]) -> None:
-    book.configure(drift_policy="auto")
+    book.configure(drift_policy="auto", drift_devices=DEVICES)
     book.write("page.md", "# Page", cell(SEEDED, DOCUMENTED))
     built = book.build(DRIFT_DEVICE="npu", **backend)
     assert built.status == 0, built.stderr
@@ -306,12 +318,15 @@ def test_a_child_keeps_to_its_part(monkeypatch: pytest.MonkeyPatch) -> None:
 
     bounds: list[tuple[float, str]] = []
     monkeypatch.setenv(DEVICE_VARIABLE, "cuda:0")
+    monkeypatch.setenv(MODULE_VARIABLE, DEVICES)
     monkeypatch.setenv(SHARE_VARIABLE, "5 0.125000")
-    monkeypatch.setattr(devices, "start", torch.device)
+    entered = SimpleNamespace(__enter__=lambda: torch.device("cuda:0"), __exit__=lambda *_: None)
+    monkeypatch.setattr(devices, "reproducible", lambda _: entered)
     monkeypatch.setattr(
         torch.cuda, "set_per_process_memory_fraction", lambda part, on: bounds.append((part, on))
     )
     compute_on_device()
+    devices.stop()
     assert bounds == [(0.125, torch.device("cuda:0"))]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import doctest
 import importlib
 import json
@@ -189,11 +190,17 @@ def test_skipped_examples_shift_nothing(folder: Path) -> None:
 
 
 def test_full_precision_leaves_no_trace(folder: Path) -> None:
-    import torch  # noqa: PLC0415 - after the module that uses it
+    import numpy as np  # noqa: PLC0415 - after the module that uses it
+    import torch  # noqa: PLC0415 - the same
 
-    before = (torch.set_printoptions, torch.Tensor.__format__, str(torch.tensor(1 / 3)))
+    def state() -> list[object]:
+        changed = (builtins.print, np.set_printoptions, torch.set_printoptions)
+        texts = (str(np.array(1 / 3)), np.get_printoptions(), str(torch.tensor(1 / 3)))
+        return [*changed, torch.Tensor.__format__, *texts, *sys.meta_path]
+
+    before = state()
     check_module(module(folder, ">>> import torch\n>>> torch.tensor(1 / 3)\ntensor(0.3334)"), EXACT)
-    assert (torch.set_printoptions, torch.Tensor.__format__, str(torch.tensor(1 / 3))) == before
+    assert state() == before
 
 
 def test_text_files_are_checked(folder: Path) -> None:

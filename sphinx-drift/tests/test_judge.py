@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from nbformat import v4
 
-from sphinx_drift import check
+from sphinx_drift import judge
 from sphinx_drift.compare.compare import Policy, Waiver
 from sphinx_drift.compare.outcomes import Kind, PageResult, Problem
 from sphinx_drift.judge import compare_runs, judge_page
@@ -175,7 +175,7 @@ def test_error_in_the_comparison_is_no_pass(monkeypatch: pytest.MonkeyPatch) -> 
     def broken(*_: object, **__: object) -> None:
         raise RuntimeError("a defect")
 
-    monkeypatch.setattr(check, "compare", broken)
+    monkeypatch.setattr(judge, "compare", broken)
     result = outcomes(page_of((expecting("good"),), (expecting("good"),)), notebook(OK, OK))
     assert kinds(result) == [Kind.COULD_NOT_CHECK, Kind.COULD_NOT_CHECK]
     assert "RuntimeError: a defect" in result.outcomes[0].message

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import builtins
 import copy
 import doctest
-import importlib.util
 import inspect
 import io
 import os
 import re
+import sys
 import textwrap
 import tokenize
 import traceback
@@ -22,7 +23,7 @@ from sphinx_drift.compare.outcomes import Kind, Outcome, PageResult
 from sphinx_drift.device import DEVICE_VARIABLE, computing_on
 from sphinx_drift.doctests.exits import exits_raised
 from sphinx_drift.report.text import entry
-from sphinx_drift.run.injected import print_full_precision, report_environment
+from sphinx_drift.run.injected import print_full_precision, report_environment, watch_imports
 from sphinx_drift.run_and_judge import Settings
 from sphinx_drift.source.docstrings import find_docstrings, follows_quotes, without_fences
 from sphinx_drift.source.printed_text import address
@@ -467,21 +468,20 @@ def _judge(
 
 @contextmanager
 def _full_precision() -> Iterator[None]:
-    """Print all digits for the while."""
+    """Temporarily print all digits."""
+    numpy, torch = sys.modules.get("numpy"), sys.modules.get("torch")
     with ExitStack() as stack:
-        if importlib.util.find_spec("numpy"):
-            import numpy as np  # noqa: PLC0415 - only if it is there
-
-            stack.callback(np.set_printoptions, precision=np.get_printoptions()["precision"])
-            stack.callback(setattr, np, "set_printoptions", np.set_printoptions)
-        if importlib.util.find_spec("torch"):
-            import torch  # noqa: PLC0415 - the same
-
-            kept = copy.copy(torch._tensor_str.PRINT_OPTS)  # noqa: SLF001 - nothing public tells
-            again = {"precision": kept.precision, "sci_mode": kept.sci_mode}
-            stack.callback(torch.set_printoptions, **again)
+        stack.callback(sys.meta_path.__setitem__, slice(None), [*sys.meta_path])
+        stack.callback(setattr, builtins, "print", print)
+        if numpy is not None:
+            stack.callback(numpy.set_printoptions, **numpy.get_printoptions())
+            stack.callback(setattr, numpy, "set_printoptions", numpy.set_printoptions)
+        if torch is not None:
+            kept = torch._tensor_str.get_printoptions()  # noqa: SLF001 - nothing public tells
+            stack.callback(torch.set_printoptions, **kept)
             stack.callback(setattr, torch, "set_printoptions", torch.set_printoptions)
             for name in ("item", "tolist", "double", "to", "type", "__repr__", "__format__"):
                 stack.callback(setattr, torch.Tensor, name, getattr(torch.Tensor, name))
+        watch_imports()
         print_full_precision()
         yield

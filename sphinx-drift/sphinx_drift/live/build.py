@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import io
-import logging
 import os
 import sys
 import sysconfig
@@ -17,7 +16,6 @@ from jinja2 import FileSystemBytecodeCache
 from sphinx.application import ENV_PICKLE_FILENAME
 from sphinx.util.console import nocolor
 from sphinx.util.docutils import docutils_namespace, patch_docutils
-from sphinx.util.logging import NAMESPACE
 
 from sphinx_drift.live.first_page import show_first
 from sphinx_drift.live.standby import Application, ReadFiles, state_of
@@ -25,6 +23,7 @@ from sphinx_drift.live.warm_up import warm_up
 from sphinx_drift.report.text import closing_line, entry
 from sphinx_drift.run import fork_client
 from sphinx_drift.run.choice import chosen
+from sphinx_drift.sphinx.private_sphinx import silence
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -124,7 +123,7 @@ def build(  # noqa: PLR0913, PLR0917 - what to build, and the two ways to who as
             )
             # The report has the verdict already, apart from what Sphinx warns of. Not before:
             # Sphinx enables a logger when the module that has it is imported.
-            logging.getLogger(f"{NAMESPACE}.sphinx_drift.sphinx.verdict").disabled = True
+            silence("sphinx_drift.sphinx.verdict")
             begin(app)
         results, last = _verdict(app)
         report |= {"runs": _runs(app), "is_complete": all(page.was_run for page in results)}
@@ -190,13 +189,11 @@ def _runs(app: Sphinx) -> dict[str, float] | None:
     """Return when each page last ran, by its address; nothing if they can't be run again."""
     if "sphinx_drift" not in app.extensions or chosen() == "off":
         return None
-    from myst_nb.sphinx_ import NbMetadataCollector  # noqa: PLC0415 - as above
-
+    from sphinx_drift.sphinx.private_myst import execution_data  # noqa: PLC0415 - as above
     from sphinx_drift.sphinx.state import results_of  # noqa: PLC0415 - as above
 
     def ran(docname: str) -> float:
-        data = NbMetadataCollector.get_exec_data(app.env, docname)
-        return data["mtime"] if data else 0.0
+        return float(execution_data(app.env, docname).get("mtime", 0))
 
     return {
         app.builder.get_target_uri(docname): ran(docname)

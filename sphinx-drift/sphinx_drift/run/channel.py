@@ -12,13 +12,16 @@ import select
 import struct
 import termios
 import threading
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ipykernel.iostream import OutStream
 
 from .kernel import seem_like
 from .limit import Allowance, clipped
 from .protocol import pack, write_all
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 __all__ = ["Channel"]
 
@@ -185,12 +188,10 @@ class Captures:
         """Keep what is for the kernel until it has time."""
         self._messages.append(message)
 
-    def deliver(self, kernel: Any) -> None:
-        """Give the kernel what the stock client would have sent it during a cell."""
+    def replies(self) -> Iterator[dict[str, Any]]:
+        """Yield, once, what the stock client would have sent the kernel during a cell."""
         while self._messages:
-            message = {**self._messages.pop(0), "buffers": []}
-            kernel.set_parent([], message, "shell")
-            kernel.comm_manager.comm_msg(None, [], message)
+            yield {**self._messages.pop(0), "buffers": []}
 
 
 _CAPTURED = {"clear_output", "display_data", "error", "execute_result"}

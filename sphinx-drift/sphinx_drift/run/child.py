@@ -194,7 +194,9 @@ async def _run(kernel: Any, task: dict[str, Any], channel: Channel) -> None:
             break
         if kernel.shell.exit_now and index + 1 < len(task["cells"]):
             os._exit(0)
-        channel.captures.deliver(kernel)
+        for reply in channel.captures.replies():
+            kernel.set_parent([], reply, "shell")
+            kernel.comm_manager.comm_msg(None, [], reply)
         await asyncio.sleep(0)  # what a cell left for later may begin
     answers = {name: _call(source) for name, source in task["after"].items()}
     channel.drain()

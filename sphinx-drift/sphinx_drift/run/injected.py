@@ -10,6 +10,7 @@ __all__ = [
     "print_full_precision",
     "report_environment",
     "watch",
+    "watch_imports",
 ]
 
 
@@ -73,7 +74,7 @@ def print_full_precision() -> None:  # noqa: PLR0915 - it is sent as one text
     which it is a part of; the dtype after a number of an array, or one that was taken out of one.
     """
     import builtins
-    import importlib.util
+    import sys
     from typing import Any
 
     digits = 17
@@ -89,9 +90,7 @@ def print_full_precision() -> None:  # noqa: PLR0915 - it is sent as one text
         module.set_printoptions = set_printoptions
         plain(precision=digits, **always)
 
-    if importlib.util.find_spec("numpy"):
-        import numpy
-
+    def adapt_numpy(numpy: Any) -> None:
         write = builtins.print
 
         def named(value: Any) -> str:
@@ -103,9 +102,8 @@ def print_full_precision() -> None:  # noqa: PLR0915 - it is sent as one text
 
         wrap(numpy, formatter={"float": named})
         builtins.print = print_named
-    if importlib.util.find_spec("torch"):
-        import torch
 
+    def adapt_torch(torch: Any) -> None:
         class Single(float):
             """A number that was taken out of a float32 tensor, or computed from such a one."""
 
@@ -156,7 +154,7 @@ def print_full_precision() -> None:  # noqa: PLR0915 - it is sent as one text
             return taken
 
         def take(name: str) -> Any:
-            def method(tensor: torch.Tensor) -> Any:
+            def method(tensor: Any) -> Any:
                 value = plain[name](tensor)
                 ours = tensor.dtype in narrow
                 if state["printing"] or not (ours or state["widened"]):
@@ -168,7 +166,7 @@ def print_full_precision() -> None:  # noqa: PLR0915 - it is sent as one text
         def widen(name: str) -> Any:
             convert = getattr(torch.Tensor, name)
 
-            def method(tensor: torch.Tensor, *args: Any, **options: Any) -> Any:
+            def method(tensor: Any, *args: Any, **options: Any) -> Any:
                 result = convert(tensor, *args, **options)
                 wide = getattr(result, "dtype", None) is torch.float64
                 state["widened"] |= wide and tensor.dtype in narrow
@@ -176,7 +174,7 @@ def print_full_precision() -> None:  # noqa: PLR0915 - it is sent as one text
 
             return method
 
-        def show(tensor: torch.Tensor, **options: Any) -> str:
+        def show(tensor: Any, **options: Any) -> str:
             before, state["printing"] = state["printing"], True  # a tensor prints its items
             try:
                 text = str(plain["__repr__"](tensor, **options))
@@ -186,7 +184,7 @@ def print_full_precision() -> None:  # noqa: PLR0915 - it is sent as one text
             finally:
                 state["printing"] = before
 
-        def largest(tensor: torch.Tensor) -> str:
+        def largest(tensor: Any) -> str:
             base = tensor._base  # noqa: SLF001 - documented, under tensor views
             whole = tensor if base is None else base
             try:
@@ -195,7 +193,7 @@ def print_full_precision() -> None:  # noqa: PLR0915 - it is sent as one text
             except (RuntimeError, NotImplementedError):  # it is empty or sparse, say
                 return ""
 
-        def whole(tensor: torch.Tensor, form: str) -> str:
+        def whole(tensor: Any, form: str) -> str:
             if tensor.dim():
                 return str(tensor)
             value = tensor.item()
@@ -211,20 +209,77 @@ def print_full_precision() -> None:  # noqa: PLR0915 - it is sent as one text
         }.items():
             setattr(torch.Tensor, name, method)
 
+    when_imported = sys.__dict__["_drift_when_imported"]
+    when_imported("numpy", adapt_numpy)
+    when_imported("torch", adapt_torch)
+
 
 def disturb() -> None:
     """Give every default generator other entropy and torch another number of threads."""
-    import importlib.util
     import os
     import random
+    import sys
+    from typing import Any
 
-    # NumPy's has the system's entropy once it is loaded: to load it here would take 20 ms.
-    random.seed(os.urandom(16))
-    if importlib.util.find_spec("torch"):
-        import torch
-
+    def disturb_torch(torch: Any) -> None:
         torch.seed()
         torch.set_num_threads(2 if torch.get_num_threads() == 1 else 1)
+
+    random.seed(os.urandom(16))  # NumPy's generator takes the system's entropy by itself
+    sys.__dict__["_drift_when_imported"]("torch", disturb_torch)
+
+
+def watch_imports() -> None:
+    """Let what is called next change a library that the page imports, as soon as it has.
+
+    Nothing is imported for a page. What it imports need not be imported by that name: one library
+    imports another, and one that is preloaded brings all that its import had brought.
+    """
+    import sys
+    from typing import Any
+
+    waiting: dict[str, list[Any]] = {}
+    loading: set[str] = set()
+
+    def when_imported(name: str, adapt: Any) -> None:
+        waiting.setdefault(name, []).append(adapt)
+        adapt_loaded()
+
+    def adapt_loaded() -> None:
+        for name in [name for name in waiting if name in sys.modules and name not in loading]:
+            for adapt in waiting.pop(name):
+                adapt(sys.modules[name])
+
+    class Loader:
+        def __init__(self, spec: Any) -> None:
+            self.spec, self.loader = spec, spec.loader
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(self.loader, name)
+
+        def exec_module(self, module: Any) -> None:
+            name = module.__name__
+            self.spec.loader = module.__loader__ = self.loader
+            loading.add(name)
+            try:
+                self.loader.exec_module(module)
+            finally:
+                loading.discard(name)
+            adapt_loaded()
+
+    class Finder:
+        def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
+            if not waiting or "." in name:
+                return None
+            others = (finder for finder in sys.meta_path if finder is not self)
+            specs = (finder.find_spec(name, path, target) for finder in others)
+            spec: Any = next(filter(None, specs), None)
+            if hasattr(spec and spec.loader, "exec_module"):
+                spec.loader = Loader(spec)
+            return spec
+
+    sys.__dict__["_drift_when_imported"] = when_imported
+    sys.meta_path.insert(0, Finder())
 
 
 def watch() -> None:

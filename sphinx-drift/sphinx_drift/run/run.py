@@ -18,6 +18,7 @@ from sphinx_drift.run.injected import (
     origins,
     report_environment,
     watch,
+    watch_imports,
 )
 from sphinx_drift.run.obstacles import obstacle
 from sphinx_drift.run.results import OUTPUT_LIMIT, Ending, Execution, Failure, Request
@@ -163,7 +164,7 @@ def request_for(  # noqa: PLR0913 - as above
         folder=folder.absolute(),
         timeout=timeout,
         may_raise=frozenset(may_raise),
-        before=first if before is None else (*first, before),
+        before=first if before is None else (*first, watch_imports, before),
         after=(report_environment, files, origins),
         hash_seed=hash_seed,
         output_limit=output_limit,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sphinx import version_info
 from sphinx.builders import Builder
 
 if TYPE_CHECKING:
@@ -27,3 +28,8 @@ class DriftBuilder(Builder):
 
     def write_documents(self, docnames: AbstractSet[str]) -> None:
         """Write nothing."""
+
+    if version_info < (8, 1):  # it has no `write_documents`, and resolves each page to write it
+
+        def write(self, *_: object, **__: object) -> None:  # type: ignore[misc]  # final by now
+            """Write nothing."""

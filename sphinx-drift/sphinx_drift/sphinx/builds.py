@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -28,7 +27,6 @@ class Build:
     surroundings: str
     begun: Begun = field(default_factory=Begun)
     """The pages that have been asked for; they are dropped when this build ends."""
-    started: int = field(default_factory=time.time_ns)
     fresh: dict[str, Fresh] = field(default_factory=dict)
     """The runs of this build, by document name."""
     left: set[str] = field(default_factory=set)

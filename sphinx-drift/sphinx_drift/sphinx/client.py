@@ -4,31 +4,29 @@ from __future__ import annotations
 
 import re
 import traceback
-from contextlib import contextmanager
-from dataclasses import replace
 from datetime import UTC, datetime
-from functools import partial
 from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-import myst_nb.sphinx_ as myst_nb_sphinx
-from myst_nb.core.execute.base import NotebookClientBase
 
 from sphinx_drift.compare.outcomes import Kind, Outcome, PageResult
 from sphinx_drift.run.choice import chosen
 from sphinx_drift.source.read_source import notebook_of_page, read_notebook, read_page
 from sphinx_drift.sphinx.builds import build_of, file_of, record
+from sphinx_drift.sphinx.private_myst import (
+    NotebookClientBase,
+    Parser,
+    markdown_config,
+    with_clients,
+)
+from sphinx_drift.sphinx.private_sphinx import page_data
 from sphinx_drift.sphinx.rerun import Fresh, run_page
 from sphinx_drift.sphinx.running import left_out
 from sphinx_drift.sphinx.shown import settle_streams, show_stored, stored_outputs
 from sphinx_drift.sphinx.state import state_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from docutils import nodes
-    from myst_nb.core.read import NbReader
     from nbformat import NotebookNode
 
     from sphinx_drift.run.results import Execution
@@ -39,7 +37,7 @@ IS_NOTEBOOK = "drift_is_notebook"
 """Whether the page that is being read is a notebook: it is forgotten with the page."""
 
 
-class VerifyingParser(myst_nb_sphinx.Parser):  # type: ignore[misc]  # untyped
+class VerifyingParser(Parser):  # type: ignore[misc]  # untyped
     """Reads a page as MyST-NB does, with a client that checks what it runs."""
 
     def parse(self, inputstring: str, document: nodes.document) -> None:
@@ -51,30 +49,10 @@ class VerifyingParser(myst_nb_sphinx.Parser):  # type: ignore[misc]  # untyped
         ) -> NotebookClientBase:
             return VerifyingClient(notebook, Path(source), nb_config, logger, inputstring, document)
 
-        with _as_client(client):
+        with with_clients(client, notebook_of_page):
             super().parse(inputstring, document)
         document.attributes.pop("drift_unclaimed")
         document.attributes.pop("drift_failed", None)
-
-
-@contextmanager
-def _as_client(make: Callable[..., NotebookClientBase]) -> Iterator[None]:
-    """Have MyST-NB make its clients with ``make`` for the while, and its readers with ours."""
-    stock = myst_nb_sphinx.create_client, myst_nb_sphinx.create_nb_reader
-    myst_nb_sphinx.create_client = make
-    myst_nb_sphinx.create_nb_reader = partial(_create_reader, stock[1])
-    try:
-        yield
-    finally:
-        myst_nb_sphinx.create_client, myst_nb_sphinx.create_nb_reader = stock
-
-
-def _create_reader(stock: Callable[..., NbReader | None], *arguments: Any) -> NbReader | None:
-    """Make MyST-NB's reader of a page, and have it count lines as Markdown does."""
-    reader = stock(*arguments)
-    if reader is None or (reader.read_fmt or {}).get("name") != "myst_nb_md":
-        return reader
-    return replace(reader, read=partial(notebook_of_page, reader.read))
 
 
 class VerifyingClient(NotebookClientBase):  # type: ignore[misc]
@@ -93,7 +71,7 @@ class VerifyingClient(NotebookClientBase):  # type: ignore[misc]
         super().__init__(notebook, path, nb_config, logger)
         self._source = source
         self._document = document
-        document.settings.env.temp_data[IS_NOTEBOOK] = True
+        page_data(document.settings.env)[IS_NOTEBOOK] = True
 
     def start_client(self) -> None:
         """Run the page's cells and record what came of them."""
@@ -108,7 +86,7 @@ class VerifyingClient(NotebookClientBase):  # type: ignore[misc]
     def _verify(self) -> None:
         env = self._document.settings.env
         if "source_map" in self.notebook.metadata:
-            page = read_page(self._source, self.notebook, env.myst_config)
+            page = read_page(self._source, self.notebook, markdown_config(env))
         else:
             page = read_notebook(self.notebook, self._source, stderr=True)
         if not page.cells and not page.problems:

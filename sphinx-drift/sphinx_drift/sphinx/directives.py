@@ -13,6 +13,7 @@ from sphinx_drift.compare.outcomes import Kind, Outcome
 from sphinx_drift.sphinx.builds import record
 from sphinx_drift.sphinx.client import IS_NOTEBOOK
 from sphinx_drift.sphinx.marks import drift_mark, mark_details, mark_text
+from sphinx_drift.sphinx.private_sphinx import page_data
 from sphinx_drift.sphinx.state import state_of
 
 
@@ -60,7 +61,7 @@ class NestedCell(SphinxDirective):
 def _record_unseen(directive: SphinxDirective, told: str, documented: str = "") -> None:
     """Record that something is never looked at, or once that nothing on its page is."""
     env = directive.env
-    if IS_NOTEBOOK in env.temp_data:  # `eval-rst` reads what it holds into another document
+    if IS_NOTEBOOK in page_data(env):  # `eval-rst` reads what it holds into another document
         record(env, _nested(directive, told, documented))
         return
     missing = "`file_format: mystnb` is missing in its front matter: its cells are never run"

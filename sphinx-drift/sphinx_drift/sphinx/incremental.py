@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sphinx_drift.run.results import FileState
+from sphinx_drift.sphinx.files import replace_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -88,9 +89,7 @@ def load_origins(path: Path) -> dict[str, Origin]:
 def save_origins(path: Path, origins: Iterable[tuple[str, Origin]]) -> None:
     """Keep what pages depend on for the next build."""
     stored = {name: vars(origin) for name, origin in origins}
-    unfinished = path.with_suffix(".new")
-    unfinished.write_text(json.dumps(stored), "utf-8")
-    unfinished.replace(path)
+    replace_text(path, json.dumps(stored))
 
 
 def _installed() -> list[str]:

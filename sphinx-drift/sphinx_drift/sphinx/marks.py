@@ -5,12 +5,12 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-import myst_nb.sphinx_ as myst_nb_sphinx
 from docutils import nodes
 
 from sphinx_drift.compare.compare import Policy
 from sphinx_drift.compare.outcomes import Kind
 from sphinx_drift.report.text import describe_environment
+from sphinx_drift.sphinx.private_myst import execution_data
 
 if TYPE_CHECKING:
     from sphinx.environment import BuildEnvironment
@@ -66,7 +66,7 @@ def visit_mark(translator: Any, node: drift_mark) -> None:
 
 def _day(env: BuildEnvironment, docname: str) -> list[str]:
     """Return the day on which a page was run."""
-    data = myst_nb_sphinx.NbMetadataCollector.get_exec_data(env, docname)
+    data = execution_data(env, docname)
     return [f"Run on {datetime.fromtimestamp(data['mtime'], UTC):%Y-%m-%d}."] if data else []
 
 

@@ -7,7 +7,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from docutils import nodes
-from myst_nb.ext.glue.utils import PendingGlueReference
 from sphinx import addnodes
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.docutils import SphinxRole
@@ -15,6 +14,7 @@ from sphinx.util.docutils import SphinxRole
 from sphinx_drift.compare.outcomes import Kind, Outcome, PageResult
 from sphinx_drift.source.quote import read_quotation
 from sphinx_drift.sphinx.builds import build_of, file_of, record
+from sphinx_drift.sphinx.private_myst import PendingGlueReference
 from sphinx_drift.sphinx.quoted import fill_copies, fill_nodes, quotation, quoted_number
 from sphinx_drift.sphinx.state import state_of
 

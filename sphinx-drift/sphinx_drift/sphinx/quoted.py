@@ -7,10 +7,12 @@ labels, inventories. A place holder that is itself text goes along wherever they
 from __future__ import annotations
 
 import re
-from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from docutils import nodes
+
+from sphinx_drift.sphinx.private_myst import heading_slugs
+from sphinx_drift.sphinx.private_sphinx import title_copies
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -74,7 +76,7 @@ def fill_copies(env: BuildEnvironment, number: Callable[[str], str]) -> dict[str
     def noted(target: str) -> str:
         return numbers.setdefault(target, number(target))
 
-    for tree in chain(env.titles.values(), env.longtitles.values(), env.tocs.values()):
+    for tree in title_copies(env):
         fill_nodes(tree, noted)
     _fill_texts(env, noted)
     return numbers
@@ -97,9 +99,9 @@ def _fill_texts(env: BuildEnvironment, number: Callable[[str], str]) -> None:
 
 def _shelves(env: BuildEnvironment) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield where Sphinx and MyST keep texts of titles and captions."""
-    yield "labels", env.domaindata["std"]["labels"]
-    for docname, metadata in env.metadata.items():
-        yield f"slugs of {docname}", metadata.get("myst_slugs", {})
+    yield "labels", env.get_domain("std").data["labels"]
+    for docname, slugs in heading_slugs(env):
+        yield f"slugs of {docname}", slugs
 
 
 def _filled(value: Any, number: Callable[[str], str]) -> Any:

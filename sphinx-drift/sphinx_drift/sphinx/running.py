@@ -9,10 +9,7 @@ from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-import myst_nb.sphinx_ as myst_nb_sphinx
 from docutils import nodes
-from myst_nb.core.execute import NotebookClientCache, NotebookClientDirect
-from myst_nb.core.execute.base import ExecutionError, NotebookClientBase
 from nbclient.exceptions import CellExecutionError
 from sphinx.errors import ConfigError, ExtensionError
 from sphinx.util import logging
@@ -24,6 +21,11 @@ from sphinx_drift.run.results import Ending
 from sphinx_drift.run.run import begin, execute, request_for
 from sphinx_drift.run.workers import end_with_build
 from sphinx_drift.sphinx.highlight import highlight_cells, keep_formatters
+from sphinx_drift.sphinx.private_myst import (
+    ExecutionError,
+    NotebookClientBase,
+    replace_stock_clients,
+)
 from sphinx_drift.sphinx.templates import compile_templates
 
 if TYPE_CHECKING:
@@ -125,18 +127,7 @@ def _timeout(configured: int) -> int | None:
 
 def _take_over(_app: Sphinx) -> None:
     """Have MyST-NB run pages by this runner wherever it would have run them by Jupyter."""
-    stock = myst_nb_sphinx.create_client
-    if getattr(stock, "forks", False):
-        return
-
-    def create_client(*arguments: Any, **options: Any) -> NotebookClientBase:
-        client = stock(*arguments, **options)
-        if type(client) in {NotebookClientDirect, NotebookClientCache}:
-            return Client(client.notebook, client.path, client.nb_config, client.logger)
-        return client
-
-    create_client.forks = True  # type: ignore[attr-defined]
-    myst_nb_sphinx.create_client = create_client
+    replace_stock_clients(Client)
 
 
 NOTHING_EXECUTED = f"Nothing was executed: {RUNNER_VARIABLE}=off is for writing prose."

@@ -6,7 +6,6 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from myst_nb.sphinx_ext import OUTPUT_FOLDER
 from sphinx.errors import ConfigError
 from sphinx.util import logging
 
@@ -15,6 +14,7 @@ from sphinx_drift.device import chosen_device
 from sphinx_drift.run_and_judge import Settings, chosen_policy, report_origins
 from sphinx_drift.sphinx.builds import Build, begin_build
 from sphinx_drift.sphinx.incremental import surroundings
+from sphinx_drift.sphinx.private_myst import OUTPUT_FOLDER
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

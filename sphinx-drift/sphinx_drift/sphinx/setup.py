@@ -30,6 +30,7 @@ from sphinx_drift.sphinx.quotations import (
 from sphinx_drift.sphinx.quoted import quoted_number
 from sphinx_drift.sphinx.running import forget_pages, start
 from sphinx_drift.sphinx.settings import RERUNS, leave_copies_out, read_settings
+from sphinx_drift.sphinx.texts import note_dependencies
 from sphinx_drift.sphinx.verdict import report_results, warn_if_off
 from sphinx_drift.sphinx.warned import keep_warned, listen, save_warned
 from sphinx_drift.sphinx.which_pages import (
@@ -77,6 +78,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_post_transform(QuoteNumbersInReferences)
     app.connect("doctree-read", keep_quotations)
     app.connect("doctree-read", warn_if_off)
+    app.connect("doctree-read", note_dependencies, priority=sys.maxsize)  # others may add some
     app.add_node(
         drift_mark,
         html=(visit_mark, depart_mark),
@@ -103,7 +105,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("build-finished", forget_pages)
     return {
         "version": "1",
-        "env_version": 3,
+        "env_version": 4,
         "parallel_read_safe": True,
         "parallel_write_safe": True,
     }

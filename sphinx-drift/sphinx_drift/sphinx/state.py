@@ -25,8 +25,12 @@ class State:
     """What came of each page that has cells, or something that is never looked at."""
     runs: dict[str, Run] = field(default_factory=dict)
     """What was run of each page, and what it then showed."""
-    texts: dict[str, str] = field(default_factory=dict)
-    """The digest of what each page was read from."""
+    texts: dict[str, dict[str, str]] = field(default_factory=dict)
+    """The digests of the files that each page was read from."""
+    untrusted: set[str] = field(default_factory=set)
+    """Pages that were read from files which changed meanwhile: the next build reads them again."""
+    read_at: dict[str, int] = field(default_factory=dict)
+    """When the reading of each page that is being read began, in nanoseconds."""
     doctrees: dict[str, tuple[int, int]] = field(default_factory=dict)
     """When each page's doctree was written, and its size: those of an ended build are newer."""
     executed: bool = True
@@ -36,6 +40,7 @@ class State:
         """Forget a page that is gone, or about to be read again."""
         for table in (self.results, self.runs, self.texts, self.doctrees):
             table.pop(docname, None)
+        self.untrusted.discard(docname)
 
     def merge(self, docnames: Iterable[str], other: State) -> None:
         """Take over what another process has read."""
@@ -47,6 +52,7 @@ class State:
             ):
                 if docname in theirs:
                     mine[docname] = theirs[docname]  # type: ignore[assignment]
+        self.untrusted |= other.untrusted & set(docnames)
 
 
 def state_of(env: BuildEnvironment) -> State:

@@ -10,17 +10,19 @@ from typing import TYPE_CHECKING
 
 from docutils import nodes
 from sphinx.util import logging
-from sphinx.util.console import colorize
 
+from sphinx_drift.compare.outcomes import PageResult
 from sphinx_drift.report.formats import exit_status, to_github, to_json
 from sphinx_drift.report.text import closing_line, entries, render, use_color
 from sphinx_drift.run.choice import RUNNER_VARIABLE, chosen
 from sphinx_drift.sphinx.builder import DriftBuilder
-from sphinx_drift.sphinx.builds import build_of
+from sphinx_drift.sphinx.builds import build_of, file_of
 from sphinx_drift.sphinx.incremental import save_origins
+from sphinx_drift.sphinx.private_sphinx import colors_output, fail_build
 from sphinx_drift.sphinx.quotations import check_quotations, quoted_by_page
 from sphinx_drift.sphinx.rerun import unsettled
 from sphinx_drift.sphinx.state import state_of
+from sphinx_drift.sphinx.texts import late_texts
 from sphinx_drift.sphinx.which_pages import origins_file
 from sphinx_drift.sphinx.written import mark_written
 
@@ -28,7 +30,6 @@ if TYPE_CHECKING:
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
 
-    from sphinx_drift.compare.outcomes import PageResult
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -50,17 +51,19 @@ def warn_if_off(_app: Sphinx, doctree: nodes.document) -> None:
 def all_results_of(env: BuildEnvironment) -> list[PageResult]:
     """Return what came of each page, and of what pages quote, in the order of their names."""
     build, state = build_of(env), state_of(env)
-    results = []
-    for docname, page in sorted(check_quotations(env).items()):
+    results, late = check_quotations(env), late_texts(env, state)
+    for docname in late:  # what is shown is of a text that is no longer there
+        results.setdefault(docname, PageResult(file_of(env, docname)))
+    told = []
+    for docname, page in sorted(results.items()):
         if docname in build.left:
-            results.append(replace(page, was_run=False))
-        elif docname in state.runs and (
-            late := state.runs[docname].origin.changed(by_content=True)
-        ):
-            results.append(unsettled(page, late))
-        else:
-            results.append(page)
-    return results
+            told.append(replace(page, was_run=False))
+            continue
+        changed = set(late.get(docname, ()))
+        if docname in state.runs:
+            changed |= set(state.runs[docname].origin.changed(by_content=True))
+        told.append(unsettled(page, sorted(changed)) if changed else page)
+    return told
 
 
 def report_results(app: Sphinx, exception: Exception | None) -> None:
@@ -81,9 +84,9 @@ def report_results(app: Sphinx, exception: Exception | None) -> None:
     if os.environ.get("GITHUB_ACTIONS"):
         sys.stdout.writelines(f"{line}\n" for line in to_github(results))
     # Sphinx colours under CI too; a report is coloured for a terminal, if Sphinx may colour.
-    colored = use_color(sys.stderr) and colorize("bold", "") != ""
+    colored = use_color(sys.stderr) and colors_output()
     if exit_status(results):
-        app.statuscode = 1
+        fail_build(app)
         _LOGGER.error("%s", f"\n{render(results, color=colored)}")
         return
     if forgiven := entries(results, color=colored):

@@ -12,8 +12,14 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from docutils import nodes
-from sphinx.util.logging import NAMESPACE, get_node_location, is_suppressed_warning
+from sphinx_drift.sphinx.files import replace_text
+from sphinx_drift.sphinx.private_sphinx import (
+    hear_warnings,
+    heard_warnings,
+    is_silenced,
+    location_of,
+    page_data,
+)
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -32,15 +38,11 @@ class _Listener(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Note the file of a warning that counts, and the page."""
-        kind, subkind = getattr(record, "type", ""), getattr(record, "subtype", "")
-        if is_suppressed_warning(kind, subkind, self.app.config.suppress_warnings):
+        if is_silenced(self.app, record):
             return
         env = self.app.env
-        location = getattr(record, "location", None)
-        if isinstance(location, nodes.Node):
-            location = get_node_location(location)
-        name = str(location[0] if isinstance(location, tuple) else location or "")
-        for docname in {name, env.current_document.docname} & env.found_docs:
+        name = location_of(record)
+        for docname in {name, page_data(env).get("docname", "")} & env.found_docs:
             self.paths.add(str(env.doc2path(docname)))
         if name not in env.found_docs and (found := _LOCATION.fullmatch(name)):
             self.paths.add(found[1])
@@ -63,7 +65,7 @@ _LOCATION = re.compile(r"(.+?)(?::docstring of .*|:\d*)?")
 
 def listen(app: Sphinx) -> None:
     """Begin to note what this build warns about."""
-    logging.getLogger(NAMESPACE).addHandler(_Listener(app))
+    hear_warnings(_Listener(app))
 
 
 def load_warned(app: Sphinx) -> set[str]:
@@ -85,13 +87,13 @@ def save_warned(app: Sphinx, exception: Exception | None) -> None:
 
 
 def _heard(app: Sphinx) -> set[str]:
-    listeners = [h for h in logging.getLogger(NAMESPACE).handlers if isinstance(h, _Listener)]
+    listeners = [h for h in heard_warnings() if isinstance(h, _Listener)]
     return set().union(*(each.docnames() for each in listeners if each.app is app))
 
 
 def _save(app: Sphinx, docnames: set[str]) -> None:
     if docnames or _place(app).exists():
-        _place(app).write_text(json.dumps(sorted(docnames)), "utf-8")
+        replace_text(_place(app), json.dumps(sorted(docnames)))
 
 
 def _place(app: Sphinx) -> Path:

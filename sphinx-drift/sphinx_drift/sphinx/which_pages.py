@@ -12,11 +12,12 @@ from sphinx_drift.run.run import begin
 from sphinx_drift.run_and_judge import planned
 from sphinx_drift.sphinx.builds import build_of, file_of
 from sphinx_drift.sphinx.incremental import load_origins
+from sphinx_drift.sphinx.private_sphinx import doctree_file
 from sphinx_drift.sphinx.quotations import quoted_by_page
 from sphinx_drift.sphinx.rerun import Fresh, run_again, seen
 from sphinx_drift.sphinx.running import left_out, use_the_wait
 from sphinx_drift.sphinx.state import state_of
-from sphinx_drift.sphinx.texts import changed_texts, note_dependencies, note_source
+from sphinx_drift.sphinx.texts import changed_texts, note_more, note_source
 from sphinx_drift.sphinx.warned import load_warned
 from sphinx_drift.sphinx.written import outdated_outputs
 
@@ -144,7 +145,7 @@ def merge(
 def _doctree(app: Sphinx, docname: str) -> tuple[int, int]:
     """Return when the doctree of a page was written, and its size."""
     try:
-        found = Path(app.doctreedir, f"{docname}.doctree").stat()
+        found = doctree_file(app, docname).stat()
     except OSError:
         return 0, 0
     return found.st_mtime_ns, found.st_size
@@ -155,7 +156,7 @@ def note_read(app: Sphinx, env: BuildEnvironment) -> None:
     build = build_of(env)
     state_of(env).doctrees.update({name: _doctree(app, name) for name in build.read})
     build.fresh.clear()
-    note_dependencies(env, state_of(env), build.read, build.started)
+    note_more(env, state_of(env), build.read)
 
 
 def find_outdated_outputs(app: Sphinx, env: BuildEnvironment) -> Sequence[str]:

@@ -12,6 +12,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sphinx_drift.sphinx.files import replace_text
 from sphinx_drift.sphinx.state import state_of
 
 if TYPE_CHECKING:
@@ -43,10 +44,8 @@ def mark_written(app: Sphinx, quoted: Mapping[str, Any], docnames: Iterable[str]
         return
     place, digest = _place(app), _digest(app, quoted)
     place.parent.mkdir(exist_ok=True)
-    unfinished = place.with_suffix(".new")
-    unfinished.write_text(json.dumps({"digest": digest, "pages": kept}), "utf-8")
-    unfinished.replace(place)
-    Path(app.outdir, _MARK_FILE).write_text(f"{digest}\n", "utf-8")
+    replace_text(place, json.dumps({"digest": digest, "pages": kept}))
+    replace_text(Path(app.outdir, _MARK_FILE), f"{digest}\n")
 
 
 def _now(app: Sphinx, quoted: Mapping[str, Any], docname: str) -> list[Any]:

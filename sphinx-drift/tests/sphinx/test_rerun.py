@@ -565,3 +565,20 @@ def test_a_suppressed_warning_has_no_page_read_again(book: Book) -> None:
     built = book.build("-W")
     assert built.status == 0
     assert "0 changed" in built.stdout
+
+
+def test_what_an_edited_cell_writes_too_late_is_unsettled(book: Book) -> None:
+    """A page that was read before another page's cell wrote what it includes shows old text."""
+    writing = "import pathlib\n_ = pathlib.Path('_part.md').write_text('{}\\n')\nprint(1)"
+    book.configure(exclude_patterns=["_*"])
+    (book.folder / "_part.md").write_text("old\n")
+    book.write("a.md", "```{include} _part.md\n```", front=False)
+    book.write("b.md", "# B", cell("import time\ntime.sleep(1)\n" + writing.format("new"), "1"))
+    built = book.build(builder="html")
+    assert "<p>old</p>" in (built.outdir / "a.html").read_text("utf-8")
+    assert built.status == 1
+    assert built.places == {("a.md:1", "unsettled")}
+    assert "_part.md" in built.report
+    again = book.build(builder="html")
+    assert again.status == 0, again.stderr
+    assert "<p>new</p>" in (again.outdir / "a.html").read_text("utf-8")

@@ -1,0 +1,18 @@
+"""Writes files that another build may write or read at the same time."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+__all__ = ["replace_text"]
+
+
+def replace_text(path: Path, text: str) -> None:
+    """Write a file so that whoever reads it sees the old text or the new one, never a part."""
+    unfinished = path.with_name(f"{path.name}.{os.getpid()}.new")
+    unfinished.write_text(text, "utf-8")
+    unfinished.replace(path)

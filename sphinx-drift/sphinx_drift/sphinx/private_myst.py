@@ -1,0 +1,103 @@
+"""What no supported way gives of MyST-NB and MyST-Parser: each use of it stands here.
+
+`tests/test_private_api.py` says of each name what to do when it is no longer what it was.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import myst_nb.sphinx_ as myst_nb
+from myst_nb.core.execute import NotebookClientCache, NotebookClientDirect
+from myst_nb.core.execute.base import ExecutionError, NotebookClientBase
+from myst_nb.ext.glue.utils import PendingGlueReference
+from myst_nb.sphinx_ext import OUTPUT_FOLDER
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from myst_nb.core.read import NbReader
+    from myst_parser.config.main import MdParserConfig
+    from nbformat import NotebookNode
+    from sphinx.environment import BuildEnvironment
+
+__all__ = [
+    "OUTPUT_FOLDER",
+    "ExecutionError",
+    "NotebookClientBase",
+    "Parser",
+    "PendingGlueReference",
+    "execution_data",
+    "heading_slugs",
+    "markdown_config",
+    "replace_stock_clients",
+    "with_clients",
+]
+
+Parser = myst_nb.Parser
+
+_STOCK = (NotebookClientDirect, NotebookClientCache)
+
+
+@contextmanager
+def with_clients(
+    make: Callable[..., NotebookClientBase],
+    read: Callable[[Callable[[str], NotebookNode], str], NotebookNode],
+) -> Iterator[None]:
+    """Temporarily replace MyST-NB's client factory.
+
+    Args:
+        make: Takes what MyST-NB's factory takes.
+        read: Reads the text of a page in Markdown, and is given MyST-NB's own way to.
+
+    """
+    stock = myst_nb.create_client, myst_nb.create_nb_reader
+
+    def create_reader(*arguments: Any) -> NbReader | None:
+        reader = stock[1](*arguments)
+        if reader is None or (reader.read_fmt or {}).get("name") != "myst_nb_md":
+            return reader
+        return replace(reader, read=partial(read, reader.read))
+
+    myst_nb.create_client, myst_nb.create_nb_reader = make, create_reader
+    try:
+        yield
+    finally:
+        myst_nb.create_client, myst_nb.create_nb_reader = stock
+
+
+def replace_stock_clients(client: type[NotebookClientBase]) -> None:
+    """Have another client run pages wherever MyST-NB would have run them by Jupyter."""
+    stock = myst_nb.create_client
+    if isinstance(stock, partial) and stock.func is _client_instead:
+        return
+    myst_nb.create_client = partial(_client_instead, client, stock)
+
+
+def _client_instead(
+    client: type[NotebookClientBase], stock: Any, *arguments: Any, **options: Any
+) -> NotebookClientBase:
+    made = stock(*arguments, **options)
+    if type(made) in _STOCK:
+        return client(made.notebook, made.path, made.nb_config, made.logger)
+    return made
+
+
+def execution_data(env: BuildEnvironment, docname: str) -> dict[str, Any]:
+    """Return what MyST-NB keeps of a page's run, such as its time; nothing if it was not run."""
+    return myst_nb.NbMetadataCollector.get_exec_data(env, docname) or {}
+
+
+def markdown_config(env: BuildEnvironment) -> MdParserConfig:
+    """Return how MyST-Parser reads Markdown, as conf.py says."""
+    config: MdParserConfig = env.myst_config  # type: ignore[attr-defined]
+    return config
+
+
+def heading_slugs(env: BuildEnvironment) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield where MyST-Parser keeps the texts of a page's headings, by document name."""
+    for docname, metadata in env.metadata.items():
+        yield docname, metadata.get("myst_slugs", {})

@@ -1,0 +1,111 @@
+"""Two houses: the chapter knows of no checker, the checker of no chapter, nor of any library."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+CHAPTER = ROOT / "selfattn"
+CHECKER = ROOT / "sphinx-drift" / "sphinx_drift"
+MOST_LINES = 2000
+NOT_OF_THE_CHAPTER = re.compile(r"sphinx|docutils|myst|jupyter|drift", re.IGNORECASE)
+NOT_OF_THE_CHECKER = re.compile(r"selfattn|attention", re.IGNORECASE)
+LIBRARIES = ("numpy", "torch")
+MAY_IMPORT = {"compare/pictures.py": {"numpy"}}
+"""Adapters that import a library; all others take it from a page that has imported it."""
+
+
+def files(house: Path) -> list[Path]:
+    """Return the files of a house that are read by people."""
+    return [p for p in sorted(house.rglob("*")) if p.is_file() and p.suffix in {".py", ".js"}]
+
+
+def naming(house: Path, foreign: re.Pattern[str]) -> list[str]:
+    """Return the lines that name what the house doesn't know."""
+    return [
+        f"{path.relative_to(house)}:{number}: {line.strip()}"
+        for path in files(house)
+        for number, line in enumerate(path.read_text("utf-8").splitlines(), start=1)
+        if foreign.search(line)
+    ]
+
+
+def imports(path: Path) -> set[str]:
+    """Return the packages that a module imports anywhere, also inside its functions."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            found.update(alias.name.partition(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            found.add((node.module or "").partition(".")[0])
+    return found
+
+
+def test_the_chapter_knows_of_no_checker() -> None:
+    assert files(CHAPTER)
+    assert naming(CHAPTER, NOT_OF_THE_CHAPTER) == []
+
+
+def test_the_checker_knows_of_no_chapter() -> None:
+    assert files(CHECKER)
+    assert naming(CHECKER, NOT_OF_THE_CHECKER) == []
+
+
+@pytest.mark.parametrize(
+    ("line", "foreign"),
+    [
+        ("from sphinx_drift.device import x", NOT_OF_THE_CHAPTER),
+        ("# a page that Jupyter runs", NOT_OF_THE_CHAPTER),
+        ("import selfattn", NOT_OF_THE_CHECKER),
+        ('"""Multi-head Attention."""', NOT_OF_THE_CHECKER),
+    ],
+)
+def test_a_line_that_names_the_other_house_is_seen(
+    line: str, foreign: re.Pattern[str], tmp_path: Path
+) -> None:
+    (tmp_path / "module.py").write_text(f"\n{line}\n", encoding="utf-8")
+    assert naming(tmp_path, foreign) == [f"module.py:2: {line}"]
+
+
+def test_the_chapter_can_be_read_in_one_sitting() -> None:
+    lines = sum(path.read_text("utf-8").count("\n") for path in files(CHAPTER))
+    assert lines < MOST_LINES, "delete from selfattn/ what doesn't earn its place"
+
+
+def test_the_checker_imports_no_library_that_only_pages_need() -> None:
+    found = {
+        path.relative_to(CHECKER).as_posix(): libraries
+        for path in files(CHECKER)
+        if path.suffix == ".py" and (libraries := imports(path) & {*LIBRARIES})
+    }
+    assert found == MAY_IMPORT
+
+
+def test_an_import_within_a_function_is_seen(tmp_path: Path) -> None:
+    path = tmp_path / "module.py"
+    path.write_text("def f():\n    import torch.nn\n    from numpy import array\n", "utf-8")
+    assert imports(path) == {*LIBRARIES}
+
+
+def test_all_of_the_checker_loads_without_those_libraries() -> None:
+    modules = [
+        ".".join(path.relative_to(CHECKER.parent).with_suffix("").parts).removesuffix(".__init__")
+        for path in files(CHECKER)
+        if path.suffix == ".py" and path.stem != "__main__"
+    ]
+    program = (
+        "import importlib, json, sys\n"
+        f"for name in {modules!r}: importlib.import_module(name)\n"
+        f"print(json.dumps([name for name in {LIBRARIES} if name in sys.modules]))"
+    )
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout.splitlines()[-1]) == []
