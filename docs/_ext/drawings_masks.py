@@ -31,9 +31,7 @@ def padding_seen(_: Trace) -> Board:
     return _tables(trace, PADDING, (*trace.words[:3], *3 * ("padding",)))
 
 
-def _tables(
-    trace: PageTrace, tables: Sequence[tuple[str, str]], labels: Sequence[str]
-) -> Board:
+def _tables(trace: PageTrace, tables: Sequence[tuple[str, str]], labels: Sequence[str]) -> Board:
     side = len(labels) * CELL
     board = Board(TOP + side + 8, trace)  # type: ignore[arg-type]  # it asks for numbers only
     for r, label in enumerate(labels):
