@@ -1,7 +1,7 @@
 """Refuse bad input with a message that says what was expected, what came and what to do."""
 
 from collections.abc import Sequence
-from numbers import Integral
+from numbers import Integral, Real
 
 import torch
 from torch import Tensor
@@ -118,9 +118,9 @@ def check_head_axis(name: str, value: Tensor) -> None:
 def check_probability(name: str, value: object) -> None:
     """Require a number from 0 to 1."""
     remedy = "pass the probability with which a weight is dropped, such as 0.1"
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
+    if isinstance(value, bool) or not isinstance(value, Real):
         raise _wrong_type(name, "a float", value, remedy)
-    if not 0 <= value <= 1:
+    if not 0 <= float(value) <= 1:
         raise ValueError(f"{name} must be from 0 to 1, got {value}; {remedy}")
 
 
@@ -140,7 +140,7 @@ def check_mask(mask: object, scores_name: str, scores: Tensor) -> None:
         came = mask.dtype if isinstance(mask, Tensor) else type(mask).__name__
         raise TypeError(
             f"mask must be a tensor of torch.bool, True where a query must not look, got {came}; "
-            f"convert numbers with mask.bool()"
+            f"convert it with torch.as_tensor(mask).bool()"
         )
     if mask.device != scores.device:
         raise ValueError(

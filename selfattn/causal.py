@@ -37,7 +37,8 @@ class CausalAttention(nn.Module):
     anything up to ``context_length``. In training mode, and there alone, each attention weight is
     set to zero with the probability ``dropout``, and the others are divided by ``1 - dropout``. In
     float16 a score that exceeds 65504 before it is scaled makes its row NaN; bfloat16 has the range
-    of float32.
+    of float32. A NaN in ``x`` reaches even the tokens before it: their weight for it is 0, and 0
+    times NaN is NaN.
 
     Args:
         d_in: The number of features of a token.
@@ -96,7 +97,7 @@ class CausalAttention(nn.Module):
         queries = self.W_query(x)
         values = self.W_value(x)
         attn_scores = queries @ keys.transpose(-2, -1)  # (..., T, T)
-        mask = self.mask[:num_tokens, :num_tokens]
+        mask = self.mask.bool()[:num_tokens, :num_tokens]
         attn_scores = attn_scores.masked_fill(mask, -torch.inf)
         attn_weights = torch.softmax(attn_scores / keys.shape[-1] ** 0.5, dim=-1)
         attn_weights = self.dropout(attn_weights)
@@ -176,7 +177,9 @@ class MultiHeadAttention(nn.Module):
     features; the joined heads go through the layer ``out_proj``, which has a bias.
 
     ``W_query``, ``W_key``, ``W_value`` and ``out_proj`` are ``nn.Linear`` layers made in this
-    order, and ``mask`` is a buffer, True where a query must not look.
+    order, and ``mask`` is a buffer, True where a query must not look. Their shapes don't depend on
+    ``num_heads``, so weights saved with another number of heads load without an error, and mean
+    something else.
 
     Called with ``x`` of shape ``(..., T, d_in)``, the module returns one context vector for each
     token, shape ``(..., T, d_out)``. All else is as in :class:`~selfattn.causal.CausalAttention`.
@@ -242,7 +245,7 @@ class MultiHeadAttention(nn.Module):
         queries = queries.transpose(-3, -2)
         values = values.transpose(-3, -2)
         attn_scores = queries @ keys.transpose(-2, -1)  # (..., num_heads, T, T)
-        mask = self.mask[:num_tokens, :num_tokens]
+        mask = self.mask.bool()[:num_tokens, :num_tokens]
         attn_scores = attn_scores.masked_fill(mask, -torch.inf)
         attn_weights = torch.softmax(attn_scores / self.head_dim**0.5, dim=-1)
         attn_weights = self.dropout(attn_weights)

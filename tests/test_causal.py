@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from test_modules import draw, listing
@@ -394,6 +395,27 @@ def test_saved_masks_of_floats_are_read(build: Build) -> None:
     }
     other.load_state_dict(saved)
     assert torch.equal(other(x), module(x))
+    with torch.device("meta"):  # large models are often read so, and keep the saved mask itself
+        other = build()
+    other.load_state_dict(saved, assign=True)
+    assert torch.equal(other(x), module(x))
+
+
+def test_the_weights_of_other_heads_fit_and_mean_something_else() -> None:
+    torch.manual_seed(123)
+    two, three = (MultiHeadAttention(6, 6, 5, 0.0, heads) for heads in (2, 3))
+    three.load_state_dict(two.state_dict())
+    assert not torch.allclose(three(torch.ones(5, 6).cumsum(0)), two(torch.ones(5, 6).cumsum(0)))
+
+
+@for_each
+def test_nan_ahead_is_seen_as_docstrings_say(build: Build) -> None:
+    module, x = build(), draw(T, D_IN)
+    before = module(x)
+    x[-1] = 1e30
+    assert torch.equal(module(x)[:-1], before[:-1])
+    x[-1] = torch.nan
+    assert module(x).isnan().all()
 
 
 def test_everything_masked_is_nan_where_softmax_has_nothing_to_share() -> None:
@@ -578,6 +600,14 @@ def test_bad_arguments(
         kind(*arguments, *heads)
 
 
+def test_numbers_of_numpy_are_numbers() -> None:
+    one, two = np.int64(1), np.int64(2)
+    ca = CausalAttention(two, two, two, np.float32(0.5))  # type: ignore[arg-type]
+    assert ca(torch.rand(two, two)).shape == (2, 2)
+    mha = MultiHeadAttention(two, two, two, np.float32(0.5), one)  # type: ignore[arg-type]
+    assert mha(torch.rand(two, two)).shape == (2, 2)
+
+
 @pytest.mark.parametrize("kind", [MultiHeadAttentionWrapper, MultiHeadAttention])
 def test_no_heads(kind: Build) -> None:
     message = "num_heads must be at least 1, got 0; pass the number of heads"
@@ -660,7 +690,7 @@ BAD_MASKS = {
         TypeError,
         (
             "mask must be a tensor of torch.bool, True where a query must not look, got "
-            "torch.float32; convert numbers with mask.bool()"
+            "torch.float32; convert it with torch.as_tensor(mask).bool()"
         ),
     ),
     "a list": (
@@ -668,7 +698,7 @@ BAD_MASKS = {
         TypeError,
         (
             "mask must be a tensor of torch.bool, True where a query must not look, got list; "
-            "convert numbers with mask.bool()"
+            "convert it with torch.as_tensor(mask).bool()"
         ),
     ),
     "another size": (

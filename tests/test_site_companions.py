@@ -39,7 +39,8 @@ FIGURES = {
     "across": Figure("cross-attention", drawings_across.DRAWINGS["across"], 24),
     "block": Figure("transformer-block", drawings_block.DRAWINGS["block"], 21),
     "cached": Figure("kv-cache", drawings_cache.DRAWINGS["cached"], 33),
-    "who-sees-whom": Figure("masks", drawings_masks.DRAWINGS["who-sees-whom"], 144),
+    "who-sees-whom": Figure("masks", drawings_masks.DRAWINGS["who-sees-whom"], 108),
+    "padding-seen": Figure("padding", drawings_masks.DRAWINGS["padding-seen"], 72),
     "turned": Figure("positions", drawings_positions.DRAWINGS["turned"], 4),
 }
 
@@ -88,7 +89,8 @@ CHANGES = {
     "cross-attention": ("manual_seed(123)", "manual_seed(124)"),
     "transformer-block": ("manual_seed(123)", "manual_seed(124)"),
     "kv-cache": ("manual_seed(123)", "manual_seed(124)"),
-    "masks": ("~hidden", "hidden"),
+    "masks": ("triu", "tril"),
+    "padding": ("~hidden", "hidden"),
     "positions": ("math.pi / 6", "math.pi / 7"),
 }
 """In each page's cells, a change that its figure must show."""

@@ -1,4 +1,4 @@
-"""The figure of the page on masks: who sees whom, with and without them."""
+"""The figures of the pages on masks and on padding: who sees whom, with and without them."""
 
 from __future__ import annotations
 
@@ -9,49 +9,60 @@ from page_trace import page_trace
 from svg import SMALL, Board
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from attention_trace import Trace
     from page_trace import PageTrace
 
-PANELS = (
-    ("free", "no mask"),
-    ("right", "causal mask"),
-    ("swapped", "True and False swapped"),
-    ("padded", "padding hidden"),
-)
-PANEL = (181.0, 176.0)  # two panels to a row
-LEFT, TOP, CELL = 56.0, 28.0, 20.0  # of a table within its panel
-WORDS = 3  # of the padded sentence; the other places are padding
+MASKS = (("free", "no mask"), ("right", "causal mask"), ("swapped", "swapped"))
+PADDING = (("unmasked", "no mask"), ("masked", "padding hidden"))
+LEFT, TOP, CELL, GAP = 52.0, 26.0, 16.0, 6.0  # of the first table, and between two
 
 
 def who_sees_whom(_: Trace) -> Board:
-    """Four tables: a row for who looks, a column for who was changed."""
-    trace = page_trace("masks", *(name for name, _ in PANELS))
-    board = Board(2 * PANEL[1] - 8, trace)  # type: ignore[arg-type]  # it asks for numbers only
-    for place, (name, title) in enumerate(PANELS):
-        corner = (PANEL[0] * (place % 2), PANEL[1] * (place // 2))
-        _table(board, trace, name, corner)
-        board.text(corner[0] + LEFT, corner[1] + 15, title, anchor="start", css="fig-bold")
+    """Three tables: a row for who looks, a column for who was changed."""
+    trace = page_trace("masks", *(name for name, _ in MASKS))
+    return _tables(trace, MASKS, trace.words)
+
+
+def padding_seen(_: Trace) -> Board:
+    """Two such tables for a sentence of three words, filled up with padding."""
+    trace = page_trace("padding", *(name for name, _ in PADDING))
+    return _tables(trace, PADDING, (*trace.words[:3], *3 * ("padding",)))
+
+
+def _tables(trace: PageTrace, tables: Sequence[tuple[str, str]], labels: Sequence[str]) -> Board:
+    side = len(labels) * CELL
+    board = Board(TOP + side + 8, trace)  # type: ignore[arg-type]  # it asks for numbers only
+    for r, label in enumerate(labels):
+        board.text(LEFT - 6, _base(r), label, anchor="end", size=SMALL, css="fig-muted")
+    for place, (name, title) in enumerate(tables):
+        left = LEFT + place * (side + GAP)
+        board.text(left, 15, title, anchor="start", css="fig-bold")
+        _table(board, trace, name, left)
     return board
 
 
-def _table(board: Board, trace: PageTrace, name: str, corner: tuple[float, float]) -> None:
-    left, top = corner[0] + LEFT, corner[1] + TOP
+def _base(row: int) -> float:
+    return TOP + CELL * (row + 0.5) + 4.3
+
+
+def _table(board: Board, trace: PageTrace, name: str, left: float) -> None:
     for r, row in enumerate(trace.made[name]):
-        word = trace.words[r] if name != "padded" or r < WORDS else "padding"
-        base = top + CELL * (r + 0.5) + 4.3
-        board.text(left - 6, base, word, anchor="end", size=SMALL, css="fig-muted")
         for c, seen in enumerate(row):
             css = "" if seen else ' class="fig-muted"'
             if seen:
-                board.shade(left + CELL * c, top + CELL * r, (CELL, CELL), 0.5, "weight")
+                board.shade(left + CELL * c, TOP + CELL * r, (CELL, CELL), 0.5, "weight")
             board.parts.append(
-                f'<text x="{left + CELL * (c + 0.5):g}" y="{base:g}" font-size="{SMALL:g}"'
+                f'<text x="{left + CELL * (c + 0.5):g}" y="{_base(r):g}" font-size="{SMALL:g}"'
                 f' text-anchor="middle" data-trace="{name}.{r}.{c}"'
                 f"{css}>{seen}</text>"
             )
-    board.box(left, top, 6 * CELL, 6 * CELL, "fig-frame role-weight")
+    side = len(trace.made[name]) * CELL
+    board.box(left, TOP, side, side, "fig-frame role-weight")
 
 
 DRAWINGS: dict[str, Drawing] = {
-    "who-sees-whom": Drawing("Who sees whom, under four masks", who_sees_whom),
+    "who-sees-whom": Drawing("Who sees whom, under three masks", who_sees_whom),
+    "padding-seen": Drawing("Who sees the padding, with and without a mask", padding_seen),
 }
