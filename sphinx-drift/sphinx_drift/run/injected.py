@@ -246,9 +246,10 @@ def watch_imports() -> None:
         adapt_loaded()
 
     def adapt_loaded() -> None:
-        for name in [name for name in waiting if name in sys.modules and name not in loading]:
-            for adapt in waiting.pop(name):
-                adapt(sys.modules[name])
+        for name in list(waiting):  # a page may import in threads
+            if name in sys.modules and name not in loading:
+                for adapt in waiting.pop(name, ()):
+                    adapt(sys.modules[name])
 
     class Loader:
         def __init__(self, spec: Any) -> None:
@@ -272,7 +273,8 @@ def watch_imports() -> None:
             if not waiting or "." in name:
                 return None
             others = (finder for finder in sys.meta_path if finder is not self)
-            specs = (finder.find_spec(name, path, target) for finder in others)
+            finds = (getattr(finder, "find_spec", None) for finder in others)
+            specs = (find(name, path, target) for find in finds if find)
             spec: Any = next(filter(None, specs), None)
             if hasattr(spec and spec.loader, "exec_module"):
                 spec.loader = Loader(spec)
