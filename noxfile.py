@@ -16,6 +16,7 @@ nox.options.reuse_existing_virtualenvs = True
 PYPROJECT = nox.project.load_toml("pyproject.toml")
 LIGHTHOUSE = "lighthouse@13.5.0"
 CHECKER = Path("sphinx-drift")
+SPHINX = ("python", "-m", "sphinx_drift.run", "-n", "-W", "-j", "auto", "-b", "html")
 RECIPE = [
     *(Path("constraints.txt"), Path("pyproject.toml"), Path("noxfile.py")),
     CHECKER / "pyproject.toml",
@@ -63,8 +64,7 @@ def settle(session: nox.Session) -> None:
 @nox.session
 def docs(session: nox.Session) -> None:
     """Build and verify the book into docs/_build/html (after --: --device, --twice, Sphinx's)."""
-    install(session)
-    sphinx = ("python", "-m", "sphinx_drift.run", "-n", "-W", "-j", "auto", "-b", "html")
+    manual(session)
     doctrees = ("-d", "docs/_build/doctrees")
     ours = argparse.ArgumentParser("nox -s docs --", allow_abbrev=False)
     ours.add_argument("--device", help="cpu, cuda, cuda:1, mps or auto")
@@ -72,7 +72,19 @@ def docs(session: nox.Session) -> None:
     asked, given = ours.parse_known_args(session.posargs)
     twice = ["-D", "drift_twice=1"] if asked.twice else []
     env = {"DRIFT_DEVICE": asked.device} if asked.device else {}
-    session.run(*sphinx, *doctrees, *twice, "docs", "docs/_build/html", *given, env=env)
+    session.run(*SPHINX, *doctrees, *twice, "docs", "docs/_build/html", *given, env=env)
+
+
+@nox.session(default=False)
+def manual(session: nox.Session) -> None:
+    """Build and verify the checker's manual into docs/_build/html/sphinx-drift."""
+    install(session)
+    built, target = Path("docs/_build/manual/html"), Path("docs/_build/html/sphinx-drift")
+    doctrees = ("-d", "docs/_build/manual/doctrees")
+    here = {"DRIFT_DEVICE": "cpu", "DRIFT_RUNNER": ""}  # what is asked for is asked of the book
+    session.run(*SPHINX, *doctrees, str(CHECKER / "docs"), str(built), env=here)
+    shutil.rmtree(target, ignore_errors=True)
+    shutil.copytree(built, target)
 
 
 @nox.session(default=False)
@@ -113,7 +125,7 @@ def types(session: nox.Session) -> None:
     """Check types with mypy: the package strictly, noxfile and site as far as annotated."""
     install(session, "types")
     session.run("mypy", "--strict", "selfattn", str(CHECKER / "sphinx_drift"))
-    session.run("mypy", "noxfile.py", "docs/_ext")
+    session.run("mypy", "noxfile.py", "docs/_ext", str(CHECKER / "docs" / "_ext"))
 
 
 @nox.session

@@ -46,17 +46,27 @@ nitpicky = True
 # Pages
 myst_enable_extensions = ["amsmath", "colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
+myst_url_schemes = {
+    "http": None,
+    "https": None,
+    "mailto": None,
+    "manual": "../sphinx-drift/{{path}}.html",  # from pages one folder down
+}
 myst_update_mathjax = False
 exercise_chapter = 3
 numfig = True
 
-# Pages that were dissolved; see docs/_ext/moved.py
+# Pages that are elsewhere now; see docs/_ext/moved.py
 moved_pages = {
     "companions/towards-a-language-model": [
         "self-attention/causal",
         "self-attention/causal-class",
         "self-attention/multi-head",
         "self-attention/multi-head-class",
+    ],
+    "reference/check-your-numbers": [
+        "The manual of sphinx-drift <sphinx-drift/index.html>",
+        "reference/verification",
     ],
 }
 
@@ -67,9 +77,9 @@ bibtex_reference_style = "author_year"
 codelinks_preface = "import torch\nfrom torch import nn"  # listings leave these out
 inventories = {
     "python": "https://docs.python.org/3/",
-    "sphinx": "https://www.sphinx-doc.org/en/master/",
     "torch": "https://docs.pytorch.org/docs/2.13/",
 }
+linkcheck_ignore = [r"\.\./sphinx-drift/"]  # the tests follow links within the site
 napoleon_numpy_docstring = False
 nb_code_prompt_show = "Show the {type}"  # a reader knows no "code cells"
 nb_code_prompt_hide = "Hide the {type}"

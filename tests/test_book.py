@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -245,26 +243,6 @@ def test_numbers_in_a_text_alternative_come_from_the_computation(
     assert figure.alt.strip()
     said = re.findall(r"-?\d+\.\d\d(?!\d)", figure.alt)
     assert [number for number in said if number not in computed] == []
-
-
-def unequal(text: str, command: str, told: str) -> set[str]:
-    """Return the options that only a command's help has, or only a page below its name."""
-    section = text.partition(f"```{{program}} {command}\n")[2].partition("```{program}")[0]
-    named = re.findall(r"^```\{option\} (.*)$", section, re.MULTILINE)
-    options = re.findall(r"^ +(?:-\w(?: [A-Z]+)?, )?(--[a-z]+)", told, re.MULTILINE)
-    assert options
-    return (set(options) ^ set(re.findall("--[a-z]+", " ".join(named)))) - {"--help"}
-
-
-@pytest.mark.parametrize("module", ["sphinx_drift", "sphinx_drift.doctests"])
-def test_each_option_of_a_command_is_documented(module: str) -> None:
-    told = subprocess.run(
-        [sys.executable, "-m", module, "--help"], capture_output=True, text=True, check=True
-    ).stdout
-    text = (DOCS / "reference" / "api.md").read_text("utf-8")
-    assert unequal(text, f"python -m {module}", told) == set()
-    without = text.replace("-v, --verbose", "")
-    assert unequal(without, f"python -m {module}", told) == {"--verbose"}
 
 
 def recorded(name: str) -> list[dict[str, Any]]:

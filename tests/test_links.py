@@ -16,11 +16,13 @@ from sphinx.util.inventory import InventoryFile
 from the_book import DOCS, PAGES, ROOT
 
 from sphinx_drift.compare.compare import compare
+from sphinx_drift.compare.outcomes import Kind
 from sphinx_drift.source.read_source import load
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+MANUAL = ROOT / "sphinx-drift" / "docs"
 SOURCES = {".md", ".py", ".css", ".toml", ".txt", ".bib", ".json", ".svg"}
 MANY = 1000
 
@@ -48,7 +50,7 @@ def is_current(site: Path) -> bool:
     index = site / "index.html"
     sources = [
         path
-        for folder in (DOCS, ROOT / "selfattn")
+        for folder in (DOCS, ROOT / "selfattn", MANUAL.parent)
         for path in folder.rglob("*")
         if path.suffix in SOURCES and "_build" not in path.parts
     ]
@@ -58,13 +60,14 @@ def is_current(site: Path) -> bool:
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the book as the docs session has built it, or build it."""
+    """Return book and manual as the docs session has built them, or build them."""
     built = DOCS / "_build" / "html"
     if is_current(built):
         return built
     folder = tmp_path_factory.mktemp("book")
-    command = [sys.executable, "-m", "sphinx", "-q", "-b", "html", "-d", str(folder / "doctrees")]
-    subprocess.run([*command, str(DOCS), str(folder / "html")], check=True, cwd=ROOT)
+    for source, out in ((DOCS, "html"), (MANUAL, "html/sphinx-drift")):
+        command = [sys.executable, "-m", "sphinx", "-q", "-b", "html", "-d", str(folder / out[5:])]
+        subprocess.run([*command, str(source), str(folder / out)], check=True, cwd=ROOT)
     return folder / "html"
 
 
@@ -139,12 +142,25 @@ class TestBook:
         assert 5 <= minutes[0] < minutes[1] < 90
 
     def test_pages_about_making_books_are_linked_and_not_in_the_sidebar(self, site: Path) -> None:
-        for page in ("check-your-numbers", "what-it-costs", "changelog"):
+        for page in ("what-it-costs", "changelog"):
             found = BeautifulSoup((site / "index.html").read_text("utf-8"), "html.parser")
             assert not found.select(f'.bd-sidebar-primary a[href$="{page}.html"]')
             assert found.select('.bd-sidebar-primary a[href$="step-by-step.html"]')
             text = (site / "reference" / "index.html").read_text("utf-8")
             assert f'href="{page}.html' in text, page
+
+    def test_the_manual_is_linked_also_where_it_was_a_page_of_the_book(self, site: Path) -> None:
+        manual = "../sphinx-drift/index.html"
+        for page in ("index", "verification", "what-it-costs"):
+            assert manual in Page((site / "reference" / f"{page}.html").read_text("utf-8")).links
+        text = (site / "reference" / "check-your-numbers.html").read_text("utf-8")
+        assert f'content="0; url={manual}"' in text
+        assert Page(text).links == [manual, manual, "verification.html"]
+
+    def test_the_manual_lists_every_kind_of_outcome(self, site: Path) -> None:
+        text = (site / "sphinx-drift" / "outcomes.html").read_text("utf-8")
+        listed = [term.text for term in BeautifulSoup(text, "html.parser").select("dt")]
+        assert sorted(listed) == sorted(kind.label for kind in Kind)
 
     def test_pictures_stay_as_they_were_drawn(self, site: Path) -> None:
         text = (site / "self-attention" / "step-by-step.html").read_text("utf-8")

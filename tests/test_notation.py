@@ -1,4 +1,4 @@
-"""The reference pages leave nothing out: symbols, names in code, terms, options, spelling."""
+"""The reference pages leave nothing out: symbols, names in code, terms, spelling."""
 
 from __future__ import annotations
 
@@ -14,8 +14,6 @@ import pytest
 from mathml import to_mathml
 from notation import WORDS, Symbol, groups, symbols
 from the_book import DOCS, PAGES, ROOT
-
-from sphinx_drift.source import read_source
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -131,21 +129,6 @@ class TestGlossary:
         glossary = DOCS / "reference" / "glossary.md"
         book = "".join(path.read_text("utf-8").lower() for path in PAGES if path != glossary)
         assert term.lower() in " ".join(book.split())
-
-
-class TestInterface:
-    TEXT = (DOCS / "reference" / "api.md").read_text("utf-8")
-
-    def test_every_setting_is_documented(self) -> None:
-        code = ROOT.joinpath("sphinx-drift", "sphinx_drift", "sphinx").glob("*.py")
-        text = "".join(path.read_text("utf-8") for path in code)
-        settings = re.findall(r'add_config_value\("(\w+)"', text)
-        assert settings
-        assert sorted(settings) == sorted(re.findall(r"\{confval\} (\w+)\n:type", self.TEXT))
-
-    def test_every_option_of_an_expectation_is_documented(self) -> None:
-        known = read_source.OPTIONS
-        assert sorted(re.findall(r"rst:directive:option\} ([\w-]+):", self.TEXT)) == sorted(known)
 
 
 class TestSpelling:

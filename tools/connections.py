@@ -45,9 +45,10 @@ def listen(port: int, opened: ExitStack) -> http.client.HTTPResponse:
 
 
 def hears(stream: http.client.HTTPResponse, after: float) -> bool:
-    """Wait for a build that began after a moment."""
+    """Wait for a build in which a page has run after a moment."""
     while line := stream.readline():
-        if line.startswith(b"data: ") and json.loads(line[6:]).get("begun", 0) >= after:
+        runs = json.loads(line[6:])["runs"] if line.startswith(b"data: ") else None
+        if runs and max(runs["pages"].values()) >= after:
             return True
     return False
 

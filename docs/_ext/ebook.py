@@ -114,6 +114,18 @@ class PlainFolds(SphinxPostTransform):
                 node.replace_self(node.children)
 
 
+class PlainLinks(SphinxPostTransform):
+    """Leave the words of links to the manual, which is beside the book on the site alone."""
+
+    default_priority = 250
+
+    def run(self, **kwargs: object) -> None:
+        if self.app.builder.name == "epub":
+            for link in list(self.document.findall(nodes.reference)):
+                if link.get("refuri", "").startswith("../sphinx-drift/"):
+                    link.replace_self(link.children)
+
+
 def leave_out(
     app: Sphinx, name: str, template: str, context: dict[str, Any], doctree: nodes.document | None
 ) -> None:
@@ -129,5 +141,6 @@ def leave_out(
 def setup(app: Sphinx) -> ExtensionMetadata:
     app.add_builder(EbookBuilder, override=True)
     app.add_post_transform(PlainFolds)
+    app.add_post_transform(PlainLinks)
     app.connect("html-page-context", leave_out, priority=900)  # after those who add
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,6 +1,7 @@
 """Pages that are elsewhere now: at the old address, a small page that leads to the new one.
 
 `moved_pages` in `conf.py` has the old page and the new ones; the first is where readers are sent.
+A new one that another project builds into the site is written `Its title <its/address.html>`.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import address
 from sphinx.errors import ConfigError
+from sphinx.util.nodes import explicit_title_re
 from sphinx.util.osutil import relative_uri
 
 if TYPE_CHECKING:
@@ -49,7 +51,9 @@ def check(app: Sphinx, env: BuildEnvironment) -> list[str]:
     for old, targets in app.config.moved_pages.items():
         if old in env.found_docs:
             raise ConfigError(f"moved_pages: {old} is still a page; delete it, or its line there")
-        missing = [new for new in targets if new not in env.found_docs]
+        missing = [
+            new for new in targets if not (new in env.found_docs or explicit_title_re.match(new))
+        ]
         if missing or not targets:
             named = ", ".join(missing) or "nowhere"
             raise ConfigError(f"moved_pages: {old} leads to {named}; name pages of the book")
@@ -68,19 +72,26 @@ def write(app: Sphinx, exception: Exception | None) -> None:
 
 def page(app: Sphinx, old: str, targets: list[str]) -> str:
     """Return the page at an old address."""
-    uri, titles = app.builder.get_target_uri, app.env.titles
-    start = uri(old)
-    links = [(relative_uri(start, uri(new)), titles[new].astext()) for new in targets]
+    start = app.builder.get_target_uri(old)
+    places = [place(app, new) for new in targets]
+    links = [(relative_uri(start, uri), title) for uri, title in places]
     target, title = links[0]
     return PAGE.format(
         language=app.config.language or "en",
         target=escape(target),
-        canonical=escape(address.of_page(app.config, uri(targets[0])) or target),
+        canonical=escape(address.of_page(app.config, places[0][0]) or target),
         title=escape(title),
         links="\n".join(
             f'<li><a href="{escape(to)}">{escape(name)}</a></li>' for to, name in links
         ),
     )
+
+
+def place(app: Sphinx, new: str) -> tuple[str, str]:
+    """Return the address of a new page, from the site's top, and its title."""
+    if elsewhere := explicit_title_re.match(new):
+        return elsewhere[2], elsewhere[1]
+    return app.builder.get_target_uri(new), app.env.titles[new].astext()
 
 
 def setup(app: Sphinx) -> ExtensionMetadata:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 # Fonts and pictures are compressed already.
 TEXT = ("text/", "application/json", "application/xml", "image/svg+xml", "application/javascript")
+NO_PAGES = ("_", "sphinx-drift")
+"""How folders begin that hold no pages of the book: the manual has a theme of its own."""
 TYPES = {".js": "text/javascript", ".woff2": "font/woff2", ".ipynb": "application/json"}
 
 
@@ -98,7 +100,7 @@ def moved(site: Path) -> list[str]:
 
 def _all_pages(site: Path) -> list[str]:
     files = sorted(path.relative_to(site).with_suffix("") for path in site.rglob("*.html"))
-    return [path.as_posix() for path in files if not path.parts[0].startswith("_")]
+    return [path.as_posix() for path in files if not path.parts[0].startswith(NO_PAGES)]
 
 
 def _leads_on(site: Path, name: str) -> bool:

@@ -1,0 +1,145 @@
+"""The README's first book does what it says, and the manual leaves no setting or option out."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from markdown_it import MarkdownIt
+
+from sphinx_drift.source.read_source import OPTIONS
+
+HOUSE = Path(__file__).parents[1]
+CODE = HOUSE / "sphinx_drift"
+README = (HOUSE / "README.md").read_text("utf-8")
+FILE = re.compile(r"`(book/\S+)`")
+UNSET = ("CI", "DRIFT_", "FORCE_COLOR", "GITHUB_ACTIONS")
+"""How variables begin that change what a build prints."""
+PYTHON = re.compile(r"python 3[.\d]+")
+
+
+def page(name: str) -> str:
+    return (HOUSE / "docs" / f"{name}.md").read_text("utf-8")
+
+
+# The first book -----------------------------------------------------------------------
+
+
+class Start(NamedTuple):
+    """What the README says of its first book."""
+
+    files: dict[str, str]
+    red: str
+    green: str
+    file: str
+    line: int
+    right: str
+
+
+def read_start() -> Start:
+    """Read the files, both reports and the correction from the README."""
+    files, reports, named = {}, [], ""
+    for token in MarkdownIt().parse(README):
+        if token.type == "inline":
+            named = (FILE.findall(token.content) or [""])[-1]
+        elif token.type == "fence" and token.info == "text":
+            reports.append(PYTHON.sub("python 3", token.content))
+        elif token.type == "fence" and named:
+            files[named] = token.content
+    right, line, file = re.findall(r"Write `(\S+)` on line (\d+) of `(\S+)`", README)[0]
+    return Start(files, *reports, file, int(line), right)
+
+
+def build(folder: Path, *options: str) -> tuple[int, str]:
+    """Build the first book; return the exit status and what was written."""
+    env = {name: value for name, value in os.environ.items() if not name.startswith(UNSET)}
+    done = subprocess.run(
+        [sys.executable, "-m", "sphinx", *options, "book", "site"],
+        cwd=folder,
+        env=env,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    return done.returncode, PYTHON.sub("python 3", done.stdout)
+
+
+@pytest.mark.slow
+def test_the_first_book_is_red_and_then_green(tmp_path: Path) -> None:
+    start = read_start()
+    assert sorted(start.files) == ["book/conf.py", "book/index.md", "book/spread.md"]
+    for name, text in start.files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text, "utf-8")
+    assert build(tmp_path, "-q") == (1, start.red.partition("\n")[2])
+    mended = (tmp_path / start.file).read_text("utf-8").splitlines()
+    mended[start.line - 1] = re.sub(r"\S+", start.right, mended[start.line - 1], count=1)
+    (tmp_path / start.file).write_text("\n".join(mended) + "\n", "utf-8")
+    status, printed = build(tmp_path)
+    assert (status, printed.splitlines()[-1]) == (0, start.green.strip())
+    shown = (tmp_path / "site" / "spread.html").read_text("utf-8")
+    assert "The wettest day had 7.62 mm more than the mean." in re.sub("<[^>]*>", "", shown)
+
+
+# The manual ---------------------------------------------------------------------------
+
+
+def test_the_readme_leads_to_every_page_of_the_manual() -> None:
+    pages = {path.stem for path in (HOUSE / "docs").glob("*.md")}
+    assert set(re.findall(r"\(docs/(\w+)\.md\)", README)) == pages - {"index", "changelog"}
+
+
+def test_every_setting_is_documented() -> None:
+    code = "".join(path.read_text("utf-8") for path in (CODE / "sphinx").glob("*.py"))
+    settings = re.findall(r'add_config_value\("(\w+)"', code)
+    assert settings
+    assert sorted(settings) == sorted(re.findall(r"\{confval\} (\w+)\n:type", page("settings")))
+
+
+def test_every_variable_is_documented() -> None:
+    code = "".join(path.read_text("utf-8") for path in CODE.rglob("*.py"))
+    between_processes = {"DEVICE_MODULE", "DEVICE_SHARE", "DEVICE_TOLD", "PACKAGES"}
+    variables = set(re.findall(r'"DRIFT_(\w+)"', code)) - between_processes
+    assert variables == set(re.findall(r"\{envvar\} DRIFT_(\w+)\n", page("settings")))
+
+
+def test_every_option_of_an_expectation_is_documented() -> None:
+    named = re.findall(r"rst:directive:option\} ([\w-]+)", page("expectations"))
+    assert sorted(named) == OPTIONS
+
+
+def unequal(text: str, command: str, options: set[str]) -> set[str]:
+    """Return the options that only a command has, or only a page below the command's name."""
+    section = text.partition(f"```{{program}} {command}\n")[2].partition("```{program}")[0]
+    named = re.findall(r"^```\{option\} (.*)$", section, re.MULTILINE)
+    return set(re.findall("--[a-z-]+", " ".join(named))) ^ options
+
+
+@pytest.mark.parametrize(
+    ("module", "name"),
+    [
+        ("sphinx_drift", "commands"),
+        ("sphinx_drift.doctests", "docstrings"),
+        ("sphinx_drift.live", "live"),
+    ],
+)
+def test_every_option_of_a_command_is_documented(module: str, name: str) -> None:
+    command = [sys.executable, "-m", module, "--help"]
+    shown = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    options = set(re.findall(r"^ +(?:-\w(?: [A-Z]+)?, )?(--[a-z]+)", shown, re.MULTILINE))
+    options.remove("--help")
+    assert options
+    assert unequal(page(name), f"python -m {module}", options) == set()
+    assert unequal(page(name), f"python -m {module}", options | {"--new"}) == {"--new"}
+
+
+def test_every_option_of_the_plugin_is_documented() -> None:
+    code = (CODE / "pytest_plugin.py").read_text("utf-8")
+    options = set(re.findall(r'"(--drift-[a-z]+)"', code))
+    assert unequal(page("docstrings"), "pytest", options) == set()
