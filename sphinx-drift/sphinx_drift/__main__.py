@@ -82,7 +82,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     fork_client.preload(preload)
     if len(paths) > 1:
         known = Settings(policy, None, options.timeout, twice=options.twice)
-        begin(paths, lambda path, cells: planned(path.parent, known, cells)).close()
+        begin(paths, lambda path, cells: planned(path.parent, known, cells))
     try:
         checked = [
             _check(path, number, len(paths), options, policy)

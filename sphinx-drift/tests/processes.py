@@ -19,7 +19,7 @@ def alive(pid: int) -> bool:
     return True
 
 
-def wait_until(holds: Callable[[], bool]) -> None:
+def wait_until(holds: Callable[[], object]) -> None:
     """Wait for what must come; a machine may be slow."""
     end = time.monotonic() + 60
     while not holds():

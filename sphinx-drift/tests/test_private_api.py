@@ -223,8 +223,8 @@ SUPPORTED = {
     *("sphinx.util.docutils:SphinxDirective", "sphinx.util.docutils:SphinxRole"),
 }
 """Imports that their makers document for extensions and clients."""
-HIGHLIGHTING = {"sphinx.highlighting:PygmentsBridge", "sphinx.util.logging:suppress_logging"}
-"""Of sphinx/highlight.py, which goes without them: it takes any other highlighter as it is."""
+HIGHLIGHTING = {"sphinx.highlighting:PygmentsBridge"}
+"""Of sphinx/highlight.py, which goes without it: it takes any other highlighter as it is."""
 
 
 def imported(text: str) -> set[str]:

@@ -53,12 +53,8 @@ _owners: list[socket.socket] = []
 alone has them: at its end, however it ends, the servers drop what nobody has fetched."""
 
 
-def queue(requests: Iterable[tuple[Sequence[str], Request]]) -> list[socket.socket]:
+def queue(requests: Iterable[tuple[Sequence[str], Request]]) -> None:
     """Have pages begin: each is fetched later by :func:`run` with the same cells and request.
-
-    Returns:
-        The connections that own the pages: something can be read from one once its server has
-        loaded what pages need, and begun. They are closed by :func:`forget`, or with the process.
 
     Raises:
         CannotForkError: If a server is gone; then no page has begun.
@@ -82,7 +78,6 @@ def queue(requests: Iterable[tuple[Sequence[str], Request]]) -> list[socket.sock
         opened.pop_all()
     _queued.update(begun)
     _owners.extend(connections)
-    return connections
 
 
 @atexit.register

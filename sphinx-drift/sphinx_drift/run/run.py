@@ -6,7 +6,6 @@ import contextlib
 import functools
 import logging
 import os
-import select
 import traceback
 from typing import TYPE_CHECKING
 
@@ -26,44 +25,15 @@ from sphinx_drift.run.scan import scan
 from sphinx_drift.run.transcript import CannotForkError
 
 if TYPE_CHECKING:
-    import socket
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from nbformat import NotebookNode
 
-__all__ = ["Begun", "begin", "execute", "request_for"]
+__all__ = ["begin", "execute", "request_for"]
 
 DEVICE_VARIABLE = "DRIFT_DEVICE"
 _LOGGER = logging.getLogger(__name__)
-
-
-class Begun:
-    """Pages that have been asked for, before they are read."""
-
-    def __init__(
-        self,
-        cells: Mapping[Path, Sequence[str]] | None = None,
-        connections: Iterable[socket.socket] = (),
-    ) -> None:
-        self.cells = cells or {}
-        """The pages, and the sources of the cells of each."""
-        self._connections = list(connections)
-
-    def waits(self) -> bool:
-        """Return whether the fork server is still loading what pages need, so that nothing runs."""
-        if not self._connections:
-            return False
-        poll = select.poll()
-        for connection in self._connections:
-            poll.register(connection, select.POLLIN)
-        if poll.poll(0):
-            self.close()
-        return bool(self._connections)
-
-    def close(self) -> None:
-        """Stop asking; the connections stay open, for they own the pages."""
-        self._connections.clear()
 
 
 def begin(
@@ -71,7 +41,7 @@ def begin(
     requests: Callable[[Path, Sequence[str]], Iterable[Request]],
     *,
     known: Mapping[Path, Sequence[str]] | None = None,
-) -> Begun:
+) -> set[Path]:
     """Have the pages of a build begin to run, as the requests for a page and its cells say.
 
     What this process has begun before, for another build, is dropped.
@@ -82,18 +52,17 @@ def begin(
         known: Pages to begin before these, with their cells.
 
     Returns:
-        Which have begun.
+        The pages that have begun.
 
     """
     fork.forget()
     if chosen() != "fork" or obstacle():
-        return Begun()
+        return set()
     cells = {**(known or {}), **{page: code for page in pages if (code := scan(page))}}
     jobs = [(code, each) for page, code in cells.items() for each in requests(page, code)]
-    connections: list[socket.socket] = []
     with contextlib.suppress(CannotForkError):  # warned of when the first page is to be run
-        connections = fork.queue(jobs)
-    return Begun(cells, connections)
+        fork.queue(jobs)
+    return {*cells}
 
 
 def execute(  # noqa: PLR0913 - a run has these parts

@@ -165,8 +165,6 @@ class Scheduler:
         for key, cells, way in message["jobs"]:
             job = self._add(key, {"cells": cells, **message["ways"][way]}, connection)
             self._queued[key] = job
-        with contextlib.suppress(OSError):  # the answer: all is loaded, and pages begin
-            connection.sendall(pack({"type": "begun"}))
 
     def _fetch(self, connection: socket.socket, message: dict[str, Any]) -> None:
         """Give a connection the job that it has a key of, or a new one."""

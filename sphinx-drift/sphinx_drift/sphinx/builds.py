@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from sphinx_drift.compare.outcomes import Outcome, PageResult
-from sphinx_drift.run.run import Begun
 from sphinx_drift.sphinx.state import state_of
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from sphinx.environment import BuildEnvironment
 
     from sphinx_drift.run_and_judge import Settings
@@ -25,7 +26,7 @@ class Build:
 
     settings: Settings
     surroundings: str
-    begun: Begun = field(default_factory=Begun)
+    begun: Collection[Path] = ()
     """The pages that have been asked for; they are dropped when this build ends."""
     fresh: dict[str, Fresh] = field(default_factory=dict)
     """The runs of this build, by document name."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 from datetime import UTC, datetime
-from itertools import chain
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -20,25 +19,23 @@ from sphinx_drift.run.choice import RUNNER_VARIABLE, chosen
 from sphinx_drift.run.results import Ending
 from sphinx_drift.run.run import begin, execute, request_for
 from sphinx_drift.run.workers import end_with_build
-from sphinx_drift.sphinx.highlight import highlight_cells, keep_formatters
+from sphinx_drift.sphinx.highlight import keep_formatters
 from sphinx_drift.sphinx.private_myst import (
     ExecutionError,
     NotebookClientBase,
     replace_stock_clients,
 )
-from sphinx_drift.sphinx.templates import compile_templates
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from nbformat import NotebookNode
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
 
     from sphinx_drift.run.results import Failure, Request
-    from sphinx_drift.run.run import Begun
 
-__all__ = ["forget_pages", "left_out", "setup", "start", "use_the_wait"]
+__all__ = ["forget_pages", "left_out", "read_prose_first", "setup", "start"]
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
@@ -88,7 +85,7 @@ def _begin_all(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None:
 
     pages = (Path(env.doc2path(name)) for name in sorted(docnames))
     begun = begin((page for page in pages if _sure_to_run(app, page)), requests)
-    use_the_wait(app, docnames, begun)
+    read_prose_first(env, docnames, begun)
 
 
 def forget_pages(_app: Sphinx, _exception: Exception | None) -> None:
@@ -96,14 +93,9 @@ def forget_pages(_app: Sphinx, _exception: Exception | None) -> None:
     fork.forget()
 
 
-def use_the_wait(app: Sphinx, docnames: list[str], begun: Begun) -> None:
-    """Do first what needs no outputs: the fork server may still be loading torch."""
-    if not begun.cells:
-        return
-    docnames.sort(key=lambda name: Path(app.env.doc2path(name)) in begun.cells)
-    compile_templates(app)
-    highlight_cells(app, chain.from_iterable(begun.cells.values()), begun.waits)
-    begun.close()
+def read_prose_first(env: BuildEnvironment, docnames: list[str], begun: Collection[Path]) -> None:
+    """Have pages that need no outputs read first: the fork server may still be loading torch."""
+    docnames.sort(key=lambda name: Path(env.doc2path(name)) in begun)
 
 
 def left_out(page: Path, mode: str, patterns: Iterable[str]) -> str:

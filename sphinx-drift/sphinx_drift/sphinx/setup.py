@@ -34,11 +34,11 @@ from sphinx_drift.sphinx.texts import note_dependencies
 from sphinx_drift.sphinx.verdict import report_results, warn_if_off
 from sphinx_drift.sphinx.warned import keep_warned, listen, save_warned
 from sphinx_drift.sphinx.which_pages import (
-    begin_pages,
     find_outdated,
     find_outdated_outputs,
     forget,
     merge,
+    note_order,
     note_read,
     note_written,
 )
@@ -92,7 +92,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("builder-inited", read_settings)
     app.connect("builder-inited", keep_formatters)
     app.connect("env-get-outdated", find_outdated)
-    app.connect("env-before-read-docs", begin_pages, priority=900)  # others may add pages
+    app.connect("env-before-read-docs", note_order, priority=900)  # others may add pages
     app.connect("env-purge-doc", forget)
     app.connect("env-updated", note_read)
     app.connect("env-updated", keep_warned)

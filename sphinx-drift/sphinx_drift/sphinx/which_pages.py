@@ -15,7 +15,7 @@ from sphinx_drift.sphinx.incremental import load_origins
 from sphinx_drift.sphinx.private_sphinx import doctree_file
 from sphinx_drift.sphinx.quotations import quoted_by_page
 from sphinx_drift.sphinx.rerun import Fresh, run_again, seen
-from sphinx_drift.sphinx.running import left_out, use_the_wait
+from sphinx_drift.sphinx.running import left_out, read_prose_first
 from sphinx_drift.sphinx.state import state_of
 from sphinx_drift.sphinx.texts import changed_texts, note_more, note_source
 from sphinx_drift.sphinx.warned import load_warned
@@ -105,7 +105,7 @@ def _differing(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> list[
 
     # Forked pages run already, on all cores as long as somebody waits for each that is over. A
     # kernel is started for each page that is asked for.
-    at_once = _FETCHED_AT_ONCE if build.begun.cells else max(1, app.parallel)
+    at_once = _FETCHED_AT_ONCE if build.begun else max(1, app.parallel)
     with ThreadPoolExecutor(at_once) as pool:
         build.fresh.update(zip(docnames, pool.map(run, docnames), strict=True))
     differing = []
@@ -119,12 +119,11 @@ def _differing(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> list[
     return differing
 
 
-def begin_pages(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None:
-    """Do first what needs no outputs."""
+def note_order(_app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None:
+    """Note which pages are read, and read first those that need no outputs."""
     build = build_of(env)
     build.read = [*docnames]
-    if docnames:
-        use_the_wait(app, docnames, build.begun)
+    read_prose_first(env, docnames, build.begun)
 
 
 def forget(_app: Sphinx, env: BuildEnvironment, docname: str) -> None:

@@ -1,9 +1,7 @@
-"""Code is highlighted as Sphinx highlights it, with formatters kept and some blocks done ahead."""
+"""Code is highlighted as Sphinx highlights it, with formatters kept."""
 
 from __future__ import annotations
 
-import logging
-from logging.handlers import BufferingHandler
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,7 +9,7 @@ import pytest
 from sphinx.builders.html import StandaloneHTMLBuilder
 from sphinx.highlighting import PygmentsBridge
 
-from sphinx_drift.sphinx.highlight import LEXER, Highlighter, highlight_cells, keep_formatters
+from sphinx_drift.sphinx.highlight import Highlighter, keep_formatters
 
 CELL = "import torch\n\ntorch.rand(2, 3)  # (2, 3)"
 
@@ -25,7 +23,7 @@ def plain() -> PygmentsBridge:
 def app(plain: PygmentsBridge) -> Any:
     builder: Any = StandaloneHTMLBuilder.__new__(StandaloneHTMLBuilder)
     builder.highlighter = plain
-    found = SimpleNamespace(builder=builder, config=SimpleNamespace(highlight_options={}))
+    found = SimpleNamespace(builder=builder)
     keep_formatters(found)  # type: ignore[arg-type]
     return found
 
@@ -33,7 +31,7 @@ def app(plain: PygmentsBridge) -> Any:
 def page(highlighter: PygmentsBridge, code: str, **options: Any) -> str:
     """Highlight a cell as the writer of a page does."""
     wanted = {"opts": {}, "linenos": False, "force": False, **options}
-    return highlighter.highlight_block(code, LEXER, location="a place", **wanted)
+    return highlighter.highlight_block(code, "ipython3", location="a place", **wanted)
 
 
 @pytest.mark.parametrize(
@@ -51,7 +49,6 @@ def page(highlighter: PygmentsBridge, code: str, **options: Any) -> str:
 def test_what_is_shown_is_what_sphinx_shows(
     app: Any, plain: PygmentsBridge, options: dict[str, Any]
 ) -> None:
-    highlight_cells(app, [CELL], lambda: True)
     for _ in range(2):
         for code in (CELL, "\n\nx = 1\n", "tensor([[1.]])"):
             assert page(app.builder.highlighter, code, **options) == page(plain, code, **options)
@@ -63,45 +60,6 @@ def test_a_formatter_is_made_once_for_the_same_options(app: Any) -> None:
     assert kept.get_formatter(linenos="inline") is not kept.get_formatter(linenos=False)
 
 
-def test_a_cell_done_ahead_is_given_once(app: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    made = []
-    stock = PygmentsBridge.highlight_block
-
-    def noted(self: PygmentsBridge, source: str, *asked: Any, **more: Any) -> str:
-        made.append(source)
-        return stock(self, source, *asked, **more)
-
-    monkeypatch.setattr(PygmentsBridge, "highlight_block", noted)
-    highlight_cells(app, [CELL, "x", CELL], lambda: True)
-    assert made == [CELL, "x", CELL]
-    for _ in range(2):
-        page(app.builder.highlighter, CELL)
-    assert made == [CELL, "x", CELL]
-    page(app.builder.highlighter, CELL)
-    assert made == [CELL, "x", CELL, CELL]
-    page(app.builder.highlighter, "x", linenos="inline")
-    assert made[4:] == ["x"]
-
-
-def test_only_what_can_be_done_while_waiting_is_done(app: Any) -> None:
-    answers = iter([True, False])
-    highlight_cells(app, ["a", "b", "c"], lambda: next(answers))
-    assert list(answers) == []
-
-
-def test_a_warning_is_left_to_the_page(app: Any) -> None:
-    heard = BufferingHandler(9)
-    logger = logging.getLogger("sphinx")
-    logger.addHandler(heard)
-    try:
-        highlight_cells(app, ["x = $"], lambda: True)
-        assert not heard.buffer
-        page(app.builder.highlighter, "x = $")
-    finally:
-        logger.removeHandler(heard)
-    assert "resulted in an error at token" in heard.buffer[0].getMessage()
-
-
 def test_another_highlighter_is_left_alone() -> None:
     class Own(PygmentsBridge):
         pass
@@ -111,7 +69,6 @@ def test_another_highlighter_is_left_alone() -> None:
     app: Any = SimpleNamespace(builder=builder)
     keep_formatters(app)
     assert builder.highlighter is own
-    highlight_cells(app, ["x"], lambda: pytest.fail("there is nothing to do"))
     keep_formatters(SimpleNamespace(builder=object()))  # type: ignore[arg-type]
 
 

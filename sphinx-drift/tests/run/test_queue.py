@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import resource
 import signal
-import socket
 import time
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
@@ -17,7 +15,7 @@ from processes import alive, wait_until
 
 from sphinx_drift.run import fork, fork_client, protocol, scheduler
 from sphinx_drift.run.results import Ending, Request
-from sphinx_drift.run.run import Begun, begin
+from sphinx_drift.run.run import begin
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,40 +42,13 @@ def test_page_is_not_run_again_for_a_variable_that_came_after_it_had_begun(
     pages: Pages, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = pages.notebook(NOTE), pages.request()
-    (owner,) = fork.queue([([NOTE], pages.request())])
+    fork.queue([([NOTE], pages.request())])
     monkeypatch.setenv("LATER", "set")
     assert fork.run(*asked).failure is None
     assert (pages.folder / "ran").read_text() == "None\n"
     assert fork.run(*asked).failure is None  # nobody has begun it
     assert (pages.folder / "ran").read_text() == "None\nset\n"
-    assert owner.recv(1)
     fork.forget()
-
-
-def test_a_build_waits_until_the_fork_server_has_begun() -> None:
-    ours, theirs = socket.socketpair()
-    begun = Begun({}, [ours])
-    assert begun.waits()
-    assert begun.waits()
-    theirs.sendall(b"begun")
-    assert not begun.waits()
-    assert not begun.waits()
-    theirs.close()
-    ours.close()
-
-
-def test_a_build_with_many_open_files_can_wait_too() -> None:
-    before, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (min(most, 4096), most))
-    ours, theirs = socket.socketpair()
-    with ours, theirs, socket.socket(fileno=fcntl.fcntl(ours, fcntl.F_DUPFD, 2000)) as high:
-        assert Begun({}, [high]).waits()
-    resource.setrlimit(resource.RLIMIT_NOFILE, (before, most))
-
-
-def test_where_nothing_has_begun_nothing_waits() -> None:
-    assert not Begun().waits()
-    assert not Begun().cells
 
 
 @pytest.fixture

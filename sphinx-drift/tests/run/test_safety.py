@@ -254,8 +254,9 @@ def test_other_ipython_that_lacks_a_name_is_left_to_the_stock_kernel(
 def test_waiting_threads_sleep_whatever_the_language() -> None:
     """In a Turkish locale libgomp takes "PASSIVE" for another word than "passive"."""
     process = fork_client.fork_server().process  # type: ignore[union-attr]
-    environment = Path(f"/proc/{process.pid}/environ").read_bytes().split(b"\0")
-    assert b"OMP_WAIT_POLICY=passive" in environment
+    place = Path(f"/proc/{process.pid}/environ")
+    wait_until(place.read_bytes)  # it is empty until the system has laid it out
+    assert b"OMP_WAIT_POLICY=passive" in place.read_bytes().split(b"\0")
 
 
 @pytest.mark.usefixtures("own_server")

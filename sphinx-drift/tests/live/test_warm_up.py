@@ -1,4 +1,4 @@
-"""What a build does while its pages wait for torch."""
+"""What a live build prepares before there is a page to build."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from jinja2 import DictLoader, Environment
 from sphinx.builders.html import StandaloneHTMLBuilder
 
-from sphinx_drift.sphinx.templates import compile_templates
+from sphinx_drift.live.warm_up import compile_templates
 
 
 def app(**templates: str) -> Any:
