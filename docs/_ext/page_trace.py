@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from selfattn.examples import six_tokens
-from sphinx_drift import sources
+from sphinx_drift.source import read_source
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -45,7 +45,7 @@ def page_trace(name: str, *wanted: str) -> PageTrace:
 @functools.lru_cache(maxsize=16)
 def _traced(page: Path, text: str, wanted: tuple[str, ...]) -> PageTrace:
     names: dict[str, Any] = {}
-    found = sources.load(page, text=text)
+    found = read_source.load(page, text=text)
     with (
         _one_thread(),
         torch.random.fork_rng(devices=[]),
