@@ -11,11 +11,11 @@ import tokenize
 from typing import TYPE_CHECKING
 
 import pytest
-from mathml import to_mathml
-from notation import WORDS, Symbol, groups, symbols
 from the_book import DOCS, PAGES, ROOT
 
-from sphinx_drift import sources
+from reference.mathml import to_mathml
+from reference.symbols import WORDS, Symbol, groups, symbols
+from sphinx_drift.source import read_source
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -144,7 +144,7 @@ class TestInterface:
         assert sorted(settings) == sorted(re.findall(r"\{confval\} (\w+)\n:type", self.TEXT))
 
     def test_every_option_of_an_expectation_is_documented(self) -> None:
-        known = sources.OPTIONS
+        known = read_source.OPTIONS
         assert sorted(re.findall(r"rst:directive:option\} ([\w-]+):", self.TEXT)) == sorted(known)
 
 
