@@ -83,8 +83,9 @@ def manual(session: nox.Session) -> None:
     doctrees = ("-d", "docs/_build/manual/doctrees")
     here = {"DRIFT_DEVICE": "cpu", "DRIFT_RUNNER": ""}  # what is asked for is asked of the book
     session.run(*SPHINX, *doctrees, str(CHECKER / "docs"), str(built), env=here)
-    shutil.rmtree(target, ignore_errors=True)
-    shutil.copytree(built, target)
+    if built.exists():  # not if nothing is to be run but the installation
+        shutil.rmtree(target, ignore_errors=True)
+        shutil.copytree(built, target)
 
 
 @nox.session(default=False)

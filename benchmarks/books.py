@@ -43,7 +43,13 @@ html_theme = {theme!r}
 nb_execution_mode = "force"
 drift_policy = "exact"
 """
-THEMED = ("sphinx_design", "finding", "furniture", "permalinks", "rewriting")
+THEMED = (
+    "sphinx_design",
+    "website.search_index",
+    "website.theme",
+    "website.permalinks",
+    "website.stale_pages",
+)
 """What a book needs that has this one's theme, and what it then may want."""
 
 

@@ -320,7 +320,7 @@ def copy_of_docs(folder: Path) -> Path:
 def _report(path: Path) -> int:
     """Print what was measured beside the bars, and return whether all of them hold."""
     sys.path.insert(0, str(ROOT / "docs" / "_ext"))
-    from build_cost_trace import markdown, read  # noqa: PLC0415 - it is the book's
+    from figures.drawings.build_cost_trace import markdown, read  # noqa: PLC0415 - it is the book's
 
     print(markdown(read(path.read_text("utf-8"))))
     return 0

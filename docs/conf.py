@@ -20,25 +20,10 @@ extensions = [
     "sphinx.ext.napoleon",
     "sphinx_design",
     "sphinxcontrib.bibtex",
-    "build_cost",
-    "codelinks",
-    "cost",
-    "downloads",
-    "ebook",
+    "export",
     "figures",
-    "finding",
-    "folded",
-    "furniture",
-    "inventories",
-    "landing",
-    "listing",
-    "mathml",
-    "moved",
-    "notation",
-    "permalinks",
-    "recorded",
-    "rewriting",
-    "verified_devices",
+    "reference",
+    "website",
 ]
 exclude_patterns = ["_build", "_ext", "_theme"]
 nitpicky = True
@@ -56,7 +41,7 @@ myst_update_mathjax = False
 exercise_chapter = 3
 numfig = True
 
-# Pages that are elsewhere now; see docs/_ext/moved.py
+# Pages that are elsewhere now; see docs/_ext/website/moved_pages.py
 moved_pages = {
     "companions/towards-a-language-model": [
         "self-attention/causal",
@@ -70,7 +55,7 @@ moved_pages = {
     ],
 }
 
-# Links; see docs/_ext/inventories.py for the names that each manual has
+# Links; see docs/_ext/reference/inventories.py for the names that each manual has
 autodoc_member_order = "bysource"
 bibtex_bibfiles = ["references.bib"]
 bibtex_reference_style = "author_year"
@@ -93,12 +78,12 @@ html_favicon = "_static/favicon.svg"
 html_copy_source = False
 html_show_sourcelink = False
 html_domain_indices = False
-html_show_search_summary = False  # it would fetch pages; docs/_ext/finding.py has what is shown
+html_show_search_summary = False  # it would fetch pages; see website/search_index.py
 notfound_context = {"title": "Page not found"}
 notfound_template = "404.html"
 templates_path = ["_templates"]
 
-# The e-book; docs/_ext/ebook.py makes it
+# The e-book; docs/_ext/export/ebook.py makes it
 epub_basename = "selfattn"
 epub_contributor = author
 epub_css_files = ["ebook.css"]

@@ -14,16 +14,16 @@ from typing import Any
 
 import books
 import build
-import build_cost_trace as trace
 import competitors
-import drawings_build_cost
 import measure
 import pytest
-from attention_trace import attention_trace
-from build_cost import figure
 from notebooks import differences
 from recording import Record, merged
 
+from figures.attention_trace import attention_trace
+from figures.drawings import build_cost
+from figures.drawings import build_cost_trace as trace
+from reference.build_cost import figure
 from sphinx_drift.source.read_source import load
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -393,18 +393,18 @@ def test_the_role_writes_medians_and_ratios(tmp_path: Path) -> None:
 
 
 def test_numbers_at_the_end_of_curves_do_not_overlap() -> None:
-    placed = drawings_build_cost.spread([100.0, 98.0, 40.0, 102.0])
+    placed = build_cost.spread([100.0, 98.0, 40.0, 102.0])
     assert placed == [40.0, 72.0, 87.0, 102.0]
-    assert drawings_build_cost.spread([]) == []
+    assert build_cost.spread([]) == []
 
 
 def test_the_figure_shows_what_is_recorded() -> None:
     cost = trace.build_cost()
-    picture = drawings_build_cost.DRAWINGS["build-cost"].draw(attention_trace())
+    picture = build_cost.DRAWINGS["build-cost"].draw(attention_trace())
     drawn = re.findall(r'data-trace="([^"]+)"[^>]*>([^<]*)<', picture.render("id", "t", "d"))
     for path, text in drawn:
         assert html.unescape(text) == f"{trace.seconds(cost.number(path))} s"
-    ended = [way for way in drawings_build_cost.CURVES if ("seconds", way, "100") in cost.runs]
+    ended = [way for way in build_cost.CURVES if ("seconds", way, "100") in cost.runs]
     assert sorted(path for path, _ in drawn) == sorted(f"seconds.{way}.100" for way in ended)
 
 

@@ -8,10 +8,10 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
-from attention_trace import attention_trace
 from markdown_it import MarkdownIt
 from the_book import DOCS, PAGES
 
+from figures.attention_trace import attention_trace
 from sphinx_drift.compare.compare import Policy, compare
 from sphinx_drift.compare.tokens import Kind, tokens
 from sphinx_drift.run.run import execute

@@ -10,11 +10,11 @@ from urllib.parse import unquote, urldefrag, urlsplit
 
 import pytest
 from bs4 import BeautifulSoup
-from inventories import compile_inventory, parse
 from sphinx.errors import ConfigError
 from sphinx.util.inventory import InventoryFile
 from the_book import DOCS, PAGES, ROOT
 
+from reference.inventories import compile_inventory, parse
 from sphinx_drift.compare.compare import compare
 from sphinx_drift.compare.outcomes import Kind
 from sphinx_drift.source.read_source import load

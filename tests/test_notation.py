@@ -11,9 +11,10 @@ import tokenize
 from typing import TYPE_CHECKING
 
 import pytest
-from mathml import to_mathml
-from notation import WORDS, Symbol, groups, symbols
 from the_book import DOCS, PAGES, ROOT
+
+from reference.mathml import to_mathml
+from reference.symbols import WORDS, Symbol, groups, symbols
 
 if TYPE_CHECKING:
     from pathlib import Path

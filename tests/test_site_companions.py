@@ -5,24 +5,20 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-import drawings_across
-import drawings_block
-import drawings_cache
-import drawings_masks
-import drawings_positions
-import page_trace
 import pytest
 import torch
-from attention_trace import attention_trace
 from the_book import DOCS, TRACED
 
+from figures import page_trace
+from figures.attention_trace import attention_trace
+from figures.drawings import across, block, cache, masks, positions
 from sphinx_drift.compare.tokens import Kind, tokens
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from drawings import Drawing
+    from figures.drawing import Drawing
 
 TEXT = re.compile(r"<text [^>]*>.*?</text>")
 
@@ -36,12 +32,12 @@ class Figure(NamedTuple):
 
 
 FIGURES = {
-    "across": Figure("cross-attention", drawings_across.DRAWINGS["across"], 24),
-    "block": Figure("transformer-block", drawings_block.DRAWINGS["block"], 21),
-    "cached": Figure("kv-cache", drawings_cache.DRAWINGS["cached"], 33),
-    "who-sees-whom": Figure("masks", drawings_masks.DRAWINGS["who-sees-whom"], 108),
-    "padding-seen": Figure("padding", drawings_masks.DRAWINGS["padding-seen"], 72),
-    "turned": Figure("positions", drawings_positions.DRAWINGS["turned"], 4),
+    "across": Figure("cross-attention", across.DRAWINGS["across"], 24),
+    "block": Figure("transformer-block", block.DRAWINGS["block"], 21),
+    "cached": Figure("kv-cache", cache.DRAWINGS["cached"], 33),
+    "who-sees-whom": Figure("masks", masks.DRAWINGS["who-sees-whom"], 108),
+    "padding-seen": Figure("padding", masks.DRAWINGS["padding-seen"], 72),
+    "turned": Figure("positions", positions.DRAWINGS["turned"], 4),
 }
 
 

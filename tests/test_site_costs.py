@@ -5,22 +5,22 @@ import json
 import math
 import re
 
-import drawings_cost
-import drawings_training
 import pytest
 import torch
-from attention_trace import attention_trace
-from cost import figure
-from cost_trace import FILE, FORMS, cost_trace, rounded
 from the_book import DOCS, TRACED
-from training_trace import training_trace
+
+from figures.attention_trace import attention_trace
+from figures.drawings import cost, training
+from figures.drawings.cost_trace import FILE, FORMS, cost_trace, rounded
+from figures.drawings.training import training_trace
+from reference.cost import figure
 
 PAGE = DOCS / "companions" / "training.md"
 
 
 def shown(name: str) -> list[tuple[str, str]]:
     """Return each number of a figure: its path in the trace and its text."""
-    drawings = drawings_cost.DRAWINGS | drawings_training.DRAWINGS
+    drawings = cost.DRAWINGS | training.DRAWINGS
     picture = drawings[name].draw(attention_trace()).render("id", "t", "d")
     found = TRACED.findall(picture)
     return [(path, html.unescape(text).replace("−", "-")) for path, text in found]

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import small_book
-from the_book import EXT, ROOT
-from verified_devices import row
+from the_book import EXTENSIONS_ON_PATH, ROOT
+
+from reference.verified_devices import row
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -49,9 +50,8 @@ REPORT = {
 
 
 CONF = f"""
-import sys
-sys.path.insert(0, {str(EXT)!r})
-extensions = ["myst_parser", "verified_devices"]
+{EXTENSIONS_ON_PATH}
+extensions = ["myst_parser", "reference.verified_devices"]
 
 def setup(app):
     app.connect("env-before-read-docs", lambda app, env, names: print("read:", *sorted(names)))

@@ -11,18 +11,17 @@ import sys
 import zipfile
 from typing import TYPE_CHECKING, Any
 
-import downloads
-import ebook
 import nbformat
-import plain_markdown
 import pytest
 from chromium import chromium
 from docutils import nodes
 from nbformat.v4 import new_code_cell, new_output
 from small_book import build, write
 from sphinx.errors import ConfigError
-from the_book import EXT, ROOT
+from the_book import EXTENSIONS_ON_PATH, ROOT
 
+from export import ebook, markdown, pieces, project_links
+from export.script import NoScriptError, script_cell
 from sphinx_drift.compare.compare import compare
 from sphinx_drift.configuration import stored_reference
 from sphinx_drift.source.printed_text import Stream, printed
@@ -32,14 +31,14 @@ if TYPE_CHECKING:
 
 REPOSITORY = "https://github.com/owner/name"
 CONF = f"""
-import sys
-sys.path.insert(0, {str(EXT)!r})
+{EXTENSIONS_ON_PATH}
 project = "A small book"
 author = "its authors"
 copyright = "theirs"
 version = "1"
 extensions = ["myst_nb", "sphinx_drift", "sphinx_design",
-              "figures", "folded", "listing", "mathml", "downloads", "ebook"]
+              "figures.directive", "reference.exercises", "reference.listing", "reference.mathml",
+              "export"]
 exclude_patterns = ["_build", "_templates"]
 myst_enable_extensions = ["amsmath", "colon_fence", "deflist", "dollarmath"]
 myst_update_mathjax = False
@@ -347,7 +346,7 @@ def test_a_page_written_again_keeps_its_notebook(book: Path, tmp_path: Path) -> 
 
 
 def test_what_cant_be_written_is_told() -> None:
-    writer = plain_markdown.Writer(lambda _: "")
+    writer = markdown.Writer(lambda _: "")
     assert list(writer.blocks(nodes.sidebar("", nodes.paragraph("", "aside")))) == []
     assert writer.unknown == ["sidebar"]
 
@@ -389,8 +388,8 @@ def test_a_script_prints_what_the_page_shows(notebook: Path, tmp_path: Path) -> 
     assert "#     {'one': 0.5, 'seven': 3.5}" in script.read_text("utf-8")
 
 
-def code(source: str, *outputs: Any) -> downloads.Code:
-    return downloads.Code(new_code_cell(source, outputs=list(outputs)))
+def code(source: str, *outputs: Any) -> pieces.Code:
+    return pieces.Code(new_code_cell(source, outputs=list(outputs)))
 
 
 def value(text: str) -> Any:
@@ -420,8 +419,8 @@ ERROR = new_output("error", ename="KeyError", evalue="'b'", traceback=[])
         ),
     ],
 )
-def test_a_cell_becomes_plain_python(cell: downloads.Code, script: str) -> None:
-    assert downloads.script_cell(cell) == script
+def test_a_cell_becomes_plain_python(cell: pieces.Code, script: str) -> None:
+    assert script_cell(cell) == script
 
 
 @pytest.mark.parametrize(
@@ -432,9 +431,9 @@ def test_a_cell_becomes_plain_python(cell: downloads.Code, script: str) -> None:
         (code('a = """1\n2"""\n{}[a]', ERROR), "a text of several lines"),
     ],
 )
-def test_a_cell_for_jupyter_alone_is_told(cell: downloads.Code, told: str) -> None:
-    with pytest.raises(downloads.NoScriptError, match=re.escape(told)):
-        downloads.script_cell(cell)
+def test_a_cell_for_jupyter_alone_is_told(cell: pieces.Code, told: str) -> None:
+    with pytest.raises(NoScriptError, match=re.escape(told)):
+        script_cell(cell)
 
 
 # Links ---------------------------------------------------------------------------------
@@ -478,28 +477,28 @@ def test_the_whole_book_is_linked_if_it_is_there(tmp_path: Path) -> None:
 
 
 def test_no_repository_no_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv(downloads.REPOSITORY, raising=False)
-    assert downloads.repository(tmp_path) == ""
+    monkeypatch.delenv(project_links.REPOSITORY, raising=False)
+    assert project_links.repository(tmp_path) == ""
 
     class Config:
         downloads_repository = ""
 
-    assert list(downloads.launches(Config(), "page")) == []  # type: ignore[arg-type]
-    assert downloads.edit_address(Config(), tmp_path, tmp_path) == ""  # type: ignore[arg-type]
+    assert list(project_links.launches(Config(), "page")) == []  # type: ignore[arg-type]
+    assert project_links.edit_address(Config(), tmp_path, tmp_path) == ""  # type: ignore[arg-type]
 
 
 def test_the_repository_is_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv(downloads.REPOSITORY, raising=False)
+    monkeypatch.delenv(project_links.REPOSITORY, raising=False)
     project = tmp_path / "pyproject.toml"
     project.write_text('[project.urls]\nRepository = "https://github.com/a/b.git"\n', "utf-8")
-    assert downloads.repository(tmp_path / "docs") == "https://github.com/a/b"
-    monkeypatch.setenv(downloads.REPOSITORY, REPOSITORY)
-    assert downloads.repository(tmp_path / "docs") == REPOSITORY
-    monkeypatch.setenv(downloads.REPOSITORY, "")
-    assert downloads.repository(tmp_path / "docs") == ""
-    monkeypatch.setenv(downloads.REPOSITORY, "https://example.org/a/b")
+    assert project_links.repository(tmp_path / "docs") == "https://github.com/a/b"
+    monkeypatch.setenv(project_links.REPOSITORY, REPOSITORY)
+    assert project_links.repository(tmp_path / "docs") == REPOSITORY
+    monkeypatch.setenv(project_links.REPOSITORY, "")
+    assert project_links.repository(tmp_path / "docs") == ""
+    monkeypatch.setenv(project_links.REPOSITORY, "https://example.org/a/b")
     with pytest.raises(ConfigError, match="SELFATTN_REPOSITORY: write"):
-        downloads.repository(tmp_path)
+        project_links.repository(tmp_path)
 
 
 # The e-book ----------------------------------------------------------------------------

@@ -14,21 +14,21 @@ from xml.etree import ElementTree as ET
 import pytest
 import small_book
 import torch
-from attention_trace import Trace, attention_trace
-from drawings import DRAWINGS
-from listing import UnknownObjectError, listing_source
-from mathml import UntranslatedError, to_mathml
-from the_book import EXT, TRACED
+from the_book import EXTENSIONS_ON_PATH, TRACED
 
+from figures.attention_trace import Trace, attention_trace
+from figures.drawings.self_attention import DRAWINGS
+from reference.listing import UnknownObjectError, listing_source
+from reference.mathml import UntranslatedError, to_mathml
 from selfattn import SelfAttention_v1, modules
 from selfattn.examples import six_tokens
 
 TEXT = re.compile(r"<text [^>]*>.*?</text>")
 
 CONF = f"""
-import sys
-sys.path.insert(0, {str(EXT)!r})
-extensions = ["myst_nb", "figures", "listing", "mathml", "folded"]
+{EXTENSIONS_ON_PATH}
+extensions = ["myst_nb", "figures.directive",
+              "reference.listing", "reference.mathml", "reference.exercises"]
 myst_enable_extensions = ["dollarmath"]
 html_math_renderer = "mathml"
 numfig_secnum_depth = 0
@@ -265,7 +265,7 @@ class TestListing:
     def test_the_page_depends_on_the_module(self, good: tuple[Path, str]) -> None:
         environment = pickle.loads((good[0] / "doctrees" / "environment.pickle").read_bytes())  # noqa: S301 - our own build's
         names = {Path(name).name for name in environment.dependencies["good"]}
-        assert {"modules.py", "functional.py", "drawings.py", "attention_trace.py"} <= names
+        assert {"modules.py", "functional.py", "self_attention.py", "attention_trace.py"} <= names
 
 
 class TestMathematics:

@@ -8,18 +8,16 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-import address
-import finding
-import preview
 import pytest
 import small_book
 import social_card
 from sphinx.errors import ConfigError
-from the_book import DOCS, EXT
+from the_book import DOCS, EXTENSIONS_ON_PATH
+
+from website import address, description, search_index, social_preview
 
 CONF = f"""
-import sys
-sys.path.insert(0, {str(EXT)!r})
+{EXTENSIONS_ON_PATH}
 from docutils import nodes
 from docutils.parsers.rst import Directive
 
@@ -34,7 +32,8 @@ def setup(app):
     app.add_directive("out", Printed)
 
 project, author, version = "The <book>", "Its authors", "1.0"
-extensions = ["myst_parser", "notfound.extension", "finding", "mathml", "permalinks"]
+extensions = ["myst_parser", "notfound.extension",
+              "website.search_index", "website.sitemap", "website.permalinks", "reference.mathml"]
 myst_enable_extensions = ["dollarmath"]
 html_math_renderer = "mathml"
 notfound_context = {{"title": "Page not found"}}
@@ -183,9 +182,9 @@ def test_each_page_says_what_it_is_about(quiet: Path) -> None:
     assert said["section/one"] == 'What "one" <is> about.'
     assert LONG.startswith(said["index"].removesuffix("…"))
     assert said["index"].endswith("…")
-    assert len(said["index"]) <= preview.LONGEST
-    made = {name: metas(read(quiet, name))["description"] for name in preview.MADE}
-    assert made == preview.MADE
+    assert len(said["index"]) <= description.LONGEST
+    made = {name: metas(read(quiet, name))["description"] for name in description.MADE}
+    assert made == description.MADE
 
 
 def test_a_page_has_one_description_and_one_viewport(placed: Path) -> None:
@@ -196,7 +195,7 @@ def test_a_page_has_one_description_and_one_viewport(placed: Path) -> None:
 
 
 def test_without_an_address_nothing_says_one(quiet: Path) -> None:
-    for name in (*PAGES, *preview.MADE):
+    for name in (*PAGES, *description.MADE):
         text = read(quiet, name)
         assert 'rel="canonical"' not in text
         assert not {"og:url", "og:image"} & metas(text).keys()
@@ -216,7 +215,7 @@ def test_with_an_address_each_page_says_its_own(placed: Path) -> None:
         assert f'<link rel="canonical" href="{OWN}{end}"' in read(placed, name)
     said = metas(read(placed, "section/one"))
     assert said["og:url"] == f"{OWN}section/one.html"
-    assert said["og:image"] == f"{OWN}{preview.CARD}"
+    assert said["og:image"] == f"{OWN}{social_preview.CARD}"
     assert said["og:title"] == TITLE
     assert said["og:type"] == "article"
     assert said["twitter:card"] == "summary_large_image"
@@ -275,13 +274,13 @@ def test_every_page_of_the_book_has_a_short_description_of_its_own() -> None:
     said = {file: " ".join(match[1].split()).strip('"') for file, match in found.items() if match}
     assert len(set(said.values())) == len(said) > 20
     assert {
-        f: len(text) for f, text in said.items() if not 50 <= len(text) <= preview.LONGEST
+        f: len(text) for f, text in said.items() if not 50 <= len(text) <= description.LONGEST
     } == {}
 
 
 def test_the_card_shows_the_numbers_of_today() -> None:
     picture = social_card.FILE.read_bytes()
-    assert struct.unpack(">II", picture[16:24]) == preview.CARD_SIZE
+    assert struct.unpack(">II", picture[16:24]) == social_preview.CARD_SIZE
     drawn = social_card.page()
     assert social_card.recorded(picture) == social_card.fingerprint(drawn)
     assert "tensor([0.3061, 0.8210])" in drawn
@@ -364,7 +363,7 @@ def test_a_wrong_explanation_fails_the_build(tmp_path: Path, line: str, said: st
 
 
 def test_the_book_explains_what_readers_look_for() -> None:
-    explained = tomllib.loads((DOCS / finding.DATA).read_text("utf-8"))
+    explained = tomllib.loads((DOCS / search_index.DATA).read_text("utf-8"))
     step = explained["self-attention/step-by-step"]
     assert "W_query" in step["step-1-queries-keys-and-values"]
     assert "scaled dot-product attention" in step["step-3-attention-weights"]
@@ -387,7 +386,7 @@ def test_only_a_page_that_explains_other_terms_than_before_is_read_again(tmp_pat
 
     assert read_by_a_build() == {"index", "last"}
     assert read_by_a_build() == set()  # there is no file of terms
-    file = source / finding.DATA
+    file = source / search_index.DATA
     for text, read in (('[index]\none = ["head"]\n', {"index"}), ("# Nothing\n", {"index"})):
         file.parent.mkdir(exist_ok=True)
         file.write_text(text, "utf-8")

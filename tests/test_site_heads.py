@@ -6,21 +6,22 @@ import re
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
-import drawings_heads
 import pytest
 import small_book
 import torch
-from heads_trace import HeadsTrace, heads_trace
-from the_book import DOCS, EXT, TRACED
+from the_book import DOCS, EXTENSIONS_ON_PATH, TRACED
+
+from figures.drawings import heads
+from figures.drawings.heads import HeadsTrace, heads_trace
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 FIGURES: dict[str, tuple[Any, int]] = {
-    "causal": (drawings_heads.causal, 76),
-    "heads": (drawings_heads.heads, 76),
-    "mask-corner": (drawings_heads.mask_corner, 0),
-    "split-heads": (drawings_heads.split_heads, 24 + 24 + 24),
+    "causal": (heads.causal, 76),
+    "heads": (heads.heads, 76),
+    "mask-corner": (heads.mask_corner, 0),
+    "split-heads": (heads.split_heads, 24 + 24 + 24),
 }
 for_each = pytest.mark.parametrize("name", sorted(FIGURES))
 
@@ -30,7 +31,7 @@ def drawn(name: str, trace: HeadsTrace) -> str:
 
 
 def test_every_figure_is_registered() -> None:
-    assert set(drawings_heads.DRAWINGS) == set(FIGURES)
+    assert set(heads.DRAWINGS) == set(FIGURES)
 
 
 @for_each
@@ -80,9 +81,8 @@ def test_the_split_is_a_split_and_the_cut_is_none() -> None:
 
 
 CONF = f"""
-import sys
-sys.path.insert(0, {str(EXT)!r})
-extensions = ["myst_parser", "address", "moved"]
+{EXTENSIONS_ON_PATH}
+extensions = ["myst_parser", "website.address", "website.moved_pages"]
 html_theme = "basic"
 moved_pages = %r
 """

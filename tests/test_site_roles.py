@@ -4,22 +4,19 @@ import re
 from dataclasses import fields
 from typing import Any
 
-import drawings_landing
-import drawings_plane
-import drawings_roles
-import plane_trace
 import pytest
 import torch
-from attention_trace import attention_trace
-from roles_trace import RolesTrace, roles_trace
 from the_book import DOCS, TRACED
 
+from figures.attention_trace import attention_trace
+from figures.drawings import landing, plane, roles
+from figures.drawings.roles import RolesTrace, roles_trace
 from selfattn.examples import six_tokens
 
 FIGURES = {
-    "journey": (drawings_roles.journey, 23),
-    "raw-attention": (drawings_roles.raw_attention, 76),
-    "two-scores": (drawings_roles.two_scores, 76),
+    "journey": (roles.journey, 23),
+    "raw-attention": (roles.raw_attention, 76),
+    "two-scores": (roles.two_scores, 76),
 }
 TEXT = re.compile(r"<text [^>]*>.*?</text>")
 
@@ -34,8 +31,8 @@ def drawn(name: str, trace: RolesTrace) -> str:
 
 
 def test_every_figure_is_registered() -> None:
-    assert set(drawings_roles.DRAWINGS) == set(FIGURES)
-    for drawing in drawings_roles.DRAWINGS.values():
+    assert set(roles.DRAWINGS) == set(FIGURES)
+    for drawing in roles.DRAWINGS.values():
         assert "data-trace" in drawing.draw(attention_trace()).render("fig", drawing.title, "")
 
 
@@ -73,7 +70,7 @@ def test_the_trace_has_both_forms_of_attention() -> None:
 
 
 def test_the_outlined_cells_mirror_each_other() -> None:
-    (row, column), mirrored = drawings_roles.MIRROR
+    (row, column), mirrored = roles.MIRROR
     assert mirrored == (column, row)
     trace = roles_trace()
     assert trace.raw_scores[row][column] == pytest.approx(trace.raw_scores[column][row])
@@ -104,25 +101,25 @@ class TestArrows:
         found = re.search(r":name: ww-arrows\n(.*?)\n```", page, re.DOTALL)
         assert found is not None
         rows = [line.rsplit(maxsplit=3) for line in found[1].splitlines()[1:]]
-        shown = TRACED.findall(drawings_plane.arrows(attention_trace()).render("id", "t", "d"))
-        assert [row[0] for row in rows] == list(plane_trace.ARROWS)
+        shown = TRACED.findall(plane.arrows(attention_trace()).render("id", "t", "d"))
+        assert [row[0] for row in rows] == list(plane.ARROWS)
         assert [row[1] for row in rows] == [text.replace("−", "-") for _, text in shown]
 
     def test_the_page_has_the_arrows_of_the_figure(self) -> None:
         page = (DOCS / "companions" / "without-weights.md").read_text("utf-8")
-        for name, arrow in plane_trace.ARROWS.items():
+        for name, arrow in plane.ARROWS.items():
             assert f'"{name}": {list(arrow)}' in page
-        assert f"q = torch.tensor({list(plane_trace.QUERY)})" in page
+        assert f"q = torch.tensor({list(plane.QUERY)})" in page
 
 
 class TestFirstPage:
     def test_the_sentence_has_the_weights_of_journey(self) -> None:
-        numbers = TRACED.findall(drawings_landing.sentence(attention_trace()).render("i", "t", "d"))
+        numbers = TRACED.findall(landing.sentence(attention_trace()).render("i", "t", "d"))
         assert [path for path, _ in numbers] == [f"attn_weights.1.{place}" for place in range(6)]
         assert [text for _, text in numbers] == ["0.15", "0.23", "0.22", "0.13", "0.09", "0.18"]
 
     def test_small_pictures_say_nothing(self) -> None:
-        for pictogram in drawings_landing.PICTOGRAMS.values():
+        for pictogram in landing.PICTOGRAMS.values():
             picture = pictogram().decorate()
             assert 'aria-hidden="true"' in picture
             assert "<text" not in picture

@@ -6,10 +6,11 @@ import re
 
 import pytest
 import torch
-from attention_trace import attention_trace
-from drawings_scaling import DRAWINGS
-from scaling_trace import SIZES, Series, scaling_trace, words_trace
 from the_book import DOCS, TRACED
+
+from figures.attention_trace import attention_trace
+from figures.drawings.scaling import DRAWINGS
+from figures.drawings.scaling_trace import SIZES, Series, scaling_trace, words_trace
 
 NUMBER = re.compile(r"[+-]?\d+(?:\.\d*)?(?:e[+-]?\d+)?")
 
@@ -81,7 +82,7 @@ def test_variance_is_the_size_and_one() -> None:
 
 
 def test_a_trace_leaves_the_generator_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("scaling_trace.SIZES", (2,))
+    monkeypatch.setattr("figures.drawings.scaling_trace.SIZES", (2,))
     torch.manual_seed(7)
     expected = torch.rand(1)
     torch.manual_seed(7)

@@ -6,15 +6,14 @@ from pathlib import Path
 
 import pytest
 import small_book
-from the_book import EXT
+from the_book import EXTENSIONS_ON_PATH
 
 CONF = f"""
-import sys
-sys.path.insert(0, {str(EXT)!r})
-import sidebar
+{EXTENSIONS_ON_PATH}
+from website import sidebar
 sidebar.LONGEST = %d
 sidebar.DEEPEST = 4
-extensions = ["myst_parser", "sidebar"]
+extensions = ["myst_parser", "website.sidebar"]
 html_theme = "basic"
 html_context = {{"collapse": %r}}
 templates_path = ["_templates"]
@@ -77,9 +76,8 @@ def test_each_page_has_the_list_that_sphinx_makes_for_it(
 
 def test_the_theme_has_sphinx_resolve_the_list_for_no_page_of_the_book(tmp_path: Path) -> None:
     conf = f"""
-import sys
-sys.path.insert(0, {str(EXT)!r})
-import sidebar
+{EXTENSIONS_ON_PATH}
+from website import sidebar
 from sphinx.builders import html
 
 def record(make):
@@ -90,7 +88,7 @@ def record(make):
 
 html.global_toctree_for_doc = record(html.global_toctree_for_doc)
 sidebar.global_toctree_for_doc = record(sidebar.global_toctree_for_doc)
-extensions = ["myst_nb", "sphinx_drift", "sphinx_design", "furniture"]
+extensions = ["myst_nb", "sphinx_drift", "sphinx_design", "website.theme"]
 html_theme = "selfattn"
 """
     small_book.write(tmp_path, {"conf.py": conf} | PAGES)

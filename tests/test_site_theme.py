@@ -3,24 +3,24 @@
 import re
 from datetime import UTC, datetime
 
-import furniture
 import pytest
 from the_book import DOCS
 
 from sphinx_drift.compare.outcomes import Kind, Outcome, PageResult
+from website import theme, verified_foot
 
 
 @pytest.fixture(scope="module")
 def sheet() -> str:
-    return furniture.bundle(furniture.SHEETS)
+    return theme.bundle(theme.SHEETS)
 
 
 def test_style_sheets_of_the_folder_are_all_in_the_bundle() -> None:
-    assert set(furniture.SHEETS) == set((DOCS / "_theme" / "styles").glob("*.css"))
+    assert set(theme.SHEETS) == set((DOCS / "_theme" / "styles").glob("*.css"))
 
 
 def test_bundle_keeps_each_rule(sheet: str) -> None:
-    sources = "".join(path.read_text("utf-8") for path in furniture.SHEETS)
+    sources = "".join(path.read_text("utf-8") for path in theme.SHEETS)
     assert sheet.count("{") == sources.count("{") == sheet.count("}")
     assert "/*" not in sheet
 
@@ -53,7 +53,7 @@ def test_fonts_are_licensed_and_light() -> None:
     ],
 )
 def test_page_loads_a_style_sheet_where_it_needs_one(name: str, body: str, *, wanted: bool) -> None:
-    assert furniture.wanted_sheet(name, body) is wanted
+    assert theme.wanted_sheet(name, body) is wanted
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_page_loads_a_style_sheet_where_it_needs_one(name: str, body: str, *, wa
 def test_page_loads_a_script_where_it_needs_one(
     name: str, *, searching: bool, wanted: bool
 ) -> None:
-    assert furniture.wanted_script(name, "", searching=searching) is wanted
+    assert theme.wanted_script(name, "", searching=searching) is wanted
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_page_loads_a_script_where_it_needs_one(
     ],
 )
 def test_foot_counts(verified: int, total: int, told: str) -> None:
-    assert furniture.counted(verified, total) == told
+    assert verified_foot.counted(verified, total) == told
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_foot_counts(verified: int, total: int, told: str) -> None:
 )
 def test_foot_names_the_day_in_the_language_of_the_book(language: str, told: str) -> None:
     seconds = datetime(2026, 3, 3, tzinfo=UTC).timestamp()
-    assert furniture.day_of(seconds, language) == told
+    assert verified_foot.day_of(seconds, language) == told
 
 
 def test_foot_counts_what_was_not_verified() -> None:
@@ -102,7 +102,7 @@ def test_foot_counts_what_was_not_verified() -> None:
         Outcome(Kind.UNCHECKED, 9, body_line=10),
         Outcome(Kind.DRIFT, 20, body_line=21),
     )
-    assert furniture.share(PageResult("page.md", outcomes)) == (1, 3)
+    assert verified_foot.share(PageResult("page.md", outcomes)) == (1, 3)
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_foot_counts_what_was_not_verified() -> None:
     ],
 )
 def test_short_words_with_a_hyphen_are_kept_whole(body: str, kept: str) -> None:
-    assert furniture.keep_whole(body) == kept
+    assert theme.keep_whole(body) == kept
 
 
 def test_templates_say_why_they_are_there() -> None:

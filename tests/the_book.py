@@ -7,7 +7,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
-EXT = DOCS / "_ext"
+EXTENSIONS_ON_PATH = f"import sys; sys.path.insert(0, {str(DOCS / '_ext')!r})"
+"""What the conf.py of a small book begins with that takes the book's own extensions."""
 PAGES = sorted(
     path
     for path in DOCS.rglob("*.md")

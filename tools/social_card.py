@@ -19,10 +19,10 @@ from pathlib import Path
 from chromium import FLAGS, chromium
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
-sys.path.insert(0, str(DOCS / "_ext"))  # the site's extensions are modules, not a package
+sys.path.insert(0, str(DOCS / "_ext"))  # the site's extensions
 
-from attention_trace import attention_trace  # noqa: E402 - after sys.path
-from preview import CARD, CARD_SIZE  # noqa: E402 - the same
+from figures.attention_trace import attention_trace  # noqa: E402 - after sys.path
+from website.social_preview import CARD, CARD_SIZE  # noqa: E402 - the same
 
 FILE = DOCS / CARD
 FONTS = DOCS / "_theme" / "static" / "fonts"

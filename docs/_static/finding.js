@@ -1,7 +1,7 @@
 /* The search page: places that explain come first, then headings, names, and all other text.
  *
- * Sphinx makes the index and parses what was typed; `docs/_ext/finding.py` adds where each term is
- * explained. Nothing is fetched, so the search works without a network.
+ * Sphinx makes the index and parses what was typed; `docs/_ext/website/search_index.py` adds where each
+ * term is explained. Nothing is fetched, so the search works without a network.
  */
 "use strict";
 

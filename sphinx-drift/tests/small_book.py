@@ -5,11 +5,15 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
+
+TORCH = version("torch").partition("+")[0]
+"""The torch whose numbers the pages of the tests document."""
 
 FRONT = "---\nfile_format: mystnb\nkernelspec:\n  name: python3\n---\n\n"
 """What a page begins with whose cells run."""

@@ -10,6 +10,7 @@ import pytest
 from chromium import FLAGS, chromium
 from playwright.sync_api import Error, sync_playwright
 from reader import Reader
+
 from website import Website, pages
 
 if TYPE_CHECKING:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
 
 from chromium import chromium
+
 from website import Website, pages
 
 if TYPE_CHECKING:

@@ -10,6 +10,7 @@ import using
 
 if TYPE_CHECKING:
     from reader import Visit
+
     from website import Website
 
 READABLE = ("sideways", "contrast", "pictures", "mathematics")

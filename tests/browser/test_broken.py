@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import looking
 import pytest
 import using
+
 from website import Website
 
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@ import using
 
 if TYPE_CHECKING:
     from reader import Judge, Reader
+
     from website import Website
 
 # On a phone a finger, on a desk a mouse, the keyboard on both and between them: two or three of

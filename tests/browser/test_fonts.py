@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import looking
 import pytest
+
 from website import Website, pages
 
 if TYPE_CHECKING:

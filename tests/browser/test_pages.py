@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import looking
 import pytest
+
 from website import moved
 
 if TYPE_CHECKING:
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from reader import Judge, Reader
+
     from website import Website
 
 WIDTHS = (390, 768, 1440)

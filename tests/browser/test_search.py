@@ -7,6 +7,7 @@ import shutil
 from typing import TYPE_CHECKING
 
 import pytest
+
 from website import Website
 
 if TYPE_CHECKING:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from reader import Judge, Reader
+
     from website import Website
 
 

@@ -1,0 +1,40 @@
+"""What the drawings share: how one is named, the token that they follow, and how dark a cell is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from figures.board import SMALL
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from figures.attention_trace import Matrix, Trace
+    from figures.board import Board, Panels
+
+FOCUS = 1  # the second token, counted from 0
+
+
+class Drawing(NamedTuple):
+    """A picture's title for screen readers and the function that draws it."""
+
+    title: str
+    draw: Callable[[Trace], Board | Panels]
+
+
+def strength(number: float, rows: Matrix) -> float:
+    """Return how strongly a heat map shades a number: the largest of its matrix the most."""
+    low, high = min(map(min, rows)), max(map(max, rows))
+    return 0.06 + 0.5 * (number - low) / (high - low)
+
+
+def heat_key(board: Board, x: float, y: float, name: str) -> None:
+    """Draw the scale of a matrix's heat map, from its smallest number to its largest."""
+    rows: Matrix = getattr(board.trace, name)
+    cells = [
+        (number, f"{name}.{r}.{c}") for r, row in enumerate(rows) for c, number in enumerate(row)
+    ]
+    (_, lowest), (_, highest) = min(cells), max(cells)
+    board.number(x + 36, y + 9.5, lowest, size=SMALL, anchor="end", css="fig-muted")
+    board.key(x + 43, y, [(0.06 + 0.125 * step, "weight") for step in range(5)])
+    board.number(x + 165, y + 9.5, highest, size=SMALL, anchor="end", css="fig-muted")

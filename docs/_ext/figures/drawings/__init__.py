@@ -1,0 +1,24 @@
+"""The drawings: one module for each, beside what its numbers are computed from.
+
+In each of them, `DRAWINGS` maps the names of figures to how they are drawn.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import pkgutil
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from figures.drawing import Drawing
+
+
+@functools.cache
+def all_drawings() -> dict[str, Drawing]:
+    """Load the figures, and with them torch: a build that draws none does without."""
+    names = (module.name for module in pkgutil.iter_modules(__path__, f"{__name__}."))
+    modules = [importlib.import_module(name) for name in names]
+    return {
+        name: each for module in modules for name, each in getattr(module, "DRAWINGS", {}).items()
+    }

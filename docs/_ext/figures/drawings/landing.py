@@ -1,0 +1,99 @@
+"""The pictures of the first page: the sentence with its weights, and a small one to each card."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from figures.attention_trace import attention_trace
+from figures.board import WIDTH, Board
+from figures.drawing import FOCUS, Drawing, strength
+from figures.drawings.plane import ARROWS, QUERY, plane_trace
+from figures.drawings.scaling_trace import scaling_trace
+from figures.drawings.training import training_trace
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from figures.attention_trace import Trace
+
+COLUMN = WIDTH / 6
+BASE = 74.0  # of the words
+TALLEST = 34.0  # bar
+SIZE = (96.0, 60.0)  # of a small picture
+
+
+def sentence(trace: Trace) -> Board:
+    """The six words, joined to the word that asks by lines as thick as its weights."""
+    board = Board(138, trace)
+    weights = trace.attn_weights[FOCUS]
+    for place, (word, weight) in enumerate(zip(trace.words, weights, strict=True)):
+        x = COLUMN * (place + 0.5)
+        _arc(board, COLUMN * (FOCUS + 0.5), x, 32 * weight)
+        css = "fig-bold" if place == FOCUS else ""
+        board.text(x, BASE, word, size=14.5, css=css)
+        board.bar(x - 15, BASE + 10, 30, TALLEST * weight / max(weights), "role-weight")
+        beside = BASE + 25 + TALLEST * weight / max(weights)
+        board.number(x, beside, f"attn_weights.{FOCUS}.{place}", css="role-weight fig-bold")
+    return board
+
+
+def _arc(board: Board, start: float, end: float, thickness: float) -> None:
+    """Draw a bow from one word to another, or a loop where both are the same."""
+    floor = BASE - 18
+    if start == end:
+        bow = f"C{start - 26:.1f} 26 {start + 26:.1f} 26 {start + 7:.1f} {floor}"
+        start -= 7
+    else:
+        rise = 18 + 0.13 * abs(end - start)
+        bow = f"Q{(start + end) / 2:.1f} {floor - 2 * rise:.1f} {end:.1f} {floor}"
+    board.parts.append(
+        f'<path class="fig-bow role-weight" stroke-width="{thickness:.2f}"'
+        f' d="M{start:.1f} {floor}{bow}"/>'
+    )
+
+
+# Small pictures ------------------------------------------------------------------------
+
+
+def _compare() -> Board:
+    board = Board(SIZE[1], plane_trace(), SIZE[0])
+    for arrow, role in ((QUERY, "query"), (ARROWS["right angle"], "key")):
+        board.arrow(38, 52, 38 + 22 * arrow[0], 52 - 22 * arrow[1], css=f"fig-vector role-{role}")
+    return board
+
+
+def _weigh() -> Board:
+    board = Board(SIZE[1], attention_trace(), SIZE[0])
+    rows = attention_trace().attn_weights
+    for r, row in enumerate(rows):
+        for c, weight in enumerate(row):
+            board.shade(20 + 9.5 * c, 2 + 9.5 * r, (9, 9), 1.6 * strength(weight, rows), "weight")
+    return board
+
+
+def _spread() -> Board:
+    trace = scaling_trace()
+    board = Board(SIZE[1], trace, SIZE[0])
+    for series, role in ((trace.scaled, "weight"), (trace.plain, "input")):
+        points = [(6 + 9.3 * p, 56 - 13 * bits) for p, bits in enumerate(series.entropy)]
+        board.curve(points, role, marked=False)
+    return board
+
+
+def _learn() -> Board:
+    trace = training_trace()
+    board = Board(SIZE[1], trace, SIZE[0])
+    points = [(6 + 0.42 * p, 55 - 44 * seen) for p, (seen, _) in enumerate(trace.losses)]
+    board.curve(points, "query", marked=False)
+    return board
+
+
+PICTOGRAMS: dict[str, Callable[[], Board]] = {
+    "compare": _compare,
+    "weigh": _weigh,
+    "spread": _spread,
+    "learn": _learn,
+}
+DRAWINGS: dict[str, Drawing] = {
+    "sentence": Drawing("How much journey attends to each word of its sentence", sentence),
+}

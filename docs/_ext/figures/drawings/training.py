@@ -1,0 +1,152 @@
+"""The figures of the page on training: the loss, and three matrices before and after."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from figures.board import SMALL, Board, Panels
+from figures.drawing import Drawing
+from figures.page_trace import page_trace
+from figures.trace import Traced
+
+if TYPE_CHECKING:
+    from figures.attention_trace import Matrix, Trace
+
+ROLES = ("query", "key", "value")
+
+
+@dataclass(frozen=True)
+class TrainingTrace(Traced):
+    """What the page's cells made.
+
+    `before` and `after` hold the query, the key and the value matrix, each (9, 3); `losses` has
+    two numbers for each step, of the deals trained with and of those held out.
+    """
+
+    before: tuple[Matrix, ...]
+    after: tuple[Matrix, ...]
+    losses: Matrix
+
+
+def training_trace() -> TrainingTrace:
+    """Train once for the whole build, as the page stands now."""
+    made = page_trace("training", "before", "losses", "after").made
+    return TrainingTrace(made["before"], made["after"], made["losses"])
+
+
+# The drawings ---------------------------------------------------------------------------
+
+CELL = (33.0, 21.0)
+LEFT, GAP = 48.0, 6.0  # room for the row labels; space between two matrices
+TOP = 46.0  # of the matrices, below their names
+ENTRIES = ("red", "green", "blue", "0", "1", "2", "red?", "green?", "blue?")
+SWATCHES = (-1.0, -0.66, -0.33, 0.0, 0.33, 0.66, 1.0)
+
+AXIS, FLOOR, TALL, WIDE = 44.0, 214.0, 168.0, 250.0  # of the plot of the loss
+HIGHEST = 1.2
+
+
+def loss(_: Trace) -> Board:
+    """The loss over the steps of training, on the deals trained with and on the ones held out."""
+    trace = training_trace()
+    board = Board(262, trace)
+    steps = len(trace.losses) - 1
+    for x, label, seen in ((AXIS, "trained deals", 0), (AXIS + 150, "held-out deals", 1)):
+        _curve(board, [(x, 14), (x + 28, 14)], held_out=bool(seen))
+        board.text(x + 36, 18.5, label, anchor="start", css="fig-bold")
+    for tick in (0.0, 0.4, 0.8, 1.2):
+        board.line(AXIS - 5, _height(tick), AXIS, _height(tick))
+        shown = f"{tick:.1f}"
+        board.text(AXIS - 9, _height(tick) + 4, shown, anchor="end", size=SMALL, css="fig-muted")
+    for step in range(0, steps + 1, 20):
+        x = AXIS + WIDE * step / steps
+        board.text(x, FLOOR + 17, f"{step}", size=SMALL, css="fig-muted")
+        board.line(x, FLOOR, x, FLOOR + 4)
+    board.line(AXIS, FLOOR, AXIS + WIDE + 6, FLOOR)
+    board.line(AXIS, _height(HIGHEST), AXIS, FLOOR)
+    guess = _height(math.log(3))
+    board.line(AXIS, guess, AXIS + WIDE, guess)
+    board.text(
+        AXIS + WIDE, guess - 6, "guessing: $ln$ 3", anchor="end", size=SMALL, css="fig-muted"
+    )
+    for seen in (0, 1):
+        points = [
+            (AXIS + WIDE * step / steps, _height(both[seen]))
+            for step, both in enumerate(trace.losses)
+        ]
+        _curve(board, points, held_out=bool(seen))
+    end = _height(trace.losses[-1][0])
+    board.number(AXIS + WIDE + 8, end + 4, f"losses.{steps}.0", css="fig-bold", anchor="start")
+    board.text(AXIS + WIDE / 2, 254, "step of training", css="fig-muted")
+    return board
+
+
+def _height(number: float) -> float:
+    return FLOOR - TALL * number / HIGHEST
+
+
+def _curve(board: Board, points: list[tuple[float, float]], *, held_out: bool) -> None:
+    """Draw a curve: solid for what was trained with, dashed for what was held out."""
+    role, dashes = ("key", "5 4") if held_out else ("query", "")
+    board.curve(points, role, dashes, marked=False)
+
+
+def training(_: Trace) -> Panels:
+    """Heat maps of the three matrices, before training and after it."""
+    trace = training_trace()
+    return Panels(*(_stage(trace, stage) for stage in ("before", "after")))
+
+
+def _stage(trace: TrainingTrace, stage: str) -> Board:
+    board = Board(TOP + 9 * CELL[1] + 34, trace)
+    board.text(0, 16, f"{stage} training", anchor="start", css="fig-bold")
+    for row, entry in enumerate(ENTRIES):
+        base = TOP + CELL[1] * (row + 0.5) + 4.3
+        board.text(LEFT - 5, base, entry, anchor="end", size=SMALL, css="fig-muted")
+    for place, role in enumerate(ROLES):
+        x = LEFT + (3 * CELL[0] + GAP) * place
+        board.text(x + 1.5 * CELL[0], TOP - 8, f"$W_{{{role[0]}}}$", css=f"role-{role} fig-bold")
+        _heat_map(board, trace, (stage, place), x)
+    _key(board, TOP + 9 * CELL[1] + 14, _furthest(trace))
+    return board
+
+
+def _heat_map(board: Board, trace: TrainingTrace, which: tuple[str, int], x: float) -> None:
+    """Draw a matrix: one colour above 0, another below, and stronger where further from 0."""
+    stage, place = which
+    furthest = _furthest(trace)
+    for r, row in enumerate(getattr(trace, stage)[place]):
+        for c, number in enumerate(row):
+            left, top = x + CELL[0] * c, TOP + CELL[1] * r
+            board.shade(left, top, CELL, *_colour(number / furthest))
+            path = f"{stage}.{place}.{r}.{c}"
+            board.number(left + CELL[0] - 2.5, top + 14.6, path, size=SMALL, anchor="end")
+    for r in (3, 6):
+        board.line(x, TOP + CELL[1] * r, x + 3 * CELL[0], TOP + CELL[1] * r)
+    board.box(x, TOP, 3 * CELL[0], 9 * CELL[1], f"fig-frame role-{ROLES[place]}")
+
+
+def _furthest(trace: TrainingTrace) -> float:
+    """Return the largest entry of all, without its sign: one scale for all six matrices."""
+    stages = (*trace.before, *trace.after)
+    return max(abs(number) for matrix in stages for row in matrix for number in row)
+
+
+def _colour(share: float) -> tuple[float, str]:
+    return 0.62 * abs(share), "positive" if share >= 0 else "negative"
+
+
+def _key(board: Board, y: float, furthest: float) -> None:
+    """Draw the scale of all six: as far below 0 as above it."""
+    low, high = f"−{furthest:.2f}", f"{furthest:.2f}"
+    board.text(LEFT + 44, y + 9.5, low, anchor="end", size=SMALL, css="fig-muted")
+    board.key(LEFT + 51, y, [_colour(share) for share in SWATCHES])
+    board.text(LEFT + 184, y + 9.5, high, anchor="start", size=SMALL, css="fig-muted")
+
+
+DRAWINGS: dict[str, Drawing] = {
+    "loss": Drawing("The loss falls while the layer trains", loss),
+    "training": Drawing("Three matrices before and after training", training),
+}

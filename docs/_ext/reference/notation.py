@@ -1,0 +1,178 @@
+"""The table of symbols, and the links that lead to it from formulas in sentences."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from docutils import nodes
+from docutils.parsers.rst import directives
+from sphinx.transforms.post_transforms import SphinxPostTransform
+from sphinx.util.docutils import SphinxDirective
+from sphinx.util.nodes import make_refnode
+
+from reference.ancestors import is_in, titled_section
+from reference.symbols import DATA, Symbol, groups, symbols
+from website.reading_order import reading_order
+from website.stale_pages import rewrite_where
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from sphinx.application import Sphinx
+    from sphinx.environment import BuildEnvironment
+    from sphinx.util.typing import ExtensionMetadata, OptionSpec
+
+PAGE = "reference/notation"
+HEADER = ("symbol", "in code", "shape", "first in")
+
+
+class first_place(nodes.Inline, nodes.TextElement):  # noqa: N801 - docutils names nodes in lower case
+    """Where a symbol first appears; known once all pages are read."""
+
+
+class NotationTable(SphinxDirective):
+    """The symbols of a group: name in code, shape, and where each first appears."""
+
+    required_arguments = 1
+    final_argument_whitespace = True
+    option_spec: ClassVar[OptionSpec] = {"name": directives.unchanged}
+
+    def run(self) -> list[nodes.Node]:
+        title = self.arguments[0]
+        if title not in groups():
+            raise self.error(f"the groups of symbols are: {', '.join(groups())}")
+        self.env.note_dependency(str(DATA))
+        group = nodes.tgroup("", cols=len(HEADER))
+        group += [nodes.colspec(colwidth=width) for width in (40, 20, 20, 20)]
+        head = nodes.row("", *(_entry(nodes.Text(text)) for text in HEADER))
+        group += nodes.thead("", head)
+        group += nodes.tbody("", *(self._row(symbol) for symbol in groups()[title]))
+        return [nodes.table("", group, classes=["notation"])]
+
+    def _row(self, symbol: Symbol) -> nodes.row:
+        meaning = [
+            nodes.math(symbol.latex, symbol.latex),
+            nodes.Text(": "),
+            *self._text(symbol.meaning),
+        ]
+        code: list[nodes.Node] = []
+        for name in symbol.code:
+            code += [nodes.Text(", ")] if code else []
+            code.append(nodes.literal(name, name))
+        row = nodes.row("", _entry(*meaning), _entry(*code))
+        row += _entry(*(self._text(symbol.shape) if symbol.shape else []))
+        row += _entry(first_place(symbol=symbol.id))
+        row["ids"].append(symbol.anchor)
+        return row
+
+    def _text(self, text: str) -> list[nodes.Node]:
+        parsed, messages = self.parse_inline(text)
+        return [*parsed, *messages]
+
+
+def _entry(*content: nodes.Node) -> nodes.entry:
+    """Fill a cell; one without content says so, and is left out where room is short."""
+    classes = [] if content else ["none"]
+    return nodes.entry(
+        "", nodes.paragraph("", "", *(content or [nodes.Text("–")])), classes=classes
+    )
+
+
+# Where symbols appear ------------------------------------------------------------------
+
+
+def _formulas(env: BuildEnvironment) -> dict[str, list[tuple[str, str]]]:
+    """Return each page's formulas, each with the id of the section around it."""
+    if not hasattr(env, "notation_formulas"):
+        env.notation_formulas = {}  # type: ignore[attr-defined]
+    formulas: dict[str, list[tuple[str, str]]] = env.notation_formulas  # type: ignore[attr-defined]
+    return formulas
+
+
+def collect(app: Sphinx, doctree: nodes.document) -> None:
+    """Note the formulas of the page that was read."""
+    formulas = []
+    for node in doctree.findall(lambda node: isinstance(node, nodes.math | nodes.math_block)):
+        section = titled_section(node)
+        formulas.append((node.astext(), section["ids"][0] if section is not None else ""))
+    _formulas(app.env)[app.env.docname] = formulas
+
+
+def forget(app: Sphinx, env: BuildEnvironment, docname: str) -> None:
+    _formulas(env).pop(docname, None)
+
+
+def merge(
+    app: Sphinx, env: BuildEnvironment, docnames: Iterable[str], other: BuildEnvironment
+) -> None:
+    _formulas(env).update(
+        {name: _formulas(other)[name] for name in docnames if name in _formulas(other)}
+    )
+
+
+def first(env: BuildEnvironment, symbol: Symbol) -> tuple[str, str] | None:
+    """Return the page and the section in which a symbol first appears."""
+    for docname, _ in reading_order(env, env.config.root_doc):
+        for formula, section in _formulas(env).get(docname, ()):
+            if docname != PAGE and symbol.is_in(formula):
+                return docname, section
+    return None
+
+
+class FirstPlaces(SphinxPostTransform):
+    """Say in the table where each symbol first appears."""
+
+    default_priority = 20
+
+    def run(self, **kwargs: Any) -> None:
+        by_id = {symbol.id: symbol for symbol in symbols()}
+        for node in list(self.document.findall(first_place)):
+            place = first(self.env, by_id[node["symbol"]])
+            if place is None:
+                node.replace_self(nodes.Text("–"))
+                continue
+            docname, section = place
+            title = nodes.Text(self.env.titles[docname].astext())
+            node.replace_self(
+                make_refnode(self.app.builder, self.env.docname, docname, section, title)
+            )
+
+
+class SymbolLinks(SphinxPostTransform):
+    """Link a symbol in a sentence to the table, the first time in each section."""
+
+    default_priority = 420  # after a full stop has been joined to its formula
+
+    def run(self, **kwargs: Any) -> None:
+        if self.app.builder.format != "html" or self.env.docname == PAGE:
+            return
+        if PAGE not in self.env.found_docs:
+            return
+        seen: set[tuple[int, str]] = set()
+        for node in list(self.document.findall(nodes.math)):
+            symbol = next((s for s in symbols() if s.is_all_of(node.astext())), None)
+            if symbol is None or is_in(node, nodes.reference, nodes.title, nodes.table):
+                continue
+            key = id(titled_section(node)), symbol.id
+            if key not in seen:
+                seen.add(key)
+                place, formula = (PAGE, symbol.anchor), node.deepcopy()
+                link = make_refnode(
+                    self.app.builder, self.env.docname, *place, formula, symbol.said
+                )
+                link["classes"].append("symbol")
+                node.replace_self(link)
+
+
+def setup(app: Sphinx) -> ExtensionMetadata:
+    for symbol in symbols():
+        symbol.alone  # noqa: B018 - compiled while nobody waits for a page
+    app.add_directive("notation-table", NotationTable)
+    app.add_node(first_place)
+    app.connect("doctree-read", collect)
+    app.connect("env-purge-doc", forget)
+    app.connect("env-merge-info", merge)
+    rewrite_where(app, first_place, lambda env: sorted(_formulas(env).items()))
+    app.add_post_transform(FirstPlaces)
+    app.add_post_transform(SymbolLinks)
+    return {"env_version": 1, "parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,83 @@
+"""The symbols of the book, as `docs/_data/notation.toml` has them."""
+
+from __future__ import annotations
+
+import functools
+import re
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sphinx.errors import ExtensionError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+DATA = Path(__file__).parents[2] / "_data" / "notation.toml"
+# A formula that is one symbol, perhaps under a root, transposed, or with its value said.
+ALONE = r"(?:\\sqrt\{{(?:{0})\}}|(?:{0})(?:\^\\top)?(?: = [\d.]+)?)"
+
+
+@dataclass(frozen=True)
+class Symbol:
+    """One symbol of the book."""
+
+    id: str
+    latex: str
+    pattern: str
+    meaning: str
+    code: tuple[str, ...] = ()
+    shape: str = ""
+
+    @property
+    def anchor(self) -> str:
+        """Where it stands on the notation page; HTML ids tell capitals apart."""
+        return f"symbol-{self.id}"
+
+    @property
+    def said(self) -> str:
+        """What it means, for a link that has no words."""
+        words = re.sub(r"\{\w+\}|[`*]|<[^>]*>", "", self.meaning)
+        words = re.sub(r"\$(\w)\$", r"\1", words)
+        return "what this symbol means" if "$" in words else words
+
+    def is_all_of(self, formula: str) -> bool:
+        """Whether a formula shows this symbol and nothing else."""
+        return self.alone.fullmatch(formula.strip()) is not None
+
+    @functools.cached_property
+    def alone(self) -> re.Pattern[str]:
+        """What a formula is like that is all of this symbol."""
+        return re.compile(ALONE.format(self.pattern))
+
+    def is_in(self, formula: str) -> bool:
+        """Whether a formula holds this symbol."""
+        letters = rf"(?<![A-Za-z\\_])(?:{self.pattern})(?![A-Za-z_])"
+        return re.search(letters, WORDS.sub(" ", formula)) is not None
+
+
+# Letters inside these are no symbols.
+WORDS = re.compile(r"\\(?:text|begin|end)\{[^}]*\}|\\[,;! ]|\\(?:frac|sqrt|left|right|sum|qquad)")
+
+
+@functools.cache
+def groups() -> dict[str, tuple[Symbol, ...]]:
+    """Return the symbols, by the title of their group."""
+    table = tomllib.loads(DATA.read_text("utf-8"))["group"]
+    by_title = {
+        group["title"]: tuple(
+            Symbol(**entry | {"code": tuple(entry.get("code", ()))}) for entry in group["symbol"]
+        )
+        for group in table
+    }
+    ids = [symbol.id for symbols in by_title.values() for symbol in symbols]
+    if len(ids) != len(set(ids)):
+        raise ExtensionError(f"{DATA}: two symbols have one id")
+    return by_title
+
+
+def symbols() -> Iterator[Symbol]:
+    """Yield all symbols."""
+    for group in groups().values():
+        yield from group

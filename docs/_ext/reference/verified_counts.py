@@ -1,0 +1,59 @@
+"""`{verified-counts}`: how many outputs this build verified on each page."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from docutils import nodes
+from sphinx.transforms.post_transforms import SphinxPostTransform
+from sphinx.util.docutils import SphinxDirective
+
+from reference.table import table
+from sphinx_drift.report.text import count
+from sphinx_drift.sphinx.state import results_of
+from website.stale_pages import rewrite_where
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+    from sphinx.environment import BuildEnvironment
+    from sphinx.util.typing import ExtensionMetadata
+
+
+class verified_counts(nodes.General, nodes.Element):  # noqa: N801 - docutils names nodes so
+    """The place of the table of this build's counts, known once all pages are read."""
+
+
+class VerifiedCounts(SphinxDirective):
+    """Show how many outputs this build verified on each page."""
+
+    def run(self) -> list[nodes.Node]:
+        return [verified_counts()]
+
+
+class FillCounts(SphinxPostTransform):
+    """Make the table of counts when a page is written."""
+
+    default_priority = 5
+
+    def run(self, **kwargs: object) -> None:
+        for node in list(self.document.findall(verified_counts)):
+            node.replace_self(table(["page", "cells", "outputs verified"], counts(self.env)))
+
+
+def counts(env: BuildEnvironment) -> list[tuple[str, int, int]]:
+    """Return what was verified: a row for each page, and one for all."""
+    results = results_of(env)
+    rows = [
+        (env.titles[name].astext(), page.cells, count([page]).verified)
+        for name, page in sorted(results.items())
+        if page.cells
+    ]
+    total = count(results.values())
+    return [*rows, ("all pages", sum(row[1] for row in rows), total.verified)]
+
+
+def setup(app: Sphinx) -> ExtensionMetadata:
+    app.add_directive("verified-counts", VerifiedCounts)
+    app.add_post_transform(FillCounts)
+    rewrite_where(app, verified_counts, counts)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,71 @@
+"""Permanent links to what has none in Sphinx: printed outputs, and equations without a number.
+
+An id is made of the section's and a count within it, such as `step-1-output-2`, so it stays as
+it is when other sections change. Headings, figures, listings and numbered equations have links
+already.
+"""
+
+from __future__ import annotations
+
+import html
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from docutils import nodes
+from sphinx.transforms.post_transforms import SphinxPostTransform
+
+from reference.ancestors import titled_section
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+    from sphinx.util.typing import ExtensionMetadata
+
+
+def kind_of(node: nodes.Node) -> str:
+    """Return "output" or "equation" for what gets a link, else an empty text."""
+    if isinstance(node, nodes.math_block):
+        return "" if node.get("number") else "equation"
+    is_output = isinstance(node, nodes.Element) and node.get("nb_element") == "cell_code_output"
+    return "output" if is_output else ""
+
+
+class Permalinks(SphinxPostTransform):
+    """Give outputs and equations an id, and outputs a link after them."""
+
+    default_priority = 15
+
+    def run(self, **kwargs: object) -> None:
+        if self.app.builder.name not in {"html", "dirhtml"}:
+            return  # an e-book and a print have no addresses to copy
+        counts: Counter[str] = Counter()
+        taken = set(self.document.ids)
+        for node in list(self.document.findall(nodes.Element)):
+            if kind := kind_of(node):
+                self._name(node, kind, counts, taken)
+                if kind == "output":
+                    node.append(self._link(node["ids"][0], kind))
+
+    def _name(self, node: nodes.Element, kind: str, counts: Counter[str], taken: set[str]) -> None:
+        section = titled_section(node)
+        if section is None or isinstance(section.parent, nodes.document):
+            stem = kind
+        else:
+            stem = f"{section['ids'][0]}-{kind}"
+        counts[stem] += 1
+        if not node["ids"]:
+            while (name := f"{stem}-{counts[stem]}") in taken:
+                counts[stem] += 1
+            node["ids"].append(name)
+
+    def _link(self, name: str, kind: str) -> nodes.raw:
+        sign = html.escape(self.config.html_permalinks_icon)
+        text = (
+            f'<a class="headerlink {kind}-link" href="#{name}" title="Link to this {kind}">'
+            f"{sign}</a>"
+        )
+        return nodes.raw("", text, format="html")
+
+
+def setup(app: Sphinx) -> ExtensionMetadata:
+    app.add_post_transform(Permalinks)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
