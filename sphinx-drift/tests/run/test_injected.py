@@ -73,7 +73,7 @@ def test_the_second_run_has_another_number_of_threads(outputs: Callable[..., lis
 
 BEGIN = """
 import importlib, sys
-from sphinx_drift.run.child import Hidden
+from sphinx_drift.run.hidden import HiddenPackages
 from sphinx_drift.run.injected import print_full_precision, watch_imports
 """
 SHOW = """
@@ -107,9 +107,8 @@ def test_a_library_that_another_one_brings_prints_full_precision(tmp_path: Path)
 
 
 def test_so_does_one_that_a_preloaded_one_has_brought(tmp_path: Path) -> None:
-    preload = (
-        "hidden = Hidden(); hidden.load('own'); hidden.hide(); assert 'own' not in sys.modules"
-    )
+    preload = "hidden = HiddenPackages(); hidden.load('own'); hidden.hide()"
+    preload += "; assert 'own' not in sys.modules"
     numbers, state = shown(tmp_path, preload, CHANGE, "import own", SHOW)
     assert DIGITS in numbers
     assert state.split()[1:] == ["SourceFileLoader", "True"]
