@@ -182,6 +182,14 @@ def test_every_builder_fails(builder: str, shelf: Book) -> None:
     assert built.places == {("index.md:13", "drift")}
 
 
+def test_an_ebook_is_built_again_without_a_warning(book: Book) -> None:
+    put(book, index=GOOD.replace("```{code", "# Title\n\n```{code", 1))
+    book.configure(copyright="2026", version="1", suppress_warnings=[])
+    for _ in range(2):
+        built = book.build("-W", builder="epub")
+        assert built.status == 0, built.stderr
+
+
 def test_the_command_itself_and_the_notebooks_that_myst_nb_leaves(book: Book) -> None:
     """It writes a copy of each notebook beside the output folder, here among the pages."""
     command = [sys.executable, "-m", "sphinx", "-q", "-b", "dummy", ".", "out"]
