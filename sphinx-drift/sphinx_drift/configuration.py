@@ -22,6 +22,8 @@ __all__ = [
 ]
 
 _TABLE = "sphinx-drift"
+_OLD_TABLE = "selfattn-drift"
+_NAMES = {"devices", "packages", "preload", "reference"}
 
 
 def find_reference(start: Path) -> dict[str, str]:
@@ -102,16 +104,27 @@ def _read(path: Path, last: str) -> dict[str, str]:
 
 
 def _table(path: Path) -> dict[str, object]:
-    """Return the checker's table of a project's file."""
+    """Return the checker's table of a project's file.
+
+    Raises:
+        ValueError: If it is none, has its old name, or a name that nothing would read.
+
+    """
     try:
         table: object = tomllib.loads(path.read_text("utf-8"))
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
     for name in ("tool", _TABLE):
+        if isinstance(table, dict) and _OLD_TABLE in table:
+            message = f"{path}: [tool.{_OLD_TABLE}] is not read any more; call it [tool.{_TABLE}]"
+            raise ValueError(message)
         table = table.get(name, {}) if isinstance(table, dict) else None
     if not isinstance(table, dict):
         message = f"{path}: [tool.{_TABLE}] must hold names and texts, got {table!r}"
         raise ValueError(message)  # noqa: TRY004 - the same
+    if unknown := sorted(table.keys() - _NAMES):
+        known, got = ", ".join(sorted(_NAMES)), ", ".join(unknown)
+        raise ValueError(f"{path}: [tool.{_TABLE}] may hold {known}; got {got}")
     return table
 
 

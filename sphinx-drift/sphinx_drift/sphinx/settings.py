@@ -46,20 +46,20 @@ def read_settings(app: Sphinx) -> None:
     try:
         policy = chosen_policy(app.config.drift_policy)
         device = chosen_device(app.config.drift_device, module=_devices(app))
+        reference = app.config.drift_reference
+        if reference is None:
+            reference = find_reference(Path(app.confdir))
+        packages = _packages(app)
     except ValueError as error:
         raise ConfigError(str(error)) from None
     if device.told:
         _LOGGER.info("pages compute on %s", device.told)
-    reference = app.config.drift_reference
-    if reference is None:
-        reference = find_reference(Path(app.confdir))
     rerun = app.config.drift_rerun
     if rerun == "changed" and os.environ.get("CI"):
         raise ConfigError(
             'drift_rerun = "changed" leaves out pages that seem unchanged, and is refused under '
             'CI; set it to "always", or for builds elsewhere alone'
         )
-    packages = _packages(app)
     report_origins(packages)
     settings = Settings(
         policy,
