@@ -18,6 +18,7 @@ __all__ = [
     "find_packages",
     "find_preload",
     "find_reference",
+    "list_of_names",
     "stored_reference",
 ]
 
@@ -68,11 +69,20 @@ def find_preload(start: Path, pages: Iterable[Path]) -> Sequence[str]:
     names = _table(path).get("preload") if path else None
     if names is None:
         return imported_below(pages)
-    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-        raise ValueError(
-            f"{path}: preload in [tool.{_TABLE}] must be a list of names, got {names!r}"
-        )
-    return names
+    return list_of_names(names, f"{path}: preload in [tool.{_TABLE}]")
+
+
+def list_of_names(value: object, setting: str) -> Sequence[str]:
+    """Return the value of a setting if it is a list of names.
+
+    Raises:
+        ValueError: If it is none; the error names the setting.
+
+    """
+    if not isinstance(value, (list, tuple)) or not all(isinstance(name, str) for name in value):
+        message = f"{setting} must be a list of names, got {value!r}"
+        raise ValueError(message)  # noqa: TRY004 - what a file holds is a value
+    return value
 
 
 def find_devices(start: Path) -> str:

@@ -230,6 +230,14 @@ def test_unknown_policy_is_refused(book: Book) -> None:
     assert "DRIFT_POLICY must be one of" in built.stderr
 
 
+@pytest.mark.parametrize("names", ["numpy", 3, [3]])
+def test_a_preload_that_is_no_list_of_names_is_refused(names: object, book: Book) -> None:
+    book.configure(drift_preload=names)
+    built = book.build()
+    assert built.status == 2
+    assert f"drift_preload must be a list of names, got {names!r}" in built.stderr
+
+
 def test_inline_execution_is_refused(book: Book) -> None:
     book.configure(nb_execution_mode="inline")
     built = book.build()
