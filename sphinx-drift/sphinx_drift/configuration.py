@@ -81,7 +81,7 @@ def list_of_names(value: object, setting: str) -> Sequence[str]:
     """
     if not isinstance(value, (list, tuple)) or not all(isinstance(name, str) for name in value):
         message = f"{setting} must be a list of names, got {value!r}"
-        raise ValueError(message)  # noqa: TRY004 - what a file holds is a value
+        raise ValueError(message)
     return value
 
 
