@@ -20,6 +20,7 @@ __all__ = [
     "find_reference",
     "list_of_names",
     "stored_reference",
+    "table_of_texts",
 ]
 
 _TABLE = "sphinx-drift"
@@ -107,10 +108,19 @@ def _project_file(start: Path) -> Path | None:
 
 
 def _read(path: Path, last: str) -> dict[str, str]:
-    table = _table(path).get(last, {})
-    if not isinstance(table, dict) or not all(isinstance(v, str) for v in table.values()):
-        raise ValueError(f"{path}: [tool.{_TABLE}.{last}] must hold names and texts, got {table!r}")
-    return table
+    return table_of_texts(_table(path).get(last, {}), f"{path}: [tool.{_TABLE}.{last}]")
+
+
+def table_of_texts(value: object, setting: str) -> dict[str, str]:
+    """Return the value of a setting if it is a table of names and texts.
+
+    Raises:
+        ValueError: If it is none; the error names the setting.
+
+    """
+    if not isinstance(value, dict) or not all(isinstance(v, str) for v in value.values()):
+        raise ValueError(f"{setting} must hold names and texts, got {value!r}")
+    return value
 
 
 def _table(path: Path) -> dict[str, object]:

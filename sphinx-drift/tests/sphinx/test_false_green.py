@@ -238,6 +238,15 @@ def test_a_preload_that_is_no_list_of_names_is_refused(names: object, book: Book
     assert f"drift_preload must be a list of names, got {names!r}" in built.stderr
 
 
+@pytest.mark.parametrize("setting", ["drift_packages", "drift_reference"])
+def test_a_table_that_holds_no_texts_is_refused(setting: str, book: Book) -> None:
+    """A version that is a number equals none: *portable* would judge, and not say why."""
+    book.configure(**{setting: {"python": 3.11}})
+    built = book.build()
+    assert built.status == 2
+    assert f"{setting} must hold names and texts, got {{'python': 3.11}}" in built.stderr
+
+
 def test_inline_execution_is_refused(book: Book) -> None:
     book.configure(nb_execution_mode="inline")
     built = book.build()
