@@ -67,7 +67,10 @@ def test_wrong_table_is_named(text: str, project: Path) -> None:
     ("text", "names"),
     [
         ('[tool.selfattn-drift.reference]\ntorch = "2.13.0"\n', ["selfattn-drift", "sphinx-drift"]),
-        ('[tool.sphinx-drift.referense]\ntorch = "2.13.0"\n', ["referense", "reference"]),
+        (
+            '[tool.sphinx-drift.references]\ntorch = "2.13.0"\n',
+            ["got references", "preload, reference;"],
+        ),
     ],
     ids=["old", "misspelt"],
 )
