@@ -18,10 +18,14 @@ __all__ = [
     "find_packages",
     "find_preload",
     "find_reference",
+    "list_of_names",
     "stored_reference",
+    "table_of_texts",
 ]
 
 _TABLE = "sphinx-drift"
+_OLD_TABLE = "selfattn-drift"
+_NAMES = {"devices", "packages", "preload", "reference"}
 
 
 def find_reference(start: Path) -> dict[str, str]:
@@ -66,11 +70,20 @@ def find_preload(start: Path, pages: Iterable[Path]) -> Sequence[str]:
     names = _table(path).get("preload") if path else None
     if names is None:
         return imported_below(pages)
-    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-        raise ValueError(
-            f"{path}: preload in [tool.{_TABLE}] must be a list of names, got {names!r}"
-        )
-    return names
+    return list_of_names(names, f"{path}: preload in [tool.{_TABLE}]")
+
+
+def list_of_names(value: object, setting: str) -> Sequence[str]:
+    """Return the value of a setting if it is a list of names.
+
+    Raises:
+        ValueError: If it is none; the error names the setting.
+
+    """
+    if not isinstance(value, (list, tuple)) or not all(isinstance(name, str) for name in value):
+        message = f"{setting} must be a list of names, got {value!r}"
+        raise ValueError(message)
+    return value
 
 
 def find_devices(start: Path) -> str:
@@ -95,23 +108,43 @@ def _project_file(start: Path) -> Path | None:
 
 
 def _read(path: Path, last: str) -> dict[str, str]:
-    table = _table(path).get(last, {})
-    if not isinstance(table, dict) or not all(isinstance(v, str) for v in table.values()):
-        raise ValueError(f"{path}: [tool.{_TABLE}.{last}] must hold names and texts, got {table!r}")
-    return table
+    return table_of_texts(_table(path).get(last, {}), f"{path}: [tool.{_TABLE}.{last}]")
+
+
+def table_of_texts(value: object, setting: str) -> dict[str, str]:
+    """Return the value of a setting if it is a table of names and texts.
+
+    Raises:
+        ValueError: If it is none; the error names the setting.
+
+    """
+    if not isinstance(value, dict) or not all(isinstance(v, str) for v in value.values()):
+        raise ValueError(f"{setting} must hold names and texts, got {value!r}")
+    return value
 
 
 def _table(path: Path) -> dict[str, object]:
-    """Return the checker's table of a project's file."""
+    """Return the checker's table of a project's file.
+
+    Raises:
+        ValueError: If it is none, has its old name, or a name that nothing would read.
+
+    """
     try:
         table: object = tomllib.loads(path.read_text("utf-8"))
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
     for name in ("tool", _TABLE):
+        if isinstance(table, dict) and _OLD_TABLE in table:
+            message = f"{path}: [tool.{_OLD_TABLE}] is not read any more; call it [tool.{_TABLE}]"
+            raise ValueError(message)
         table = table.get(name, {}) if isinstance(table, dict) else None
     if not isinstance(table, dict):
         message = f"{path}: [tool.{_TABLE}] must hold names and texts, got {table!r}"
         raise ValueError(message)  # noqa: TRY004 - the same
+    if unknown := sorted(table.keys() - _NAMES):
+        known, got = ", ".join(sorted(_NAMES)), ", ".join(unknown)
+        raise ValueError(f"{path}: [tool.{_TABLE}] may hold {known}; got {got}")
     return table
 
 

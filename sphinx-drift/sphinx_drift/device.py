@@ -12,11 +12,11 @@ What a device is, a module of the book's own knows, named ``devices`` in ``[tool
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import subprocess
 import sys
-from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -105,8 +105,14 @@ def _look_for(name: str, origin: str, module: str) -> dict[str, Any]:
     if done.returncode:
         last = done.stderr.strip().splitlines()[-1:] or ["it can't be looked for"]
         raise ValueError(f"{origin}: {last[0]}")
-    (found,) = json.loads(done.stdout)
-    return dict(found)
+    with contextlib.suppress(ValueError):
+        match json.loads(done.stdout):
+            case [{"place": str()} as found]:
+                return dict(found)
+    raise ValueError(
+        f"{origin}: expected {module} to print a list of one device as JSON, with its place; "
+        f"got {done.stdout[:200]!r}"
+    )
 
 
 def _share(total: float) -> str:
@@ -135,7 +141,7 @@ def explained(message: str) -> str:
     )
 
 
-@contextmanager
+@contextlib.contextmanager
 def computing_on(place: str) -> Iterator[None]:
     """Compute on a device in this process, with the CPU's random numbers; on ``cpu`` do nothing."""
     if place == "cpu":

@@ -140,6 +140,17 @@ def test_a_device_needs_a_module_that_knows_it() -> None:
         chosen_device("cuda")
 
 
+@pytest.mark.parametrize("printed", ["hello", [], [{}], {"place": "cuda"}])
+def test_a_module_that_prints_no_device_is_refused(
+    printed: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = printed if isinstance(printed, str) else json.dumps(printed)
+    (tmp_path / "printing.py").write_text(f"print({text!r})\n", "utf-8")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
+    with pytest.raises(ValueError, match=r"=cuda: expected printing to print .* as JSON"):
+        chosen_device("cuda", module="printing")
+
+
 def test_this_process_asks_no_device() -> None:
     run = (
         "import sys\nfrom sphinx_drift.device import chosen_device\n"

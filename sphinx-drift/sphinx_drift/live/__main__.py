@@ -37,7 +37,7 @@ def main(words: Sequence[str] | None = None) -> int:
     signal.signal(signal.SIGHUP, signal.default_int_handler)
     try:
         session = Session(given.source, given.output, given.port)
-    except OSError as error:
+    except (OSError, ValueError) as error:  # no port, say, or a project file that is refused
         print(error, file=sys.stderr)
         return 2
     except KeyboardInterrupt:

@@ -36,6 +36,7 @@ class Session:
 
     Raises:
         OSError: If nothing can be written or served there.
+        ValueError: If the project's file can't be read.
 
     """
 

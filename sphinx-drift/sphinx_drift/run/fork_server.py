@@ -83,10 +83,11 @@ def _preload(
     handlers: dict[signal.Signals, Any],
     load: Callable[[str], None],
 ) -> None:
-    """Import modules; start over without one that prints or warns, as it must do in each page."""
+    """Import modules; start over without one that prints, warns or raises, as it must in pages."""
     for name in given.preload:
-        if importlib.util.find_spec(name) is None:
+        if importlib.util.find_spec(name.partition(".")[0]) is None:
             continue
+        failed = False
         printed = io.StringIO()
         with (
             warnings.catch_warnings(record=True) as warned,
@@ -94,8 +95,11 @@ def _preload(
             contextlib.redirect_stderr(printed),
         ):
             warnings.simplefilter("default")
-            load(name)
-        if printed.getvalue() or any(map(_is_shown, warned)):
+            try:
+                load(name)
+            except (Exception, SystemExit):  # noqa: BLE001 - a library may raise anything
+                failed = True
+        if failed or printed.getvalue() or any(map(_is_shown, warned)):
             # What is imported can't be undone, and what is ignored would be inherited as ignored.
             for number, handler in handlers.items():
                 signal.signal(number, handler)

@@ -9,7 +9,12 @@ from typing import TYPE_CHECKING
 from sphinx.errors import ConfigError
 from sphinx.util import logging
 
-from sphinx_drift.configuration import find_devices, find_packages, find_reference
+from sphinx_drift.configuration import (
+    find_devices,
+    find_packages,
+    find_reference,
+    table_of_texts,
+)
 from sphinx_drift.device import chosen_device
 from sphinx_drift.run_and_judge import Settings, chosen_policy, report_origins
 from sphinx_drift.sphinx.builds import Build, begin_build
@@ -46,20 +51,18 @@ def read_settings(app: Sphinx) -> None:
     try:
         policy = chosen_policy(app.config.drift_policy)
         device = chosen_device(app.config.drift_device, module=_devices(app))
+        reference = _reference(app)
+        packages = _packages(app)
     except ValueError as error:
         raise ConfigError(str(error)) from None
     if device.told:
         _LOGGER.info("pages compute on %s", device.told)
-    reference = app.config.drift_reference
-    if reference is None:
-        reference = find_reference(Path(app.confdir))
     rerun = app.config.drift_rerun
     if rerun == "changed" and os.environ.get("CI"):
         raise ConfigError(
             'drift_rerun = "changed" leaves out pages that seem unchanged, and is refused under '
             'CI; set it to "always", or for builds elsewhere alone'
         )
-    packages = _packages(app)
     report_origins(packages)
     settings = Settings(
         policy,
@@ -73,12 +76,21 @@ def read_settings(app: Sphinx) -> None:
     begin_build(app.env, Build(settings, surroundings(settings)))
 
 
+def _reference(app: Sphinx) -> Mapping[str, str]:
+    """Return the reference environment, as conf.py or the project names it."""
+    configured = app.config.drift_reference
+    if configured is None:
+        return find_reference(Path(app.confdir))
+    return table_of_texts(configured, "drift_reference")
+
+
 def _packages(app: Sphinx) -> Mapping[str, Path]:
     """Return the packages that pages must import from the project, as conf.py or it says."""
     confdir, configured = Path(app.confdir), app.config.drift_packages
     if configured is None:
         return find_packages(confdir)
-    return {name: confdir / folder for name, folder in configured.items()}
+    folders = table_of_texts(configured, "drift_packages")
+    return {name: confdir / folder for name, folder in folders.items()}
 
 
 def _devices(app: Sphinx) -> str:

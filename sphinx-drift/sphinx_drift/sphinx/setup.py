@@ -42,6 +42,7 @@ from sphinx_drift.sphinx.which_pages import (
     note_read,
     note_written,
 )
+from sphinx_drift.sphinx.written import leave_mark_out
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -88,6 +89,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
         text=(skip_mark, None),
     )
     app.connect("config-inited", leave_copies_out)
+    app.connect("config-inited", leave_mark_out)
     app.connect("builder-inited", listen)
     app.connect("builder-inited", read_settings)
     app.connect("builder-inited", keep_formatters)

@@ -19,8 +19,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from sphinx.application import Sphinx
+    from sphinx.config import Config
 
-__all__ = ["mark_written", "outdated_outputs"]
+__all__ = ["leave_mark_out", "mark_written", "outdated_outputs"]
+
+
+def leave_mark_out(_app: Sphinx, config: Config) -> None:
+    """Keep the digest out of e-books, whose builder warns of files that it doesn't know."""
+    config.epub_exclude_files = [*config.epub_exclude_files, _MARK_FILE]
 
 
 def outdated_outputs(app: Sphinx, quoted: Mapping[str, Any]) -> list[str]:

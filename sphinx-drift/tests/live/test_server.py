@@ -210,3 +210,10 @@ def test_where_nothing_can_be_forked_the_command_says_so(
     monkeypatch.delattr(os, "pidfd_open")
     assert main([str(tmp_path), str(tmp_path / "out")]) == 2
     assert "needs Linux" in capsys.readouterr().err
+
+
+def test_a_project_file_that_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "conf.py").touch()
+    (tmp_path / "pyproject.toml").write_text("[tool.sphinx-drift]\npreload = 3\n", "utf-8")
+    assert main([str(tmp_path), str(tmp_path / "out")]) == 2
+    assert "preload in [tool.sphinx-drift] must be a list of names" in capsys.readouterr().err

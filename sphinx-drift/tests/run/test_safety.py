@@ -270,6 +270,22 @@ def test_module_that_says_something_is_left_to_the_pages(
     assert said(made.cells[1]) == "loud\n"
 
 
+@pytest.mark.usefixtures("own_server")
+@pytest.mark.parametrize(
+    ("name", "error"),
+    [("broken_module", "RuntimeError: broken"), ("nothing_such.sub", "ModuleNotFoundError: ")],
+)
+def test_module_that_raises_is_left_to_the_pages(
+    pages: Pages, monkeypatch: pytest.MonkeyPatch, name: str, error: str
+) -> None:
+    (pages.folder / "broken_module.py").write_text("raise RuntimeError('broken')\n")
+    monkeypatch.setattr(fork_client, "_preloaded", (name, "json"))
+    monkeypatch.setenv("PYTHONPATH", str(pages.folder), prepend=os.pathsep)
+    _, ended = pages.fork(f"import {name}")
+    assert ended.failure is not None
+    assert error in ended.failure.message
+
+
 def test_page_of_another_kernel_is_left_to_it(pages: Pages) -> None:
     made = pages.notebook("1")
     made.metadata.kernelspec = {"name": "nothing-such", "display_name": "x"}

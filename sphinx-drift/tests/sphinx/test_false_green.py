@@ -182,6 +182,14 @@ def test_every_builder_fails(builder: str, shelf: Book) -> None:
     assert built.places == {("index.md:13", "drift")}
 
 
+def test_an_ebook_is_built_again_without_a_warning(book: Book) -> None:
+    put(book, index=GOOD.replace("```{code", "# Title\n\n```{code", 1))
+    book.configure(copyright="2026", version="1", suppress_warnings=[])
+    for _ in range(2):
+        built = book.build("-W", builder="epub")
+        assert built.status == 0, built.stderr
+
+
 def test_the_command_itself_and_the_notebooks_that_myst_nb_leaves(book: Book) -> None:
     """It writes a copy of each notebook beside the output folder, here among the pages."""
     command = [sys.executable, "-m", "sphinx", "-q", "-b", "dummy", ".", "out"]
@@ -220,6 +228,23 @@ def test_unknown_policy_is_refused(book: Book) -> None:
     built = book.build(DRIFT_POLICY="lax")
     assert built.status == 2
     assert "DRIFT_POLICY must be one of" in built.stderr
+
+
+@pytest.mark.parametrize("names", ["numpy", 3, [3]])
+def test_a_preload_that_is_no_list_of_names_is_refused(names: object, book: Book) -> None:
+    book.configure(drift_preload=names)
+    built = book.build()
+    assert built.status == 2
+    assert f"drift_preload must be a list of names, got {names!r}" in built.stderr
+
+
+@pytest.mark.parametrize("setting", ["drift_packages", "drift_reference"])
+def test_a_table_that_holds_no_texts_is_refused(setting: str, book: Book) -> None:
+    """A version that is a number equals none: *portable* would judge, and not say why."""
+    book.configure(**{setting: {"python": 3.11}})
+    built = book.build()
+    assert built.status == 2
+    assert f"{setting} must hold names and texts, got {{'python': 3.11}}" in built.stderr
 
 
 def test_inline_execution_is_refused(book: Book) -> None:
