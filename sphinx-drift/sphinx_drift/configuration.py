@@ -24,7 +24,6 @@ __all__ = [
 ]
 
 _TABLE = "sphinx-drift"
-_OLD_TABLE = "selfattn-drift"
 _NAMES = {"devices", "packages", "preload", "reference"}
 
 
@@ -127,7 +126,7 @@ def _table(path: Path) -> dict[str, object]:
     """Return the checker's table of a project's file.
 
     Raises:
-        ValueError: If it is none, has its old name, or a name that nothing would read.
+        ValueError: If it is none, or has a name that nothing would read.
 
     """
     try:
@@ -135,9 +134,6 @@ def _table(path: Path) -> dict[str, object]:
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
     for name in ("tool", _TABLE):
-        if isinstance(table, dict) and _OLD_TABLE in table:
-            message = f"{path}: [tool.{_OLD_TABLE}] is not read any more; call it [tool.{_TABLE}]"
-            raise ValueError(message)
         table = table.get(name, {}) if isinstance(table, dict) else None
     if not isinstance(table, dict):
         message = f"{path}: [tool.{_TABLE}] must hold names and texts, got {table!r}"

@@ -14,7 +14,6 @@ from sphinx_drift.compare.compare import Policy
 from sphinx_drift.compare.outcomes import Kind, Outcome, PageResult
 from sphinx_drift.device import explained
 from sphinx_drift.judge import compare_runs, judge_page
-from sphinx_drift.run.choice import refuse_old_variables
 from sphinx_drift.run.fork import code_of
 from sphinx_drift.run.injected import disturb, print_full_precision
 from sphinx_drift.run.results import OUTPUT_LIMIT
@@ -101,11 +100,9 @@ def chosen_policy(configured: str = "auto", *, asked: str | None = None) -> Poli
     """Return the policy: what was asked for, else the environment variable, else the configuration.
 
     Raises:
-        ValueError: If it is none of the policies, or one that may not be used here, or if the
-            variable has its old name.
+        ValueError: If it is none of the policies, or one that may not be used here.
 
     """
-    refuse_old_variables()
     variable = os.environ.get(POLICY_VARIABLE)
     name = asked or variable or configured
     if name == "auto":
