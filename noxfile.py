@@ -103,7 +103,8 @@ def live(session: nox.Session) -> None:
 def doctest(session: nox.Session) -> None:
     """Run every example of the docstrings and the README, and verify what it prints."""
     install(session, "tests")
-    session.run("python", "-m", "sphinx_drift.doctests", "selfattn", "README.md", *session.posargs)
+    checked = ("selfattn", "sphinx_drift", "README.md")
+    session.run("python", "-m", "sphinx_drift.doctests", *checked, *session.posargs)
 
 
 @nox.session
