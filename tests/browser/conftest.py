@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from built_site import Website, pages
 from chromium import FLAGS, chromium
 from playwright.sync_api import Error, sync_playwright
 from reader import Reader
-
-from website import Website, pages
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

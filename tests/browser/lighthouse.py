@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
 
+from built_site import Website, pages
 from chromium import chromium
-
-from website import Website, pages
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

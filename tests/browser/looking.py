@@ -9,9 +9,8 @@ from urllib.parse import unquote, urldefrag
 import using
 
 if TYPE_CHECKING:
+    from built_site import Website
     from reader import Visit
-
-    from website import Website
 
 READABLE = ("sideways", "contrast", "pictures", "mathematics")
 HTML_ID = r"""\bid=(["']?){}\1[\s/>]"""

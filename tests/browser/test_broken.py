@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import looking
 import pytest
 import using
-
-from website import Website
+from built_site import Website
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

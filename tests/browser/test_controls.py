@@ -8,9 +8,8 @@ import pytest
 import using
 
 if TYPE_CHECKING:
+    from built_site import Website
     from reader import Judge, Reader
-
-    from website import Website
 
 # On a phone a finger, on a desk a mouse, the keyboard on both and between them: two or three of
 # these ways for every page, all for one page.

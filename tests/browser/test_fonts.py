@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 
 import looking
 import pytest
-
-from website import Website, pages
+from built_site import Website, pages
 
 if TYPE_CHECKING:
     from pathlib import Path

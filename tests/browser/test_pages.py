@@ -6,16 +6,14 @@ from typing import TYPE_CHECKING
 
 import looking
 import pytest
-
-from website import moved
+from built_site import moved
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from built_site import Website
     from reader import Judge, Reader
-
-    from website import Website
 
 WIDTHS = (390, 768, 1440)
 MAIN = {"index", "self-attention/step-by-step", "self-attention/compact-class"}

@@ -7,8 +7,7 @@ import shutil
 from typing import TYPE_CHECKING
 
 import pytest
-
-from website import Website
+from built_site import Website
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,9 +11,8 @@ import using
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from built_site import Website
     from reader import Judge, Reader
-
-    from website import Website
 
 
 def test_a_page_can_be_read_without_scripts(
