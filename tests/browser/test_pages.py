@@ -65,4 +65,6 @@ def test_an_address_that_has_moved_leads_to_the_new_one(
             old = website.page(name)
             visit.page.goto(old)
             visit.page.wait_for_url(lambda url, old=old: url != old)
-            assert visit.page.locator("h1").inner_text().strip() != "This page has moved"
+            titles = visit.page.locator("h1").all_inner_texts()  # a theme may have one for print
+            assert titles
+            assert "This page has moved" not in [title.strip() for title in titles]
