@@ -76,7 +76,7 @@
   const times = ([a, b], [c, d]) => {
     if (a !== a) return UNDEFINED;
     const ends = [a * c, a * d, b * c, b * d];
-    return [Math.min(...ends), Math.max(...ends)];
+    return [Math.min(...ends) + 0, Math.max(...ends) + 0]; // sums begin with 0, which takes -0 in
   };
   /** The sum of the terms in every order: each subset of them, from all pairs that make it up. */
   const total = (terms) => {
@@ -91,7 +91,7 @@
       [lows[all], highs[all]] = keptOrRounded(low, high);
     }
     const [low, high] = rounded([lows.pop(), highs.pop()]);
-    return [low, high + 0]; // -0, or 0 where the sum began with 0
+    return [low, high + 0]; // a negative number that is rounded to -0, before or in the sum
   };
 
   /* Steps: matrices that also have a range for each entry */
