@@ -199,6 +199,21 @@ def test_numbers_that_float32_cannot_hold_are_never_certain_and_wrong(entry: flo
         prove(ANSWERS, SCRIPT, given, Policy.EXACT)  # and not a word of a difference
 
 
+BEYOND = """((size) => {
+  const drawn = selfattn.generator(123);
+  const given = { inputs: selfattn.matrix(6, 3, Array(18).fill(size)) };
+  for (const name of ["W_query", "W_key"]) given[name] = drawn.rand(3, 2);
+  given.W_value = selfattn.matrix(3, 2, Array(6).fill(0));
+  const result = selfattn.attention(given);
+  return ["queries", "attn_scores", "attn_weights", "context_vecs"].map((step) =>
+    selfattn.isCertain(step, 1, 1, result));
+})(given)"""
+
+
+def test_what_is_beyond_float32_is_not_certain_to_be_no_number(tmp_path: Path) -> None:
+    assert evaluate(tmp_path, BEYOND, 3e38) == [False, False, False, False]
+
+
 HIDDEN = """((mask) => {
   const drawn = selfattn.generator(123);
   const given = { inputs: selfattn.matrix(6, 3, Array(18).fill(0.5)) };
