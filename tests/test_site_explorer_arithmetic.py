@@ -45,7 +45,13 @@ BOOK = f"""
 {EXTENSIONS_ON_PATH}
 extensions = ["myst_nb", "sphinx_drift", "explorer.build_step"]
 """
-PAGE = "# Page\n\nIn {proven}`states` states, {proven}`certain` of {proven}`numbers` numbers.\n"
+PAGE = f"""{small_book.FRONT}
+# Page
+
+In {{proven}}`states` states, {{proven}}`certain` of {{proven}}`numbers` numbers.
+
+{small_book.cell("print(1)", "1")}
+"""
 
 
 def evaluate(tmp_path: Path, expression: str, given: object = None) -> Any:
@@ -173,6 +179,7 @@ def anywhere(chance: random.Random) -> State:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("machine", MACHINES)
 def test_what_is_certain_is_so_on_every_machine(machine: str) -> None:
     chance = random.Random(machine)  # noqa: S311 - a sample
