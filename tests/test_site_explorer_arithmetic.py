@@ -19,9 +19,10 @@ from sphinx.errors import ExtensionError
 from the_book import DOCS, EXTENSIONS_ON_PATH
 
 from explorer.build_step import ANSWERS, SCRIPT, proved
+from explorer.counts import DriftError
 from explorer.element import HERE
 from explorer.node import NodeError, run_node
-from explorer.proof import ALLOWED, STEPS, DriftError, Proof, attention_steps, prove
+from explorer.proof import ALLOWED, STEPS, Proof, attention_steps, prove
 from explorer.states import COUNT, State, states
 from selfattn.examples import six_tokens
 from sphinx_drift.compare.compare import Policy
