@@ -35,12 +35,14 @@ class Symbol:
         """Where it stands on the notation page; HTML ids tell capitals apart."""
         return f"symbol-{self.id}"
 
-    @property
-    def said(self) -> str:
-        """What it means, for a link that has no words."""
-        words = re.sub(r"\{\w+\}|[`*]|<[^>]*>", "", self.meaning)
-        words = re.sub(r"\$(\w)\$", r"\1", words)
-        return "what this symbol means" if "$" in words else words
+    def explanation(self, formula: str) -> str:
+        """Read a formula that is this symbol aloud, and say what it means.
+
+        Browsers name a link by its title where its text is a formula, which they leave out.
+        """
+        words = re.sub(r"\{\w+\}|[`*]|<[^>]*>", "", self.meaning.partition(";")[0])
+        meaning = re.sub(r"\$(.+?)\$", lambda match: spoken(match[1]), words)
+        return f"{spoken(formula)}: {meaning}"
 
     def is_all_of(self, formula: str) -> bool:
         """Whether a formula shows this symbol and nothing else."""
@@ -59,6 +61,22 @@ class Symbol:
 
 # Letters inside these are no symbols.
 WORDS = re.compile(r"\\(?:text|begin|end)\{[^}]*\}|\\[,;! ]|\\(?:frac|sqrt|left|right|sum|qquad)")
+
+
+def spoken(formula: str) -> str:
+    """Return a short formula as it is read aloud: "q i", "the square root of d k"."""
+    for pattern, words in (
+        (r"\\(?:mathbf|mathrm|boldsymbol|operatorname)\{([^}]*)\}", r"\1"),
+        (r"_\{(\w)(\w)\}", r" \1 \2"),
+        (r"\\var|\\c(?=dot)", ""),
+        (r"\\sqrt", "the square root of "),
+        (r"\^\\top", " transposed"),
+        (r"'", " prime"),
+        (r"[\\{}()]", ""),
+        (r"[_^]", " "),
+    ):
+        formula = re.sub(pattern, words, formula)
+    return " ".join(formula.split())
 
 
 @functools.cache
