@@ -175,6 +175,20 @@
     field.focus();
   });
 
+  // Once somebody reads, the browser saves a copy of the book for when there is no network. Pages of
+  // a live session change all the time, and pages of a folder are there anyway.
+  const worker = new URL("../offline.js", document.currentScript.src);
+  const signs = ["keydown", "pointerdown", "scroll"];
+  const reading = () => {
+    for (const sign of signs) removeEventListener(sign, reading);
+    // A browser may want none of it, and a host may have altered the pages.
+    navigator.serviceWorker.register(worker).catch(() => {});
+  };
+  const live = document.querySelector("script[src^='/-live/']");
+  if (worker.protocol !== "file:" && navigator.serviceWorker && !live && !navigator.connection?.saveData) {
+    for (const sign of signs) addEventListener(sign, reading, { passive: true });
+  }
+
   // On paper every fold is open.
   let folded = [];
   addEventListener("beforeprint", () => {
