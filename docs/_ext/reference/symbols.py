@@ -36,10 +36,21 @@ class Symbol:
         return f"symbol-{self.id}"
 
     @property
+    def written(self) -> tuple[str, ...]:
+        """How readers type it: `d_in`, `x` for what has an index, and a Greek letter's name."""
+        greek = re.match(r"\\([A-Za-z]+)(?=[_^]|$)", self.latex)
+        plain = re.sub(r"\\(?:mathbf|mathrm|operatorname)\{(\w+)\}", r"\1", self.latex)
+        plain = re.sub(r"[_^]\{[^}]*\}.*|_[ij]$", "", plain)
+        if greek is None:
+            return tuple(plain.split(", "))
+        letter = GREEK.get(greek[1])
+        return (letter, greek[1]) if letter else (greek[1],)
+
+    @property
     def said(self) -> str:
         """What it means, for a link that has no words."""
         words = re.sub(r"\{\w+\}|[`*]|<[^>]*>", "", self.meaning)
-        words = re.sub(r"\$(\w)\$", r"\1", words)
+        words = re.sub(r"\$(\w(?:_\w)?)\$", r"\1", words)
         return "what this symbol means" if "$" in words else words
 
     def is_all_of(self, formula: str) -> bool:
@@ -56,6 +67,11 @@ class Symbol:
         letters = rf"(?<![A-Za-z\\_])(?:{self.pattern})(?![A-Za-z_])"
         return re.search(letters, WORDS.sub(" ", formula)) is not None
 
+
+GREEK = {
+    "omega": "ω", "Omega": "Ω", "alpha": "α", "delta": "δ", "theta": "θ", "varphi": "φ",
+    "partial": "∂", "top": "⊤", "cdot": "·",
+}  # fmt: skip
 
 # Letters inside these are no symbols.
 WORDS = re.compile(r"\\(?:text|begin|end)\{[^}]*\}|\\[,;! ]|\\(?:frac|sqrt|left|right|sum|qquad)")
