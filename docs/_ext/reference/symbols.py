@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 DATA = Path(__file__).parents[2] / "_data" / "notation.toml"
-# A formula that is one symbol, perhaps under a root, transposed, or with its value meaning_in_words.
+# A formula that is one symbol, perhaps under a root, transposed, or with its value given.
 ALONE = r"(?:\\sqrt\{{(?:{0})\}}|(?:{0})(?:\^\\top)?(?: = [\d.]+)?)"
 
 
