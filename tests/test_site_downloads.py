@@ -21,7 +21,7 @@ from docutils import nodes
 from nbformat.v4 import new_code_cell, new_output
 from small_book import build, write
 from sphinx.errors import ConfigError, ExtensionError
-from the_book import EXTENSIONS_ON_PATH, ROOT
+from the_book import EXTENSIONS_ON_PATH, PAGES, ROOT
 
 from export import carried, ebook, markdown, pieces, project_links
 from export.script import NoScriptError, script_cell
@@ -428,6 +428,17 @@ def test_two_things_of_one_name_are_refused(tmp_path: Path) -> None:
     cell = f"from {tmp_path.name}.one import one\nfrom {tmp_path.name}.two import two"
     with pytest.raises(ExtensionError, match="both define _x"):
         carried.carried(tmp_path, [cell])
+
+
+BY_NAME = re.compile(r"pip install [^`\n]*\bselfattn(?![\w/])")
+
+
+def test_nothing_says_to_install_a_name_that_anybody_could_take() -> None:
+    texts = [*PAGES, ROOT / "README.md", ROOT / "selfattn" / "__init__.py"]
+    texts += (ROOT / "docs" / "_ext").rglob("*.py")
+    assert [text.name for text in texts if BY_NAME.search(text.read_text("utf-8"))] == []
+    assert BY_NAME.search("`pip install selfattn`")
+    assert BY_NAME.search('%pip install --quiet "selfattn"')
 
 
 def test_a_library_that_a_page_needs_is_named() -> None:
