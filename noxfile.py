@@ -18,6 +18,7 @@ PYPROJECT = nox.project.load_toml("pyproject.toml")
 LIGHTHOUSE = "lighthouse@13.5.0"
 HTML_CHECKER = "vnu-jar@26.9.27"
 CHECKER = Path("sphinx-drift")
+EPUB, PDF = "selfattn.epub", "selfattn.pdf"
 SPHINX = ("python", "-m", "sphinx_drift.run", "-n", "-W", "-j", "auto", "-b", "html")
 RECIPE = [
     *(Path("constraints.txt"), Path("pyproject.toml"), Path("noxfile.py")),
@@ -78,13 +79,16 @@ def docs(session: nox.Session) -> None:
     asked, given = ours.parse_known_args(session.posargs)
     twice = ["-D", "drift_twice=1"] if asked.twice else []
     env = {"DRIFT_DEVICE": asked.device} if asked.device else {}
-    books = {} if asked.no_books else {"selfattn.epub": make_epub}
+    books = {} if asked.no_books else {EPUB: make_epub}
     if books and has_chromium(session):
-        books["selfattn.pdf"] = make_pdf
+        books[PDF] = make_pdf
     env["SELFATTN_BOOKS"] = " ".join(books)  # what pages link to; the files follow
     session.run(*SPHINX, *doctrees, *twice, "docs", "docs/_build/html", *given, env=env)
-    for name, make in books.items():
-        shutil.copy2(make(session, env), Path("docs/_build/html/_downloads", name))
+    for name in (EPUB, PDF):
+        Path("docs/_build/html/_downloads", name).unlink(missing_ok=True)
+    for book in [make(session, env) for make in books.values()]:
+        if book.exists():  # not if nothing is to be run but the installation
+            shutil.copy2(book, "docs/_build/html/_downloads")
 
 
 def make_epub(session: nox.Session, env: dict[str, str]) -> Path:
@@ -93,15 +97,15 @@ def make_epub(session: nox.Session, env: dict[str, str]) -> Path:
     shutil.rmtree(out, ignore_errors=True)  # all that lies there would be packed
     sphinx = ("python", "-m", "sphinx", "-q", "-n", "-W", "-j", "auto", "-b", "epub")
     session.run(*sphinx, "-d", "docs/_build/doctrees", "docs", str(out), env=env)
-    return out / "selfattn.epub"
+    return out / EPUB
 
 
 def make_pdf(session: nox.Session, env: dict[str, str]) -> Path:
     """Print the site that was built and verified."""
     order = "docs/_build/doctrees/reading-order.json"
-    target = "docs/_build/pdf/selfattn.pdf"
-    session.run("python", "tools/print_book.py", "docs/_build/html", order, target, env=env)
-    return Path(target)
+    target = Path("docs", "_build", "pdf", PDF)
+    session.run("python", "tools/print_book.py", "docs/_build/html", order, str(target), env=env)
+    return target
 
 
 def has_chromium(session: nox.Session) -> bool:
