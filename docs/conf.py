@@ -21,6 +21,7 @@ extensions = [
     "sphinx_design",
     "sphinxcontrib.bibtex",
     "diagnosis",
+    "explorer",
     "export",
     "figures",
     "reference",
