@@ -58,8 +58,13 @@
 
   /* --- What is known --- */
 
-  const unpackedNumber = (text) =>
-    text[0] === "=" ? number(text.slice(1)) : { value: Number(text) / 1e4, power: -4 };
+  /** A number as packing.py writes it. */
+  const unpackedNumber = (text) => {
+    if (text[0] === "=") return number(text.slice(1));
+    if (/\d$/.test(text)) return { value: Number(text) / 1e4, power: -4 };
+    const power = 97 - text.charCodeAt(text.length - 1); // a for 0, b for -1, and so on
+    return number(`${text.slice(0, -5)}.${text.slice(-5, -1)}e${power}`);
+  };
 
   const slug = (title) => title.toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "");
 
@@ -71,9 +76,9 @@
   /** The outputs of other pages, which come packed: see packing.py. */
   const unpacked = ({ pages }) =>
     pages.flatMap(({ href, title: page, sections }) =>
-      sections.flatMap(({ title, id = slug(title), outputs }) =>
+      sections.flatMap(([title, id, outputs]) =>
         outputs.map(([anchor, names, packed]) => {
-          const name = typeof anchor === "number" ? `${id}-output-${anchor}` : anchor;
+          const name = typeof anchor === "number" ? `${id || slug(title)}-output-${anchor}` : anchor;
           const place = { href: `${href}#${name}`, page, section: title, names: names.split("\n") };
           const arrays = packed.split(";").map((array) => array.split(/[ ,]/).map(unpackedNumber));
           return outputOf(place, arrays);

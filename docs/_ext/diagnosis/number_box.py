@@ -21,6 +21,7 @@ from selfattn.examples import six_tokens
 from website.reading_order import reading_order
 from website.stale_pages import rewrite_where
 from website.structured_data import data
+from website.theme import bundle
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -32,15 +33,14 @@ if TYPE_CHECKING:
     from diagnosis.printed_values import Printed
 
 HERE = Path(__file__).parent
-SCRIPTS = (
-    HERE.parent / "explorer" / "arithmetic.js",
-    *(HERE / f"{name}.js" for name in ("reader", "diagnose", "box")),
-)
+ARITHMETIC = HERE.parent / "explorer" / "arithmetic.js"  # a file of its own: other pages have it
+SCRIPTS = tuple(HERE / f"{name}.js" for name in ("reader", "diagnose", "box"))
+SHEET = HERE / "box.css"
 SCRIPT, STYLES = "diagnosis.js", "diagnosis.css"
 DATA_ID = "printed-numbers"
 SITES = {"html", "dirhtml"}
-SPARE = re.compile(r"^\s*(//.*|/\*[\s\S]*?\*/)\n|^\s+", re.MULTILINE)
-"""Comments that have lines of their own, and indentation: no text in the scripts spans lines."""
+SPARE = re.compile(r"^\s*(//.*|/\*[\s\S]*?\*/)\n|^\s+| +// .*$", re.MULTILINE)
+"""Comments and indentation: no text in the scripts spans lines, or has two slashes and a space."""
 
 FORM = """<form class="number-box" hidden>
 <label for="pasted-numbers">{label}</label>
@@ -91,7 +91,12 @@ class FillBox(SphinxPostTransform):
 def written(app: Sphinx, page: str) -> str:
     """Return the box of a page as HTML, with its data."""
     example = next((each.text for each in printed_by(app.env)[page] if each.is_mistake), "")
-    texts = {"label": LABEL, "note": NOTE, "limit": str(LIMIT), "example": example.split("\ntensor")[0]}
+    texts = {
+        "label": LABEL,
+        "note": NOTE,
+        "limit": str(LIMIT),
+        "example": example.split("\ntensor")[0],
+    }
     form = FORM.format_map({name: html.escape(text) for name, text in texts.items()})
     known = known_numbers(app, page)
     return form + data(known, f'type="application/json" id="{DATA_ID}"')
@@ -112,13 +117,17 @@ def known_numbers(app: Sphinx, page: str) -> dict[str, Any]:
     return {"inputs": six_tokens().inputs.tolist(), "pages": pages}
 
 
-def _sections(printed: Sequence[Printed]) -> Iterator[dict[str, Any]]:
-    """Yield sections that print decimals; an id that follows from the title is left out."""
+def _sections(printed: Sequence[Printed]) -> Iterator[tuple[str, str, list[Any]]]:
+    """Yield the title, the id and the outputs of sections that print decimals.
+
+    An id that follows from the title is left out.
+    """
     with_numbers = [(each, packed(each.text)) for each in printed if DECIMAL.search(each.text)]
-    for (name, title), group in groupby(with_numbers, lambda pair: (pair[0].section, pair[0].title)):
-        section = {} if name == slug(title) else {"id": name}
+    for (name, title), group in groupby(
+        with_numbers, lambda pair: (pair[0].section, pair[0].title)
+    ):
         outputs = [[_anchor(each), _names(each, numbers), numbers] for each, numbers in group]
-        yield section | {"title": title, "outputs": outputs}
+        yield title, "" if name == slug(title) else name, outputs
 
 
 def _names(printed: Printed, numbers: str) -> str:
@@ -139,10 +148,11 @@ def _anchor(printed: Printed) -> str | int:
 
 
 def shown(env: BuildEnvironment) -> list[Any]:
-    """Return what the page shows of others."""
+    """Return what the page shows of others, and what it loads."""
     order = [name for name, _ in reading_order(env, env.config.root_doc)]
     printed = printed_by(env)
-    return [order, [(name, env.titles[name].astext(), each) for name, each in printed.items()]]
+    texts = [(name, env.titles[name].astext(), each) for name, each in printed.items()]
+    return [order, texts, ARITHMETIC.read_text("utf-8"), joined(SCRIPTS), bundle([SHEET])]
 
 
 def write_files(app: Sphinx) -> None:
@@ -151,8 +161,9 @@ def write_files(app: Sphinx) -> None:
         return
     folder = app.outdir / "_static"
     folder.mkdir(parents=True, exist_ok=True)
+    (folder / ARITHMETIC.name).write_text(ARITHMETIC.read_text("utf-8"), "utf-8")
     (folder / SCRIPT).write_text(joined(SCRIPTS), "utf-8")
-    (folder / STYLES).write_text((HERE / "box.css").read_text("utf-8"), "utf-8")
+    (folder / STYLES).write_text(bundle([SHEET]), "utf-8")
 
 
 def joined(scripts: Iterable[Path]) -> str:
@@ -165,6 +176,7 @@ def add_files(
 ) -> None:
     """Load the script and the styles on pages that have the box."""
     if number_box.__name__ in app.env.metadata.get(pagename, {}) and app.builder.name in SITES:
+        app.add_js_file(ARITHMETIC.name, loading_method="defer")
         app.add_js_file(SCRIPT, loading_method="defer")
         app.add_css_file(STYLES)
 

@@ -15,16 +15,20 @@ if TYPE_CHECKING:
     from sphinx_drift.compare.tokens import Token
 
 FOUR_DECIMALS = re.compile(r"(-?)(\d+)\.(\d{4})")
+SMALL = re.compile(r"(-?\d)\.(\d{4})e([+-]\d\d)")
+POWERS = "abcdefghijklmnopqrstuvwxyz"
+"""Letters for powers of ten: a for 0, b for -1, and so on."""
 ROWS, ARRAYS = ",", ";"
 
 
 def packed(text: str) -> str:
-    """Return a text's numbers in order: rows parted by a comma, arrays by a semicolon.
+    r"""Return a text's numbers in order: rows parted by a comma, arrays by a semicolon.
 
-    A number of four decimals loses its point, and a 0 before it; any other begins with "=".
+    A number of four decimals loses its point, and a 0 before it; such as 1.2345e-02 becomes 12345c;
+    any other begins with "=".
 
     Examples:
-        >>> packed("tensor([[0.2996, 1.8053],\\n        [-0.3061, 0.]])\\n[6, 2]")
+        >>> packed("tensor([[0.2996, 1.8053],\n        [-0.3061, 0.]])\n[6, 2]")
         '2996 18053,-3061 =0.;=6 =2'
 
     """
@@ -53,16 +57,18 @@ def _placed(read: list[Token]) -> Iterator[tuple[int, int, Token]]:
 
 
 def _packed_number(text: str) -> str:
-    if not (match := FOUR_DECIMALS.fullmatch(text)):
-        return f"={text}"
-    return match[1] + (match[2] if match[2] != "0" else "") + match[3]
+    if match := FOUR_DECIMALS.fullmatch(text):
+        return match[1] + (match[2] if match[2] != "0" else "") + match[3]
+    if (match := SMALL.fullmatch(text)) and 0 <= -int(match[3]) < len(POWERS):
+        return match[1] + match[2] + POWERS[-int(match[3])]
+    return f"={text}"
 
 
 def printed_names(source: str) -> list[str]:
-    """Return what a cell's code prints, as it is called there; nothing where that says nothing.
+    r"""Return what a cell's code prints, as it is called there; nothing where that says nothing.
 
     Examples:
-        >>> printed_names("print('keys:', keys.shape)\\nprint(f'{x:.4f}')\\nprint(W_key)")
+        >>> printed_names("print('keys:', keys.shape)\nprint(f'{x:.4f}')\nprint(W_key)")
         ['keys.shape', 'W_key']
 
     """
