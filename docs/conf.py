@@ -21,6 +21,7 @@ extensions = [
     "sphinx_design",
     "sphinxcontrib.bibtex",
     "export",
+    "explorer",
     "figures",
     "reference",
     "website",
