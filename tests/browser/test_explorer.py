@@ -50,17 +50,17 @@ PRINTED = [
 ]
 
 
-@pytest.mark.parametrize(("name", "number", "tables", "lines"), PRINTED)
+@pytest.mark.parametrize(("chapter", "number", "tables", "lines"), PRINTED)
 def test_it_starts_with_the_numbers_that_its_page_prints(
     reader: Reader,
     website: Website,
-    name: str,
+    chapter: str,
     number: int,
     tables: tuple[str, ...],
     lines: tuple[str, ...],
 ) -> None:
     """Whole tables, or the row of the word that asks."""
-    with reader.visit(website.page(f"self-attention/{name}")) as visit:
+    with reader.visit(website.page(f"self-attention/{chapter}")) as visit:
         explorer = Explorer(visit, "mouse", number).unfold()
         printed = " ".join(visit.page.locator(".cell_output pre").all_inner_texts())
         for table in tables:
@@ -299,13 +299,13 @@ def test_every_task_is_walked(reader: Reader, website: Website) -> None:
     assert len(names) >= 8
 
 
-@pytest.mark.parametrize("name", WALKS)
+@pytest.mark.parametrize("task", WALKS)
 @by_each_hand
 def test_a_task_accepts_its_answer_and_no_other(
-    reader: Reader, website: Website, hand: Hand, width: int, name: str
+    reader: Reader, website: Website, hand: Hand, width: int, task: str
 ) -> None:
-    answer, wrong = WALKS[name]
-    place = list(WALKS).index(name)
+    answer, wrong = WALKS[task]
+    place = list(WALKS).index(task)
     with opened(reader, website.page(PAGE), hand, width) as explorer:
         for _ in range(place):
             explorer.press("Next task")
@@ -331,15 +331,15 @@ ONLY = {
 }
 
 
-@pytest.mark.parametrize("name", ONLY)
+@pytest.mark.parametrize("task", ONLY)
 def test_a_task_says_when_more_was_changed_than_it_asks(
-    reader: Reader, website: Website, name: str
+    reader: Reader, website: Website, task: str
 ) -> None:
     with opened(reader, website.page(PAGE)) as explorer:
         explorer.press("The next seed")
-        for _ in range(list(WALKS).index(name)):
+        for _ in range(list(WALKS).index(task)):
             explorer.press("Next task")
-        ONLY[name](explorer)
+        ONLY[task](explorer)
         assert explorer.text("message").startswith("Nearly")
         assert not explorer.text("learned")
 
@@ -464,14 +464,14 @@ def test_no_state_has_a_fault(
         judge(explorer.visit, faults)
 
 
-@pytest.mark.parametrize("name", ["step-by-step", "compact-class", "causal", "multi-head"])
+@pytest.mark.parametrize("chapter", ["step-by-step", "compact-class", "causal", "multi-head"])
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("width", [390, 1440])
 def test_no_fold_has_a_fault(
-    reader: Reader, website: Website, judge: Judge, width: int, theme: str, name: str
+    reader: Reader, website: Website, judge: Judge, width: int, theme: str, chapter: str
 ) -> None:
     hand: Hand = "touch" if width < 1000 else "mouse"
-    with reader.visit(website.page(f"self-attention/{name}"), width, theme) as visit:
+    with reader.visit(website.page(f"self-attention/{chapter}"), width, theme) as visit:
         for number in range(1, visit.page.locator("attention-explorer").count() + 1):
             Explorer(visit, hand, number).unfold()
         faults = visit.axe(colours=True)
@@ -513,7 +513,7 @@ def test_each_number_has_a_name_and_says_how_it_was_made(reader: Reader, website
         grids = explorer.root.get_by_role("grid")
         names = grids.evaluate_all("(all) => all.map((grid) => grid.ariaLabel)")
         assert len(set(names)) == len(names) == 11
-        assert explorer.root.get_by_role("rowheader", name="journey").count() == 7
+        assert explorer.root.get_by_role("rowheader", name="journey").count() == 8
         assert explorer.root.get_by_role("radio", name="journey").is_checked()
 
 
