@@ -519,7 +519,7 @@ def test_each_number_has_a_name_and_says_how_it_was_made(reader: Reader, website
 
 def test_what_may_differ_elsewhere_says_so(reader: Reader, website: Website) -> None:
     uncertain = """() => { const {compute, isCertain, USUAL} = selfattn;
-      const {inputs} = JSON.parse(document.querySelector("attention-explorer").dataset.book);
+      const {inputs} = JSON.parse(document.querySelector("attention-explorer").dataset.given);
       for (let seed = 0; seed < 3000; seed++) {
         const now = compute({...USUAL, seed: String(seed)}, inputs);
         for (let i = 0; i < 6; i++) for (let j = 0; j < 6; j++)
@@ -555,12 +555,12 @@ def test_it_is_small_and_only_where_it_is_used(site: Path) -> None:
     pages = {path: path.read_text("utf-8") for path in site.rglob("*.html")}
     used = {path for path, text in pages.items() if "<attention-explorer" in text}
     files = {
-        path: set(re.findall(r'(?:src|href)="[^"]*(_static/explorer/[^"?]*)', text))
+        path: set(re.findall(r'(?:src|href)="[^"]*(_static/(?:arithmetic|state|tasks|explorer)\.[^"?]*)', text))
         for path, text in pages.items()
     }
     assert len(used) == 5
     for path in used:
         size = sum(len(gzip.compress((site / file).read_bytes())) for file in files[path])
         assert 5_000 < size <= MOST, f"{path.name} has {size} bytes of {sorted(files[path])}"
-    unused = {path.name for path in pages.keys() - used if "explorer/explorer." in pages[path]}
+    unused = {path.name for path in pages.keys() - used if "/explorer.js" in pages[path]}
     assert not unused

@@ -1,4 +1,4 @@
-"""The explorer: the computation in the reader's browser, with numbers that answer."""
+"""The explorer: pictures that answer, and the proof that their numbers are torch's."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from sphinx.application import Sphinx
     from sphinx.util.typing import ExtensionMetadata
 
-PARTS = ("directive",)
+PARTS = ("element", "build_step", "shares", "directive")
 
 
 def setup(app: Sphinx) -> ExtensionMetadata:

@@ -54,9 +54,12 @@
     /** The weight of `torch.nn.Linear(d_in, d_out, bias=False)`, transposed, to multiply by. */
     const linear = (d_in, d_out) => {
       const bound = float(Math.sqrt(3) * (Math.sqrt(2 / (1 + Math.sqrt(5) ** 2)) / Math.sqrt(d_in)));
-      const drawn = rand(d_out, d_in).data.map((x) => x * float(2 * bound) - bound);
-      const places = count(d_in * d_out).map((n) => (n % d_out) * d_in + Math.floor(n / d_out));
-      return matrix(d_in, d_out, places.map((place) => drawn[place]));
+      const drawn = rand(d_out, d_in).data;
+      return fill(d_in, d_out, (i, j) => {
+        const exact = drawn[j * d_in + i] * (2 * bound);
+        const [fused, unfused] = [float(exact - bound), float(float(exact) - bound)];
+        return [fused, [Math.min(fused, unfused), Math.max(fused, unfused)]];
+      });
     };
     return { rand, linear };
   };
@@ -97,8 +100,12 @@
     const made = count(rows * columns).map((n) => entry(Math.floor(n / columns), n % columns, n));
     return { ...matrix(rows, columns, made.map(([x]) => x)), ranges: made.map(([, range]) => range) };
   };
-  const given = ({ rows, columns, data }) =>
-    fill(rows, columns, (i, j, n) => [data[n], [data[n], data[n]]]);
+  /** A matrix as it is given: exact, but for the entries that a machine may have drawn otherwise. */
+  const given = ({ rows, columns, data, ranges }) =>
+    fill(rows, columns, (i, j, n) => {
+      const isDrawn = ranges && ranges[n][0] <= data[n] && data[n] <= ranges[n][1];
+      return [data[n], isDrawn ? ranges[n] : [data[n], data[n]]];
+    });
   const each = (from, change) =>
     fill(from.rows, from.columns, (i, j, n) => change(from.data[n], from.ranges[n], i, j));
 

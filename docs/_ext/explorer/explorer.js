@@ -60,9 +60,9 @@
     changes: {},
 
     open(first) {
-      this.book = JSON.parse(first.dataset.book);
-      const { changes, fault } = selfattn.read(first.dataset.start);
-      if (fault) throw new Error(`data-start: ${fault}`);
+      this.book = first.given;
+      const { changes, fault } = selfattn.read(first.given.start);
+      if (fault) throw new Error(`:start: of ${first.id}: ${fault}`);
       this.start = { ...selfattn.USUAL, ...changes };
       this.first = selfattn.compute(this.start, this.book.inputs);
       this.follow();
@@ -120,7 +120,8 @@
 
   class AttentionExplorer extends HTMLElement {
     connectedCallback() {
-      this.shown = this.dataset.show.split(" ");
+      this.given = JSON.parse(this.dataset.given);
+      this.shown = this.given.show;
       this.cells = new Map();
       this.body = make("div", { class: "explorer" });
       page.explorers.push(this);
@@ -144,7 +145,7 @@
     build(into) {
       if (this.body.isConnected) return;
       this.body.append(
-        ...("tasks" in this.dataset ? [this.task()] : []),
+        ...(this.given.tasks ? [this.task()] : []),
         this.sentence(),
         this.settings(),
         make("div", { class: "explorer-steps" }, ...STEPS.flatMap(([title, names]) => this.step(title, names))),
