@@ -15,6 +15,7 @@ nox.options.reuse_existing_virtualenvs = True
 
 PYPROJECT = nox.project.load_toml("pyproject.toml")
 LIGHTHOUSE = "lighthouse@13.5.0"
+HTML_CHECKER = "vnu-jar@26.9.27"
 CHECKER = Path("sphinx-drift")
 SPHINX = ("python", "-m", "sphinx_drift.run", "-n", "-W", "-j", "auto", "-b", "html")
 RECIPE = [
@@ -161,10 +162,11 @@ def pdf(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def browser(session: nox.Session) -> None:
-    """Use every page of the built book in Chromium, as readers do (after --: for pytest)."""
+    """Use every page of the built book in Chromium and Firefox (after --: for pytest)."""
     look(session, "browser")
+    home = npm_install(session, HTML_CHECKER)
     # The live server, which one test uses, needs the standard library alone: nothing is installed.
-    here = {"PYTHONPATH": str(CHECKER.resolve())}
+    here = {"PYTHONPATH": str(CHECKER.resolve()), "VNU_HOME": home}
     session.run("pytest", "-n", "2", "tests/browser", *session.posargs, env=here)
 
 
@@ -172,11 +174,17 @@ def browser(session: nox.Session) -> None:
 def lighthouse(session: nox.Session) -> None:
     """Ask Lighthouse about every page of the built book; answers in docs/_build/lighthouse."""
     look(session, "lighthouse")
-    home = Path(session.virtualenv.location, "lighthouse").resolve()
-    session.run_install("npm", "install", "--no-audit", "--no-fund", "--prefix", home, LIGHTHOUSE)
+    home = npm_install(session, LIGHTHOUSE)
     out = "docs/_build/lighthouse"
     command = ("python", "tests/browser/lighthouse.py", "docs/_build/html", out)
-    session.run(*command, *session.posargs, env={"LIGHTHOUSE_HOME": str(home)})
+    session.run(*command, *session.posargs, env={"LIGHTHOUSE_HOME": home})
+
+
+def npm_install(session: nox.Session, package: str) -> str:
+    """Install a package of npm's beside the session's environment, and return its folder."""
+    home = Path(session.virtualenv.location, package.partition("@")[0]).resolve()
+    session.run_install("npm", "install", "--no-audit", "--no-fund", "--prefix", home, package)
+    return str(home)
 
 
 def look(session: nox.Session, group: str) -> None:

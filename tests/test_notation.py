@@ -14,7 +14,7 @@ import pytest
 from the_book import DOCS, PAGES, ROOT
 
 from reference.mathml import to_mathml
-from reference.symbols import WORDS, Symbol, groups, symbols
+from reference.symbols import WORDS, Symbol, groups, spoken, symbols
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -185,3 +185,31 @@ class TestSpelling:
 
     def test_nothing_to_read_is_a_failure(self, tmp_path: Path) -> None:
         assert self.check(tmp_path / "page.md", "").returncode == 2
+
+
+@pytest.mark.parametrize(
+    ("formula", "words"),
+    [
+        ("T = 6", "T = 6"),
+        (r"\sqrt{d_k}", "the square root of d k"),
+        (r"\mathbf{q}^{(i)}", "q i"),
+        (r"\mathbf{K}^\top", "K transposed"),
+        (r"\omega_{ij}", "omega i j"),
+        (r"d_\mathrm{in}", "d in"),
+        (r"\varphi", "phi"),
+        (r"\cdot", "dot"),
+    ],
+)
+def test_a_formula_is_read_aloud(formula: str, words: str) -> None:
+    assert spoken(formula) == words
+
+
+def test_a_link_names_its_symbol_and_says_what_it_means() -> None:
+    """A screen reader hears the title alone: a formula is no text to name a link by."""
+    by_id = {symbol.id: symbol for symbol in symbols()}
+    assert by_id["T"].explanation("T = 6") == "T = 6: the number of tokens"
+    assert by_id["d-q"].explanation("d_q") == "d q: the number of entries in a query"
+    for symbol in symbols():
+        words = symbol.explanation(symbol.latex)
+        assert words.startswith(f"{spoken(symbol.latex)}: ")
+        assert not set(words) & set("$\\{}`"), words

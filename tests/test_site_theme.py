@@ -57,21 +57,18 @@ def test_page_loads_a_style_sheet_where_it_needs_one(name: str, body: str, *, wa
 
 
 @pytest.mark.parametrize(
-    ("name", "searching", "wanted"),
+    ("name", "wanted"),
     [
-        ("book.js", False, True),
-        ("explorer.js", False, True),
-        ("", False, False),
-        ("scripts/sphinx-book-theme.js", False, False),
-        ("doctools.js", False, False),
-        ("doctools.js", True, True),
-        ("finding.js", True, True),
+        ("book.js", True),
+        ("explorer.js", True),
+        ("", False),
+        ("scripts/sphinx-book-theme.js", False),
+        ("doctools.js", False),
+        ("searchtools.js", False),
     ],
 )
-def test_page_loads_a_script_where_it_needs_one(
-    name: str, *, searching: bool, wanted: bool
-) -> None:
-    assert theme.wanted_script(name, "", searching=searching) is wanted
+def test_page_loads_a_script_where_it_needs_one(name: str, *, wanted: bool) -> None:
+    assert theme.wanted_script(name, "") is wanted
 
 
 @pytest.mark.parametrize(
