@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import re
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 from touching import Explorer
@@ -19,20 +19,40 @@ if TYPE_CHECKING:
     from using import Hand
 
 PAGE = "self-attention/explorer"
-HANDS: list[tuple[Hand, int]] = [("mouse", 1440), ("touch", 390), ("keyboard", 1440)]
-by_each_hand = pytest.mark.parametrize(("hand", "width"), HANDS)
 MOST = 20_000  # bytes of all scripts and styles that a page has for its explorers
+LOADED = r'(?:src|href)="[^"]*(_static/(?:arithmetic|state|tasks|explorer)\.[^"?]*)'
 READABLE = ("sideways", "contrast")
 EVENTS = """() => { globalThis.quantities = [];
   document.addEventListener("quantity", ({detail}) => quantities.push(detail.of)); }"""
 
 
+class Way(NamedTuple):
+    """A browser, what is held in the hand, and how wide the window is."""
+
+    reader: Reader
+    hand: Hand = "mouse"
+    width: int = 1440
+
+
+WAYS = [
+    ("reader", "mouse", 1440),
+    ("reader", "touch", 390),
+    ("reader", "keyboard", 1440),
+    ("firefox_reader", "mouse", 390),
+    ("firefox_reader", "keyboard", 1440),
+]
+
+
+@pytest.fixture(params=WAYS, ids=lambda way: "-".join(map(str, way)))
+def way(request: pytest.FixtureRequest) -> Way:
+    browser, hand, width = request.param
+    return Way(request.getfixturevalue(browser), hand, width)
+
+
 @contextmanager
-def opened(
-    reader: Reader, address: str, hand: Hand = "mouse", width: int = 1440, theme: str = "light"
-) -> Iterator[Explorer]:
-    with reader.visit(address, width, theme) as visit:
-        explorer = Explorer(visit, hand)
+def opened(way: Way, address: str, theme: str = "light") -> Iterator[Explorer]:
+    with way.reader.visit(address, way.width, theme) as visit:
+        explorer = Explorer(visit, way.hand)
         explorer.root.locator(".explorer").wait_for()
         yield explorer
         assert not visit.heard
@@ -92,11 +112,8 @@ def test_the_mask_and_the_second_head_are_those_of_the_book(
         assert ", ".join(explorer.rows("attn_weights")[5]) in printed
 
 
-@by_each_hand
-def test_a_number_says_how_it_was_made(
-    reader: Reader, website: Website, hand: Hand, width: int
-) -> None:
-    with opened(reader, website.page(PAGE), hand, width) as explorer:
+def test_a_number_says_how_it_was_made(way: Way, website: Website) -> None:
+    with opened(way, website.page(PAGE)) as explorer:
         explorer.page.evaluate(EVENTS)
         explorer.touch("attn_scores", 2, 2)
         made = "0.4306·0.4433 + 1.4551·1.1419 = 1.8524"
@@ -116,7 +133,7 @@ def test_a_number_says_how_it_was_made(
 
 
 def test_a_pointer_that_rests_is_enough(reader: Reader, website: Website) -> None:
-    with opened(reader, website.page(PAGE)) as explorer:
+    with opened(Way(reader), website.page(PAGE)) as explorer:
         explorer.page.evaluate(EVENTS)
         explorer.cell("queries", 2, 1).hover()
         assert explorer.text("trace").endswith("= 0.4306")
@@ -129,11 +146,8 @@ def test_a_pointer_that_rests_is_enough(reader: Reader, website: Website) -> Non
 # What it changes -------------------------------------------------------------------------
 
 
-@by_each_hand
-def test_the_word_that_asks_is_chosen(
-    reader: Reader, website: Website, hand: Hand, width: int
-) -> None:
-    with opened(reader, website.page(PAGE), hand, width) as explorer:
+def test_the_word_that_asks_is_chosen(way: Way, website: Website) -> None:
+    with opened(way, website.page(PAGE)) as explorer:
         assert explorer.text("strip").startswith("journey: 15% 23% 22% 13% 9% 18%")
         explorer.pick("word", "4")
         assert explorer.text("strip").startswith("with: 16% 20% 20% 15% 12% 18%")
@@ -142,11 +156,8 @@ def test_the_word_that_asks_is_chosen(
         assert live == "“with” gives most to “journey”, 20%."
 
 
-@by_each_hand
-def test_the_seed_is_typed_and_stepped(
-    reader: Reader, website: Website, hand: Hand, width: int
-) -> None:
-    with opened(reader, website.page(PAGE), hand, width) as explorer:
+def test_the_seed_is_typed_and_stepped(way: Way, website: Website) -> None:
+    with opened(way, website.page(PAGE)) as explorer:
         first = explorer.rows("W_query")
         explorer.press("The next seed")
         assert explorer.rows("W_query") != first
@@ -155,7 +166,7 @@ def test_the_seed_is_typed_and_stepped(
         seed = explorer.root.get_by_role("textbox", name="Seed")
         seed.fill("0")
         seed.press("Enter")
-        # torch.manual_seed(0); torch.rand(3, 2)
+        # What torch.rand(3, 2) gives after torch.manual_seed(0):
         drawn = [["0.4963", "0.7682"], ["0.0885", "0.1320"], ["0.3074", "0.6341"]]
         assert explorer.rows("W_query") == drawn
         for wrong in ("-1", "softmax", "4294967296", ""):
@@ -166,11 +177,8 @@ def test_the_seed_is_typed_and_stepped(
         assert seed.input_value() == "0"
 
 
-@by_each_hand
-def test_an_entry_is_typed_and_stepped(
-    reader: Reader, website: Website, hand: Hand, width: int
-) -> None:
-    with opened(reader, website.page(PAGE), hand, width) as explorer:
+def test_an_entry_is_typed_and_stepped(way: Way, website: Website) -> None:
+    with opened(way, website.page(PAGE)) as explorer:
         before = explorer.rows("context_vecs")
         explorer.type("q11", "-1,5")
         assert explorer.rows("W_query")[0][0] == "-1.5000"
@@ -178,17 +186,17 @@ def test_an_entry_is_typed_and_stepped(
         assert explorer.address() == "#try-1?q11=-1.5"
         for wrong in ("softmax", "1e5", "0.123456", "1000"):
             explorer.type("q11", wrong)
-            if hand != "keyboard":  # Escape has led back to the number
+            if way.hand != "keyboard":  # Escape has led back to the number
                 assert f"not “{wrong}”" in explorer.text("message")
             assert explorer.rows("W_query")[0][0] == "-1.5000"
         explorer.touch("inputs", 1, 1)
-        if hand == "keyboard":
+        if way.hand == "keyboard":
             explorer.page.keyboard.press("Enter")
             explorer.page.keyboard.press("ArrowUp")
         else:
             explorer.press("Embeddings, “Your”, column 1, more")
         assert explorer.rows("inputs")[0][0] == "0.5300"
-        if hand == "keyboard":
+        if way.hand == "keyboard":
             explorer.page.keyboard.press("ArrowDown")
         else:
             explorer.press("Embeddings, “Your”, column 1, less")
@@ -196,17 +204,16 @@ def test_an_entry_is_typed_and_stepped(
         assert explorer.address() == "#try-1?q11=-1.5"  # the book's embedding is no change
 
 
-@by_each_hand
-def test_an_entry_is_dragged(reader: Reader, website: Website, hand: Hand, width: int) -> None:
-    with opened(reader, website.page(PAGE), hand, width) as explorer:
+def test_an_entry_is_dragged(way: Way, website: Website) -> None:
+    with opened(way, website.page(PAGE)) as explorer:
         explorer.touch("W_value", 1, 1)
         slider = explorer.root.get_by_role("slider")
         box = slider.bounding_box()
         assert box
         middle, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
-        if hand == "touch":
+        if way.hand == "touch":
             explorer.page.touchscreen.tap(middle + box["width"] / 4, y)
-        elif hand == "mouse":
+        elif way.hand == "mouse":
             explorer.page.mouse.move(middle, y)
             explorer.page.mouse.down()
             explorer.page.mouse.move(middle + box["width"] / 4, y, steps=5)
@@ -219,11 +226,8 @@ def test_an_entry_is_dragged(reader: Reader, website: Website, hand: Hand, width
         assert explorer.address().startswith("#try-1?v11=")
 
 
-@by_each_hand
-def test_divisor_mask_and_axis_are_picked(
-    reader: Reader, website: Website, hand: Hand, width: int
-) -> None:
-    with opened(reader, website.page(PAGE), hand, width) as explorer:
+def test_divisor_mask_and_axis_are_picked(way: Way, website: Website) -> None:
+    with opened(way, website.page(PAGE)) as explorer:
         scores = explorer.rows("attn_scores")
         explorer.pick("divisor", "1")
         assert explorer.rows("masked") == scores
@@ -293,20 +297,17 @@ WALKS = {
 
 
 def test_every_task_is_walked(reader: Reader, website: Website) -> None:
-    with opened(reader, website.page(PAGE)) as explorer:
+    with opened(Way(reader), website.page(PAGE)) as explorer:
         names = explorer.page.evaluate("selfattn.tasks.map((task) => task.name)")
     assert names == list(WALKS)
     assert len(names) >= 8
 
 
 @pytest.mark.parametrize("task", WALKS)
-@by_each_hand
-def test_a_task_accepts_its_answer_and_no_other(
-    reader: Reader, website: Website, hand: Hand, width: int, task: str
-) -> None:
+def test_a_task_accepts_its_answer_and_no_other(way: Way, website: Website, task: str) -> None:
     answer, wrong = WALKS[task]
     place = list(WALKS).index(task)
-    with opened(reader, website.page(PAGE), hand, width) as explorer:
+    with opened(way, website.page(PAGE)) as explorer:
         for _ in range(place):
             explorer.press("Next task")
         assert explorer.text("count") == f"Task {place + 1} of {len(WALKS)} · 0 solved"
@@ -335,7 +336,7 @@ ONLY = {
 def test_a_task_says_when_more_was_changed_than_it_asks(
     reader: Reader, website: Website, task: str
 ) -> None:
-    with opened(reader, website.page(PAGE)) as explorer:
+    with opened(Way(reader), website.page(PAGE)) as explorer:
         explorer.press("The next seed")
         for _ in range(list(WALKS).index(task)):
             explorer.press("Next task")
@@ -346,7 +347,7 @@ def test_a_task_says_when_more_was_changed_than_it_asks(
 
 def test_the_hint_of_a_task_is_that_of_the_task(reader: Reader, website: Website) -> None:
     hints = set()
-    with opened(reader, website.page(PAGE)) as explorer:
+    with opened(Way(reader), website.page(PAGE)) as explorer:
         for _ in WALKS:
             explorer.root.locator(".explorer-task summary").click()
             hints.add(explorer.root.locator(".explorer-task details p").inner_text())
@@ -362,7 +363,7 @@ STATE = "#try-1?seed=7&word=4&divisor=1&mask=12.36&axis=column&x11=-0.25&q32=2"
 
 def test_a_link_leads_to_what_was_seen(reader: Reader, website: Website) -> None:
     address = website.page(PAGE)
-    with opened(reader, f"{address}{STATE}") as explorer:
+    with opened(Way(reader), f"{address}{STATE}") as explorer:
         seen = explorer.root.locator(".explorer-steps").inner_text()
         assert explorer.rows("inputs")[0][0] == "-0.2500"
         assert explorer.rows("masked")[2][5] == "-inf"
@@ -415,7 +416,7 @@ HOSTILE = [
 
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
 def test_a_broken_link_says_so_and_falls_back(reader: Reader, website: Website, text: str) -> None:
-    with opened(reader, f"{website.page(PAGE)}#try-1?{text}") as explorer:
+    with opened(Way(reader), f"{website.page(PAGE)}#try-1?{text}") as explorer:
         assert explorer.text("message").startswith("This link can’t be read: ")
         assert len(explorer.text("message")) < 250
         assert explorer.rows("attn_scores")[1][1] == "1.8524"
@@ -425,7 +426,7 @@ def test_a_broken_link_says_so_and_falls_back(reader: Reader, website: Website, 
 
 
 def test_links_to_other_places_are_left_alone(reader: Reader, website: Website) -> None:
-    with opened(reader, f"{website.page(PAGE)}#are-these-numbers-true") as explorer:
+    with opened(Way(reader), f"{website.page(PAGE)}#are-these-numbers-true") as explorer:
         assert not explorer.text("message")
         assert explorer.address() == "#are-these-numbers-true"
 
@@ -433,9 +434,8 @@ def test_links_to_other_places_are_left_alone(reader: Reader, website: Website) 
 # Where it is used ------------------------------------------------------------------------
 
 
-@by_each_hand
-def test_it_works_from_a_folder(reader: Reader, site: Path, hand: Hand, width: int) -> None:
-    with opened(reader, (site / f"{PAGE}.html").as_uri(), hand, width) as explorer:
+def test_it_works_from_a_folder(way: Way, site: Path) -> None:
+    with opened(way, (site / f"{PAGE}.html").as_uri()) as explorer:
         explorer.type("v11", "1")
         assert explorer.text("learned").startswith("✓ The values and the context vectors follow")
         assert explorer.address() == "#try-1?v11=1"
@@ -453,12 +453,14 @@ def test_no_state_has_a_fault(
     reader: Reader, website: Website, judge: Judge, width: int, theme: str, state: str
 ) -> None:
     hand: Hand = "touch" if width < 1000 else "mouse"
-    with opened(reader, f"{website.page(PAGE)}{state}", hand, width, theme) as explorer:
+    with opened(Way(reader, hand, width), f"{website.page(PAGE)}{state}", theme) as explorer:
         faults = explorer.visit.axe(colours=True)
         explorer.touch("masked", 2, 3)
+        explorer.scroll_past()
         faults += explorer.visit.axe(colours=True)
-        explorer.touch("W_key", 2, 2)
         explorer.root.locator(".explorer-task summary").click()
+        explorer.touch("W_key", 2, 2)
+        explorer.scroll_past()
         faults += explorer.visit.axe(colours=True)
         faults += [fault for name in READABLE for fault in explorer.visit.probe(name)]
         judge(explorer.visit, faults)
@@ -480,7 +482,7 @@ def test_no_fold_has_a_fault(
 
 
 def test_a_finger_meets_what_it_aims_at(reader: Reader, website: Website) -> None:
-    with opened(reader, website.page(PAGE), "touch", 390) as explorer:
+    with opened(Way(reader, "touch", 390), website.page(PAGE)) as explorer:
         explorer.touch("W_query", 1, 1)
         small = explorer.root.locator(
             "td[tabindex], button:visible, label, input:visible:not(label *), summary"
@@ -493,18 +495,18 @@ def test_a_finger_meets_what_it_aims_at(reader: Reader, website: Website) -> Non
 
 @pytest.mark.parametrize("width", [390, 1440])
 def test_the_focus_is_never_covered(reader: Reader, website: Website, width: int) -> None:
-    with opened(reader, website.page(PAGE), "keyboard", width) as explorer:
+    with opened(Way(reader, "keyboard", width), website.page(PAGE)) as explorer:
         for row in range(1, 7):
             cell = explorer.touch("attn_weights", row, 3)
             explorer.page.wait_for_timeout(50)
             assert cell.evaluate(
-                """(it) => { const box = it.getBoundingClientRect();
-                return it.contains(document.elementFromPoint(box.left + 5, box.top + box.height / 2)); }"""
+                """(it) => { const {left, top, height} = it.getBoundingClientRect();
+                return it.contains(document.elementFromPoint(left + 5, top + height / 2)); }"""
             )
 
 
 def test_each_number_has_a_name_and_says_how_it_was_made(reader: Reader, website: Website) -> None:
-    with opened(reader, website.page(PAGE), "keyboard") as explorer:
+    with opened(Way(reader, "keyboard"), website.page(PAGE)) as explorer:
         cell = explorer.touch("attn_scores", 2, 2)
         described = cell.get_attribute("aria-describedby")
         text = explorer.page.locator(f"#{described}").text_content()
@@ -525,7 +527,7 @@ def test_what_may_differ_elsewhere_says_so(reader: Reader, website: Website) -> 
         for (let i = 0; i < 6; i++) for (let j = 0; j < 6; j++)
           if (!isCertain("attn_scores", i, j, now)) return [seed, i, j];
       } }"""
-    with opened(reader, website.page(PAGE)) as explorer:
+    with opened(Way(reader), website.page(PAGE)) as explorer:
         assert not explorer.root.get_by_text("not verified").count()
         seed, row, column = explorer.page.evaluate(uncertain)
         explorer.page.evaluate("(hash) => { location.hash = hash; }", f"try-1?seed={seed}")
@@ -539,7 +541,7 @@ def test_what_may_differ_elsewhere_says_so(reader: Reader, website: Website) -> 
 
 def test_other_colours_and_less_motion(reader: Reader, website: Website) -> None:
     style = "(it, name) => getComputedStyle(it)[name]"
-    with opened(reader, website.page(PAGE)) as explorer:
+    with opened(Way(reader), website.page(PAGE)) as explorer:
         explorer.page.emulate_media(forced_colors="active", reduced_motion="reduce")
         cell = explorer.touch("attn_scores", 2, 2)
         assert cell.evaluate(style, "outlineStyle") == "solid"
@@ -555,7 +557,11 @@ def test_it_is_small_and_only_where_it_is_used(site: Path) -> None:
     pages = {path: path.read_text("utf-8") for path in site.rglob("*.html")}
     used = {path for path, text in pages.items() if "<attention-explorer" in text}
     files = {
-        path: set(re.findall(r'(?:src|href)="[^"]*(_static/(?:arithmetic|state|tasks|explorer)\.[^"?]*)', text))
+        path: set(
+            re.findall(
+                r'(?:src|href)="[^"]*(_static/(?:arithmetic|state|tasks|explorer)\.[^"?]*)', text
+            )
+        )
         for path, text in pages.items()
     }
     assert len(used) == 5

@@ -5,17 +5,17 @@ from __future__ import annotations
 import functools
 import importlib
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from docutils import nodes
 from docutils.parsers.rst import directives
 from sphinx.util.docutils import SphinxDirective
 
 from explorer.element import HERE, begin, custom_element, end
 
 if TYPE_CHECKING:
+    from docutils import nodes
     from sphinx.application import Sphinx
-    from sphinx.util.typing import ExtensionMetadata
+    from sphinx.util.typing import ExtensionMetadata, OptionSpec
     from sphinx.writers.html5 import HTML5Translator
 
 EXAMPLES = HERE.parents[2] / "selfattn" / "examples.py"
@@ -38,7 +38,7 @@ class Explorer(SphinxDirective):
     """
 
     has_content = True
-    option_spec = {
+    option_spec: ClassVar[OptionSpec] = {
         "fold": directives.unchanged_required,
         "show": directives.unchanged_required,
         "start": directives.unchanged_required,

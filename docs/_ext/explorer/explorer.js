@@ -36,8 +36,6 @@
     { name: "drawn", legend: "Draw with", of: "W_query", options: { rand: "torch.rand", linear: "nn.Linear" } },
     { name: "head", legend: "Head", of: "", options: { 1: "1", 2: "2" } },
   ];
-  const INVITATION =
-    "Touch a number to see how it was made. Those on a tinted ground can be changed.";
   const UNCERTAIN = "not verified";
 
   const minus = (text) => text.replaceAll("-", "−");
@@ -262,7 +260,7 @@
 
     bar() {
       this.strip = make("p", { class: "explorer-strip", "aria-hidden": "true" });
-      this.trace = make("p", { class: "explorer-trace", id: `${this.id}-trace` }, INVITATION);
+      this.trace = make("p", { class: "explorer-trace", id: `${this.id}-trace` });
       this.message = make("p", { class: "explorer-message", role: "status" });
       this.live = make("p", { class: "explorer-live", role: "status" });
       this.field = make("input", { type: "text", inputmode: "decimal", autocomplete: "off", maxlength: 9, size: 7 });
@@ -451,7 +449,7 @@
       for (const lit of this.body.querySelectorAll(".explorer-lit, .explorer-on"))
         lit.classList.remove("explorer-lit", "explorer-on");
       if (!cell) {
-        this.trace.textContent = INVITATION;
+        this.trace.textContent = this.invitation();
         return;
       }
       cell.classList.add("explorer-on");
@@ -461,6 +459,13 @@
         this.cells.get(`${term.step} ${term.i} ${term.j}`)?.classList.add("explorer-lit");
       this.trace.innerHTML = `${this.signOf(cell)} = <span></span>`;
       this.trace.lastChild.textContent = this.origin(made, cell);
+    }
+
+    invitation() {
+      const isOpen = this.shown.some((name) => selfattn.entry(name, 0, 0));
+      return ["Touch a number to see how it was made.",
+        isOpen ? "Those on a tinted ground can be changed." : "",
+        this.shown.includes("masked") ? "Scaled scores can be hidden." : ""].join(" ");
     }
 
     origin(made, { step, i, j }) {
