@@ -107,7 +107,8 @@ CLAIMS = {
       String(now(`seed=${seed}`).attn_weights.data)
         === String(now(`seed=${seed}&v11=9&v22=-9`).attn_weights.data))""",
     "queries of zero give sixths": f"""seeds.every((seed) =>
-      now(`seed=${{seed}}&{ZERO_QUERIES}`).attn_weights.data.every((x) => Math.abs(x - 1/6) < 1e-6))""",
+      now(`seed=${{seed}}&{ZERO_QUERIES}`).attn_weights.data
+        .every((share) => Math.abs(share - 1/6) < 1e-6))""",
     "without the scale the largest share grows": """seeds.every((seed) => {
       const most = (text) => Math.max(...row(now(`seed=${seed}${text}`).attn_weights, 1));
       return most("&divisor=d_k") < most("") && most("") < most("&divisor=1"); })""",

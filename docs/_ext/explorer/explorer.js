@@ -9,17 +9,66 @@
 
   // Each tensor: its symbol, its name, its colour, and the name by which the page's numbers know it.
   const TENSORS = {
-    inputs: { sign: "<b>X</b>", letter: "<b>x</b>", name: "Embeddings", role: "input", words: "rows" },
+    inputs: {
+      sign: "<b>X</b>",
+      letter: "<b>x</b>",
+      name: "Embeddings",
+      role: "input",
+      words: "rows",
+    },
     W_query: { sign: "<b>W</b><sub>q</sub>", name: "Query matrix", role: "query" },
     W_key: { sign: "<b>W</b><sub>k</sub>", name: "Key matrix", role: "key" },
     W_value: { sign: "<b>W</b><sub>v</sub>", name: "Value matrix", role: "value" },
-    queries: { sign: "<b>Q</b> = <b>XW</b><sub>q</sub>", letter: "<b>q</b>", name: "Queries", role: "query", words: "rows" },
-    keys: { sign: "<b>K</b> = <b>XW</b><sub>k</sub>", letter: "<b>k</b>", name: "Keys", role: "key", words: "rows" },
-    values: { sign: "<b>V</b> = <b>XW</b><sub>v</sub>", letter: "<b>v</b>", name: "Values", role: "value", words: "rows" },
-    attn_scores: { sign: "Ω = <b>QK</b><sup>⊤</sup>", letter: "<i>ω</i>", name: "Attention scores", role: "input", words: "both" },
-    masked: { sign: "", letter: "<i>s</i>", name: "Scaled scores", role: "input", words: "both", known: "scaled_scores" },
-    attn_weights: { sign: "<b>A</b>", letter: "<i>α</i>", name: "Attention weights", role: "weight", words: "both" },
-    context_vecs: { sign: "<b>Z</b> = <b>AV</b>", letter: "<b>z</b>", name: "Context vectors", role: "value", words: "rows" },
+    queries: {
+      sign: "<b>Q</b> = <b>XW</b><sub>q</sub>",
+      letter: "<b>q</b>",
+      name: "Queries",
+      role: "query",
+      words: "rows",
+    },
+    keys: {
+      sign: "<b>K</b> = <b>XW</b><sub>k</sub>",
+      letter: "<b>k</b>",
+      name: "Keys",
+      role: "key",
+      words: "rows",
+    },
+    values: {
+      sign: "<b>V</b> = <b>XW</b><sub>v</sub>",
+      letter: "<b>v</b>",
+      name: "Values",
+      role: "value",
+      words: "rows",
+    },
+    attn_scores: {
+      sign: "Ω = <b>QK</b><sup>⊤</sup>",
+      letter: "<i>ω</i>",
+      name: "Attention scores",
+      role: "input",
+      words: "both",
+    },
+    masked: {
+      sign: "",
+      letter: "<i>s</i>",
+      name: "Scaled scores",
+      role: "input",
+      words: "both",
+      known: "scaled_scores",
+    },
+    attn_weights: {
+      sign: "<b>A</b>",
+      letter: "<i>α</i>",
+      name: "Attention weights",
+      role: "weight",
+      words: "both",
+    },
+    context_vecs: {
+      sign: "<b>Z</b> = <b>AV</b>",
+      letter: "<b>z</b>",
+      name: "Context vectors",
+      role: "value",
+      words: "rows",
+    },
   };
   const STEPS = [
     ["What goes in", ["inputs", "W_query", "W_key", "W_value"]],
@@ -32,8 +81,18 @@
   const CHOICES = [
     { name: "divisor", legend: "Divide scores by", of: "masked", options: DIVISORS },
     { name: "mask", legend: "Mask", of: "masked", options: { none: "none", causal: "causal" } },
-    { name: "axis", legend: "Softmax along", of: "attn_weights", options: { row: "rows", column: "columns" } },
-    { name: "drawn", legend: "Draw with", of: "W_query", options: { rand: "torch.rand", linear: "nn.Linear" } },
+    {
+      name: "axis",
+      legend: "Softmax along",
+      of: "attn_weights",
+      options: { row: "rows", column: "columns" },
+    },
+    {
+      name: "drawn",
+      legend: "Draw with",
+      of: "W_query",
+      options: { rand: "torch.rand", linear: "nn.Linear" },
+    },
     { name: "head", legend: "Head", of: "", options: { 1: "1", 2: "2" } },
   ];
   const UNCERTAIN = "not verified";
@@ -74,7 +133,8 @@
       const { changes, fault } = selfattn.read(text ?? "");
       this.state = { ...this.start, ...changes };
       this.show();
-      const named = () => this.explorers.find((explorer) => explorer.id === id) ?? this.explorers[0];
+      const named = () =>
+        this.explorers.find((explorer) => explorer.id === id) ?? this.explorers[0];
       if (id) queueMicrotask(() => named().arrive(fault));
     },
 
@@ -85,7 +145,8 @@
 
     change(changes, by) {
       const state = { ...this.state, ...changes };
-      for (const name of Object.keys(changes)) if (this.isOriginal(name, state[name])) delete state[name];
+      for (const name of Object.keys(changes))
+        if (this.isOriginal(name, state[name])) delete state[name];
       this.state = state;
       this.show();
       clearTimeout(this.waiting);
@@ -102,7 +163,11 @@
     address(by) {
       clearTimeout(this.waiting);
       const text = selfattn.write(this.state, this.start);
-      history.replaceState(null, "", text ? `#${by.id}?${text}` : location.pathname + location.search);
+      history.replaceState(
+        null,
+        "",
+        text ? `#${by.id}?${text}` : location.pathname + location.search,
+      );
     },
 
     reset(by) {
@@ -135,7 +200,8 @@
       if (fold) fold.open = true;
       this.build(fold ?? this);
       this.scrollIntoView();
-      if (fault) this.say(`This link can’t be read: ${fault}. The explorer shows the page’s own numbers.`);
+      if (fault)
+        this.say(`This link can’t be read: ${fault}. The explorer shows the page’s own numbers.`);
     }
 
     /* What is there */
@@ -146,7 +212,11 @@
         ...(this.given.tasks ? [this.task()] : []),
         this.sentence(),
         this.settings(),
-        make("div", { class: "explorer-steps" }, ...STEPS.flatMap(([title, names]) => this.step(title, names))),
+        make(
+          "div",
+          { class: "explorer-steps" },
+          ...STEPS.flatMap(([title, names]) => this.step(title, names)),
+        ),
         this.bar(),
       );
       into.append(this.body);
@@ -156,38 +226,79 @@
 
     sentence() {
       const words = page.book.words.map((word, i) =>
-        make("label", { class: "explorer-word" },
-          make("span", { class: "explorer-share", "aria-hidden": "true" }, make("span"), make("span")),
+        make(
+          "label",
+          { class: "explorer-word" },
+          make(
+            "span",
+            { class: "explorer-share", "aria-hidden": "true" },
+            make("span"),
+            make("span"),
+          ),
           make("input", { type: "radio", name: `${this.id}-word`, value: i + 1 }),
-          make("span", { class: "explorer-name" }, word)));
+          make("span", { class: "explorer-name" }, word),
+        ),
+      );
       this.words = words;
-      return make("fieldset", { class: "explorer-sentence" },
-        make("legend", {}, "Which word asks? Above each word is the share that it gets."), ...words);
+      return make(
+        "fieldset",
+        { class: "explorer-sentence" },
+        make("legend", {}, "Which word asks? Above each word is the share that it gets."),
+        ...words,
+      );
     }
 
     settings() {
       const seed = make("fieldset", { class: "explorer-choice" }, make("legend", {}, "Seed"));
       this.seed = make("input", {
-        type: "text", inputmode: "numeric", "aria-label": "Seed", autocomplete: "off", maxlength: 10, size: 6,
+        type: "text",
+        inputmode: "numeric",
+        "aria-label": "Seed",
+        autocomplete: "off",
+        maxlength: 10,
+        size: 6,
       });
       seed.append(
-        make("div", { class: "explorer-options" },
+        make(
+          "div",
+          { class: "explorer-options" },
           this.button("−", () => this.setSeed(Number(page.state.seed) - 1), "The seed before"),
           this.seed,
-          this.button("+", () => this.setSeed(Number(page.state.seed) + 1), "The next seed")));
+          this.button("+", () => this.setSeed(Number(page.state.seed) + 1), "The next seed"),
+        ),
+      );
       this.choices = CHOICES.filter(({ name, of }) =>
-        name === "head" ? page.start.heads === "2" : this.shown.includes(of));
-      return make("div", { class: "explorer-settings" }, seed, ...this.choices.map((each) => this.choice(each)),
-        make("div", { class: "explorer-options explorer-tools" },
-          this.button("Reset", () => { page.reset(this); this.say("These are the page’s own numbers again."); }),
-          this.button("Copy link", () => this.copy())));
+        name === "head" ? page.start.heads === "2" : this.shown.includes(of),
+      );
+      return make(
+        "div",
+        { class: "explorer-settings" },
+        seed,
+        ...this.choices.map((each) => this.choice(each)),
+        make(
+          "div",
+          { class: "explorer-options explorer-tools" },
+          this.button("Reset", () => {
+            page.reset(this);
+            this.say("These are the page’s own numbers again.");
+          }),
+          this.button("Copy link", () => this.copy()),
+        ),
+      );
     }
 
     choice({ name, legend, options }) {
       const fields = Object.entries(options).map(([value, html]) =>
-        make("label", { html: `<input type="radio" name="${this.id}-${name}" value="${value}"><span>${html}</span>` }));
-      return make("fieldset", { class: "explorer-choice" }, make("legend", {}, legend),
-        make("div", { class: "explorer-options" }, ...fields));
+        make("label", {
+          html: `<input type="radio" name="${this.id}-${name}" value="${value}"><span>${html}</span>`,
+        }),
+      );
+      return make(
+        "fieldset",
+        { class: "explorer-choice" },
+        make("legend", {}, legend),
+        make("div", { class: "explorer-options" }, ...fields),
+      );
     }
 
     button(text, press, name = "") {
@@ -200,8 +311,10 @@
       this.solved = new Set();
       this.current = 0;
       this.parts = {
-        count: make("p", { class: "explorer-count" }), ask: make("p", { class: "explorer-ask" }),
-        hint: make("p"), learned: make("p", { class: "explorer-learned" }),
+        count: make("p", { class: "explorer-count" }),
+        ask: make("p", { class: "explorer-ask" }),
+        hint: make("p"),
+        learned: make("p", { class: "explorer-learned" }),
       };
       this.hint = make("details", {}, make("summary", {}, "Hint"), this.parts.hint);
       const move = (by) => () => {
@@ -210,11 +323,24 @@
         this.showTask();
         this.announce(this.parts.ask.textContent);
       };
-      const box = make("div", { class: "explorer-task", role: "group", "aria-label": "Tasks" },
-        make("div", { class: "explorer-head" }, this.parts.count,
-          make("div", { class: "explorer-options" },
-            this.button("‹", move(-1), "Previous task"), this.button("›", move(1), "Next task"))),
-        this.parts.ask, this.parts.learned, this.hint);
+      const box = make(
+        "div",
+        { class: "explorer-task", role: "group", "aria-label": "Tasks" },
+        make(
+          "div",
+          { class: "explorer-head" },
+          this.parts.count,
+          make(
+            "div",
+            { class: "explorer-options" },
+            this.button("‹", move(-1), "Previous task"),
+            this.button("›", move(1), "Next task"),
+          ),
+        ),
+        this.parts.ask,
+        this.parts.learned,
+        this.hint,
+      );
       this.showTask();
       return box;
     }
@@ -222,9 +348,12 @@
     step(title, names) {
       const shown = names.filter((name) => this.shown.includes(name));
       if (!shown.length) return [];
-      return make("div", { class: "explorer-step", role: "group", "aria-label": title },
+      return make(
+        "div",
+        { class: "explorer-step", role: "group", "aria-label": title },
         make("p", { class: "explorer-title", "aria-hidden": "true" }, title),
-        make("div", { class: "explorer-tables" }, ...shown.map((name) => this.table(name))));
+        make("div", { class: "explorer-tables" }, ...shown.map((name) => this.table(name))),
+      );
     }
 
     table(name) {
@@ -232,21 +361,44 @@
       const of = page.now[name];
       const head = make("tr", {}, make("td"));
       for (let j = 0; j < of.columns; j++)
-        head.append(make("th", { scope: "col" }, words === "both" ? page.book.words[j] : String(j + 1)));
+        head.append(
+          make("th", { scope: "col" }, words === "both" ? page.book.words[j] : String(j + 1)),
+        );
       if (name === "attn_weights") head.append(make("th", { scope: "col" }, "sum"));
       const body = make("tbody");
       for (let i = 0; i < of.rows; i++) body.append(this.line(name, i));
       if (name === "attn_weights")
-        body.append(make("tr", { class: "explorer-sums" }, make("th", { scope: "row" }, "sum"),
-          ...INDEX.map(() => make("td")), make("td")));
-      const table = make("table", { role: "grid", "aria-label": title, class: `explorer-table role-${role}`, "data-step": name },
-        make("caption"), make("thead", {}, head), body);
+        body.append(
+          make(
+            "tr",
+            { class: "explorer-sums" },
+            make("th", { scope: "row" }, "sum"),
+            ...INDEX.map(() => make("td")),
+            make("td"),
+          ),
+        );
+      const table = make(
+        "table",
+        {
+          role: "grid",
+          "aria-label": title,
+          class: `explorer-table role-${role}`,
+          "data-step": name,
+        },
+        make("caption"),
+        make("thead", {}, head),
+        body,
+      );
       return make("div", { class: "explorer-scroll" }, table);
     }
 
     line(name, i) {
       const { words } = TENSORS[name];
-      const line = make("tr", {}, make("th", { scope: "row" }, words ? page.book.words[i] : String(i + 1)));
+      const line = make(
+        "tr",
+        {},
+        make("th", { scope: "row" }, words ? page.book.words[i] : String(i + 1)),
+      );
       for (let j = 0; j < page.now[name].columns; j++) {
         const cell = make("td", { tabindex: i + j ? -1 : 0 });
         Object.assign(cell, { step: name, i, j });
@@ -263,16 +415,41 @@
       this.trace = make("p", { class: "explorer-trace", id: `${this.id}-trace` });
       this.message = make("p", { class: "explorer-message", role: "status" });
       this.live = make("p", { class: "explorer-live", role: "status" });
-      this.field = make("input", { type: "text", inputmode: "decimal", autocomplete: "off", maxlength: 9, size: 7 });
+      this.field = make("input", {
+        type: "text",
+        inputmode: "decimal",
+        autocomplete: "off",
+        maxlength: 9,
+        size: 7,
+      });
       this.slider = make("input", { type: "range", min: -2, max: 2, step: 0.01 });
       this.less = this.button("−", () => this.nudge(-0.1));
       this.more = this.button("+", () => this.nudge(0.1));
-      this.editor = make("div", { class: "explorer-editor", hidden: true }, this.less, this.field, this.more, this.slider);
+      this.editor = make(
+        "div",
+        { class: "explorer-editor", hidden: true },
+        this.less,
+        this.field,
+        this.more,
+        this.slider,
+      );
       this.hide = this.button("", () => this.toggle(this.chosen));
       this.hide.hidden = true;
-      const bar = make("div", { class: "explorer-bar" }, this.strip, this.trace, this.message, this.editor, this.hide, this.live);
+      const bar = make(
+        "div",
+        { class: "explorer-bar" },
+        this.strip,
+        this.trace,
+        this.message,
+        this.editor,
+        this.hide,
+        this.live,
+      );
       // The number that a button changes keeps the focus, in browsers that focus no button, too.
-      bar.addEventListener("mousedown", (event) => event.target.closest("button") && event.preventDefault());
+      bar.addEventListener(
+        "mousedown",
+        (event) => event.target.closest("button") && event.preventDefault(),
+      );
       return bar;
     }
 
@@ -283,8 +460,10 @@
         const cell = event.target.closest("td");
         return cell?.step ? cell : null;
       };
-      this.body.addEventListener("pointerover", (event) =>
-        event.pointerType !== "touch" && this.touch(cellOf(event)));
+      this.body.addEventListener(
+        "pointerover",
+        (event) => event.pointerType !== "touch" && this.touch(cellOf(event)),
+      );
       this.body.addEventListener("pointerleave", () => this.touch(null));
       this.body.addEventListener("click", (event) => cellOf(event)?.focus());
       this.body.addEventListener("focusin", (event) => {
@@ -292,8 +471,11 @@
         if (cell) this.choose(cell);
         else if (!event.target.closest(".explorer-bar")) this.choose(null);
       });
-      this.body.addEventListener("focusout", (event) =>
-        this.body.contains(event.relatedTarget) || !document.hasFocus() || this.choose(null));
+      this.body.addEventListener(
+        "focusout",
+        (event) =>
+          this.body.contains(event.relatedTarget) || !document.hasFocus() || this.choose(null),
+      );
       this.body.addEventListener("keydown", (event) => this.key(event, cellOf(event)));
       this.body.addEventListener("change", (event) => this.pick(event.target));
       this.slider.addEventListener("input", () => this.set(this.slider.value));
@@ -318,9 +500,16 @@
 
     // Take what was typed: a comma and a minus sign are understood, too.
     type(text) {
-      const value = text.trim().replace(",", ".").replace("−", "-").replace(/^(-?)\./, "$10.").replace(/\.$/, "");
+      const value = text
+        .trim()
+        .replace(",", ".")
+        .replace("−", "-")
+        .replace(/^(-?)\./, "$10.")
+        .replace(/\.$/, "");
       if (this.set(value)) return;
-      this.say(`An entry must be ${selfattn.fault("x11", value)} with four decimals at most, not “${text}”.`);
+      this.say(
+        `An entry must be ${selfattn.fault("x11", value)} with four decimals at most, not “${text}”.`,
+      );
       this.render();
     }
 
@@ -360,9 +549,16 @@
     move({ key }, cell) {
       const { step, i, j } = cell;
       const { rows, columns } = page.now[step];
-      const [down, right] = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[key] ?? [0, 0];
+      const [down, right] = {
+        ArrowUp: [-1, 0],
+        ArrowDown: [1, 0],
+        ArrowLeft: [0, -1],
+        ArrowRight: [0, 1],
+      }[key] ?? [0, 0];
       const to = { Home: [i, 0], End: [i, columns - 1] }[key] ?? [i + down, j + right];
-      const next = this.cells.get(`${step} ${Math.min(Math.max(to[0], 0), rows - 1)} ${Math.min(Math.max(to[1], 0), columns - 1)}`);
+      const next = this.cells.get(
+        `${step} ${Math.min(Math.max(to[0], 0), rows - 1)} ${Math.min(Math.max(to[1], 0), columns - 1)}`,
+      );
       if (/^(Arrow|Home$|End$)/.test(key)) {
         next.focus();
         return true;
@@ -371,7 +567,8 @@
         this.toggle(cell);
         return true;
       }
-      if (!cell.classList.contains("explorer-open") || !/^(Enter|F2|[-−.,\d])$/.test(key)) return false;
+      if (!cell.classList.contains("explorer-open") || !/^(Enter|F2|[-−.,\d])$/.test(key))
+        return false;
       this.field.focus();
       if (/^(Enter|F2)$/.test(key)) this.field.select();
       else this.field.value = key;
@@ -403,7 +600,8 @@
       this.chosen = cell;
       this.touched = null;
       if (cell) {
-        for (const other of cell.closest("table").querySelectorAll("td[tabindex='0']")) other.tabIndex = -1;
+        for (const other of cell.closest("table").querySelectorAll("td[tabindex='0']"))
+          other.tabIndex = -1;
         cell.tabIndex = 0;
         cell.setAttribute("aria-describedby", this.trace.id);
       }
@@ -442,9 +640,12 @@
     // Say how the number was made, and light what it came from; tell the page which number it is.
     explain() {
       const cell = this.touched ?? this.chosen;
-      const of = cell && page.isDocumented() // the page's own number
-        ? `${TENSORS[cell.step].known ?? cell.step}[${cell.i},${cell.j}]` : null;
-      if (of !== this.quantity) document.dispatchEvent(new CustomEvent("quantity", { detail: { of } }));
+      const of =
+        cell && page.isDocumented() // the page's own number
+          ? `${TENSORS[cell.step].known ?? cell.step}[${cell.i},${cell.j}]`
+          : null;
+      if (of !== this.quantity)
+        document.dispatchEvent(new CustomEvent("quantity", { detail: { of } }));
       this.quantity = of;
       for (const lit of this.body.querySelectorAll(".explorer-lit, .explorer-on"))
         lit.classList.remove("explorer-lit", "explorer-on");
@@ -463,9 +664,11 @@
 
     invitation() {
       const isOpen = this.shown.some((name) => selfattn.entry(name, 0, 0));
-      return ["Touch a number to see how it was made.",
+      return [
+        "Touch a number to see how it was made.",
         isOpen ? "Those on a tinted ground can be changed." : "",
-        this.shown.includes("masked") ? "Scaled scores can be hidden." : ""].join(" ");
+        this.shown.includes("masked") ? "Scaled scores can be hidden." : "",
+      ].join(" ");
     }
 
     origin(made, { step, i, j }) {
@@ -478,7 +681,9 @@
     signOf({ step, i, j }) {
       const { sign, letter, words } = TENSORS[step];
       if (words === "both") return `${letter}<sub>${i + 1}${j + 1}</sub>`;
-      return words ? `${letter}<sup>(${i + 1})</sup><sub>${j + 1}</sub>` : `${sign}[${i + 1}, ${j + 1}]`;
+      return words
+        ? `${letter}<sup>(${i + 1})</sup><sub>${j + 1}</sub>`
+        : `${sign}[${i + 1}, ${j + 1}]`;
     }
 
     say(text) {
@@ -489,7 +694,9 @@
 
     announce(text) {
       clearTimeout(this.waiting);
-      this.waiting = setTimeout(() => { this.live.textContent = text; }, 500);
+      this.waiting = setTimeout(() => {
+        this.live.textContent = text;
+      }, 500);
     }
 
     // A change was made here.
@@ -497,9 +704,11 @@
       this.say("");
       const { word, shares } = this.asked();
       const most = shares.indexOf(Math.max(...shares));
-      this.announce(most < 0
-        ? `“${word}” has no shares: nan.`
-        : `“${word}” gives most to “${page.book.words[most]}”, ${percent(shares[most])}.`);
+      this.announce(
+        most < 0
+          ? `“${word}” has no shares: nan.`
+          : `“${word}” gives most to “${page.book.words[most]}”, ${percent(shares[most])}.`,
+      );
       if (this.hint) this.judge();
     }
 
@@ -510,7 +719,9 @@
         this.solved.add(task);
         this.say(`✓ ${task.learned(page.now, page.first)}`);
       } else if (answer === "nearly") {
-        this.say("Nearly: something else has been changed as well. Reset, and change only what the task names.");
+        this.say(
+          "Nearly: something else has been changed as well. Reset, and change only what the task names.",
+        );
       }
       this.showTask(answer === true);
     }
@@ -557,17 +768,26 @@
 
     // In the bar, so that a change is seen wherever one is: the shares, and what they lead to.
     summarize(word, place, shares) {
-      const context = row(page.now.context_vecs, place).map((number) => minus(fourDecimals(number)));
-      this.strip.replaceChildren(`${word}:\u00a0`,
-        ...shares.map((share) => make("span", { style: `--share: ${shaded(share)}` }, percent(share))),
-        make("span", { html: `<b>z</b><sup>(${place + 1})</sup> = ${context.join(", ")}` }));
+      const context = row(page.now.context_vecs, place).map((number) =>
+        minus(fourDecimals(number)),
+      );
+      this.strip.replaceChildren(
+        `${word}:\u00a0`,
+        ...shares.map((share) =>
+          make("span", { style: `--share: ${shaded(share)}` }, percent(share)),
+        ),
+        make("span", { html: `<b>z</b><sup>(${place + 1})</sup> = ${context.join(", ")}` }),
+      );
     }
 
     fill(table, place) {
       const { step } = table.dataset;
       const { name, sign, words } = TENSORS[step];
       const divisor = DIVISORS[page.state.divisor];
-      const symbol = { masked: `Ω / ${divisor}`, attn_weights: `<b>A</b>, softmax along ${page.state.axis}s` }[step] ?? sign;
+      const symbol =
+        { masked: `Ω / ${divisor}`, attn_weights: `<b>A</b>, softmax along ${page.state.axis}s` }[
+          step
+        ] ?? sign;
       const of = page.now[step];
       let certain = true;
       const lines = [...table.tBodies[0].rows];
@@ -577,7 +797,10 @@
       }
       if (step === "attn_weights") this.sums(lines, of);
       table.caption.innerHTML = `${name} <span class="explorer-sign">${symbol}</span>${
-        certain ? "" : `<span class="explorer-note">≈ ${UNCERTAIN}: another computer may print another last digit</span>`}`;
+        certain
+          ? ""
+          : `<span class="explorer-note">≈ ${UNCERTAIN}: another computer may print another last digit</span>`
+      }`;
     }
 
     // Write a number into its cell; return whether all computers print it so.
@@ -588,15 +811,25 @@
       const text = minus(fourDecimals(number));
       const known = certain ? text : `≈${text}, ${UNCERTAIN}`;
       if (cell.textContent !== known)
-        cell.replaceChildren(...(certain ? [text] : [`≈${text}`, make("span", { class: "explorer-live" }, `, ${UNCERTAIN}`)]));
+        cell.replaceChildren(
+          ...(certain
+            ? [text]
+            : [`≈${text}`, make("span", { class: "explorer-live" }, `, ${UNCERTAIN}`)]),
+        );
       if (step === "attn_weights") cell.style.setProperty("--share", shaded(number));
       cell.classList.toggle("explorer-changed", selfattn.entry(step, i, j) in page.state);
       return certain;
     }
 
     sums(lines, of) {
-      const add = (numbers) => rounded(numbers.reduce((sum, number) => sum + number, 0), 2);
-      const put = (cell, { text, certain }) => { cell.textContent = certain ? text : `≈${text}`; };
+      const add = (numbers) =>
+        rounded(
+          numbers.reduce((sum, number) => sum + number, 0),
+          2,
+        );
+      const put = (cell, { text, certain }) => {
+        cell.textContent = certain ? text : `≈${text}`;
+      };
       INDEX.forEach((i) => {
         put(lines[i].lastChild, add(row(of, i)));
         put(lines[6].cells[i + 1], add(INDEX.map((k) => at(of, k, i))));

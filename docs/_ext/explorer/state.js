@@ -14,8 +14,14 @@
     word: ["1", "2", "3", "4", "5", "6"],
   };
   const USUAL = {
-    seed: "123", word: "2", divisor: "sqrt", mask: "none", axis: "row",
-    drawn: "rand", head: "1", heads: "1",
+    seed: "123",
+    word: "2",
+    divisor: "sqrt",
+    mask: "none",
+    axis: "row",
+    drawn: "rand",
+    head: "1",
+    heads: "1",
   };
   const LARGEST_SEED = 2 ** 32 - 1;
   const ENTRY = /^(x[1-6][1-3]|[qkv][1-3][12])$/;
@@ -33,7 +39,8 @@
       return CHOICES[name].includes(value) ? "" : `one of ${CHOICES[name].join(", ")}`;
     if (name === "mask")
       return /^(none|causal)$/.test(value) || PLACES.test(value)
-        ? "" : "none, causal, or places such as 12.13";
+        ? ""
+        : "none, causal, or places such as 12.13";
     if (ENTRY.test(name)) return NUMBER.test(value) ? "" : "a number from -999 to 999";
     return "something that the explorer knows";
   }
@@ -113,6 +120,16 @@
   }
 
   Object.assign(selfattn, {
-    USUAL, fault, read, write, hidden, toggle, compute, entry, rounded, at, row,
+    USUAL,
+    fault,
+    read,
+    write,
+    hidden,
+    toggle,
+    compute,
+    entry,
+    rounded,
+    at,
+    row,
   });
 })();

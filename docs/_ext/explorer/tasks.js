@@ -31,8 +31,7 @@
       name: "values",
       ask: "Change any number of <b>W</b><sub>v</sub>. Which numbers follow, and which don’t?",
       hint: "Touch a number of <b>W</b><sub>v</sub>, and use the − and + that appear.",
-      check: (now, start) =>
-        only(now, start, VALUES, !same(now.values, start.values)),
+      check: (now, start) => only(now, start, VALUES, !same(now.values, start.values)),
       learned: () =>
         "The values and the context vectors follow, and no attention weight does. Weights are made of queries and keys alone; a value is what is handed over once the shares are settled.",
     },
@@ -41,7 +40,9 @@
       ask: "Make “journey” give all six words the same share.",
       hint: "Softmax gives equal shares to equal scores. A score is a dot product of a query and a key: which query makes all of them 0?",
       check: (now) =>
-        alongRows(now) && unmasked(now) && shares(now).every((share) => Math.abs(share - 1 / 6) < 1e-6),
+        alongRows(now) &&
+        unmasked(now) &&
+        shares(now).every((share) => Math.abs(share - 1 / 6) < 1e-6),
       learned: () =>
         "Sixths: equal scores get equal shares. A query of zeros always does this, whatever the keys are, since each score is then a sum of products with 0.",
     },
@@ -78,9 +79,12 @@
       ask: "Make each column of attention weights add up to 1, instead of each row.",
       hint: "Softmax makes shares of the numbers that it runs along.",
       check: (now) =>
-        now.state.axis === "column" && unmasked(now) &&
-        [0, 1, 2, 3, 4, 5].every((j) =>
-          Math.abs(sum([0, 1, 2, 3, 4, 5].map((i) => at(now.attn_weights, i, j))) - 1) < 1e-5),
+        now.state.axis === "column" &&
+        unmasked(now) &&
+        [0, 1, 2, 3, 4, 5].every(
+          (j) =>
+            Math.abs(sum([0, 1, 2, 3, 4, 5].map((i) => at(now.attn_weights, i, j))) - 1) < 1e-5,
+        ),
       learned: (now) =>
         `This is a mistake that raises no error: dim=0 instead of dim=-1. The row of “journey” now adds up to ${rounded(sum(shares(now)), 2).text}, so its numbers are not shares of a whole, and its context vector is no average of the values.`,
     },
@@ -108,7 +112,12 @@
       ask: "Set all three numbers of “step” to 0. Does its share become 0 as well?",
       hint: "Touch them one by one, type 0, and look at its share in the row of another word.",
       check: (now, start) =>
-        only(now, start, /^x6/, row(now.inputs, 5).every((number) => number === 0)),
+        only(
+          now,
+          start,
+          /^x6/,
+          row(now.inputs, 5).every((number) => number === 0),
+        ),
       learned: (now) =>
         `No: “journey” still gives it ${percent(shares(now)[5])}. Its score is 0, and e to the power of 0 is 1. But its value is 0 too, so with that share it hands over nothing.`,
     },
