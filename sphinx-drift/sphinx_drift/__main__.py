@@ -26,13 +26,13 @@ from sphinx_drift.configuration import (
     find_reference,
     stored_reference,
 )
-from sphinx_drift.device import DEVICE_VARIABLE, chosen_device
+from sphinx_drift.device import chosen_device
 from sphinx_drift.report.formats import exit_status
 from sphinx_drift.report.options import add_reports, guarded, tell
 from sphinx_drift.report.text import render, use_color
 from sphinx_drift.run import fork_client
 from sphinx_drift.run.choice import RUNNER_VARIABLE, chosen
-from sphinx_drift.run.run import begin
+from sphinx_drift.run.run import DEVICE_VARIABLE, begin
 from sphinx_drift.run_and_judge import (
     POLICY_VARIABLE,
     Settings,
@@ -48,8 +48,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from nbformat import NotebookNode
-
-__all__ = ["main"]
 
 _SKIPPED = {"_build", "node_modules", "jupyter_execute", "__pycache__"}
 _INTERRUPTED = 130

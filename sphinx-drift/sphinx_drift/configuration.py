@@ -13,16 +13,6 @@ if TYPE_CHECKING:
 
     from nbformat import NotebookNode
 
-__all__ = [
-    "find_devices",
-    "find_packages",
-    "find_preload",
-    "find_reference",
-    "list_of_names",
-    "stored_reference",
-    "table_of_texts",
-]
-
 _TABLE = "sphinx-drift"
 _NAMES = {"devices", "packages", "preload", "reference"}
 

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from sphinx_drift.run.results import Execution
     from sphinx_drift.source.read_source import Cell, Expectation, Page
 
-__all__ = ["compare_runs", "judge_page"]
-
 _NO_ERROR = "NoneType: None"
 """What kernels answer where not the cell raised, but its value when it was displayed."""
 

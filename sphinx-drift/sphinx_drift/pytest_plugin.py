@@ -27,7 +27,7 @@ from sphinx_drift.compare.compare import Policy
 from sphinx_drift.compare.outcomes import Kind
 from sphinx_drift.configuration import find_devices, find_reference
 from sphinx_drift.device import chosen_device
-from sphinx_drift.doctests import (
+from sphinx_drift.doctests.examples import (
     Examples,
     check_examples,
     examples_of_module,

@@ -27,16 +27,6 @@ if TYPE_CHECKING:
     from sphinx_drift.run.results import Execution, Request
     from sphinx_drift.source.read_source import Page
 
-__all__ = [
-    "POLICY_VARIABLE",
-    "Settings",
-    "chosen_policy",
-    "permitted",
-    "planned",
-    "report_origins",
-    "run_and_judge",
-]
-
 POLICY_VARIABLE = "DRIFT_POLICY"
 
 

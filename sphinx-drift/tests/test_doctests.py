@@ -15,8 +15,8 @@ import pytest
 
 from sphinx_drift.compare.compare import Policy
 from sphinx_drift.compare.outcomes import Kind
-from sphinx_drift.doctests import Checker, check_module, check_text
 from sphinx_drift.doctests.__main__ import main
+from sphinx_drift.doctests.examples import Checker, check_module, check_text
 from sphinx_drift.run_and_judge import Settings
 
 if TYPE_CHECKING:

@@ -9,17 +9,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sphinx_drift.configuration import find_devices, find_reference
-from sphinx_drift.device import DEVICE_VARIABLE, chosen_device
+from sphinx_drift.device import chosen_device
 from sphinx_drift.doctests.isolated import check_all
 from sphinx_drift.report.formats import exit_status
 from sphinx_drift.report.options import add_reports, guarded, tell
+from sphinx_drift.run.run import DEVICE_VARIABLE
 from sphinx_drift.run_and_judge import Settings, chosen_policy
 from sphinx_drift.source.update import update_docstrings, write
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-__all__ = ["main"]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

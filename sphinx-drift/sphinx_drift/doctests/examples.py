@@ -20,10 +20,11 @@ from typing import TYPE_CHECKING, Any
 
 from sphinx_drift.compare.compare import ANYTHING, Policy, Verdict, compare
 from sphinx_drift.compare.outcomes import Kind, Outcome, PageResult
-from sphinx_drift.device import DEVICE_VARIABLE, computing_on
+from sphinx_drift.device import computing_on
 from sphinx_drift.doctests.exits import exits_raised
 from sphinx_drift.report.text import entry
 from sphinx_drift.run.injected import print_full_precision, report_environment, watch_imports
+from sphinx_drift.run.run import DEVICE_VARIABLE
 from sphinx_drift.run_and_judge import Settings
 from sphinx_drift.source.docstrings import find_docstrings, follows_quotes, without_fences
 from sphinx_drift.source.printed_text import address
@@ -35,19 +36,6 @@ if TYPE_CHECKING:
     from sphinx_drift.source.docstrings import Docstring
 
     _ExcInfo = tuple[type[BaseException], BaseException, TracebackType]
-
-__all__ = [
-    "Checker",
-    "Examples",
-    "check_examples",
-    "check_module",
-    "check_text",
-    "compare_example",
-    "examples_of_module",
-    "examples_of_text",
-    "was_skipped",
-]
-
 
 _NOT_FOLLOWED = doctest.REPORTING_FLAGS
 """They have doctest say nothing of examples that fail, or not run the rest."""

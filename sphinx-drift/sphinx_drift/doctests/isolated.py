@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
     from sphinx_drift.run_and_judge import Settings
 
-__all__ = ["check_all"]
-
 _LAST_LINES = 8
 
 

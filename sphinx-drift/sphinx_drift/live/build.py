@@ -33,8 +33,6 @@ if TYPE_CHECKING:
 
     from sphinx_drift.compare.outcomes import PageResult
 
-__all__ = ["build", "imported_since"]
-
 
 def build(  # noqa: PLR0913, PLR0917 - what to build, and the two ways to who asks for it
     source: str,

@@ -29,8 +29,6 @@ from .build_process import IGNORED, BuildProcess
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-__all__ = ["main"]
-
 
 def main(words: Sequence[str]) -> None:
     """Serve requests until whoever started this is gone."""

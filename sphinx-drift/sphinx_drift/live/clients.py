@@ -18,8 +18,6 @@ from sphinx_drift.run.apart import command
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["BuildServer", "WebServer"]
-
 _LOGGER = logging.getLogger(__name__)
 
 _Send = Callable[[dict[str, Any]], object]

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
 
-__all__ = ["show_first"]
-
 FEW = 3
 
 

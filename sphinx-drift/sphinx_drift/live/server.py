@@ -20,8 +20,6 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-__all__ = ["HOST", "Handler", "LiveHTTPServer", "main"]
-
 HOST = "127.0.0.1"
 EVENTS = "/-live/events"
 SCRIPT = "/-live/page.js"

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import TracebackType
 
-__all__ = ["Session"]
-
 _LOGGER = logging.getLogger(__name__)
 _ATTEMPTS = 2
 """How often a build in the background that is killed, say, is begun before that is reported."""

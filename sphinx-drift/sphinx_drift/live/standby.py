@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from pathlib import Path
 
-__all__ = ["Application", "ReadFiles", "state_of"]
-
 _State = tuple[int, int, int] | None
 # How a process asks others for something: what they have read is not known.
 _ASKING = {"os.posix_spawn", "os.system", "socket.connect", "sqlite3.connect", "subprocess.Popen"}

@@ -15,8 +15,6 @@ from sphinx.builders.html import StandaloneHTMLBuilder
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
-__all__ = ["compile_templates", "remember_installed", "warm_up"]
-
 
 def warm_up(app: Sphinx) -> None:
     """Load and compile what pages are highlighted, checked and written with."""

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from sphinx_drift.compare.compare import Difference
     from sphinx_drift.compare.outcomes import Outcome, PageResult
 
-__all__ = ["exit_status", "to_github", "to_json", "to_junit"]
-
 _NOTHING = "nothing was checked"
 _DECLARATION = '<?xml version="1.0" encoding="UTF-8"?>\n'
 _NO_XML = re.compile("[^\\t\\n\\x20-\\ud7ff\\ue000-\\ufffd\\U00010000-\\U0010ffff]")

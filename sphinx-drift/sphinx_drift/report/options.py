@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from sphinx_drift.compare.outcomes import PageResult
 
-__all__ = ["add_reports", "guarded", "tell"]
-
 _CRASHED = 2
 
 

@@ -21,19 +21,6 @@ if TYPE_CHECKING:
     from sphinx_drift.compare.compare import Difference
     from sphinx_drift.compare.outcomes import Outcome, PageResult
 
-__all__ = [
-    "Counts",
-    "closing_line",
-    "count",
-    "describe_environment",
-    "entries",
-    "entry",
-    "meaning_and_remedy",
-    "render",
-    "summary",
-    "use_color",
-]
-
 WIDTH = 100
 """Columns that a report is readable in."""
 

@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 
     from sphinx_drift.run.results import Execution, Request
 
-__all__ = ["code_of", "forget", "queue", "run"]
-
 
 class Queued(NamedTuple):
     """A page that has begun before anybody asked for its outputs."""

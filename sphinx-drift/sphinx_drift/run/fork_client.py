@@ -17,21 +17,6 @@ from sphinx_drift.run.apart import command
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-__all__ = [
-    "ForkServer",
-    "ServerGoneError",
-    "adopt",
-    "can_fork",
-    "close",
-    "fork_server",
-    "is_orphaned",
-    "is_started",
-    "page_environment",
-    "preload",
-    "slots",
-    "start",
-]
-
 _preloaded: tuple[str, ...] = ()
 """What a fork server loads, where it is installed, before it forks."""
 

@@ -41,8 +41,6 @@ from .guard import leave_guard
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = ["main"]
-
 
 def main(words: Sequence[str]) -> None:
     """Load what pages need, then serve until whoever started this is gone."""

@@ -11,8 +11,6 @@ import os
 
 from .processes import adopt_orphans, children, kill
 
-__all__ = ["leave_guard"]
-
 
 def leave_guard(listening: int) -> None:
     """Go on in a child; this process stays behind as its guard, and ends with its exit status.

@@ -44,8 +44,6 @@ if TYPE_CHECKING:
 
     from nbformat import NotebookNode
 
-__all__ = ["kernel_name", "run"]
-
 
 def run(notebook: NotebookNode, request: Request) -> Execution:
     """Run the code cells of a notebook, in order, in a fresh kernel.

@@ -19,19 +19,6 @@ if TYPE_CHECKING:
     from nbclient import NotebookClient
     from nbformat import NotebookNode
 
-__all__ = [
-    "OUTPUT_LIMIT",
-    "Ending",
-    "Execution",
-    "Failure",
-    "FileState",
-    "Request",
-    "ended",
-    "excess",
-    "join_captured",
-    "joined",
-]
-
 OUTPUT_LIMIT = 10_000_000
 """Bytes that the outputs of a cell may take, unless a book says otherwise."""
 

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 
     from nbformat import NotebookNode
 
-__all__ = ["begin", "execute", "request_for"]
-
 DEVICE_VARIABLE = "DRIFT_DEVICE"
 _LOGGER = logging.getLogger(__name__)
 

@@ -19,8 +19,6 @@ from .protocol import Frames, pack
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["Job", "Scheduler", "affordable_slots"]
-
 _CREDENTIALS = struct.Struct("3i")
 
 _READY_AHEAD = 3

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
     from sphinx_drift.run.results import Request
 
-__all__ = ["CannotForkError", "Transcript"]
-
 
 class CannotForkError(RuntimeError):
     """A page can't be run in a forked child here; the message says why."""

@@ -23,18 +23,6 @@ if TYPE_CHECKING:
     from myst_parser.config.main import MdParserConfig
     from nbformat import NotebookNode
 
-__all__ = [
-    "DIRECTIVE",
-    "Cell",
-    "Expectation",
-    "Page",
-    "is_notebook",
-    "load",
-    "notebook_of_page",
-    "read_notebook",
-    "read_page",
-]
-
 DIRECTIVE = "expected-output"
 
 _OPTION = re.compile(r":(?P<name>[a-z-]+):(?:\s+(?P<value>.*\S))?\s*$")

@@ -34,17 +34,6 @@ if TYPE_CHECKING:
     from sphinx_drift.compare.outcomes import Outcome, PageResult
     from sphinx_drift.source.read_source import Cell, Expectation, Page
 
-__all__ = [
-    "WRITABLE",
-    "Change",
-    "diff",
-    "refusal",
-    "update_docstrings",
-    "update_notebook",
-    "update_page",
-    "write",
-]
-
 WRITABLE = (Kind.DRIFT, Kind.EMPTY, Kind.UNDOCUMENTED, Kind.NOTHING_CHECKED)
 """What is mended by writing down what was printed."""
 

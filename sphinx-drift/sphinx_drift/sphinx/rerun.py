@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from sphinx_drift.run_and_judge import Settings
     from sphinx_drift.source.read_source import Page
 
-__all__ = ["Fresh", "Run", "run_again", "run_page", "seen", "unsettled"]
-
 
 @dataclass(frozen=True)
 class Run:

@@ -35,8 +35,6 @@ if TYPE_CHECKING:
 
     from sphinx_drift.run.results import Failure, Request
 
-__all__ = ["forget_pages", "left_out", "read_prose_first", "setup", "start"]
-
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Set the extension up."""

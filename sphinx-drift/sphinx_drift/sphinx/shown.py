@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
     from nbformat import NotebookNode
 
-__all__ = ["settle_streams", "show_stored", "stored_outputs"]
-
 _NOT_EXECUTED = "Not executed: the output below is the one that the notebook has stored."
 
 

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from sphinx.application import Sphinx
     from sphinx.config import Config
 
-__all__ = ["leave_mark_out", "mark_written", "outdated_outputs"]
-
 
 def leave_mark_out(_app: Sphinx, config: Config) -> None:
     """Keep the digest out of e-books, whose builder warns of files that it doesn't know."""

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from small_book import FRONT
 
 from sphinx_drift.compare.compare import Policy
-from sphinx_drift.doctests import check_module, check_text
+from sphinx_drift.doctests.examples import check_module, check_text
 from sphinx_drift.judge import judge_page
 from sphinx_drift.run.results import Execution
 from sphinx_drift.run_and_judge import Settings
