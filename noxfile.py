@@ -92,7 +92,7 @@ def manual(session: nox.Session) -> None:
 def live(session: nox.Session) -> None:
     """Serve the book to this machine's browser; each save is built, verified and reloaded."""
     install(session)
-    watched = ("--watch", "selfattn", "--watch", "pyproject.toml", "--watch", str(CHECKER))
+    watched = ("--watch", "selfattn", "--watch", str(CHECKER))
     session.run(
         *("python", "-m", "sphinx_drift.live", "docs", "docs/_build/live", *watched),
         *session.posargs,

@@ -28,7 +28,7 @@ def find_reference(start: Path) -> dict[str, str]:
         ValueError: If the table is not one of names and texts.
 
     """
-    path = _project_file(start)
+    path = project_file(start)
     return _read(path, "reference") if path else {}
 
 
@@ -42,7 +42,7 @@ def find_packages(start: Path) -> dict[str, Path]:
         ValueError: If the table is not one of names and texts.
 
     """
-    path = _project_file(start)
+    path = project_file(start)
     return {name: path.parent / to for name, to in _read(path, "packages").items()} if path else {}
 
 
@@ -55,7 +55,7 @@ def find_preload(start: Path, pages: Iterable[Path]) -> Sequence[str]:
         ValueError: If that is no list of names.
 
     """
-    path = _project_file(start)
+    path = project_file(start)
     names = _table(path).get("preload") if path else None
     if names is None:
         return imported_below(pages)
@@ -82,7 +82,7 @@ def find_devices(start: Path) -> str:
         ValueError: If that is no text.
 
     """
-    path = _project_file(start)
+    path = project_file(start)
     name = _table(path).get("devices", "") if path else ""
     if not isinstance(name, str):
         message = f"{path}: devices in [tool.{_TABLE}] must name a module, got {name!r}"
@@ -90,7 +90,8 @@ def find_devices(start: Path) -> str:
     return name
 
 
-def _project_file(start: Path) -> Path | None:
+def project_file(start: Path) -> Path | None:
+    """Return the nearest ``pyproject.toml`` at or above a folder; None if there is none."""
     start = start.resolve()
     paths = (folder / "pyproject.toml" for folder in (start, *start.parents))
     return next((path for path in paths if path.is_file()), None)
