@@ -24,7 +24,7 @@ from sphinx_drift.compare.compare import UNITS, Policy, compare
 from sphinx_drift.configuration import find_preload
 from sphinx_drift.run import fork_client
 from sphinx_drift.run.injected import print_full_precision
-from sphinx_drift.run.run import execute
+from sphinx_drift.run.run import execute, request_for
 from sphinx_drift.source.printed_text import printed
 from sphinx_drift.source.read_source import load
 
@@ -74,9 +74,9 @@ def book(environment: dict[str, str]) -> Iterator[Output]:
         page, notebook = loaded
         may_raise = {cell.index for cell in page.cells if cell.may_raise}
         precise = copy.deepcopy(notebook)
-        ran = execute(notebook, folder=path.parent, may_raise=may_raise)
+        ran = execute(notebook, request_for(path.parent, may_raise=may_raise))
         environment.update(ran.environment if "torch" in ran.environment else {})
-        execute(precise, folder=path.parent, may_raise=may_raise, before=print_full_precision)
+        execute(precise, request_for(path.parent, may_raise=may_raise, before=print_full_precision))
         yield from _outputs(page, str(inside), notebook.cells, precise.cells)
 
 

@@ -16,12 +16,19 @@ import pytest
 from sphinx_drift.compare.compare import Policy
 from sphinx_drift.compare.outcomes import Kind
 from sphinx_drift.doctests.__main__ import main
-from sphinx_drift.doctests.examples import Checker, check_module, check_text
+from sphinx_drift.doctests.examples import (
+    Checker,
+    check_examples,
+    examples_of_module,
+    examples_of_text,
+)
 from sphinx_drift.run_and_judge import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import ModuleType
+
+    from sphinx_drift.compare.outcomes import PageResult
 
 EXACT = Settings(Policy.EXACT)
 RAISING = ">>> 1 / 0\nTraceback (most recent call last):\n    ...\n"
@@ -44,9 +51,18 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 def module(folder: Path, docstring: str, name: str = "examples_of_mine") -> ModuleType:
+    sys.modules.pop(name, None)
     (folder / f"{name}.py").write_text(f'"""Examples.\n\n{docstring}\n"""\n', encoding="utf-8")
     importlib.invalidate_caches()
     return importlib.import_module(name)
+
+
+def check(
+    folder: Path, docstring: str, settings: Settings = EXACT, *, flags: int = 0
+) -> PageResult:
+    """Check the examples of a module's docstring."""
+    examples = examples_of_module(module(folder, docstring))
+    return check_examples("examples_of_mine.py", examples, settings, flags=flags)
 
 
 # The checker --------------------------------------------------------------------------
@@ -145,7 +161,7 @@ def test_checker_serves_in_another_suite(capsys: pytest.CaptureFixture[str]) -> 
     ],
 )
 def test_outcomes_of_an_example(example: str, kinds: list[Kind], folder: Path) -> None:
-    found = check_module(module(folder, example), EXACT)
+    found = check(folder, example)
     assert [outcome.kind for outcome in found.outcomes] == kinds
 
 
@@ -153,29 +169,29 @@ def test_outcomes_of_an_example(example: str, kinds: list[Kind], folder: Path) -
 def test_no_flag_hides_what_comes_after_a_failure(flag: str, folder: Path) -> None:
     kinds = [Kind.DRIFT, Kind.VERIFIED, Kind.DRIFT]
     examples = ">>> 1{}\n2\n>>> 3\n3\n>>> 4{}\n5"
-    for_all = module(folder, examples.format("", ""), "flag_for_all")
-    found = check_module(for_all, EXACT, flags=doctest.OPTIONFLAGS_BY_NAME[flag])
+    for_all = examples.format("", "")
+    found = check(folder, for_all, flags=doctest.OPTIONFLAGS_BY_NAME[flag])
     assert [outcome.kind for outcome in found.outcomes] == kinds
     option = f"  # doctest: +{flag}"
-    own = module(folder, examples.format(option, option), "flag_of_one")
-    assert [outcome.kind for outcome in check_module(own, EXACT).outcomes] == kinds
+    found = check(folder, examples.format(option, option))
+    assert [outcome.kind for outcome in found.outcomes] == kinds
 
 
 def test_place_is_the_line_in_the_file(folder: Path) -> None:
-    found = check_module(module(folder, "Prose.\n\n>>> [0.25, 0.5]\n[0.25, 0.6]"), EXACT)
+    found = check(folder, "Prose.\n\n>>> [0.25, 0.5]\n[0.25, 0.6]")
     (outcome,) = found.outcomes
-    assert (found.file, outcome.line, outcome.body_line) == ("examples_of_mine.py", 5, 6)
+    assert (outcome.line, outcome.body_line) == (5, 6)
     (difference,) = outcome.verdict.differences
     assert (difference.index, difference.documented, difference.executed) == ((1,), "0.6", "0.5")
 
 
 def test_rounding_is_judged_at_full_precision(folder: Path) -> None:
-    mine = module(folder, ">>> import torch\n>>> torch.tensor(155.92394)\ntensor(155.9240)")
-    (exact,) = check_module(mine, EXACT).outcomes
+    mine = ">>> import torch\n>>> torch.tensor(155.92394)\ntensor(155.9240)"
+    (exact,) = check(folder, mine).outcomes
     assert exact.kind is Kind.DRIFT
     assert exact.rounding is not None
     assert exact.rounding.same
-    (portable,) = check_module(mine, Settings(Policy.PORTABLE)).outcomes
+    (portable,) = check(folder, mine, Settings(Policy.PORTABLE)).outcomes
     assert portable.kind is Kind.VERIFIED
     assert len(portable.verdict.accepted) == 1
 
@@ -185,7 +201,7 @@ def test_skipped_examples_shift_nothing(folder: Path) -> None:
         ">>> 1  # doctest: +SKIP\n2\n>>> import torch\n"
         ">>> torch.tensor(155.92394)\ntensor(155.9240)\n>>> torch.tensor(0.5)\ntensor(0.5000)"
     )
-    found = check_module(module(folder, text), Settings(Policy.PORTABLE))
+    found = check(folder, text, Settings(Policy.PORTABLE))
     assert [outcome.kind for outcome in found.outcomes].count(Kind.VERIFIED) == 2
 
 
@@ -199,14 +215,14 @@ def test_full_precision_leaves_no_trace(folder: Path) -> None:
         return [*changed, torch.Tensor.__format__, *texts, *sys.meta_path]
 
     before = state()
-    check_module(module(folder, ">>> import torch\n>>> torch.tensor(1 / 3)\ntensor(0.3334)"), EXACT)
+    check(folder, ">>> import torch\n>>> torch.tensor(1 / 3)\ntensor(0.3334)")
     assert state() == before
 
 
 def test_text_files_are_checked(folder: Path) -> None:
     path = folder / "README.md"
     path.write_text("# Title\n\n>>> 0.5\n0.5\n\n>>> 0.25\n0.26\n", encoding="utf-8")
-    found = check_text(path, EXACT)
+    found = check_examples(str(path), examples_of_text(path), EXACT)
     assert [(o.kind, o.line) for o in found.outcomes] == [(Kind.VERIFIED, 3), (Kind.DRIFT, 6)]
 
 

@@ -15,7 +15,6 @@ import tokenize
 import traceback
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sphinx_drift.compare.compare import ANYTHING, Policy, Verdict, compare
@@ -31,6 +30,7 @@ from sphinx_drift.source.printed_text import address
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
     from types import ModuleType, TracebackType
 
     from sphinx_drift.source.docstrings import Docstring
@@ -320,48 +320,6 @@ def _ignore(message: object) -> None:
     del message
 
 
-def check_module(
-    module: ModuleType,
-    settings: Settings | None = None,
-    *,
-    flags: int = 0,
-    note: Callable[[object], object] = _ignore,
-) -> PageResult:
-    """Run the examples of a module's docstrings.
-
-    Args:
-        module: An imported module; its own docstrings are looked at, not what it imports.
-        settings: How outputs are compared.
-        flags: Option flags of :mod:`doctest` that hold for all examples.
-        note: Is given the line of each example before it runs, and outcomes as they come.
-
-    Returns:
-        An outcome for each example that prints or must print.
-
-    """
-    found = examples_of_module(module)
-    return check_examples(_file(module), found, settings, flags=flags, note=note)
-
-
-def check_text(
-    path: Path,
-    settings: Settings | None = None,
-    *,
-    flags: int = 0,
-    note: Callable[[object], object] = _ignore,
-) -> PageResult:
-    """Run the examples of a text file, such as a README.
-
-    Args:
-        path: The file; a blank line or a fence ends what an example must print.
-        settings: How outputs are compared.
-        flags: Option flags of :mod:`doctest` that hold for all examples.
-        note: Is given the line of each example before it runs, and outcomes as they come.
-
-    """
-    return check_examples(str(path), examples_of_text(path), settings, flags=flags, note=note)
-
-
 def check_examples(
     file: str,
     examples: Examples,
@@ -398,11 +356,6 @@ def check_examples(
         environment=environment,
         examples=True,
     )
-
-
-def _file(module: ModuleType) -> str:
-    path = Path(module.__file__ or module.__name__)
-    return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
 
 
 def _run(

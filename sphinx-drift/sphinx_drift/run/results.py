@@ -14,7 +14,7 @@ from nbformat import from_dict, v4
 from sphinx_drift.run.limit import CELLS_OF_A_PAGE, clipped, first_and_last
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping
 
     from nbclient import NotebookClient
     from nbformat import NotebookNode
@@ -95,7 +95,7 @@ class Request:
     """Where it starts."""
     timeout: int | None = None
     """How many seconds a cell may take; None for as long as it likes."""
-    may_raise: frozenset[int] = frozenset()
+    may_raise: Collection[int] = ()
     """Places of the cells after which the page goes on if they raise."""
     before: tuple[Callable[[], object], ...] = ()
     """Functions of :mod:`sphinx_drift.run.injected` to run before the first cell."""

@@ -162,7 +162,7 @@ def own_server(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def executed(pages: Pages, *cells: str) -> Any:
-    return run.execute(pages.notebook(*cells), folder=pages.folder, timeout=60)
+    return run.execute(pages.notebook(*cells), run.request_for(pages.folder, timeout=60))
 
 
 @pytest.mark.usefixtures("own_server")
@@ -243,7 +243,7 @@ def test_other_ipython_that_lacks_a_name_is_left_to_the_stock_kernel(
     monkeypatch.setattr(fork_client, "_preloaded", ("renaming",))
     monkeypatch.setenv("PYTHONPATH", str(pages.folder), prepend=os.pathsep)
     made = pages.notebook("print('once')", "2")
-    assert run.execute(made, folder=pages.folder, timeout=60).failure is None
+    assert run.execute(made, run.request_for(pages.folder, timeout=60)).failure is None
     assert said(made.cells[1]) == "once\n"
     assert len(caplog.records) == 1
     assert "made a kernel: " in caplog.text
@@ -317,7 +317,7 @@ def test_kernel_whose_interpreter_is_gone_fails_the_page_and_says_so(
     kernels("gone", pages.folder / "old" / "bin" / "python")
     made = pages.notebook("1")
     made.metadata.kernelspec = {"name": "gone", "display_name": "x"}
-    ended = run.execute(made, folder=pages.folder, timeout=60)
+    ended = run.execute(made, run.request_for(pages.folder, timeout=60))
     assert ended.failure is not None
     assert ended.failure.index == -1
     assert "no kernel: FileNotFoundError" in ended.failure.message
@@ -352,7 +352,7 @@ def test_kernel_of_another_virtual_environment_is_run_in_that(
     for name, prefix in (("other", str(other)), ("ours", sys.prefix)):
         made = pages.notebook("import sys\nprint(sys.prefix)")
         made.metadata.kernelspec = {"name": name, "display_name": "x"}
-        assert run.execute(made, folder=pages.folder, timeout=60).failure is None
+        assert run.execute(made, run.request_for(pages.folder, timeout=60)).failure is None
         assert said(made.cells[1]) == f"{prefix}\n"
     fork.run(made, pages.request())  # of ours, without Jupyter
     made.metadata.kernelspec.name = "other"
@@ -364,7 +364,7 @@ def test_kernel_of_another_virtual_environment_is_run_in_that(
 def test_metadata_that_is_no_table_is_taken_for_none(pages: Pages, table: Any) -> None:
     made = pages.notebook("1")
     made.metadata["kernelspec"] = made.metadata["language_info"] = table
-    assert run.execute(made, folder=pages.folder, timeout=60).failure is None
+    assert run.execute(made, run.request_for(pages.folder, timeout=60)).failure is None
 
 
 def test_error_of_our_own_is_a_failure_of_the_page(
