@@ -226,7 +226,7 @@ def test_metadata_that_is_no_table_is_as_good_as_none(
 def test_one_bad_file_costs_no_other_its_result(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def crash(page: object, made: Any, **options: Any) -> Any:
+    def crash(page: Any, made: Any, **options: Any) -> Any:
         if "crash" in options["file"]:
             raise AttributeError("ours")
         return really(page, made, **options)
@@ -267,7 +267,7 @@ def test_crash_of_the_command_is_no_drift(capsys: pytest.CaptureFixture[str]) ->
     assert "nothing is known: please report this" in capsys.readouterr().err
 
 
-def test_each_file_is_told_once(ran: Ran) -> None:
+def test_each_file_is_reported_once(ran: Ran) -> None:
     verified = [("verified", number) for number in (2, 3)]
     assert ran.outcomes == {
         "broken.ipynb": [("unreadable", 0)],
@@ -510,8 +510,9 @@ def test_reference_that_cannot_be_read(
 ) -> None:
     given = pretend(VERIFIED)
     (page.parent / "pyproject.toml").write_text("[tool.sphinx-drift]\nreference = 3\n")
-    assert command.main([str(page)]) == 2
-    assert "must hold names and texts" in capsys.readouterr().out
+    with pytest.raises(SystemExit, match="2"):
+        command.main([str(page)])
+    assert "must hold names and texts" in capsys.readouterr().err
     assert given == []
 
 
@@ -526,7 +527,7 @@ def test_nothing_to_check_is_a_failure(
     assert [suite.get("errors") for suite in root] == ["0", "1"]
 
 
-def test_kernel_interrupt_is_told(
+def test_kernel_interrupt_is_reported(
     page: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def verify(*_: Any, **__: Any) -> None:

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sphinx_drift.configuration import find_devices, find_reference
+from sphinx_drift.configuration import find_project
 from sphinx_drift.device import chosen_device
 from sphinx_drift.doctests.isolated import check_all
 from sphinx_drift.report.formats import exit_status
@@ -27,8 +27,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     try:
         flags = _read_flags(options.option)
-        settings = Settings(chosen_policy(), find_reference(Path.cwd()))
-        told = chosen_device(asked=options.device, module=find_devices(Path.cwd())).told
+        project = find_project(Path.cwd())
+        settings = Settings(chosen_policy(), project.reference)
+        told = chosen_device(asked=options.device, module=project.devices).told
         results = list(check_all(options.names, settings, flags))
     except ValueError as error:
         parser.error(str(error))
@@ -62,12 +63,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _read_flags(names: Sequence[str]) -> int:
-    """Return the option flags of some names.
-
-    Raises:
-        ValueError: If one is none of :mod:`doctest`'s.
-
-    """
+    """Return the option flags of some names."""
     known = doctest.OPTIONFLAGS_BY_NAME
     flags = 0
     for name in names:

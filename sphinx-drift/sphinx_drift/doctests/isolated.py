@@ -60,11 +60,6 @@ class _Job:
 def check_all(names: Sequence[str], settings: Settings, flags: int = 0) -> Iterator[PageResult]:
     """Check the examples of modules, packages and text files.
 
-    Args:
-        names: Names of modules, each with all below it, and paths of text files.
-        settings: How outputs are compared.
-        flags: Option flags of :mod:`doctest` that hold for all examples.
-
     Yields:
         What came of each file that may have examples. A name without any is a failure.
 

@@ -100,14 +100,7 @@ class BuildServer:
         self._lines.send(_request("stand_by", book))
 
     def build(self, book: dict[str, Any], changed: list[str], send: _Send) -> dict[str, Any]:
-        """Build a book; by a new server, if this one is gone or may not fork any more.
-
-        Args:
-            book: What to build, and where.
-            changed: The files that have changed since the build before.
-            send: Called with what the build reports before its end.
-
-        """
+        """Build a book; by a new server, if this one is gone or may not fork any more."""
         report = self._request_build(book, changed, send)
         if self.renew_after(report):
             report = self._request_build(book, changed, send)

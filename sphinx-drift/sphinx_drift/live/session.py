@@ -6,7 +6,7 @@ import logging
 from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING, Any, Self
 
-from sphinx_drift.configuration import find_preload
+from sphinx_drift.configuration import find_project
 from sphinx_drift.live.clients import BuildServer
 from sphinx_drift.live.server import serving
 from sphinx_drift.run import fork_client
@@ -53,7 +53,7 @@ class Session:
             self._build_server = BuildServer()
             opened.callback(self._close_build_server)
             opened.callback(fork_client.close)
-            self._preload = [*find_preload(self._source, [self._source])]
+            self._preload = [*find_project(self._source).libraries([self._source])]
             self._start_fork_server()
             self._open = opened.pop_all()
         self.port = self._web_server.server_port
@@ -90,16 +90,11 @@ class Session:
         self._build_server = BuildServer()
         fork_client.close()
         with suppress(ValueError):  # the next build tells what is wrong with the project's file
-            self._preload = [*find_preload(self._source, [self._source])]
+            self._preload = [*find_project(self._source).libraries([self._source])]
         self._start_fork_server()
 
     def build(self, changed: Collection[str] = ()) -> dict[str, Any]:
-        """Build the book, and return the report that browsers get.
-
-        Args:
-            changed: The files that have changed since the build before.
-
-        """
+        """Build the book, and return the report that browsers get."""
         book = self._book("later")
         report = self._publish(self._build_server.build(book, list(changed), self._publish))
         self._build_server.load(report.get("modules", []))

@@ -27,6 +27,10 @@ _READ_ONCE = (
 )
 
 
+_LONGEST_IMPORT = 120
+"""Seconds that a library which is loaded in advance may take: one that hangs is left to pages."""
+
+
 class ServerGoneError(RuntimeError):
     """The fork server is gone."""
 
@@ -46,7 +50,10 @@ class ForkServer:
         listening = socket.socket(socket.AF_UNIX)
         listening.bind(self.address)
         listening.listen(64)  # here: a client may connect while the server still loads
-        options = ("--socket", str(listening.fileno()), "--slots", str(slots(environment)))
+        options = (
+            *("--socket", str(listening.fileno()), "--slots", str(slots(environment))),
+            *("--import-limit", str(_LONGEST_IMPORT)),
+        )
         with listening:  # from then on the server alone has it
             self.process = subprocess.Popen(  # noqa: S603 - it is our own
                 command("run.fork_server", *options, "--preload", *_preloaded),
@@ -108,13 +115,7 @@ class AdoptedForkServer:
 
 
 def adopt(address: str, preloaded: Iterable[str]) -> None:
-    """Run pages in children of a server that another process has started with this environment.
-
-    Args:
-        address: The server's address.
-        preloaded: What it has loaded, and what those are to load that this process may start.
-
-    """
+    """Run pages in children of a server that another process has started with this environment."""
     preload(preloaded)
     _servers[None] = AdoptedForkServer(address)
 
@@ -128,7 +129,14 @@ def _read_once(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 def fork_server(hash_seed: str | None = None) -> ForkServer | AdoptedForkServer:
-    """Return the server for a hash seed; another one if it was started in another environment."""
+    """Return the server for a hash seed; another one if it was started in another environment.
+
+    Raises:
+        ServerGoneError: If the build was interrupted.
+
+    """
+    if _given_up:
+        raise ServerGoneError("the build was interrupted")
     environment = page_environment(hash_seed)
     server = _servers.get(hash_seed)
     if server is not None and server.read_once != _read_once(environment):
@@ -176,8 +184,21 @@ def close() -> None:
         _servers.popitem()[1].close()
 
 
-def is_orphaned() -> bool:
-    """Return whether the build that this process was forked for is over: it was ended, say."""
+_given_up = False
+"""Whether the build of this process was interrupted."""
+
+
+def give_up() -> None:
+    """End all servers, and so all pages: nothing is to run any more."""
+    global _given_up  # noqa: PLW0603 - a process is interrupted once
+    _given_up = True
+    close()
+
+
+def is_over() -> bool:
+    """Return whether the build that this process is of is over: it was interrupted, or ended."""
+    if _given_up:
+        return True
     owners = {each.owner for each in _servers.values() if isinstance(each, ForkServer)}
     owners -= {os.getpid()}
     for _ in range(50):

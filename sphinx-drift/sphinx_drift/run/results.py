@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from dataclasses import dataclass, field
 from enum import Enum
 from itertools import groupby
@@ -105,6 +106,17 @@ class Request:
     """What orders sets of texts, ``PYTHONHASHSEED``; None leaves it as it is."""
     output_limit: int = OUTPUT_LIMIT
     """Bytes that the outputs of a cell may take; those of a page may take four times as many."""
+
+
+def never_begun(request: Request) -> Failure:
+    """Return the failure of a page that came to no cell in the time that a cell may take."""
+    module = os.environ.get("DRIFT_DEVICE_MODULE")
+    first = f"the module for devices, `{module}`, in its `start`" if module else "what is injected"
+    message = (
+        f"no cell had begun after {request.timeout} seconds, the limit for one: {first} took "
+        "longer; see that it ends, or raise the limit"
+    )
+    return Failure(Ending.TIMEOUT, -1, message)
 
 
 def ended(executed: Iterable[int], failure: Failure | None, answers: dict[str, Any]) -> Execution:

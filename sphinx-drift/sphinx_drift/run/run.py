@@ -81,7 +81,7 @@ def _execute(notebook: NotebookNode, request: Request) -> Execution:
         try:
             return fork.run(notebook, request)
         except CannotForkError as error:
-            if fork_client.is_orphaned():
+            if fork_client.is_over():
                 raise SystemExit("the build was ended") from None  # not even by the stock path
             _warn_once(f"pages run in Jupyter kernels, which is slower: {error}")
     return jupyter.run(notebook, request)

@@ -18,6 +18,7 @@ from sphinx_drift.run.results import (
     excess,
     join_captured,
     joined,
+    never_begun,
 )
 
 if TYPE_CHECKING:
@@ -129,6 +130,8 @@ class Transcript:
 
     def _on_timeout(self, _: dict[str, Any]) -> None:
         self._stop(Ending.TIMEOUT, f"it ran for more than {self.request.timeout} seconds")
+        if self._place < 0:
+            self._failure = never_begun(self.request)
 
     def _on_excess(self, _: dict[str, Any]) -> None:
         self._flush()

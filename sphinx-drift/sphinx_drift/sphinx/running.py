@@ -13,7 +13,7 @@ from nbclient.exceptions import CellExecutionError
 from sphinx.errors import ConfigError, ExtensionError
 from sphinx.util import logging
 
-from sphinx_drift.configuration import find_preload, list_of_names
+from sphinx_drift.configuration import find_project, list_of_names
 from sphinx_drift.run import fork, fork_client
 from sphinx_drift.run.choice import RUNNER_VARIABLE, chosen
 from sphinx_drift.run.results import Ending
@@ -64,7 +64,7 @@ def start(app: Sphinx) -> str:
             list_of_names(preload, "drift_preload")
         # A server that is there loads what its owner has chosen; to choose means to read pages.
         if preload is None and not fork_client.is_started():
-            preload = find_preload(Path(app.confdir), [Path(app.srcdir)])
+            preload = find_project(Path(app.confdir)).libraries([Path(app.srcdir)])
     except ValueError as error:
         raise ConfigError(str(error)) from None
     if runner == "fork":

@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sphinx_drift.run import fork_client
 from sphinx_drift.run.choice import chosen
 from sphinx_drift.run.fork import code_of
 from sphinx_drift.run.run import begin
@@ -103,7 +104,11 @@ def _differing(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> list[
     # kernel is started for each page that is asked for.
     at_once = _FETCHED_AT_ONCE if build.begun else max(1, app.parallel)
     with ThreadPoolExecutor(at_once) as pool:
-        build.fresh.update(zip(docnames, pool.map(run, docnames), strict=True))
+        try:
+            build.fresh.update(zip(docnames, pool.map(run, docnames), strict=True))
+        except KeyboardInterrupt:
+            fork_client.give_up()  # the pool would wait for pages to come to their end
+            raise
     differing = []
     for docname in docnames:
         fresh = build.fresh[docname]

@@ -34,7 +34,7 @@ def put(book: Book, **pages: str) -> None:
 
 
 @pytest.mark.parametrize("options", ["", "-W", "-j 2"])
-def test_failure_is_told_again_when_nothing_changed(options: str, book: Book) -> None:
+def test_failure_is_reported_again_when_nothing_changed(options: str, book: Book) -> None:
     put(book, one=BAD, two=BAD)
     first = book.build(*options.split())
     again = book.build(*options.split())
@@ -230,6 +230,17 @@ def test_unknown_policy_is_refused(book: Book) -> None:
     assert "DRIFT_POLICY must be one of" in built.stderr
 
 
+@pytest.mark.parametrize("seconds", [0, -1])
+def test_a_time_limit_that_no_cell_can_keep_is_refused(seconds: int, book: Book) -> None:
+    """MyST-NB takes -1 for none; here a page says so itself."""
+    book.configure(drift_timeout=seconds)
+    put(book, page=GOOD)
+    built = book.build()
+    assert built.status == 2
+    assert f"got {seconds}" in built.stderr
+    assert "execution_timeout" in built.stderr
+
+
 @pytest.mark.parametrize("names", ["numpy", 3, [3]])
 def test_a_preload_that_is_no_list_of_names_is_refused(names: object, book: Book) -> None:
     book.configure(drift_preload=names)
@@ -239,7 +250,7 @@ def test_a_preload_that_is_no_list_of_names_is_refused(names: object, book: Book
 
 
 @pytest.mark.parametrize("setting", ["drift_packages", "drift_reference"])
-def test_a_table_that_holds_no_texts_is_refused(setting: str, book: Book) -> None:
+def test_a_table_without_texts_is_refused(setting: str, book: Book) -> None:
     """A version that is a number equals none: *portable* would judge, and not say why."""
     book.configure(**{setting: {"python": 3.11}})
     built = book.build()

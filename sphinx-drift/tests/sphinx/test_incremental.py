@@ -58,7 +58,7 @@ def built(make_book: Callable[[], Book]) -> Book:
 DRIFTS = {("drifted.md:15", "drift"), ("raised.md:12", "raised")}
 
 
-def test_nothing_changed_nothing_runs_and_every_failure_is_told(built: Book) -> None:
+def test_nothing_changed_nothing_runs_and_every_failure_is_reported(built: Book) -> None:
     ran, report = runs(built)
     assert ran == set()
     assert report.status == 1

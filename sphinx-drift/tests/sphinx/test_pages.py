@@ -191,6 +191,8 @@ def test_reader_sees_each_output_once_with_its_mark(passed: Built) -> None:
     assert html.count("0.2961") == 1
     assert html.count('class="drift-mark drift-verified"') == 3
     assert f"torch {TORCH}, cpu, exact" in html
+    assert re.search(r'<link [^>]*href="_static/drift-mark\.css', html)
+    assert (passed.outdir / "_static" / "drift-mark.css").exists()
 
 
 def test_reader_sees_what_was_compared(passed: Built) -> None:
