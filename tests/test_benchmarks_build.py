@@ -67,7 +67,7 @@ def test_each_form_of_a_book_has_all_cells_and_outputs(
     assert script.count("print(") == 2 * books.PRINTED
 
 
-def test_a_book_is_told_to_be_done_only_if_all_outputs_are_there(
+def test_a_book_is_done_only_if_all_outputs_are_there(
     book: list[books.Page], tmp_path: Path
 ) -> None:
     setup = competitors.Setup(tmp_path, None, {"2": book})
@@ -155,7 +155,7 @@ def way(name: str) -> competitors.Competitor:
 # The plan -------------------------------------------------------------------------------
 
 
-def test_every_way_of_the_plan_is_known_and_told() -> None:
+def test_every_way_of_the_plan_is_known_and_reported() -> None:
     assert {*build.SECONDS, *build.PEAKS} <= competitors.COMPETITORS.keys()
     assert build.SECONDS.keys() == trace.WAYS.keys()
     assert {book for _, _, book in build.PLAN} == {*trace.BOOKS}

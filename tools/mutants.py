@@ -132,7 +132,7 @@ def mutants(text: str) -> Iterator[Mutant]:
             yield mutant
 
 
-def _keys(text: str) -> list[tuple[Kind, str, bool]]:
+def _keys(text: str) -> list[tuple[Kind, str, str]]:
     return [token.key for token in tokens(text)]
 
 

@@ -180,7 +180,7 @@ def test_a_page_prints_the_documented_numbers(
 
 
 @pytest.mark.slow
-def test_a_wrong_digit_is_found_there_too(backend: dict[str, str], tmp_path: Path) -> None:
+def test_a_wrong_digit_is_detected_there_too(backend: dict[str, str], tmp_path: Path) -> None:
     (tmp_path / "page.md").write_text(page(expected=DOCUMENTED.replace("0.2961", "0.2962")))
     environment = {**backend, DEVICE_VARIABLE: "npu"}
     done = check("page.md", environment=environment, folder=tmp_path)

@@ -274,7 +274,7 @@ def test_runs_are_compared_but_for_what_is_unchecked() -> None:
     assert [(d.documented, d.executed) for d in found.verdict.differences] == [("0.2", "0.3")]
 
 
-def test_second_run_that_stops_is_told() -> None:
+def test_second_run_that_stops_is_reported() -> None:
     stopped = Execution(frozenset(), Failure(Ending.RAISED, 1, "E: m"))
     made = notebook([], [])
     (found,) = compare_runs(page_of((), ()), made, made, stopped)
@@ -359,7 +359,7 @@ def test_html_with_other_numbers_is_documented(
     assert kinds(result) == wanted
 
 
-def test_an_error_of_a_repr_is_told_as_itself() -> None:
+def test_an_error_of_a_repr_is_reported_as_itself() -> None:
     page = page_of((expecting("A()"),))
     made = notebook([("error", "ValueError: row 7")])
     execution = Execution(failure=Failure(Ending.RAISED, 0, "NoneType: None"))

@@ -35,13 +35,7 @@ def exit_status(results: Sequence[PageResult]) -> int:
 
 
 def to_json(results: Sequence[PageResult], *, noun: str = "output") -> str:
-    """Return everything that is known of a check, as JSON.
-
-    Args:
-        results: What came of each page, or of each file with docstrings.
-        noun: What was verified.
-
-    """
+    """Return everything that is known of a check, as JSON."""
     counted = count(results)
     said = {
         "version": 1,

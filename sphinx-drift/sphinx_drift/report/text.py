@@ -217,13 +217,7 @@ def _many(number: int, noun: str) -> str:
 
 
 def describe_environment(results: Iterable[PageResult], *, full: bool = False) -> str:
-    """Name what the numbers were computed with, and the policy.
-
-    Args:
-        results: The pages; what differs between them is told for each.
-        full: Whether to add the CPU's capability and the number of threads.
-
-    """
+    """Name what the numbers were computed with, and the policy."""
     said: list[str] = []
     ran = False
     for page in results:
@@ -259,15 +253,7 @@ def render(
     verbose: bool = False,
     noun: str = "output",
 ) -> str:
-    """Tell everything that failed, page by page, and close with the summary.
-
-    Args:
-        results: What came of each page.
-        color: Whether to colour it for a terminal.
-        verbose: Whether to list what was verified too.
-        noun: What was verified, for the summary.
-
-    """
+    """Tell everything that failed, page by page, and close with the summary."""
     parts = entries(results, color=color, verbose=verbose)
     return "\n\n".join([*parts, closing_line(results, color=color, noun=noun)])
 
@@ -275,14 +261,7 @@ def render(
 def entries(
     results: Iterable[PageResult], *, color: bool = False, verbose: bool = False
 ) -> list[str]:
-    """Return what there is to say of single outputs and pages, a text for each.
-
-    Args:
-        results: What came of each page.
-        color: Whether to colour it for a terminal.
-        verbose: Whether to list what was verified too.
-
-    """
+    """Return what there is to say of single outputs and pages, a text for each."""
     results = [page for page in results if page.cells or page.outcomes]
     told = [
         entry(page, outcome, color=color)

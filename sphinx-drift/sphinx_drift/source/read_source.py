@@ -125,11 +125,6 @@ class Page:
 def read_page(text: str, notebook: NotebookNode, config: MdParserConfig) -> Page:
     """Read a MyST page.
 
-    Args:
-        text: The page's source.
-        notebook: The same page as MyST-NB reads it.
-        config: How MyST reads Markdown here.
-
     Returns:
         Each code cell with the expectations that stand straight after it. An expectation
         that has no cell, an option that can't be read and the like are its problems.

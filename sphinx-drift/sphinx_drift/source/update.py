@@ -53,13 +53,7 @@ class Change:
 
 
 def refusal(changes: Sequence[Change], *, force: bool) -> str:
-    """Return why nothing may be written, or nothing.
-
-    Args:
-        changes: What would be written.
-        force: Whether a tree with other changes, or none at all, is all right.
-
-    """
+    """Return why nothing may be written, or nothing."""
     if os.environ.get("CI"):
         return "--update is refused under CI: what is documented is decided by a person"
     if force:

@@ -68,15 +68,7 @@ class Fresh:
 
 
 def run_page(env: BuildEnvironment, docname: str, page: Page, notebook: NotebookNode) -> Fresh:
-    """Run a page, and once more if a file changed that it had read.
-
-    Args:
-        env: The environment of the build.
-        docname: The page's name there.
-        page: The cells and what each must print.
-        notebook: The notebook to run; its outputs become what is printed now.
-
-    """
+    """Run a page, and once more if a file changed that it had read."""
     bare, build, file = _bare(notebook), build_of(env), file_of(env, docname)
     folder = Path(env.doc2path(docname)).parent
     run = partial(run_and_judge, page, notebook, folder=folder, file=file, settings=build.settings)

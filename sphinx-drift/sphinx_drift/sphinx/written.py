@@ -28,13 +28,7 @@ def leave_mark_out(_app: Sphinx, config: Config) -> None:
 
 
 def outdated_outputs(app: Sphinx, quoted: Mapping[str, Any]) -> list[str]:
-    """Return the pages that show something else than they would if they were written now.
-
-    Args:
-        app: The application.
-        quoted: What each page quotes of others.
-
-    """
+    """Return the pages that show something else than they would if they were written now."""
     written = _load(app)
     return [name for name in app.env.found_docs if written.get(name) != _now(app, quoted, name)]
 

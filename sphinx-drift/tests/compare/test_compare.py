@@ -894,12 +894,12 @@ def test_the_bound_is_the_bound(value: float, units: int) -> None:
         assert judged == pytest.approx(abs(units), abs=float(half / ulp) + 1e-9)
 
 
-def test_the_bounds_are_what_is_told() -> None:
+def test_the_bounds_are_documented() -> None:
     assert UNITS == FloatKind.FLOAT32.units == FloatKind.FLOAT64.units == 16
     assert SHORT_UNITS == FloatKind.FLOAT16.units == FloatKind.BFLOAT16.units == 2
 
 
-def test_an_added_line_is_told_from_where_it_begins() -> None:
+def test_an_added_line_is_reported_from_where_it_begins() -> None:
     documented = "tensor([0.7576, 0.2794])"
     executed = "tensor([0.7576, 0.2793])\nUserWarning: no NumPy (of cpu)"
     found = compare(documented, executed).differences

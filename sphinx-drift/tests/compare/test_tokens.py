@@ -29,7 +29,7 @@ SHORT = {
 }
 
 
-def keys(text: str) -> list[tuple[Kind, str, bool]]:
+def keys(text: str) -> list[tuple[Kind, str, str]]:
     return [token.key for token in tokens(text)]
 
 

@@ -130,7 +130,7 @@ class TestEveryPageRuns:
         assert live.failures() == []
         assert "1.5" in live.page("two")
 
-    def test_browsers_are_told_when_pages_ran(self, live: Live) -> None:
+    def test_browsers_hear_when_pages_ran(self, live: Live) -> None:
         begun = time.time()
         (live.folder / ".hold").touch()
         live.save("one.md", "Text of", "New text of")
@@ -198,7 +198,8 @@ class TestKilled:
         (live.folder / ".hold").touch()
         live.save("one.md", "Text of", "New text of")
         for attempt in (1, 2):
-            wait_until(lambda begun=number + attempt: len(pids(live, ".behind")) == begun)
+            begun = number + attempt
+            wait_until(lambda: len(pids(live, ".behind")) == begun)  # noqa: B023 - called here
             os.kill(pids(live, ".behind")[-1], signal.SIGKILL)
         assert "The build ended too early" in live.wait_for_all()
         (failure,) = live.failures()

@@ -82,7 +82,7 @@ class TestSaves:
         assert "Another sentence." in live.page()
         live.save("index.md", "Another sentence.", "First sentence.")
 
-    def test_a_drift_is_told_with_both_numbers_until_it_is_mended(self, live: Live) -> None:
+    def test_a_drift_is_reported_with_both_numbers_until_it_is_mended(self, live: Live) -> None:
         told = live.save("index.md", "output}\n1.2346", "output}\n1.2345")
         (failure,) = live.failures()
         assert failure["title"] == "index.md:16: drift"
@@ -103,7 +103,7 @@ class TestSaves:
         ("name", "right", "wrong"),
         [("conf.py", "extensions = [", "extensions = [["), ("shout.py", "def setup", "deaf setup")],
     )
-    def test_a_syntax_error_is_told_until_it_is_mended(
+    def test_a_syntax_error_is_reported_until_it_is_mended(
         self, live: Live, name: str, right: str, wrong: str
     ) -> None:
         live.save(name, right, wrong)
@@ -114,7 +114,7 @@ class TestSaves:
         live.save(name, wrong, right)
         assert live.failures() == []
 
-    def test_a_warning_is_told(self, live: Live) -> None:
+    def test_a_warning_is_reported(self, live: Live) -> None:
         live.save("index.md", "Second sentence.", "Second [sentence](nowhere.md).")
         (failure,) = live.failures()
         assert failure["title"] == "Sphinx warns"
@@ -122,7 +122,7 @@ class TestSaves:
         live.save("index.md", "Second [sentence](nowhere.md).", "Second sentence.")
         assert live.failures() == []
 
-    def test_a_build_that_dies_is_told(self, live: Live) -> None:
+    def test_a_build_that_dies_is_reported(self, live: Live) -> None:
         live.save("shout.py", "WORD =", "import os; os.kill(os.getpid(), 11)\nWORD =")
         (failure,) = live.failures()
         assert failure["title"] == "The build ended too early"

@@ -106,7 +106,7 @@ class TestFiles:
             assert answer.headers["Location"] == "/part/?x=1"
 
     @pytest.mark.parametrize("method", ["GET", "HEAD"])
-    def test_a_page_says_what_it_holds(
+    def test_a_page_names_its_content(
         self, server: LiveHTTPServer, root: Path, method: str
     ) -> None:
         with request(server, "/", method) as answer:
@@ -157,7 +157,7 @@ def test_a_page_without_an_end_has_the_script_too() -> None:
 
 
 class TestEvents:
-    def test_a_build_is_told(self, server: LiveHTTPServer) -> None:
+    def test_a_build_is_reported(self, server: LiveHTTPServer) -> None:
         with listening(server) as hear:
             assert hear() == {"failures": []}
             report = {"failures": [{"title": "page.md:1: drift", "text": "- 1\n+ 2"}]}

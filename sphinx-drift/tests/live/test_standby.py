@@ -228,7 +228,7 @@ class TestEarly:
         assert "Fig. 1" in page
         live.save("one.md", "New text of", "Text of")
 
-    def test_a_browser_is_told_at_once(self, live: Live) -> None:
+    def test_a_browser_hears_at_once(self, live: Live) -> None:
         with live.get("/-live/events") as events:
             assert events.readline().startswith(b"data: ")
             (live.folder / ".hold").touch()

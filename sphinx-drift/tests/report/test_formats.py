@@ -23,9 +23,15 @@ LOST = Outcome(Kind.TIMEOUT, 9, cell=4)
 
 
 def drift(documented: str, executed: str) -> Outcome:
-    verdict = compare(documented, executed)
-    parts = {"documented": documented, "executed": executed, "verdict": verdict}
-    return Outcome(Kind.DRIFT, 7, cell=3, cell_line=5, body_line=8, **parts)
+    return Outcome(
+        *(Kind.DRIFT, 7),
+        cell=3,
+        cell_line=5,
+        body_line=8,
+        documented=documented,
+        executed=executed,
+        verdict=compare(documented, executed),
+    )
 
 
 def page(*outcomes: Outcome, file: str = "page.md", policy: Policy = Policy.EXACT) -> PageResult:

@@ -43,7 +43,7 @@ def page(*outcomes: Outcome, environment: Mapping[str, str] = TORCH, **parts: ob
     return PageResult(PATH, outcomes, cells=3, environment=environment, **parts)  # type: ignore[arg-type]
 
 
-def test_drift_is_told_in_full() -> None:
+def test_drift_is_reported_in_full() -> None:
     told = render([page(drift("tensor([0.3061,\n        0.8210])", "tensor([0.3061, 0.8211])"))])
     assert told == (
         f"{PATH}:24: drift in cell 2 (line 20):\n"
@@ -98,7 +98,7 @@ def test_failures_come_in_the_order_of_lines() -> None:
     assert told.index(":5:") < told.index(":30:")
 
 
-def test_cells_that_were_not_run_are_told_once() -> None:
+def test_cells_that_were_not_run_are_reported_once() -> None:
     left = [Outcome(Kind.NOT_EXECUTED, 10 + n, cell=n, cell_line=9 + n) for n in (4, 5, 6)]
     told = render([page(Outcome(Kind.RAISED, 9, cell=3, message="E: m"), *left)])
     assert told.count("not-executed") == 1
@@ -117,12 +117,12 @@ def test_pasted_output_has_the_lines_that_were_printed() -> None:
     assert "    ```{expected-output}\n    one\ufffdand␌two\n    ```" in told
 
 
-def test_notebooks_are_told_by_cell() -> None:
+def test_notebooks_are_reported_by_cell() -> None:
     stored = replace(page(drift("a\n[0.5]", "a\n[0.6]"), stored=True), file="folder/x.ipynb")
     assert render([stored]).startswith("folder/x.ipynb:cell 2 (line 2): drift:")
 
 
-def test_rounding_is_told_with_its_distance_and_what_to_do() -> None:
+def test_rounding_is_reported_with_its_distance_and_what_to_do() -> None:
     found = drift("tensor(155.9240)", "tensor(155.9239)")
     verdict = compare(
         "tensor(155.9240)",
