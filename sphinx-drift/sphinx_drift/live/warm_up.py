@@ -8,8 +8,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from jinja2 import TemplateError
-from pygments.lexers import get_lexer_by_name  # type: ignore[import-untyped]
-from pygments.util import ClassNotFound  # type: ignore[import-untyped]
+from pygments.lexers import get_lexer_by_name
+from pygments.util import ClassNotFound
 from sphinx.builders.html import StandaloneHTMLBuilder
 
 if TYPE_CHECKING:
