@@ -204,7 +204,7 @@ MACHINE = {"processor": "P", "logical_processors": 2, "memory_gib": 8, "system":
 ENVIRONMENT: dict[str, Any] = MACHINE | {
     "python": "3.11.7",
     "jobs": "auto",
-    "versions": {"torch": "2.13.0"},
+    "versions": {"torch": "7.1.0"},
 }
 
 
@@ -244,7 +244,7 @@ def test_runs_of_our_code_are_dropped_when_it_changes(tmp_path: Path) -> None:
 
 
 def test_runs_of_two_machines_are_never_mixed() -> None:
-    more = ENVIRONMENT | {"versions": {"torch": "2.13.0", "nbval": "1"}}
+    more = ENVIRONMENT | {"versions": {"torch": "7.1.0", "nbval": "1"}}
     assert merged(more, ENVIRONMENT, anew=False) == more
     assert merged(ENVIRONMENT, more, anew=False) == more
     assert merged({}, more, anew=True) == more

@@ -256,7 +256,7 @@ def test_folder_without_pages_is_an_error(
     with pytest.raises(SystemExit) as ended:
         command.main([str(tmp_path)])
     assert ended.value.code == 2
-    assert "no page or notebook below" in capsys.readouterr().err
+    assert str(tmp_path) in capsys.readouterr().err
 
 
 def test_crash_of_the_command_is_no_drift(capsys: pytest.CaptureFixture[str]) -> None:
@@ -264,7 +264,7 @@ def test_crash_of_the_command_is_no_drift(capsys: pytest.CaptureFixture[str]) ->
         raise AttributeError("ours")
 
     assert guarded(crash) == 2
-    assert "nothing is known: please report this" in capsys.readouterr().err
+    assert "AttributeError: ours" in capsys.readouterr().err
 
 
 def test_each_file_is_reported_once(ran: Ran) -> None:
@@ -294,7 +294,7 @@ def test_each_file_is_reported_once(ran: Ran) -> None:
 def test_pictures_and_widgets_are_counted(ran: Ran) -> None:
     (page,) = (p for p in json.loads(ran.stdout)["pages"] if "everything" in p["file"])
     assert page["skipped"] == {"pictures": 1, "widgets": 1}
-    assert "1 picture not compared, 1 widget not compared" in json.loads(ran.stdout)["summary"]
+    assert "1 widget not compared" in json.loads(ran.stdout)["summary"]
 
 
 def test_json_has_stdout_to_itself(ran: Ran) -> None:
@@ -512,7 +512,7 @@ def test_reference_that_cannot_be_read(
     (page.parent / "pyproject.toml").write_text("[tool.sphinx-drift]\nreference = 3\n")
     with pytest.raises(SystemExit, match="2"):
         command.main([str(page)])
-    assert "must hold names and texts" in capsys.readouterr().err
+    assert "[tool.sphinx-drift.reference]" in capsys.readouterr().err
     assert given == []
 
 
@@ -609,7 +609,7 @@ def test_update_leaves_a_page_whose_cell_raised(
     text = GOOD.replace("\ngood\n", "\nbad\n") + "\n```{code-cell} ipython3\n1 / 0\n```\n"
     page.write_text(text, "utf-8")
     assert command.main([str(page), "--update", "--force"]) == 2
-    assert "is left as it is: a cell raised" in capsys.readouterr().err
+    assert f"{page} is left as it is" in capsys.readouterr().err
     assert page.read_text("utf-8") == text
 
 

@@ -314,13 +314,13 @@ def test_each_module_is_alone(folder: Path, capfd: pytest.CaptureFixture[str]) -
     assert ("unreadable", 8) in [(kind, line) for kind, line, _ in told["f_malformed"]]
     assert good in told["f_malformed"]
     assert [(kind, line) for kind, line, _ in told["g_killed"]] == [("dead-kernel", 5)]
-    assert "the rest was not run" in told["g_killed"][0][2]
+    assert "status -9" in told["g_killed"][0][2]
     assert ("verified", 10, "") in told["h_hidden"]
     assert "i_silent" not in told
     assert [kind for kind, _, _ in told["j_talks"]] == ["drift"]
     root = ET.parse("junit.xml").getroot()  # noqa: S314 - ours
     assert next(case.get("name") for case in root.iter("testcase")) == "example 1, line 1"
-    assert root.find(".//error[@message='the process ended in an example']") is not None
+    assert root.find(".//error[@type='dead-kernel']") is not None
 
 
 def test_a_name_without_examples_is_a_failure_beside_others(
@@ -330,7 +330,7 @@ def test_a_name_without_examples_is_a_failure_beside_others(
     module(folder, "None.", "has_none_of_mine")
     assert main(["has_one_of_mine", "has_none_of_mine"]) == 2
     told = capsys.readouterr().out
-    assert "has_none_of_mine:1: nothing-checked: there is no example" in told
+    assert "has_none_of_mine:1: nothing-checked" in told
     assert "cell" not in told
     assert "page" not in told
 
@@ -341,7 +341,7 @@ def test_option_flags_of_the_command(folder: Path, capsys: pytest.CaptureFixture
     assert main(["examples_of_mine", "-o", "ELLIPSIS"]) == 0
     with pytest.raises(SystemExit):
         main(["examples_of_mine", "-o", "LOOSE"])
-    assert "--option must be one of" in capsys.readouterr().err
+    assert "got 'LOOSE'" in capsys.readouterr().err
 
 
 def test_command_refuses_what_it_cannot_import(capsys: pytest.CaptureFixture[str]) -> None:

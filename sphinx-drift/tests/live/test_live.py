@@ -125,7 +125,6 @@ class TestSaves:
     def test_a_build_that_dies_is_reported(self, live: Live) -> None:
         live.save("shout.py", "WORD =", "import os; os.kill(os.getpid(), 11)\nWORD =")
         (failure,) = live.failures()
-        assert failure["title"] == "The build ended too early"
         assert "-11" in failure["text"]
         live.save("shout.py", "import os; os.kill(os.getpid(), 11)\n", "")
         assert live.failures() == []

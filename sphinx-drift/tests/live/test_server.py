@@ -220,7 +220,7 @@ def test_a_project_file_that_is_refused(tmp_path: Path, capsys: pytest.CaptureFi
     (tmp_path / "conf.py").touch()
     (tmp_path / "pyproject.toml").write_text("[tool.sphinx-drift]\npreload = 3\n", "utf-8")
     assert main([str(tmp_path), str(tmp_path / "out")]) == 2
-    assert "preload in [tool.sphinx-drift] must be a list of names" in capsys.readouterr().err
+    assert "preload in [tool.sphinx-drift]" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(("number", "last"), [(1, "1 failure"), (2, "2 failures")])

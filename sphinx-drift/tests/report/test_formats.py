@@ -87,7 +87,8 @@ def test_junit_counts() -> None:
 @pytest.mark.parametrize("results", [[], [page()], [page(file="a"), page(file="b")]])
 def test_nothing_is_an_error_for_machines_too(results: list[PageResult]) -> None:
     assert len(parsed(results).findall("testsuite/testcase/error")) == 1
-    assert list(to_github(results)) == ["::error title=nothing-checked::nothing was checked"]
+    (line,) = to_github(results)
+    assert line.startswith("::error title=nothing-checked::")
 
 
 def test_structure_is_skipped_not_passed() -> None:
@@ -102,7 +103,7 @@ def test_annotation_is_one_escaped_line(file: str) -> None:
     head, _, told = line.removeprefix("::error ").partition("::")
     name = file.replace("%", "%25").replace(":", "%3A").replace(",", "%2C")
     assert head == f"file={name},line=7,title=drift"
-    assert told.startswith("the output is not the documented one%0A")
+    assert told.startswith(Kind.DRIFT.meaning)
     assert "- 100%25%0A" in told
 
 
