@@ -147,8 +147,6 @@ def _parser() -> argparse.ArgumentParser:
     add("--twice", action="store_true", help="run each page twice and name what doesn't repeat")
     add("--structure", action="store_true", help="compare all but floats; verifies nothing")
     add("--stderr", action="store_true", help="compare what notebooks stored of stderr too")
-    add("--update", action="store_true", help="write what was printed into the files")
-    add("--force", action="store_true", help="with --update: also in a tree with other changes")
     add_reports(parser)
     return parser
 

@@ -56,8 +56,6 @@ def _parser() -> argparse.ArgumentParser:
         metavar="FLAG",
         help="an option flag for all examples, such as ELLIPSIS",
     )
-    add("--update", action="store_true", help="write what was printed into the files")
-    add("--force", action="store_true", help="with --update: also in a tree with other changes")
     add_reports(parser)
     return parser
 

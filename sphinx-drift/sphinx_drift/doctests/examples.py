@@ -180,16 +180,7 @@ def _placed(outcome: Outcome, test: doctest.DocTest, example: doctest.Example) -
 def _outcome(
     test: doctest.DocTest, example: doctest.Example, want: str, executed: str, flags: int
 ) -> Outcome:
-    """Return what came of an example that must print something and raised nothing unforeseen.
-
-    Args:
-        test: Its docstring.
-        example: The example.
-        want: What it must print, or the last part of that, the error that it must raise.
-        executed: What it printed, or the error.
-        flags: The option flags of all examples.
-
-    """
+    """Return what came of an example that must print something and raised nothing unforeseen."""
     flags = _flags_of(example, flags)
     if want is example.exc_msg and flags & doctest.IGNORE_EXCEPTION_DETAIL:
         want, executed = _error_name(want), _error_name(executed)

@@ -18,15 +18,7 @@ _ASKING = {"os.posix_spawn", "os.system", "socket.connect", "sqlite3.connect", "
 
 
 class Application(Sphinx):
-    """An application that waits, as soon as it is made, until there is something to build.
-
-    Args:
-        arguments: As those of Sphinx.
-        wait: Called with the application; what handles ``builder-inited`` comes after it.
-        rerun: Which pages run, for a book that is verified: ``drift_rerun``.
-        options: As those of Sphinx.
-
-    """
+    """An application that waits, as soon as it is made, until there is something to build."""
 
     def __init__(
         self, *arguments: Any, wait: Callable[[Sphinx], None], rerun: str, **options: Any

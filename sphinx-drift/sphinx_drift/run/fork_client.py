@@ -35,7 +35,28 @@ class ServerGoneError(RuntimeError):
     """The fork server is gone."""
 
 
-class ForkServer:
+class AdoptedForkServer:
+    """A fork server that another process has started, and will end."""
+
+    def __init__(self, address: str, environment: Mapping[str, str]) -> None:
+        self.address = address
+        self.read_once = _read_once(environment)
+
+    def connect(self) -> socket.socket:
+        """Return a new connection."""
+        connection = socket.socket(socket.AF_UNIX)
+        try:
+            connection.connect(self.address)
+        except OSError as error:
+            connection.close()
+            raise ServerGoneError(f"the fork server is gone: {error}") from error
+        return connection
+
+    def close(self) -> None:
+        """Leave it to its owner."""
+
+
+class ForkServer(AdoptedForkServer):
     """A fork server that this process has started, with which it ends.
 
     This process has the only other end of the server's standard input: the server ends when that
@@ -43,10 +64,9 @@ class ForkServer:
     """
 
     def __init__(self, environment: Mapping[str, str]) -> None:
-        self.owner = os.getpid()
-        self.read_once = _read_once(environment)
         # An abstract address: no file is left behind, whatever ends.
-        self.address = f"\0sphinx-drift-{secrets.token_hex(16)}"
+        super().__init__(f"\0sphinx-drift-{secrets.token_hex(16)}", environment)
+        self.owner = os.getpid()
         listening = socket.socket(socket.AF_UNIX)
         listening.bind(self.address)
         listening.listen(64)  # here: a client may connect while the server still loads
@@ -70,10 +90,6 @@ class ForkServer:
                 pass_fds=[listening.fileno()],
             )
 
-    def connect(self) -> socket.socket:
-        """Return a new connection."""
-        return _connect(self.address)
-
     def close(self) -> None:
         """End the server and all its children, if this process has started it."""
         assert self.process.stdin is not None  # noqa: S101 - it was started with a pipe
@@ -89,38 +105,13 @@ def slots(environment: Mapping[str, str]) -> int:
     return min(cores, int(pages)) if pages else cores
 
 
-def _connect(address: str) -> socket.socket:
-    connection = socket.socket(socket.AF_UNIX)
-    try:
-        connection.connect(address)
-    except OSError as error:
-        connection.close()
-        raise ServerGoneError(f"the fork server is gone: {error}") from error
-    return connection
-
-
-class AdoptedForkServer:
-    """A fork server that another process has started, and will end."""
-
-    def __init__(self, address: str) -> None:
-        self.address = address
-        self.read_once = _read_once(page_environment(None))
-
-    def connect(self) -> socket.socket:
-        """Return a new connection."""
-        return _connect(self.address)
-
-    def close(self) -> None:
-        """Leave it to its owner."""
-
-
 def adopt(address: str, preloaded: Iterable[str]) -> None:
     """Run pages in children of a server that another process has started with this environment."""
     preload(preloaded)
-    _servers[None] = AdoptedForkServer(address)
+    _servers[None] = AdoptedForkServer(address, page_environment(None))
 
 
-_servers: dict[str | None, ForkServer | AdoptedForkServer] = {}
+_servers: dict[str | None, AdoptedForkServer] = {}
 """Those of this process, by the hash seed of their pages."""
 
 
@@ -128,7 +119,7 @@ def _read_once(environment: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in environment.items() if name.startswith(_READ_ONCE)}
 
 
-def fork_server(hash_seed: str | None = None) -> ForkServer | AdoptedForkServer:
+def fork_server(hash_seed: str | None = None) -> AdoptedForkServer:
     """Return the server for a hash seed; another one if it was started in another environment.
 
     Raises:
