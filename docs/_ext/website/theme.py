@@ -25,7 +25,7 @@ BUNDLE = "book.css"
 
 # Style sheets that the bundle replaces, and when a page needs one that it does not.
 REPLACED = re.compile(
-    r"(basic|pygments|theme|copybutton|exercise|sphinx-codeautolink)\.css$"
+    r"(basic|pygments|theme|copybutton|exercise|sphinx-codeautolink|drift-mark)\.css$"
     r"|styles/|mystnb\."
 )
 NEEDED = {
@@ -39,8 +39,8 @@ DROPPED = re.compile(
 )
 # Files that the inherited themes leave among the static ones and no page refers to.
 UNUSED = (
-    "basic.css", "file.png", "images", "locales", "minus.png", "plus.png", "pygments.css",
-    "sbt-webpack-macros.html", "scripts", "styles", "vendor", "webpack-macros.html",
+    "basic.css", "drift-mark.css", "file.png", "images", "locales", "minus.png", "plus.png",
+    "pygments.css", "sbt-webpack-macros.html", "scripts", "styles", "vendor", "webpack-macros.html",
 )  # fmt: skip
 
 # What others write into pages, and a screen reader stumbles over or HTML does not allow.
