@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from sphinx.application import Sphinx
     from sphinx.util.typing import ExtensionMetadata
 
-PARTS = ("element", "build_step", "shares")
+PARTS = ("element", "build_step", "shares", "directive")
 
 
 def setup(app: Sphinx) -> ExtensionMetadata:

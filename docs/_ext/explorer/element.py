@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from sphinx.util.typing import ExtensionMetadata
     from sphinx.writers.html5 import HTML5Translator
 
-__all__ = ["HERE", "custom_element", "files_of"]
+__all__ = ["HERE", "begin", "custom_element", "end", "files_of"]
 
 HERE = Path(__file__).parent
 FILES = "element_files"
@@ -31,14 +31,15 @@ class custom_element(nodes.container):  # noqa: N801 - docutils names nodes so
     """An element with a `tag`, `data` that its script reads, and the `files` that it needs."""
 
 
-def visit(self: HTML5Translator, node: custom_element) -> None:
+def begin(self: HTML5Translator, node: custom_element) -> None:
     if self.builder.name == "epub":  # no scripts there
         return
     data = html.escape(json.dumps(node["data"], separators=(",", ":"), ensure_ascii=False))
-    self.body.append(f'<{node["tag"]} data-given="{data}">\n')
+    name = "".join(f' id="{each}"' for each in node["ids"])
+    self.body.append(f'<{node["tag"]}{name} data-given="{data}">\n')
 
 
-def depart(self: HTML5Translator, node: custom_element) -> None:
+def end(self: HTML5Translator, node: custom_element) -> None:
     if self.builder.name != "epub":
         self.body.append(f"</{node['tag']}>\n")
 
@@ -85,7 +86,7 @@ def load_files(
 
 
 def setup(app: Sphinx) -> ExtensionMetadata:
-    app.add_node(custom_element, html=(visit, depart))
+    app.add_node(custom_element, html=(begin, end))
     app.connect("doctree-read", note_files)
     app.connect("env-check-consistency", write_files)
     app.connect("html-page-context", load_files)
