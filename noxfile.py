@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import runpy
 import shutil
 from pathlib import Path
 
@@ -17,6 +18,7 @@ PYPROJECT = nox.project.load_toml("pyproject.toml")
 LIGHTHOUSE = "lighthouse@13.5.0"
 HTML_CHECKER = "vnu-jar@26.9.27"
 CHECKER = Path("sphinx-drift")
+EPUB, PDF = "selfattn.epub", "selfattn.pdf"
 SPHINX = ("python", "-m", "sphinx_drift.run", "-n", "-W", "-j", "auto", "-b", "html")
 RECIPE = [
     *(Path("constraints.txt"), Path("pyproject.toml"), Path("noxfile.py")),
@@ -64,16 +66,58 @@ def settle(session: nox.Session) -> None:
 
 @nox.session
 def docs(session: nox.Session) -> None:
-    """Build and verify the book into docs/_build/html (after --: --device, --twice, Sphinx's)."""
+    """Build and verify the book into docs/_build/html (after --: --device, --twice, Sphinx's).
+
+    With it come its e-book and, where Chromium is, its PDF; --no-books leaves them out.
+    """
     manual(session)
     doctrees = ("-d", "docs/_build/doctrees")
     ours = argparse.ArgumentParser("nox -s docs --", allow_abbrev=False)
     ours.add_argument("--device", help="cpu, cuda, cuda:1, mps or auto")
     ours.add_argument("--twice", action="store_true", help="run each page twice")
+    ours.add_argument("--no-books", action="store_true", help="make no e-book and no PDF")
     asked, given = ours.parse_known_args(session.posargs)
     twice = ["-D", "drift_twice=1"] if asked.twice else []
     env = {"DRIFT_DEVICE": asked.device} if asked.device else {}
+    books = {} if asked.no_books else {EPUB: make_epub}
+    if books and has_chromium(session):
+        books[PDF] = make_pdf
+    env["SELFATTN_BOOKS"] = " ".join(books)  # what pages link to; the files follow
     session.run(*SPHINX, *doctrees, *twice, "docs", "docs/_build/html", *given, env=env)
+    for name in (EPUB, PDF):
+        Path("docs/_build/html/_downloads", name).unlink(missing_ok=True)
+    for book in [make(session, env) for make in books.values()]:
+        if book.exists():  # not if nothing is to be run but the installation
+            shutil.copy2(book, "docs/_build/html/_downloads")
+
+
+def make_epub(session: nox.Session, env: dict[str, str]) -> Path:
+    """Make the e-book of the pages that were read and verified."""
+    out = Path("docs", "_build", "epub")
+    shutil.rmtree(out, ignore_errors=True)  # all that lies there would be packed
+    sphinx = ("python", "-m", "sphinx", "-q", "-n", "-W", "-j", "auto", "-b", "epub")
+    session.run(*sphinx, "-d", "docs/_build/doctrees", "docs", str(out), env=env)
+    return out / EPUB
+
+
+def make_pdf(session: nox.Session, env: dict[str, str]) -> Path:
+    """Print the site that was built and verified."""
+    order = "docs/_build/doctrees/reading-order.json"
+    target = Path("docs", "_build", "pdf", PDF)
+    session.run("python", "tools/print_book.py", "docs/_build/html", order, str(target), env=env)
+    return target
+
+
+def has_chromium(session: nox.Session) -> bool:
+    """Return whether there is a browser to print with; if so, install what drives it."""
+    try:
+        runpy.run_path("tools/chromium.py")["chromium"]()
+    except SystemExit as missing:
+        session.log(f"the site goes without a PDF: {missing}")
+        return False
+    tools = nox.project.dependency_groups(PYPROJECT, "print")
+    session.install("--constraint", "constraints.txt", *tools)
+    return True
 
 
 @nox.session(default=False)
@@ -142,22 +186,7 @@ def tests(session: nox.Session) -> None:
 def epub(session: nox.Session) -> None:
     """Make the e-book, docs/_build/epub/selfattn.epub, and have EPUBCheck look at it (Java)."""
     install(session, "ebook")
-    out = Path("docs", "_build", "epub")
-    shutil.rmtree(out, ignore_errors=True)  # all that lies there would be packed
-    sphinx = ("python", "-m", "sphinx", "-n", "-W", "-j", "auto", "-b", "epub")
-    session.run(*sphinx, "-d", "docs/_build/doctrees", "docs", str(out), *session.posargs)
-    session.run("python", "tools/check_epub.py", str(out / "selfattn.epub"))
-
-
-@nox.session(default=False)
-def pdf(session: nox.Session) -> None:
-    """Build and verify the book, and print it: docs/_build/pdf/selfattn.pdf (Chromium)."""
-    docs(session)
-    tools = nox.project.dependency_groups(PYPROJECT, "print")
-    session.install("--constraint", "constraints.txt", *tools)
-    order = "docs/_build/doctrees/reading-order.json"
-    target = "docs/_build/pdf/selfattn.pdf"
-    session.run("python", "tools/print_book.py", "docs/_build/html", order, target)
+    session.run("python", "tools/check_epub.py", str(make_epub(session, {})))
 
 
 @nox.session(default=False)

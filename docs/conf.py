@@ -20,6 +20,7 @@ extensions = [
     "sphinx.ext.napoleon",
     "sphinx_design",
     "sphinxcontrib.bibtex",
+    "diagnosis",
     "explorer",
     "export",
     "figures",

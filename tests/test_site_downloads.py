@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tarfile
 import zipfile
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
@@ -20,7 +21,7 @@ from docutils import nodes
 from nbformat.v4 import new_code_cell, new_output
 from small_book import build, write
 from sphinx.errors import ConfigError, ExtensionError
-from the_book import EXTENSIONS_ON_PATH, ROOT
+from the_book import EXTENSIONS_ON_PATH, PAGES, ROOT
 
 from export import carried, ebook, markdown, pieces, project_links
 from export.script import NoScriptError, script_cell
@@ -429,6 +430,17 @@ def test_two_things_of_one_name_are_refused(tmp_path: Path) -> None:
         carried.carried(tmp_path, [cell])
 
 
+BY_NAME = re.compile(r"pip install [^`\n]*\bselfattn(?![\w/])")
+
+
+def test_nothing_says_to_install_a_name_that_anybody_could_take() -> None:
+    texts = [*PAGES, ROOT / "README.md", ROOT / "selfattn" / "__init__.py"]
+    texts += (ROOT / "docs" / "_ext").rglob("*.py")
+    assert [text.name for text in texts if BY_NAME.search(text.read_text("utf-8"))] == []
+    assert BY_NAME.search("`pip install selfattn`")
+    assert BY_NAME.search('%pip install --quiet "selfattn"')
+
+
 def test_a_library_that_a_page_needs_is_named() -> None:
     cells = [
         "import math, matplotlib.pyplot as plt",
@@ -580,6 +592,71 @@ def test_the_repository_is_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv(project_links.REPOSITORY, "https://example.org/a/b")
     with pytest.raises(ConfigError, match="SELFATTN_REPOSITORY: write"):
         project_links.repository(tmp_path)
+
+
+# What Colab and Binder open ------------------------------------------------------------
+
+
+class Repository:
+    """A clone with what publishes notebooks, and where it pushes to."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.site = folder / "clone", folder / "site"
+        self.origin = folder / "origin"
+        self.git("init", "--quiet", "--bare", str(self.origin), cwd=folder)
+        self.git("clone", "--quiet", str(self.origin), str(self.folder), cwd=folder)
+        (self.folder / ".ci").mkdir()
+        shutil.copy(ROOT / ".ci" / "notebooks", self.folder / ".ci")
+        shutil.copy(ROOT / "constraints.txt", self.folder)
+        self.git("add", ".")
+        self.git("commit", "--quiet", "-m", "first")
+
+    def git(self, *words: str, cwd: Path | None = None) -> str:
+        name = ("-c", "user.name=a", "-c", "user.email=a@localhost")
+        command = ["git", *name, *words]
+        ran = subprocess.run(
+            command, cwd=cwd or self.folder, capture_output=True, text=True, check=True
+        )
+        return ran.stdout.strip()
+
+    def publish(self, text: str) -> list[str]:
+        """Publish a site with a notebook, and return the branch's commits, the newest first."""
+        page = self.site / "_downloads" / "part" / "page.ipynb"
+        page.parent.mkdir(parents=True, exist_ok=True)
+        page.write_text(text, "utf-8")
+        page.with_suffix(".py").write_text("not a notebook", "utf-8")
+        packed = self.site.with_suffix(".tar")
+        with tarfile.open(packed, "w") as tar:
+            tar.add(self.site, ".")
+        command = ["bash", ".ci/notebooks", str(packed)]
+        subprocess.run(command, cwd=self.folder, check=True, timeout=60)
+        return self.git("rev-list", "notebooks", cwd=self.origin).split()
+
+
+def test_notebooks_are_published_as_commits_that_follow_one_another(tmp_path: Path) -> None:
+    repository = Repository(tmp_path)
+    here = repository.git("rev-parse", "HEAD")
+    [first] = repository.publish("one")
+    assert repository.publish("one") == [first]
+    second, before = repository.publish("two")
+    assert before == first
+    files = repository.git("ls-tree", "-r", "--name-only", second, cwd=repository.origin).split()
+    assert files == ["part/page.ipynb", "requirements.txt", "runtime.txt"]
+    needed = repository.git("show", f"{second}:requirements.txt", cwd=repository.origin)
+    assert re.search(r"^torch==\d", needed, re.MULTILINE)
+    assert "selfattn" not in needed
+    assert repository.git("rev-parse", "HEAD") == here
+    assert repository.git("status", "--porcelain") == ""
+
+
+FORCED = re.compile(r"push\b.*(--force|--mirror|--delete|\s-[a-z]*[fd]|\s\+)|--orphan")
+
+
+def test_nothing_force_pushes() -> None:
+    files = [*(ROOT / ".github").rglob("*.*"), *(ROOT / ".ci").iterdir(), ROOT / "noxfile.py"]
+    assert [file.name for file in files if FORCED.search(file.read_text("utf-8"))] == []
+    for forced in ("git push --quiet --force origin x", "git push -f", "git push origin +a:b"):
+        assert FORCED.search(forced)
 
 
 # The e-book ----------------------------------------------------------------------------

@@ -37,5 +37,7 @@ addEventListener("activate", (event) => event.waitUntil(forgetOthers()));
 addEventListener("fetch", (event) => {
   const { request } = event;
   if (request.method !== "GET" || !request.url.startsWith(registration.scope)) return;
-  event.respondWith(fetch(request).catch((error) => saved(request, error)));
+  const page = request.mode === "navigate"; // asked for anew, whatever the browser remembers
+  const answer = page ? fetch(request, { cache: "no-cache" }) : fetch(request);
+  event.respondWith(answer.catch((error) => saved(request, error)));
 });

@@ -246,6 +246,7 @@ class Reader:
             has_touch=way.width < DESK,
             java_script_enabled=way.script,
             permissions=self.permissions,
+            service_workers="block",  # each window would save a copy of the book
         )
         context.set_default_timeout(20_000)
         context.set_default_navigation_timeout(60_000)

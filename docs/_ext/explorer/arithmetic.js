@@ -1,21 +1,19 @@
-/* Self-attention as PyTorch computes it in float32, and how far its last digits can be trusted.
+/* Self-attention as PyTorch computes it in float32, and how far its digits can be trusted.
  *
- * A number has a value, rounded after each operation in the order that most CPUs use, and a range:
- * all that float32 arithmetic can make of it, in whatever order it adds, with each partial result
- * rounded or kept (a fused multiply-add keeps some), with an `exp` that is off by at most one unit
- * in the last place, and with a division or a product with the reciprocal. A printed number is
- * certain if both ends of its range print alike. `proof.py` compares both with torch.
+ * A number has a value, and a range: all that float32 can make of it, adding in any order, with
+ * partial results rounded or kept, an `exp` one unit in the last place off, and a reciprocal for a
+ * division. It is certain if both ends print alike. `proof.py` compares both with torch.
  */
 "use strict";
 
 (() => {
   const float = Math.fround;
-  const UNIT = 2 ** -24; // the largest relative error of one rounding
-  const SLACK = 2 ** -48; // more than float64 loses in a step
+  const UNIT = 2 ** -24; // the error of one rounding
+  const SLACK = 2 ** -48; // more than float64 loses
   const EXP_ERROR = 2 * UNIT;
-  const LEAST = 2 ** -126; // what is smaller may lose digits, or become 0
+  const LEAST = 2 ** -126; // what is smaller may lose digits
   const ANYTHING = [-Infinity, Infinity];
-  const UNDEFINED = [NaN, NaN]; // for certain: a softmax of nothing
+  const UNDEFINED = [NaN, NaN]; // of a softmax of nothing
 
   const count = (n) => [...Array(n).keys()];
   const matrix = (rows, columns, numbers) => ({ rows, columns, data: new Float32Array(numbers) });
@@ -51,7 +49,7 @@
     const bits = twister(seed);
     const uniform = () => (bits() & 0xffffff) * UNIT;
     const rand = (rows, columns) => matrix(rows, columns, count(rows * columns).map(uniform));
-    /** The weight of `torch.nn.Linear(d_in, d_out, bias=False)`, transposed, to multiply by. */
+    /** The weight of `torch.nn.Linear(d_in, d_out, bias=False)`, transposed. */
     const linear = (d_in, d_out) => {
       const bound = float(Math.sqrt(3) * (Math.sqrt(2 / (1 + Math.sqrt(5) ** 2)) / Math.sqrt(d_in)));
       const drawn = rand(d_out, d_in).data;
@@ -76,9 +74,10 @@
   const times = ([a, b], [c, d]) => {
     if (a !== a) return UNDEFINED;
     const ends = [a * c, a * d, b * c, b * d];
-    return [Math.min(...ends), Math.max(...ends)];
+    if (ends.some(Number.isNaN)) return ANYTHING;
+    return [Math.min(...ends) + 0, Math.max(...ends) + 0]; // sums begin with 0, not -0
   };
-  /** The sum of the terms in every order: each subset of them, from all pairs that make it up. */
+  /** A sum in every order: each subset of the terms, from all pairs that make it up. */
   const total = (terms) => {
     if (terms.some(([low, high]) => low !== low && high !== high)) return UNDEFINED;
     const [lows, highs] = [[0], [0]];
@@ -91,7 +90,7 @@
       [lows[all], highs[all]] = keptOrRounded(low, high);
     }
     const [low, high] = rounded([lows.pop(), highs.pop()]);
-    return [low, high + 0]; // -0, or 0 where the sum began with 0
+    return [low, high + 0]; // what is rounded to -0 may get lost in 0
   };
 
   /* Steps: matrices that also have a range for each entry */
@@ -100,7 +99,7 @@
     const made = count(rows * columns).map((n) => entry(Math.floor(n / columns), n % columns, n));
     return { ...matrix(rows, columns, made.map(([x]) => x)), ranges: made.map(([, range]) => range) };
   };
-  /** A matrix as it is given: exact, but for the entries that a machine may have drawn otherwise. */
+  /** A matrix as given: exact, unless another CPU may have drawn it otherwise. */
   const given = ({ rows, columns, data, ranges }) =>
     fill(rows, columns, (i, j, n) => {
       const isDrawn = ranges && ranges[n][0] <= data[n] && data[n] <= ranges[n][1];
@@ -127,9 +126,8 @@
     const top = Math.max(...scores);
     const exps = scores.map((x) => float(Math.exp(float(x - top))));
     const sum = exps.reduce((a, b) => float(a + b), 0);
-    const values = exps.map((x) => (axis === "row" ? x * float(1 / sum) : x / sum));
     const bounds = boundShares(ranges);
-    return values.map((value, n) => [value, bounds[n]]);
+    return exps.map((x, n) => [axis === "row" ? x * float(1 / sum) : x / sum, bounds[n]]);
   };
   /** A share grows with its own score and falls with all others. */
   const boundShares = (ranges) => {
@@ -156,15 +154,15 @@
   const softmax = (scores, axis) => {
     const { rows, columns, data, ranges } = scores;
     const lines = count(axis === "row" ? rows : columns).map((n) => {
-      const line = axis === "row"
-        ? count(columns).map((k) => n * columns + k)
-        : count(rows).map((k) => k * columns + n);
+      const line = count(axis === "row" ? columns : rows).map((k) =>
+        axis === "row" ? n * columns + k : k * columns + n,
+      );
       return shares(line.map((at) => data[at]), line.map((at) => ranges[at]), axis);
     });
     return fill(rows, columns, (i, j) => (axis === "row" ? lines[i][j] : lines[j][i]));
   };
 
-  /** All steps of self-attention, with what they were made from. At most some ten tokens. */
+  /** All steps, with what they were made from; for some ten tokens at most. */
   const attention = ({ divisor = "sqrt", causal = false, mask, axis = "row", ...matrices }) => {
     const from = {};
     for (const name of ["inputs", "W_query", "W_key", "W_value"]) from[name] = given(matrices[name]);
@@ -189,7 +187,7 @@
 
   /* What is shown */
 
-  /** A float32 number as torch prints it at four decimals: halves go to the even digit. */
+  /** As torch prints four decimals: halves go to the even digit. */
   const fourDecimals = (number) => {
     if (number !== number) return "nan";
     const sign = number < 0 || Object.is(number, -0) ? "-" : "";
@@ -202,7 +200,7 @@
 
   const place = (step, i, j, result) => i * result[step].columns + j;
 
-  /** Whether all float32 arithmetic within the rules above prints the same. */
+  /** Whether its four decimals are the same in all float32 arithmetic. */
   const isCertain = (step, i, j, result) => {
     const [low, high] = result[step].ranges[place(step, i, j, result)];
     return fourDecimals(low) === fourDecimals(high);
@@ -223,7 +221,7 @@
       return { step: name, i: row, j: column, value, text: fourDecimals(value) };
     };
     const made = at(step, i, j);
-    const say = (terms, text) => ({ made, terms, text: text ? `${text} = ${made.text}` : made.text });
+    const say = (terms, how) => ({ made, terms, text: (how ? `${how} = ` : "") + made.text });
     const { masked, axis, divisor } = result;
     if (PRODUCTS[step]) {
       const [left, right] = PRODUCTS[step];
@@ -237,11 +235,11 @@
     }
     if (step === "masked") return say([[at("scaled", i, j)]]);
     if (step !== "attn_weights") return say([]);
-    const line = axis === "row"
-      ? count(masked.columns).map((k) => at("masked", i, k))
-      : count(masked.rows).map((k) => at("masked", k, j));
-    const exps = line.map((score) => `exp(${score.text})`);
-    return say(line.map((score) => [score]), `${exps[axis === "row" ? j : i]} / (${exps.join(" + ")})`);
+    const line = count(axis === "row" ? masked.columns : masked.rows).map((k) => [
+      axis === "row" ? at("masked", i, k) : at("masked", k, j),
+    ]);
+    const exps = line.map(([score]) => `exp(${score.text})`);
+    return say(line, `exp(${at("masked", i, j).text}) / (${exps.join(" + ")})`);
   };
 
   globalThis.selfattn = { matrix, generator, attention, fourDecimals, isCertain, trace };

@@ -161,11 +161,13 @@ class Proof:
         self._certain.append(certain)
         for place, what in self._differences(ours, values.tolist()):
             if certain[place] == "1":
-                self._fault(len(self._states) - 1, place, what)
+                self._fault(TOTAL * (len(self._states) - 1) + place, what)
             else:
                 self._differing += 1
 
-    def _fault(self, state: int, place: int, what: str) -> None:
+    def _fault(self, number: int, what: str) -> None:
+        """Note what is wrong with a number; all are counted through all states."""
+        state, place = divmod(number, TOTAL)
         self._faults.append(f"{_told(self._states[state])}: {PLACES[place]}: {what}")
 
     def _differences(self, ours: list[str], numbers: list[float]) -> Iterator[tuple[int, str]]:
@@ -185,6 +187,13 @@ class Proof:
         """Find the numbers that are not where the script says they must be, on any machine."""
         answers = torch.frombuffer(bytearray(b"".join(self._answers)), dtype=torch.float32)
         number, low, high = answers.reshape(-1, 3).unbind(-1)
+        digits = ((each.double() * 10_000).round() for each in (low, high))
+        alike = torch.eq(*digits) & (low.signbit() == high.signbit()) | low.isnan()
+        flags = "".join(self._certain)
+        for n in (~alike).nonzero().flatten().tolist():
+            if flags[n] == "1":
+                ends = f"{low[n].item():.4f} or {high[n].item():.4f}"
+                self._fault(n, f"the script calls it certain, and it is {ends}")
         checked = {"the script": number}
         if self._policy is Policy.EXACT:
             checked["torch"] = torch.cat(self._values)
@@ -194,7 +203,7 @@ class Proof:
             for n in (~(inside | undefined)).nonzero().flatten().tolist():
                 limits = f"{low[n].item()!r} to {high[n].item()!r}"
                 what = f"{name} has {computed[n].item()!r}, outside its range {limits}"
-                self._fault(*divmod(n, TOTAL), what)
+                self._fault(n, what)
 
     def counts(self) -> Counts:
         """Return what was compared.

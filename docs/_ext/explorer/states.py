@@ -12,6 +12,7 @@ __all__ = ["COUNT", "State", "states"]
 
 COUNT = 2_000
 TOKENS, D_IN, D_OUT = 6, 3, 2
+CAUSAL, MASKED, ZEROED = 0.4, 0.3, 0.1  # of the states that are edited
 SHAPES = {
     "inputs": (TOKENS, D_IN),
     "W_query": (D_IN, D_OUT),
@@ -67,8 +68,8 @@ def _edited(chance: random.Random) -> State:
         draw=chance.choice(("rand", "rand", "linear")),
         edits=list(_edits(chance)),
         divisor=chance.choice(("1", "sqrt", "d_k")),
-        causal=chance.random() < 0.4,
-        mask=_mask(chance) if chance.random() < 0.3 else None,
+        causal=chance.random() < CAUSAL,
+        mask=_mask(chance) if chance.random() < MASKED else None,
         axis=chance.choice(("row", "row", "column")),
     )
 
@@ -81,17 +82,18 @@ def _edits(chance: random.Random) -> Iterator[Edit]:
         size = chance.choice((1, 1, 1, 2, 10, 100))
         number = round(chance.uniform(-size, size), chance.choice((1, 2, 4)))
         yield name, chance.randrange(rows), chance.randrange(columns), number
-    if chance.random() < 0.1:
+    if chance.random() < ZEROED:
         name = chance.choice(list(SHAPES))
         rows, columns = SHAPES[name]
         yield from ((name, row, column, 0.0) for row in range(rows) for column in range(columns))
 
 
 def _ties(chance: random.Random) -> Iterator[Edit]:
-    """Make all entries eighths, so that products lie halfway between two printed numbers."""
+    """Make all entries eighths, so that products lie halfway between two printed numbers, or -0."""
     for name, (rows, columns) in SHAPES.items():
         for row in range(rows):
-            yield from ((name, row, at, chance.randrange(-8, 9) / 8) for at in range(columns))
+            for column in range(columns):
+                yield name, row, column, chance.randrange(-8, 9) / 8 or -0.0
 
 
 def _mask(chance: random.Random) -> list[list[bool]]:

@@ -212,7 +212,7 @@ def _heading(doctree: nodes.document, name: str) -> str:
     for section in doctree.findall(nodes.section):
         title = section.next_node(nodes.title)
         if name in section["ids"] and title is not None:
-            return f"#{quote(title.astext().replace(' ', '-'))}"
+            return f"#{quote(title.astext().replace(' ', '-'), safe=':,')}"
     return ""
 
 

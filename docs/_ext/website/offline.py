@@ -38,14 +38,8 @@ def digest(data: bytes) -> str:
     return f"sha256-{base64.b64encode(hashlib.sha256(data).digest()).decode()}"
 
 
-def write(app: Sphinx, exception: Exception | None) -> None:
-    """Write the list and the worker."""
-    if exception or app.builder.name not in {"html", "dirhtml"}:
-        return
-    site = Path(app.outdir).resolve()
-    found = [app.builder.get_target_uri(name) for name in sorted(app.env.found_docs)]
-    pages = [page if page.endswith(".html") else f"{page}index.html" for page in found]
-    pages += ["genindex.html", "search.html"]
+def write(site: Path, pages: list[str]) -> None:
+    """Write the list of a site's files, and the worker."""
     listed = {name: digest((site / name).read_bytes()) for name in files(site, pages)}
     text = json.dumps(listed, indent=0)
     (site / LIST).write_text(text, "utf-8")
@@ -53,6 +47,16 @@ def write(app: Sphinx, exception: Exception | None) -> None:
     (site / WORKER).write_text(worker.replace("@BUILD@", digest(text.encode())), "utf-8")
 
 
+def write_for_build(app: Sphinx, exception: Exception | None) -> None:
+    if exception or app.builder.name not in {"html", "dirhtml"}:
+        return
+    found = [app.builder.get_target_uri(name) for name in sorted(app.env.found_docs)]
+    pages = [page if page.endswith(".html") else f"{page}index.html" for page in found]
+    write(Path(app.outdir), [*pages, "genindex.html", "search.html"])
+
+
 def setup(app: Sphinx) -> ExtensionMetadata:
-    app.connect("build-finished", write, priority=950)  # after all who write or remove files
+    app.connect(
+        "build-finished", write_for_build, priority=950
+    )  # after all who write or remove files
     return {"parallel_read_safe": True, "parallel_write_safe": True}
