@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from sphinx.writers.html5 import HTML5Translator
 
 EXAMPLES = HERE.parents[2] / "selfattn" / "examples.py"
-FILES = ["arithmetic.js", "state.js", "tasks.js", "explorer.js", "explorer.css"]
+BASIS = ["explorer.css", "arithmetic.js", "state.js"]
 TENSORS = (
     *("inputs", "W_query", "W_key", "W_value", "queries", "keys", "values"),
     *("attn_scores", "masked", "attn_weights", "context_vecs"),
@@ -60,7 +60,7 @@ class Explorer(SphinxDirective):
             tag="attention-explorer",
             ids=[f"try-{self.env.new_serialno('explorer') + 1}"],
             data={"show": shown, "start": start, "tasks": tasks, **example()},
-            files=FILES,
+            files=[*BASIS, *(["tasks.js"] if tasks else []), "explorer.js"],
             fold=self.options.get("fold", ""),
         )
         node += self.parse_content_to_nodes()
