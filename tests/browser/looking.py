@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
+from io import BytesIO
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urldefrag
 
 import using
+from PIL import Image
 
 if TYPE_CHECKING:
     from built_site import Website
+    from playwright.sync_api import Locator
     from reader import Visit
 
 READABLE = ("sideways", "contrast", "pictures", "mathematics")
@@ -26,6 +29,21 @@ def page(visit: Visit, theme: str, *, colours: bool = True) -> list[str]:
     if visit.probe("dark") is not (theme == "dark"):
         faults.append(f"theme: the page does not follow a system that is {theme}")
     return faults + visit.heard
+
+
+def in_the_hand(visit: Visit) -> list[str]:
+    """Look at what a phone makes narrow, and at what a finger presses."""
+    return probed(visit, "sideways", "targets", "covered", "scrollers")
+
+
+def shades(visit: Visit, box: Locator) -> list[bool]:
+    """Say whether the left and the right edge of a box look unlike its middle, above its text."""
+    area = box.bounding_box()
+    assert area
+    strip = {**area, "height": 8}
+    picture = Image.open(BytesIO(visit.page.screenshot(clip=strip))).convert("L")  # type: ignore[arg-type]
+    middle = picture.getpixel((picture.width // 2, 5))
+    return [abs(picture.getpixel((x, 5)) - middle) > 8 for x in (1, picture.width - 2)]  # type: ignore[operator]
 
 
 def without_scripts(visit: Visit) -> list[str]:

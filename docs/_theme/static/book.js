@@ -148,12 +148,23 @@
   }
   document.body.append(status);
 
-  // What scrolls sideways can be scrolled by the keyboard too.
-  const boxes = document.querySelectorAll("pre, .math-display, .pst-scrollable-table-container");
+  // What scrolls sideways can be scrolled by the keyboard too, and says what it is.
+  const boxes = new Map();
+  for (const [kind, name] of [
+    ["pre", "Code"],
+    [".cell_output pre", "Output"],
+    [".math-display", "Formula"],
+    [".pst-scrollable-table-container", "Table"],
+  ]) {
+    for (const box of document.querySelectorAll(kind)) boxes.set(box, name);
+  }
   const reach = () => {
-    for (const box of boxes) {
-      if (box.scrollWidth > box.clientWidth) box.tabIndex = 0;
-      else box.removeAttribute("tabindex");
+    for (const [box, name] of boxes) {
+      const given = { tabindex: "0", role: "group", "aria-label": name };
+      for (const [attribute, value] of Object.entries(given)) {
+        if (box.scrollWidth > box.clientWidth) box.setAttribute(attribute, value);
+        else box.removeAttribute(attribute);
+      }
     }
   };
   reach();

@@ -1,0 +1,30 @@
+/* Asks the scripts of the box in Node: argument 1 is the scripts, joined; the question is on stdin. */
+"use strict";
+
+const { readFileSync } = require("node:fs");
+const { runInThisContext } = require("node:vm");
+
+// Time of the processor: others may use it, too.
+const spent = () => process.cpuUsage().user / 1000;
+
+runInThisContext(readFileSync(process.argv[2], "utf-8"));
+const { tokens, number, isNumber, diagnosis } = globalThis.selfattn;
+
+const ANSWERS = {
+  tokens: ({ texts }) =>
+    texts.map((text) => tokens(text).map(({ kind, text, start, end }) => [kind, text, start, end])),
+  numbers: ({ texts }) =>
+    texts.map((text) =>
+      tokens(text)
+        .filter(isNumber)
+        .map(({ text }) => [String(number(text).value), number(text).power])),
+  diagnose: ({ known, mistakes, texts }) => {
+    const diagnose = diagnosis(known, mistakes);
+    return texts.map((text) => {
+      const begun = spent();
+      return { ...diagnose(text), milliseconds: spent() - begun };
+    });
+  },
+};
+const question = JSON.parse(readFileSync(0, "utf-8"));
+process.stdout.write(JSON.stringify(ANSWERS[question.ask](question)));
