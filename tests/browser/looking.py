@@ -36,6 +36,15 @@ def in_the_hand(visit: Visit) -> list[str]:
     return probed(visit, "sideways", "targets", "covered", "scrollers")
 
 
+def in_forced_colours(visit: Visit) -> list[str]:
+    """Look at a page in the few colours that a system gives to all pages."""
+    visit.page.emulate_media(forced_colors="active")
+    try:
+        return probed(visit, "bars", "contrast")
+    finally:
+        visit.page.emulate_media(forced_colors="none")
+
+
 def shades(visit: Visit, box: Locator) -> list[bool]:
     """Say whether the left and the right edge of a box look unlike its middle, above its text."""
     area = box.bounding_box()

@@ -377,6 +377,18 @@ globalThis.probes = (() => {
       .map((box) => `scroller: ${place(box)} has no place in the order of keys, or no name`);
   }
 
+  // In the sidebars a bar shows where one is, and only there.
+  function bars() {
+    const ground = behind(document.body);
+    const barred = (entry) => {
+      const { borderInlineStartColor: colour, borderInlineStartWidth: width } = getComputedStyle(entry);
+      return parseFloat(width) > 0 && ratio(over(rgba(colour), ground), ground) > 1.2;
+    };
+    const entries = all("[class^=bd-sidebar] a");
+    return entries.filter((entry) => barred(entry) !== entry.matches(".current, [aria-current]"))
+      .map((entry) => `bar: ${quote(name(entry))} ${barred(entry) ? "has one" : "has none"}`);
+  }
+
   // Links
 
   function links() {
@@ -418,6 +430,6 @@ globalThis.probes = (() => {
 
   return {
     sideways, contrast, pictures, mathematics, loading, focus, unreadable, deadWithout,
-    controls, scene, targets, covered, scrollers, links, kept, permalinks, unprinted, dark, shown, seen, place, quote, name,
+    controls, scene, targets, covered, scrollers, bars, links, kept, permalinks, unprinted, dark, shown, seen, place, quote, name,
   };
 })();

@@ -39,6 +39,14 @@ def test_a_page_is_easy_to_hold(
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
+def test_a_page_can_be_read_in_forced_colours(
+    reader: Reader, website: Website, judge: Judge, name: str, theme: str
+) -> None:
+    with reader.visit(website.page(name), 1440, theme) as visit:
+        judge(visit, looking.probed(visit, "bars") + looking.in_forced_colours(visit))
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("kind", ["div.cell_input pre", "div.cell_output pre"])
 def test_a_box_is_shaded_where_more_of_it_is_hidden(
     reader: Reader, website: Website, kind: str, theme: str
