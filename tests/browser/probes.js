@@ -369,6 +369,23 @@ globalThis.probes = (() => {
     }).map((control) => `covered: ${place(control)} ${quote(name(control))} lies over the text`);
   }
 
+  // A name in a table is on one line: it ends at a hyphen or a space, never within a word.
+  function cut() {
+    const faults = [];
+    for (const [node, element] of all("td, th").flatMap((cell) => [...texts(cell)])) {
+      if (element.closest("math")) continue;
+      for (const word of node.data.matchAll(/[\p{L}\p{N}_.]+/gu)) {
+        const range = document.createRange();
+        range.setStart(node, word.index);
+        range.setEnd(node, word.index + word[0].length);
+        const boxes = [...range.getClientRects()].filter((box) => box.width > 0);
+        if (new Set(boxes.map((box) => Math.round(box.top))).size > 1)
+          faults.push(`cut: ${quote(word[0])} in ${place(element)} is on two lines`);
+      }
+    }
+    return faults;
+  }
+
   // What scrolls sideways can be reached with the keyboard, and is called something there.
   function scrollers() {
     return shown("main *").filter((box) => box.scrollWidth > box.clientWidth + 1)
@@ -430,6 +447,6 @@ globalThis.probes = (() => {
 
   return {
     sideways, contrast, pictures, mathematics, loading, focus, unreadable, deadWithout,
-    controls, scene, targets, covered, scrollers, bars, links, kept, permalinks, unprinted, dark, shown, seen, place, quote, name,
+    controls, scene, targets, covered, cut, scrollers, bars, links, kept, permalinks, unprinted, dark, shown, seen, place, quote, name,
   };
 })();

@@ -60,6 +60,17 @@ def test_a_box_is_shaded_where_more_of_it_is_hidden(
         assert looking.shades(visit, box) == [True, False]
 
 
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_a_sidebar_is_shaded_where_more_of_it_is_hidden(
+    reader: Reader, website: Website, theme: str
+) -> None:
+    with reader.visit(website.page("index"), 1440, theme) as visit:
+        sidebar = visit.page.locator("#pst-primary-sidebar")
+        assert looking.shades(visit, sidebar, upright=True) == [False, True]
+        sidebar.evaluate("(sidebar) => { sidebar.scrollTop = sidebar.scrollHeight }")
+        assert looking.shades(visit, sidebar, upright=True) == [True, False]
+
+
 def test_links_lead_somewhere_and_places_have_links(
     reader: Reader, website: Website, judge: Judge, name: str
 ) -> None:
