@@ -22,6 +22,7 @@ extensions = [
     "sphinxcontrib.bibtex",
     "export",
     "figures",
+    "quantities",
     "reference",
     "website",
 ]

@@ -49,9 +49,17 @@ class Symbol:
     @property
     def said(self) -> str:
         """What it means, for a link that has no words."""
+        return self._words if self.has_words else "what this symbol means"
+
+    @property
+    def has_words(self) -> bool:
+        """Whether its meaning can be said without a formula."""
+        return "$" not in self._words
+
+    @property
+    def _words(self) -> str:
         words = re.sub(r"\{\w+\}|[`*]|<[^>]*>", "", self.meaning)
-        words = re.sub(r"\$(\w(?:_\w)?)\$", r"\1", words)
-        return "what this symbol means" if "$" in words else words
+        return re.sub(r"\$(\w(?:_\w)?)\$", r"\1", words)
 
     def is_all_of(self, formula: str) -> bool:
         """Whether a formula shows this symbol and nothing else."""

@@ -153,7 +153,7 @@
   const reach = () => {
     for (const box of boxes) {
       if (box.scrollWidth > box.clientWidth) box.tabIndex = 0;
-      else box.removeAttribute("tabindex");
+      else if (!("numbers" in box.dataset)) box.removeAttribute("tabindex");
     }
   };
   reach();
