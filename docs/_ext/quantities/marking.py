@@ -113,7 +113,11 @@ class MarkNumbers(SphinxPostTransform):
         page = results_of(self.env).get(self.env.docname)
         outcomes = page.outcomes if page else ()
         outcome = next((each for each in outcomes if each.name == quotation.name), None)
-        if outcome is None or outcome.cell not in marks.places or is_in(node, nodes.title):
+        if (
+            outcome is None
+            or outcome.cell not in marks.places
+            or is_in(node, nodes.title, nodes.reference)
+        ):
             return
         ordinal = _ordinal(outcome.executed, quotation.index, quotation.place)
         found = marks.number(outcome.cell, ordinal)
