@@ -31,6 +31,8 @@ REPLACED = re.compile(
 NEEDED = {
     "sphinx-design.min.css": re.compile(r"\bsd-(row|tab|btn|badge|card-title|card-img)"),
     "design-tabs.js": re.compile(r'class="sd-tab'),
+    "numbers.css": re.compile(r'id="numbers"'),
+    "numbers.js": re.compile(r'id="numbers"'),
 }
 # Scripts of the inherited themes, and those of Sphinx's own search, which the book's replaces.
 DROPPED = re.compile(
