@@ -71,6 +71,18 @@ def test_arrows_go_from_word_to_word(reader: Reader, website: Website) -> None:
             assert numbers(visit) == shares_of(name)
 
 
+@pytest.mark.parametrize(("width", "hand"), [(390, "keyboard"), (1440, "mouse")])
+def test_it_answers_in_firefox(
+    firefox_reader: Reader, website: Website, width: int, hand: using.Hand
+) -> None:
+    with firefox_reader.visit(website.page("index"), width) as visit:
+        for name in ("one", "Your"):
+            using.use(word(visit, name), hand, "Space")
+            assert numbers(visit) == shares_of(name)
+            assert status(visit).startswith(f"“{name}” attends most to ")
+        assert not visit.heard
+
+
 def test_the_picture_shows_the_numbers(reader: Reader, website: Website) -> None:
     with reader.visit(website.page("index"), 1440) as visit:
         word(visit, "one").check()
