@@ -718,7 +718,7 @@
       if (answer === true) {
         this.solved.add(task);
         this.say(`✓ ${task.learned(page.now, page.first)}`);
-      } else if (answer === "nearly") {
+      } else if (answer === "nearly" && !this.solved.has(task)) {
         this.say(
           "Nearly: something else has been changed as well. Reset, and change only what the task names.",
         );
@@ -752,7 +752,7 @@
         label.classList.toggle("explorer-asks", i === place);
         const [bar, text] = label.firstChild.children;
         text.textContent = percent(shares[i]);
-        bar.style.height = `${(100 * (shares[i] || 0)) / top}%`;
+        bar.style.setProperty("--height", (shares[i] || 0) / top);
         label.querySelector("input").checked = i === place;
       });
       this.summarize(word, place, shares);
