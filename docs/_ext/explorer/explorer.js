@@ -114,7 +114,6 @@
   // The state that a page's explorers share.
   const page = {
     explorers: [],
-    changes: {},
 
     open(first) {
       this.book = first.given;
