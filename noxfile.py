@@ -137,7 +137,7 @@ def manual(session: nox.Session) -> None:
 def live(session: nox.Session) -> None:
     """Serve the book to this machine's browser; each save is built, verified and reloaded."""
     install(session)
-    watched = ("--watch", "selfattn", "--watch", "pyproject.toml", "--watch", str(CHECKER))
+    watched = ("--watch", "selfattn", "--watch", str(CHECKER))
     session.run(
         *("python", "-m", "sphinx_drift.live", "docs", "docs/_build/live", *watched),
         *session.posargs,
@@ -169,10 +169,13 @@ def lint(session: nox.Session) -> None:
 
 @nox.session
 def types(session: nox.Session) -> None:
-    """Check types with mypy: the package strictly, noxfile and site as far as annotated."""
-    install(session, "types")
+    """Check types with mypy: both packages strictly, everything else as far as annotated."""
+    install(session, "types", "tests")
     session.run("mypy", "--strict", "selfattn", str(CHECKER / "sphinx_drift"))
-    session.run("mypy", "noxfile.py", "docs/_ext", str(CHECKER / "docs" / "_ext"))
+    site = ("docs/_ext", str(CHECKER / "docs" / "_ext"))
+    session.run("mypy", "noxfile.py", "conftest.py", *site)
+    session.run("mypy", "benchmarks", "tests", "tools")
+    session.run("mypy", str(CHECKER / "tests"))
 
 
 @nox.session

@@ -24,6 +24,7 @@ extensions = [
     "explorer",
     "export",
     "figures",
+    "quantities",
     "reference",
     "website",
 ]

@@ -145,7 +145,7 @@ class TestBook:
 
 class TestCheck:
     @pytest.mark.parametrize("link", ["gone.html", "other.html#gone", "#gone", "../up.html"])
-    def test_a_link_that_leads_nowhere_is_found(self, tmp_path: Path, link: str) -> None:
+    def test_a_link_that_leads_nowhere_is_detected(self, tmp_path: Path, link: str) -> None:
         (tmp_path / "other.html").write_text('<p id="here">')
         page = f'<a href="{link}"></a><a href="other.html#here"></a><a href="https://x.org"></a>'
         (tmp_path / "page.html").write_text(page)

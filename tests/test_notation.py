@@ -139,12 +139,12 @@ class TestSpelling:
         return subprocess.run(command, capture_output=True, text=True, check=False)
 
     @pytest.mark.parametrize("word", ["recieve", "attenton", "teh", "vectro"])
-    def test_a_wrong_word_is_found(self, tmp_path: Path, word: str) -> None:
+    def test_a_wrong_word_is_detected(self, tmp_path: Path, word: str) -> None:
         told = self.check(tmp_path / "page.md", f"# Title\n\nThe {word} here.\n")
         assert told.returncode == 1
         assert f"page.md:3: {word}" in told.stdout
 
-    def test_a_wrong_word_in_a_docstring_is_found(self, tmp_path: Path) -> None:
+    def test_a_wrong_word_in_a_docstring_is_detected(self, tmp_path: Path) -> None:
         told = self.check(tmp_path / "code.py", 'x = 1\n\n\ndef f():\n    """Give teh word."""\n')
         assert told.returncode == 1
         assert "code.py:5: teh" in told.stdout
@@ -167,7 +167,7 @@ class TestSpelling:
             "We take a sum in\nplace of a mean.",
         ],
     )
-    def test_a_listed_phrase_is_found_with_what_to_say_instead(
+    def test_a_listed_phrase_is_detected_with_what_to_say_instead(
         self, tmp_path: Path, text: str
     ) -> None:
         told = self.check(tmp_path / "page.md", f"# Title\n\n{text}\n")

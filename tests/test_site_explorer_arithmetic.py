@@ -19,9 +19,10 @@ from sphinx.errors import ExtensionError
 from the_book import DOCS, EXTENSIONS_ON_PATH
 
 from explorer.build_step import ANSWERS, SCRIPT, proved
+from explorer.counts import DriftError
 from explorer.element import HERE
 from explorer.node import NodeError, run_node
-from explorer.proof import ALLOWED, STEPS, DriftError, Proof, attention_steps, prove
+from explorer.proof import ALLOWED, STEPS, Proof, attention_steps, prove
 from explorer.states import COUNT, State, states
 from selfattn.examples import six_tokens
 from sphinx_drift.compare.compare import Policy
@@ -45,7 +46,13 @@ BOOK = f"""
 {EXTENSIONS_ON_PATH}
 extensions = ["myst_nb", "sphinx_drift", "explorer.build_step"]
 """
-PAGE = "# Page\n\nIn {proven}`states` states, {proven}`certain` of {proven}`numbers` numbers.\n"
+PAGE = f"""{small_book.FRONT}
+# Page
+
+In {{proven}}`states` states, {{proven}}`certain` of {{proven}}`numbers` numbers.
+
+{small_book.cell("print(1)", "1")}
+"""
 
 
 def evaluate(tmp_path: Path, expression: str, given: object = None) -> Any:
@@ -173,6 +180,7 @@ def anywhere(chance: random.Random) -> State:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("machine", MACHINES)
 def test_what_is_certain_is_so_on_every_machine(machine: str) -> None:
     chance = random.Random(machine)  # noqa: S311 - a sample

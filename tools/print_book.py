@@ -31,6 +31,7 @@ STYLE = """
 .book-contents { break-before: page; }
 .book-contents ul { padding-inline-start: 1.5em; list-style: none; }
 article.book-page { break-before: page; }
+article.book-section { margin-block-start: 4rem; }
 """
 FOOTER = """
 <div style="width: 100%; font: 7pt sans-serif; text-align: center; color: #595959">

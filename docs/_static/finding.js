@@ -191,7 +191,7 @@
       const words = /[\p{L}\p{N}]/u.test(part) ? wordsOf(part) : [];
       const asked = (word) => typed.some((t) => begins(t, word));
       const has = (t) => words.some((word) => begins(t, word));
-      const hit = words.length && (words.every(asked) || typed.every(has));
+      const hit = words.length && typed.length && (words.every(asked) || typed.every(has));
       if (hit) put(element, "mark", part);
       else element.append(part);
     }

@@ -33,17 +33,27 @@ def page(visit: Visit, theme: str, *, colours: bool = True) -> list[str]:
 
 def in_the_hand(visit: Visit) -> list[str]:
     """Look at what a phone makes narrow, and at what a finger presses."""
-    return probed(visit, "sideways", "targets", "covered", "scrollers")
+    return probed(visit, "sideways", "targets", "covered", "cut", "scrollers")
 
 
-def shades(visit: Visit, box: Locator) -> list[bool]:
-    """Say whether the left and the right edge of a box look unlike its middle, above its text."""
+def in_forced_colours(visit: Visit) -> list[str]:
+    """Look at a page in the few colours that a system gives to all pages."""
+    visit.page.emulate_media(forced_colors="active")
+    try:
+        return probed(visit, "bars", "contrast")
+    finally:
+        visit.page.emulate_media(forced_colors="none")
+
+
+def shades(visit: Visit, box: Locator, *, upright: bool = False) -> list[bool]:
+    """Say whether the two ends of a box look unlike its middle, in the strip before its text."""
     area = box.bounding_box()
     assert area
-    strip = {**area, "height": 8}
+    strip = {**area, "width" if upright else "height": 8}
     picture = Image.open(BytesIO(visit.page.screenshot(clip=strip))).convert("L")  # type: ignore[arg-type]
-    middle = picture.getpixel((picture.width // 2, 5))
-    return [abs(picture.getpixel((x, 5)) - middle) > 8 for x in (1, picture.width - 2)]  # type: ignore[operator]
+    line = [picture.getpixel((5, y) if upright else (y, 5)) for y in range(max(picture.size))]
+    middle = sorted(line)[len(line) // 2]
+    return [abs(line[end] - middle) > 8 for end in (2, -3)]  # type: ignore[operator]
 
 
 def without_scripts(visit: Visit) -> list[str]:

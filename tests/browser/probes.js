@@ -369,12 +369,41 @@ globalThis.probes = (() => {
     }).map((control) => `covered: ${place(control)} ${quote(name(control))} lies over the text`);
   }
 
+  // A name in a table is on one line: it ends at a hyphen or a space, never within a word.
+  function cut() {
+    const faults = [];
+    for (const [node, element] of all("td, th").flatMap((cell) => [...texts(cell)])) {
+      if (element.closest("math")) continue;
+      for (const word of node.data.matchAll(/[\p{L}\p{N}_.]+/gu)) {
+        const range = document.createRange();
+        range.setStart(node, word.index);
+        range.setEnd(node, word.index + word[0].length);
+        const boxes = [...range.getClientRects()].filter((box) => box.width > 0);
+        if (new Set(boxes.map((box) => Math.round(box.top))).size > 1)
+          faults.push(`cut: ${quote(word[0])} in ${place(element)} is on two lines`);
+      }
+    }
+    return faults;
+  }
+
   // What scrolls sideways can be reached with the keyboard, and is called something there.
   function scrollers() {
     return shown("main *").filter((box) => box.scrollWidth > box.clientWidth + 1)
       .filter((box) => /auto|scroll/.test(getComputedStyle(box).overflowX))
       .filter((box) => !(box.hasAttribute("tabindex") && box.hasAttribute("role") && named(box)))
       .map((box) => `scroller: ${place(box)} has no place in the order of keys, or no name`);
+  }
+
+  // In the sidebars a bar shows where one is, and only there.
+  function bars() {
+    const ground = behind(document.body);
+    const barred = (entry) => {
+      const { borderInlineStartColor: colour, borderInlineStartWidth: width } = getComputedStyle(entry);
+      return parseFloat(width) > 0 && ratio(over(rgba(colour), ground), ground) > 1.2;
+    };
+    const entries = all("[class^=bd-sidebar] a");
+    return entries.filter((entry) => barred(entry) !== entry.matches(".current, [aria-current]"))
+      .map((entry) => `bar: ${quote(name(entry))} ${barred(entry) ? "has one" : "has none"}`);
   }
 
   // Links
@@ -418,6 +447,6 @@ globalThis.probes = (() => {
 
   return {
     sideways, contrast, pictures, mathematics, loading, focus, unreadable, deadWithout,
-    controls, scene, targets, covered, scrollers, links, kept, permalinks, unprinted, dark, shown, seen, place, quote, name,
+    controls, scene, targets, covered, cut, scrollers, bars, links, kept, permalinks, unprinted, dark, shown, seen, place, quote, name,
   };
 })();

@@ -78,6 +78,7 @@ CHECKS = {
     "phone": _visit(lambda visit: looking.page(visit, "light", colours=False)),
     "desk": _visit(lambda visit: looking.page(visit, "light"), 1440),
     "night": _visit(lambda visit: looking.page(visit, "dark", colours=False), theme="dark"),
+    "forced": _visit(looking.in_forced_colours, 1440),
     "hand": _visit(looking.in_the_hand, 360),
     "links": _links,
     "weight": _weight,

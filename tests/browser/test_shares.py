@@ -26,6 +26,10 @@ def word(visit: Visit, name: str) -> Locator:
     return visit.page.get_by_role("radio", name=name, exact=True)
 
 
+def status(visit: Visit) -> str:
+    return visit.page.locator("attention-shares").get_by_role("status").inner_text()
+
+
 def numbers(visit: Visit) -> list[str]:
     return visit.page.locator("attention-shares td").all_inner_texts()
 
@@ -43,8 +47,7 @@ def test_each_word_shows_its_shares(
             using.use(word(visit, name), hand, "Space")
             assert word(visit, name).is_checked()
             assert numbers(visit) == shares_of(name)
-            status = visit.page.get_by_role("status").inner_text()
-            assert status.startswith(f"“{name}” attends most to ")
+            assert status(visit).startswith(f"“{name}” attends most to ")
             table = visit.page.get_by_role("table", name=f"The shares of “{name}”")
             assert table.get_by_role("columnheader").all_text_contents() == [*TRACE.words]
         assert not visit.heard
@@ -54,9 +57,8 @@ def test_it_teaches_before_it_is_touched(reader: Reader, website: Website) -> No
     with reader.visit(website.page("index"), 390) as visit:
         assert word(visit, "journey").is_checked()
         assert numbers(visit) == shares_of("journey")
-        status = visit.page.get_by_role("status")
         wanted = "“journey” attends most to itself (0.23) and least to “one” (0.09)."
-        assert status.inner_text() == wanted
+        assert status(visit) == wanted
         assert visit.page.get_by_role("group", name="Choose a word").count() == 1
 
 

@@ -129,8 +129,9 @@
       paragraph(...advice("dropout-left-on")),
     ],
     almost: (found) => [
-      paragraph(`All but ${counted(found.wrong.length, "number")} are those of:`),
+      paragraph(`All but ${found.wrong.length} of the ${found.numbers.length} numbers are those of:`),
       list(found.places.map(placed)),
+      paragraph("What differs:"),
       listed(found.wrong),
       ...lastDigits(found),
     ],
@@ -168,7 +169,8 @@
     const first = numbers.slice(0, 3).map(({ text }) => text).join(", ");
     const which = length > 1 ? `Block ${i + 1}: ` : "";
     const cut = numbers.length > 3 ? ", …" : "";
-    return element("p", element("strong", `${which}${counted(numbers.length, "number")}, ${first}${cut}`));
+    const text = `${which}${counted(numbers.length, "number")}, ${first}${cut}`;
+    return Object.assign(element("p", text), { className: "number-box-block" });
   };
 
   const answered = ({ total, isCut, findings }) => {

@@ -52,7 +52,9 @@ FORM = """<form class="number-box" hidden>
 <button type="reset">Clear</button></p>
 <div class="number-box-answer" role="status"></div>
 </form>
+<noscript><p>{without}</p></noscript>
 """
+WITHOUT = "The box is made by a script, and scripts are off; the table below needs none."
 LABEL = "Paste what your code printed: a tensor, an array, a list, one row, a whole cell's output"
 NOTE = "What you paste is compared in your browser and sent nowhere."
 LIMIT = 100_000
@@ -94,6 +96,7 @@ def written(app: Sphinx, page: str) -> str:
     texts = {
         "label": LABEL,
         "note": NOTE,
+        "without": WITHOUT,
         "limit": str(LIMIT),
         "example": example.split("\ntensor")[0],
     }

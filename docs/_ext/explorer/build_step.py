@@ -7,9 +7,12 @@ the states, the comparison, torch, Node.js and the machine. Nothing is kept of a
 from __future__ import annotations
 
 import hashlib
-import importlib
+import importlib.util
 import json
+import os
+import platform
 from dataclasses import asdict
+from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,19 +23,20 @@ from sphinx.util import logging
 from sphinx.util.docutils import SphinxRole
 
 import sphinx_drift
+from explorer.counts import Counts, DriftError
 from explorer.element import HERE, files_of
 from explorer.node import NodeError, node_version
 from explorer.states import states
-from sphinx_drift.run.injected import report_environment
 from sphinx_drift.sphinx.builds import build_of
 from website.stale_pages import rewrite_where
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
     from sphinx.util.typing import ExtensionMetadata
 
-    from explorer.proof import Counts
     from sphinx_drift.run_and_judge import Settings
 
 __all__ = ["proved"]
@@ -100,38 +104,60 @@ def proved(kept: Path, settings: Settings, script: Path = SCRIPT) -> Counts:
         ExtensionError: If it isn't what torch computes, or can't be run.
 
     """
-    # Loading the proof loads torch: a build without the explorer does without.
-    proof = importlib.import_module("explorer.proof")
-    environment = {**report_environment(), "device": "cpu"}
+    environment = _environment()
     policy, sample = settings.policy_on(environment), states()
     try:
-        key = _digest(script, sample, policy, environment, node_version())
-        if (counts := _read(kept, key, proof.Counts)) is None:
-            counts = proof.prove(ANSWERS, script, sample, policy)
+        key = _digest(script, sample, policy, environment, node_version(), *_machine())
+        if (counts := _read(kept, key)) is None:
+            # Loading the proof loads torch: a build that has a result does without.
+            prove = importlib.import_module("explorer.proof").prove
+            counts = prove(ANSWERS, script, sample, policy)
             result = {"key": key, "counts": asdict(counts)}
             kept.write_text(json.dumps(result), "utf-8")
-    except (NodeError, proof.DriftError) as error:
+    except (NodeError, DriftError) as error:
         raise ExtensionError(
             f"explorer: {script.name} is not as torch computes:\n{error}"
         ) from None
     return counts
 
 
+def _environment() -> dict[str, str]:
+    """Return what decides on the policy; the proof computes on the CPU, wherever pages do."""
+    return {
+        "torch": metadata.version("torch").partition("+")[0],
+        "system": platform.system(),
+        "machine": platform.machine(),
+        "device": "cpu",
+    }
+
+
+def _machine() -> Iterator[object]:
+    """Yield what else decides on the order in which torch computes."""
+    yield from (platform.node(), os.cpu_count(), metadata.version("torch"))
+    yield sorted(
+        item for item in os.environ.items() if item[0].startswith(("ATEN_", "MKL_", "OMP_"))
+    )
+
+
 def _digest(script: Path, *others: object) -> str:
     """Return a digest of all that a result depends on: files, values, and what compares them."""
+    chapter = importlib.util.find_spec("selfattn")  # not loaded: it would load torch
+    if chapter is None or chapter.origin is None:
+        raise ExtensionError("expected the package selfattn; install it: pip install .")
+    example = Path(chapter.origin).with_name("examples.py")
     comparer = Path(sphinx_drift.__file__).parent / "compare"
-    files = (script, ANSWERS, *sorted(HERE.glob("*.py")), *sorted(comparer.glob("*.py")))
+    files = (script, ANSWERS, example, *sorted(HERE.glob("*.py")), *sorted(comparer.glob("*.py")))
     digest = hashlib.sha256(json.dumps(others, default=str).encode())
     for file in files:
         digest.update(hashlib.sha256(file.read_bytes()).digest())
     return digest.hexdigest()
 
 
-def _read(kept: Path, key: str, kind: type[Counts]) -> Counts | None:
+def _read(kept: Path, key: str) -> Counts | None:
     """Return a kept result; None if it is another's, or can't be read."""
     try:
         result = json.loads(kept.read_text("utf-8"))
-        return kind(**result["counts"]) if result["key"] == key else None
+        return Counts(**result["counts"]) if result["key"] == key else None
     except (OSError, ValueError, KeyError, TypeError):
         return None
 

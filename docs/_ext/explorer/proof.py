@@ -6,11 +6,11 @@ import base64
 import json
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import torch
 
+from explorer.counts import Counts, DriftError
 from explorer.node import run_node
 from selfattn.examples import six_tokens
 from sphinx_drift.compare.compare import Policy, compare
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from explorer.states import State
 
-__all__ = ["ALLOWED", "Counts", "DriftError", "Proof", "attention_steps", "prove"]
+__all__ = ["ALLOWED", "Proof", "attention_steps", "prove"]
 
 MATRICES = ("W_query", "W_key", "W_value")
 RESULTS = (
@@ -42,27 +42,6 @@ TOTAL = len(PLACES)
 ALLOWED = 0.01
 """What share of the numbers may be uncertain: a script that is sure of nothing proves nothing."""
 SHOWN = 5  # faults in an error
-
-
-class DriftError(Exception):
-    """The script and torch differ where the script says that they can't."""
-
-
-@dataclass(frozen=True)
-class Counts:
-    """What was compared."""
-
-    states: int
-    numbers: int
-    uncertain: int
-    """Numbers whose last digit may be another on another machine: marked "not verified"."""
-    differing: int
-    """Those of them that torch prints otherwise here."""
-
-    @property
-    def certain(self) -> int:
-        """How many numbers print as torch prints them, on any machine."""
-        return self.numbers - self.uncertain
 
 
 def prove(answers: Path, script: Path, states: Sequence[State], policy: Policy) -> Counts:

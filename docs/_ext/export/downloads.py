@@ -31,7 +31,7 @@ from export.project_links import Link, edit_address, launches, repository
 from export.script import NoScriptError, to_script
 from reference.exercises import exercise_number
 from sphinx_drift.compare.outcomes import Kind
-from sphinx_drift.configuration import find_reference
+from sphinx_drift.configuration import find_project
 from sphinx_drift.report.text import describe_environment
 from sphinx_drift.sphinx.state import results_of
 from website import address
@@ -157,7 +157,7 @@ def _files(app: Sphinx, name: str, doctree: nodes.document) -> Iterator[tuple[st
         LOGGER.warning(
             "plain_markdown.Writer knows no %s", kind, location=doctree, type="downloads"
         )
-    metadata = {"drift": {"reference": find_reference(Path(app.srcdir))}}
+    metadata = {"drift": {"reference": dict(find_project(Path(app.srcdir)).reference)}}
     page = _headed(app, name, halves[0], f"{target.name}.ipynb")
     target.with_name(f"{target.name}.ipynb").write_text(to_notebook(page, metadata), "utf-8")
     yield "Notebook", f"{name}.ipynb", "This page as a Jupyter notebook, with its outputs"

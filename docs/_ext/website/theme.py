@@ -25,12 +25,14 @@ BUNDLE = "book.css"
 
 # Style sheets that the bundle replaces, and when a page needs one that it does not.
 REPLACED = re.compile(
-    r"(basic|pygments|theme|copybutton|exercise|sphinx-codeautolink)\.css$"
+    r"(basic|pygments|theme|copybutton|exercise|sphinx-codeautolink|drift-mark)\.css$"
     r"|styles/|mystnb\."
 )
 NEEDED = {
     "sphinx-design.min.css": re.compile(r"\bsd-(row|tab|btn|badge|card-title|card-img)"),
     "design-tabs.js": re.compile(r'class="sd-tab'),
+    "numbers.css": re.compile(r'id="numbers"'),
+    "numbers.js": re.compile(r'id="numbers"'),
 }
 # Scripts of the inherited themes, and those of Sphinx's own search, which the book's replaces.
 DROPPED = re.compile(
@@ -39,8 +41,8 @@ DROPPED = re.compile(
 )
 # Files that the inherited themes leave among the static ones and no page refers to.
 UNUSED = (
-    "basic.css", "file.png", "images", "locales", "minus.png", "plus.png", "pygments.css",
-    "sbt-webpack-macros.html", "scripts", "styles", "vendor", "webpack-macros.html",
+    "basic.css", "drift-mark.css", "file.png", "images", "locales", "minus.png", "plus.png",
+    "pygments.css", "sbt-webpack-macros.html", "scripts", "styles", "vendor", "webpack-macros.html",
 )  # fmt: skip
 
 # What others write into pages, and a screen reader stumbles over or HTML does not allow.
