@@ -459,12 +459,19 @@
         const cell = event.target.closest("td");
         return cell?.step ? cell : null;
       };
-      this.body.addEventListener(
-        "pointerover",
-        (event) => event.pointerType !== "touch" && this.touch(cellOf(event)),
+      // Where the page scrolls below a resting pointer, nothing is touched.
+      this.body.addEventListener("pointermove", (event) => {
+        const cell = cellOf(event);
+        if (event.pointerType !== "touch" && cell !== this.under) this.touch(cell);
+        this.under = cell;
+      });
+      this.body.addEventListener("pointerleave", () => {
+        this.under = null;
+        this.touch(null);
+      });
+      this.body.addEventListener("click", (event) =>
+        cellOf(event)?.focus({ preventScroll: true }),
       );
-      this.body.addEventListener("pointerleave", () => this.touch(null));
-      this.body.addEventListener("click", (event) => cellOf(event)?.focus());
       this.body.addEventListener("focusin", (event) => {
         const cell = cellOf(event);
         if (cell) this.choose(cell);
