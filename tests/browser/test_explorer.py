@@ -156,6 +156,19 @@ def test_the_word_that_asks_is_chosen(way: Way, website: Website) -> None:
         assert live == "“with” gives most to “journey”, 20%."
 
 
+def test_the_bars_are_as_high_as_the_shares(reader: Reader, website: Website) -> None:
+    for state in ("", "#try-1?mask=causal", "#try-1?mask=causal&word=1"):
+        with opened(Way(reader), f"{website.page(PAGE)}{state}") as explorer:
+            explorer.page.wait_for_timeout(400)  # they have grown
+            heights = explorer.root.locator(".explorer-share > :first-child").evaluate_all(
+                "(bars) => bars.map((bar) => bar.getBoundingClientRect().height)"
+            )
+            row = explorer.root.locator("[data-step=attn_weights] .explorer-asks td[tabindex]")
+            shares = [float(share) for share in row.all_inner_texts()]
+            unit = sum(heights)
+            assert [height / unit for height in heights] == pytest.approx(shares, abs=5e-3)
+
+
 def test_the_seed_is_typed_and_stepped(way: Way, website: Website) -> None:
     with opened(way, website.page(PAGE)) as explorer:
         first = explorer.rows("W_query")

@@ -88,8 +88,7 @@ class Explorer:
         field = self.root.locator(f"input[name$='-{name}'][value='{value}']")
         if self.hand == "keyboard":
             options = self.root.locator(f"input[name$='-{name}']")
-            options.locator("nth=0").focus()
-            self.page.keyboard.press("Space")
+            self.root.locator(f"input[name$='-{name}']:checked").focus()
             for _ in range(options.count()):
                 if field.is_checked():
                     return

@@ -114,7 +114,6 @@
   // The state that a page's explorers share.
   const page = {
     explorers: [],
-    changes: {},
 
     open(first) {
       this.book = first.given;
@@ -460,12 +459,19 @@
         const cell = event.target.closest("td");
         return cell?.step ? cell : null;
       };
-      this.body.addEventListener(
-        "pointerover",
-        (event) => event.pointerType !== "touch" && this.touch(cellOf(event)),
+      // Where the page scrolls below a resting pointer, nothing is touched.
+      this.body.addEventListener("pointermove", (event) => {
+        const cell = cellOf(event);
+        if (event.pointerType !== "touch" && cell !== this.under) this.touch(cell);
+        this.under = cell;
+      });
+      this.body.addEventListener("pointerleave", () => {
+        this.under = null;
+        this.touch(null);
+      });
+      this.body.addEventListener("click", (event) =>
+        cellOf(event)?.focus({ preventScroll: true }),
       );
-      this.body.addEventListener("pointerleave", () => this.touch(null));
-      this.body.addEventListener("click", (event) => cellOf(event)?.focus());
       this.body.addEventListener("focusin", (event) => {
         const cell = cellOf(event);
         if (cell) this.choose(cell);
@@ -718,7 +724,7 @@
       if (answer === true) {
         this.solved.add(task);
         this.say(`✓ ${task.learned(page.now, page.first)}`);
-      } else if (answer === "nearly") {
+      } else if (answer === "nearly" && !this.solved.has(task)) {
         this.say(
           "Nearly: something else has been changed as well. Reset, and change only what the task names.",
         );
@@ -752,7 +758,7 @@
         label.classList.toggle("explorer-asks", i === place);
         const [bar, text] = label.firstChild.children;
         text.textContent = percent(shares[i]);
-        bar.style.height = `${(100 * (shares[i] || 0)) / top}%`;
+        bar.style.setProperty("--height", (shares[i] || 0) / top);
         label.querySelector("input").checked = i === place;
       });
       this.summarize(word, place, shares);
