@@ -183,7 +183,8 @@
   const compare = () => {
     diagnose ??= globalThis.selfattn.diagnosis(known, mistakes);
     const text = field.value.slice(0, field.maxLength);
-    answer.replaceChildren(...answered(diagnose(text)));
+    const found = diagnose(text);
+    answer.replaceChildren(...answered({ ...found, isCut: found.isCut || text.length === field.maxLength }));
   };
 
   form.hidden = false;

@@ -57,9 +57,8 @@ FORM = """<form class="number-box" hidden>
 WITHOUT = "The box is made by a script, and scripts are off; the table below needs none."
 LABEL = "Paste what your code printed: a tensor, an array, a list, one row, a whole cell's output"
 NOTE = "What you paste is compared in your browser and sent nowhere."
-LIMIT = 100_000
-"""How many characters are read: some hundred times the longest output of the book."""
-
+LIMIT = 50_000
+"""How many characters are read: some ten times the longest output of the book."""
 
 DECIMAL = re.compile(r"\d\.\d")
 """What an output must have to be told from others: many print the same whole numbers."""

@@ -13,22 +13,22 @@
   const DIGIT = "\\p{Nd}";
   const DIGITS = `${DIGIT}+(?:\\.(?!\\.)${DIGIT}*)?`;
   const POWER = `(?:[eE][+-]?${DIGIT}+)?`;
-  const PATTERN = new RegExp(
-    [
-      `(?<number>(?<![\\p{L}\\p{N}_.])(?:(?<![)\\]}])[+-])?` +
-        `(?:(?:${DIGITS}|\\.${DIGIT}+)${POWER}|(?:nan|inf)(?!${WORD}))(?:j(?!${WORD}))?` +
-        `|(?<=[${DIGIT}.])[+-](?:${DIGITS}${POWER}|nan|inf)j(?!${WORD}))`,
-      `(?<device>,[${SPACE}]*device='(?:cuda|mps|xpu|hpu|npu)(?::${DIGIT}+)?')`,
-      "(?<line>\\n)",
-      "(?<open>[\\[({])",
-      "(?<close>[\\])}])",
-      `(?<grad>grad_fn=<${WORD}*?Backward${DIGIT}*>)`,
-      `(?<word>${WORD}+|\\.\\.\\.+)`,
-      `(?<elision>⋮(?=[${SPACE}]*(?:\\n|(?![^]))))`,
-      `(?<mark>[^${SPACE}])`,
-    ].join("|"),
-    "gu",
-  );
+  const GROUPS = {
+    number:
+      `(?<![\\p{L}\\p{N}_.])(?:(?<![)\\]}])[+-])?` +
+      `(?:(?:${DIGITS}|\\.${DIGIT}+)${POWER}|(?:nan|inf)(?!${WORD}))(?:j(?!${WORD}))?` +
+      `|(?<=[${DIGIT}.])[+-](?:${DIGITS}${POWER}|nan|inf)j(?!${WORD})`,
+    device: `,[${SPACE}]*device='(?:cuda|mps|xpu|hpu|npu)(?::${DIGIT}+)?'`,
+    line: "\\n",
+    open: "[\\[({]",
+    close: "[\\])}]",
+    grad: `grad_fn=<${WORD}*?Backward${DIGIT}*>`,
+    word: `${WORD}+|\\.\\.\\.+`,
+    elision: `⋮(?=[${SPACE}]*(?:\\n|(?![^])))`,
+    mark: `[^${SPACE}]`,
+  };
+  const NAMES = Object.keys(GROUPS);
+  const PATTERN = new RegExp(Object.values(GROUPS).map((group) => `(${group})`).join("|"), "gu");
   const KINDS = {
     device: "mark",
     open: "opening bracket",
@@ -80,7 +80,8 @@
     const [shown, read] = [plain(text), []];
     let [line, lineStart] = [0, 0];
     for (const match of shown.matchAll(PATTERN)) {
-      const [name, piece] = Object.entries(match.groups).find(([, found]) => found !== undefined);
+      const piece = match[0];
+      const name = NAMES[match.indexOf(piece, 1) - 1];
       const end = match.index + piece.length;
       if (name === "line") {
         [line, lineStart] = [line + 1, end];
