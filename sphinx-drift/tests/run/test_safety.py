@@ -215,7 +215,7 @@ def test_what_pages_started_ends_with_a_fork_server_that_is_killed(pages: Pages)
 
 @pytest.mark.usefixtures("own_server")
 def test_fork_server_ends_when_its_guard_is_killed(pages: Pages) -> None:
-    guard = fork_client.fork_server().process  # type: ignore[union-attr]
+    guard = fork_client.fork_server().process  # type: ignore[attr-defined] # it is our own
     made, _ = pages.fork("import os\nos.getppid()")
     child = int(made.cells[1].outputs[0].data["text/plain"])
     assert child != guard.pid
@@ -272,7 +272,7 @@ def test_other_ipython_that_lacks_a_name_is_left_to_the_stock_kernel(
 @pytest.mark.usefixtures("own_server")
 def test_waiting_threads_sleep_whatever_the_language() -> None:
     """In a Turkish locale libgomp takes "PASSIVE" for another word than "passive"."""
-    process = fork_client.fork_server().process  # type: ignore[union-attr]
+    process = fork_client.fork_server().process  # type: ignore[attr-defined] # it is our own
     place = Path(f"/proc/{process.pid}/environ")
     wait_until(place.read_bytes)  # it is empty until the system has laid it out
     assert b"OMP_WAIT_POLICY=passive" in place.read_bytes().split(b"\0")
