@@ -29,7 +29,7 @@ def opened(visit: Visit) -> Locator:
 
 
 def lit(visit: Visit) -> list[str]:
-    return visit.page.locator(".lit").all_inner_texts()
+    return visit.page.locator(".lit").all_text_contents()
 
 
 @pytest.fixture
