@@ -20,6 +20,8 @@ extensions = [
     "sphinx.ext.napoleon",
     "sphinx_design",
     "sphinxcontrib.bibtex",
+    "diagnosis",
+    "explorer",
     "export",
     "figures",
     "quantities",

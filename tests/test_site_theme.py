@@ -47,6 +47,7 @@ def test_fonts_are_licensed_and_light() -> None:
         ("styles/sphinx-book-theme.css", "", False),
         ("mystnb.11b3.css", "<div class='cell'>", False),
         ("pygments.css", "<pre>", False),
+        ("drift-mark.css", '<div class="drift-mark">', False),
         ("sphinx-design.min.css", '<details class="sd-dropdown sd-card">', False),
         ("sphinx-design.min.css", '<div class="sd-row">', True),
         ("explorer.css", "", True),

@@ -52,7 +52,7 @@ async ({pages, title, style}) => {
     article.querySelectorAll("a[href]").forEach((one) => lead(one, page));
     article.querySelectorAll("*").forEach((one) => rename(one, page));
     demote(article, Math.max(0, page.depth - 1));
-    article.classList.add("book-page");
+    article.classList.add(page.depth > 1 ? "book-section" : "book-page");
     article.id = named(page, "");
     return article;
   };

@@ -1,6 +1,6 @@
 """Print the built site as one PDF: tagged, with bookmarks, from the pages that were verified.
 
-`nox -s pdf` builds the site first. The pages are joined in the order in which they are read, in
+`nox -s docs` builds the site first. The pages are joined in the order in which they are read, in
 the system's Chromium, and printed with the site's own style for paper.
 """
 
@@ -31,6 +31,7 @@ STYLE = """
 .book-contents { break-before: page; }
 .book-contents ul { padding-inline-start: 1.5em; list-style: none; }
 article.book-page { break-before: page; }
+article.book-section { margin-block-start: 4rem; }
 """
 FOOTER = """
 <div style="width: 100%; font: 7pt sans-serif; text-align: center; color: #595959">

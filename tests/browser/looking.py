@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
+from io import BytesIO
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urldefrag
 
 import using
+from PIL import Image
 
 if TYPE_CHECKING:
     from built_site import Website
+    from playwright.sync_api import Locator
     from reader import Visit
 
 READABLE = ("sideways", "contrast", "pictures", "mathematics")
@@ -26,6 +29,31 @@ def page(visit: Visit, theme: str, *, colours: bool = True) -> list[str]:
     if visit.probe("dark") is not (theme == "dark"):
         faults.append(f"theme: the page does not follow a system that is {theme}")
     return faults + visit.heard
+
+
+def in_the_hand(visit: Visit) -> list[str]:
+    """Look at what a phone makes narrow, and at what a finger presses."""
+    return probed(visit, "sideways", "targets", "covered", "cut", "scrollers")
+
+
+def in_forced_colours(visit: Visit) -> list[str]:
+    """Look at a page in the few colours that a system gives to all pages."""
+    visit.page.emulate_media(forced_colors="active")
+    try:
+        return probed(visit, "bars", "contrast")
+    finally:
+        visit.page.emulate_media(forced_colors="none")
+
+
+def shades(visit: Visit, box: Locator, *, upright: bool = False) -> list[bool]:
+    """Say whether the two ends of a box look unlike its middle, in the strip before its text."""
+    area = box.bounding_box()
+    assert area
+    strip = {**area, "width" if upright else "height": 8}
+    picture = Image.open(BytesIO(visit.page.screenshot(clip=strip))).convert("L")  # type: ignore[arg-type]
+    line = [picture.getpixel((5, y) if upright else (y, 5)) for y in range(max(picture.size))]
+    middle = sorted(line)[len(line) // 2]
+    return [abs(line[end] - middle) > 8 for end in (2, -3)]  # type: ignore[operator]
 
 
 def without_scripts(visit: Visit) -> list[str]:

@@ -329,6 +329,83 @@ globalThis.probes = (() => {
     return parts.join("\n");
   }
 
+  // In the hand
+
+  const FINGER = 24; // pixels; the smallest target that WCAG 2.2 asks for at level AA
+  const TARGETS = "a[href], button, summary, input, select, textarea, [role=button], [role=tab]";
+
+  function block(element) {
+    return getComputedStyle(element).display === "inline" ? block(element.parentElement) : element;
+  }
+
+  // The lines of code, or of words that are no targets themselves, fix the height of a link in them.
+  function inSentence(link) {
+    const home = block(link);
+    if (home.matches("pre")) return true;
+    return home !== link && [...texts(home)].some(([node, element]) =>
+      /\w/.test(node.data) && !element.closest(TARGETS) && block(element) === home);
+  }
+
+  function targets() {
+    return shown(TARGETS).filter((target) => !inSentence(target)).flatMap((target) => {
+      const { width, height } = target.getBoundingClientRect();
+      if (Math.min(width, height) > FINGER - 0.5) return [];
+      const size = `${Math.round(width)} × ${Math.round(height)} px`;
+      return [`target: ${place(target)} ${quote(name(target))} is ${size}, ${FINGER} at least`];
+    });
+  }
+
+  // Nothing lies over code or what it printed.
+  function covered() {
+    return shown(".cell a.headerlink, .highlight button").filter((control) => {
+      const over = control.getBoundingClientRect();
+      return all("pre", control.closest(".cell, .highlight")).some((pre) =>
+        [...texts(pre)].some(([node]) => {
+          const range = document.createRange();
+          range.selectNodeContents(node);
+          return [...range.getClientRects()].some((box) => box.left < over.right - 1 &&
+            box.right > over.left + 1 && box.top < over.bottom - 1 && box.bottom > over.top + 1);
+        }));
+    }).map((control) => `covered: ${place(control)} ${quote(name(control))} lies over the text`);
+  }
+
+  // A name in a table is on one line: it ends at a hyphen or a space, never within a word.
+  function cut() {
+    const faults = [];
+    for (const [node, element] of all("td, th").flatMap((cell) => [...texts(cell)])) {
+      if (element.closest("math")) continue;
+      for (const word of node.data.matchAll(/[\p{L}\p{N}_.]+/gu)) {
+        const range = document.createRange();
+        range.setStart(node, word.index);
+        range.setEnd(node, word.index + word[0].length);
+        const boxes = [...range.getClientRects()].filter((box) => box.width > 0);
+        if (new Set(boxes.map((box) => Math.round(box.top))).size > 1)
+          faults.push(`cut: ${quote(word[0])} in ${place(element)} is on two lines`);
+      }
+    }
+    return faults;
+  }
+
+  // What scrolls sideways can be reached with the keyboard, and is called something there.
+  function scrollers() {
+    return shown("main *").filter((box) => box.scrollWidth > box.clientWidth + 1)
+      .filter((box) => /auto|scroll/.test(getComputedStyle(box).overflowX))
+      .filter((box) => !(box.hasAttribute("tabindex") && box.hasAttribute("role") && named(box)))
+      .map((box) => `scroller: ${place(box)} has no place in the order of keys, or no name`);
+  }
+
+  // In the sidebars a bar shows where one is, and only there.
+  function bars() {
+    const ground = behind(document.body);
+    const barred = (entry) => {
+      const { borderInlineStartColor: colour, borderInlineStartWidth: width } = getComputedStyle(entry);
+      return parseFloat(width) > 0 && ratio(over(rgba(colour), ground), ground) > 1.2;
+    };
+    const entries = all("[class^=bd-sidebar] a");
+    return entries.filter((entry) => barred(entry) !== entry.matches(".current, [aria-current]"))
+      .map((entry) => `bar: ${quote(name(entry))} ${barred(entry) ? "has one" : "has none"}`);
+  }
+
   // Links
 
   function links() {
@@ -370,6 +447,6 @@ globalThis.probes = (() => {
 
   return {
     sideways, contrast, pictures, mathematics, loading, focus, unreadable, deadWithout,
-    controls, scene, links, kept, permalinks, unprinted, dark, shown, seen, place, quote, name,
+    controls, scene, targets, covered, cut, scrollers, bars, links, kept, permalinks, unprinted, dark, shown, seen, place, quote, name,
   };
 })();

@@ -78,6 +78,8 @@ CHECKS = {
     "phone": _visit(lambda visit: looking.page(visit, "light", colours=False)),
     "desk": _visit(lambda visit: looking.page(visit, "light"), 1440),
     "night": _visit(lambda visit: looking.page(visit, "dark", colours=False), theme="dark"),
+    "forced": _visit(looking.in_forced_colours, 1440),
+    "hand": _visit(looking.in_the_hand, 360),
     "links": _links,
     "weight": _weight,
     "mouse": _visit(lambda visit: using.all_controls(visit, "mouse"), 1440),
@@ -121,6 +123,14 @@ def test_a_broken_page_is_seen(reader: Reader, copied: Website, broken: Broken) 
     (copied.folder / f"{name}.html").write_text(page, "utf-8")
     faults = CHECKS[broken.check](reader, copied, name)
     assert any(re.search(broken.seen, fault) for fault in faults), faults
+
+
+@pytest.mark.parametrize("what", ["wide image", "field without a label", "complaint", "exception"])
+def test_a_broken_page_is_seen_in_firefox(
+    firefox_reader: Reader, copied: Website, what: str
+) -> None:
+    broken = next(broken for broken in BROKEN if broken.what == what)
+    test_a_broken_page_is_seen(firefox_reader, copied, broken)
 
 
 def test_a_site_without_a_404_page_is_seen(reader: Reader, copied: Website) -> None:

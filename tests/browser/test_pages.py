@@ -30,6 +30,47 @@ def test_a_page_has_no_fault(
         judge(visit, looking.page(visit, theme, colours=colours))
 
 
+@pytest.mark.parametrize("width", [360, 390])
+def test_a_page_is_easy_to_hold(
+    reader: Reader, website: Website, judge: Judge, name: str, width: int
+) -> None:
+    with reader.visit(website.page(name), width) as visit:
+        judge(visit, looking.in_the_hand(visit))
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_a_page_can_be_read_in_forced_colours(
+    reader: Reader, website: Website, judge: Judge, name: str, theme: str
+) -> None:
+    with reader.visit(website.page(name), 1440, theme) as visit:
+        judge(visit, looking.probed(visit, "bars") + looking.in_forced_colours(visit))
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("kind", ["div.cell_input pre", "div.cell_output pre"])
+def test_a_box_is_shaded_where_more_of_it_is_hidden(
+    reader: Reader, website: Website, kind: str, theme: str
+) -> None:
+    with reader.visit(website.page("self-attention/multi-head"), 360, theme) as visit:
+        boxes = visit.page.locator(f"{kind}[tabindex]").all()
+        box = max(boxes, key=lambda box: box.evaluate("(box) => box.scrollWidth"))
+        box.scroll_into_view_if_needed()
+        assert looking.shades(visit, box) == [False, True]
+        box.evaluate("(box) => { box.scrollLeft = box.scrollWidth }")
+        assert looking.shades(visit, box) == [True, False]
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_a_sidebar_is_shaded_where_more_of_it_is_hidden(
+    reader: Reader, website: Website, theme: str
+) -> None:
+    with reader.visit(website.page("index"), 1440, theme) as visit:
+        sidebar = visit.page.locator("#pst-primary-sidebar")
+        assert looking.shades(visit, sidebar, upright=True) == [False, True]
+        sidebar.evaluate("(sidebar) => { sidebar.scrollTop = sidebar.scrollHeight }")
+        assert looking.shades(visit, sidebar, upright=True) == [True, False]
+
+
 def test_links_lead_somewhere_and_places_have_links(
     reader: Reader, website: Website, judge: Judge, name: str
 ) -> None:

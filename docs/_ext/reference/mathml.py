@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import html
 import re
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
 from docutils import nodes
-from latex2mathml.converter import convert_to_element
+from docutils.utils.math import MathError
+from docutils.utils.math.latex2mathml import tex2mathml
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util import logging
 from sphinx.util.math import get_node_equation_number
+from sphinx.util.nodes import get_node_source
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -21,28 +22,22 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 CLOSING = re.compile(r"[.,;:!?)\]’”]+")
+NAMESPACE = "http://www.w3.org/1998/Math/MathML"
+THIN = "0.1667em"
 CHILDREN = {
     **dict.fromkeys(("mfrac", "mroot", "msub", "msup", "munder", "mover"), 2),
     **dict.fromkeys(("msubsup", "munderover"), 3),
 }
-# MathML Core, which browsers implement, has no named widths.
-SPACES = {
-    f"{sign}{name}mathspace": f"{'-' if sign else ''}{eighteenths / 18:.4f}em"
-    for sign in ("", "negative")
-    for name, eighteenths in (("thin", 3), ("medium", 4), ("thick", 5))
-}
-# The converter knows `split` but not `aligned`; Sphinx numbers equations, so rows are not numbered.
-ENVIRONMENTS = {"aligned": "split", "align": "align*", "equation": "", "equation*": ""}
+# What docutils knows under another name only; its bold symbols take in what follows them.
+SPELLED = {"dots": r"\ldots", "boldsymbol": r"\mathbf"}
 
 # A tensor has the colour that it has in the figures; the style sheet knows the classes.
 ROLES = {
     letter: f"role-{role}"
-    for role, letters in (("query", "𝐪𝐐"), ("key", "𝐤𝐊"), ("value", "𝐯𝐕"), ("weight", "𝐀αωΩ"))
+    for role, letters in (("query", "𝐪𝐐"), ("key", "𝐤𝐊"), ("value", "𝐯𝐕"), ("weight", "𝐀αωΩ𝛂"))
     for letter in letters
 }
-# Letters that the converter takes for operators, which would stand apart from what they belong to.
-LETTERS = frozenset("∞⊤∂")
-THIN = f"{3 / 18:.4f}em"
+TENSORS = re.compile(r"(?<!mathbf\{)(?<![\\a-z])([QKVXZWA]|M(?!_)|[qkvxz](?=\^))(?![a-z])")
 MATRIX_ROLES = {"q": "role-query", "k": "role-key", "v": "role-value"}
 
 
@@ -52,57 +47,23 @@ class UntranslatedError(ValueError):
 
 def to_mathml(latex: str, *, display: bool) -> str:
     """Convert a formula; raise `UntranslatedError` for anything that did not come through."""
+    known = re.sub(r"\\([a-z]+)", lambda name: SPELLED.get(name[1], name[0]), latex)
     try:
-        math = convert_to_element(
-            _prepare(latex, display=display), display="block" if display else "inline"
-        )
-    except Exception as error:  # the converter has a dozen unrelated exception classes
-        raise UntranslatedError(type(error).__name__.removesuffix("Error")) from error
-    for element in math.iter():
-        _decode(element)
+        text = tex2mathml(known, as_block=display)
+    except (AttributeError, MathError) as error:  # the first for an & outside an environment
+        raise UntranslatedError(str(error)) from error
+    text = text.replace(f' xmlns="{NAMESPACE}"', "", 1).replace("&ApplyFunction;", "\u2061")
+    math = ET.fromstring(re.sub(r"\n *", "", text))  # noqa: S314 - the converter's
     for element in list(math.iter()):
-        _join_upright(element)
-    for element in math.iter():
+        if len(element) != CHILDREN.get(element.tag, len(element)):
+            raise UntranslatedError(f"<{element.tag}> lacks a part")
+        if element.tag == "msub" and element[0].tag == "msub":
+            raise UntranslatedError("an index of an index is in braces")
         _colour(element)
-    for element in list(math.iter()):
         _space(element)
-    problems = sorted(set(filter(None, map(_problem, math.iter()))))
-    if problems:
-        raise UntranslatedError("; ".join(problems))
-    math.set("alttext", " ".join(latex.split()))
+        _tighten(element)
+    math.attrib.update(xmlns=NAMESPACE, alttext=" ".join(latex.split()))
     return ET.tostring(math, encoding="unicode", short_empty_elements=False)
-
-
-def _prepare(latex: str, *, display: bool) -> str:
-    def rename(match: re.Match[str]) -> str:
-        name = ENVIRONMENTS.get(match[2], match[2])
-        return f"\\{match[1]}{{{name}}}" if name else ""
-
-    latex = re.sub(r"\\(begin|end)\{([a-z]+\*?)\}", rename, latex).strip()
-    if display and r"\\" in latex and r"\begin" not in latex:
-        return rf"\begin{{split}}{latex}\end{{split}}"
-    return latex
-
-
-def _decode(element: ET.Element) -> None:
-    """Give text as characters, not as the converter's `&#x…;`, and widths in em."""
-    element.text = html.unescape(element.text or "")
-    if element.get("width") in SPACES:
-        element.set("width", SPACES[element.get("width", "")])
-    if element.tag == "mo" and len(element.text) > 1 and element.text.isalpha():
-        element.tag = "mi"
-
-
-def _join_upright(row: ET.Element) -> None:
-    r"""Make one word of `\mathrm{softmax}`, which arrives as seven letters."""
-    previous: ET.Element | None = None
-    for child in list(row):
-        upright = child.tag == "mi" and child.get("mathvariant") == "normal"
-        if upright and previous is not None:
-            previous.text = f"{previous.text}{child.text}"
-            row.remove(child)
-        else:
-            previous = child if upright else None
 
 
 def _colour(element: ET.Element) -> None:
@@ -113,38 +74,37 @@ def _colour(element: ET.Element) -> None:
         role = MATRIX_ROLES.get(index) if base == "𝐖" else None
     if role:
         element.set("class", role)
+    if element.text == "𝛂":  # the book's font for mathematics has no bold Greek
+        element.text = "α"
+        element.set("class", f"{role} bold")
 
 
 def _space(row: ET.Element) -> None:
-    """Set letters as letters, and give functions, slashes and last commas the space TeX does."""
+    """Give signs, bars, slashes, last commas and functions the space that TeX gives them."""
     parts = list(row)
     for place, part in enumerate(parts):
-        text = part.text or ""
-        following = parts[place + 1] if place + 1 < len(parts) else None
-        if part.tag == "mo" and (text in LETTERS or text.isalpha()):
-            part.tag = "mi"
-            part.set("mathvariant", "normal")
-        if text == "−" and place and parts[place - 1].tag == "mo" and _relates(parts[place - 1]):
+        before = parts[place - 1] if place else None
+        after = parts[place + 1] if place + 1 < len(parts) else None
+        if part.text == "−" and before is not None and _relates(before):
             part.set("form", "prefix")  # a sign, and no difference
-        if part.tag == "mo" and text == "/":
-            part.attrib.update(lspace="0.06em", rspace="0.06em")
-        if part.tag == "mo" and text == "," and following is not None and following.text == ")":
+        if part.tag == "mo" and part.text in {"/", "|"}:
+            part.attrib.update(lspace="0", rspace="0")
+        if part.text == "," and after is not None and after.text == ")":
             part.set("rspace", "0")  # the shape (6,) of one axis
-    if row.tag not in CHILDREN:
-        _space_functions(row)
+        if part.text == "\u2061" and after is not None and not _opens(after):
+            part.set("rspace", THIN)
+    for place in reversed(range(1, len(parts) if row.tag not in CHILDREN else 0)):
+        before, part = parts[place - 1 : place + 1]
+        is_apart = _is_function(part) or (_fenced(before) and part.tag not in {"mo", "mspace"})
+        if is_apart and _ends(before):
+            row.insert(place, ET.Element("mspace", width=THIN))
 
 
-def _space_functions(row: ET.Element) -> None:
-    parts = list(row)
-    for place in reversed(range(len(parts))):
-        if place and _fenced(parts[place - 1]) and parts[place].tag != "mo":
-            row.insert(place, ET.Element("mspace", width=THIN))
-        if not _is_function(parts[place]):
-            continue
-        if place + 1 < len(parts) and not _opens(parts[place + 1]):
-            row.insert(place + 1, ET.Element("mspace", width=THIN))
-        if place and (parts[place - 1].tag != "mo" or parts[place - 1].text in {")", "]"}):
-            row.insert(place, ET.Element("mspace", width=THIN))
+def _tighten(element: ET.Element) -> None:
+    """Set indices and exponents without spaces around their signs."""
+    scripts = [*element][1:] if element.tag in CHILDREN and element.tag != "mfrac" else []
+    for sign in (sign for script in scripts for sign in script.iter("mo")):
+        sign.attrib.update(lspace="0", rspace="0")
 
 
 def _is_function(part: ET.Element) -> bool:
@@ -158,26 +118,36 @@ def _relates(part: ET.Element) -> bool:
     return part.text in {"=", "(", "[", ",", "<", ">", "≤", "≥", "≈"}
 
 
+def _ends(part: ET.Element) -> bool:
+    return part.tag not in {"mo", "mspace"} or part.text in {")", "]", "|"}
+
+
 def _fenced(part: ET.Element) -> bool:
-    return part.tag == "mrow" and len(part) > 0 and part[0].get("fence") == "true"
+    return part.tag == "mrow" and len(part) > 0 and part[-1].text in {")", "]"}
 
 
 def _opens(part: ET.Element) -> bool:
-    first = part[0] if part.tag == "mrow" and len(part) else part
+    first = part[0] if part.tag in {"mrow", "msub", "msup"} and len(part) else part
+    first = first[0] if first.tag == "mrow" and len(first) else first
     return first.tag in {"mo", "mspace"}
 
 
-def _problem(element: ET.Element) -> str | None:
-    text = element.text or ""
-    if text.startswith("\\"):
-        return f"unknown command {text}"
-    if text == "&" and element.tag == "mi":
-        return "an & outside a known environment"
-    if element.get("linebreak") == "newline":
-        return r"a \\ outside a known environment"
-    if len(element) != CHILDREN.get(element.tag, len(element)):
-        return f"<{element.tag}> lacks a part"
-    return None
+def in_bold(latex: str) -> str:
+    """Set the plain names of matrices and vectors bold."""
+    return TENSORS.sub(r"\\mathbf{\1}", latex)
+
+
+class BoldInDocstrings(SphinxPostTransform):
+    """Set the matrices and vectors of docstrings bold, which are plain there for a terminal."""
+
+    default_priority = 10  # before symbols become links
+
+    def run(self, **kwargs: object) -> None:
+        for node in self.document.findall(nodes.Element):
+            if isinstance(node, nodes.math | nodes.math_block) and "docstring of" in (
+                get_node_source(node) or ""
+            ):
+                node[:] = [nodes.Text(in_bold(node.astext()))]
 
 
 class KeepPunctuation(SphinxPostTransform):
@@ -235,5 +205,6 @@ def visit_displaymath(self: HTML5Translator, node: nodes.math_block) -> None:
 
 def setup(app: Sphinx) -> ExtensionMetadata:
     app.add_html_math_renderer("mathml", (visit_math, None), (visit_displaymath, None))
+    app.add_post_transform(BoldInDocstrings)
     app.add_post_transform(KeepPunctuation)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

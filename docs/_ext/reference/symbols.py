@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 DATA = Path(__file__).parents[2] / "_data" / "notation.toml"
-# A formula that is one symbol, perhaps under a root, transposed, or with its value said.
+# A formula that is one symbol, perhaps under a root, transposed, or with its value given.
 ALONE = r"(?:\\sqrt\{{(?:{0})\}}|(?:{0})(?:\^\\top)?(?: = [\d.]+)?)"
 
 
@@ -47,19 +47,17 @@ class Symbol:
         return (letter, greek[1]) if letter else (greek[1],)
 
     @property
-    def said(self) -> str:
-        """What it means, for a link that has no words."""
-        return self._words if self.has_words else "what this symbol means"
+    def meaning_in_words(self) -> str:
+        """What it means, in words alone."""
+        words = re.sub(r"\{\w+\}|[`*]|<[^>]*>", "", self.meaning.partition(";")[0])
+        return re.sub(r"\$(.+?)\$", lambda match: spoken(match[1]), words)
 
-    @property
-    def has_words(self) -> bool:
-        """Whether its meaning can be said without a formula."""
-        return "$" not in self._words
+    def explanation(self, formula: str) -> str:
+        """Read a formula that is this symbol aloud, and say what it means.
 
-    @property
-    def _words(self) -> str:
-        words = re.sub(r"\{\w+\}|[`*]|<[^>]*>", "", self.meaning)
-        return re.sub(r"\$(\w(?:_\w)?)\$", r"\1", words)
+        Browsers name a link by its title where its text is a formula, which they leave out.
+        """
+        return f"{spoken(formula)}: {self.meaning_in_words}"
 
     def is_all_of(self, formula: str) -> bool:
         """Whether a formula shows this symbol and nothing else."""
@@ -83,6 +81,22 @@ GREEK = {
 
 # Letters inside these are no symbols.
 WORDS = re.compile(r"\\(?:text|begin|end)\{[^}]*\}|\\[,;! ]|\\(?:frac|sqrt|left|right|sum|qquad)")
+
+
+def spoken(formula: str) -> str:
+    """Return a short formula as it is read aloud: "q i", "the square root of d k"."""
+    for pattern, words in (
+        (r"\\(?:mathbf|mathrm|boldsymbol|operatorname)\{([^}]*)\}", r"\1"),
+        (r"_\{(\w)(\w)\}", r" \1 \2"),
+        (r"\\var|\\c(?=dot)", ""),
+        (r"\\sqrt", "the square root of "),
+        (r"\^\\top", " transposed"),
+        (r"'", " prime"),
+        (r"[\\{}()]", ""),
+        (r"[_^]", " "),
+    ):
+        formula = re.sub(pattern, words, formula)
+    return " ".join(formula.split())
 
 
 @functools.cache

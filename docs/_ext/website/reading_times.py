@@ -1,15 +1,17 @@
-"""How long a page takes to read, and how many outputs were compared: known once all are read."""
+"""How long a page takes to read, where it is on the path, and how many outputs were compared."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from docutils import nodes
+from sphinx.addnodes import toctree
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.docutils import SphinxRole
 
 from sphinx_drift.compare.outcomes import Kind
 from sphinx_drift.sphinx.state import results_of
+from website.reading_order import reading_order
 from website.stale_pages import rewrite_where
 
 if TYPE_CHECKING:
@@ -36,7 +38,9 @@ def note_length(app: Sphinx, doctree: nodes.document) -> None:
     """Note how long it takes to read a page."""
     words = sum(len(paragraph.astext().split()) for paragraph in doctree.findall(nodes.paragraph))
     cells = sum(node.get("nb_element") == "cell_code" for node in doctree.findall(nodes.container))
-    app.env.metadata[app.env.docname]["minutes"] = words / WORDS_A_MINUTE + cells * MINUTES_A_CELL
+    fields = app.env.metadata[app.env.docname]
+    fields["minutes"] = words / WORDS_A_MINUTE + cells * MINUTES_A_CELL
+    fields["is_lesson"] = cells > 0
 
 
 def numbers(env: BuildEnvironment) -> dict[str, Any]:
@@ -67,8 +71,32 @@ class WriteNumbers(SphinxPostTransform):
         known = numbers(self.env)
         if node["asked"] == "compared":
             return "{} of {}".format(*known["compared"])
-        minutes = sum(known["minutes"][page] for page in node["pages"])
-        return f"{max(5, 5 * round(minutes / 5))} minutes"
+        return in_words(sum(known["minutes"][page] for page in node["pages"]))
+
+
+def in_words(minutes: float) -> str:
+    """Round a time as one would say it."""
+    return f"{max(5, 5 * round(minutes / 5))} minutes"
+
+
+def path(env: BuildEnvironment) -> list[str]:
+    """Return the pages that are read one after the other: those of the first list of contents."""
+    first = next(env.tocs[env.config.root_doc].findall(toctree), None)
+    tops = [page for _, page in first["entries"]] if first else []
+    pages = (page for top in tops for page, _ in reading_order(env, top))
+    return [page for page in pages if page in env.found_docs]
+
+
+def put_help(
+    app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: object
+) -> None:
+    """Give a lesson's template its time, and its place on the path."""
+    fields = app.env.metadata.get(pagename, {})
+    if app.builder.name == "epub" or not fields.get("is_lesson"):
+        return
+    pages = path(app.env)
+    place = f"Page {pages.index(pagename) + 1} of {len(pages)} · " if pagename in pages else ""
+    context["reading_help"] = f"{place}about {in_words(fields['minutes'])}".capitalize()
 
 
 def setup(app: Sphinx) -> ExtensionMetadata:
@@ -76,5 +104,6 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     app.add_role("compared", KnownLater())
     app.add_post_transform(WriteNumbers)
     app.connect("doctree-read", note_length)
+    app.connect("html-page-context", put_help)
     rewrite_where(app, known_later, numbers)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -159,7 +159,7 @@ def _captions(doctree: nodes.document) -> Iterator[Place]:
 
 def _symbols() -> Iterator[Place]:
     for symbol in symbols():
-        meaning = f"{symbol.said[0].upper()}{symbol.said[1:]}." if symbol.has_words else ""
+        meaning = f"{symbol.meaning_in_words[0].upper()}{symbol.meaning_in_words[1:]}."
         for name in dict.fromkeys((*symbol.code, *symbol.written)):
             heading = symbol.written[0] if name in symbol.written else name
             yield name, symbol.anchor, heading, meaning

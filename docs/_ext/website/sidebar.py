@@ -148,7 +148,7 @@ def contents(builder: StandaloneHTMLBuilder) -> str:
         titles_only=True,
     )
     text: str = builder.render_partial(tree)["fragment"]
-    return text.replace('role="heading"', 'role="heading" aria-level="2"')
+    return text
 
 
 def forget(app: Sphinx, _builder: Builder) -> None:

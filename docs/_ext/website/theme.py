@@ -25,7 +25,7 @@ BUNDLE = "book.css"
 
 # Style sheets that the bundle replaces, and when a page needs one that it does not.
 REPLACED = re.compile(
-    r"(basic|pygments|theme|copybutton|exercise|sphinx-codeautolink)\.css$"
+    r"(basic|pygments|theme|copybutton|exercise|sphinx-codeautolink|drift-mark)\.css$"
     r"|styles/|mystnb\."
 )
 NEEDED = {
@@ -41,16 +41,17 @@ DROPPED = re.compile(
 )
 # Files that the inherited themes leave among the static ones and no page refers to.
 UNUSED = (
-    "basic.css", "file.png", "images", "locales", "minus.png", "plus.png", "pygments.css",
-    "sbt-webpack-macros.html", "scripts", "styles", "vendor", "webpack-macros.html",
+    "basic.css", "drift-mark.css", "file.png", "images", "locales", "minus.png", "plus.png",
+    "pygments.css", "sbt-webpack-macros.html", "scripts", "styles", "vendor", "webpack-macros.html",
 )  # fmt: skip
 
-# What others write into pages and a screen reader stumbles over.
+# What others write into pages, and a screen reader stumbles over or HTML does not allow.
 MENDED = (
-    ('<th class="head"><p></p></th>', "<td></td>"),  # the corner of a table heads nothing
-    ('<summary aria-label="Toggle hidden content">', "<summary>"),  # it says something else
-    (' role="doc-biblioentry"', ""),  # a role for lists, on something that is none
-    ('<div role="list" class="citation-list">', '<div class="citation-list">'),
+    (r'<th class="head"><p></p></th>', "<td></td>"),  # the corner of a table heads nothing
+    (r'<summary aria-label="Toggle hidden content">', "<summary>"),  # it says something else
+    (r'<p class="(collapsed|expanded)\b[^>]*>(.*?)</p>', r'<span class="\1">\2</span>'),
+    (r' role="doc-biblioentry"', ""),  # a role for lists, on something that is none
+    (r'<div role="list" class="citation-list">', '<div class="citation-list">'),
 )
 
 
@@ -88,7 +89,7 @@ def furnish(
             script.attributes["defer"] = "defer"
     context["script_files"] = scripts
     for old, new in MENDED:
-        body = body.replace(old, new)
+        body = re.sub(old, new, body)
     if body:
         context["body"] = keep_whole(body)
 

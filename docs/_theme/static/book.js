@@ -148,12 +148,24 @@
   }
   document.body.append(status);
 
-  // What scrolls sideways can be scrolled by the keyboard too.
-  const boxes = document.querySelectorAll("pre, .math-display, .pst-scrollable-table-container");
+  // What scrolls sideways can be scrolled by the keyboard too, and says what it is.
+  const boxes = new Map();
+  for (const [kind, name] of [
+    ["pre", "Code"],
+    [".cell_output pre", "Output"],
+    [".math-display", "Formula"],
+    [".pst-scrollable-table-container", "Table"],
+  ]) {
+    for (const box of document.querySelectorAll(kind)) boxes.set(box, name);
+  }
   const reach = () => {
-    for (const box of boxes) {
-      if (box.scrollWidth > box.clientWidth) box.tabIndex = 0;
-      else if (!("numbers" in box.dataset)) box.removeAttribute("tabindex");
+    for (const [box, name] of boxes) {
+      if ("numbers" in box.dataset) continue; // numbers.js makes it reachable
+      const given = { tabindex: "0", role: "group", "aria-label": name };
+      for (const [attribute, value] of Object.entries(given)) {
+        if (box.scrollWidth > box.clientWidth) box.setAttribute(attribute, value);
+        else box.removeAttribute(attribute);
+      }
     }
   };
   reach();
@@ -174,6 +186,20 @@
     event.preventDefault();
     field.focus();
   });
+
+  // Once somebody reads, the browser saves a copy of the book for when there is no network. Pages of
+  // a live session change all the time, and pages of a folder are there anyway.
+  const worker = new URL("../offline.js", document.currentScript.src);
+  const signs = ["keydown", "pointerdown", "scroll"];
+  const reading = () => {
+    for (const sign of signs) removeEventListener(sign, reading);
+    // A browser may want none of it, and a host may have altered the pages.
+    navigator.serviceWorker.register(worker).catch(() => {});
+  };
+  const live = document.querySelector("script[src^='/-live/']");
+  if (worker.protocol !== "file:" && navigator.serviceWorker && !live && !navigator.connection?.saveData) {
+    for (const sign of signs) addEventListener(sign, reading, { passive: true });
+  }
 
   // On paper every fold is open.
   let folded = [];
