@@ -24,12 +24,12 @@ WEIGHT = '[data-of="attn_weights[1,1]"]'
 
 def opened(visit: Visit) -> Locator:
     """Return the note, once the numbers of the page are split."""
-    visit.page.locator("pre .num").first.wait_for()
+    visit.page.locator("pre .num").first.wait_for(state="attached")  # perhaps in a fold
     return visit.page.locator(".number-note")
 
 
 def lit(visit: Visit) -> list[str]:
-    return visit.page.locator(".lit").all_inner_texts()
+    return visit.page.locator(".lit").all_text_contents()
 
 
 @pytest.fixture
