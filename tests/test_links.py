@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from html.parser import HTMLParser
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urldefrag, urlsplit
@@ -115,6 +116,24 @@ class TestBook:
         minutes = [int(time.removesuffix(" minutes")) for time in times]
         assert len(minutes) == 2
         assert 5 <= minutes[0] < minutes[1] < 90
+
+    def test_each_lesson_says_its_place_and_time_and_the_title_of_the_next(
+        self, site: Path
+    ) -> None:
+        file = site / "companions" / "without-weights.html"
+        places, of = [], 1
+        while len(places) < of:
+            page = BeautifulSoup(file.read_text("utf-8"), "html.parser")
+            line = page.select_one(".reading-help").text  # type: ignore[union-attr]
+            place, of = map(int, re.findall(r"Page (\d+) of (\d+) · about \d+ minutes", line)[0])
+            places.append(place)
+            following = page.select_one("a.right-next")
+            assert following
+            file = (file.parent / str(following["href"])).resolve()
+            title = BeautifulSoup(file.read_text("utf-8"), "html.parser").select_one("title")
+            assert title.text.startswith(following.text.replace("Next", "").strip())  # type: ignore[union-attr]
+        assert places == list(range(1, of + 1))
+        assert of > 5
 
     def test_pages_about_making_books_are_linked_and_not_in_the_sidebar(self, site: Path) -> None:
         for page in ("what-it-costs", "changelog"):
