@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import hashlib
 import importlib
 from html import escape
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from docutils.parsers.rst import directives
 from sphinx.util.docutils import SphinxDirective
 
-from explorer.element import HERE, begin, custom_element, end
+from explorer.element import HERE, begin, custom_element, end, text_of
 
 if TYPE_CHECKING:
     from docutils import nodes
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
     from sphinx.writers.html5 import HTML5Translator
 
 EXAMPLES = HERE.parents[2] / "selfattn" / "examples.py"
-BASIS = ["explorer.css", "arithmetic.js", "state.js"]
+SHEET, SCRIPTS = "explorer.css", ("arithmetic.js", "state.js", "tasks.js", "explorer.js")
+FOLDED = tuple(name for name in SCRIPTS if name != "tasks.js")
 TENSORS = (
     *("inputs", "W_query", "W_key", "W_value", "queries", "keys", "values"),
     *("attn_scores", "masked", "attn_weights", "context_vecs"),
@@ -55,12 +57,14 @@ class Explorer(SphinxDirective):
         if strays := [name for name in shown if name not in TENSORS]:
             raise self.error(f":show: knows no {', '.join(strays)}; it knows {', '.join(TENSORS)}")
         self.env.note_dependency(str(EXAMPLES))
+        folded = "fold" in self.options
         start, tasks = self.options.get("start", ""), "tasks" in self.options
         node = explorer(
             tag="attention-explorer",
             ids=[f"try-{self.env.new_serialno('explorer') + 1}"],
             data={"show": shown, "start": start, "tasks": tasks, **example()},
-            files=[*BASIS, *(["tasks.js"] if tasks else []), "explorer.js"],
+            files=[SHEET, "try.js"] if folded else [SHEET, *SCRIPTS],
+            later=FOLDED if folded else (),
             fold=self.options.get("fold", ""),
         )
         node += self.parse_content_to_nodes()
@@ -76,7 +80,14 @@ def example() -> dict[str, Any]:
     return {"words": tokens.words, "inputs": inputs}
 
 
+def digest(name: str) -> str:
+    """Return what makes the address of a file another when the file is."""
+    return hashlib.sha256(text_of(name).encode()).hexdigest()[:8]
+
+
 def visit(self: HTML5Translator, node: explorer) -> None:
+    later = [f"{name}?v={digest(name)}" for name in node["later"]]
+    node["data"] = node["data"] | {"later": later}
     begin(self, node)
     if self.builder.name == "epub":
         return

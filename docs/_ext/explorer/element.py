@@ -21,14 +21,17 @@ if TYPE_CHECKING:
     from sphinx.util.typing import ExtensionMetadata
     from sphinx.writers.html5 import HTML5Translator
 
-__all__ = ["HERE", "begin", "custom_element", "end", "files_of"]
+__all__ = ["HERE", "begin", "custom_element", "end", "files_of", "text_of"]
 
 HERE = Path(__file__).parent
-FILES = "element_files"
+FILES, LATER = "element_files", "element_files_later"
 
 
 class custom_element(nodes.container):  # noqa: N801 - docutils names nodes so
-    """An element with a `tag`, `data` that its script reads, and the `files` that it needs."""
+    """An element with a `tag`, `data` that its script reads, and the `files` that it needs.
+
+    What its script loads when it is wanted is `later`.
+    """
 
 
 def begin(self: HTML5Translator, node: custom_element) -> None:
@@ -46,18 +49,22 @@ def end(self: HTML5Translator, node: custom_element) -> None:
 
 def note_files(app: Sphinx, doctree: nodes.document) -> None:
     """Remember which files a page needs."""
-    files = [name for node in doctree.findall(custom_element) for name in node["files"]]
-    if files:
-        app.env.metadata[app.env.docname][FILES] = list(dict.fromkeys(files))
+    for key, part in ((FILES, "files"), (LATER, "later")):
+        elements = doctree.findall(custom_element)
+        files = [name for node in elements for name in node.get(part, ())]
+        if files:
+            app.env.metadata[app.env.docname][key] = list(dict.fromkeys(files))
 
 
 def files_of(env: BuildEnvironment) -> dict[str, str]:
     """Return the text of each file that a page needs."""
-    names = {name for fields in env.metadata.values() for name in fields.get(FILES, ())}
-    return {name: _text(name) for name in sorted(names)}
+    pages = env.metadata.values()
+    names = {name for page in pages for key in (FILES, LATER) for name in page.get(key, ())}
+    return {name: text_of(name) for name in sorted(names)}
 
 
-def _text(name: str) -> str:
+def text_of(name: str) -> str:
+    """Return a file as pages load it."""
     file = HERE / name
     return bundle([file]) if file.suffix == ".css" else file.read_text("utf-8")
 

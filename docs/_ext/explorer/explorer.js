@@ -191,6 +191,7 @@
       const fold = this.querySelector(":scope > details");
       if (!fold) return this.build(this);
       fold.addEventListener("toggle", () => fold.open && this.build(fold));
+      if (fold.open) this.build(fold);
     }
 
     // A link has led here.
