@@ -48,9 +48,10 @@
 
   const sections = [...document.querySelectorAll("#mistakes > section")];
   const titleOf = (section) => section.querySelector("h3").firstChild.textContent;
+  const printedIn = (output) => [...output.querySelectorAll("pre")].map((pre) => pre.textContent).join("\n");
   const mistakes = sections.flatMap((section) =>
-    [...section.querySelectorAll(".cell_output")].map(({ id, textContent }) =>
-      ({ id: section.id, title: titleOf(section), anchor: id, text: textContent })));
+    [...section.querySelectorAll(".cell_output")].map((output) =>
+      ({ id: section.id, title: titleOf(section), anchor: output.id, text: printedIn(output) })));
   /** A section's first paragraph says what went wrong and what to do. */
   const advice = (id) => {
     const text = document.getElementById(id).querySelector("p").cloneNode(true);
