@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import runpy
 import shutil
 from pathlib import Path
 
@@ -15,7 +16,9 @@ nox.options.reuse_existing_virtualenvs = True
 
 PYPROJECT = nox.project.load_toml("pyproject.toml")
 LIGHTHOUSE = "lighthouse@13.5.0"
+HTML_CHECKER = "vnu-jar@26.9.27"
 CHECKER = Path("sphinx-drift")
+EPUB, PDF = "selfattn.epub", "selfattn.pdf"
 SPHINX = ("python", "-m", "sphinx_drift.run", "-n", "-W", "-j", "auto", "-b", "html")
 RECIPE = [
     *(Path("constraints.txt"), Path("pyproject.toml"), Path("noxfile.py")),
@@ -63,16 +66,58 @@ def settle(session: nox.Session) -> None:
 
 @nox.session
 def docs(session: nox.Session) -> None:
-    """Build and verify the book into docs/_build/html (after --: --device, --twice, Sphinx's)."""
+    """Build and verify the book into docs/_build/html (after --: --device, --twice, Sphinx's).
+
+    With it come its e-book and, where Chromium is, its PDF; --no-books leaves them out.
+    """
     manual(session)
     doctrees = ("-d", "docs/_build/doctrees")
     ours = argparse.ArgumentParser("nox -s docs --", allow_abbrev=False)
     ours.add_argument("--device", help="cpu, cuda, cuda:1, mps or auto")
     ours.add_argument("--twice", action="store_true", help="run each page twice")
+    ours.add_argument("--no-books", action="store_true", help="make no e-book and no PDF")
     asked, given = ours.parse_known_args(session.posargs)
     twice = ["-D", "drift_twice=1"] if asked.twice else []
     env = {"DRIFT_DEVICE": asked.device} if asked.device else {}
+    books = {} if asked.no_books else {EPUB: make_epub}
+    if books and has_chromium(session):
+        books[PDF] = make_pdf
+    env["SELFATTN_BOOKS"] = " ".join(books)  # what pages link to; the files follow
     session.run(*SPHINX, *doctrees, *twice, "docs", "docs/_build/html", *given, env=env)
+    for name in (EPUB, PDF):
+        Path("docs/_build/html/_downloads", name).unlink(missing_ok=True)
+    for book in [make(session, env) for make in books.values()]:
+        if book.exists():  # not if nothing is to be run but the installation
+            shutil.copy2(book, "docs/_build/html/_downloads")
+
+
+def make_epub(session: nox.Session, env: dict[str, str]) -> Path:
+    """Make the e-book of the pages that were read and verified."""
+    out = Path("docs", "_build", "epub")
+    shutil.rmtree(out, ignore_errors=True)  # all that lies there would be packed
+    sphinx = ("python", "-m", "sphinx", "-q", "-n", "-W", "-j", "auto", "-b", "epub")
+    session.run(*sphinx, "-d", "docs/_build/doctrees", "docs", str(out), env=env)
+    return out / EPUB
+
+
+def make_pdf(session: nox.Session, env: dict[str, str]) -> Path:
+    """Print the site that was built and verified."""
+    order = "docs/_build/doctrees/reading-order.json"
+    target = Path("docs", "_build", "pdf", PDF)
+    session.run("python", "tools/print_book.py", "docs/_build/html", order, str(target), env=env)
+    return target
+
+
+def has_chromium(session: nox.Session) -> bool:
+    """Return whether there is a browser to print with; if so, install what drives it."""
+    try:
+        runpy.run_path("tools/chromium.py")["chromium"]()
+    except SystemExit as missing:
+        session.log(f"the site goes without a PDF: {missing}")
+        return False
+    tools = nox.project.dependency_groups(PYPROJECT, "print")
+    session.install("--constraint", "constraints.txt", *tools)
+    return True
 
 
 @nox.session(default=False)
@@ -92,7 +137,7 @@ def manual(session: nox.Session) -> None:
 def live(session: nox.Session) -> None:
     """Serve the book to this machine's browser; each save is built, verified and reloaded."""
     install(session)
-    watched = ("--watch", "selfattn", "--watch", "pyproject.toml", "--watch", str(CHECKER))
+    watched = ("--watch", "selfattn", "--watch", str(CHECKER))
     session.run(
         *("python", "-m", "sphinx_drift.live", "docs", "docs/_build/live", *watched),
         *session.posargs,
@@ -124,10 +169,13 @@ def lint(session: nox.Session) -> None:
 
 @nox.session
 def types(session: nox.Session) -> None:
-    """Check types with mypy: the package strictly, noxfile and site as far as annotated."""
-    install(session, "types")
+    """Check types with mypy: both packages strictly, everything else as far as annotated."""
+    install(session, "types", "tests")
     session.run("mypy", "--strict", "selfattn", str(CHECKER / "sphinx_drift"))
-    session.run("mypy", "noxfile.py", "docs/_ext", str(CHECKER / "docs" / "_ext"))
+    site = ("docs/_ext", str(CHECKER / "docs" / "_ext"))
+    session.run("mypy", "noxfile.py", "conftest.py", *site)
+    session.run("mypy", "benchmarks", "tests", "tools")
+    session.run("mypy", str(CHECKER / "tests"))
 
 
 @nox.session
@@ -141,30 +189,16 @@ def tests(session: nox.Session) -> None:
 def epub(session: nox.Session) -> None:
     """Make the e-book, docs/_build/epub/selfattn.epub, and have EPUBCheck look at it (Java)."""
     install(session, "ebook")
-    out = Path("docs", "_build", "epub")
-    shutil.rmtree(out, ignore_errors=True)  # all that lies there would be packed
-    sphinx = ("python", "-m", "sphinx", "-n", "-W", "-j", "auto", "-b", "epub")
-    session.run(*sphinx, "-d", "docs/_build/doctrees", "docs", str(out), *session.posargs)
-    session.run("python", "tools/check_epub.py", str(out / "selfattn.epub"))
-
-
-@nox.session(default=False)
-def pdf(session: nox.Session) -> None:
-    """Build and verify the book, and print it: docs/_build/pdf/selfattn.pdf (Chromium)."""
-    docs(session)
-    tools = nox.project.dependency_groups(PYPROJECT, "print")
-    session.install("--constraint", "constraints.txt", *tools)
-    order = "docs/_build/doctrees/reading-order.json"
-    target = "docs/_build/pdf/selfattn.pdf"
-    session.run("python", "tools/print_book.py", "docs/_build/html", order, target)
+    session.run("python", "tools/check_epub.py", str(make_epub(session, {})))
 
 
 @nox.session(default=False)
 def browser(session: nox.Session) -> None:
-    """Use every page of the built book in Chromium, as readers do (after --: for pytest)."""
+    """Use every page of the built book in Chromium and Firefox (after --: for pytest)."""
     look(session, "browser")
+    home = npm_install(session, HTML_CHECKER)
     # The live server, which one test uses, needs the standard library alone: nothing is installed.
-    here = {"PYTHONPATH": str(CHECKER.resolve())}
+    here = {"PYTHONPATH": str(CHECKER.resolve()), "VNU_HOME": home}
     session.run("pytest", "-n", "2", "tests/browser", *session.posargs, env=here)
 
 
@@ -172,11 +206,17 @@ def browser(session: nox.Session) -> None:
 def lighthouse(session: nox.Session) -> None:
     """Ask Lighthouse about every page of the built book; answers in docs/_build/lighthouse."""
     look(session, "lighthouse")
-    home = Path(session.virtualenv.location, "lighthouse").resolve()
-    session.run_install("npm", "install", "--no-audit", "--no-fund", "--prefix", home, LIGHTHOUSE)
+    home = npm_install(session, LIGHTHOUSE)
     out = "docs/_build/lighthouse"
     command = ("python", "tests/browser/lighthouse.py", "docs/_build/html", out)
-    session.run(*command, *session.posargs, env={"LIGHTHOUSE_HOME": str(home)})
+    session.run(*command, *session.posargs, env={"LIGHTHOUSE_HOME": home})
+
+
+def npm_install(session: nox.Session, package: str) -> str:
+    """Install a package of npm's beside the session's environment, and return its folder."""
+    home = Path(session.virtualenv.location, package.partition("@")[0]).resolve()
+    session.run_install("npm", "install", "--no-audit", "--no-fund", "--prefix", home, package)
+    return str(home)
 
 
 def look(session: nox.Session, group: str) -> None:

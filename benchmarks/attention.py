@@ -28,6 +28,8 @@ from torch.nn.functional import scaled_dot_product_attention
 from torch.profiler import ProfilerActivity, profile
 from torch.utils.benchmark import Timer
 
+from selfattn.devices import choose
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -126,7 +128,7 @@ def measure(length: int, rounds: int) -> list[dict[str, Any]]:
 def machine() -> dict[str, Any]:
     """Say what the figures were measured on."""
     return {
-        "processor": _processor(),
+        "processor": choose("cpu").name,
         "logical_processors": os.cpu_count(),
         "threads": torch.get_num_threads(),
         "cpu_capability": torch.backends.cpu.get_cpu_capability(),
@@ -134,16 +136,6 @@ def machine() -> dict[str, Any]:
         "python": platform.python_version(),
         "torch": torch.__version__,
     }
-
-
-def _processor() -> str:
-    """Return the processor's name as the system gives it."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        return platform.processor() or platform.machine()
-    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return names[0] if names else platform.machine()
 
 
 def main() -> None:

@@ -2,7 +2,6 @@
 
     nox -s bench                                   # all of the plan that the record lacks
     nox -s bench -- --only ours,off --books 1,10   # some of it
-    nox -s bench -- --rounds stock-j2:100=5        # more of it
     nox -s bench -- --fresh                        # from the beginning
     nox -s bench -- --report                       # what was measured, beside the bars
 
@@ -24,7 +23,6 @@ import os
 import shutil
 import sys
 import tempfile
-import time
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -92,13 +90,12 @@ def main() -> int:
     options = _parser().parse_args()
     if options.report:
         return _report(options.out)
-    plan = planned(options.only, options.books, options.rounds)
+    plan = planned(options.only, options.books)
     record = Record(options.out, environment(options.jupyter_book, options.jobs))
     record.forget(plan, fresh=options.fresh)
     measure.adopt()
-    until = time.monotonic() + 60 * options.minutes
     with tempfile.TemporaryDirectory(prefix="selfattn-bench-") as folder:
-        bench = Bench(_setup(Path(folder), options, plan), record, options.live)
+        bench = Bench(_setup(Path(folder), options, plan), record)
         left = remaining(plan, record.keys())
         jobs = list(schedule({key: n for key, n in left.items() if key[0] != "save_seconds"}))
         bench.warm(jobs)
@@ -106,9 +103,6 @@ def main() -> int:
             if measured == "save_seconds":
                 bench.save(what, book, rounds)
         for number, job in enumerate(jobs, start=1):
-            if time.monotonic() > until:
-                print(f"time is up; {len(jobs) - number + 1} runs are left for another time")
-                break
             print(f"[{number}/{len(jobs)}] ", end="", flush=True)
             bench.do(job)
     return _report(options.out)
@@ -120,39 +114,26 @@ def _parser() -> argparse.ArgumentParser:
         "--only", default="", help=f"ways, of {', '.join(SECONDS)}, live, autobuild"
     )
     parser.add_argument("--books", default="", help=f"books, of {', '.join(BOOKS)}")
-    parser.add_argument(
-        "--rounds", nargs="*", default=[], metavar="WAY:BOOK=N", help="other numbers of rounds"
-    )
     parser.add_argument("--fresh", action="store_true", help="drop the earlier runs of these")
-    parser.add_argument("--minutes", type=float, default=600, help="begin no run after so many")
     parser.add_argument("--out", type=Path, default=FILE, help="the file of what is measured")
     parser.add_argument("--jobs", default="auto", help="Sphinx's -j of ours and of off (auto)")
     parser.add_argument("--jupyter-book", type=Path, help="the command in its own environment")
-    parser.add_argument("--live", default=saving.OURS, help="the command of `nox -s live`")
     parser.add_argument("--report", action="store_true", help="only tell what is recorded")
     return parser
 
 
-def planned(only: str, chosen: str, rounds: Sequence[str]) -> dict[Key, int]:
-    """Return the part of the plan that is asked for, with the numbers of rounds asked for.
+def planned(only: str, chosen: str) -> dict[Key, int]:
+    """Return the part of the plan that is asked for.
 
     Raises:
-        ValueError: If a name or a number is none.
+        ValueError: If a name is none.
 
     """
     known = {what for _, what, _ in PLAN}
     ways, sizes = only.split(",") if only else known, chosen.split(",") if chosen else BOOKS
     if strays := {*ways} - known | {*sizes} - {*BOOKS}:
         raise ValueError(f"there is no {', '.join(sorted(strays))}")
-    plan = {key: n for key, n in PLAN.items() if key[1] in ways and key[2] in sizes}
-    for text in rounds:
-        name, _, number = text.partition("=")
-        what, _, book = name.partition(":")
-        found = [key for key in plan if key[1] == what and key[2] == (book or key[2])]
-        if not found:
-            raise ValueError(f"nothing in the plan is {name}")
-        plan.update(dict.fromkeys(found, int(number)))
-    return plan
+    return {key: n for key, n in PLAN.items() if key[1] in ways and key[2] in sizes}
 
 
 def remaining(plan: Mapping[Key, int], done: Sequence[Key]) -> dict[Key, int]:
@@ -196,10 +177,9 @@ def _setup(workspace: Path, options: argparse.Namespace, plan: Mapping[Key, int]
 class Bench:
     """Does one run after the other."""
 
-    def __init__(self, setup: Setup, record: Record, command: str) -> None:
+    def __init__(self, setup: Setup, record: Record) -> None:
         self._setup = setup
         self._record = record
-        self._live = command
         self._variables = {
             name: value for name, value in os.environ.items() if not name.startswith(OURS_ALONE)
         }
@@ -290,7 +270,7 @@ class Bench:
     def save(self, what: str, book: str, rounds: int) -> None:
         """Save a page of a book that is served, and record how long its new text took to appear."""
         folder = self._setup.workspace / f"served-{what}-{book}"
-        kind, command = ("checked", self._live) if what == "live" else ("stock", saving.AUTOBUILD)
+        kind, command = ("checked", saving.OURS) if what == "live" else ("stock", saving.AUTOBUILD)
         served = saving.Served(
             command,
             copy_of_docs(folder) if book == THIS else source(self._setup, kind, book),

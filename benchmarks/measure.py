@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
 INTERVAL = 0.02  # seconds between two samples of memory
 GRACE = 2.0  # seconds in which what a command started has to be gone
@@ -164,8 +164,3 @@ def _living(ancestor: int) -> list[int]:
         while os.waitpid(-1, os.WNOHANG)[0]:
             pass
     return descendants(ancestor, parents())
-
-
-def available(names: Iterable[str] = ("stat", "smaps_rollup")) -> bool:
-    """Say whether this system tells a process's memory."""
-    return all((PROC / "self" / name).exists() for name in names)

@@ -8,13 +8,15 @@ import platform
 import subprocess
 from datetime import UTC, datetime
 from importlib.metadata import version
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from competitors import COMPETITORS, ROOT
 
+from selfattn.devices import choose
+
 if TYPE_CHECKING:
     from collections.abc import Collection
+    from pathlib import Path
 
 FILE = ROOT / "docs" / "_data" / "cost.json"
 PACKAGES = (
@@ -134,7 +136,7 @@ def environment(jupyter_book: Path | None, jobs: str) -> dict[str, Any]:
     if jupyter_book:
         versions |= _theirs(jupyter_book.with_name("python"))
     return {
-        "processor": _processor(),
+        "processor": choose("cpu").name,
         "logical_processors": os.cpu_count(),
         "memory_gib": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / GIBIBYTE),
         "system": f"{platform.system()} {platform.machine()}",
@@ -153,13 +155,3 @@ def _theirs(python: Path) -> dict[str, str]:
     book, *others = found.stdout.split()
     within = {f"jupyter-book's {name}": v for name, v in zip(THEIRS[1:], others, strict=True)}
     return {"jupyter-book": book} | within
-
-
-def _processor() -> str:
-    """Return the processor's name as the system gives it."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        return platform.processor() or platform.machine()
-    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return names[0] if names else platform.machine()

@@ -20,8 +20,11 @@ extensions = [
     "sphinx.ext.napoleon",
     "sphinx_design",
     "sphinxcontrib.bibtex",
+    "diagnosis",
+    "explorer",
     "export",
     "figures",
+    "quantities",
     "reference",
     "website",
 ]

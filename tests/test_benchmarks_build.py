@@ -67,7 +67,7 @@ def test_each_form_of_a_book_has_all_cells_and_outputs(
     assert script.count("print(") == 2 * books.PRINTED
 
 
-def test_a_book_is_told_to_be_done_only_if_all_outputs_are_there(
+def test_a_book_is_done_only_if_all_outputs_are_there(
     book: list[books.Page], tmp_path: Path
 ) -> None:
     setup = competitors.Setup(tmp_path, None, {"2": book})
@@ -138,7 +138,7 @@ def test_what_is_built_again_was_built_before_and_is_not_built_again_after_a_fai
     monkeypatch.setattr(measure, "run", run)
     status = [0]
     setup = competitors.Setup(tmp_path, None, {"2": book})
-    bench = build.Bench(setup, record_of(tmp_path / "cost.json"), "")
+    bench = build.Bench(setup, record_of(tmp_path / "cost.json"))
     for what in ("off-themed", "off-themed", "off-again", "off-again"):
         bench.do(("seconds", what, "2"))
     again = "out-off-again-2"
@@ -155,7 +155,7 @@ def way(name: str) -> competitors.Competitor:
 # The plan -------------------------------------------------------------------------------
 
 
-def test_every_way_of_the_plan_is_known_and_told() -> None:
+def test_every_way_of_the_plan_is_known_and_reported() -> None:
     assert {*build.SECONDS, *build.PEAKS} <= competitors.COMPETITORS.keys()
     assert build.SECONDS.keys() == trace.WAYS.keys()
     assert {book for _, _, book in build.PLAN} == {*trace.BOOKS}
@@ -164,23 +164,20 @@ def test_every_way_of_the_plan_is_known_and_told() -> None:
     assert all(build.PLAN[name] >= build.FEW for name in wanted)  # medians of at least five
 
 
-def test_a_part_of_the_plan_with_other_rounds() -> None:
-    plan = build.planned("ours,off", "1,10", ["ours:10=9", "off=2"])
-    assert plan == {
+def test_a_part_of_the_plan() -> None:
+    assert build.planned("ours,off", "1,10") == {
         ("seconds", "ours", "1"): 7,
-        ("seconds", "ours", "10"): 9,
-        ("peak_bytes", "ours", "10"): 9,
-        ("seconds", "off", "1"): 2,
-        ("seconds", "off", "10"): 2,
+        ("seconds", "ours", "10"): 7,
+        ("peak_bytes", "ours", "10"): 5,
+        ("seconds", "off", "1"): 7,
+        ("seconds", "off", "10"): 7,
     }
 
 
-@pytest.mark.parametrize(
-    ("only", "chosen", "rounds"), [("ous", "", []), ("", "11", []), ("ours", "1", ["off=3"])]
-)
-def test_what_is_not_in_the_plan_is_refused(only: str, chosen: str, rounds: list[str]) -> None:
-    with pytest.raises(ValueError, match=r"ous|11|off"):
-        build.planned(only, chosen, rounds)
+@pytest.mark.parametrize(("only", "chosen"), [("ous", ""), ("", "11")])
+def test_what_is_not_in_the_plan_is_refused(only: str, chosen: str) -> None:
+    with pytest.raises(ValueError, match=r"ous|11"):
+        build.planned(only, chosen)
 
 
 def test_ways_take_turns_and_the_slow_ones_come_last() -> None:
@@ -204,7 +201,7 @@ MACHINE = {"processor": "P", "logical_processors": 2, "memory_gib": 8, "system":
 ENVIRONMENT: dict[str, Any] = MACHINE | {
     "python": "3.11.7",
     "jobs": "auto",
-    "versions": {"torch": "2.13.0"},
+    "versions": {"torch": "7.1.0"},
 }
 
 
@@ -244,7 +241,7 @@ def test_runs_of_our_code_are_dropped_when_it_changes(tmp_path: Path) -> None:
 
 
 def test_runs_of_two_machines_are_never_mixed() -> None:
-    more = ENVIRONMENT | {"versions": {"torch": "2.13.0", "nbval": "1"}}
+    more = ENVIRONMENT | {"versions": {"torch": "7.1.0", "nbval": "1"}}
     assert merged(more, ENVIRONMENT, anew=False) == more
     assert merged(ENVIRONMENT, more, anew=False) == more
     assert merged({}, more, anew=True) == more
@@ -269,7 +266,9 @@ def test_descendants_are_children_of_children_too() -> None:
     assert sorted(measure.descendants(1, {2: 1, 3: 2, 4: 3, 5: 9, 9: 0})) == [2, 3, 4]
 
 
-@pytest.mark.skipif(not measure.available(), reason="this system has no /proc/PID/smaps_rollup")
+@pytest.mark.skipif(
+    not Path("/proc/self/smaps_rollup").exists(), reason="this system has no /proc/PID/smaps_rollup"
+)
 def test_a_run_is_measured_with_all_that_it_starts_and_leaves(tmp_path: Path) -> None:
     script = (
         "import subprocess, sys\n"

@@ -14,7 +14,7 @@ from the_book import DOCS, PAGES
 from figures.attention_trace import attention_trace
 from sphinx_drift.compare.compare import Policy, compare
 from sphinx_drift.compare.tokens import Kind, tokens
-from sphinx_drift.run.run import execute
+from sphinx_drift.run.run import execute, request_for
 from sphinx_drift.source.printed_text import printed
 from sphinx_drift.source.read_source import Cell, Expectation, Page, load
 
@@ -145,7 +145,7 @@ def outputs() -> list[Printed]:
         assert loaded
         page, notebook = loaded
         may_raise = {cell.index for cell in page.cells if cell.may_raise}
-        ended = execute(notebook, folder=path.parent, timeout=300, may_raise=may_raise)
+        ended = execute(notebook, request_for(path.parent, timeout=300, may_raise=may_raise))
         assert ended.failure is None, ended.failure
         for cell in page.cells:
             output = printed(notebook.cells[cell.index].outputs)

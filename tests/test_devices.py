@@ -73,6 +73,9 @@ TAGGED = [operator for operator in operators() if SEEDED in operator.tags]
 DRAWN = [operator for operator in TAGGED if treatment(operator) is Treatment.DRAW]
 
 
+ONES = torch.ones(5, 7)
+
+
 # Every random operation has its treatment
 
 
@@ -82,8 +85,10 @@ def test_every_tagged_operation_is_accounted_for() -> None:
 
 
 def test_nothing_that_looks_random_lacks_the_tag() -> None:
-    words = ("rand", "dropout", "bernoulli", "multinomial", "normal_", "uniform", "rrelu")
-    words += ("poisson", "seed", "rng", "philox", "cauchy", "binomial")
+    words = (
+        *("rand", "dropout", "bernoulli", "multinomial", "normal_", "uniform", "rrelu"),
+        *("poisson", "seed", "rng", "philox", "cauchy", "binomial"),
+    )
     namespaces = {o.partition("::")[0] for o in torch._C._dispatch_get_all_op_names()}
     suspects = set()
     for operator in operators(namespaces):
@@ -105,7 +110,7 @@ def dice() -> Iterator[Any]:
         yield torch.ops.selfattn_tests.dice.default
 
 
-def test_an_operation_that_a_new_torch_adds_is_found() -> None:
+def test_an_operation_that_a_new_torch_adds_is_detected() -> None:
     with dice() as new:
         assert unaccounted([new]) == ["selfattn_tests.dice.default"]
 
@@ -138,7 +143,8 @@ def argument(name: str, spec: Any, operator: Any, device: str) -> Any:  # noqa: 
         return torch.full((3, 5), likely.get(name, 0.25), device=device, dtype=dtype)
     if kind.startswith("List"):
         return [5, 1] if name == "stride" else [3, 5]
-    numbers = {"from": 0.0, "to": 1.0, "p": 0.5, "n": 7, "high": 9, "low": 2, "num_samples": 2}
+    numbers: dict[str, Any] = {"from": 0.0, "to": 1.0, "p": 0.5, "n": 7, "high": 9, "low": 2}
+    numbers |= {"num_samples": 2, "requires_grad": False}
     numbers |= {"mean": 0.5, "std": 2.0, "dtype": torch.float32, "device": torch.device(device)}
     if operator._schema.name.startswith("aten::random"):
         numbers |= {"from": 2, "to": 9}
@@ -146,7 +152,7 @@ def argument(name: str, spec: Any, operator: Any, device: str) -> Any:  # noqa: 
         return True
     if name == "generator":
         return None
-    return {**numbers, "requires_grad": False}[name]
+    return numbers[name]
 
 
 def written(operator: Any) -> torch.dtype:
@@ -383,7 +389,7 @@ class Seen(CpuDraws):
         (lambda: F.dropout(torch.ones(3)), ["bernoulli_"]),
         (lambda: torch.native_dropout(torch.ones(3), 0.5, train=True), ["native_dropout"]),
         (
-            lambda: F.scaled_dot_product_attention(*torch.ones(3, 5, 7), dropout_p=0.3),
+            lambda: F.scaled_dot_product_attention(ONES, ONES, ONES, dropout_p=0.3),
             ["bernoulli_"],
         ),
     ],
@@ -595,7 +601,8 @@ def test_settings_of_the_reader_come_back(standin: dict[str, Any]) -> None:
 
 
 def test_settings_by_newer_names_come_back(standin: dict[str, Any]) -> None:
-    products, convolutions = torch.backends.cuda.matmul, torch.backends.cudnn.conv
+    cudnn: Any = torch.backends.cudnn
+    products, convolutions = torch.backends.cuda.matmul, cudnn.conv
     if not hasattr(products, "fp32_precision"):
         pytest.skip("this PyTorch has no fp32_precision")
     before = products.fp32_precision, convolutions.fp32_precision
@@ -605,9 +612,9 @@ def test_settings_by_newer_names_come_back(standin: dict[str, Any]) -> None:
         with reproducible("standin"):
             assert products.fp32_precision == "ieee"
             assert convolutions.fp32_precision == "ieee"
-            assert torch.backends.cudnn.rnn.fp32_precision == "ieee"
+            assert cudnn.rnn.fp32_precision == "ieee"
         assert (products.fp32_precision, convolutions.fp32_precision) == ("tf32", "ieee")
-        assert torch.backends.cudnn.rnn.fp32_precision == "tf32"
+        assert cudnn.rnn.fp32_precision == "tf32"
     finally:
         products.fp32_precision, convolutions.fp32_precision = before
 
@@ -680,7 +687,7 @@ def test_on_the_cpu_no_mode_stands_between() -> None:
 # Which devices there are
 
 
-def test_the_cpu_is_always_found() -> None:
+def test_the_cpu_is_always_available() -> None:
     found = find()
     assert found[-1].place == "cpu"
     assert not found[-1].fault
@@ -749,7 +756,7 @@ def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert re.search(r"^cpu \(.+\)$", capsys.readouterr().out, re.MULTILINE)
 
 
-def test_the_command_says_what_was_found_instead(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_says_which_devices_there_are(capsys: pytest.CaptureFixture[str]) -> None:
     assert devices.main(["standin:9"]) == 2
     assert "Found: " in capsys.readouterr().err
     assert devices.main(["nonsense"]) == 2

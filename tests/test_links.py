@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from html.parser import HTMLParser
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urldefrag, urlsplit
@@ -13,7 +11,7 @@ import pytest
 from bs4 import BeautifulSoup
 from sphinx.errors import ConfigError
 from sphinx.util.inventory import InventoryFile
-from the_book import DOCS, PAGES, ROOT
+from the_book import DOCS, PAGES, current_site
 
 from reference.inventories import compile_inventory, parse
 from sphinx_drift.compare.compare import compare
@@ -23,8 +21,6 @@ from sphinx_drift.source.read_source import load
 if TYPE_CHECKING:
     from pathlib import Path
 
-MANUAL = ROOT / "sphinx-drift" / "docs"
-SOURCES = {".md", ".py", ".css", ".toml", ".txt", ".bib", ".json", ".svg"}
 MANY = 1000
 
 
@@ -46,30 +42,9 @@ class Page(HTMLParser):
                 self.links.append(value)
 
 
-def is_current(site: Path) -> bool:
-    """Whether the site was built after every source of it was last changed."""
-    index = site / "index.html"
-    sources = [
-        path
-        for folder in (DOCS, ROOT / "selfattn", MANUAL.parent)
-        for path in folder.rglob("*")
-        if path.suffix in SOURCES and "_build" not in path.parts
-    ]
-    newest = max(path.stat().st_mtime for path in sources)
-    return index.exists() and min(p.stat().st_mtime for p in pages_of(site)) > newest
-
-
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return book and manual as the docs session has built them, or build them."""
-    built = DOCS / "_build" / "html"
-    if is_current(built):
-        return built
-    folder = tmp_path_factory.mktemp("book")
-    for source, out in ((DOCS, "html"), (MANUAL, "html/sphinx-drift")):
-        command = [sys.executable, "-m", "sphinx", "-q", "-b", "html", "-d", str(folder / out[5:])]
-        subprocess.run([*command, str(source), str(folder / out)], check=True, cwd=ROOT)
-    return folder / "html"
+    return current_site(tmp_path_factory.mktemp("book"))
 
 
 def pages_of(site: Path) -> list[Path]:
@@ -189,7 +164,7 @@ class TestBook:
 
 class TestCheck:
     @pytest.mark.parametrize("link", ["gone.html", "other.html#gone", "#gone", "../up.html"])
-    def test_a_link_that_leads_nowhere_is_found(self, tmp_path: Path, link: str) -> None:
+    def test_a_link_that_leads_nowhere_is_detected(self, tmp_path: Path, link: str) -> None:
         (tmp_path / "other.html").write_text('<p id="here">')
         page = f'<a href="{link}"></a><a href="other.html#here"></a><a href="https://x.org"></a>'
         (tmp_path / "page.html").write_text(page)

@@ -14,7 +14,7 @@ import pytest
 from the_book import DOCS, PAGES, ROOT
 
 from reference.mathml import to_mathml
-from reference.symbols import WORDS, Symbol, groups, symbols
+from reference.symbols import WORDS, Symbol, groups, spoken, symbols
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -139,12 +139,12 @@ class TestSpelling:
         return subprocess.run(command, capture_output=True, text=True, check=False)
 
     @pytest.mark.parametrize("word", ["recieve", "attenton", "teh", "vectro"])
-    def test_a_wrong_word_is_found(self, tmp_path: Path, word: str) -> None:
+    def test_a_wrong_word_is_detected(self, tmp_path: Path, word: str) -> None:
         told = self.check(tmp_path / "page.md", f"# Title\n\nThe {word} here.\n")
         assert told.returncode == 1
         assert f"page.md:3: {word}" in told.stdout
 
-    def test_a_wrong_word_in_a_docstring_is_found(self, tmp_path: Path) -> None:
+    def test_a_wrong_word_in_a_docstring_is_detected(self, tmp_path: Path) -> None:
         told = self.check(tmp_path / "code.py", 'x = 1\n\n\ndef f():\n    """Give teh word."""\n')
         assert told.returncode == 1
         assert "code.py:5: teh" in told.stdout
@@ -167,7 +167,7 @@ class TestSpelling:
             "We take a sum in\nplace of a mean.",
         ],
     )
-    def test_a_listed_phrase_is_found_with_what_to_say_instead(
+    def test_a_listed_phrase_is_detected_with_what_to_say_instead(
         self, tmp_path: Path, text: str
     ) -> None:
         told = self.check(tmp_path / "page.md", f"# Title\n\n{text}\n")
@@ -185,3 +185,31 @@ class TestSpelling:
 
     def test_nothing_to_read_is_a_failure(self, tmp_path: Path) -> None:
         assert self.check(tmp_path / "page.md", "").returncode == 2
+
+
+@pytest.mark.parametrize(
+    ("formula", "words"),
+    [
+        ("T = 6", "T = 6"),
+        (r"\sqrt{d_k}", "the square root of d k"),
+        (r"\mathbf{q}^{(i)}", "q i"),
+        (r"\mathbf{K}^\top", "K transposed"),
+        (r"\omega_{ij}", "omega i j"),
+        (r"d_\mathrm{in}", "d in"),
+        (r"\varphi", "phi"),
+        (r"\cdot", "dot"),
+    ],
+)
+def test_a_formula_is_read_aloud(formula: str, words: str) -> None:
+    assert spoken(formula) == words
+
+
+def test_a_link_names_its_symbol_and_says_what_it_means() -> None:
+    """A screen reader hears the title alone: a formula is no text to name a link by."""
+    by_id = {symbol.id: symbol for symbol in symbols()}
+    assert by_id["T"].explanation("T = 6") == "T = 6: the number of tokens"
+    assert by_id["d-q"].explanation("d_q") == "d q: the number of entries in a query"
+    for symbol in symbols():
+        words = symbol.explanation(symbol.latex)
+        assert words.startswith(f"{spoken(symbol.latex)}: ")
+        assert not set(words) & set("$\\{}`"), words

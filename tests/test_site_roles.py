@@ -13,7 +13,7 @@ from figures.drawings import landing, plane, roles
 from figures.drawings.roles import RolesTrace, roles_trace
 from selfattn.examples import six_tokens
 
-FIGURES = {
+FIGURES: dict[str, tuple[Any, int]] = {
     "journey": (roles.journey, 23),
     "raw-attention": (roles.raw_attention, 76),
     "two-scores": (roles.two_scores, 76),
@@ -27,7 +27,7 @@ def name(request: pytest.FixtureRequest) -> str:
 
 
 def drawn(name: str, trace: RolesTrace) -> str:
-    return FIGURES[name][0](trace).render("fig", "A title", "A description")
+    return str(FIGURES[name][0](trace).render("fig", "A title", "A description"))
 
 
 def test_every_figure_is_registered() -> None:

@@ -47,6 +47,7 @@ def test_fonts_are_licensed_and_light() -> None:
         ("styles/sphinx-book-theme.css", "", False),
         ("mystnb.11b3.css", "<div class='cell'>", False),
         ("pygments.css", "<pre>", False),
+        ("drift-mark.css", '<div class="drift-mark">', False),
         ("sphinx-design.min.css", '<details class="sd-dropdown sd-card">', False),
         ("sphinx-design.min.css", '<div class="sd-row">', True),
         ("explorer.css", "", True),
@@ -57,21 +58,18 @@ def test_page_loads_a_style_sheet_where_it_needs_one(name: str, body: str, *, wa
 
 
 @pytest.mark.parametrize(
-    ("name", "searching", "wanted"),
+    ("name", "wanted"),
     [
-        ("book.js", False, True),
-        ("explorer.js", False, True),
-        ("", False, False),
-        ("scripts/sphinx-book-theme.js", False, False),
-        ("doctools.js", False, False),
-        ("doctools.js", True, True),
-        ("finding.js", True, True),
+        ("book.js", True),
+        ("explorer.js", True),
+        ("", False),
+        ("scripts/sphinx-book-theme.js", False),
+        ("doctools.js", False),
+        ("searchtools.js", False),
     ],
 )
-def test_page_loads_a_script_where_it_needs_one(
-    name: str, *, searching: bool, wanted: bool
-) -> None:
-    assert theme.wanted_script(name, "", searching=searching) is wanted
+def test_page_loads_a_script_where_it_needs_one(name: str, *, wanted: bool) -> None:
+    assert theme.wanted_script(name, "") is wanted
 
 
 @pytest.mark.parametrize(

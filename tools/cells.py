@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-__all__ = ["Cell", "cells"]
-
 
 class Cell(NamedTuple):
     """A cell: its kind, its size, and its code."""

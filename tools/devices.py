@@ -18,6 +18,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from selfattn.devices import choose
+
 ROOT = Path(__file__).resolve().parent.parent
 KEPT = ROOT / "docs" / "_data" / "devices"
 
@@ -53,7 +55,7 @@ def summarised(report: dict[str, Any]) -> dict[str, Any]:
     with_torch = [page for page in pages if "torch" in page["environment"]]
     environment = dict(with_torch[0]["environment"])
     if environment["device"] == "cpu":
-        environment["name"] = _name_of_cpu()
+        environment["name"] = choose("cpu").name
     accepted = [
         {
             "page": page["file"],
@@ -73,16 +75,6 @@ def summarised(report: dict[str, Any]) -> dict[str, Any]:
         "counts": report["counts"],
         "accepted": accepted,
     }
-
-
-def _name_of_cpu() -> str:
-    """Ask for the name in a process of its own, as the check does for other devices."""
-    command = [sys.executable, "-m", "selfattn.devices", "cpu", "--json"]
-    done = subprocess.run(  # noqa: S603 - the command is the line above
-        command, cwd=ROOT, stdout=subprocess.PIPE, check=True
-    )
-    (found,) = json.loads(done.stdout)
-    return str(found["name"])
 
 
 def file_name(environment: dict[str, str]) -> str:

@@ -33,7 +33,7 @@ class Margin(NamedTuple):
 
     units: float
     source: str
-    index: tuple[int, ...]
+    element: tuple[int, ...]
     printed: str
     precise: str
 
@@ -48,13 +48,13 @@ def main() -> None:
     found = [margin for output in book(environment) for margin in margins(output)]
     closest = heapq.nsmallest(options.most, found)
     for margin in closest:
-        place = f"{margin.source} {list(margin.index)}"
+        place = f"{margin.source} {list(margin.element)}"
         print(f"{margin.units:9.1f} units  {margin.printed:>12}  {margin.precise:>24}  {place}")
     near = sum(margin.units < UNITS for margin in found)
     print(f"{len(found)} numbers; {near} are closer than {UNITS} units")
     if options.record:
         rows = [
-            [m.printed, round(m.units, 1), str(list(m.index)), m.source.removeprefix("docs/")]
+            [m.printed, round(m.units, 1), str(list(m.element)), m.source.removeprefix("docs/")]
             for m in closest[:10]
         ]
         columns = ["printed", "units", "element", "output"]

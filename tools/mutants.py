@@ -16,8 +16,6 @@ from sphinx_drift.compare.tokens import Kind, Token, index_of, plain, tokens
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-__all__ = ["Attempt", "Mutant", "Output", "attempts", "corpus", "mutants"]
-
 _CORPUS = Path(__file__).resolve().parent.parent / "sphinx-drift/tests/corpus"
 _DTYPE = re.compile(r",\s*dtype=[\w.]+")
 _GRAD = re.compile(r",\s*grad_fn=<\w+>")
@@ -134,7 +132,7 @@ def mutants(text: str) -> Iterator[Mutant]:
             yield mutant
 
 
-def _keys(text: str) -> list[tuple[Kind, str, bool]]:
+def _keys(text: str) -> list[tuple[Kind, str, str]]:
     return [token.key for token in tokens(text)]
 
 

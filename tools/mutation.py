@@ -21,10 +21,10 @@ from record import write_table
 from shown_mutants import Altered, altered, caught, shown_corpus
 
 from sphinx_drift.compare.compare import UNITS, Policy, compare
-from sphinx_drift.configuration import find_preload
+from sphinx_drift.configuration import find_project
 from sphinx_drift.run import fork_client
 from sphinx_drift.run.injected import print_full_precision
-from sphinx_drift.run.run import execute
+from sphinx_drift.run.run import execute, request_for
 from sphinx_drift.source.printed_text import printed
 from sphinx_drift.source.read_source import load
 
@@ -44,7 +44,7 @@ def main() -> int:
     parser.add_argument("--update", action="store_true", help="write the list of survivors")
     parser.add_argument("--record", action="store_true", help="write docs/_data/mutation.json")
     options = parser.parse_args()
-    fork_client.preload(find_preload(ROOT, []))
+    fork_client.preload(find_project(ROOT).libraries([]))
     environment: dict[str, str] = {}
     outputs = [*book(environment), *corpus()]
     tried = [attempt for output in outputs for attempt in attempts(output)]
@@ -74,9 +74,9 @@ def book(environment: dict[str, str]) -> Iterator[Output]:
         page, notebook = loaded
         may_raise = {cell.index for cell in page.cells if cell.may_raise}
         precise = copy.deepcopy(notebook)
-        ran = execute(notebook, folder=path.parent, may_raise=may_raise)
+        ran = execute(notebook, request_for(path.parent, may_raise=may_raise))
         environment.update(ran.environment if "torch" in ran.environment else {})
-        execute(precise, folder=path.parent, may_raise=may_raise, before=print_full_precision)
+        execute(precise, request_for(path.parent, may_raise=may_raise, before=print_full_precision))
         yield from _outputs(page, str(inside), notebook.cells, precise.cells)
 
 
@@ -117,7 +117,8 @@ def _shown() -> Iterator[tuple[Altered, bool, bool]]:
     """Yield what is altered of shown forms, and whether each policy catches it."""
     for _, outputs in shown_corpus():
         for each in altered(outputs):
-            yield each, *(caught(each.outputs, outputs, p) for p in (Policy.EXACT, Policy.PORTABLE))
+            exact = caught(each.outputs, outputs, Policy.EXACT)
+            yield each, exact, caught(each.outputs, outputs, Policy.PORTABLE)
 
 
 def _print_shown(shown: Sequence[tuple[Altered, bool, bool]]) -> None:

@@ -1,6 +1,6 @@
 """Print the built site as one PDF: tagged, with bookmarks, from the pages that were verified.
 
-`nox -s pdf` builds the site first. The pages are joined in the order in which they are read, in
+`nox -s docs` builds the site first. The pages are joined in the order in which they are read, in
 the system's Chromium, and printed with the site's own style for paper.
 """
 

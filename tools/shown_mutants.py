@@ -27,8 +27,6 @@ from sphinx_drift.source.read_source import read_notebook
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["Altered", "altered", "caught", "shown_corpus"]
-
 _CORPUS = Path(__file__).resolve().parent.parent / "sphinx-drift/tests/corpus/shown.ipynb"
 _SEEN = re.compile(r"(?P<number>\d+)|(?P<word>[A-Za-z]{2,})")
 _ADDRESS = r"\bat 0x[0-9a-fA-F]+|"

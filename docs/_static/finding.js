@@ -1,142 +1,261 @@
-/* The search page: places that explain come first, then headings, names, and all other text.
+/* The search page: places that explain come first, then headings and names, then all other text.
  *
- * Sphinx makes the index and parses what was typed; `docs/_ext/website/search_index.py` adds where each
- * term is explained. Nothing is fetched, so the search works without a network.
+ * `docs/_ext/website/search_index.py` writes what is known into the page, so nothing is fetched and
+ * the search works without a network. Words are compared without their endings, and a word that no
+ * page has is taken for its nearest neighbour.
  */
 "use strict";
 
 (() => {
-  const known = JSON.parse(document.getElementById("finding").textContent);
-  const stemmer = new Stemmer();
+  const output = document.getElementById("search-results");
+  const query = (new URLSearchParams(location.search).get("q") || "").trim().slice(0, 200);
+  for (const field of document.querySelectorAll("input[name=q]")) field.value = query;
+  if (!query) return;
 
-  /** The words of a text: no punctuation, code names taken apart, each with its stem. */
+  const known = JSON.parse(document.getElementById("finding").textContent);
+  const stopwords = new Set(known.stopwords);
+
+  // Words ---------------------------------------------------------------------------------
+
+  const plain = (text) => text.replace(/[₀-₉ₐ-ₜ]+/g, "_$&").normalize("NFKC").toLowerCase();
+  const split = (text) => plain(text).match(/[\p{L}\p{N}_]+(?:\.[\p{L}\p{N}_]+)*/gu) || [];
+
+  /** A word without its ending: "scaled" is "scaling", but "positional" isn't "positive". */
+  const stemOf = (word) => {
+    if (word.length < 4 || /[^a-z]/.test(word)) return word;
+    const one = word
+      .replace(/ies$/, "y")
+      .replace(/(s|x|z|ch|sh)es$/, "$1")
+      .replace(/([^suia])s$/, "$1");
+    const bare = one.replace(/(?<=[aeiouy].*)(ing|ed|e)$/, "");
+    return (bare.length > 2 ? bare : one).replace(/(.)\1$/, "$1");
+  };
+  const wordOf = (raw) => ({ raw, stem: stemOf(raw) });
+
+  /** The words of a heading or a term, one after the other; names in code are taken apart. */
   const wordsOf = (text) => {
-    const words = text.toLowerCase().match(/[\p{L}\p{N}]+(\.[\p{L}\p{N}]+)*/gu) || [];
+    const words = split(text).flatMap((word) => word.split("_").filter(Boolean));
     const telling = words.filter((word) => !stopwords.has(word));
-    return (telling.length ? telling : words).map((raw) => ({
-      raw,
-      stem: stemmer.stemWord(raw),
-    }));
+    return (telling.length ? telling : words).map(wordOf);
   };
   const same = (a, b) => a.raw === b.raw || a.stem === b.stem;
-  const begins = (typed, word) =>
-    same(typed, word) || (typed.raw.length > 2 && word.raw.startsWith(typed.raw));
+  const begins = (typed, word) => {
+    const long = /\d/.test(typed.raw) ? /\.\d\d/.test(typed.raw) : typed.raw.length > 2;
+    const telling = long || /[^!-~]/.test(typed.raw);
+    return same(typed, word) || (telling && word.raw.startsWith(typed.raw));
+  };
 
-  /** How well a text answers what was typed, from 0 (not at all) to 1.1. */
-  const closeness = (typed, text, query) => {
-    if (text.toLowerCase() === query) return 1.1;
+  /** Whether two words differ by one letter: another, one more, one less, or two exchanged. */
+  const near = (a, b) => {
+    let i = 0;
+    while (i < a.length && a[i] === b[i]) i++;
+    const [restA, restB] = [a.slice(i), b.slice(i)];
+    return (
+      restA.slice(1) === restB.slice(1) ||
+      restA === restB.slice(1) ||
+      restA.slice(1) === restB ||
+      (restA[0] === restB[1] && restA[1] === restB[0] && restA.slice(2) === restB.slice(2))
+    );
+  };
+
+  // Where each word is --------------------------------------------------------------------
+
+  const places = known.places.map(([page, anchor, kind, heading, text]) => {
+    return { page, anchor, kind, heading, text };
+  });
+  const vocabulary = new Map();
+  const enter = (word, at) => {
+    const entry = vocabulary.get(word);
+    if (entry) entry.at.push(...at);
+    else vocabulary.set(word, { ...wordOf(word), at: [...at] });
+  };
+  known.words.split(" ").forEach((word, i) => {
+    let number = 0;
+    enter(word, known.at[i].split(" ").map((step) => (number += Number(step))));
+  });
+  places.forEach((place, number) => {
+    for (const word of new Set(place.text ? split(place.text) : [])) {
+      if (!stopwords.has(word)) enter(word.replaceAll("_", ""), [number]);
+    }
+  });
+
+  const closeTo = (typed, word) =>
+    typed.raw === word.raw ? 1 : same(typed, word) ? 0.9 : begins(typed, word) ? 0.7 : 0;
+
+  /** How well each place has a word: the same 1, another ending 0.9, a longer word 0.7. */
+  const placesOf = (typed) => {
+    const found = new Map();
+    for (const word of vocabulary.values()) {
+      const close = closeTo(typed, word);
+      for (const at of close ? word.at : []) found.set(at, Math.max(close, found.get(at) || 0));
+    }
+    return found;
+  };
+
+  /** Return a word that the pages have instead of one that they don't, or the word itself. */
+  const corrected = (typed) => {
+    if (typed.raw.length < 4 || /\d/.test(typed.raw) || placesOf(typed).size) return typed;
+    const likely = [...vocabulary.values()].filter((word) => near(typed.raw, word.raw));
+    const rank = (word) => 1000 * (word.raw[0] === typed.raw[0]) + word.at.length;
+    return likely.sort((a, b) => rank(b) - rank(a))[0] || typed;
+  };
+
+  // The answer ----------------------------------------------------------------------------
+
+  /** How well a heading or a term answers what was typed, from 0 (not at all) to 1.2. */
+  const closeness = (typed, text) => {
+    if (text === query && text.length < 3) return 1.2; // q is a vector, and Q a matrix
+    if (text.toLowerCase() === query.toLowerCase()) return 1.1;
     const words = wordsOf(text);
     const share = (0.1 * typed.length) / Math.max(words.length, typed.length);
     const at = (match) =>
       words.findIndex((_, i) => typed.every((t, j) => words[i + j] && match(t, words[i + j])));
     const whole = at(same);
-    if (whole === 0) return words.length === typed.length ? 1 : 0.8 + share;
+    const rest = (0.1 * typed.length) / split(text).length;
+    if (whole === 0) return words.length === typed.length ? Math.min(0.9 + rest, 1) : 0.8 + share;
     if (whole > 0) return 0.65 + share;
     if (at(begins) >= 0) return 0.55 + share;
     return typed.every((t) => words.some((word) => begins(t, word))) ? 0.4 + share : 0;
   };
 
-  /** Open a page without an anchor at the words themselves, where the browser can. */
-  const fragment = (texts) =>
-    "#:~:text=" + texts.map((t) => encodeURIComponent(t).replaceAll("-", "%2D")).join("&text=");
+  const isNumber = (word) => /^\d+(\.\d+)?$/.test(word.raw);
 
-  const search = (query) => {
-    const index = Search._index;
-    const [, terms, excluded, , objects] = Search._parseQuery(query);
-    const typed = wordsOf(query);
-    const lower = query.toLowerCase().trim();
-    const asTyped = (query.match(/[\p{L}\p{N}_]([\p{L}\p{N}_.-]*[\p{L}\p{N}_])?/gu) || []).filter(
-      (word) => !stopwords.has(word.toLowerCase()),
-    );
+  /** Return how well the places answer that have any of the words; `all` if their page has all. */
+  const inText = (typed) => {
+    const shares = new Map();
+    const onPage = new Map();
+    typed.map(placesOf).forEach((hits, i) => {
+      for (const [at, close] of hits) {
+        const place = places[at];
+        shares.set(place, [...(shares.get(place) || []), close]);
+        onPage.set(place.page, (onPage.get(place.page) || new Set()).add(i));
+      }
+    });
+    return [...shares].map(([place, parts]) => {
+      const share = parts.reduce((sum, part) => sum + part) / typed.length;
+      const whole = parts.length === typed.length;
+      const all = onPage.get(place.page).size === typed.length;
+      const several = whole && place.text && typed.every(isNumber); // outputs with this number
+      const printed = several ? 40 : place.text ? -3 : 0;
+      return { place, several, all, score: (whole ? 40 : all ? 20 : 0) + 9 * share + printed };
+    });
+  };
+
+  /** Return the places that answer, the best first: `typed` in headings, `whole` words in texts. */
+  const search = (typed, whole) => {
     const found = new Map();
-    const order = new Map(known.pages.map(([page], place) => [page, place]));
-    const titles = new Map(index.docnames.map((page, number) => [page, index.titles[number]]));
-    const about = new Map(known.pages);
-
-    const add = (page, anchor, heading, said, score, kind) => {
-      const early = 1 - (order.get(page) ?? known.pages.length) / known.pages.length;
-      const key = page + anchor;
-      const result = { page, anchor, heading, said, kind, score: score + 9 * early };
-      if (!found.has(key) || found.get(key).score < result.score) found.set(key, result);
+    const add = (result) => {
+      const early = 9 * (1 - result.page / known.pages.length);
+      const key = `${result.page}#${result.anchor}`;
+      const score = result.score + early;
+      if (!(found.get(key)?.score >= score)) found.set(key, { ...result, score });
     };
-
-    for (const [number, term, anchor, heading, said] of known.places) {
-      const close = closeness(typed, term, lower);
-      if (close) add(known.pages[number][0], "#" + anchor, heading, said, 100 * close, "place");
+    for (const [page, term, anchor, heading, about] of known.explained) {
+      const score = 100 * closeness(typed, term);
+      if (score) add({ page, anchor, heading, about, score, kind: "place" });
     }
-    for (const [title, places] of Object.entries(index.alltitles)) {
-      const heading = title.trim().replace(/^\((.*)\)$/, "$1");
-      const close = closeness(typed, heading, lower);
-      for (const [number, id] of close ? places : []) {
-        const page = index.docnames[number];
-        const whole = title === index.titles[number];
-        const anchor = id !== null ? "#" + id : whole ? "" : fragment([heading]);
-        const said = whole ? about.get(page) : "";
-        add(page, anchor, heading, said, (whole ? 110 : 80) * close, "title");
-      }
-    }
-    for (const term of objects) {
-      for (const [page, name, anchor, said] of Search.performObjectSearch(term, objects)) {
-        const close = closeness(typed, name.split(".").pop(), lower);
-        if (close) add(page, anchor, name, said, 70 * close, "object");
-      }
-    }
-    let pages = Search.performTermsSearch(terms, excluded);
-    if (!pages.length && !found.size)
-      pages = [...terms].flatMap((t) => Search.performTermsSearch(new Set([t]), excluded));
+    const factors = { section: 80, object: 70, term: 90 };
+    places.forEach((place, number) => {
+      if (!(place.kind in factors)) return;
+      const isTitle = place.page !== places[number - 1]?.page;
+      const names = [place.heading, place.heading.replace(/^[\d.]+ |^.*\./, "")];
+      const close = Math.max(...names.map((name) => closeness(typed, name)));
+      const about = isTitle ? known.pages[place.page][2] : "";
+      const score = (isTitle ? 105 : factors[place.kind]) * close;
+      if (score) add({ ...place, text: "", about, score, kind: "title" });
+    });
     const listed = new Set([...found.values()].map((result) => result.page));
-    for (const [page, title, , , score] of pages) {
-      if (listed.has(page)) continue;
-      add(page, fragment(asTyped), title, about.get(page), 2 * score, "text");
+    const texts = inText(whole).sort((a, b) => b.score - a.score);
+    const full = new Set(texts.filter((text) => text.all).map((text) => text.place.page));
+    const enough = new Set([...listed, ...full]).size > 4;
+    for (const { place, several, all, score } of texts) {
+      if ((enough && !all) || (listed.has(place.page) && !several)) continue;
+      listed.add(place.page);
+      add({ ...place, about: place.text ? "" : known.pages[place.page][2], score });
     }
-    return [...found.values()]
-      .sort((a, b) => b.score - a.score)
-      .map((result) => ({ ...result, title: titles.get(result.page) }));
+    return [...found.values()].sort((a, b) => b.score - a.score);
+  };
+
+  // What is shown -------------------------------------------------------------------------
+
+  const put = (parent, tag, text = "", name = "") => {
+    const element = parent.appendChild(document.createElement(tag));
+    if (text) element.textContent = text;
+    if (name) element.className = name;
+    return element;
   };
 
   /** Put a text into an element, with the words that were searched for marked. */
   const marked = (element, text, typed) => {
-    for (const part of text.split(/([\p{L}\p{N}_]+)/u)) {
+    for (const part of text.split(/([\p{L}\p{N}_]+(?:\.[\p{L}\p{N}_]+)*)/u)) {
       const words = /[\p{L}\p{N}]/u.test(part) ? wordsOf(part) : [];
       const asked = (word) => typed.some((t) => begins(t, word));
       const has = (t) => words.some((word) => begins(t, word));
-      const hit = words.length && (words.every(asked) || typed.every(has));
-      if (!hit) element.append(part);
-      else element.appendChild(document.createElement("mark")).textContent = part;
+      const hit = words.length && typed.length && (words.every(asked) || typed.every(has));
+      if (hit) put(element, "mark", part);
+      else element.append(part);
     }
-    return element;
   };
 
-  const shown = (result, typed) => {
+  const show = (result, typed) => {
     const item = document.createElement("li");
+    const [address, title] = known.pages[result.page];
     item.className = `kind-${result.kind}`;
-    const link = item.appendChild(document.createElement("a"));
-    link.href = result.page + DOCUMENTATION_OPTIONS.LINK_SUFFIX + result.anchor;
-    link.textContent = result.heading;
-    if (result.heading !== result.title) {
-      const where = item.appendChild(document.createElement("span"));
-      where.className = "search-where";
-      where.textContent = ` – ${result.title}`;
-    }
-    if (result.said) {
-      const said = item.appendChild(document.createElement("p"));
-      said.className = "context";
-      marked(said, result.said, typed);
-    }
+    put(item, "a", result.heading).href = `${address}#${encodeURIComponent(result.anchor)}`;
+    const where = result.heading === title ? [] : [` – ${title}`];
+    if (result.text) where.push(", a printed output");
+    if (where.length) put(item, "span", where.join(""), "search-where");
+    if (result.text) {
+      const has = (line) => wordsOf(line).some((word) => typed.some((t) => begins(t, word)));
+      const lines = result.text.split("\n");
+      const line = (lines.find(has) || lines[0]).trim().slice(0, 120);
+      marked(put(put(item, "p", "", "context"), "code"), line, typed);
+    } else if (result.about) marked(put(item, "p", "", "context"), result.about, typed);
     return item;
   };
 
-  Search.query = (query) => {
-    Search.stopPulse();
-    const results = search(query);
-    const typed = wordsOf(query);
-    Search.title.textContent = `Search results for “${query}”`;
-    Search.status.setAttribute("role", "status");
-    const explains = results.length && results[0].kind === "place";
-    Search.status.textContent = results.length
-      ? `${results.length} found${explains ? "; what explains it comes first" : ""}.`
-      : "Nothing found. Try fewer words, or look at the glossary and the notation page.";
-    Search.output.replaceChildren(...results.map((result) => shown(result, typed)));
-    document.title = `${query} – ${document.title}`;
+  /** Return what the glossary and the notation page explain, what looks most like a text first. */
+  const offers = () => {
+    const pairs = (text) => new Set([...plain(text)].map((c, i, all) => c + (all[i + 1] ?? "")));
+    const typed = pairs(query);
+    const common = (term) => [...pairs(term)].filter((pair) => typed.has(pair)).length;
+    const terms = known.explained.filter(([page]) => known.offered.includes(page));
+    const ranked = terms.map((term) => [common(term[1]) / (term[1].length + 4), term]);
+    ranked.sort((a, b) => b[0] - a[0]);
+    const list = document.createElement("ul");
+    list.className = "search";
+    for (const [, [page, , anchor, heading, about]] of ranked.slice(0, 6)) {
+      list.append(show({ page, anchor, heading, about, kind: "place" }, []));
+    }
+    for (const page of known.offered) {
+      const [address, title] = known.pages[page];
+      put(put(list, "li"), "a", `${title}: all of it`).href = address;
+    }
+    return list;
   };
+
+  // Run -----------------------------------------------------------------------------------
+
+  const asked = wordsOf(query).slice(0, 12);
+  const signs = split(query).filter((word) => !stopwords.has(word));
+  const askedWhole = signs.slice(0, 12).map((word) => wordOf(word.replaceAll("_", "")));
+  const typed = asked.map(corrected);
+  const typedWhole = askedWhole.filter((word) => word.raw).map(corrected);
+  const results = search(typed, typedWhole).slice(0, 40);
+  const isNew = (word) => ![...asked, ...askedWhole].some((each) => each.raw === word.raw);
+  const other = [...typed, ...typedWhole].find(isNew);
+
+  put(output, "h2", `Search results for “${query}”`);
+  const status = put(output, "p", "", "search-summary");
+  status.setAttribute("role", "status");
+  const first = results[0]?.kind === "place" ? "; what explains it comes first" : "";
+  if (!results.length) {
+    status.textContent = "Nothing found. These entries of the glossary and the notation may help:";
+    output.append(offers());
+  } else {
+    const instead = other ? `Nothing has the word as you typed it; for “${other.raw}”, ` : "";
+    status.textContent = `${instead}${results.length} found${first}.`;
+    put(output, "ul", "", "search").append(...results.map((result) => show(result, typed)));
+  }
+  document.title = `${query} – ${document.title}`;
 })();

@@ -19,20 +19,14 @@ from typing import TYPE_CHECKING
 
 from sphinx_drift.compare.compare import Policy
 from sphinx_drift.compare.outcomes import Kind, Outcome, PageResult
-from sphinx_drift.configuration import (
-    find_devices,
-    find_packages,
-    find_preload,
-    find_reference,
-    stored_reference,
-)
-from sphinx_drift.device import DEVICE_VARIABLE, chosen_device
+from sphinx_drift.configuration import find_project, stored_reference
+from sphinx_drift.device import chosen_device
 from sphinx_drift.report.formats import exit_status
 from sphinx_drift.report.options import add_reports, guarded, tell
 from sphinx_drift.report.text import render, use_color
 from sphinx_drift.run import fork_client
 from sphinx_drift.run.choice import RUNNER_VARIABLE, chosen
-from sphinx_drift.run.run import begin
+from sphinx_drift.run.run import DEVICE_VARIABLE, begin
 from sphinx_drift.run_and_judge import (
     POLICY_VARIABLE,
     Settings,
@@ -48,8 +42,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from nbformat import NotebookNode
-
-__all__ = ["main"]
 
 _SKIPPED = {"_build", "node_modules", "jupyter_execute", "__pycache__"}
 _INTERRUPTED = 130
@@ -71,15 +63,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         policy = chosen_policy(asked=asked)
         _refuse(options, policy)
         paths = list(dict.fromkeys(_paths(options.paths)))
-        project = paths[0].parent
-        device = chosen_device(asked=options.device, module=find_devices(project))
-        preload = find_preload(project, paths)
+        project = find_project(paths[0].parent)
+        device = chosen_device(asked=options.device, module=project.devices)
     except ValueError as error:
         parser.error(str(error))
     if device.told:
         print(f"pages compute on {device.told}", file=sys.stderr)
     report_origins(_packages(paths))
-    fork_client.preload(preload)
+    fork_client.preload(project.libraries(paths))
     if len(paths) > 1:
         known = Settings(policy, None, options.timeout, twice=options.twice)
         begin(paths, lambda path, cells: planned(path.parent, known, cells))
@@ -101,7 +92,7 @@ def _packages(paths: Sequence[Path]) -> dict[str, Path]:
     found: dict[str, Path] = {}
     for folder in {path.parent for path in paths}:
         with contextlib.suppress(ValueError):  # told when the file is checked
-            found.update(find_packages(folder))
+            found.update(find_project(folder).packages)
     return found
 
 
@@ -156,8 +147,6 @@ def _parser() -> argparse.ArgumentParser:
     add("--twice", action="store_true", help="run each page twice and name what doesn't repeat")
     add("--structure", action="store_true", help="compare all but floats; verifies nothing")
     add("--stderr", action="store_true", help="compare what notebooks stored of stderr too")
-    add("--update", action="store_true", help="write what was printed into the files")
-    add("--force", action="store_true", help="with --update: also in a tree with other changes")
     add_reports(parser)
     return parser
 
@@ -206,7 +195,7 @@ def _check(
         return _failed(path, Kind.UNREADABLE, msg)
     try:
         loaded = load(path, stderr=options.stderr)
-        reference, packages = find_reference(path.parent), find_packages(path.parent)
+        project = find_project(path.parent)
     except Exception as error:  # noqa: BLE001 - one bad file must not hide the others
         return _failed(path, Kind.UNREADABLE, f"{type(error).__name__}: {error}")
     page, notebook = loaded or (Page(), None)
@@ -221,10 +210,10 @@ def _check(
     try:
         settings = Settings(
             policy,
-            stored_reference(notebook) or reference,
+            stored_reference(notebook) or project.reference,
             options.timeout,
             twice=options.twice,
-            packages=packages,
+            packages=project.packages,
         )
         return _run(path, page, notebook, settings, options)
     except Exception:  # noqa: BLE001 - nor must an error of ours

@@ -3,152 +3,108 @@
 from __future__ import annotations
 
 import tomllib
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING
 
 from sphinx_drift.run.preload import imported_below
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
     from nbformat import NotebookNode
 
-__all__ = [
-    "find_devices",
-    "find_packages",
-    "find_preload",
-    "find_reference",
-    "list_of_names",
-    "stored_reference",
-    "table_of_texts",
-]
 
-_TABLE = "sphinx-drift"
-_NAMES = {"devices", "packages", "preload", "reference"}
+@dataclass(frozen=True)
+class Project:
+    """What a project says to the checker: ``[tool.sphinx-drift]`` of its ``pyproject.toml``."""
 
+    reference: Mapping[str, str] = field(default_factory=dict)
+    """The environment on which its documented values hold to the last digit: names such as
+    ``torch``, ``system``, ``machine`` and ``device``. If there are none, they hold on any CPU."""
+    packages: Mapping[str, Path] = field(default_factory=dict)
+    """Packages that pages must import from the project itself, each with the folder it is in."""
+    preload: Sequence[str] | None = None
+    """Libraries that are loaded once for all pages; None for the slow ones that pages import."""
+    devices: str = ""
+    """The module that knows devices."""
 
-def find_reference(start: Path) -> dict[str, str]:
-    """Return the environment on which a project's documented values hold to the last digit.
-
-    It is the table ``[tool.sphinx-drift.reference]`` of the nearest ``pyproject.toml`` at or
-    above ``start``: names such as ``torch``, ``system``, ``machine`` and ``device``, and the
-    value of each. A project that has none gets an empty one: its values must hold on any CPU.
-
-    Raises:
-        ValueError: If the table is not one of names and texts.
-
-    """
-    path = _project_file(start)
-    return _read(path, "reference") if path else {}
+    def libraries(self, pages: Iterable[Path]) -> Sequence[str]:
+        """Return what is loaded once for all pages that are, or lie below, some places."""
+        return imported_below(pages) if self.preload is None else self.preload
 
 
-def find_packages(start: Path) -> dict[str, Path]:
-    """Return the packages that pages must import from the project itself, each with its folder.
-
-    It is the table ``[tool.sphinx-drift.packages]`` of the nearest ``pyproject.toml`` at or
-    above ``start``: the names of packages, and the folder, from that file's, that holds each.
+def find_project(start: Path) -> Project:
+    """Read the nearest ``pyproject.toml`` at or above a folder; one that is not there says nothing.
 
     Raises:
-        ValueError: If the table is not one of names and texts.
+        ValueError: If it can't be read, or says what nothing would follow.
 
     """
-    path = _project_file(start)
-    return {name: path.parent / to for name, to in _read(path, "packages").items()} if path else {}
+    path = project_file(start)
+    if path is None:
+        return Project()
+    table = _table(path)
+    devices, preload = table.get("devices", ""), table.get("preload")
+    if not isinstance(devices, str):
+        msg = f"{path}: devices in [tool.sphinx-drift] must name a module, got {devices!r}"
+        raise ValueError(msg)  # noqa: TRY004 - what a file holds is a value
+    packages = table_of_texts(table.get("packages", {}), f"{path}: [tool.sphinx-drift.packages]")
+    return Project(
+        table_of_texts(table.get("reference", {}), f"{path}: [tool.sphinx-drift.reference]"),
+        {package: path.parent / folder for package, folder in packages.items()},
+        preload
+        if preload is None
+        else list_of_names(preload, f"{path}: preload in [tool.sphinx-drift]"),
+        devices,
+    )
 
 
-def find_preload(start: Path, pages: Iterable[Path]) -> Sequence[str]:
-    """Return the libraries to load once for all pages: those listed, else those that pages import.
+def project_file(start: Path) -> Path | None:
+    """Return the nearest ``pyproject.toml`` at or above a folder; None if there is none."""
+    start = start.resolve()
+    paths = (folder / "pyproject.toml" for folder in (start, *start.parents))
+    return next((path for path in paths if path.is_file()), None)
 
-    They are listed under ``preload`` in ``[tool.sphinx-drift]`` of the nearest ``pyproject.toml``.
 
-    Raises:
-        ValueError: If that is no list of names.
-
-    """
-    path = _project_file(start)
-    names = _table(path).get("preload") if path else None
-    if names is None:
-        return imported_below(pages)
-    return list_of_names(names, f"{path}: preload in [tool.{_TABLE}]")
+def _table(path: Path) -> dict[str, object]:
+    """Return the checker's table of a project's file, if it has no name that nothing would read."""
+    try:
+        table: object = tomllib.loads(path.read_text("utf-8"))
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
+    for name in ("tool", "sphinx-drift"):
+        table = table.get(name, {}) if isinstance(table, dict) else None
+    if not isinstance(table, dict):
+        message = f"{path}: [tool.sphinx-drift] must hold names and texts, got {table!r}"
+        raise ValueError(message)  # noqa: TRY004 - the same
+    names = {each.name for each in fields(Project)}
+    if unknown := sorted(table.keys() - names):
+        known, got = ", ".join(sorted(names)), ", ".join(unknown)
+        raise ValueError(f"{path}: [tool.sphinx-drift] may hold {known}; got {got}")
+    return table
 
 
 def list_of_names(value: object, setting: str) -> Sequence[str]:
-    """Return the value of a setting if it is a list of names.
-
-    Raises:
-        ValueError: If it is none; the error names the setting.
-
-    """
+    """Return the value of a setting if it is a list of names."""
     if not isinstance(value, (list, tuple)) or not all(isinstance(name, str) for name in value):
         message = f"{setting} must be a list of names, got {value!r}"
         raise ValueError(message)
     return value
 
 
-def find_devices(start: Path) -> str:
-    """Return the module that knows devices, named ``devices`` in ``[tool.sphinx-drift]``, or "".
-
-    Raises:
-        ValueError: If that is no text.
-
-    """
-    path = _project_file(start)
-    name = _table(path).get("devices", "") if path else ""
-    if not isinstance(name, str):
-        message = f"{path}: devices in [tool.{_TABLE}] must name a module, got {name!r}"
-        raise ValueError(message)  # noqa: TRY004 - what a file holds is a value
-    return name
-
-
-def _project_file(start: Path) -> Path | None:
-    start = start.resolve()
-    paths = (folder / "pyproject.toml" for folder in (start, *start.parents))
-    return next((path for path in paths if path.is_file()), None)
-
-
-def _read(path: Path, last: str) -> dict[str, str]:
-    return table_of_texts(_table(path).get(last, {}), f"{path}: [tool.{_TABLE}.{last}]")
-
-
 def table_of_texts(value: object, setting: str) -> dict[str, str]:
-    """Return the value of a setting if it is a table of names and texts.
-
-    Raises:
-        ValueError: If it is none; the error names the setting.
-
-    """
+    """Return the value of a setting if it is a table of names and texts."""
     if not isinstance(value, dict) or not all(isinstance(v, str) for v in value.values()):
         raise ValueError(f"{setting} must hold names and texts, got {value!r}")
     return value
-
-
-def _table(path: Path) -> dict[str, object]:
-    """Return the checker's table of a project's file.
-
-    Raises:
-        ValueError: If it is none, or has a name that nothing would read.
-
-    """
-    try:
-        table: object = tomllib.loads(path.read_text("utf-8"))
-    except ValueError as error:
-        raise ValueError(f"{path}: {error}") from None
-    for name in ("tool", _TABLE):
-        table = table.get(name, {}) if isinstance(table, dict) else None
-    if not isinstance(table, dict):
-        message = f"{path}: [tool.{_TABLE}] must hold names and texts, got {table!r}"
-        raise ValueError(message)  # noqa: TRY004 - the same
-    if unknown := sorted(table.keys() - _NAMES):
-        known, got = ", ".join(sorted(_NAMES)), ", ".join(unknown)
-        raise ValueError(f"{path}: [tool.{_TABLE}] may hold {known}; got {got}")
-    return table
 
 
 def stored_reference(notebook: NotebookNode) -> dict[str, str]:
     """Return the reference environment that a notebook brings along, wherever it lies now.
 
     It is in the notebook's metadata, ``{"drift": {"reference": {...}}}``, with the names of
-    :func:`find_reference`. What can't be read is no reference, and then the project's counts.
+    :attr:`Project.reference`. What can't be read is no reference, and then the project's counts.
     """
     said = notebook.metadata.get("drift", {})
     table = said.get("reference", {}) if isinstance(said, dict) else {}

@@ -26,17 +26,6 @@ from sphinx_drift.run.run import DEVICE_VARIABLE
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = [
-    "DEVICE_VARIABLE",
-    "MEMORY_VARIABLE",
-    "MODULE_VARIABLE",
-    "SHARE_VARIABLE",
-    "ChosenDevice",
-    "chosen_device",
-    "computing_on",
-    "explained",
-]
-
 MEMORY_VARIABLE = "DRIFT_DEVICE_MEMORY"
 SHARE_VARIABLE = "DRIFT_DEVICE_SHARE"
 MODULE_VARIABLE = "DRIFT_DEVICE_MODULE"

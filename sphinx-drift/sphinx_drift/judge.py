@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from sphinx_drift.run.results import Execution
     from sphinx_drift.source.read_source import Cell, Expectation, Page
 
-__all__ = ["compare_runs", "judge_page"]
-
 _NO_ERROR = "NoneType: None"
 """What kernels answer where not the cell raised, but its value when it was displayed."""
 
@@ -333,15 +331,7 @@ def _check_rest(cell: Cell, output: Printed, ignored: frozenset[Stream]) -> Iter
 def compare_runs(
     page: Page, first: NotebookNode, second: NotebookNode, execution: Execution
 ) -> Iterator[Outcome]:
-    """Name what a page printed in one run and not in another.
-
-    Args:
-        page: The cells; what they say can't be checked need not repeat.
-        first: The notebook after one run.
-        second: The notebook after the other.
-        execution: How the other run ended.
-
-    """
+    """Name what a page printed in one run and not in another."""
     if execution.failure is not None:
         failed = [cell for cell in page.cells if cell.index == execution.failure.index]
         told = f"the second run stopped: {execution.failure.message}"

@@ -25,9 +25,9 @@ import pytest
 
 from sphinx_drift.compare.compare import Policy
 from sphinx_drift.compare.outcomes import Kind
-from sphinx_drift.configuration import find_devices, find_reference
+from sphinx_drift.configuration import find_project
 from sphinx_drift.device import chosen_device
-from sphinx_drift.doctests import (
+from sphinx_drift.doctests.examples import (
     Examples,
     check_examples,
     examples_of_module,
@@ -74,7 +74,7 @@ def pytest_configure(config: pytest.Config) -> None:
         watch_exits()  # in a process of pytest-xdist
         try:
             chosen_policy()
-            chosen_device(module=find_devices(config.rootpath))
+            chosen_device(module=find_project(config.rootpath).devices)
         except ValueError as error:
             raise pytest.UsageError(str(error)) from None
         if not hasattr(config, "workerinput"):  # of pytest-xdist, which sends its results here
@@ -186,7 +186,7 @@ class _Item(pytest.Item):
 
     def runtest(self) -> None:
         file = self.nodeid.partition("::")[0]
-        settings = Settings(chosen_policy(), find_reference(self.path.parent))
+        settings = Settings(chosen_policy(), find_project(self.path.parent).reference)
         flags = 0
         for name in self.config.getini("doctest_optionflags"):
             flags |= doctest.OPTIONFLAGS_BY_NAME.get(name, 0)  # pytest has some of its own

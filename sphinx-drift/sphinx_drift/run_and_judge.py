@@ -27,16 +27,6 @@ if TYPE_CHECKING:
     from sphinx_drift.run.results import Execution, Request
     from sphinx_drift.source.read_source import Page
 
-__all__ = [
-    "POLICY_VARIABLE",
-    "Settings",
-    "chosen_policy",
-    "permitted",
-    "planned",
-    "report_origins",
-    "run_and_judge",
-]
-
 POLICY_VARIABLE = "DRIFT_POLICY"
 
 
@@ -71,6 +61,10 @@ class Settings:
         documented = {"device": "cpu", **(self.reference or {})}
         wanted = {k: v for k, v in documented.items() if k in environment}
         return all(environment[name] == value for name, value in wanted.items())
+
+    def request(self, folder: Path, **options: Any) -> Request:
+        """Return how a page that starts in a folder is run."""
+        return request_for(folder, timeout=self.timeout, output_limit=self.output_limit, **options)
 
     def of_page(self, metadata: Mapping[str, Any]) -> Settings:
         """Return the settings of a page, which may say in its metadata how it is executed.
@@ -145,22 +139,25 @@ def run_and_judge(
 
     """
     settings = settings.of_page(notebook.metadata)
-    run = _Runner(page, notebook, folder, settings)
-    execution = _explained(run(notebook))
+    may_raise = {cell.index for cell in page.cells if cell.may_raise or settings.allow_errors}
+    request = partial(settings.request, folder, may_raise=may_raise)
+    execution = _explained(execute(notebook, request()))
     policy = settings.policy_on(execution.environment)
     away = not settings.is_reference(execution.environment)
     where: dict[str, Any] = {"file": file, "folder": folder, "away": away}
     result = judge_page(page, notebook, execution, **where, policy=policy)
     elsewhere = tuple(_imported_elsewhere(page, execution, settings))
     if policy is not Policy.STRUCTURE and any(_may_be_rounding(o) for o in result.outcomes):
-        precise, _ = run.again(_until(execution), before=print_full_precision)
+        precise = _copied(notebook, _until(execution))
+        execute(precise, request(before=print_full_precision))
         judged = judge_page(
             page, notebook, execution, **where, policy=Policy.PORTABLE, precise=precise
         )
         result = judged if policy is Policy.PORTABLE else _hinted(result, judged)
     if settings.twice and execution.failure is None:
         seed = _second_hash_seed([source for _, source in code_of(notebook)])
-        second, repeated = run.again(before=disturb, hash_seed=seed)
+        second = _copied(notebook)
+        repeated = execute(second, request(before=disturb, hash_seed=seed))
         outcomes = compare_runs(page, notebook, second, repeated)
         result = replace(result, outcomes=(*result.outcomes, *outcomes))
     return replace(result, outcomes=(*result.outcomes, *elsewhere)), execution
@@ -192,12 +189,9 @@ def _explained(execution: Execution) -> Execution:
 
 def planned(folder: Path, settings: Settings, cells: Sequence[str]) -> list[Request]:
     """Return how a page that starts in a folder is going to be run, as far as it is known."""
-    plan = partial(
-        request_for, folder, timeout=settings.timeout, output_limit=settings.output_limit
-    )
-    runs = [plan()]
+    runs = [settings.request(folder)]
     if settings.twice:
-        runs.append(plan(before=disturb, hash_seed=_second_hash_seed(cells)))
+        runs.append(settings.request(folder, before=disturb, hash_seed=_second_hash_seed(cells)))
     return runs
 
 
@@ -245,32 +239,13 @@ _BY_HASH = {"set", "frozenset", "hash"}
 _SETS = (ast.Set, ast.SetComp)
 
 
-class _Runner:
-    """Runs one page, as often as it takes."""
-
-    def __init__(
-        self, page: Page, notebook: NotebookNode, folder: Path, settings: Settings
-    ) -> None:
-        self._options: dict[str, Any] = {
-            "folder": folder,
-            "timeout": settings.timeout,
-            "output_limit": settings.output_limit,
-            "may_raise": {
-                cell.index for cell in page.cells if cell.may_raise or settings.allow_errors
-            },
-        }
-        self._notebook = notebook
-
-    def __call__(self, notebook: NotebookNode, **options: Any) -> Execution:
-        return execute(notebook, **self._options, **options)
-
-    def again(self, until: int | None = None, **options: Any) -> tuple[NotebookNode, Execution]:
-        """Run a copy of the page, or of its cells before one of them, and return it."""
-        notebook = copy.deepcopy(self._notebook)  # a run begins by clearing outputs away
-        if until is not None:
-            for cell in notebook.cells[until:]:
-                cell.source = ""
-        return notebook, self(notebook, **options)
+def _copied(notebook: NotebookNode, until: int | None = None) -> NotebookNode:
+    """Return a copy to run again, of which the cells from one on do nothing."""
+    copied = copy.deepcopy(notebook)
+    if until is not None:
+        for cell in copied.cells[until:]:
+            cell.source = ""
+    return copied
 
 
 def _until(execution: Execution) -> int | None:

@@ -173,8 +173,8 @@ class Book:
             stderr=out / "stderr",
             arguments=["-b", builder, "-d", str(doctrees), *options, ".", str(outdir)],
         )
-        read = [(out / name).read_text("utf-8") for name in ("stdout", "stderr")]
-        return Built(status, *read, outdir, doctrees)
+        stdout, stderr = ((out / name).read_text("utf-8") for name in ("stdout", "stderr"))
+        return Built(status, stdout, stderr, outdir, doctrees)
 
 
 def cell(code: str, expected: str | None = None, *, tags: str = "") -> str:

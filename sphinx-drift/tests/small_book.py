@@ -25,7 +25,7 @@ def cell(code: str, expected: str | None = None) -> str:
     return text if expected is None else f"{text}\n\n```{{expected-output}}\n{expected}\n```"
 
 
-_AROUND = ("READTHEDOCS", "SELFATTN")
+_AROUND = ("READTHEDOCS", "DRIFT_")
 """Variables that would make of a book another one begin so."""
 
 

@@ -226,7 +226,7 @@ def test_metadata_that_is_no_table_is_as_good_as_none(
 def test_one_bad_file_costs_no_other_its_result(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def crash(page: object, made: Any, **options: Any) -> Any:
+    def crash(page: Any, made: Any, **options: Any) -> Any:
         if "crash" in options["file"]:
             raise AttributeError("ours")
         return really(page, made, **options)
@@ -256,7 +256,7 @@ def test_folder_without_pages_is_an_error(
     with pytest.raises(SystemExit) as ended:
         command.main([str(tmp_path)])
     assert ended.value.code == 2
-    assert "no page or notebook below" in capsys.readouterr().err
+    assert str(tmp_path) in capsys.readouterr().err
 
 
 def test_crash_of_the_command_is_no_drift(capsys: pytest.CaptureFixture[str]) -> None:
@@ -264,10 +264,10 @@ def test_crash_of_the_command_is_no_drift(capsys: pytest.CaptureFixture[str]) ->
         raise AttributeError("ours")
 
     assert guarded(crash) == 2
-    assert "nothing is known: please report this" in capsys.readouterr().err
+    assert "AttributeError: ours" in capsys.readouterr().err
 
 
-def test_each_file_is_told_once(ran: Ran) -> None:
+def test_each_file_is_reported_once(ran: Ran) -> None:
     verified = [("verified", number) for number in (2, 3)]
     assert ran.outcomes == {
         "broken.ipynb": [("unreadable", 0)],
@@ -294,7 +294,7 @@ def test_each_file_is_told_once(ran: Ran) -> None:
 def test_pictures_and_widgets_are_counted(ran: Ran) -> None:
     (page,) = (p for p in json.loads(ran.stdout)["pages"] if "everything" in p["file"])
     assert page["skipped"] == {"pictures": 1, "widgets": 1}
-    assert "1 picture not compared, 1 widget not compared" in json.loads(ran.stdout)["summary"]
+    assert "1 widget not compared" in json.loads(ran.stdout)["summary"]
 
 
 def test_json_has_stdout_to_itself(ran: Ran) -> None:
@@ -510,8 +510,9 @@ def test_reference_that_cannot_be_read(
 ) -> None:
     given = pretend(VERIFIED)
     (page.parent / "pyproject.toml").write_text("[tool.sphinx-drift]\nreference = 3\n")
-    assert command.main([str(page)]) == 2
-    assert "must hold names and texts" in capsys.readouterr().out
+    with pytest.raises(SystemExit, match="2"):
+        command.main([str(page)])
+    assert "[tool.sphinx-drift.reference]" in capsys.readouterr().err
     assert given == []
 
 
@@ -526,7 +527,7 @@ def test_nothing_to_check_is_a_failure(
     assert [suite.get("errors") for suite in root] == ["0", "1"]
 
 
-def test_kernel_interrupt_is_told(
+def test_kernel_interrupt_is_reported(
     page: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def verify(*_: Any, **__: Any) -> None:
@@ -608,7 +609,7 @@ def test_update_leaves_a_page_whose_cell_raised(
     text = GOOD.replace("\ngood\n", "\nbad\n") + "\n```{code-cell} ipython3\n1 / 0\n```\n"
     page.write_text(text, "utf-8")
     assert command.main([str(page), "--update", "--force"]) == 2
-    assert "is left as it is: a cell raised" in capsys.readouterr().err
+    assert f"{page} is left as it is" in capsys.readouterr().err
     assert page.read_text("utf-8") == text
 
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from sphinx_drift.configuration import find_reference
+from sphinx_drift.configuration import find_project
 
-TABLE = '[tool.sphinx-drift.reference]\ntorch = "2.13.0"\nsystem = "Linux"\n'
-REFERENCE = {"torch": "2.13.0", "system": "Linux"}
+TABLE = '[tool.sphinx-drift.reference]\ntorch = "7.1"\nsystem = "Linux"\n'
+REFERENCE = {"torch": "7.1", "system": "Linux"}
 
 
 @pytest.fixture
@@ -20,33 +20,33 @@ def project(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("folder", [".", "docs", "docs/deep"])
-def test_found_above(folder: str, project: Path) -> None:
-    assert find_reference(project / folder) == REFERENCE
+def test_file_above_counts(folder: str, project: Path) -> None:
+    assert find_project(project / folder).reference == REFERENCE
 
 
-def test_found_from_a_relative_folder(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_relative_folder(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(project / "docs")
-    assert find_reference(Path()) == REFERENCE
+    assert find_project(Path()).reference == REFERENCE
 
 
 def test_nearest_file_decides(project: Path) -> None:
     (project / "docs" / "pyproject.toml").write_text('[project]\nname = "other"\n')
-    assert find_reference(project / "docs" / "deep") == {}
-    assert find_reference(project) == REFERENCE
+    assert find_project(project / "docs" / "deep").reference == {}
+    assert find_project(project).reference == REFERENCE
 
 
 @pytest.mark.parametrize("text", ["", "[tool]\n", "[tool.sphinx-drift]\n", '[tool.x]\ny = "z"\n'])
-def test_nothing_said(text: str, project: Path) -> None:
+def test_nothing_is_configured(text: str, project: Path) -> None:
     (project / "pyproject.toml").write_text(text)
-    assert find_reference(project) == {}
+    assert find_project(project).reference == {}
 
 
 @pytest.mark.parametrize(
     "text",
     [
         "[tool.sphinx-drift]\nreference = 3\n",
-        "[tool.sphinx-drift.reference]\ntorch = 2.13\n",
-        "[tool.sphinx-drift.reference]\ntorch = ['2.13']\n",
+        "[tool.sphinx-drift.reference]\ntorch = 7.1\n",
+        "[tool.sphinx-drift.reference]\ntorch = ['7.1']\n",
         "[tool]\nsphinx-drift = 'exact'\n",
         "tool = 3\n",
     ],
@@ -54,18 +54,18 @@ def test_nothing_said(text: str, project: Path) -> None:
 def test_wrong_table_is_named(text: str, project: Path) -> None:
     (project / "pyproject.toml").write_text(text)
     with pytest.raises(ValueError, match=r"pyproject\.toml: .* must hold names and texts"):
-        find_reference(project / "docs")
+        find_project(project / "docs")
 
 
 def test_table_that_nothing_would_read_is_named(project: Path) -> None:
     """Without it another policy would be chosen."""
-    (project / "pyproject.toml").write_text('[tool.sphinx-drift.references]\ntorch = "2.13.0"\n')
+    (project / "pyproject.toml").write_text('[tool.sphinx-drift.references]\ntorch = "7.1"\n')
     with pytest.raises(ValueError, match=r"pyproject\.toml: .* reference; got references$"):
-        find_reference(project / "docs")
+        find_project(project / "docs")
 
 
 @pytest.mark.parametrize("data", [b"[tool", b"a = '\xe9'", b"a = 1\na = 2\n"])
 def test_broken_file_is_named(data: bytes, project: Path) -> None:
     (project / "pyproject.toml").write_bytes(data)
     with pytest.raises(ValueError, match=r"pyproject\.toml: "):
-        find_reference(project)
+        find_project(project)

@@ -92,7 +92,7 @@ def code() -> set[str]:
 
 
 @pytest.mark.slow
-def test_the_wheel_holds_the_package_and_nothing_else(built: Built) -> None:
+def test_the_wheel_contains_the_package_and_nothing_else(built: Built) -> None:
     with zipfile.ZipFile(built.wheel) as wheel:
         names = set(wheel.namelist())
     about = {name for name in names if ".dist-info/" in name}
@@ -103,7 +103,7 @@ def test_the_wheel_holds_the_package_and_nothing_else(built: Built) -> None:
 
 
 @pytest.mark.slow
-def test_the_source_archive_holds_what_the_wheel_is_built_from(built: Built) -> None:
+def test_the_source_archive_contains_what_the_wheel_is_built_from(built: Built) -> None:
     with tarfile.open(built.source) as source:
         names = {name.partition("/")[2] for name in source.getnames()}
     about = {"CHANGELOG.md", "LICENSE", "PKG-INFO", "README.md", "pyproject.toml"}

@@ -250,10 +250,10 @@ def test_what_holds_on_the_reference_alone_must_repeat() -> None:
 @pytest.mark.parametrize(
     ("reference", "environment", "same"),
     [
-        ({"torch": "2.13.0", "system": "Linux"}, {"torch": "2.13.0", "system": "Linux"}, True),
-        ({"torch": "2.13.0", "system": "Linux"}, {"torch": "2.13.0", "system": "Darwin"}, False),
-        ({"torch": "2.13.0"}, {"torch": "2.12.0"}, False),
-        ({"torch": "2.13.0"}, {"system": "Darwin"}, True),
+        ({"torch": "7.1.0", "system": "Linux"}, {"torch": "7.1.0", "system": "Linux"}, True),
+        ({"torch": "7.1.0", "system": "Linux"}, {"torch": "7.1.0", "system": "Darwin"}, False),
+        ({"torch": "7.1.0"}, {"torch": "7.0.0"}, False),
+        ({"torch": "7.1.0"}, {"system": "Darwin"}, True),
         (None, {"device": "cpu"}, True),
         (None, {"device": "cuda:0"}, False),
     ],
@@ -274,7 +274,7 @@ def test_runs_are_compared_but_for_what_is_unchecked() -> None:
     assert [(d.documented, d.executed) for d in found.verdict.differences] == [("0.2", "0.3")]
 
 
-def test_second_run_that_stops_is_told() -> None:
+def test_second_run_that_stops_is_reported() -> None:
     stopped = Execution(frozenset(), Failure(Ending.RAISED, 1, "E: m"))
     made = notebook([], [])
     (found,) = compare_runs(page_of((), ()), made, made, stopped)
@@ -288,14 +288,14 @@ def test_second_run_that_stops_is_told() -> None:
 @pytest.mark.parametrize(
     ("environment", "wanted"),
     [
-        ({"torch": "2.13.0", "machine": "x86_64"}, Policy.EXACT),
-        ({"torch": "2.12.0", "machine": "x86_64"}, Policy.PORTABLE),
-        ({"torch": "2.13.0", "machine": "arm64"}, Policy.PORTABLE),
+        ({"torch": "7.1.0", "machine": "x86_64"}, Policy.EXACT),
+        ({"torch": "7.0.0", "machine": "x86_64"}, Policy.PORTABLE),
+        ({"torch": "7.1.0", "machine": "arm64"}, Policy.PORTABLE),
         ({"machine": "x86_64"}, Policy.EXACT),
     ],
 )
 def test_policy_follows_the_reference(environment: dict[str, str], wanted: Policy) -> None:
-    settings = Settings(reference={"torch": "2.13.0", "machine": "x86_64"})
+    settings = Settings(reference={"torch": "7.1.0", "machine": "x86_64"})
     assert settings.policy_on(environment) is wanted
 
 
@@ -359,7 +359,7 @@ def test_html_with_other_numbers_is_documented(
     assert kinds(result) == wanted
 
 
-def test_an_error_of_a_repr_is_told_as_itself() -> None:
+def test_an_error_of_a_repr_is_reported_as_itself() -> None:
     page = page_of((expecting("A()"),))
     made = notebook([("error", "ValueError: row 7")])
     execution = Execution(failure=Failure(Ending.RAISED, 0, "NoneType: None"))

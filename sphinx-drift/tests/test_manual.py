@@ -51,8 +51,9 @@ def read_start() -> Start:
             reports.append(PYTHON.sub("python 3", token.content))
         elif token.type == "fence" and named:
             files[named] = token.content
+    red, green = reports
     right, line, file = re.findall(r"Write `(\S+)` on line (\d+) of `(\S+)`", README)[0]
-    return Start(files, *reports, file, int(line), right)
+    return Start(files, red, green, file, int(line), right)
 
 
 def build(folder: Path, *options: str) -> tuple[int, str]:

@@ -1,4 +1,4 @@
-"""What every test in a browser needs: the built book, a server, the system's Chromium."""
+"""What every test in a browser needs: the built book, a server, the system's browsers."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING
 import pytest
 from built_site import Website, pages
 from chromium import FLAGS, chromium
+from firefox import Firefoxes
 from playwright.sync_api import Error, sync_playwright
 from reader import Reader
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from playwright.sync_api import Playwright
     from reader import Judge, Visit
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -50,11 +52,22 @@ def website(site: Path) -> Iterator[Website]:
 
 
 @pytest.fixture(scope="session")
-def reader() -> Iterator[Reader]:
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium(), args=[*FLAGS])
-        yield Reader(browser)
-        browser.close()
+def playwright() -> Iterator[Playwright]:
+    with sync_playwright() as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def reader(playwright: Playwright) -> Iterator[Reader]:
+    browser = playwright.chromium.launch(executable_path=chromium(), args=[*FLAGS])
+    yield Reader(lambda _: browser, ("clipboard-read", "clipboard-write"))
+    browser.close()
+
+
+@pytest.fixture(scope="session")
+def firefox_reader(playwright: Playwright) -> Iterator[Reader]:
+    with Firefoxes(playwright) as firefoxes:
+        yield Reader(firefoxes.launch, emulates_theme=False)
 
 
 @pytest.fixture

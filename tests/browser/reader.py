@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from urllib.parse import urlsplit
 
 from using import DESK
@@ -193,9 +193,14 @@ class Way(NamedTuple):
 
 @dataclass(frozen=True)
 class Reader:
-    """Opens pages, and keeps a few windows, since a new one costs more than a page."""
+    """Opens pages, and keeps a few windows, since a new one costs more than a page.
 
-    browser: Browser
+    `launch` returns the browser for a theme; `permissions` are what its windows are granted.
+    """
+
+    launch: Callable[[str], Browser]
+    permissions: tuple[str, ...] = ()
+    emulates_theme: bool = True
     windows: dict[Way, Page] = field(default_factory=dict)
 
     @contextmanager
@@ -234,12 +239,14 @@ class Reader:
             self.windows.pop(next(iter(self.windows))).context.close()
 
     def _window(self, way: Way) -> Page:
-        context = self.browser.new_context(
+        theme: Literal["dark", "light"] = "dark" if way.theme == "dark" else "light"
+        context = self.launch(way.theme).new_context(
             viewport={"width": way.width, "height": 844},
-            color_scheme="dark" if way.theme == "dark" else "light",
+            color_scheme=theme if self.emulates_theme else "null",
             has_touch=way.width < DESK,
             java_script_enabled=way.script,
-            permissions=["clipboard-read", "clipboard-write"],
+            permissions=self.permissions,
+            service_workers="block",  # each window would save a copy of the book
         )
         context.set_default_timeout(20_000)
         context.set_default_navigation_timeout(60_000)

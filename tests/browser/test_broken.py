@@ -125,6 +125,14 @@ def test_a_broken_page_is_seen(reader: Reader, copied: Website, broken: Broken) 
     assert any(re.search(broken.seen, fault) for fault in faults), faults
 
 
+@pytest.mark.parametrize("what", ["wide image", "field without a label", "complaint", "exception"])
+def test_a_broken_page_is_seen_in_firefox(
+    firefox_reader: Reader, copied: Website, what: str
+) -> None:
+    broken = next(broken for broken in BROKEN if broken.what == what)
+    test_a_broken_page_is_seen(firefox_reader, copied, broken)
+
+
 def test_a_site_without_a_404_page_is_seen(reader: Reader, copied: Website) -> None:
     with reader.visit(f"{copied.address}/no/such/page.html") as visit:
         assert any(fault.startswith("404: its title") for fault in looking.not_found(visit))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from contextlib import contextmanager
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from playwright.sync_api import expect
@@ -121,7 +121,7 @@ def test_it_says_when_pages_ran(reader: Reader, server: LiveHTTPServer) -> None:
     with opened(reader, server, 2) as (here, there):
         status = here.get_by_role("status")
         expect(status).to_have_text("")
-        runs = {"pages": {"page-0.html": when}, "all": None, "running": True}
+        runs: dict[str, Any] = {"pages": {"page-0.html": when}, "all": None, "running": True}
         server.send({"failures": [], "runs": runs})
         expect(status).to_have_text(f"Last run {clock}; running all pages…")
         expect(there.get_by_role("status")).to_have_text("running all pages…")

@@ -6,37 +6,43 @@ shows, so `python -m sphinx_drift` checks it as it is. A template gets the links
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import re
 import shutil
+import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urljoin
+from urllib.parse import quote, urljoin
 
 import nbformat
+from docutils import nodes
 from myst_nb.sphinx_ext import OUTPUT_FOLDER
 from sphinx.errors import ConfigError
 from sphinx.util import logging
 from sphinx.util.osutil import relative_uri
 
+from export.carried import FOLDED, carried, libraries
 from export.markdown import Writer
 from export.notebook import to_notebook
+from export.pictures import pictures
 from export.pieces import Code, Piece, pieces
 from export.project_links import Link, edit_address, launches, repository
 from export.script import NoScriptError, to_script
 from reference.exercises import exercise_number
 from sphinx_drift.compare.outcomes import Kind
-from sphinx_drift.configuration import find_reference
+from sphinx_drift.configuration import find_project
 from sphinx_drift.report.text import describe_environment
 from sphinx_drift.sphinx.state import results_of
 from website import address
+from website.stale_pages import rewrite_on_change
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from docutils import nodes
     from sphinx.application import Sphinx
     from sphinx.config import Config
+    from sphinx.environment import BuildEnvironment
     from sphinx.util.typing import ExtensionMetadata
 
     from sphinx_drift.compare.outcomes import Outcome
@@ -45,13 +51,7 @@ LOGGER = logging.getLogger(__name__)
 
 FOLDER = "_downloads"
 BOOKS = "SELFATTN_BOOKS"
-# A notebook opened elsewhere finds no package there; one opened here installs nothing.
-INSTALL = """\
-import importlib.util
-
-if importlib.util.find_spec("{name}") is None:
-    %pip install --quiet "{source}"\
-"""
+"""Names the whole book's files that whoever builds the site puts beside the notebooks."""
 
 
 def offer(
@@ -70,8 +70,8 @@ def offer(
         ],
         "launches": list(launches(app.config, name)) if files else [],
         "books": [
-            Link(_described(book), relative_uri(here, f"{FOLDER}/{book.name}"), "The whole book")
-            for book in _books()
+            Link(text, relative_uri(here, f"{FOLDER}/{file}"), what)
+            for text, file, what in whole_book(app)
         ],
         "edit": edit_address(app.config, source, _root(Path(app.srcdir))),
     }
@@ -93,6 +93,48 @@ def keep(app: Sphinx, doctree: nodes.document) -> None:
         shutil.copyfile(executed, kept)
 
 
+def _has_notebook(env: BuildEnvironment, name: str) -> bool:
+    """Return whether a page has outputs, and all of them are verified or excused."""
+    result = results_of(env).get(name)
+    if result is None or result.failed:
+        return False
+    return any(outcome.kind is Kind.VERIFIED for outcome in result.outcomes)
+
+
+def _with_notebooks(env: BuildEnvironment) -> list[str]:
+    return [name for name in sorted(env.found_docs) if _has_notebook(env, name)]
+
+
+def whole_book(app: Sphinx) -> list[tuple[str, str, str]]:
+    """Return what there is of the whole book: what it is called, its file, what it is."""
+    notebooks = [("Notebooks", _archive(app.config), "All notebooks, in a zip file")]
+    books = [
+        (Path(name).suffix[1:].upper(), name, "The whole book")
+        for name in app.config.downloads_books
+    ]
+    return (notebooks if _with_notebooks(app.env) else []) + books
+
+
+def _archive(config: Config) -> str:
+    return f"{config.downloads_package}-notebooks.zip"
+
+
+def pack(app: Sphinx, exception: Exception | None) -> None:
+    """Put all notebooks into one file, which is the same if they are."""
+    if exception or app.builder.name not in {"html", "dirhtml"}:
+        return
+    folder, archive = Path(app.outdir, FOLDER), _archive(app.config)
+    (folder / archive).unlink(missing_ok=True)
+    if not (names := _with_notebooks(app.env)):
+        return
+    with zipfile.ZipFile(folder / archive, "w", zipfile.ZIP_DEFLATED) as packed:
+        for name in names:
+            entry = zipfile.ZipInfo(f"{Path(archive).stem}/{name}.ipynb")
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            entry.external_attr = 0o644 << 16
+            packed.writestr(entry, (folder / f"{name}.ipynb").read_bytes())
+
+
 def _exceptions(outcome: Outcome) -> dict[str, str]:
     """Return why an output can't be checked, or not everywhere."""
     if outcome.kind is Kind.UNCHECKED:
@@ -102,23 +144,20 @@ def _exceptions(outcome: Outcome) -> dict[str, str]:
 
 def _files(app: Sphinx, name: str, doctree: nodes.document) -> Iterator[tuple[str, str, str]]:
     """Write a page's files if it has cells, and yield what each is called and where it lies."""
-    result = results_of(app.env).get(name)
-    if result is None or result.failed:
+    if not _has_notebook(app.env, name):
         return
-    outcomes = result.outcomes
-    if not any(outcome.kind is Kind.VERIFIED for outcome in outcomes):
-        return
+    outcomes = results_of(app.env)[name].outcomes
     notebook = nbformat.read(_kept(app, name), as_version=4)  # type: ignore[no-untyped-call]
     exceptions = {o.cell: why for o in outcomes if (why := _exceptions(o))}
     target = Path(app.outdir, FOLDER, name)
     target.parent.mkdir(parents=True, exist_ok=True)
-    writers = _writers(app, name)
+    writers = _writers(app, name, doctree)
     halves = [list(pieces(writer, doctree, notebook, exceptions)) for writer in writers]
     for kind in sorted({kind for writer in writers for kind in writer.unknown}):
         LOGGER.warning(
             "plain_markdown.Writer knows no %s", kind, location=doctree, type="downloads"
         )
-    metadata = {"drift": {"reference": find_reference(Path(app.srcdir))}}
+    metadata = {"drift": {"reference": dict(find_project(Path(app.srcdir)).reference)}}
     page = _headed(app, name, halves[0], f"{target.name}.ipynb")
     target.with_name(f"{target.name}.ipynb").write_text(to_notebook(page, metadata), "utf-8")
     yield "Notebook", f"{name}.ipynb", "This page as a Jupyter notebook, with its outputs"
@@ -131,7 +170,7 @@ def _files(app: Sphinx, name: str, doctree: nodes.document) -> Iterator[tuple[st
     yield "Script", f"{name}.py", "This page as a Python script"
 
 
-def _writers(app: Sphinx, name: str) -> tuple[Writer, Writer]:
+def _writers(app: Sphinx, name: str, doctree: nodes.document) -> tuple[Writer, Writer]:
     """Return what writes a notebook's text, and a script's."""
     place = address.of_page(app.config, app.builder.get_target_uri(name))
 
@@ -140,9 +179,11 @@ def _writers(app: Sphinx, name: str) -> tuple[Writer, Writer]:
         return uri if re.match("(https?|mailto):", uri) else ""
 
     def everywhere(node: nodes.reference) -> str:
-        return outside(node) or (
-            urljoin(place, node["refuri"]) if place and "refuri" in node else ""
-        )
+        if "refuri" in node:
+            there = urljoin(place, node["refuri"]) if place else _beside(app, name, node["refuri"])
+            return outside(node) or there
+        heading = _heading(doctree, node.get("refid", ""))
+        return heading or (f"{place}#{node['refid']}" if place and "refid" in node else "")
 
     def spare(node: nodes.reference) -> str:
         return "" if "code-name" in node["classes"] else outside(node)
@@ -150,27 +191,50 @@ def _writers(app: Sphinx, name: str) -> tuple[Writer, Writer]:
     def number(node: nodes.Element) -> str:
         return exercise_number(app.env, name, node)
 
-    return Writer(everywhere, number), Writer(spare, number, marked_up=False)
+    return (
+        Writer(everywhere, number, pictures=pictures),
+        Writer(spare, number, marked_up=False),
+    )
+
+
+def _beside(app: Sphinx, name: str, uri: str) -> str:
+    """Return where the notebook of a linked page lies, seen from a page's own, if it has one."""
+    here = app.builder.get_target_uri(name)
+    for other in app.env.found_docs:
+        there = relative_uri(here, app.builder.get_target_uri(other))
+        if there and there == uri.partition("#")[0] and _has_notebook(app.env, other):
+            return relative_uri(f"{name}.ipynb", f"{other}.ipynb")
+    return ""
+
+
+def _heading(doctree: nodes.document, name: str) -> str:
+    """Return the link that Jupyter gives to the heading of a section of this page."""
+    for section in doctree.findall(nodes.section):
+        title = section.next_node(nodes.title)
+        if name in section["ids"] and title is not None:
+            return f"#{quote(title.astext().replace(' ', '-'), safe=':,')}"
+    return ""
 
 
 def _headed(app: Sphinx, name: str, page: list[Piece], file: str = "") -> Iterator[Piece]:
-    """Yield a page with a note below its title, and what installs the package where it is not."""
+    """Yield a page with a note below its title, and what it takes from the package in a cell."""
     config = app.config
     result = results_of(app.env)[name]
     origin = address.of_page(config, app.builder.get_target_uri(name))
-    package = (
-        f"git+{config.downloads_repository}"
-        if config.downloads_repository
-        else config.downloads_package
-    )
-    needs = any(config.downloads_package in str(p.node.source) for p in page if isinstance(p, Code))
+    package = config.downloads_package
+    cells = [str(piece.node.source) for piece in page if isinstance(piece, Code)]
+    brought = carried(_folder_of(package), cells)
+    others = " ".join(libraries(package, cells))
     lines = [
         f"From *{config.project}*, by {config.author}{f': {origin}' if origin else ''}.",
         f"Verified with {describe_environment([result])}.",
+        f"To run it, `pip install {others} numpy`; without NumPy, PyTorch prints a warning.",
     ]
-    lines += [f"It needs `pip install {package}`."] if needs else []
+    lines += ["The first cell has what it uses of the book's own package."] if brought else []
     if file:
-        lines.append(f"`python -m sphinx_drift {file}` verifies the outputs again.")
+        lines.append(
+            f"The book's checker verifies the outputs again: `python -m sphinx_drift {file}`."
+        )
     note = "\n".join(f"> {line}" for line in lines)
     first, *rest = page
     if isinstance(first, str):
@@ -178,11 +242,17 @@ def _headed(app: Sphinx, name: str, page: list[Piece], file: str = "") -> Iterat
         yield f"{title}\n\n{note}\n\n{text}".rstrip()
     else:
         yield from (note, first)
-    if file and needs and config.downloads_repository:
-        yield Code(
-            nbformat.v4.new_code_cell(INSTALL.format(name=config.downloads_package, source=package))
-        )
+    if brought:
+        yield Code(nbformat.v4.new_code_cell(brought, metadata=FOLDED))
     yield from rest
+
+
+def _folder_of(package: str) -> Path:
+    """Return where a package's modules are, without loading it."""
+    spec = importlib.util.find_spec(package)
+    if spec is None or not spec.submodule_search_locations:
+        raise ConfigError(f"downloads_package: there is no package {package!r}; install it")
+    return Path(spec.submodule_search_locations[0])
 
 
 def _root(folder: Path) -> Path:
@@ -191,32 +261,12 @@ def _root(folder: Path) -> Path:
     return next((place for place in places if (place / "pyproject.toml").is_file()), folder)
 
 
-def _books() -> list[Path]:
-    """Return the e-book and the PDF, if this build is given them."""
-    return [Path(name) for name in os.environ.get(BOOKS, "").split(os.pathsep) if name]
-
-
-def _described(book: Path) -> str:
-    size = book.stat().st_size / 1e6
-    return f"{book.suffix[1:].upper()}, {size:.1f} MB"
-
-
-def copy_books(app: Sphinx) -> None:
-    """Put the e-book and the PDF into the site."""
-    if app.builder.name not in {"html", "dirhtml"}:
-        return
-    for book in _books():
-        if not book.is_file():
-            raise ConfigError(f"{BOOKS} names {book}, which is not there: run `nox -s epub pdf`")
-        target = Path(app.outdir, FOLDER, book.name)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(book, target)
-
-
-def find_repository(app: Sphinx, config: Config) -> None:
-    """Take the repository's address from the environment or the project, where none is set."""
+def settle(app: Sphinx, config: Config) -> None:
+    """Take what isn't set from the environment, or the repository's address from the project."""
     if config.downloads_repository is None:
         config.downloads_repository = repository(Path(app.confdir))
+    if not config.downloads_books:
+        config.downloads_books = os.environ.get(BOOKS, "").split()
 
 
 def setup(app: Sphinx) -> ExtensionMetadata:
@@ -224,8 +274,10 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     app.add_config_value("downloads_branch", "main", "html", str)
     app.add_config_value("downloads_notebooks_branch", "notebooks", "html", str)
     app.add_config_value("downloads_package", "selfattn", "html", str)
-    app.connect("config-inited", find_repository)
-    app.connect("builder-inited", copy_books)
+    app.add_config_value("downloads_books", [], "html", list)
+    app.connect("config-inited", settle)
     app.connect("doctree-read", keep)
     app.connect("html-page-context", offer)
+    app.connect("build-finished", pack)
+    rewrite_on_change(app, "notebooks", _with_notebooks, lambda env: env.found_docs)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

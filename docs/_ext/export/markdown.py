@@ -41,6 +41,8 @@ class Writer:
     """Returns an exercise's number."""
     marked_up: bool = True
     """Whether it is read as Markdown; without, nothing is escaped and links show as they are."""
+    pictures: Callable[[nodes.Element], Iterable[str]] | None = None
+    """Returns what shows a figure; without, its text alternative is written out."""
     unknown: list[str] = field(default_factory=list)
     """The kinds of nodes that it didn't know how to write."""
 
@@ -161,9 +163,13 @@ class Writer:
         yield latex if re.match(r"\\begin\{(align|equation|gather)", latex) else f"$$\n{latex}\n$$"
 
     def _block_captioned(self, node: nodes.Element) -> Iterator[str]:
-        """Write a listing whole; of a figure, its caption and what it shows in words."""
+        """Write a listing whole; of a figure, its picture or what it shows in words."""
         texts = (c for c in node.children if type(c).__name__ == "caption_text")
         caption = f"**{node['label']}** {''.join(map(self.inline, texts))}".strip()
+        if "alt" in node and self.pictures:
+            yield from self.pictures(node)
+            yield caption
+            return
         if "alt" in node:
             yield _quoted(f"{caption}\n\nThe figure in words: {self._text(node['alt'])}")
             return

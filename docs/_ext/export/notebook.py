@@ -51,5 +51,7 @@ def _metadata(code: Code) -> dict[str, Any]:
     tags = [tag for tag in code.node.metadata.get("tags", []) if tag == "skip-execution"]
     if code.raises:
         tags.append("raises-exception")
-    metadata: dict[str, Any] = {"tags": tags} if tags else {}
+    known = ("cellView", "jupyter")  # how a cell is folded
+    metadata = {name: code.node.metadata[name] for name in known if name in code.node.metadata}
+    metadata |= {"tags": tags} if tags else {}
     return metadata | ({"drift": dict(code.exceptions)} if code.exceptions else {})

@@ -44,7 +44,7 @@ def _traced(page: Path, text: str, wanted: tuple[str, ...]) -> PageTrace:
     names: dict[str, Any] = {}
     loaded = read_source.load(page, text=text)
     with (
-        _one_thread(),
+        one_thread(),
         torch.random.fork_rng(devices=[]),
         contextlib.redirect_stdout(io.StringIO()),
     ):
@@ -57,7 +57,7 @@ def _traced(page: Path, text: str, wanted: tuple[str, ...]) -> PageTrace:
 
 
 @contextlib.contextmanager
-def _one_thread() -> Iterator[None]:
+def one_thread() -> Iterator[None]:
     """Compute on one thread: matrices as small as these lose more by sharing than they gain."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)

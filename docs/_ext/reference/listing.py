@@ -29,7 +29,7 @@ def listing_source(path: str) -> tuple[str, Path]:
     module, _, name = path.rpartition(".")
     file = _module_file(module, path)
     text = file.read_text(encoding="utf-8")
-    return _without_docstrings(text, _definition(text, name, module)), file
+    return without_docstrings(text, _definition(text, name, module)), file
 
 
 def _module_file(module: str, path: str) -> Path:
@@ -53,19 +53,27 @@ def _definition(text: str, name: str, module: str) -> Definition:
     return definitions[name]
 
 
-def _without_docstrings(text: str, definition: Definition) -> str:
-    """Drop the docstrings' lines and one blank line after each; keep all else as it is written."""
+def without_docstrings(text: str, statement: ast.stmt) -> str:
+    """Drop the docstrings' lines and one blank line after each; keep all else as it is written.
+
+    A docstring that is all there is stays.
+    """
     lines = lines_of(text)
     dropped: set[int] = set()
-    for node in ast.walk(definition):
-        if isinstance(node, Definition) and ast.get_docstring(node, clean=False) is not None:
+    for node in ast.walk(statement):
+        if (
+            isinstance(node, Definition)
+            and ast.get_docstring(node, clean=False) is not None
+            and len(node.body) > 1
+        ):
             first = node.body[0]
             end = first.end_lineno or first.lineno
             dropped.update(range(first.lineno, end + 1))
             if end < len(lines) and not lines[end].strip():
                 dropped.add(end + 1)
-    start = min([definition.lineno, *(d.lineno for d in definition.decorator_list)])
-    stop = definition.end_lineno or definition.lineno
+    decorators = getattr(statement, "decorator_list", [])
+    start = min([statement.lineno, *(d.lineno for d in decorators)])
+    stop = statement.end_lineno or statement.lineno
     kept = [lines[n - 1] for n in range(start, stop + 1) if n not in dropped]
     return "\n".join(kept) + "\n"
 

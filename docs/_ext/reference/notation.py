@@ -157,9 +157,8 @@ class SymbolLinks(SphinxPostTransform):
             if key not in seen:
                 seen.add(key)
                 place, formula = (PAGE, symbol.anchor), node.deepcopy()
-                link = make_refnode(
-                    self.app.builder, self.env.docname, *place, formula, symbol.said
-                )
+                words = symbol.explanation(node.astext())
+                link = make_refnode(self.app.builder, self.env.docname, *place, formula, words)
                 link["classes"].append("symbol")
                 node.replace_self(link)
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 DATA = Path(__file__).parents[2] / "_data" / "notation.toml"
-# A formula that is one symbol, perhaps under a root, transposed, or with its value said.
+# A formula that is one symbol, perhaps under a root, transposed, or with its value given.
 ALONE = r"(?:\\sqrt\{{(?:{0})\}}|(?:{0})(?:\^\\top)?(?: = [\d.]+)?)"
 
 
@@ -36,11 +36,28 @@ class Symbol:
         return f"symbol-{self.id}"
 
     @property
-    def said(self) -> str:
-        """What it means, for a link that has no words."""
-        words = re.sub(r"\{\w+\}|[`*]|<[^>]*>", "", self.meaning)
-        words = re.sub(r"\$(\w)\$", r"\1", words)
-        return "what this symbol means" if "$" in words else words
+    def written(self) -> tuple[str, ...]:
+        """How readers type it: `d_in`, `x` for what has an index, and a Greek letter's name."""
+        greek = re.match(r"\\([A-Za-z]+)(?=[_^]|$)", self.latex)
+        plain = re.sub(r"\\(?:mathbf|mathrm|operatorname)\{(\w+)\}", r"\1", self.latex)
+        plain = re.sub(r"[_^]\{[^}]*\}.*|_[ij]$", "", plain)
+        if greek is None:
+            return tuple(plain.split(", "))
+        letter = GREEK.get(greek[1])
+        return (letter, greek[1]) if letter else (greek[1],)
+
+    @property
+    def meaning_in_words(self) -> str:
+        """What it means, in words alone."""
+        words = re.sub(r"\{\w+\}|[`*]|<[^>]*>", "", self.meaning.partition(";")[0])
+        return re.sub(r"\$(.+?)\$", lambda match: spoken(match[1]), words)
+
+    def explanation(self, formula: str) -> str:
+        """Read a formula that is this symbol aloud, and say what it means.
+
+        Browsers name a link by its title where its text is a formula, which they leave out.
+        """
+        return f"{spoken(formula)}: {self.meaning_in_words}"
 
     def is_all_of(self, formula: str) -> bool:
         """Whether a formula shows this symbol and nothing else."""
@@ -57,8 +74,29 @@ class Symbol:
         return re.search(letters, WORDS.sub(" ", formula)) is not None
 
 
+GREEK = {
+    "omega": "ω", "Omega": "Ω", "alpha": "α", "delta": "δ", "theta": "θ", "varphi": "φ",
+    "partial": "∂", "top": "⊤", "cdot": "·",
+}  # fmt: skip
+
 # Letters inside these are no symbols.
 WORDS = re.compile(r"\\(?:text|begin|end)\{[^}]*\}|\\[,;! ]|\\(?:frac|sqrt|left|right|sum|qquad)")
+
+
+def spoken(formula: str) -> str:
+    """Return a short formula as it is read aloud: "q i", "the square root of d k"."""
+    for pattern, words in (
+        (r"\\(?:mathbf|mathrm|boldsymbol|operatorname)\{([^}]*)\}", r"\1"),
+        (r"_\{(\w)(\w)\}", r" \1 \2"),
+        (r"\\var|\\c(?=dot)", ""),
+        (r"\\sqrt", "the square root of "),
+        (r"\^\\top", " transposed"),
+        (r"'", " prime"),
+        (r"[\\{}()]", ""),
+        (r"[_^]", " "),
+    ):
+        formula = re.sub(pattern, words, formula)
+    return " ".join(formula.split())
 
 
 @functools.cache

@@ -18,6 +18,7 @@ PARTS = (
     "social_preview",
     "sitemap",
     "moved_pages",
+    "offline",
     "stale_pages",
 )
 

@@ -17,6 +17,8 @@ from sphinx.transforms.post_transforms import SphinxPostTransform
 from reference.ancestors import titled_section
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from sphinx.application import Sphinx
     from sphinx.util.typing import ExtensionMetadata
 
@@ -29,6 +31,26 @@ def kind_of(node: nodes.Node) -> str:
     return "output" if is_output else ""
 
 
+def linked(document: nodes.document) -> Iterator[tuple[nodes.Element, str, str]]:
+    """Yield what gets a link, with its kind and its id: the one it has, or the one it will have."""
+    counts: Counter[str] = Counter()
+    taken = set(document.ids)
+    for node in list(document.findall(nodes.Element)):
+        if kind := kind_of(node):
+            stem = _stem(node, kind)
+            counts[stem] += 1
+            while not node["ids"] and f"{stem}-{counts[stem]}" in taken:
+                counts[stem] += 1
+            yield node, kind, node["ids"][0] if node["ids"] else f"{stem}-{counts[stem]}"
+
+
+def _stem(node: nodes.Element, kind: str) -> str:
+    section = titled_section(node)
+    if section is None or isinstance(section.parent, nodes.document):
+        return kind
+    return f"{section['ids'][0]}-{kind}"
+
+
 class Permalinks(SphinxPostTransform):
     """Give outputs and equations an id, and outputs a link after them."""
 
@@ -37,25 +59,11 @@ class Permalinks(SphinxPostTransform):
     def run(self, **kwargs: object) -> None:
         if self.app.builder.name not in {"html", "dirhtml"}:
             return  # an e-book and a print have no addresses to copy
-        counts: Counter[str] = Counter()
-        taken = set(self.document.ids)
-        for node in list(self.document.findall(nodes.Element)):
-            if kind := kind_of(node):
-                self._name(node, kind, counts, taken)
-                if kind == "output":
-                    node.append(self._link(node["ids"][0], kind))
-
-    def _name(self, node: nodes.Element, kind: str, counts: Counter[str], taken: set[str]) -> None:
-        section = titled_section(node)
-        if section is None or isinstance(section.parent, nodes.document):
-            stem = kind
-        else:
-            stem = f"{section['ids'][0]}-{kind}"
-        counts[stem] += 1
-        if not node["ids"]:
-            while (name := f"{stem}-{counts[stem]}") in taken:
-                counts[stem] += 1
-            node["ids"].append(name)
+        for node, kind, name in linked(self.document):
+            if not node["ids"]:
+                node["ids"].append(name)
+            if kind == "output":
+                node.append(self._link(name, kind))
 
     def _link(self, name: str, kind: str) -> nodes.raw:
         sign = html.escape(self.config.html_permalinks_icon)

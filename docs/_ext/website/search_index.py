@@ -1,15 +1,19 @@
-"""The search page's data: where each term is explained, and what each page is about.
+"""The search page's data: where each term is explained, what each page is about, and all words.
 
-Sphinx makes the index of all words. What it can't know comes from here: `explained.toml` names the
-sections that explain a term, and the glossary, the symbols' names in code and the captions of
-figures and listings are places of explanation by themselves. `finding.js` ranks and shows.
+`explained.toml` names the sections that explain a term, and the glossary, the symbols, their names
+in code and the captions of figures and listings are places of explanation by themselves. The words
+are those of the pages as they were written (`search_text`). `finding.js` ranks and shows.
 """
 
 from __future__ import annotations
 
 import functools
+import hashlib
+import json
 import re
 import tomllib
+from dataclasses import astuple
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from docutils import nodes
@@ -20,13 +24,13 @@ from sphinx.util import logging
 from figures.numbered_blocks import caption_text, captioned
 from reference.notation import PAGE
 from reference.symbols import symbols
+from website import search_text
 from website.description import description, shortened
 from website.reading_order import reading_order
 from website.structured_data import data
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
@@ -36,6 +40,7 @@ logger = logging.getLogger(__name__)
 
 DATA = "_data/explained.toml"
 MAIN = "main"
+GLOSSARY = "reference/glossary"
 FORMULA = "\ufffc"  # stands for what is no text
 # A place is (term, anchor, heading, sentence).
 Place = tuple[str, str, str, str]
@@ -154,24 +159,64 @@ def _captions(doctree: nodes.document) -> Iterator[Place]:
 
 def _symbols() -> Iterator[Place]:
     for symbol in symbols():
-        meaning = re.sub(r"\{\w+\}|[`*]|<[^>]*>", "", symbol.meaning)
-        sentence = "" if "$" in meaning else f"{meaning[0].upper()}{meaning[1:]}."
-        for name in symbol.code:
-            yield name, symbol.anchor, name, sentence
+        meaning = f"{symbol.meaning_in_words[0].upper()}{symbol.meaning_in_words[1:]}."
+        for name in dict.fromkeys((*symbol.code, *symbol.written)):
+            heading = symbol.written[0] if name in symbol.written else name
+            yield name, symbol.anchor, heading, meaning
 
 
 def table(app: Sphinx) -> dict[str, Any]:
-    """Return what the search page knows: the pages as a reader meets them, and the places."""
+    """Return what the search page knows: the pages as a reader meets them, places, and words."""
     env = app.env
-    order = list(dict(reading_order(env, app.config.root_doc)))
+    order = [name for name, _ in reading_order(env, app.config.root_doc)]
+    order = list(dict.fromkeys([*order[1:], *order[:1]]))  # the first page is an overview
     order += sorted(env.found_docs.difference(order))
-    places: list[tuple[int, str, str, str, str]] = []
+    explained: list[tuple[int, str, str, str, str]] = []
+    places: list[tuple[int, search_text.Place]] = []
+    written = _written_places(app)
     for number, docname in enumerate(order):
         own = list(env.metadata[docname].get("places", ()))
         own += _symbols() if docname == PAGE else ()
-        places += [(number, *place) for place in own]
-    pages = [(name, env.metadata[name].get("description", "")) for name in order]
-    return {"pages": pages, "places": places}
+        explained += [(number, *place) for place in own]
+        places += [(number, place) for place in written.get(docname, ())]
+    words = search_text.postings("" if p.kind == "output" else p.text for _, p in places)
+    return {
+        "pages": [_page(app, docname) for docname in order],
+        "explained": explained,
+        "places": [(n, p.anchor, p.kind, p.heading, *_printed(p)) for n, p in places],
+        "words": " ".join(words),
+        "at": list(words.values()),
+        "stopwords": sorted(search_text.STOPWORDS),
+        "offered": [order.index(name) for name in (GLOSSARY, PAGE) if name in order],
+    }
+
+
+def _written_places(app: Sphinx) -> dict[str, list[search_text.Place]]:
+    """Return the places of each page, read anew where the page isn't what it was."""
+    kept = Path(app.doctreedir, "search-text.json")
+    before = json.loads(kept.read_text("utf-8")) if kept.is_file() else {}
+    now: dict[str, Any] = {}
+    for docname in sorted(app.env.found_docs):
+        file = Path(app.builder.get_outfilename(docname))  # type: ignore[attr-defined]
+        page = file.read_bytes() if file.is_file() else b""
+        digest = hashlib.sha256(page).hexdigest()
+        if before.get(docname, [""])[0] == digest:
+            now[docname] = before[docname]
+        else:
+            now[docname] = [digest, [astuple(p) for p in search_text.places(page.decode())]]
+    kept.write_text(json.dumps(now), "utf-8")
+    return {name: [search_text.Place(*p) for p in places] for name, (_, places) in now.items()}
+
+
+def _page(app: Sphinx, docname: str) -> tuple[str, str, str]:
+    """Return a page's address, its title and what it is about."""
+    about = app.env.metadata[docname].get("description", "")
+    return app.builder.get_target_uri(docname), app.env.titles[docname].astext(), about
+
+
+def _printed(place: search_text.Place) -> tuple[str, ...]:
+    """Return an output's text, which is shown and whose words are found in it."""
+    return (place.text,) if place.kind == "output" else ()
 
 
 def put_table(

@@ -25,22 +25,24 @@ BUNDLE = "book.css"
 
 # Style sheets that the bundle replaces, and when a page needs one that it does not.
 REPLACED = re.compile(
-    r"(basic|pygments|theme|copybutton|exercise|sphinx-codeautolink)\.css$"
+    r"(basic|pygments|theme|copybutton|exercise|sphinx-codeautolink|drift-mark)\.css$"
     r"|styles/|mystnb\."
 )
 NEEDED = {
     "sphinx-design.min.css": re.compile(r"\bsd-(row|tab|btn|badge|card-title|card-img)"),
     "design-tabs.js": re.compile(r'class="sd-tab'),
+    "numbers.css": re.compile(r'id="numbers"'),
+    "numbers.js": re.compile(r'id="numbers"'),
 }
-# Scripts of the inherited themes, and those of Sphinx that only its search page uses.
-DROPPED = re.compile(r"scripts/|togglebutton")
-SEARCH_ONLY = re.compile(
-    r"documentation_options|doctools|sphinx_highlight|searchtools|language_data"
+# Scripts of the inherited themes, and those of Sphinx's own search, which the book's replaces.
+DROPPED = re.compile(
+    r"scripts/|togglebutton"
+    r"|documentation_options|doctools|sphinx_highlight|searchtools|language_data"
 )
 # Files that the inherited themes leave among the static ones and no page refers to.
 UNUSED = (
-    "basic.css", "file.png", "images", "locales", "minus.png", "plus.png", "pygments.css",
-    "sbt-webpack-macros.html", "scripts", "styles", "vendor", "webpack-macros.html",
+    "basic.css", "drift-mark.css", "file.png", "images", "locales", "minus.png", "plus.png",
+    "pygments.css", "sbt-webpack-macros.html", "scripts", "styles", "vendor", "webpack-macros.html",
 )  # fmt: skip
 
 # What others write into pages, and a screen reader stumbles over or HTML does not allow.
@@ -78,13 +80,10 @@ def furnish(
     if app.builder.name == "epub":
         return
     body = context.get("body", "")
-    searching = templatename == "search.html"
     context["css_files"] = [
         sheet for sheet in context["css_files"] if wanted_sheet(_name(sheet), body)
     ]
-    scripts = [
-        s for s in context["script_files"] if wanted_script(_name(s), body, searching=searching)
-    ]
+    scripts = [s for s in context["script_files"] if wanted_script(_name(s), body)]
     for script in scripts:
         if _name(script) and not {"async", "defer"} & set(script.attributes):
             script.attributes["defer"] = "defer"
@@ -121,12 +120,10 @@ def wanted_sheet(name: str, body: str) -> bool:
     return bool(needed.search(body)) if needed else not REPLACED.search(name)
 
 
-def wanted_script(name: str, body: str, *, searching: bool) -> bool:
+def wanted_script(name: str, body: str) -> bool:
     """Whether a page needs a script."""
     if not name or DROPPED.search(name):
         return False
-    if SEARCH_ONLY.search(name):
-        return searching
     needed = next((p for end, p in NEEDED.items() if name.endswith(end)), None)
     return needed is None or bool(needed.search(body))
 

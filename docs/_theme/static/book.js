@@ -160,6 +160,7 @@
   }
   const reach = () => {
     for (const [box, name] of boxes) {
+      if ("numbers" in box.dataset) continue; // numbers.js makes it reachable
       const given = { tabindex: "0", role: "group", "aria-label": name };
       for (const [attribute, value] of Object.entries(given)) {
         if (box.scrollWidth > box.clientWidth) box.setAttribute(attribute, value);
@@ -185,6 +186,20 @@
     event.preventDefault();
     field.focus();
   });
+
+  // Once somebody reads, the browser saves a copy of the book for when there is no network. Pages of
+  // a live session change all the time, and pages of a folder are there anyway.
+  const worker = new URL("../offline.js", document.currentScript.src);
+  const signs = ["keydown", "pointerdown", "scroll"];
+  const reading = () => {
+    for (const sign of signs) removeEventListener(sign, reading);
+    // A browser may want none of it, and a host may have altered the pages.
+    navigator.serviceWorker.register(worker).catch(() => {});
+  };
+  const live = document.querySelector("script[src^='/-live/']");
+  if (worker.protocol !== "file:" && navigator.serviceWorker && !live && !navigator.connection?.saveData) {
+    for (const sign of signs) addEventListener(sign, reading, { passive: true });
+  }
 
   // On paper every fold is open.
   let folded = [];

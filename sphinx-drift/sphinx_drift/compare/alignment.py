@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from sphinx_drift.compare.tokens import Token
 
-__all__ = ["Layout", "Pair", "moved_by_numbers"]
-
 _BLANK_LINE = re.compile(r"\n[^\S\n]*(?=\n)")
 _BETWEEN_CELLS = 2
 """So many spaces stand between the cells of a table, at least where cells have spaces too."""

@@ -7,8 +7,6 @@ from collections import Counter
 
 from sphinx_drift.compare.html_text import html_text, row_headers
 
-__all__ = ["html_differs", "latex_differs", "text_differs"]
-
 _DIGITS = r"(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?"
 _NUMBER = re.compile(rf"(?<![\w.)\]])-?(?:{_DIGITS}|(?:nan|inf)\b)|{_DIGITS}")
 _UNSIGNED = re.compile(rf"{_DIGITS}|-")

@@ -20,8 +20,6 @@ from urllib.parse import unquote
 if TYPE_CHECKING:
     from typing import Self
 
-__all__ = ["html_text", "row_headers"]
-
 _UNSEEN = {"iframe", "script", "style", "template", "title"}
 _UNSEEN_IN_SVG = {"desc", "metadata"}
 _CELLS = {"td", "th"}

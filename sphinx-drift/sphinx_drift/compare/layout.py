@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from sphinx_drift.compare.tokens import Token
 
-__all__ = ["loose_gaps"]
-
 _CONSTANTS = frozenset({"True", "False", "None", "NaN", "NaT"})
 _QUOTES = frozenset("'\"")
 

@@ -11,8 +11,6 @@ from sphinx_drift.compare.compare import Policy, Verdict
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["Kind", "Outcome", "PageResult", "Problem"]
-
 
 class Kind(Enum):
     """What came of an expectation, a cell or a page: its name, its meaning, its remedy."""

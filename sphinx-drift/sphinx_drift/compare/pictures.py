@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["decoded", "differing"]
-
 _EXTRA = "comparing pictures needs flip-evaluator and Pillow: pip install 'sphinx-drift[pictures]'"
 
 

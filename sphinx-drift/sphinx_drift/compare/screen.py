@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-__all__ = ["on_screen"]
-
 _MOVES = re.compile(r"[\r\b]|\x1b\[\d*[A-DGJK]")
 _PIECE = re.compile(
     r"\x1b\[(?P<number>\d*)(?P<move>[A-DGJK])|(?P<code>\x1b\[[0-9;?]*[A-Za-z])|(?s:.)"

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-__all__ = ["messages", "split_native_error"]
-
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")
 _RULE = re.compile(r"-{10,}")
 _HEADER = re.compile(r"(?P<name>[^\n]*?)\s*Traceback \(most recent call last\):?")

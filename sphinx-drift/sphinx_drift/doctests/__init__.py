@@ -8,24 +8,6 @@ pytest does the same with ``-p sphinx_drift.pytest_plugin --drift-doctests``, an
 suite ``doctest.DocTestRunner(checker=sphinx_drift.doctests.Checker())`` is all that is needed.
 """
 
-from sphinx_drift.doctests.examples import (
-    Checker,
-    Examples,
-    check_examples,
-    check_module,
-    check_text,
-    compare_example,
-    examples_of_module,
-    examples_of_text,
-)
+from sphinx_drift.doctests.examples import Checker
 
-__all__ = [
-    "Checker",
-    "Examples",
-    "check_examples",
-    "check_module",
-    "check_text",
-    "compare_example",
-    "examples_of_module",
-    "examples_of_text",
-]
+__all__ = ["Checker"]

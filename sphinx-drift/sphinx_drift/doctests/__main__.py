@@ -8,18 +8,17 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sphinx_drift.configuration import find_devices, find_reference
-from sphinx_drift.device import DEVICE_VARIABLE, chosen_device
+from sphinx_drift.configuration import find_project
+from sphinx_drift.device import chosen_device
 from sphinx_drift.doctests.isolated import check_all
 from sphinx_drift.report.formats import exit_status
 from sphinx_drift.report.options import add_reports, guarded, tell
+from sphinx_drift.run.run import DEVICE_VARIABLE
 from sphinx_drift.run_and_judge import Settings, chosen_policy
 from sphinx_drift.source.update import update_docstrings, write
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-__all__ = ["main"]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -28,8 +27,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     try:
         flags = _read_flags(options.option)
-        settings = Settings(chosen_policy(), find_reference(Path.cwd()))
-        told = chosen_device(asked=options.device, module=find_devices(Path.cwd())).told
+        project = find_project(Path.cwd())
+        settings = Settings(chosen_policy(), project.reference)
+        told = chosen_device(asked=options.device, module=project.devices).told
         results = list(check_all(options.names, settings, flags))
     except ValueError as error:
         parser.error(str(error))
@@ -56,19 +56,12 @@ def _parser() -> argparse.ArgumentParser:
         metavar="FLAG",
         help="an option flag for all examples, such as ELLIPSIS",
     )
-    add("--update", action="store_true", help="write what was printed into the files")
-    add("--force", action="store_true", help="with --update: also in a tree with other changes")
     add_reports(parser)
     return parser
 
 
 def _read_flags(names: Sequence[str]) -> int:
-    """Return the option flags of some names.
-
-    Raises:
-        ValueError: If one is none of :mod:`doctest`'s.
-
-    """
+    """Return the option flags of some names."""
     known = doctest.OPTIONFLAGS_BY_NAME
     flags = 0
     for name in names:

@@ -15,39 +15,27 @@ import tokenize
 import traceback
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sphinx_drift.compare.compare import ANYTHING, Policy, Verdict, compare
 from sphinx_drift.compare.outcomes import Kind, Outcome, PageResult
-from sphinx_drift.device import DEVICE_VARIABLE, computing_on
+from sphinx_drift.device import computing_on
 from sphinx_drift.doctests.exits import exits_raised
 from sphinx_drift.report.text import entry
 from sphinx_drift.run.injected import print_full_precision, report_environment, watch_imports
+from sphinx_drift.run.run import DEVICE_VARIABLE
 from sphinx_drift.run_and_judge import Settings
 from sphinx_drift.source.docstrings import find_docstrings, follows_quotes, without_fences
 from sphinx_drift.source.printed_text import address
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
     from types import ModuleType, TracebackType
 
     from sphinx_drift.source.docstrings import Docstring
 
     _ExcInfo = tuple[type[BaseException], BaseException, TracebackType]
-
-__all__ = [
-    "Checker",
-    "Examples",
-    "check_examples",
-    "check_module",
-    "check_text",
-    "compare_example",
-    "examples_of_module",
-    "examples_of_text",
-    "was_skipped",
-]
-
 
 _NOT_FOLLOWED = doctest.REPORTING_FLAGS
 """They have doctest say nothing of examples that fail, or not run the rest."""
@@ -192,16 +180,7 @@ def _placed(outcome: Outcome, test: doctest.DocTest, example: doctest.Example) -
 def _outcome(
     test: doctest.DocTest, example: doctest.Example, want: str, executed: str, flags: int
 ) -> Outcome:
-    """Return what came of an example that must print something and raised nothing unforeseen.
-
-    Args:
-        test: Its docstring.
-        example: The example.
-        want: What it must print, or the last part of that, the error that it must raise.
-        executed: What it printed, or the error.
-        flags: The option flags of all examples.
-
-    """
+    """Return what came of an example that must print something and raised nothing unforeseen."""
     flags = _flags_of(example, flags)
     if want is example.exc_msg and flags & doctest.IGNORE_EXCEPTION_DETAIL:
         want, executed = _error_name(want), _error_name(executed)
@@ -332,48 +311,6 @@ def _ignore(message: object) -> None:
     del message
 
 
-def check_module(
-    module: ModuleType,
-    settings: Settings | None = None,
-    *,
-    flags: int = 0,
-    note: Callable[[object], object] = _ignore,
-) -> PageResult:
-    """Run the examples of a module's docstrings.
-
-    Args:
-        module: An imported module; its own docstrings are looked at, not what it imports.
-        settings: How outputs are compared.
-        flags: Option flags of :mod:`doctest` that hold for all examples.
-        note: Is given the line of each example before it runs, and outcomes as they come.
-
-    Returns:
-        An outcome for each example that prints or must print.
-
-    """
-    found = examples_of_module(module)
-    return check_examples(_file(module), found, settings, flags=flags, note=note)
-
-
-def check_text(
-    path: Path,
-    settings: Settings | None = None,
-    *,
-    flags: int = 0,
-    note: Callable[[object], object] = _ignore,
-) -> PageResult:
-    """Run the examples of a text file, such as a README.
-
-    Args:
-        path: The file; a blank line or a fence ends what an example must print.
-        settings: How outputs are compared.
-        flags: Option flags of :mod:`doctest` that hold for all examples.
-        note: Is given the line of each example before it runs, and outcomes as they come.
-
-    """
-    return check_examples(str(path), examples_of_text(path), settings, flags=flags, note=note)
-
-
 def check_examples(
     file: str,
     examples: Examples,
@@ -410,11 +347,6 @@ def check_examples(
         environment=environment,
         examples=True,
     )
-
-
-def _file(module: ModuleType) -> str:
-    path = Path(module.__file__ or module.__name__)
-    return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
 
 
 def _run(

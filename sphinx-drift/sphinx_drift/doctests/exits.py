@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, NoReturn
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["exits_raised", "watch_exits"]
-
 _leave = os._exit
 _process = 0
 """The process in which an exit raises an error: a child that an example forks may leave."""

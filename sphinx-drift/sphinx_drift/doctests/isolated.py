@@ -10,14 +10,19 @@ import pickle
 import pkgutil
 import sys
 import traceback
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib.machinery import PathFinder
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from sphinx_drift.compare.outcomes import Kind, Outcome, PageResult
-from sphinx_drift.doctests.examples import check_module, check_text, was_skipped
+from sphinx_drift.doctests.examples import (
+    check_examples,
+    examples_of_module,
+    examples_of_text,
+    was_skipped,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -25,8 +30,6 @@ if TYPE_CHECKING:
     from multiprocessing.context import ForkServerContext, SpawnContext
 
     from sphinx_drift.run_and_judge import Settings
-
-__all__ = ["check_all"]
 
 _LAST_LINES = 8
 
@@ -56,11 +59,6 @@ class _Job:
 
 def check_all(names: Sequence[str], settings: Settings, flags: int = 0) -> Iterator[PageResult]:
     """Check the examples of modules, packages and text files.
-
-    Args:
-        names: Names of modules, each with all below it, and paths of text files.
-        settings: How outputs are compared.
-        flags: Option flags of :mod:`doctest` that hold for all examples.
 
     Yields:
         What came of each file that may have examples. A name without any is a failure.
@@ -198,18 +196,16 @@ def _check(job: _Job, note: Callable[[object], object]) -> PageResult:
     sys.path.insert(0, os.curdir)  # a module's name holds from where the command is given
     try:
         if job.is_text:
-            return check_text(Path(job.name), job.settings, flags=job.flags, note=note)
-        module = importlib.import_module(job.name)
+            examples = examples_of_text(Path(job.name))
+        else:
+            examples = examples_of_module(importlib.import_module(job.name))
     except BaseException as error:  # noqa: BLE001 - an import may raise SystemExit too
         return PageResult(job.file, (_not_imported(error),), examples=True)
     try:
-        result = check_module(module, job.settings, flags=job.flags, note=note)
-        return replace(result, file=job.file)
+        return check_examples(job.file, examples, job.settings, flags=job.flags, note=note)
     except Exception:  # noqa: BLE001 - an error here must never pass for a success
-        told = traceback.format_exc(limit=-3)
-        return PageResult(
-            job.file, (Outcome(Kind.COULD_NOT_CHECK, 1, message=told),), examples=True
-        )
+        outcome = Outcome(Kind.COULD_NOT_CHECK, 1, message=traceback.format_exc(limit=-3))
+        return PageResult(job.file, (outcome,), examples=True)
 
 
 def _not_imported(error: BaseException) -> Outcome:

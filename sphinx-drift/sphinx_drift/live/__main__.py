@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sphinx_drift import live, run
+from sphinx_drift.configuration import project_file
 from sphinx_drift.live.server import HOST
 from sphinx_drift.live.session import Session
 from sphinx_drift.live.watch import PAUSE, Watch
@@ -51,7 +52,8 @@ def main(words: Sequence[str] | None = None) -> int:
 
 def _serve(session: Session, places: list[Path]) -> None:
     """Build, then after each save. A save during a build is found after it."""
-    watch = Watch(places, without=session.written)
+    project = project_file(places[0])
+    watch = Watch([*places, *([project] if project else [])], without=session.written)
     changed: list[str] = []
     while True:
         begun = time.perf_counter()
@@ -64,7 +66,7 @@ def _serve(session: Session, places: list[Path]) -> None:
             if later is not None:
                 shown = later["failures"] == report["failures"]
                 _print([] if shown else later["failures"], later, "all pages", begun)
-        if any(Path(name).parent in OF_SERVERS for name in changed):
+        if any(Path(name).parent in OF_SERVERS or Path(name) == project for name in changed):
             session.renew()
 
 
@@ -73,7 +75,8 @@ def _print(failures: list[dict[str, str]], report: dict[str, Any], what: str, be
     for failure in failures:
         print(f"{failure['title']}\n{failure['text']}\n")
     seconds = time.perf_counter() - begun
-    last = report["summary"] or f"{len(report['failures'])} failures"
+    number = len(report["failures"])
+    last = report["summary"] or f"{number} failure{'' if number == 1 else 's'}"
     print(f"{time.strftime('%H:%M:%S')} {what}, {seconds:.2f} s: {last}", flush=True)
 
 

@@ -33,8 +33,6 @@ if TYPE_CHECKING:
 
     from sphinx_drift.compare.outcomes import PageResult
 
-__all__ = ["build", "imported_since"]
-
 
 def build(  # noqa: PLR0913, PLR0917 - what to build, and the two ways to who asks for it
     source: str,
@@ -52,19 +50,8 @@ def build(  # noqa: PLR0913, PLR0917 - what to build, and the two ways to who as
 
     All is prepared first; then this waits until it is told which files have changed meanwhile. It
     sends whether what it has read is still current, and ends the process if it isn't. A build that
-    runs every page waits once more before it writes anything: it may be ended until then.
-
-    Args:
-        source: The folder with ``conf.py`` and the pages.
-        output: The folder for the pages in HTML.
-        doctrees: The folder for what Sphinx keeps between builds.
-        fork_server: The address of the process that forks a child for each page.
-        preload: What another one is to load before it forks, for pages with a hash seed.
-        rerun: Which pages run: those that seem to have changed, and the others ``later``; or all of
-            them ``always``, in the background.
-        before: Names of modules that the process had imported when it was forked.
-        wait: Waits, and returns the files that have changed; None if nothing had been read before.
-        send: Called with what is known before the end.
+    runs every page (``rerun`` is ``always``) waits once more before it writes anything: it may be
+    ended until then.
 
     Returns:
         ``failures``: what to show to the author, each with a title and a text;

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     import socket
     from collections.abc import Iterator
 
-__all__ = ["IGNORED", "BuildProcess"]
-
 IGNORED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 """Signals that the build server ignores, and a build does not."""
 

@@ -29,8 +29,6 @@ from .build_process import IGNORED, BuildProcess
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-__all__ = ["main"]
-
 
 def main(words: Sequence[str]) -> None:
     """Serve requests until whoever started this is gone."""
@@ -67,10 +65,6 @@ class BuildScheduler:
 
     One at a time writes. What is asked for ends the one in the background, or lets it come to its
     end if that is writing already, which takes a moment: half of it would be worse than either.
-
-    Args:
-        client: The socket of whoever has started this process.
-
     """
 
     def __init__(self, client: socket.socket) -> None:

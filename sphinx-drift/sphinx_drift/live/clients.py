@@ -1,4 +1,4 @@
-"""Starts the build server and the web server of a live session, and talks to them."""
+"""Starts the build server of a live session, and talks to it."""
 
 from __future__ import annotations
 
@@ -10,17 +10,16 @@ import select
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sphinx_drift.run.apart import command
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-__all__ = ["BuildServer", "WebServer"]
-
 _LOGGER = logging.getLogger(__name__)
+
+_LONGEST_PAUSE = 10.0
+"""Seconds before a server is started again that can't start."""
 
 _Send = Callable[[dict[str, Any]], object]
 
@@ -68,6 +67,8 @@ class BuildServer:
     """
 
     def __init__(self) -> None:
+        self._restarts = 0
+        """How many servers have taken another one's place since one has last answered."""
         self._start()
 
     def _start(self) -> None:
@@ -89,21 +90,17 @@ class BuildServer:
 
     def _receive(self) -> dict[str, Any]:
         message = self._lines.receive()
-        return {"died": self.process.wait()} if message is None else message
+        if message is None:
+            return {"died": self.process.wait()}
+        self._restarts = 0
+        return message
 
     def stand_by(self, book: dict[str, Any]) -> None:
         """Have a process prepare all that the next build needs."""
         self._lines.send(_request("stand_by", book))
 
     def build(self, book: dict[str, Any], changed: list[str], send: _Send) -> dict[str, Any]:
-        """Build a book; by a new server, if this one is gone or may not fork any more.
-
-        Args:
-            book: What to build, and where.
-            changed: The files that have changed since the build before.
-            send: Called with what the build reports before its end.
-
-        """
+        """Build a book; by a new server, if this one is gone or may not fork any more."""
         report = self._request_build(book, changed, send)
         if self.renew_after(report):
             report = self._request_build(book, changed, send)
@@ -131,8 +128,14 @@ class BuildServer:
         if "cannot_fork" not in report and self.process.poll() is None:
             return False
         self.close()
+        # The first at once: it was killed, say. One that can't start can't the next moment either.
+        pause = min(0.1 * (2**self._restarts - 1), _LONGEST_PAUSE)
         if self.process.returncode:
-            _LOGGER.warning("the process that forks builds ended (%d)", self.process.returncode)
+            again = f"it is started again in {pause:.1f} s" if pause else "it is started again"
+            status = self.process.returncode
+            _LOGGER.warning("the process that forks builds ended (%d): %s", status, again)
+        time.sleep(pause)
+        self._restarts += 1
         self._start()
         return True
 
@@ -152,57 +155,3 @@ class BuildServer:
 
 def _request(what: str, book: dict[str, Any]) -> dict[str, Any]:
     return {"do": what, "build": book, "environment": dict(os.environ), "path": sys.path}
-
-
-class WebServer:
-    """The process that serves the pages; another one takes its place if it ends.
-
-    Its standard input and output are a socket whose only other end this process has, as above.
-
-    Raises:
-        OSError: If the port can't be had.
-
-    """
-
-    def __init__(self, root: Path, port: int) -> None:
-        self._root = root
-        self._report: dict[str, Any] = {"failures": []}
-        self.port = port
-        self._start()
-
-    def _start(self) -> None:
-        ours, theirs = socket.socketpair()
-        arguments = ("sphinx_drift.live.server", str(self._root), str(self.port))
-        with theirs:
-            self.process = subprocess.Popen(  # noqa: S603 - it is our own
-                [sys.executable, "-m", *arguments], stdin=theirs.fileno(), stdout=theirs.fileno()
-            )
-        self._lines = Lines(ours)
-        answer = self._lines.receive() or {"error": "the server ended"}
-        if "error" in answer:
-            self.close()
-            raise OSError(
-                f"nothing can be served on port {self.port}: {answer['error']}; "
-                "name another port with --port, or none to have a free one"
-            )
-        self.port = answer["port"]
-
-    def send(self, report: dict[str, Any]) -> None:
-        """Send a build's report to all browsers."""
-        self._report = report
-        self._lines.send(report)
-        if self._lines.receive() is None:
-            self.revive()
-
-    def revive(self) -> None:
-        """Start it again where it was, if it has ended: browsers come back by themselves."""
-        if self.process.poll() is not None:
-            self._lines.close()
-            _LOGGER.warning("the server ended (%d): starting it again", self.process.returncode)
-            self._start()
-            self.send(self._report)
-
-    def close(self) -> None:
-        """End it."""
-        self._lines.close()
-        self.process.wait()

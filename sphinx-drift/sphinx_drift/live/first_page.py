@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
 
-__all__ = ["show_first"]
-
 FEW = 3
 
 
@@ -29,11 +27,6 @@ def show_first(app: Sphinx, send: Callable[[], None]) -> None:
     pages again, like all others, when it knows the whole book. What the copy warns of,
     wrong links and the like, is dropped, and so is what goes wrong in it: the build will report it.
     Meanwhile the build waits: it would only make the page late.
-
-    Args:
-        app: The application, before it builds.
-        send: Called in the copy when the pages are written.
-
     """
     figures: dict[str, Any] = {}
 

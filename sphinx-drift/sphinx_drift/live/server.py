@@ -7,20 +7,20 @@ still the one that is shown.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
-import os
 import queue
-import signal
 import sys
 import threading
 from functools import partial
 from http import HTTPStatus
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["HOST", "Handler", "LiveHTTPServer", "main"]
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 HOST = "127.0.0.1"
 EVENTS = "/-live/events"
@@ -164,24 +164,25 @@ def with_script(page: bytes) -> bytes:
     return before + script + end + after if end else page + script
 
 
-def main() -> None:
-    """Serve until whoever started this is gone; each line of standard input is a build's."""
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, signal.SIG_IGN)
+@contextlib.contextmanager
+def serving(root: Path, port: int) -> Iterator[LiveHTTPServer]:
+    """Serve a folder, in a thread, while something else is done.
+
+    Raises:
+        OSError: If the port can't be had.
+
+    """
     try:
-        server = LiveHTTPServer(Path(sys.argv[1]), int(sys.argv[2]))
+        server = LiveHTTPServer(root, port)
     except (OSError, OverflowError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        print(json.dumps({"error": reason}), flush=True)  # noqa: T201 - as below
-        return
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    # Whoever started this reads what it prints.
-    print(json.dumps({"port": server.server_port}), flush=True)  # noqa: T201
-    for line in sys.stdin:
-        server.send(json.loads(line))
-        print("{}", flush=True)  # noqa: T201 - from now on no browser gets the report before
-    os._exit(0)
-
-
-if __name__ == "__main__":
-    main()
+        raise OSError(
+            f"nothing can be served on port {port}: {reason}; "
+            "name another port with --port, or none to have a free one"
+        ) from None
+    with server:
+        threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
+        try:
+            yield server
+        finally:
+            server.shutdown()

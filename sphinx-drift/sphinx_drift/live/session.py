@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import logging
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING, Any, Self
 
-from sphinx_drift.configuration import find_preload
-from sphinx_drift.live.clients import BuildServer, WebServer
+from sphinx_drift.configuration import find_project
+from sphinx_drift.live.clients import BuildServer
+from sphinx_drift.live.server import serving
 from sphinx_drift.run import fork_client
 
 if TYPE_CHECKING:
     from collections.abc import Collection
     from pathlib import Path
     from types import TracebackType
-
-__all__ = ["Session"]
 
 _LOGGER = logging.getLogger(__name__)
 _ATTEMPTS = 2
@@ -50,16 +49,14 @@ class Session:
         self._all_ran = 0.0
         """When a build last began that ran all pages."""
         with ExitStack() as opened:
-            self._web_server = WebServer(self._output, port)
-            opened.callback(self._web_server.close)
+            self._web_server = opened.enter_context(serving(self._output, port))
             self._build_server = BuildServer()
             opened.callback(self._close_build_server)
             opened.callback(fork_client.close)
-            self._preload = [*find_preload(self._source, [self._source])]
-            fork_client.preload(self._preload)
-            fork_client.start()
+            self._preload = [*find_project(self._source).libraries([self._source])]
+            self._start_fork_server()
             self._open = opened.pop_all()
-        self.port = self._web_server.port
+        self.port = self._web_server.server_port
 
     def __enter__(self) -> Self:
         return self
@@ -83,20 +80,21 @@ class Session:
     def _close_build_server(self) -> None:
         self._build_server.close()  # the one of now
 
+    def _start_fork_server(self) -> None:
+        fork_client.preload(self._preload)
+        fork_client.start()
+
     def renew(self) -> None:
-        """Start the build server and the fork server anew: the code that they run has changed."""
+        """Start both servers anew: the code that they run, or what they load, has changed."""
         self._build_server.close()
         self._build_server = BuildServer()
         fork_client.close()
-        fork_client.start()
+        with suppress(ValueError):  # the next build tells what is wrong with the project's file
+            self._preload = [*find_project(self._source).libraries([self._source])]
+        self._start_fork_server()
 
     def build(self, changed: Collection[str] = ()) -> dict[str, Any]:
-        """Build the book, and return the report that browsers get.
-
-        Args:
-            changed: The files that have changed since the build before.
-
-        """
+        """Build the book, and return the report that browsers get."""
         book = self._book("later")
         report = self._publish(self._build_server.build(book, list(changed), self._publish))
         self._build_server.load(report.get("modules", []))
@@ -115,7 +113,6 @@ class Session:
 
         A process that has ended, killed perhaps, has another one take its place.
         """
-        self._web_server.revive()
         report = self._build_server.wait(seconds)
         if report is None:
             return None

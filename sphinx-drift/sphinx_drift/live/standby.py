@@ -12,23 +12,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from pathlib import Path
 
-__all__ = ["Application", "ReadFiles", "state_of"]
-
 _State = tuple[int, int, int] | None
 # How a process asks others for something: what they have read is not known.
 _ASKING = {"os.posix_spawn", "os.system", "socket.connect", "sqlite3.connect", "subprocess.Popen"}
 
 
 class Application(Sphinx):
-    """An application that waits, as soon as it is made, until there is something to build.
-
-    Args:
-        arguments: As those of Sphinx.
-        wait: Called with the application; what handles ``builder-inited`` comes after it.
-        rerun: Which pages run, for a book that is verified: ``drift_rerun``.
-        options: As those of Sphinx.
-
-    """
+    """An application that waits, as soon as it is made, until there is something to build."""
 
     def __init__(
         self, *arguments: Any, wait: Callable[[Sphinx], None], rerun: str, **options: Any

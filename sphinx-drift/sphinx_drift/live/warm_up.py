@@ -8,14 +8,12 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from jinja2 import TemplateError
-from pygments.lexers import get_lexer_by_name  # type: ignore[import-untyped]
-from pygments.util import ClassNotFound  # type: ignore[import-untyped]
+from pygments.lexers import get_lexer_by_name
+from pygments.util import ClassNotFound
 from sphinx.builders.html import StandaloneHTMLBuilder
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
-
-__all__ = ["compile_templates", "remember_installed", "warm_up"]
 
 
 def warm_up(app: Sphinx) -> None:

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
     from pathlib import Path
 
-__all__ = ["PAUSE", "Watch"]
-
 _State = dict[str, tuple[int, int, int]]
 
 # Seconds between two looks, and for how long a changed file must have stayed as it is.

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from sphinx_drift.compare.compare import Difference
     from sphinx_drift.compare.outcomes import Outcome, PageResult
 
-__all__ = ["exit_status", "to_github", "to_json", "to_junit"]
-
 _NOTHING = "nothing was checked"
 _DECLARATION = '<?xml version="1.0" encoding="UTF-8"?>\n'
 _NO_XML = re.compile("[^\\t\\n\\x20-\\ud7ff\\ue000-\\ufffd\\U00010000-\\U0010ffff]")
@@ -37,13 +35,7 @@ def exit_status(results: Sequence[PageResult]) -> int:
 
 
 def to_json(results: Sequence[PageResult], *, noun: str = "output") -> str:
-    """Return everything that is known of a check, as JSON.
-
-    Args:
-        results: What came of each page, or of each file with docstrings.
-        noun: What was verified.
-
-    """
+    """Return everything that is known of a check, as JSON."""
     counted = count(results)
     said = {
         "version": 1,

@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
     from sphinx_drift.compare.outcomes import PageResult
 
-__all__ = ["add_reports", "guarded", "tell"]
-
 _CRASHED = 2
 
 
 def add_reports(parser: argparse.ArgumentParser) -> None:
-    """Add the options that :func:`tell` reads."""
+    """Add the options for what becomes of the results."""
     add = parser.add_argument
+    add("--update", action="store_true", help="write what was printed into the files")
+    add("--force", action="store_true", help="with --update: also in a tree with other changes")
     add("--json", action="store_true", help="print the report as JSON")
     add("--junit", type=_file, metavar="FILE", help="write the report as JUnit XML")
     add("--color", choices=("auto", "always", "never"), default="auto")

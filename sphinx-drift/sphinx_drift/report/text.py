@@ -21,19 +21,6 @@ if TYPE_CHECKING:
     from sphinx_drift.compare.compare import Difference
     from sphinx_drift.compare.outcomes import Outcome, PageResult
 
-__all__ = [
-    "Counts",
-    "closing_line",
-    "count",
-    "describe_environment",
-    "entries",
-    "entry",
-    "meaning_and_remedy",
-    "render",
-    "summary",
-    "use_color",
-]
-
 WIDTH = 100
 """Columns that a report is readable in."""
 
@@ -145,26 +132,22 @@ def count(results: Iterable[PageResult]) -> Counts:
     """Count the outcomes of all pages that have cells or outcomes."""
     results = list(results)
     pages = [page for page in results if (page.cells and not page.left_out) or page.outcomes]
-    outcomes = [outcome for page in pages for outcome in page.outcomes]
-    good = [outcome for outcome in outcomes if outcome.kind is Kind.VERIFIED]
-    structural = sum(
-        outcome.kind is Kind.VERIFIED
-        for page in pages
-        if page.policy is Policy.STRUCTURE
-        for outcome in page.outcomes
-    )
+    judged = [(page.policy, outcome) for page in pages for outcome in page.outcomes]
+    good = [(policy, outcome) for policy, outcome in judged if outcome.kind is Kind.VERIFIED]
+    structural = sum(policy is Policy.STRUCTURE for policy, _ in good)
+    kinds = Counter(outcome.kind for _, outcome in judged)
     return Counts(
         verified=len(good) - structural,
         structural=structural,
         pictures=sum(page.skipped.get("pictures", 0) for page in pages),
         widgets=sum(page.skipped.get("widgets", 0) for page in pages),
-        failed=sum(outcome.kind.fails for outcome in outcomes),
-        drifted=sum(outcome.kind is Kind.DRIFT for outcome in outcomes),
-        not_run=sum(outcome.kind is Kind.NOT_EXECUTED for outcome in outcomes),
-        unchecked=sum(outcome.kind is Kind.UNCHECKED for outcome in outcomes),
-        not_compared=sum(outcome.kind is Kind.NOT_COMPARED for outcome in outcomes),
-        accepted=sum(len(outcome.verdict.accepted) for outcome in good),
-        waived=sum(len(outcome.verdict.waived) for outcome in good),
+        failed=sum(number for kind, number in kinds.items() if kind.fails),
+        drifted=kinds[Kind.DRIFT],
+        not_run=kinds[Kind.NOT_EXECUTED],
+        unchecked=kinds[Kind.UNCHECKED],
+        not_compared=kinds[Kind.NOT_COMPARED],
+        accepted=sum(len(outcome.verdict.accepted) for _, outcome in good),
+        waived=sum(len(outcome.verdict.waived) for _, outcome in good),
         pages=len(pages),
         left=sum(not page.was_run for page in pages),
         left_out=Counter(page.left_out for page in results if page.left_out),
@@ -230,13 +213,7 @@ def _many(number: int, noun: str) -> str:
 
 
 def describe_environment(results: Iterable[PageResult], *, full: bool = False) -> str:
-    """Name what the numbers were computed with, and the policy.
-
-    Args:
-        results: The pages; what differs between them is told for each.
-        full: Whether to add the CPU's capability and the number of threads.
-
-    """
+    """Name what the numbers were computed with, and the policy."""
     said: list[str] = []
     ran = False
     for page in results:
@@ -272,15 +249,7 @@ def render(
     verbose: bool = False,
     noun: str = "output",
 ) -> str:
-    """Tell everything that failed, page by page, and close with the summary.
-
-    Args:
-        results: What came of each page.
-        color: Whether to colour it for a terminal.
-        verbose: Whether to list what was verified too.
-        noun: What was verified, for the summary.
-
-    """
+    """Tell everything that failed, page by page, and close with the summary."""
     parts = entries(results, color=color, verbose=verbose)
     return "\n\n".join([*parts, closing_line(results, color=color, noun=noun)])
 
@@ -288,14 +257,7 @@ def render(
 def entries(
     results: Iterable[PageResult], *, color: bool = False, verbose: bool = False
 ) -> list[str]:
-    """Return what there is to say of single outputs and pages, a text for each.
-
-    Args:
-        results: What came of each page.
-        color: Whether to colour it for a terminal.
-        verbose: Whether to list what was verified too.
-
-    """
+    """Return what there is to say of single outputs and pages, a text for each."""
     results = [page for page in results if page.cells or page.outcomes]
     told = [
         entry(page, outcome, color=color)

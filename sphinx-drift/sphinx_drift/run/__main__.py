@@ -7,7 +7,7 @@ import os
 import sys
 from pathlib import Path
 
-from sphinx_drift.configuration import find_preload
+from sphinx_drift.configuration import find_project
 from sphinx_drift.run import fork_client
 from sphinx_drift.run.choice import chosen
 
@@ -30,7 +30,8 @@ if __name__ == "__main__":
     try:
         if chosen() == "fork":
             books = [Path(word) for word in sys.argv[1:] if Path(word, "conf.py").is_file()]
-            fork_client.preload(find_preload(books[0] if books else Path(), books))
+            project = find_project(books[0] if books else Path())
+            fork_client.preload(project.libraries(books))
             fork_client.start()
     except ValueError as error:
         sys.exit(f"sphinx_drift.run: {error}")

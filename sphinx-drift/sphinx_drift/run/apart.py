@@ -14,8 +14,6 @@ import sys
 import types
 from pathlib import Path
 
-__all__ = ["command"]
-
 
 def command(module: str, *arguments: str) -> list[str]:
     """Return the command line that runs the ``main`` of a module apart."""

@@ -23,8 +23,6 @@ from .protocol import pack, write_all
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["Channel"]
-
 
 class Channel:
     """The child's ends of its pipes, and the streams whose text goes through them.

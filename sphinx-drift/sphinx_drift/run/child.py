@@ -31,8 +31,6 @@ from .protocol import pack, write_all
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-__all__ = ["prepare", "run_page"]
-
 
 def prepare(task: dict[str, Any]) -> None:
     """Do before the fork what is the same for all pages, and touches nothing of theirs."""

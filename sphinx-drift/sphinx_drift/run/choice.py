@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 
-__all__ = ["RUNNER_VARIABLE", "chosen"]
-
 RUNNER_VARIABLE = "DRIFT_RUNNER"
 _RUNNERS = ("fork", "jupyter", "off")
 

@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 
     from sphinx_drift.run.results import Execution, Request
 
-__all__ = ["code_of", "forget", "queue", "run"]
-
 
 class Queued(NamedTuple):
     """A page that has begun before anybody asked for its outputs."""
@@ -141,7 +139,7 @@ def run(notebook: NotebookNode, request: Request) -> Execution:
     queued = _queued.pop(_digest([cells, way]), None)
     way["environment"] = queued.environment if queued else page_environment(request.hash_seed)
     tagged = {i for i, cell in enumerate(notebook.cells) if "raises-exception" in _tags(cell)}
-    may_raise = request.may_raise | tagged
+    may_raise = {*request.may_raise, *tagged}
     allowed = [number for number, (index, _) in enumerate(code) if index in may_raise]
     key = queued.key if queued else ""
     fetch = {"do": "fetch", "key": key, "job": {"cells": cells, **way}, "may_raise": allowed}

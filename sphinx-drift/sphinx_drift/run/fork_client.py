@@ -17,21 +17,6 @@ from sphinx_drift.run.apart import command
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-__all__ = [
-    "ForkServer",
-    "ServerGoneError",
-    "adopt",
-    "can_fork",
-    "close",
-    "fork_server",
-    "is_orphaned",
-    "is_started",
-    "page_environment",
-    "preload",
-    "slots",
-    "start",
-]
-
 _preloaded: tuple[str, ...] = ()
 """What a fork server loads, where it is installed, before it forks."""
 
@@ -42,11 +27,36 @@ _READ_ONCE = (
 )
 
 
+_LONGEST_IMPORT = 120
+"""Seconds that a library which is loaded in advance may take: one that hangs is left to pages."""
+
+
 class ServerGoneError(RuntimeError):
     """The fork server is gone."""
 
 
-class ForkServer:
+class AdoptedForkServer:
+    """A fork server that another process has started, and will end."""
+
+    def __init__(self, address: str, environment: Mapping[str, str]) -> None:
+        self.address = address
+        self.read_once = _read_once(environment)
+
+    def connect(self) -> socket.socket:
+        """Return a new connection."""
+        connection = socket.socket(socket.AF_UNIX)
+        try:
+            connection.connect(self.address)
+        except OSError as error:
+            connection.close()
+            raise ServerGoneError(f"the fork server is gone: {error}") from error
+        return connection
+
+    def close(self) -> None:
+        """Leave it to its owner."""
+
+
+class ForkServer(AdoptedForkServer):
     """A fork server that this process has started, with which it ends.
 
     This process has the only other end of the server's standard input: the server ends when that
@@ -54,14 +64,16 @@ class ForkServer:
     """
 
     def __init__(self, environment: Mapping[str, str]) -> None:
-        self.owner = os.getpid()
-        self.read_once = _read_once(environment)
         # An abstract address: no file is left behind, whatever ends.
-        self.address = f"\0sphinx-drift-{secrets.token_hex(16)}"
+        super().__init__(f"\0sphinx-drift-{secrets.token_hex(16)}", environment)
+        self.owner = os.getpid()
         listening = socket.socket(socket.AF_UNIX)
         listening.bind(self.address)
         listening.listen(64)  # here: a client may connect while the server still loads
-        options = ("--socket", str(listening.fileno()), "--slots", str(slots(environment)))
+        options = (
+            *("--socket", str(listening.fileno()), "--slots", str(slots(environment))),
+            *("--import-limit", str(_LONGEST_IMPORT)),
+        )
         with listening:  # from then on the server alone has it
             self.process = subprocess.Popen(  # noqa: S603 - it is our own
                 command("run.fork_server", *options, "--preload", *_preloaded),
@@ -78,10 +90,6 @@ class ForkServer:
                 pass_fds=[listening.fileno()],
             )
 
-    def connect(self) -> socket.socket:
-        """Return a new connection."""
-        return _connect(self.address)
-
     def close(self) -> None:
         """End the server and all its children, if this process has started it."""
         assert self.process.stdin is not None  # noqa: S101 - it was started with a pipe
@@ -97,44 +105,13 @@ def slots(environment: Mapping[str, str]) -> int:
     return min(cores, int(pages)) if pages else cores
 
 
-def _connect(address: str) -> socket.socket:
-    connection = socket.socket(socket.AF_UNIX)
-    try:
-        connection.connect(address)
-    except OSError as error:
-        connection.close()
-        raise ServerGoneError(f"the fork server is gone: {error}") from error
-    return connection
-
-
-class AdoptedForkServer:
-    """A fork server that another process has started, and will end."""
-
-    def __init__(self, address: str) -> None:
-        self.address = address
-        self.read_once = _read_once(page_environment(None))
-
-    def connect(self) -> socket.socket:
-        """Return a new connection."""
-        return _connect(self.address)
-
-    def close(self) -> None:
-        """Leave it to its owner."""
-
-
 def adopt(address: str, preloaded: Iterable[str]) -> None:
-    """Run pages in children of a server that another process has started with this environment.
-
-    Args:
-        address: The server's address.
-        preloaded: What it has loaded, and what those are to load that this process may start.
-
-    """
+    """Run pages in children of a server that another process has started with this environment."""
     preload(preloaded)
-    _servers[None] = AdoptedForkServer(address)
+    _servers[None] = AdoptedForkServer(address, page_environment(None))
 
 
-_servers: dict[str | None, ForkServer | AdoptedForkServer] = {}
+_servers: dict[str | None, AdoptedForkServer] = {}
 """Those of this process, by the hash seed of their pages."""
 
 
@@ -142,8 +119,15 @@ def _read_once(environment: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in environment.items() if name.startswith(_READ_ONCE)}
 
 
-def fork_server(hash_seed: str | None = None) -> ForkServer | AdoptedForkServer:
-    """Return the server for a hash seed; another one if it was started in another environment."""
+def fork_server(hash_seed: str | None = None) -> AdoptedForkServer:
+    """Return the server for a hash seed; another one if it was started in another environment.
+
+    Raises:
+        ServerGoneError: If the build was interrupted.
+
+    """
+    if _given_up:
+        raise ServerGoneError("the build was interrupted")
     environment = page_environment(hash_seed)
     server = _servers.get(hash_seed)
     if server is not None and server.read_once != _read_once(environment):
@@ -191,8 +175,21 @@ def close() -> None:
         _servers.popitem()[1].close()
 
 
-def is_orphaned() -> bool:
-    """Return whether the build that this process was forked for is over: it was ended, say."""
+_given_up = False
+"""Whether the build of this process was interrupted."""
+
+
+def give_up() -> None:
+    """End all servers, and so all pages: nothing is to run any more."""
+    global _given_up  # noqa: PLW0603 - a process is interrupted once
+    _given_up = True
+    close()
+
+
+def is_over() -> bool:
+    """Return whether the build that this process is of is over: it was interrupted, or ended."""
+    if _given_up:
+        return True
     owners = {each.owner for each in _servers.values() if isinstance(each, ForkServer)}
     owners -= {os.getpid()}
     for _ in range(50):

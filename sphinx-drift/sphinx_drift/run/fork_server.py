@@ -33,15 +33,13 @@ import signal
 import socket
 import sys
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from .apart import command
 from .guard import leave_guard
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-
-__all__ = ["main"]
 
 
 def main(words: Sequence[str]) -> None:
@@ -50,6 +48,7 @@ def main(words: Sequence[str]) -> None:
     arguments.add_argument("--socket", type=int, required=True)
     arguments.add_argument("--preload", nargs="*", default=[])
     arguments.add_argument("--slots", type=int, required=True)
+    arguments.add_argument("--import-limit", type=int, required=True, help="seconds for each")
     arguments.add_argument("--guarded", action="store_true", help="there is a guard already")
     given = arguments.parse_args(words)
     # A terminal sends these to all processes of a build, and whoever started this one decides when
@@ -66,6 +65,7 @@ def main(words: Sequence[str]) -> None:
     from .scheduler import Scheduler, affordable_slots  # noqa: PLC0415
 
     _preload(given, handlers, HIDDEN.load)
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
     kernel = make_kernel()
     # It was for the imports; the environment of each page comes with its job.
     os.environ.pop("OPENBLAS_NUM_THREADS", None)
@@ -83,7 +83,11 @@ def _preload(
     handlers: dict[signal.Signals, Any],
     load: Callable[[str], None],
 ) -> None:
-    """Import modules; start over without one that prints, warns or raises, as it must in pages."""
+    """Import modules; start over without one that prints, warns, raises or hangs: pages show that.
+
+    No page is forked until all are loaded, so one that hangs would hold the whole build up.
+    """
+    signal.signal(signal.SIGALRM, _stop_import)
     for name in given.preload:
         if importlib.util.find_spec(name.partition(".")[0]) is None:
             continue
@@ -95,18 +99,28 @@ def _preload(
             contextlib.redirect_stderr(printed),
         ):
             warnings.simplefilter("default")
+            signal.alarm(given.import_limit)
             try:
                 load(name)
             except (Exception, SystemExit):  # noqa: BLE001 - a library may raise anything
                 failed = True
+            finally:
+                signal.alarm(0)
         if failed or printed.getvalue() or any(map(_is_shown, warned)):
             # What is imported can't be undone, and what is ignored would be inherited as ignored.
             for number, handler in handlers.items():
                 signal.signal(number, handler)
             rest = [other for other in given.preload if other != name]
-            options = ("--guarded", "--socket", str(given.socket), "--slots", str(given.slots))
+            options = (
+                *("--guarded", "--socket", str(given.socket), "--slots", str(given.slots)),
+                *("--import-limit", str(given.import_limit)),
+            )
             words = command("run.fork_server", *options, "--preload", *rest)
             os.execv(sys.executable, words)  # noqa: S606 - it is our own
+
+
+def _stop_import(*_: object) -> NoReturn:
+    raise TimeoutError
 
 
 def _is_shown(warning: warnings.WarningMessage) -> bool:

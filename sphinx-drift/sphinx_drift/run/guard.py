@@ -11,16 +11,9 @@ import os
 
 from .processes import adopt_orphans, children, kill
 
-__all__ = ["leave_guard"]
-
 
 def leave_guard(listening: int) -> None:
-    """Go on in a child; this process stays behind as its guard, and ends with its exit status.
-
-    Args:
-        listening: The descriptor of the server's socket.
-
-    """
+    """Go on in a child; this process stays behind as its guard, and ends with its exit status."""
     adopt_orphans()
     server = os.fork()
     if server == 0:

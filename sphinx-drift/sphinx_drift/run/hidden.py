@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import types
 
-__all__ = ["HIDDEN"]
-
 
 class HiddenPackages:
     """Packages that are loaded, and seem not to be until they are imported.

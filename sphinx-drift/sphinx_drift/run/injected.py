@@ -2,17 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = [
-    "compute_on_device",
-    "disturb",
-    "files",
-    "origins",
-    "print_full_precision",
-    "report_environment",
-    "watch",
-    "watch_imports",
-]
-
 
 def report_environment() -> dict[str, str]:
     """Return what the numbers of this page were computed with."""

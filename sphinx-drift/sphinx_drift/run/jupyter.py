@@ -37,14 +37,13 @@ from sphinx_drift.run.results import (
     excess,
     join_captured,
     joined,
+    never_begun,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from nbformat import NotebookNode
-
-__all__ = ["kernel_name", "run"]
 
 
 def run(notebook: NotebookNode, request: Request) -> Execution:
@@ -161,8 +160,11 @@ def _run(
     if reply:
         notebook.metadata["language_info"] = reply["content"]["language_info"]
     if _is_python(notebook):
-        for function in request.before:
-            _evaluate(client, function)
+        try:
+            for function in request.before:
+                _evaluate(client, function)
+        except CellTimeoutError:
+            return never_begun(request)
     for index, cell in enumerate(notebook.cells):
         if cell.cell_type != "code":
             continue
@@ -217,7 +219,8 @@ def _evaluate(client: NotebookClient, function: Callable[[], object]) -> Any:
     request = client.kc.execute(
         "", silent=True, store_history=False, user_expressions={"answer": call}
     )
-    reply = client.wait_for_reply(request)
+    # As a cell: one that takes too long raises an error.
+    reply = client.wait_for_reply(request, v4.new_code_cell(call))  # type: ignore[no-untyped-call]
     answer = (reply or {}).get("content", {}).get("user_expressions", {}).get("answer", {})
     if answer.get("status") != "ok":
         message = f"`{name}` failed in the kernel: {answer.get('ename')}: {answer.get('evalue')}"

@@ -26,8 +26,6 @@ from traitlets.config import Config
 
 from .hidden import HIDDEN
 
-__all__ = ["has_debugpy", "make_kernel", "seem_like", "spec_of"]
-
 
 class ForwardingSession(Session):
     """Forwards to the page's channel what the kernel would send through its sockets."""

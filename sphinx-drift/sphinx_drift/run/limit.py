@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["CELLS_OF_A_PAGE", "Allowance", "clipped", "first_and_last"]
-
 CELLS_OF_A_PAGE = 4
 """How many times what a cell may print a page may."""
 

@@ -12,8 +12,6 @@ from jupyter_client.kernelspec import KernelSpecManager, NoSuchKernel
 
 from sphinx_drift.run.fork_client import can_fork
 
-__all__ = ["kernel_obstacle", "obstacle"]
-
 
 @functools.cache
 def obstacle() -> str:

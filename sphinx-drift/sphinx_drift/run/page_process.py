@@ -20,8 +20,6 @@ from .protocol import Frames, pack, write_all
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["DESCRIPTORS", "PageProcess"]
-
 DESCRIPTORS = 4
 """How many the server has for each child: three ends of pipes, and what tells that it has ended."""
 

@@ -9,8 +9,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-__all__ = ["SLOW", "imported_below"]
-
 SLOW = ("numpy", "torch")
 """Libraries that take long to import and may be forked after it; each imports those before it."""
 

@@ -8,8 +8,6 @@ import os
 import signal
 from pathlib import Path
 
-__all__ = ["adopt_orphans", "children", "die_with", "kill", "kill_group", "thread_count"]
-
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
 

@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["Frames", "pack", "write_all"]
-
 _LENGTH = struct.Struct("!I")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from dataclasses import dataclass, field
 from enum import Enum
 from itertools import groupby
@@ -14,23 +15,10 @@ from nbformat import from_dict, v4
 from sphinx_drift.run.limit import CELLS_OF_A_PAGE, clipped, first_and_last
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping
 
     from nbclient import NotebookClient
     from nbformat import NotebookNode
-
-__all__ = [
-    "OUTPUT_LIMIT",
-    "Ending",
-    "Execution",
-    "Failure",
-    "FileState",
-    "Request",
-    "ended",
-    "excess",
-    "join_captured",
-    "joined",
-]
 
 OUTPUT_LIMIT = 10_000_000
 """Bytes that the outputs of a cell may take, unless a book says otherwise."""
@@ -108,7 +96,7 @@ class Request:
     """Where it starts."""
     timeout: int | None = None
     """How many seconds a cell may take; None for as long as it likes."""
-    may_raise: frozenset[int] = frozenset()
+    may_raise: Collection[int] = ()
     """Places of the cells after which the page goes on if they raise."""
     before: tuple[Callable[[], object], ...] = ()
     """Functions of :mod:`sphinx_drift.run.injected` to run before the first cell."""
@@ -118,6 +106,17 @@ class Request:
     """What orders sets of texts, ``PYTHONHASHSEED``; None leaves it as it is."""
     output_limit: int = OUTPUT_LIMIT
     """Bytes that the outputs of a cell may take; those of a page may take four times as many."""
+
+
+def never_begun(request: Request) -> Failure:
+    """Return the failure of a page that came to no cell in the time that a cell may take."""
+    module = os.environ.get("DRIFT_DEVICE_MODULE")
+    first = f"the module for devices, `{module}`, in its `start`" if module else "what is injected"
+    message = (
+        f"no cell had begun after {request.timeout} seconds, the limit for one: {first} took "
+        "longer; see that it ends, or raise the limit"
+    )
+    return Failure(Ending.TIMEOUT, -1, message)
 
 
 def ended(executed: Iterable[int], failure: Failure | None, answers: dict[str, Any]) -> Execution:

@@ -7,7 +7,7 @@ import functools
 import logging
 import os
 import traceback
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sphinx_drift.run import fork, fork_client, jupyter
 from sphinx_drift.run.choice import chosen
@@ -20,17 +20,15 @@ from sphinx_drift.run.injected import (
     watch_imports,
 )
 from sphinx_drift.run.obstacles import obstacle
-from sphinx_drift.run.results import OUTPUT_LIMIT, Ending, Execution, Failure, Request
+from sphinx_drift.run.results import Ending, Execution, Failure, Request
 from sphinx_drift.run.scan import scan
 from sphinx_drift.run.transcript import CannotForkError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from nbformat import NotebookNode
-
-__all__ = ["begin", "execute", "request_for"]
 
 DEVICE_VARIABLE = "DRIFT_DEVICE"
 _LOGGER = logging.getLogger(__name__)
@@ -65,40 +63,12 @@ def begin(
     return {*cells}
 
 
-def execute(  # noqa: PLR0913 - a run has these parts
-    notebook: NotebookNode,
-    *,
-    folder: Path,
-    timeout: int | None = None,
-    may_raise: Collection[int] = (),
-    before: Callable[[], object] | None = None,
-    hash_seed: str | None = None,
-    output_limit: int = OUTPUT_LIMIT,
-) -> Execution:
+def execute(notebook: NotebookNode, request: Request) -> Execution:
     """Run the code cells of a notebook, in order, in a process of their own.
 
-    Args:
-        notebook: The notebook; its outputs are replaced by what is printed now.
-        folder: Where the process starts.
-        timeout: How many seconds a cell may take; None for as long as it likes.
-        may_raise: Places of the cells after which the page goes on if they raise.
-        before: A function of :mod:`sphinx_drift.run.injected` to run before the first cell.
-        hash_seed: What orders sets of texts, ``PYTHONHASHSEED``; None leaves it as it is.
-        output_limit: How many bytes the outputs of a cell may take.
-
-    Returns:
-        Which cells ran, and what stopped the page if it was stopped. Nothing is raised:
-        a process that can't be started or dies is a failure too, and so is an error of ours.
-
+    Its outputs are replaced by what is printed now. Nothing is raised: a process that can't be
+    started or dies is a failure too, and so is an error of ours.
     """
-    request = request_for(
-        folder,
-        timeout=timeout,
-        may_raise=may_raise,
-        before=before,
-        hash_seed=hash_seed,
-        output_limit=output_limit,
-    )
     try:
         return _execute(notebook, request)
     except Exception:  # noqa: BLE001 - the page fails, and the others are checked
@@ -111,32 +81,30 @@ def _execute(notebook: NotebookNode, request: Request) -> Execution:
         try:
             return fork.run(notebook, request)
         except CannotForkError as error:
-            if fork_client.is_orphaned():
+            if fork_client.is_over():
                 raise SystemExit("the build was ended") from None  # not even by the stock path
             _warn_once(f"pages run in Jupyter kernels, which is slower: {error}")
     return jupyter.run(notebook, request)
 
 
-def request_for(  # noqa: PLR0913 - as above
-    folder: Path,
-    *,
-    timeout: int | None = None,
-    may_raise: Collection[int] = (),
-    before: Callable[[], object] | None = None,
-    hash_seed: str | None = None,
-    output_limit: int = OUTPUT_LIMIT,
+def request_for(
+    folder: Path, *, before: Callable[[], object] | None = None, **settings: Any
 ) -> Request:
-    """Return the request that :func:`execute` makes of its arguments."""
+    """Return how a page is to be run, with what is injected into each page.
+
+    Args:
+        folder: Where it starts.
+        before: A function of :mod:`sphinx_drift.run.injected` to run before the first cell.
+        **settings: Other fields of the request.
+
+    """
     on_device = os.environ.get(DEVICE_VARIABLE, "cpu") != "cpu"
     first = (watch, compute_on_device) if on_device else (watch,)
     return Request(
-        folder=folder.absolute(),
-        timeout=timeout,
-        may_raise=frozenset(may_raise),
+        folder.absolute(),
         before=first if before is None else (*first, watch_imports, before),
         after=(report_environment, files, origins),
-        hash_seed=hash_seed,
-        output_limit=output_limit,
+        **settings,
     )
 
 

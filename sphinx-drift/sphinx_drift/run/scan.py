@@ -15,8 +15,6 @@ from sphinx_drift.source.lines import lines_of
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["scan"]
-
 _FENCE = re.compile(r" {0,3}(?P<fence>`{3,}|~{3,}|:{3,})(?P<info>.*)")
 _COMMENT = re.compile(r" {0,3}<!--")
 _CELL = "{code-cell}"

@@ -19,8 +19,6 @@ from .protocol import Frames, pack
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["Job", "Scheduler", "affordable_slots"]
-
 _CREDENTIALS = struct.Struct("3i")
 
 _READY_AHEAD = 3
@@ -223,6 +221,7 @@ class Scheduler:
             self._finish(job, {"type": "cannot_fork", "reason": reason})
             return
         job.process = process
+        self._reset_deadline(job)  # what runs before the first cell may hang too
         self.running.append(job)
         self._selector.register(
             process.events, selectors.EVENT_READ, lambda: self._read(job, process)

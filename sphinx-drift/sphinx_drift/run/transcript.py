@@ -18,14 +18,13 @@ from sphinx_drift.run.results import (
     excess,
     join_captured,
     joined,
+    never_begun,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from sphinx_drift.run.results import Request
-
-__all__ = ["CannotForkError", "Transcript"]
 
 
 class CannotForkError(RuntimeError):
@@ -131,6 +130,8 @@ class Transcript:
 
     def _on_timeout(self, _: dict[str, Any]) -> None:
         self._stop(Ending.TIMEOUT, f"it ran for more than {self.request.timeout} seconds")
+        if self._place < 0:
+            self._failure = never_begun(self.request)
 
     def _on_excess(self, _: dict[str, Any]) -> None:
         self._flush()

@@ -10,8 +10,6 @@ import threading
 
 from sphinx_drift.run.processes import die_with
 
-__all__ = ["end_with_build"]
-
 
 @functools.cache
 def end_with_build() -> None:

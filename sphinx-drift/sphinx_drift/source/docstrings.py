@@ -14,14 +14,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-__all__ = [
-    "Docstring",
-    "find_docstrings",
-    "find_examples",
-    "follows_quotes",
-    "without_fences",
-]
-
 _FENCE = re.compile(r"(?m)^[ \t]*(?:```|~~~).*$")
 
 

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["DECODER", "cell_lines", "members"]
-
 DECODER = json.JSONDecoder()
 _BLANK = re.compile(r"[ \t\r\n]*")
 

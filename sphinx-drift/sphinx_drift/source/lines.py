@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["NEWLINE", "hide_separators", "lines_of", "show_separators"]
-
 NEWLINE = re.compile(r"\r\n?|\n")
 
 _SEPARATORS = "\v\f\x1c\x1d\x1e\x85\u2028\u2029"

@@ -20,17 +20,6 @@ if TYPE_CHECKING:
 
     from nbformat import NotebookNode
 
-__all__ = [
-    "BESIDE",
-    "Printed",
-    "Stream",
-    "Value",
-    "address",
-    "printed",
-    "repeatable",
-    "without_addresses",
-]
-
 _PICTURES = ("image/", "video/", "audio/")
 _WIDGETS = (
     "application/javascript",

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 from sphinx_drift.compare.tokens import Kind, indices, tokens
 
-__all__ = ["Quotation", "read_quotation"]
-
 _QUOTATION = re.compile(
     r"(?P<name>[\w-]+)(?:\[(?P<index>\d+(?:,\s*\d+)*)\]|\#(?P<place>\d+))?(?:\s+(?P<form>\S+))?$"
 )

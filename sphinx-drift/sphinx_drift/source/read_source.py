@@ -23,18 +23,6 @@ if TYPE_CHECKING:
     from myst_parser.config.main import MdParserConfig
     from nbformat import NotebookNode
 
-__all__ = [
-    "DIRECTIVE",
-    "Cell",
-    "Expectation",
-    "Page",
-    "is_notebook",
-    "load",
-    "notebook_of_page",
-    "read_notebook",
-    "read_page",
-]
-
 DIRECTIVE = "expected-output"
 
 _OPTION = re.compile(r":(?P<name>[a-z-]+):(?:\s+(?P<value>.*\S))?\s*$")
@@ -136,11 +124,6 @@ class Page:
 
 def read_page(text: str, notebook: NotebookNode, config: MdParserConfig) -> Page:
     """Read a MyST page.
-
-    Args:
-        text: The page's source.
-        notebook: The same page as MyST-NB reads it.
-        config: How MyST reads Markdown here.
 
     Returns:
         Each code cell with the expectations that stand straight after it. An expectation

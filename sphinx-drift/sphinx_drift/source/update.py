@@ -34,17 +34,6 @@ if TYPE_CHECKING:
     from sphinx_drift.compare.outcomes import Outcome, PageResult
     from sphinx_drift.source.read_source import Cell, Expectation, Page
 
-__all__ = [
-    "WRITABLE",
-    "Change",
-    "diff",
-    "refusal",
-    "update_docstrings",
-    "update_notebook",
-    "update_page",
-    "write",
-]
-
 WRITABLE = (Kind.DRIFT, Kind.EMPTY, Kind.UNDOCUMENTED, Kind.NOTHING_CHECKED)
 """What is mended by writing down what was printed."""
 
@@ -64,13 +53,7 @@ class Change:
 
 
 def refusal(changes: Sequence[Change], *, force: bool) -> str:
-    """Return why nothing may be written, or nothing.
-
-    Args:
-        changes: What would be written.
-        force: Whether a tree with other changes, or none at all, is all right.
-
-    """
+    """Return why nothing may be written, or nothing."""
     if os.environ.get("CI"):
         return "--update is refused under CI: what is documented is decided by a person"
     if force:

@@ -124,13 +124,7 @@ class VerifyingClient(NotebookClientBase):  # type: ignore[misc]
         if fresh is not None and fresh.is_of(page, self.notebook):
             fresh.fill(self.notebook)
             return fresh
-        return run_page(
-            *(page, self.notebook),
-            folder=self._path.parent,
-            file=file_of(env),
-            settings=build.settings,
-            surroundings=build.surroundings,
-        )
+        return run_page(env, env.docname, page, self.notebook)
 
 
 _LOADED = re.compile(r"^\s*:?load:\s*(\S.*?)\s*$", re.MULTILINE)

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["replace_text"]
-
 
 def replace_text(path: Path, text: str) -> None:
     """Write a file so that whoever reads it sees the old text or the new one, never a part."""

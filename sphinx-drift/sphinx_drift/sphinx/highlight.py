@@ -13,8 +13,6 @@ from sphinx.highlighting import PygmentsBridge
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
-__all__ = ["Highlighter", "keep_formatters"]
-
 
 class Highlighter(PygmentsBridge):
     """Stands for a builder's highlighter, and gives what that would give."""

@@ -20,8 +20,6 @@ from sphinx_drift.sphinx.files import replace_text
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-__all__ = ["Origin", "load_origins", "save_origins", "surroundings"]
-
 # Variables that change what a page prints without changing its code.
 _TELLING = (
     *("ATEN_", "CUBLAS_", "CUDA_", "GOMP_", "KMP_", "MKL_", "OMP_", "OPENBLAS_"),

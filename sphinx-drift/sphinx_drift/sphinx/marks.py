@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from docutils import nodes
@@ -13,6 +14,7 @@ from sphinx_drift.report.text import describe_environment
 from sphinx_drift.sphinx.private_myst import execution_data
 
 if TYPE_CHECKING:
+    from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
 
     from sphinx_drift.compare.outcomes import Outcome, PageResult
@@ -28,6 +30,16 @@ _ASKED = {
     Policy.PORTABLE: "Each number is the documented one, up to float32's rounding.",
     Policy.STRUCTURE: "Numbers were not compared, only what stands around them.",
 }
+
+
+STYLE = Path(__file__).with_name("static") / "drift-mark.css"
+
+
+def add_style(app: Sphinx) -> None:
+    """Give pages in HTML the style of marks, before that of a theme, which may have its own."""
+    if app.builder.format == "html" and app.builder.name != "epub":
+        app.config.html_static_path = [*app.config.html_static_path, str(STYLE.parent)]
+        app.add_css_file(STYLE.name, priority=100)
 
 
 def mark_text(outcome: Outcome, label: str) -> str:

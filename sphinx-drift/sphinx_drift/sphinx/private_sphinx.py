@@ -19,19 +19,6 @@ if TYPE_CHECKING:
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
 
-__all__ = [
-    "colors_output",
-    "doctree_file",
-    "fail_build",
-    "hear_warnings",
-    "heard_warnings",
-    "is_silenced",
-    "location_of",
-    "page_data",
-    "silence",
-    "title_copies",
-]
-
 
 def page_data(env: BuildEnvironment) -> Any:
     """Return what lasts as long as a page is being read, by name: Sphinx 8.2 renamed it."""

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from sphinx.environment import BuildEnvironment
 
-__all__ = ["fill", "fill_copies", "fill_nodes", "quotation", "quoted_number"]
-
 # Characters for private use that no font has icons at. None of them gets into an id.
 _FIRST = 0x10F000
 _LAST = _FIRST + 0xFF

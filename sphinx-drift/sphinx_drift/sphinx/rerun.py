@@ -13,6 +13,8 @@ import hashlib
 import json
 import os
 from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nbformat import NotebookNode
@@ -20,17 +22,15 @@ from nbformat import NotebookNode
 from sphinx_drift.compare.outcomes import Kind, Outcome
 from sphinx_drift.run.results import Ending
 from sphinx_drift.run_and_judge import run_and_judge
+from sphinx_drift.sphinx.builds import build_of, file_of
 from sphinx_drift.sphinx.incremental import Origin
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from sphinx.environment import BuildEnvironment
 
     from sphinx_drift.compare.outcomes import PageResult
     from sphinx_drift.run.results import Execution
-    from sphinx_drift.run_and_judge import Settings
     from sphinx_drift.source.read_source import Page
-
-__all__ = ["Fresh", "Run", "run_again", "run_page", "seen", "unsettled"]
 
 
 @dataclass(frozen=True)
@@ -67,53 +67,23 @@ class Fresh:
         notebook.metadata.update(self.notebook.metadata)
 
 
-def run_page(  # noqa: PLR0913 - one run has these parts
-    page: Page,
-    notebook: NotebookNode,
-    *,
-    folder: Path,
-    file: str,
-    settings: Settings,
-    surroundings: str,
-) -> Fresh:
-    """Run a page, and once more if a file changed that it had read.
-
-    Args:
-        page: The cells and what each must print.
-        notebook: The notebook to run; its outputs become what is printed now.
-        folder: Where the process starts.
-        file: The page's name in reports.
-        settings: How pages are run and compared.
-        surroundings: The digest of versions and variables.
-
-    """
-    bare = _bare(notebook)
-    result, execution = run_and_judge(page, notebook, folder=folder, file=file, settings=settings)
+def run_page(env: BuildEnvironment, docname: str, page: Page, notebook: NotebookNode) -> Fresh:
+    """Run a page, and once more if a file changed that it had read."""
+    bare, build, file = _bare(notebook), build_of(env), file_of(env, docname)
+    folder = Path(env.doc2path(docname)).parent
+    run = partial(run_and_judge, page, notebook, folder=folder, file=file, settings=build.settings)
+    result, execution = run()
     if execution.changed:
         names, shown = _names(execution.changed), _shown(notebook)
-        result, execution = run_and_judge(
-            page, notebook, folder=folder, file=file, settings=settings
-        )
+        result, execution = run()
         note = f"{file}: run again, because of what changed while it ran: {names}"
         result = replace(result, notes=(*result.notes, note))
         # A page may change its files by other programs: what it shows is what counts.
         if execution.changed and _shown(notebook) != shown:
             result = unsettled(result, [*execution.changed])
     complete = execution.failure is None or execution.failure.kind is Ending.RAISED
-    origin = Origin(seen(bare, surroundings), execution.files, complete)
+    origin = Origin(seen(bare, build.surroundings), execution.files, complete)
     return Fresh(Run(page, bare, _shown(notebook), origin), result, execution, notebook)
-
-
-def run_again(run: Run, *, folder: Path, file: str, settings: Settings, surroundings: str) -> Fresh:
-    """Run the cells of a page whose text is what it was."""
-    notebook = copy.deepcopy(run.notebook)
-    return run_page(
-        *(run.page, notebook),
-        folder=folder,
-        file=file,
-        settings=settings,
-        surroundings=surroundings,
-    )
 
 
 def seen(notebook: NotebookNode, surroundings: str) -> str:

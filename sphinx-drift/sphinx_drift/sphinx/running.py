@@ -13,7 +13,7 @@ from nbclient.exceptions import CellExecutionError
 from sphinx.errors import ConfigError, ExtensionError
 from sphinx.util import logging
 
-from sphinx_drift.configuration import find_preload, list_of_names
+from sphinx_drift.configuration import find_project, list_of_names
 from sphinx_drift.run import fork, fork_client
 from sphinx_drift.run.choice import RUNNER_VARIABLE, chosen
 from sphinx_drift.run.results import Ending
@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from sphinx.environment import BuildEnvironment
 
     from sphinx_drift.run.results import Failure, Request
-
-__all__ = ["forget_pages", "left_out", "read_prose_first", "setup", "start"]
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
@@ -66,7 +64,7 @@ def start(app: Sphinx) -> str:
             list_of_names(preload, "drift_preload")
         # A server that is there loads what its owner has chosen; to choose means to read pages.
         if preload is None and not fork_client.is_started():
-            preload = find_preload(Path(app.confdir), [Path(app.srcdir)])
+            preload = find_project(Path(app.confdir)).libraries([Path(app.srcdir)])
     except ValueError as error:
         raise ConfigError(str(error)) from None
     if runner == "fork":
@@ -129,9 +127,14 @@ NOTHING_EXECUTED = f"Nothing was executed: {RUNNER_VARIABLE}=off is for writing 
 
 def _say_on_page(_app: Sphinx, doctree: nodes.document) -> None:
     """Say at the head of a page that nothing was executed."""
+    warn_at_head(doctree, NOTHING_EXECUTED)
+
+
+def warn_at_head(doctree: nodes.document, message: str) -> None:
+    """Put a warning at the head of a page."""
     place = next(iter(doctree.findall(nodes.section)), doctree)
     after_title = 1 if isinstance(place, nodes.section) else 0
-    place.insert(after_title, nodes.warning("", nodes.paragraph("", NOTHING_EXECUTED)))
+    place.insert(after_title, nodes.warning("", nodes.paragraph("", message)))
 
 
 def _say_in_log(_app: Sphinx, _exception: Exception | None) -> None:
@@ -146,25 +149,21 @@ class Client(NotebookClientBase):  # type: ignore[misc]
         """Run the page, and say how it ended in the words of the stock client."""
         if chosen() == "off":
             return
-        begun = datetime.now(UTC)
-        in_temp = self.nb_config.execution_in_temp
+        begun, config = datetime.now(UTC), self.nb_config
+        in_temp = config.execution_in_temp
         with TemporaryDirectory() if in_temp else nullcontext(self._path.parent) as folder:
-            execution = execute(
-                self.notebook,
-                folder=Path(folder),
-                timeout=_timeout(self.nb_config.execution_timeout),
-                may_raise=range(len(self.notebook.cells))
-                if self.nb_config.execution_allow_errors
-                else (),
-            )
+            may_raise = range(len(self.notebook.cells)) if config.execution_allow_errors else ()
+            timeout = _timeout(config.execution_timeout)
+            request = request_for(Path(folder), timeout=timeout, may_raise=may_raise)
+            execution = execute(self.notebook, request)
         failure = execution.failure
         traceback = None
         if failure is not None:
-            if self.nb_config.execution_raise_on_error:
+            if config.execution_raise_on_error:
                 raise ExecutionError(f"{self._path}: {failure.message}")
             traceback = _traceback(self.notebook, failure)
             said = f"Executing notebook failed: {failure.message}"
-            shown = f"{said}\n{traceback}" if self.nb_config.execution_show_tb else said
+            shown = f"{said}\n{traceback}" if config.execution_show_tb else said
             self.logger.warning(shown, subtype="exec")
         ended = datetime.now(UTC)
         self.exec_metadata = {

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sphinx.errors import ConfigError
 from sphinx.util import logging
 
-from sphinx_drift.configuration import (
-    find_devices,
-    find_packages,
-    find_reference,
-    table_of_texts,
-)
+from sphinx_drift.configuration import find_project, table_of_texts
 from sphinx_drift.device import chosen_device
 from sphinx_drift.run_and_judge import Settings, chosen_policy, report_origins
 from sphinx_drift.sphinx.builds import Build, begin_build
@@ -22,10 +18,10 @@ from sphinx_drift.sphinx.incremental import surroundings
 from sphinx_drift.sphinx.private_myst import OUTPUT_FOLDER
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from sphinx.application import Sphinx
     from sphinx.config import Config
+
+    from sphinx_drift.configuration import Project
 
 
 _LOGGER = logging.getLogger(__name__)
@@ -48,11 +44,17 @@ def read_settings(app: Sphinx) -> None:
     if app.config.nb_execution_mode == "inline":
         msg = "sphinx_drift runs whole pages; set nb_execution_mode = 'force', not 'inline'"
         raise ConfigError(msg)
+    if app.config.drift_timeout <= 0:
+        msg = (
+            "drift_timeout must be a number of seconds above 0, the most that a cell may take; "
+            f"got {app.config.drift_timeout}. A page that may take longer, or any time (-1), says "
+            "so in its front matter: mystnb: {execution_timeout: 600}"
+        )
+        raise ConfigError(msg)
     try:
         policy = chosen_policy(app.config.drift_policy)
-        device = chosen_device(app.config.drift_device, module=_devices(app))
-        reference = _reference(app)
-        packages = _packages(app)
+        project = _project(app)
+        device = chosen_device(app.config.drift_device, module=project.devices)
     except ValueError as error:
         raise ConfigError(str(error)) from None
     if device.told:
@@ -63,37 +65,28 @@ def read_settings(app: Sphinx) -> None:
             'drift_rerun = "changed" leaves out pages that seem unchanged, and is refused under '
             'CI; set it to "always", or for builds elsewhere alone'
         )
-    report_origins(packages)
+    report_origins(project.packages)
     settings = Settings(
         policy,
-        reference,
+        project.reference,
         timeout=app.config.drift_timeout,
         output_limit=app.config.drift_output_limit,
         twice=bool(app.config.drift_twice),
-        packages=packages,
+        packages=project.packages,
         allow_errors=app.config.nb_execution_allow_errors,
     )
     begin_build(app.env, Build(settings, surroundings(settings)))
 
 
-def _reference(app: Sphinx) -> Mapping[str, str]:
-    """Return the reference environment, as conf.py or the project names it."""
-    configured = app.config.drift_reference
-    if configured is None:
-        return find_reference(Path(app.confdir))
-    return table_of_texts(configured, "drift_reference")
-
-
-def _packages(app: Sphinx) -> Mapping[str, Path]:
-    """Return the packages that pages must import from the project, as conf.py or it says."""
-    confdir, configured = Path(app.confdir), app.config.drift_packages
-    if configured is None:
-        return find_packages(confdir)
-    folders = table_of_texts(configured, "drift_packages")
-    return {name: confdir / folder for name, folder in folders.items()}
-
-
-def _devices(app: Sphinx) -> str:
-    """Return the module that knows devices, as conf.py or the project names it."""
-    named: str | None = app.config.drift_devices
-    return find_devices(Path(app.confdir)) if named is None else named
+def _project(app: Sphinx) -> Project:
+    """Return what the project's file says, where conf.py doesn't say otherwise."""
+    config, confdir = app.config, Path(app.confdir)
+    changed: dict[str, Any] = {}
+    if config.drift_reference is not None:
+        changed["reference"] = table_of_texts(config.drift_reference, "drift_reference")
+    if config.drift_packages is not None:
+        folders = table_of_texts(config.drift_packages, "drift_packages")
+        changed["packages"] = {name: confdir / folder for name, folder in folders.items()}
+    if config.drift_devices is not None:
+        changed["devices"] = config.drift_devices
+    return replace(find_project(confdir), **changed)

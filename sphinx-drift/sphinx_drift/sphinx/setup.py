@@ -19,7 +19,7 @@ from sphinx_drift.sphinx.directives import (
     UncheckedRole,
 )
 from sphinx_drift.sphinx.highlight import keep_formatters
-from sphinx_drift.sphinx.marks import depart_mark, drift_mark, skip_mark, visit_mark
+from sphinx_drift.sphinx.marks import add_style, depart_mark, drift_mark, skip_mark, visit_mark
 from sphinx_drift.sphinx.quotations import (
     Printed,
     QuoteNumbers,
@@ -93,6 +93,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("builder-inited", listen)
     app.connect("builder-inited", read_settings)
     app.connect("builder-inited", keep_formatters)
+    app.connect("builder-inited", add_style)
     app.connect("env-get-outdated", find_outdated)
     app.connect("env-before-read-docs", note_order, priority=900)  # others may add pages
     app.connect("env-purge-doc", forget)

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
     from nbformat import NotebookNode
 
-__all__ = ["settle_streams", "show_stored", "stored_outputs"]
-
 _NOT_EXECUTED = "Not executed: the output below is the one that the notebook has stored."
 
 
@@ -35,14 +33,7 @@ def stored_outputs(notebook: NotebookNode) -> dict[int, list[NotebookNode]]:
 def show_stored(
     notebook: NotebookNode, stored: Mapping[int, list[NotebookNode]], executed: Collection[int]
 ) -> None:
-    """Show again what was stored of the cells that were not executed, under a note that says so.
-
-    Args:
-        notebook: The notebook after it was run.
-        stored: What it had stored before, by the place of the cell.
-        executed: The places of the cells that were begun.
-
-    """
+    """Show again what was stored of the cells that were not executed, under a note that says so."""
     for index, outputs in stored.items():
         cell = notebook.cells[index]
         if index not in executed or "skip-execution" in cell.metadata.get("tags", ()):

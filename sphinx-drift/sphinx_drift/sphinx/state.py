@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from sphinx_drift.compare.outcomes import PageResult
     from sphinx_drift.sphinx.rerun import Run
 
-__all__ = ["State", "results_of", "state_of"]
-
 
 @dataclass
 class State:

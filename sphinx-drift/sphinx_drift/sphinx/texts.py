@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from sphinx_drift.sphinx.state import State
 
-__all__ = ["changed_texts", "late_texts", "note_dependencies", "note_more", "note_source"]
-
 _CLOCK = 20_000_000
 """Nanoseconds by which the time of a file may be behind the clock."""
 

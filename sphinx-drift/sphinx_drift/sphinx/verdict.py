@@ -8,7 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from docutils import nodes
 from sphinx.util import logging
 
 from sphinx_drift.compare.outcomes import PageResult
@@ -21,12 +20,14 @@ from sphinx_drift.sphinx.incremental import save_origins
 from sphinx_drift.sphinx.private_sphinx import colors_output, fail_build
 from sphinx_drift.sphinx.quotations import check_quotations, quoted_by_page
 from sphinx_drift.sphinx.rerun import unsettled
+from sphinx_drift.sphinx.running import warn_at_head
 from sphinx_drift.sphinx.state import state_of
 from sphinx_drift.sphinx.texts import late_texts
 from sphinx_drift.sphinx.which_pages import origins_file
 from sphinx_drift.sphinx.written import mark_written
 
 if TYPE_CHECKING:
+    from docutils import nodes
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
 
@@ -43,9 +44,7 @@ NOTHING_EXECUTED = (
 def warn_if_off(_app: Sphinx, doctree: nodes.document) -> None:
     """Say at the head of every page that nothing was executed, if nothing was."""
     if chosen() == "off":
-        place = next(iter(doctree.findall(nodes.section)), doctree)
-        after_title = 1 if isinstance(place, nodes.section) else 0
-        place.insert(after_title, nodes.warning("", nodes.paragraph("", NOTHING_EXECUTED)))
+        warn_at_head(doctree, NOTHING_EXECUTED)
 
 
 def all_results_of(env: BuildEnvironment) -> list[PageResult]:

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
 
-__all__ = ["keep_warned", "listen", "load_warned", "save_warned"]
-
 
 class _Listener(logging.Handler):
     """Collects the files that warnings name, and the pages that were then being read."""

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import copy
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sphinx_drift.run import fork_client
 from sphinx_drift.run.choice import chosen
 from sphinx_drift.run.fork import code_of
 from sphinx_drift.run.run import begin
 from sphinx_drift.run_and_judge import planned
-from sphinx_drift.sphinx.builds import build_of, file_of
+from sphinx_drift.sphinx.builds import build_of
 from sphinx_drift.sphinx.incremental import load_origins
 from sphinx_drift.sphinx.private_sphinx import doctree_file
 from sphinx_drift.sphinx.quotations import quoted_by_page
-from sphinx_drift.sphinx.rerun import Fresh, run_again, seen
+from sphinx_drift.sphinx.rerun import Fresh, run_page, seen
 from sphinx_drift.sphinx.running import left_out, read_prose_first
 from sphinx_drift.sphinx.state import state_of
 from sphinx_drift.sphinx.texts import changed_texts, note_more, note_source
@@ -95,19 +97,18 @@ def _differing(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> list[
     state, build = state_of(env), build_of(env)
 
     def run(docname: str) -> Fresh:
-        return run_again(
-            state.runs[docname],
-            folder=Path(env.doc2path(docname)).parent,
-            file=file_of(env, docname),
-            settings=build.settings,
-            surroundings=build.surroundings,
-        )
+        known = state.runs[docname]
+        return run_page(env, docname, known.page, copy.deepcopy(known.notebook))
 
     # Forked pages run already, on all cores as long as somebody waits for each that is over. A
     # kernel is started for each page that is asked for.
     at_once = _FETCHED_AT_ONCE if build.begun else max(1, app.parallel)
     with ThreadPoolExecutor(at_once) as pool:
-        build.fresh.update(zip(docnames, pool.map(run, docnames), strict=True))
+        try:
+            build.fresh.update(zip(docnames, pool.map(run, docnames), strict=True))
+        except KeyboardInterrupt:
+            fork_client.give_up()  # the pool would wait for pages to come to their end
+            raise
     differing = []
     for docname in docnames:
         fresh = build.fresh[docname]

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from sphinx.application import Sphinx
     from sphinx.config import Config
 
-__all__ = ["leave_mark_out", "mark_written", "outdated_outputs"]
-
 
 def leave_mark_out(_app: Sphinx, config: Config) -> None:
     """Keep the digest out of e-books, whose builder warns of files that it doesn't know."""
@@ -30,13 +28,7 @@ def leave_mark_out(_app: Sphinx, config: Config) -> None:
 
 
 def outdated_outputs(app: Sphinx, quoted: Mapping[str, Any]) -> list[str]:
-    """Return the pages that show something else than they would if they were written now.
-
-    Args:
-        app: The application.
-        quoted: What each page quotes of others.
-
-    """
+    """Return the pages that show something else than they would if they were written now."""
     written = _load(app)
     return [name for name in app.env.found_docs if written.get(name) != _now(app, quoted, name)]
 

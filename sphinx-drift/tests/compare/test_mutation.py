@@ -107,7 +107,7 @@ def test_no_mutant_reads_like_the_output() -> None:
     assert all([token.key for token in tokens(mutant.text)] != keys for mutant in made)
 
 
-def test_a_comparer_that_accepts_all_would_be_found() -> None:
+def test_a_comparer_that_accepts_all_would_be_detected() -> None:
     blind = Attempt("x", Mutant("sign", "", "-1"), Verdict())
     assert not blind.caught
     assert not blind.refused

@@ -41,7 +41,7 @@ def test_pictures_that_look_the_same_are() -> None:
     assert differing([drawn()], [drawn(kind="jpeg")], 0.95) == ""
 
 
-def test_pictures_that_differ_are_told_with_their_likeness() -> None:
+def test_pictures_that_differ_are_reported_with_their_likeness() -> None:
     told = differing([drawn(), drawn()], [drawn(), drawn(at=30)], 0.9)
     assert told.startswith("picture 2 is alike by 0.")
     assert told.endswith(", wanted are 0.9")

@@ -29,7 +29,7 @@ SHORT = {
 }
 
 
-def keys(text: str) -> list[tuple[Kind, str, bool]]:
+def keys(text: str) -> list[tuple[Kind, str, str]]:
     return [token.key for token in tokens(text)]
 
 
@@ -77,7 +77,7 @@ READ = {
     "2nd": ("iw", ["2", "nd"]),
     "x2": ("w", ["x2"]),
     "0x7f": ("iw", ["0", "x7f"]),
-    "2.13.0+cpu": ("fmwmw", ["2.13", ".", "0", "+", "cpu"]),
+    "7.1.0+cpu": ("fmwmw", ["7.1", ".", "0", "+", "cpu"]),
     "12:30": ("imi", ["12", ":", "30"]),
     "1,000": ("imi", ["1", ",", "000"]),
     "...": ("w", ["..."]),

@@ -12,7 +12,7 @@ from pathlib import Path
 import nbformat
 from nbformat import v4
 
-from sphinx_drift.run.run import execute
+from sphinx_drift.run.run import execute, request_for
 
 FRAME = """\
 import numpy as np
@@ -81,7 +81,7 @@ LONG = re.compile(
 def main() -> None:
     """Write it beside this file."""
     notebook = v4.new_notebook(cells=[v4.new_code_cell(source) for source in CELLS])
-    execute(notebook, folder=Path.cwd(), may_raise=range(len(CELLS)))
+    execute(notebook, request_for(Path.cwd(), may_raise=range(len(CELLS))))
     for number, cell in enumerate(notebook.cells):
         cell.id = f"cell-{number}"
         for output in cell.outputs:

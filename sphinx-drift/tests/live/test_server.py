@@ -6,13 +6,17 @@ import http.client
 import json
 import os
 import socket
+import sys
 import threading
 from contextlib import ExitStack, closing, contextmanager
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from sphinx_drift.live import __main__ as command
+from sphinx_drift.live import clients
 from sphinx_drift.live.__main__ import main
+from sphinx_drift.live.clients import BuildServer
 from sphinx_drift.live.server import HOST, LiveHTTPServer, digest, with_script
 
 if TYPE_CHECKING:
@@ -102,7 +106,7 @@ class TestFiles:
             assert answer.headers["Location"] == "/part/?x=1"
 
     @pytest.mark.parametrize("method", ["GET", "HEAD"])
-    def test_a_page_says_what_it_holds(
+    def test_a_page_names_its_content(
         self, server: LiveHTTPServer, root: Path, method: str
     ) -> None:
         with request(server, "/", method) as answer:
@@ -153,7 +157,7 @@ def test_a_page_without_an_end_has_the_script_too() -> None:
 
 
 class TestEvents:
-    def test_a_build_is_told(self, server: LiveHTTPServer) -> None:
+    def test_a_build_is_reported(self, server: LiveHTTPServer) -> None:
         with listening(server) as hear:
             assert hear() == {"failures": []}
             report = {"failures": [{"title": "page.md:1: drift", "text": "- 1\n+ 2"}]}
@@ -216,4 +220,30 @@ def test_a_project_file_that_is_refused(tmp_path: Path, capsys: pytest.CaptureFi
     (tmp_path / "conf.py").touch()
     (tmp_path / "pyproject.toml").write_text("[tool.sphinx-drift]\npreload = 3\n", "utf-8")
     assert main([str(tmp_path), str(tmp_path / "out")]) == 2
-    assert "preload in [tool.sphinx-drift] must be a list of names" in capsys.readouterr().err
+    assert "preload in [tool.sphinx-drift]" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("number", "last"), [(1, "1 failure"), (2, "2 failures")])
+def test_the_last_line_counts_failures(
+    number: int, last: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    failures = [{"title": "page.md:1: drift", "text": "- 1\n+ 2"}] * number
+    command._print([], {"failures": failures, "summary": ""}, "page.md", 0.0)  # noqa: SLF001
+    assert capsys.readouterr().out.rstrip().endswith(f" s: {last}")
+
+
+def test_a_build_server_that_can_not_start_is_started_less_and_less_often(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pauses: list[float] = []
+    monkeypatch.setattr(clients.time, "sleep", pauses.append)
+    ending = [sys.executable, "-c", "raise SystemExit(3)"]
+    monkeypatch.setattr(clients, "command", lambda *_: ending)
+    server = BuildServer()
+    for _ in range(9):
+        report = server.wait(60)
+        assert report == {"died": 3}
+        assert server.renew_after(report)
+    assert pauses[:3] == [0, pytest.approx(0.1), pytest.approx(0.3)]
+    assert pauses[-1] == 10
+    server.close()

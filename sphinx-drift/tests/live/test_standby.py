@@ -13,14 +13,13 @@ from typing import TYPE_CHECKING
 
 import psutil
 import pytest
-from living import PATIENCE, ROOT, Live, living, wait_until
+from living import PATIENCE, ROOT, Live, living, wait_until, write_book
 
 from sphinx_drift.live import warm_up
 from sphinx_drift.live.session import Session
 from sphinx_drift.live.standby import ReadFiles
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
 CONF = """
@@ -128,20 +127,6 @@ FILES = {
 }
 
 
-def write_book(folder: Path) -> Path:
-    for name, text in FILES.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-    return folder
-
-
-@pytest.fixture(scope="module")
-def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
-    with living(write_book(tmp_path_factory.mktemp("book"))) as live:
-        yield live
-
-
 def noted(folder: Path, name: str) -> list[int]:
     path = folder / name
     return [int(word) for word in path.read_text().split()] if path.exists() else []
@@ -212,7 +197,7 @@ class TestStandby:
 
     @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
     def test_it_goes_with_the_session(self, tmp_path: Path, ending: signal.Signals) -> None:
-        with living(write_book(tmp_path)) as another:
+        with living(write_book(tmp_path, FILES)) as another:
             ready = standing(tmp_path)
             assert ready in another.children()
             before = another.children()
@@ -221,7 +206,7 @@ class TestStandby:
             assert alive == []
 
     def test_it_goes_when_the_servers_are_renewed(self, tmp_path: Path) -> None:
-        folder = write_book(tmp_path)
+        folder = write_book(tmp_path, FILES)
         with Session(folder, folder / "_build" / "live") as session:
             assert session.build()["failures"] == []
             ready = standing(folder)
@@ -243,7 +228,7 @@ class TestEarly:
         assert "Fig. 1" in page
         live.save("one.md", "New text of", "Text of")
 
-    def test_a_browser_is_told_at_once(self, live: Live) -> None:
+    def test_a_browser_hears_at_once(self, live: Live) -> None:
         with live.get("/-live/events") as events:
             assert events.readline().startswith(b"data: ")
             (live.folder / ".hold").touch()
@@ -275,7 +260,7 @@ class TestEarly:
         live.save("one.md", "Fine text of", "Text of")
 
     def test_the_output_is_that_of_builds_after_the_same_saves(self, tmp_path: Path) -> None:
-        with living(write_book(tmp_path / "book")) as live:
+        with living(write_book(tmp_path / "book", FILES)) as live:
             build(live.folder, tmp_path)
             for name, old, new in SAVES:
                 if old:

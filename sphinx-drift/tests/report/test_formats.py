@@ -23,9 +23,15 @@ LOST = Outcome(Kind.TIMEOUT, 9, cell=4)
 
 
 def drift(documented: str, executed: str) -> Outcome:
-    verdict = compare(documented, executed)
-    parts = {"documented": documented, "executed": executed, "verdict": verdict}
-    return Outcome(Kind.DRIFT, 7, cell=3, cell_line=5, body_line=8, **parts)
+    return Outcome(
+        *(Kind.DRIFT, 7),
+        cell=3,
+        cell_line=5,
+        body_line=8,
+        documented=documented,
+        executed=executed,
+        verdict=compare(documented, executed),
+    )
 
 
 def page(*outcomes: Outcome, file: str = "page.md", policy: Policy = Policy.EXACT) -> PageResult:
@@ -81,7 +87,8 @@ def test_junit_counts() -> None:
 @pytest.mark.parametrize("results", [[], [page()], [page(file="a"), page(file="b")]])
 def test_nothing_is_an_error_for_machines_too(results: list[PageResult]) -> None:
     assert len(parsed(results).findall("testsuite/testcase/error")) == 1
-    assert list(to_github(results)) == ["::error title=nothing-checked::nothing was checked"]
+    (line,) = to_github(results)
+    assert line.startswith("::error title=nothing-checked::")
 
 
 def test_structure_is_skipped_not_passed() -> None:
@@ -96,7 +103,7 @@ def test_annotation_is_one_escaped_line(file: str) -> None:
     head, _, told = line.removeprefix("::error ").partition("::")
     name = file.replace("%", "%25").replace(":", "%3A").replace(",", "%2C")
     assert head == f"file={name},line=7,title=drift"
-    assert told.startswith("the output is not the documented one%0A")
+    assert told.startswith(Kind.DRIFT.meaning)
     assert "- 100%25%0A" in told
 
 

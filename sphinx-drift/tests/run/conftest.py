@@ -1,20 +1,16 @@
-"""Notebooks run by the forking runner, by the stock kernel, or by both."""
+"""What runs pages in a folder of their own, and what gives the text of their cells."""
 
 from __future__ import annotations
 
 import json
-import os
 import re
 from typing import TYPE_CHECKING, Any
-from unittest.mock import patch
 
 import pytest
-from nbformat import v4
+from runners import Pages
 
-from sphinx_drift.run import fork, fork_client, jupyter
-from sphinx_drift.run.injected import files, report_environment, watch
+from sphinx_drift.run import fork_client
 from sphinx_drift.run.preload import SLOW
-from sphinx_drift.run.results import Request
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,55 +18,8 @@ if TYPE_CHECKING:
 
     from nbformat import NotebookNode
 
-    from sphinx_drift.run.results import Execution
 
 _FILE_OF_CELL = re.compile(r"ipykernel_\d+")
-
-
-class Pages:
-    """Runs pages of code cells in a folder."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-
-    def notebook(self, *cells: str | tuple[str, str]) -> NotebookNode:
-        """Return a notebook of cells: their code, or their code and a tag."""
-        made = v4.new_notebook(metadata={"kernelspec": {"name": "python3", "display_name": "P"}})
-        made.cells = [v4.new_markdown_cell("prose", id="prose")]
-        for number, each in enumerate(cells):
-            code, *tags = (each,) if isinstance(each, str) else each
-            cell = v4.new_code_cell(code, id=f"cell-{number}", metadata={"tags": tags})
-            made.cells.append(cell)
-        return made
-
-    def request(self, **settings: Any) -> Request:
-        """Return a request as books make it."""
-        given = {
-            "timeout": 60,
-            "before": (watch,),
-            "after": (report_environment, files),
-            **settings,
-        }
-        return Request(folder=self.folder, **given)
-
-    def fork(
-        self, *cells: str | tuple[str, str], **settings: Any
-    ) -> tuple[NotebookNode, Execution]:
-        """Run a page in a forked child."""
-        made = self.notebook(*cells)
-        with patch.dict(os.environ):
-            os.environ.pop("PYTEST_CURRENT_TEST", None)
-            return made, fork.run(made, self.request(**settings))
-
-    def stock(
-        self, *cells: str | tuple[str, str], **settings: Any
-    ) -> tuple[NotebookNode, Execution]:
-        """Run a page in a Jupyter kernel."""
-        made = self.notebook(*cells)
-        with patch.dict(os.environ):
-            # Under pytest the stock kernel doesn't look for what is written past Python.
-            os.environ.pop("PYTEST_CURRENT_TEST", None)
-            return made, jupyter.run(made, self.request(**settings))
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -97,7 +46,7 @@ def text_of() -> Any:
 
 
 @pytest.fixture(scope="session")
-def said() -> Any:
+def shown() -> Any:
     """Return what gives the text of a cell's outputs."""
 
     def text(cell: NotebookNode) -> str:

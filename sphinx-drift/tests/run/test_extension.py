@@ -210,7 +210,7 @@ def test_it_says_what_must_come_before_it(book: Book) -> None:
     assert "extensions = ['myst_nb', 'sphinx_drift.run']" in said  # the remedy
 
 
-def test_page_whose_interpreter_is_gone_is_said_to_be_not_executed(
+def test_page_whose_interpreter_is_gone_is_reported_as_not_executed(
     book: Book, tmp_path: Path
 ) -> None:
     """By either extension, and not that its expectations are in a wrong place."""

@@ -10,7 +10,7 @@ import pytest
 from nbformat import v4
 
 from sphinx_drift.run.injected import disturb, print_full_precision
-from sphinx_drift.run.run import execute
+from sphinx_drift.run.run import execute, request_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,7 +32,7 @@ def outputs(
     def run(before: Callable[[], object], *cells: str) -> list[str]:
         notebook = v4.new_notebook(metadata={"kernelspec": {"name": "python3", "display_name": ""}})
         notebook.cells = [v4.new_code_cell(cell) for cell in cells]
-        assert execute(notebook, folder=tmp_path, before=before).failure is None
+        assert execute(notebook, request_for(tmp_path, before=before)).failure is None
         return ["".join(output.text for output in cell.outputs) for cell in notebook.cells]
 
     return run

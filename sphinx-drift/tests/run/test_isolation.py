@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import pytest
-
-    from conftest import Pages
+    from runners import Pages
 
 DISTURB = (
     "import os, random, signal, sys, types, warnings\n"
@@ -61,65 +60,65 @@ DRAWS = (
 )
 
 
-def test_page_sees_nothing_of_another(pages: Pages, said: Any) -> None:
+def test_page_sees_nothing_of_another(pages: Pages, shown: Any) -> None:
     before, _ = pages.fork(OPEN)
     disturbing, ended = pages.fork(DISTURB, LOOK)
     assert ended.failure is None
-    assert said(disturbing.cells[2]) != "[]\n"  # the page itself sees what it did
+    assert shown(disturbing.cells[2]) != "[]\n"  # the page itself sees what it did
     looking, ended = pages.fork(LOOK)
     assert ended.failure is None
-    assert said(looking.cells[1]) == "[]\n"
+    assert shown(looking.cells[1]) == "[]\n"
     after, _ = pages.fork(OPEN)
-    assert said(after.cells[1]) == said(before.cells[1])
+    assert shown(after.cells[1]) == shown(before.cells[1])
 
 
-def test_page_that_runs_beside_others_has_none_of_their_pipes(pages: Pages, said: Any) -> None:
+def test_page_that_runs_beside_others_has_none_of_their_pipes(pages: Pages, shown: Any) -> None:
     from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 - used here alone
 
     alone, _ = pages.fork(OPEN)
     with ThreadPoolExecutor(3) as pool:
         made = pool.map(lambda n: pages.fork(f"{n}", "import time; time.sleep(0.5)", OPEN), "123")
     for notebook, _ in made:
-        assert said(notebook.cells[3]) == said(alone.cells[1])
+        assert shown(notebook.cells[3]) == shown(alone.cells[1])
 
 
-def test_unseeded_draws_differ_between_pages(pages: Pages, said: Any) -> None:
-    drawn = [said(pages.fork(DRAWS)[0].cells[1]).splitlines() for _ in range(3)]
+def test_unseeded_draws_differ_between_pages(pages: Pages, shown: Any) -> None:
+    drawn = [shown(pages.fork(DRAWS)[0].cells[1]).splitlines() for _ in range(3)]
     for values in zip(*drawn, strict=True):
         assert len(set(values)) == 3
 
 
-def test_draws_in_a_page_that_never_names_torch_first_differ_too(pages: Pages, said: Any) -> None:
+def test_draws_in_a_page_that_never_names_torch_first_differ_too(pages: Pages, shown: Any) -> None:
     code = "import numpy\nnumpy.random.rand()"
-    one, two = (said(pages.fork(code)[0].cells[1]) for _ in range(2))
+    one, two = (shown(pages.fork(code)[0].cells[1]) for _ in range(2))
     assert one != two
 
 
-def test_local_module_is_the_one_that_is_there_now(pages: Pages, said: Any) -> None:
+def test_local_module_is_the_one_that_is_there_now(pages: Pages, shown: Any) -> None:
     local = pages.folder / "changing.py"
     for value in ("old", "new, and longer"):
         local.write_text(f"VALUE = {value!r}\n", "utf-8")
         made, ended = pages.fork("import changing\nprint(changing.VALUE)")
-        assert said(made.cells[1]) == value + "\n"
+        assert shown(made.cells[1]) == value + "\n"
         assert str(local) in ended.files
 
 
-def test_equal_pages_asked_for_at_a_time_are_each_run(pages: Pages, said: Any) -> None:
+def test_equal_pages_asked_for_at_a_time_are_each_run(pages: Pages, shown: Any) -> None:
     from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 - used here alone
 
     code = "import os, time\nprint(os.getpid())\ntime.sleep(0.3)"
     with ThreadPoolExecutor(4) as pool:
         made = list(pool.map(lambda _: pages.fork(code), range(4)))
-    assert len({said(notebook.cells[1]) for notebook, _ in made}) == 4
+    assert len({shown(notebook.cells[1]) for notebook, _ in made}) == 4
 
 
 def test_environment_of_the_build_is_the_environment_of_the_page(
-    pages: Pages, said: Any, monkeypatch: pytest.MonkeyPatch
+    pages: Pages, shown: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     code = "import os, time\nprint(os.environ.get('ONE_OF_MINE'), time.tzname[0])"
     monkeypatch.setenv("ONE_OF_MINE", "1")
     monkeypatch.setenv("TZ", "XYZ+3")
-    assert said(pages.fork(code)[0].cells[1]) == "1 XYZ\n"
+    assert shown(pages.fork(code)[0].cells[1]) == "1 XYZ\n"
     monkeypatch.delenv("ONE_OF_MINE")
     monkeypatch.setenv("TZ", "UTC")
-    assert said(pages.fork(code)[0].cells[1]) == "None UTC\n"
+    assert shown(pages.fork(code)[0].cells[1]) == "None UTC\n"

@@ -10,7 +10,7 @@ from sphinx_drift.run.limit import Allowance, clipped, first_and_last
 from sphinx_drift.run.results import Ending
 
 if TYPE_CHECKING:
-    from conftest import Pages
+    from runners import Pages
 
 LIMIT = 100_000
 ENDLESS = {
@@ -28,7 +28,7 @@ ENDLESS = {
 @pytest.mark.parametrize("way", ["fork", "stock"])
 @pytest.mark.parametrize("name", ENDLESS)
 def test_cell_that_prints_without_end_is_stopped(
-    pages: Pages, said: Any, name: str, way: str
+    pages: Pages, shown: Any, name: str, way: str
 ) -> None:
     code = ENDLESS[name]
     made, ended = getattr(pages, way)("1", code, "2", output_limit=LIMIT, timeout=50)
@@ -38,8 +38,8 @@ def test_cell_that_prints_without_end_is_stopped(
     if name != "cleared":
         assert "\nfirst" in ended.failure.message
     assert len(ended.failure.message) < 5000
-    assert len(said(made.cells[2])) < 5000
-    assert said(made.cells[1]) == "1\n"
+    assert len(shown(made.cells[2])) < 5000
+    assert shown(made.cells[1]) == "1\n"
     assert ended.executed == {1}
 
 
@@ -50,7 +50,7 @@ def test_cell_that_flushes_without_end_is_stopped(pages: Pages) -> None:
     assert ended.failure.kind is Ending.OUTPUT_LIMIT
 
 
-def test_last_lines_are_told(pages: Pages) -> None:
+def test_last_lines_are_reported(pages: Pages) -> None:
     _, ended = pages.fork(ENDLESS["one"], output_limit=LIMIT)
     assert ended.failure is not None
     assert ended.failure.message.endswith("x\nlast")

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from conftest import Pages
+    from collections.abc import Sequence
+
+    from runners import Pages
 
 PNG = (
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJg"
@@ -376,7 +378,7 @@ WIDGETS = [
     "out.outputs\nprint('end')",
 ]
 
-PAGES = {
+PAGES: dict[str, Sequence[Any]] = {
     "rich": RICH,
     "streams": STREAMS,
     "magics": MAGICS,

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from conftest import Pages
+    from runners import Pages
 
 NOTE = "import os\nwith open('ran', 'a') as ran:\n    print(os.environ.get('LATER'), file=ran)"
 
@@ -87,7 +87,7 @@ def test_sphinx_has_a_core_once_pages_are_ready_for_it(forking: Any) -> None:
 @pytest.mark.parametrize("state", [{"raised": 0}, {"is_over": True, "size": 1 << 26}])
 def test_pages_wait_for_sphinx_when_much_waits_for_it(forking: Any, state: dict[str, Any]) -> None:
     forking, jobs = forking
-    wanted, unwanted = *jobs(1, is_fetched=True), *jobs(1)
+    (wanted,), (unwanted,) = jobs(1, is_fetched=True), jobs(1)
     forking.running = jobs(7, **state)
     forking.running = [job for job in forking.running if not job.is_over]
     jobs(1, **state)

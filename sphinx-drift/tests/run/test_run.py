@@ -10,7 +10,7 @@ from small_book import TORCH
 
 from sphinx_drift.run.injected import print_full_precision
 from sphinx_drift.run.results import Ending
-from sphinx_drift.run.run import execute
+from sphinx_drift.run.run import execute, request_for
 from sphinx_drift.source.printed_text import Stream, printed
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def gone(process: str) -> bool:
 def test_cells_run_in_order_in_their_folder_in_a_kernel_that_ends(tmp_path: Path) -> None:
     made = notebook("x = 2", "from pathlib import Path\nPath.cwd().name", "x + 1", SAY_PID)
     made.cells[1].outputs = [v4.new_output("stream", text="stale")]
-    ended = execute(made, folder=tmp_path)
+    ended = execute(made, request_for(tmp_path))
     assert ended.executed == {1, 2, 3, 4}
     assert ended.failure is None
     assert said(made, 1) == ""
@@ -60,14 +60,14 @@ def test_what_is_printed_slowly_is_one_output(tmp_path: Path) -> None:
         "import time\nfor n in range(3):\n    print(n, end='  ', flush=True)\n    time.sleep(0.3)"
     )
     made = notebook(slowly, "import sys\nprint('a')\nprint('b', file=sys.stderr)\nprint('c')")
-    execute(made, folder=tmp_path)
+    execute(made, request_for(tmp_path))
     assert [output.text for output in made.cells[1].outputs] == ["0  1  2  "]
     assert {output.name for output in made.cells[2].outputs} == {"stdout", "stderr"}
 
 
 def test_error_that_may_come_lets_the_page_go_on(tmp_path: Path) -> None:
     made = notebook("1 / 0", "print('on')", "[][0]", "print('never')")
-    ended = execute(made, folder=tmp_path, may_raise=[1])
+    ended = execute(made, request_for(tmp_path, may_raise=[1]))
     assert ended.executed == {1, 2}
     assert ended.failure is not None
     assert (ended.failure.kind, ended.failure.index) == (Ending.RAISED, 3)
@@ -88,7 +88,7 @@ def test_cell_that_never_ends_well_leaves_no_kernel(
     source: str, kind: Ending, tmp_path: Path
 ) -> None:
     made = notebook(SAY_PID, source, "print('never')")
-    ended = execute(made, folder=tmp_path, timeout=2)
+    ended = execute(made, request_for(tmp_path, timeout=2))
     assert ended.failure is not None
     assert (ended.failure.kind, ended.failure.index) == (kind, 2)
     assert ended.executed == {1}
@@ -96,7 +96,7 @@ def test_cell_that_never_ends_well_leaves_no_kernel(
 
 
 def test_kernel_that_is_not_there_is_a_failure_of_no_cell(tmp_path: Path) -> None:
-    ended = execute(notebook("print(1)", kernel="no-such-kernel"), folder=tmp_path)
+    ended = execute(notebook("print(1)", kernel="no-such-kernel"), request_for(tmp_path))
     assert ended.failure is not None
     assert (ended.failure.kind, ended.failure.index) == (Ending.DEAD_KERNEL, -1)
     assert "NoSuchKernel" in ended.failure.message
@@ -105,7 +105,7 @@ def test_kernel_that_is_not_there_is_a_failure_of_no_cell(tmp_path: Path) -> Non
 
 
 def test_folder_that_is_not_there_is_a_failure_of_no_cell(tmp_path: Path) -> None:
-    ended = execute(notebook("print(1)"), folder=tmp_path / "gone")
+    ended = execute(notebook("print(1)"), request_for(tmp_path / "gone"))
     assert ended.failure is not None
     assert ended.failure.index == -1
     assert ended.executed == set()
@@ -117,7 +117,7 @@ def test_full_precision_prints_what_is_behind_the_digits(tmp_path: Path) -> None
         "torch.set_printoptions(precision=2, sci_mode=False)\nprint(t)",
         "print(f'{t[0]:.2f}')",
     )
-    ended = execute(made, folder=tmp_path, before=print_full_precision)
+    ended = execute(made, request_for(tmp_path, before=print_full_precision))
     assert "1.55923934936523438e+02" in said(made, 1)
     assert said(made, 1) == said(made, 2)
     assert said(made, 3).startswith("0.1000000014901161")
@@ -139,7 +139,7 @@ print(x[1:], torch.tensor(3).item(), torch.tensor([]))
 
 def test_full_precision_marks_what_was_computed_in_float32(tmp_path: Path) -> None:
     made = notebook(FROM_FLOAT32)
-    execute(made, folder=tmp_path, before=print_full_precision)
+    execute(made, request_for(tmp_path, before=print_full_precision))
     assert said(made, 1).replace("\N{INVISIBLE SEPARATOR}", "|").splitlines() == [
         "15592.393493652344|*|",
         "155.92393493652344|float32| and +10.000000149011612|*|%",
@@ -165,7 +165,7 @@ print(file.getvalue())
 
 def test_full_precision_marks_the_formats_of_numpy(tmp_path: Path) -> None:
     made = notebook(FROM_NUMPY)
-    execute(made, folder=tmp_path, before=print_full_precision)
+    execute(made, request_for(tmp_path, before=print_full_precision))
     text = said(made, 1).replace("\N{INVISIBLE SEPARATOR}", "|")
     assert " ".join(text.split()) == (
         "[0.10000000149011612|float32| 2.0|float32|] [0.1|float64|] "
@@ -175,4 +175,4 @@ def test_full_precision_marks_the_formats_of_numpy(tmp_path: Path) -> None:
 
 def test_a_default_device_of_a_cell_is_not_what_was_asked_for(tmp_path: Path) -> None:
     made = notebook("import torch\ntorch.set_default_device('meta')")
-    assert execute(made, folder=tmp_path).environment["device"] == "cpu"
+    assert execute(made, request_for(tmp_path)).environment["device"] == "cpu"

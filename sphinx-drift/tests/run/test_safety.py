@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,7 +23,7 @@ from sphinx_drift.run.transcript import CannotForkError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from conftest import Pages
+    from runners import Pages
 
 DEADLY = {
     "import os, signal\nos.kill(os.getpid(), signal.SIGKILL)": "killed by SIGKILL",
@@ -49,12 +50,12 @@ def test_crash_in_compiled_code_tells_its_stack(pages: Pages) -> None:
     assert "string_at" in ended.failure.message
 
 
-def test_page_that_runs_out_of_memory_fails_alone(pages: Pages, said: Any) -> None:
+def test_page_that_runs_out_of_memory_fails_alone(pages: Pages, shown: Any) -> None:
     limit = "import resource\nresource.setrlimit(resource.RLIMIT_AS, (2**30, 2**30))"
     made, ended = pages.fork(limit, "held = bytearray(2**33)")
     assert ended.failure is not None
     assert ended.failure.index == 2
-    assert said(made.cells[2]) == "MemoryError: \n"
+    assert shown(made.cells[2]) == "MemoryError: \n"
     assert pages.fork("len(bytearray(2**20))")[1].failure is None
 
 
@@ -74,6 +75,24 @@ def test_cell_that_takes_too_long_is_stopped(pages: Pages, code: str) -> None:
     assert (ended.failure.kind, ended.failure.index) == (Ending.TIMEOUT, 2)
 
 
+def hang() -> None:
+    """Never return: as the module for devices of a book might."""
+    import time  # noqa: PLC0415 - this is sent to the page
+
+    time.sleep(100)
+
+
+@pytest.mark.parametrize("runner", ["fork", "stock"])
+def test_what_runs_before_the_first_cell_has_the_time_of_a_cell(pages: Pages, runner: str) -> None:
+    begun = time.monotonic()
+    _, ended = getattr(pages, runner)("1", before=(hang,), timeout=2)
+    assert time.monotonic() - begun < 90
+    assert ended.failure is not None
+    assert (ended.failure.kind, ended.failure.index) == (Ending.TIMEOUT, -1)
+    assert "2 seconds" in ended.failure.message
+    assert ended.executed == set()
+
+
 def test_task_that_a_cell_leaves_can_not_hold_the_page_up(pages: Pages) -> None:
     leaves = (
         "import asyncio, time\nasync def block():\n    time.sleep(100)\n"
@@ -90,12 +109,12 @@ def test_each_cell_has_the_time_for_itself(pages: Pages) -> None:
     assert pages.fork(*["import time\ntime.sleep(0.8)"] * 3, timeout=2)[1].failure is None
 
 
-def test_what_a_page_started_ends_with_it(pages: Pages, said: Any) -> None:
+def test_what_a_page_started_ends_with_it(pages: Pages, shown: Any) -> None:
     started = "import subprocess\nprint(subprocess.Popen(['sleep', '1000']).pid)"
     made, _ = pages.fork(started)
-    wait_until(lambda: not alive(int(said(made.cells[1]))))
+    wait_until(lambda: not alive(int(shown(made.cells[1]))))
     made, _ = pages.fork(started, "import os\nos._exit(1)")
-    wait_until(lambda: not alive(int(said(made.cells[1]))))
+    wait_until(lambda: not alive(int(shown(made.cells[1]))))
 
 
 def test_page_that_exits_in_the_middle_fails(pages: Pages) -> None:
@@ -137,15 +156,15 @@ def test_page_that_writes_to_any_descriptor_fails_alone(pages: Pages, junk: byte
     ],
 )
 @pytest.mark.parametrize("fork", ["os.fork()", "ctypes.PyDLL(None).fork()"])
-def test_page_that_forks_goes_on_alone(pages: Pages, said: Any, fork: str, child: str) -> None:
+def test_page_that_forks_goes_on_alone(pages: Pages, shown: Any, fork: str, child: str) -> None:
     fork_in_cell = f"import ctypes, os, sys\npid = {fork}\nif not pid:\n    pass\n    {child}\n"
     fork_in_cell += "else:\n    for n in range(1000):\n        print(n)"
     wait = "_, status = os.waitpid(pid, 0)\nprint('ended', status)"
     made, ended = pages.fork(fork_in_cell, wait, "print('next')")
     assert ended.failure is None
-    assert said(made.cells[1]) == "".join(f"{n}\n" for n in range(1000))
-    assert said(made.cells[2]) == "ended 0\n"
-    assert said(made.cells[3]) == "next\n"
+    assert shown(made.cells[1]) == "".join(f"{n}\n" for n in range(1000))
+    assert shown(made.cells[2]) == "ended 0\n"
+    assert shown(made.cells[3]) == "next\n"
     assert pages.fork("1")[1].failure is None
 
 
@@ -162,7 +181,7 @@ def own_server(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def executed(pages: Pages, *cells: str) -> Any:
-    return run.execute(pages.notebook(*cells), folder=pages.folder, timeout=60)
+    return run.execute(pages.notebook(*cells), run.request_for(pages.folder, timeout=60))
 
 
 @pytest.mark.usefixtures("own_server")
@@ -236,15 +255,15 @@ def test_other_ipython_that_lacks_a_name_is_left_to_the_stock_kernel(
     pages: Pages,
     caplog: pytest.LogCaptureFixture,
     monkeypatch: pytest.MonkeyPatch,
-    said: Any,
+    shown: Any,
     where: str,
 ) -> None:
     (pages.folder / "renaming.py").write_text(RENAMED[where] + "\n")
     monkeypatch.setattr(fork_client, "_preloaded", ("renaming",))
     monkeypatch.setenv("PYTHONPATH", str(pages.folder), prepend=os.pathsep)
     made = pages.notebook("print('once')", "2")
-    assert run.execute(made, folder=pages.folder, timeout=60).failure is None
-    assert said(made.cells[1]) == "once\n"
+    assert run.execute(made, run.request_for(pages.folder, timeout=60)).failure is None
+    assert shown(made.cells[1]) == "once\n"
     assert len(caplog.records) == 1
     assert "made a kernel: " in caplog.text
     assert "Error: " in caplog.text
@@ -261,26 +280,36 @@ def test_waiting_threads_sleep_whatever_the_language() -> None:
 
 @pytest.mark.usefixtures("own_server")
 def test_module_that_says_something_is_left_to_the_pages(
-    pages: Pages, monkeypatch: pytest.MonkeyPatch, said: Any
+    pages: Pages, monkeypatch: pytest.MonkeyPatch, shown: Any
 ) -> None:
     (pages.folder / "loud_module.py").write_text("print('loud')\n")
     monkeypatch.setattr(fork_client, "_preloaded", ("loud_module", "json"))
     monkeypatch.setenv("PYTHONPATH", str(pages.folder), prepend=os.pathsep)
     made, _ = pages.fork("import loud_module")
-    assert said(made.cells[1]) == "loud\n"
+    assert shown(made.cells[1]) == "loud\n"
 
 
 @pytest.mark.usefixtures("own_server")
 @pytest.mark.parametrize(
     ("name", "error"),
-    [("broken_module", "RuntimeError: broken"), ("nothing_such.sub", "ModuleNotFoundError: ")],
+    [
+        ("broken_module", "RuntimeError: broken"),
+        ("hanging_module", "RuntimeError: not for ever"),
+        ("nothing_such.sub", "ModuleNotFoundError: "),
+    ],
 )
 def test_module_that_raises_is_left_to_the_pages(
     pages: Pages, monkeypatch: pytest.MonkeyPatch, name: str, error: str
 ) -> None:
     (pages.folder / "broken_module.py").write_text("raise RuntimeError('broken')\n")
+    hanging = "import time\ntime.sleep(10)\nraise RuntimeError('not for ever')\n"
+    (pages.folder / "hanging_module.py").write_text(hanging)
     monkeypatch.setattr(fork_client, "_preloaded", (name, "json"))
+    monkeypatch.setattr(fork_client, "_LONGEST_IMPORT", 1)
     monkeypatch.setenv("PYTHONPATH", str(pages.folder), prepend=os.pathsep)
+    begun = time.monotonic()
+    pages.fork("1")
+    assert time.monotonic() - begun < 9  # one that hangs is given up
     _, ended = pages.fork(f"import {name}")
     assert ended.failure is not None
     assert error in ended.failure.message
@@ -317,7 +346,7 @@ def test_kernel_whose_interpreter_is_gone_fails_the_page_and_says_so(
     kernels("gone", pages.folder / "old" / "bin" / "python")
     made = pages.notebook("1")
     made.metadata.kernelspec = {"name": "gone", "display_name": "x"}
-    ended = run.execute(made, folder=pages.folder, timeout=60)
+    ended = run.execute(made, run.request_for(pages.folder, timeout=60))
     assert ended.failure is not None
     assert ended.failure.index == -1
     assert "no kernel: FileNotFoundError" in ended.failure.message
@@ -335,7 +364,7 @@ def test_kernel_that_can_not_be_read_is_left_to_jupyter(
 
 
 def test_kernel_of_another_virtual_environment_is_run_in_that(
-    pages: Pages, kernels: Callable[..., None], said: Any
+    pages: Pages, kernels: Callable[..., None], shown: Any
 ) -> None:
     """Both environments link to the same interpreter, as those of one Python do."""
     other = pages.folder / "other"
@@ -352,8 +381,8 @@ def test_kernel_of_another_virtual_environment_is_run_in_that(
     for name, prefix in (("other", str(other)), ("ours", sys.prefix)):
         made = pages.notebook("import sys\nprint(sys.prefix)")
         made.metadata.kernelspec = {"name": name, "display_name": "x"}
-        assert run.execute(made, folder=pages.folder, timeout=60).failure is None
-        assert said(made.cells[1]) == f"{prefix}\n"
+        assert run.execute(made, run.request_for(pages.folder, timeout=60)).failure is None
+        assert shown(made.cells[1]) == f"{prefix}\n"
     fork.run(made, pages.request())  # of ours, without Jupyter
     made.metadata.kernelspec.name = "other"
     with pytest.raises(CannotForkError, match="'other'"):
@@ -364,7 +393,7 @@ def test_kernel_of_another_virtual_environment_is_run_in_that(
 def test_metadata_that_is_no_table_is_taken_for_none(pages: Pages, table: Any) -> None:
     made = pages.notebook("1")
     made.metadata["kernelspec"] = made.metadata["language_info"] = table
-    assert run.execute(made, folder=pages.folder, timeout=60).failure is None
+    assert run.execute(made, run.request_for(pages.folder, timeout=60)).failure is None
 
 
 def test_error_of_our_own_is_a_failure_of_the_page(
@@ -376,7 +405,6 @@ def test_error_of_our_own_is_a_failure_of_the_page(
     monkeypatch.setattr(fork, "run", fail)
     ended = executed(pages, "1")
     assert (ended.failure.kind, ended.failure.index) == (Ending.RUNNER_FAILED, -1)
-    assert "sphinx_drift.run itself failed" in ended.failure.message
     assert "AttributeError: of ours" in ended.failure.message
 
 
@@ -540,6 +568,31 @@ def test_build_that_is_ended_leaves_nothing(tmp_path: Path, number: signal.Signa
     wait_until(lambda: not of_build(scratch))
     if number is not signal.SIGKILL:  # then Sphinx's own are left
         assert not [path for path in scratch.rglob("*") if "sphinx-err" not in path.name]
+
+
+def test_interrupted_build_waits_for_no_page_and_warns_of_nothing(tmp_path: Path) -> None:
+    """Pages whose text is what it was are run in threads, which an exit waits for."""
+    code = "import time\nfrom pathlib import Path\nPath('ran').touch()\n"
+    code += "while Path('hold').exists():\n    time.sleep(0.05)\nprint(1)"
+    conf = "extensions = ['myst_nb', 'sphinx_drift']\nhtml_theme = 'basic'\n"
+    page = small_book.FRONT + "# A page\n\n" + small_book.cell(code, "1")
+    source = small_book.write(tmp_path, {"conf.py": conf, "index": page})
+    assert small_book.build(tmp_path).returncode == 0
+    (source / "ran").unlink()
+    (source / "hold").touch()
+    build = subprocess.Popen(
+        [sys.executable, "-m", "sphinx", "-q", "-d", "doctrees", "source", "html"],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    wait_until((source / "ran").exists)
+    build.send_signal(signal.SIGINT)
+    printed, _ = build.communicate(timeout=60)
+    assert "Interrupted" in printed
+    assert "Jupyter" not in printed
+    assert "Traceback" not in printed
 
 
 def test_build_that_is_over_leaves_nothing(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from conftest import Pages
+    from runners import Pages
 
 CONF = 'extensions = ["myst_nb", "sphinx_drift.run"]\n'
 PAGE = (
@@ -70,7 +70,7 @@ def test_fork_server_hands_on_what_it_inherited(
     handler: signal.Handlers,
     preloaded: tuple[str, ...],
     pages: Pages,
-    said: Any,
+    shown: Any,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A fork server starts a second time if a module says something that pages must show."""
@@ -81,4 +81,4 @@ def test_fork_server_hands_on_what_it_inherited(
     with inherited(handler):
         made, _ = pages.fork(HANDLERS)
         fork_client.close()
-    assert said(made.cells[1]) == f"{handler.name}\nSIG_DFL\n"
+    assert shown(made.cells[1]) == f"{handler.name}\nSIG_DFL\n"

@@ -13,8 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from nbformat import NotebookNode
-
-    from conftest import Pages
+    from runners import Pages
 
 # As a progress bar does: a line of stdout goes on after something on stderr.
 TAKES_TURNS = """

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from small_book import FRONT
 
 from sphinx_drift.compare.compare import Policy
-from sphinx_drift.doctests import check_module, check_text
+from sphinx_drift.doctests.examples import check_examples, examples_of_module, examples_of_text
 from sphinx_drift.judge import judge_page
 from sphinx_drift.run.results import Execution
 from sphinx_drift.run_and_judge import Settings
@@ -469,7 +469,8 @@ def test_docstrings_of_all_sorts(
     def check() -> PageResult:
         sys.modules.pop("module_to_update", None)
         importlib.invalidate_caches()
-        return check_module(importlib.import_module("module_to_update"), Settings(Policy.EXACT))
+        examples = examples_of_module(importlib.import_module("module_to_update"))
+        return check_examples(path.name, examples, Settings(Policy.EXACT))
 
     change = update_docstrings(path, check())
     assert change
@@ -487,7 +488,8 @@ def test_docstring_written_in_another_way_is_refused(
     path = tmp_path / "module_with_escapes.py"
     path.write_text('"""One.\\n\\n>>> 1\n2\n"""\n')
     importlib.invalidate_caches()
-    change = update_docstrings(path, check_module(importlib.import_module(path.stem)))
+    examples = examples_of_module(importlib.import_module(path.stem))
+    change = update_docstrings(path, check_examples(path.name, examples))
     assert change
     assert change.refused
 
@@ -495,7 +497,8 @@ def test_docstring_written_in_another_way_is_refused(
 def test_text_file_with_fences(tmp_path: Path) -> None:
     path = tmp_path / "README.md"
     path.write_text("```pycon\n>>> 0.5\n0.6\n```\n\n>>> 0.6\n0.6\n", "utf-8")
-    change = update_docstrings(path, check_text(path, Settings(Policy.EXACT)))
+    result = check_examples(path.name, examples_of_text(path), Settings(Policy.EXACT))
+    change = update_docstrings(path, result)
     assert change
     assert (change.after, change.refused) == (path.read_text().replace("0.6\n`", "0.5\n`"), "")
 

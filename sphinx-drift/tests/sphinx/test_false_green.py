@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 from small_book import FRONT, TORCH
 
+from sphinx_drift.report.text import count
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -34,14 +36,14 @@ def put(book: Book, **pages: str) -> None:
 
 
 @pytest.mark.parametrize("options", ["", "-W", "-j 2"])
-def test_failure_is_told_again_when_nothing_changed(options: str, book: Book) -> None:
+def test_failure_is_reported_again_when_nothing_changed(options: str, book: Book) -> None:
     put(book, one=BAD, two=BAD)
     first = book.build(*options.split())
     again = book.build(*options.split())
     assert (first.status, again.status) == (1, 1)
     assert first.places == {("one.md:11", "drift"), ("two.md:11", "drift")}
     assert again.report == first.report
-    assert first.last.startswith("2 outputs drifted, 0 outputs verified on 2 pages (")
+    assert count(first.results.values()).drifted == 2
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -167,7 +169,8 @@ def test_every_builder_verifies(builder: str, shelf: Book) -> None:
     put(shelf, index=GOOD.replace("```{code", "# Title\n\n```{code", 1))
     built = shelf.build(builder=builder)
     assert built.status == 0, built.stderr
-    assert built.last.startswith("1 output verified on 1 page (python ")
+    assert count(built.results.values()).verified == 1
+    assert built.last.startswith("1 output verified")
 
 
 @pytest.mark.parametrize(
@@ -200,8 +203,8 @@ def test_the_command_itself_and_the_notebooks_that_myst_nb_leaves(book: Book) ->
         )
         assert ended.returncode == status, ended.stderr
         assert (book.folder / "jupyter_execute" / "page.ipynb").exists()
-    assert "page.md:11: drift in cell 1 (line 7)" in ended.stderr
-    assert ended.stderr.strip().splitlines()[-1].startswith("1 output drifted, 0 outputs")
+    assert "page.md:11: drift" in ended.stderr
+    assert ended.stderr.strip().splitlines()[-1].startswith("1 output drifted")
 
 
 # Settings -----------------------------------------------------------------------------
@@ -222,12 +225,22 @@ def test_unknown_policy_is_refused(book: Book) -> None:
     put(book, page=GOOD)
     built = book.build()
     assert built.status == 2
-    told = "drift_policy must be one of auto, exact, portable, structure; got 'exactly'"
-    assert told in built.stderr
+    assert {"drift_policy", "auto,", "exact,", "portable,", "'exactly'"} <= {*built.stderr.split()}
     book.configure()
     built = book.build(DRIFT_POLICY="lax")
     assert built.status == 2
-    assert "DRIFT_POLICY must be one of" in built.stderr
+    assert "DRIFT_POLICY" in built.stderr
+
+
+@pytest.mark.parametrize("seconds", [0, -1])
+def test_a_time_limit_that_no_cell_can_keep_is_refused(seconds: int, book: Book) -> None:
+    """MyST-NB takes -1 for none; here a page says so itself."""
+    book.configure(drift_timeout=seconds)
+    put(book, page=GOOD)
+    built = book.build()
+    assert built.status == 2
+    assert f"got {seconds}" in built.stderr
+    assert "execution_timeout" in built.stderr
 
 
 @pytest.mark.parametrize("names", ["numpy", 3, [3]])
@@ -235,23 +248,25 @@ def test_a_preload_that_is_no_list_of_names_is_refused(names: object, book: Book
     book.configure(drift_preload=names)
     built = book.build()
     assert built.status == 2
-    assert f"drift_preload must be a list of names, got {names!r}" in built.stderr
+    assert "drift_preload" in built.stderr
+    assert f"got {names!r}" in built.stderr
 
 
 @pytest.mark.parametrize("setting", ["drift_packages", "drift_reference"])
-def test_a_table_that_holds_no_texts_is_refused(setting: str, book: Book) -> None:
+def test_a_table_without_texts_is_refused(setting: str, book: Book) -> None:
     """A version that is a number equals none: *portable* would judge, and not say why."""
     book.configure(**{setting: {"python": 3.11}})
     built = book.build()
     assert built.status == 2
-    assert f"{setting} must hold names and texts, got {{'python': 3.11}}" in built.stderr
+    assert setting in built.stderr
+    assert "got {'python': 3.11}" in built.stderr
 
 
 def test_inline_execution_is_refused(book: Book) -> None:
     book.configure(nb_execution_mode="inline")
     built = book.build()
     assert built.status == 2
-    assert "set nb_execution_mode = 'force', not 'inline'" in built.stderr
+    assert "nb_execution_mode = 'force'" in built.stderr
 
 
 def test_the_environment_variable_chooses_portable(book: Book) -> None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from typing import TYPE_CHECKING
 
 import pytest
 from small_book import cell
 
+from sphinx_drift.report.text import count
 from sphinx_drift.run.results import FileState
 from sphinx_drift.sphinx.incremental import Origin, surroundings
 
@@ -58,14 +58,13 @@ def built(make_book: Callable[[], Book]) -> Book:
 DRIFTS = {("drifted.md:15", "drift"), ("raised.md:12", "raised")}
 
 
-def test_nothing_changed_nothing_runs_and_every_failure_is_told(built: Book) -> None:
+def test_nothing_changed_nothing_runs_and_every_failure_is_reported(built: Book) -> None:
     ran, report = runs(built)
     assert ran == set()
     assert report.status == 1
     assert {kind for _, kind in report.places} == {"drift", "raised"}
-    assert re.search(
-        r"1 output drifted, 1 other failure, 4 outputs verified on 6 pages", report.last
-    )
+    counted = count(report.results.values())
+    assert (counted.drifted, counted.failed, counted.verified, counted.pages) == (1, 2, 4, 6)
 
 
 @pytest.mark.parametrize(
@@ -122,7 +121,7 @@ def test_off_executes_nothing_and_says_so_on_every_page(built: Book) -> None:
     ran, report = runs(built, DRIFT_RUNNER="off")
     assert ran == set()
     assert report.status == 0
-    assert "Nothing was executed or verified" in report.stderr
+    assert "DRIFT_RUNNER=off" in report.stderr
     assert runs(built)[0] == set(PAGES)
 
 

@@ -62,5 +62,6 @@ def test_book_that_executes_nothing_has_verified_nothing(tmp_path: Path) -> None
     (tmp_path / "index.md").write_text(FRONT.format("") + CELL)
     status, _, complaints = build(tmp_path, "nb_execution_mode = 'off'")
     assert status == 1
-    assert "nothing was checked, 1 page left out by nb_execution_mode" in complaints
+    assert "1 page left out" in complaints
+    assert "nb_execution_mode" in complaints
     assert not (tmp_path / "ran").exists()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sphinx_drift.configuration import find_packages
+from sphinx_drift.configuration import find_project
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -117,11 +117,11 @@ def test_the_command_knows_the_projects_packages(tmp_path: Path) -> None:
 
 
 def test_packages_of_a_project(tmp_path: Path) -> None:
-    assert find_packages(tmp_path) == {}
+    assert find_project(tmp_path).packages == {}
     pyproject = tmp_path / "pyproject.toml"
     pyproject.write_text('[tool.sphinx-drift.packages]\nmine = "src"\n')
     (tmp_path / "docs").mkdir()
-    assert find_packages(tmp_path / "docs") == {"mine": tmp_path / "src"}
+    assert find_project(tmp_path / "docs").packages == {"mine": tmp_path / "src"}
     pyproject.write_text("[tool.sphinx-drift]\npackages = ['mine']\n")
     with pytest.raises(ValueError, match=r"packages\] must hold names and texts, got \['mine'\]"):
-        find_packages(tmp_path)
+        find_project(tmp_path)

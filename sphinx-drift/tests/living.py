@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any
 import psutil
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
-ROOT = Path(__file__).resolve().parents[2]  # the checker's folder
+ROOT = Path(__file__).resolve().parents[1]  # the checker's folder
 PATIENCE = 300
 
 
@@ -86,9 +86,9 @@ class Live:
     def save(self, name: str, old: str, new: str) -> str:
         """Change a file, and return what the terminal shows of the build."""
         self.write(name, old, new)
-        told = self.wait()
-        assert f" {Path(name).name}, " in told
-        return told
+        shown = self.wait()
+        assert f" {Path(name).name}, " in shown
+        return shown
 
     def wait(self) -> str:
         """Return what the terminal shows of the next build of what was saved."""
@@ -130,6 +130,15 @@ def living(folder: Path) -> Iterator[Live]:
     finally:
         if live.process.poll() is None:
             live.end(signal.SIGINT)
+
+
+def write_book(folder: Path, files: Mapping[str, str]) -> Path:
+    """Write the files of a book into a folder, and return it."""
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return folder
 
 
 def wait_until(done: Callable[[], object]) -> None:

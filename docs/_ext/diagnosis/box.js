@@ -1,0 +1,203 @@
+/* The box on the page "My numbers differ": puts what diagnose.js finds into words and links.
+ *
+ * Nothing that was pasted is ever read as HTML, and nothing is sent anywhere.
+ */
+"use strict";
+
+(() => {
+  const form = document.querySelector(".number-box");
+  const known = JSON.parse(document.getElementById("printed-numbers").textContent);
+  const [field, answer] = [form.querySelector("textarea"), form.querySelector("[role=status]")];
+  let diagnose = null;
+
+  const HINTS = {
+    nan: ["There are NaNs among them: ", "what makes a NaN", "#nan"],
+    equal: ["All rows are equal: ", "what makes them so", "#all-rows-are-equal"],
+    "one-hot": ["A row is nearly one-hot: ", "what makes it so", "#weights-that-are-nearly-one-hot"],
+    half: ["They are in half precision: ", "what it does to digits", "#half-precision-float16"],
+    device: [
+      "They come from a GPU, whose generator draws other numbers from the same seed: ",
+      "what isn't covered here",
+      "#what-the-box-cant-recognize",
+    ],
+  };
+
+  /* --- Elements; a text is always text --- */
+
+  const element = (name, ...children) => {
+    const made = document.createElement(name);
+    made.append(...children);
+    return made;
+  };
+  const link = (text, href) => Object.assign(element("a", text), { href });
+  const code = (text) => element("code", text);
+  const paragraph = (...children) => element("p", ...children);
+  const list = (items) => element("ul", ...items.map((item) => element("li", ...item)));
+
+  const counted = (n, what) => `${n} ${what}${n === 1 ? "" : "s"}`;
+  const short = (number) => String(Number(number.toPrecision(3)));
+
+  /** "`attn_weights_2` in Step 3, Self-attention step by step", with a link to the output. */
+  const placed = ({ href, name, section, page }) => {
+    const where = [section, page].filter((part, i, all) => part && part !== all[i - 1]).join(", ");
+    return name ? [code(name), " in ", link(where, href)] : [link(where, href)];
+  };
+  const drawnBy = (isLinear) => (isLinear ? "nn.Linear" : "torch.rand");
+
+  /* --- The mistakes, as the page has them --- */
+
+  const sections = [...document.querySelectorAll("#mistakes > section")];
+  const titleOf = (section) => section.querySelector("h3").firstChild.textContent;
+  const mistakes = sections.flatMap((section) =>
+    [...section.querySelectorAll(".cell_output")].map(({ id, textContent }) =>
+      ({ id: section.id, title: titleOf(section), anchor: id, text: textContent })));
+  /** A section's first paragraph says what went wrong and what to do. */
+  const advice = (id) => {
+    const text = document.getElementById(id).querySelector("p").cloneNode(true);
+    return [...text.childNodes, " ", link("The mistake and its cure", `#${id}`), "."];
+  };
+
+  /* --- Findings in words --- */
+
+  const lastDigits = ({ nears }) =>
+    nears.length
+      ? [
+          paragraph(
+            `In ${counted(nears.length, "place")} the last digit is one off, as it may be on another machine: `,
+            link("why", "#last-digit"),
+            ".",
+          ),
+        ]
+      : [];
+
+  const listed = (wrong) =>
+    list(wrong.map(({ index, pasted, expected, isSwapped }) => [
+      `number ${index} is `,
+      code(pasted),
+      ", and the book has ",
+      code(expected),
+      isSwapped ? ": two digits are swapped" : "",
+    ]));
+
+  const WORDS = {
+    documented: (found) => [
+      paragraph("These are the book's own numbers."),
+      list(found.places.map(placed)),
+      ...lastDigits(found),
+      ...found.also.map((place) =>
+        paragraph("The same numbers come of a mistake: ", link(place.section, `#${place.mistake}`), ".")),
+    ],
+    mistake: (found) => [
+      ...found.places.map(({ section, mistake }) =>
+        paragraph(element("strong", section, "."), " ", ...advice(mistake))),
+      ...lastDigits(found),
+    ],
+    seed: ({ seed, usual, isLinear, step }) => [
+      paragraph(
+        element("strong", `The seed ${seed}.`),
+        ` These are ${step} made from this seed by `,
+        code(drawnBy(isLinear)),
+        `; the book has the seed ${usual} there.`,
+      ),
+      paragraph(...advice("another-seed")),
+    ],
+    draw: ({ draws, isLinear, step }) => [
+      paragraph(
+        element("strong", `${counted(draws, "number")} drawn before.`),
+        ` These are the ${step} that `,
+        code(drawnBy(isLinear)),
+        ` gives if ${counted(draws, "number")} ${draws === 1 ? "is" : "are"} drawn after the seed is set.`,
+      ),
+      paragraph(...advice("a-draw-before")),
+    ],
+    digits: ({ right, typed, row, column, isLinear, step }) => [
+      paragraph(
+        element("strong", `${typed} typed for ${right}.`),
+        ` These are the ${step} of `,
+        code(drawnBy(isLinear)),
+        ` with that slip in row ${row}, column ${column} of the embeddings.`,
+      ),
+      paragraph(...advice("digits-swapped-in-an-embedding")),
+    ],
+    dropout: ({ factor, places }) => [
+      paragraph(
+        element("strong", "Dropout is on."),
+        ` Some numbers are 0, and the others ${short(factor)} times those of `,
+        ...placed(places[0]),
+        ".",
+      ),
+      paragraph(...advice("dropout-left-on")),
+    ],
+    almost: (found) => [
+      paragraph(`All but ${found.wrong.length} of the ${found.numbers.length} numbers are those of:`),
+      list(found.places.map(placed)),
+      paragraph("What differs:"),
+      listed(found.wrong),
+      ...lastDigits(found),
+    ],
+    few: ({ places, more }) => [
+      paragraph(
+        "Fewer than three different numbers with decimals are too few to name a mistake. ",
+        places.length ? "They are printed here:" : "The book prints them nowhere.",
+      ),
+      ...(places.length ? [list(places.map(placed))] : []),
+      ...(more > 0 ? [paragraph(`And in ${counted(more, "other place")}.`)] : []),
+    ],
+    unknown: ({ places, distance, index, pasted, expected, hints }) => [
+      paragraph("Nothing fits: no output of the book, and no mistake that is known here."),
+      ...(places.length && Number.isFinite(distance)
+        ? [
+            paragraph(
+              "The nearest is ",
+              ...placed(places[0]),
+              `. The largest difference is ${short(distance)}: number ${index} is `,
+              code(pasted),
+              " and there ",
+              code(expected),
+              ".",
+            ),
+          ]
+        : []),
+      ...hints.map((hint) => {
+        const [before, text, href] = HINTS[hint];
+        return paragraph(before, link(text, href), ".");
+      }),
+    ],
+  };
+
+  const heading = ({ numbers }, i, { length }) => {
+    const first = numbers.slice(0, 3).map(({ text }) => text).join(", ");
+    const which = length > 1 ? `Block ${i + 1}: ` : "";
+    const cut = numbers.length > 3 ? ", …" : "";
+    const text = `${which}${counted(numbers.length, "number")}, ${first}${cut}`;
+    return Object.assign(element("p", text), { className: "number-box-block" });
+  };
+
+  const answered = ({ total, isCut, findings }) => {
+    if (!total) return [paragraph("There are no numbers in this text.")];
+    const parts = findings.flatMap((found, i) => [heading(found, i, findings), ...WORDS[found.kind](found)]);
+    if (isCut) parts.push(paragraph("It was a long text: only the beginning was compared."));
+    return parts;
+  };
+
+  const compare = () => {
+    diagnose ??= globalThis.selfattn.diagnosis(known, mistakes);
+    const text = field.value.slice(0, field.maxLength);
+    answer.replaceChildren(...answered(diagnose(text)));
+  };
+
+  form.hidden = false;
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    compare();
+  });
+  form.addEventListener("reset", () => {
+    answer.replaceChildren();
+    field.focus();
+  });
+  field.addEventListener("paste", () => setTimeout(compare)); // once the text is there
+  form.elements.example.addEventListener("click", () => {
+    field.value = form.elements.example.value;
+    compare();
+  });
+})();

@@ -1,0 +1,445 @@
+/* Says what pasted numbers are: a documented output, or what a mistake makes.
+ *
+ * `selfattn.diagnosis(known, mistakes)` takes what the build collected (number_box.py) and what the
+ * mistakes print, and returns a function from a pasted text to findings, one for each array of
+ * numbers in it. A finding is plain data; box.js puts it into words. Nothing here knows of a page.
+ */
+"use strict";
+
+(() => {
+  const { tokens, number, isNumber, generator } = globalThis.selfattn;
+  const ENOUGH = 3; // numbers that say something: with fewer, nothing is named
+  const MOST_NUMBERS = 2000;
+  const MOST_BLOCKS = 24;
+  const MOST_SEARCHED = 6; // blocks for which seeds are tried
+  const MOST_PLACES = 12;
+  const SEEDS = 2000;
+  const DRAWS = 100;
+  const range = (n) => Array.from({ length: n }, (_, i) => i);
+
+  /* --- Numbers that are equal as far as their digits go --- */
+
+  /** What a number's last digit counts; nothing for whole numbers, which are exact. */
+  const unitOf = ({ power }) => (power === null || power >= 0 ? 0 : 10 ** power);
+  const [SAME, NEAR, OTHER] = [0, 1, 2];
+  const LEAST_UNIT = 0.001;
+
+  /** Whether a number is a known one once the longer is rounded, or a last digit apart. */
+  const compare = (a, unitA, b, unitB) => {
+    if (a === b || (a !== a && b !== b)) return SAME;
+    if (unitB > LEAST_UNIT && unitB > unitA) return OTHER; // two decimals can't vouch for four
+    const unit = Math.max(unitA, unitB);
+    const apart = Math.abs(a - b);
+    if (apart <= 0.5000001 * unit) return SAME;
+    return apart <= 1.0000001 * unit && unit <= LEAST_UNIT ? NEAR : OTHER;
+  };
+
+  /** Numbers as two arrays, which are quick to compare. */
+  const series = (numbers) => ({
+    values: Float64Array.from(numbers, ({ value }) => value),
+    units: Float64Array.from(numbers, unitOf),
+  });
+
+  /** How many numbers of a block differ from those at a place of a longer series, and how. */
+  const countAt = (block, whole, start, allowed) => {
+    let [others, nears] = [0, 0];
+    for (let i = 0; i < block.values.length; i++) {
+      const at = start + i;
+      const same = compare(block.values[i], block.units[i], whole.values[at], whole.units[at]);
+      if (same === OTHER && ++others > allowed) return null;
+      if (same === NEAR) nears++;
+    }
+    return { others, nears };
+  };
+
+  /** The numbers of a block that say something: no two alike, with two decimals or more. */
+  const telling = (numbers) =>
+    new Set(numbers.filter(({ power }) => power !== null && power <= -2).map(({ text }) => text)).size;
+
+  /* --- What is known --- */
+
+  /** A number as packing.py writes it. */
+  const unpackedNumber = (text) => {
+    if (text[0] === "=") return number(text.slice(1));
+    if (/\d$/.test(text)) return { value: Number(text) / 1e4, power: -4 };
+    const power = 97 - text.charCodeAt(text.length - 1); // a for 0, b for -1, and so on
+    return number(`${text.slice(0, -5)}.${text.slice(-5, -1)}e${power}`);
+  };
+
+  const slug = (title) => title.toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "");
+
+  const outputOf = (place, arrays) => {
+    const starts = arrays.map((_, i) => arrays.slice(0, i).flat().length);
+    return { ...place, starts, ...series(arrays.flat()) };
+  };
+
+  /** The outputs of other pages, which come packed: see packing.py. */
+  const unpacked = ({ pages }) =>
+    pages.flatMap(({ href, title: page, sections }) =>
+      sections.flatMap(([title, id, outputs]) =>
+        outputs.map(([anchor, names, packed]) => {
+          const name = typeof anchor === "number" ? `${id || slug(title)}-output-${anchor}` : anchor;
+          const place = { href: `${href}#${name}`, page, section: title, names: names.split("\n") };
+          const arrays = packed.split(";").map((array) => array.split(/[ ,]/).map(unpackedNumber));
+          return outputOf(place, arrays);
+        })));
+
+  /** The outputs of the mistakes: the section's id and title, the output's id, and its text. */
+  const ofMistakes = (mistakes) =>
+    mistakes.map(({ id, title, anchor, text }) =>
+      outputOf({ href: `#${anchor}`, mistake: id, section: title, names: [] }, blocksOf(tokens(text))));
+
+  /** Where some numbers of an output are, as a link needs it. */
+  const placeOf = ({ output, start }, length) => {
+    const { href, page, section, mistake, names, starts } = output;
+    const first = starts.findLastIndex((at) => at <= start);
+    const isWithin = start + length <= (starts[first + 1] ?? Infinity);
+    const name = names.length === 1 ? names[0] : isWithin ? names[first] : "";
+    return { href, page, section, mistake, name };
+  };
+
+  /* --- A block of numbers and the known outputs --- */
+
+  /** The places that fit best, with how many numbers differ there. */
+  const best = (block, outputs, allowed) => {
+    let found = { others: allowed + 1, nears: 0, places: [] };
+    for (const output of outputs) {
+      for (let start = 0; start + block.values.length <= output.values.length; start++) {
+        const count = countAt(block, output, start, Math.min(allowed, found.others));
+        if (!count) continue;
+        const rank = count.others - found.others || count.nears - found.nears;
+        if (rank < 0) found = { ...count, places: [] };
+        if (rank <= 0) found.places.push({ output, start });
+      }
+    }
+    return found;
+  };
+
+  /** The numbers of a block that aren't those of a place; `kind` says which to list. */
+  const differing = (numbers, block, { output, start }, kind) =>
+    range(numbers.length).flatMap((i) => {
+      const [value, unit] = [output.values[start + i], output.units[start + i]];
+      if (compare(block.values[i], block.units[i], value, unit) !== kind) return [];
+      const [pasted, expected] = [numbers[i].text, printedAs(value, unit)];
+      return [{ index: i + 1, pasted, expected, isSwapped: isSwapped(pasted, expected) }];
+    });
+
+  const printedAs = (value, unit) => {
+    const decimals = unit ? Math.round(-Math.log10(unit)) : 0;
+    return decimals > 12 ? String(value) : value.toFixed(decimals);
+  };
+
+  /** Whether two digits of one number have changed places in the other. */
+  const isSwapped = (a, b) => {
+    if (a.length !== b.length) return false;
+    const at = range(a.length).filter((i) => a[i] !== b[i]);
+    return at.length === 2 && a[at[0]] === b[at[1]] && a[at[1]] === b[at[0]];
+  };
+
+  const unique = (places) => [...new Map(places.map((place) => [place.href, place])).values()];
+
+  const named = (numbers, block, found) => {
+    const length = numbers.length;
+    const places = unique(found.places.map((place) => placeOf(place, length)));
+    const mistakes = places.filter(({ mistake }) => mistake);
+    const documented = places.filter(({ mistake }) => !mistake);
+    return {
+      kind: documented.length ? "documented" : "mistake",
+      places: documented.length ? documented : mistakes,
+      also: documented.length ? mistakes : [],
+      nears: differing(numbers, block, found.places[0], NEAR),
+    };
+  };
+
+  /** Where documented weights are either 0 in a block or larger by the same factor. */
+  const dropped = (block, outputs) => {
+    const length = block.values.length;
+    for (const output of outputs.filter(({ mistake }) => !mistake)) {
+      for (let start = 0; start + length <= output.values.length; start++) {
+        const factor = dropFactor(block, output, start);
+        if (factor) return { kind: "dropout", factor, places: [placeOf({ output, start }, length)] };
+      }
+    }
+    return null;
+  };
+
+  const dropFactor = (block, output, start) => {
+    let [mine, theirs, gone] = [0, 0, 0];
+    const kept = new Set();
+    for (let i = 0; i < block.values.length; i++) {
+      const [a, b] = [block.values[i], output.values[start + i]];
+      if (a * b < 0 || (a && !b) || a !== a) return 0;
+      if (!a && b) gone++;
+      if (a) [mine, theirs] = [mine + a, theirs + b], kept.add(b);
+    }
+    const factor = mine / theirs;
+    if (!gone || kept.size < ENOUGH || !(factor > 1.02)) return 0;
+    const isMultiple = (a, i) =>
+      !a || Math.abs(a - factor * output.values[start + i]) <= 0.6 * (factor + 1) * output.units[start + i];
+    return block.values.every(isMultiple) ? factor : 0;
+  };
+
+  /** The known output of which the number that is furthest off is nearest. */
+  const nearest = (numbers, block, outputs) => {
+    let found = null;
+    for (const output of outputs) {
+      for (let start = 0; start + numbers.length <= output.values.length; start++) {
+        const limit = found ? found.distance : Infinity;
+        const off = furthest(block, output, start, limit);
+        if (off.distance < limit) found = { ...off, output, start };
+      }
+    }
+    if (!found) return { kind: "unknown", places: [] };
+    const { distance, at, output, start } = found;
+    const expected = printedAs(output.values[start + at], output.units[start + at]);
+    const places = [placeOf(found, numbers.length)];
+    return { kind: "unknown", places, distance, index: at + 1, pasted: numbers[at].text, expected };
+  };
+
+  const furthest = (block, output, start, limit) => {
+    let [distance, at] = [0, 0];
+    for (let i = 0; i < block.values.length && distance < limit; i++) {
+      const [a, b] = [block.values[i], output.values[start + i]];
+      const apart = Object.is(a, b) ? 0 : Math.abs(a - b);
+      if (!(apart <= distance)) [distance, at] = [apart === apart ? apart : Infinity, i];
+    }
+    return { distance, at };
+  };
+
+  /* --- Seeds, draws and digits: numbers that are computed anew --- */
+
+  const STEPS = [
+    ["matrices", 0],
+    ["queries", 18],
+    ["keys", 30],
+    ["values", 42],
+    ["attention scores", 54],
+    ["attention weights", 90],
+    ["context vectors", 126],
+  ];
+  const ALL = 138;
+  const LONGEST = 36; // numbers of a step
+
+  /** Write all that the steps print from a place on, in float64: to four digits that is enough. */
+  const writeSteps = (all, from, inputs, W) => {
+    const [queries, keys, values, scores, weights, contexts] = STEPS.slice(1).map(([, at]) => from + at);
+    all.fill(0, from, from + ALL);
+    all.set(W, from);
+    for (let at = 0; at < 36; at++) {
+      const [m, i, j] = [Math.floor(at / 12), Math.floor((at % 12) / 2), at % 2];
+      for (let k = 0; k < 3; k++) all[queries + at] += inputs[i][k] * W[6 * m + 2 * k + j];
+    }
+    for (let i = 0; i < 6; i++) {
+      let sum = 0;
+      for (let j = 0; j < 6; j++) {
+        const [q, k, at] = [queries + 2 * i, keys + 2 * j, 6 * i + j];
+        all[scores + at] = all[q] * all[k] + all[q + 1] * all[k + 1];
+        sum += all[weights + at] = Math.exp(all[scores + at] / Math.SQRT2);
+      }
+      for (let j = 0; j < 6; j++) {
+        const weight = (all[weights + 6 * i + j] /= sum);
+        all[contexts + 2 * i] += weight * all[values + 2 * j];
+        all[contexts + 2 * i + 1] += weight * all[values + 2 * j + 1];
+      }
+    }
+  };
+
+  const PLACES = range(18);
+  const BY_LAYER = PLACES.map((n) => 6 * (Math.floor(n / 2) % 3) + 2 * Math.floor(n / 6) + (n % 2));
+  const TURNED = PLACES.map((n) => n - (n % 6) + [0, 2, 4, 1, 3, 5][n % 6]);
+
+  /** The three matrices, drawn at once: in the order of the generator that is the same. */
+  const drawn = (seed, isLinear, before = 0) => {
+    const source = generator(seed);
+    if (before) source.rand(1, before);
+    if (!isLinear) return source.rand(3, 6).data;
+    const { data } = source.linear(3, 6);
+    return BY_LAYER.map((at) => data[at]);
+  };
+
+  const slips = (inputs) =>
+    inputs.flatMap((row, i) =>
+      row.map((number, j) => {
+        const right = number.toFixed(2);
+        const typed = `0.${right[3]}${right[2]}`;
+        const changed = inputs.map((line, a) => line.map((x, b) => (a === i && b === j ? +typed : x)));
+        return { right, typed, row: i + 1, column: j + 1, changed };
+      })).filter(({ right, typed }) => right !== typed);
+
+  /** Everything that is tried, and after it what its steps print. */
+  function* variants(inputs) {
+    for (const isLinear of [false, true]) {
+      const usual = isLinear ? 789 : 123;
+      for (let seed = 0; seed <= SEEDS; seed++) {
+        if (seed !== usual) yield [{ kind: "seed", seed, usual, isLinear }, inputs, drawn(seed, isLinear)];
+      }
+      for (let draws = 1; draws <= DRAWS; draws++) {
+        yield [{ kind: "draw", draws, isLinear }, inputs, drawn(usual, isLinear, draws)];
+      }
+      for (const { changed, ...slip } of slips(inputs)) {
+        yield [{ kind: "digits", ...slip, isLinear }, changed, drawn(usual, isLinear)];
+      }
+    }
+  }
+
+  const computedFor = (inputs) => {
+    const tried = [];
+    const all = new Float64Array(ALL * 2 * (SEEDS + DRAWS + inputs.flat().length));
+    for (const [variant, changed, W] of variants(inputs)) {
+      const from = ALL * tried.length;
+      writeSteps(all, from, changed, W);
+      if (variant.isLinear) all.set(TURNED.map((at) => W[at]), from); // as the layers keep them
+      tried.push(variant);
+    }
+    return { tried, all };
+  };
+
+  /** The first variant in whose steps a block stands, digit for digit. */
+  const searched = (block, { tried, all }) => {
+    const [first, unit, length] = [block.values[0], block.units[0], block.values.length];
+    for (const [n, variant] of tried.entries()) {
+      for (const [s, [step, from]] of STEPS.entries()) {
+        const end = ALL * n + (STEPS[s + 1]?.[1] ?? ALL);
+        for (let start = ALL * n + from; start + length <= end; start++) {
+          if (compare(first, unit, all[start], 0) !== SAME) continue;
+          if (isAt(block, all, start)) return { ...variant, step, places: [] };
+        }
+      }
+    }
+    return null;
+  };
+
+  const isAt = (block, results, start) => {
+    let nears = 0;
+    const allowed = Math.floor(block.values.length / 6);
+    return block.values.every((value, i) => {
+      const same = compare(value, block.units[i], results[start + i], 0);
+      return same === SAME || (same === NEAR && ++nears <= allowed);
+    });
+  };
+
+  /* --- What stands out even in unknown numbers --- */
+
+  const hintsFor = (text, numbers) => {
+    const rows = rowsIn(numbers);
+    const hints = [];
+    if (numbers.some(({ value }) => value !== value)) hints.push("nan");
+    if (rows.length >= ENOUGH && rows[0].length > 1 && telling(rows[0])) {
+      const texts = rows.map((row) => row.map((each) => each.text).join());
+      if (new Set(texts).size === 1) hints.push("equal");
+    }
+    if (rows.some(isOneHot)) hints.push("one-hot");
+    if (/dtype=torch\.b?float16/.test(text)) hints.push("half");
+    if (/device='(?!cpu)/.test(text)) hints.push("device");
+    return hints;
+  };
+
+  const rowsIn = (numbers) => {
+    const lines = new Map(numbers.map(({ line }) => [line, []]));
+    for (const each of numbers) lines.get(each.line).push(each);
+    return [...lines.values()];
+  };
+
+  const isOneHot = (row) => {
+    const values = row.map(({ value }) => value);
+    const sum = values.reduce((a, b) => a + b, 0);
+    return values.length >= ENOUGH && Math.abs(sum - 1) < 0.01 && Math.max(...values) > 0.99;
+  };
+
+  /* --- A whole text --- */
+
+  /** What makes no difference to a reader: signs that look like a minus, and marks that don't show. */
+  const cleaned = (text) =>
+    text.replace(/[−﹣－]/g, "-").replace(/[\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g, "");
+
+  /** The numbers of a text, in blocks: each outermost bracket, and what is between. */
+  const blocksOf = (read) => {
+    const blocks = [];
+    let [depth, isOpen] = [0, false];
+    for (const token of read) {
+      const wasOutside = depth === 0;
+      if (token.text === "[") depth++;
+      else if (token.text === "]" && depth) depth--;
+      if (wasOutside !== (depth === 0)) isOpen = false;
+      if (!isNumber(token)) continue;
+      if (!isOpen) blocks.push([]);
+      isOpen = true;
+      blocks.at(-1).push({ ...token, ...number(token.text) });
+    }
+    return blocks;
+  };
+
+  /** How many numbers may differ in what is still called the same output. */
+  const allowedIn = (length) => Math.floor(length / 5);
+
+  const diagnosis = (known, mistakes) => {
+    const outputs = [...unpacked(known), ...ofMistakes(mistakes)];
+    let computed = null;
+
+    const whole = (numbers) => {
+      const block = series(numbers);
+      const found = best(block, outputs, 0);
+      const isSure = found.places.length && found.nears * 2 <= numbers.length;
+      return { block, found: isSure ? found : null };
+    };
+
+    const few = (numbers) => {
+      const found = best(series(numbers), outputs, 0);
+      const places = found.nears ? [] : unique(found.places.map((p) => placeOf(p, numbers.length)));
+      return { kind: "few", places: places.slice(0, MOST_PLACES), more: places.length - MOST_PLACES };
+    };
+
+    const search = (block) => {
+      computed ??= computedFor(known.inputs);
+      return searched(block, computed);
+    };
+
+    const almost = (numbers, block) => {
+      const allowed = allowedIn(numbers.length);
+      const found = allowed ? best(block, outputs, allowed) : null;
+      if (!found?.places.length || found.nears * 2 > numbers.length) return null;
+      const wrong = differing(numbers, block, found.places[0], OTHER);
+      const rest = numbers.filter((_, i) => wrong.every(({ index }) => index !== i + 1));
+      if (telling(rest) < ENOUGH) return null;
+      return { ...named(numbers, block, found), kind: "almost", wrong };
+    };
+
+    const finding = (numbers, text, isSearched) => {
+      if (telling(numbers) < ENOUGH) return few(numbers);
+      const { block, found } = whole(numbers);
+      if (found) return named(numbers, block, found);
+      return (
+        dropped(block, outputs) ??
+        (isSearched && numbers.length <= LONGEST ? search(block) : null) ??
+        almost(numbers, block) ?? {
+          ...nearest(numbers, block, outputs),
+          hints: hintsFor(text, numbers),
+        }
+      );
+    };
+
+    return (pasted) => {
+      const text = cleaned(pasted);
+      const all = blocksOf(tokens(text));
+      const total = all.flat().length;
+      const numbers = all.flat().slice(0, MOST_NUMBERS);
+      const isCut = total > MOST_NUMBERS || all.length > MOST_BLOCKS;
+      if (!total) return { total, isCut, findings: [] };
+      const together = telling(numbers) < ENOUGH ? null : whole(numbers);
+      if (together?.found) {
+        const finding = { ...named(numbers, together.block, together.found), numbers };
+        return { total, isCut, findings: [finding] };
+      }
+      const saying = all.filter((block) => telling(block) >= ENOUGH);
+      const blocks = (saying.length ? saying : [numbers]).slice(0, MOST_BLOCKS);
+      let searches = 0;
+      const findings = blocks.map((block) => {
+        const some = block.slice(0, MOST_NUMBERS);
+        return { ...finding(some, text, searches++ < MOST_SEARCHED), numbers: some };
+      });
+      return { total, isCut, findings };
+    };
+  };
+
+  globalThis.selfattn = { ...globalThis.selfattn, diagnosis };
+})();

@@ -1,0 +1,94 @@
+"""A custom element: what a reader without scripts sees, and the files that make it answer.
+
+Its script and style sheet lie beside this module, and are loaded by the pages that have it.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from docutils import nodes
+
+from website.stale_pages import rewrite_where
+from website.theme import bundle
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+    from sphinx.environment import BuildEnvironment
+    from sphinx.util.typing import ExtensionMetadata
+    from sphinx.writers.html5 import HTML5Translator
+
+__all__ = ["HERE", "begin", "custom_element", "end", "files_of"]
+
+HERE = Path(__file__).parent
+FILES = "element_files"
+
+
+class custom_element(nodes.container):  # noqa: N801 - docutils names nodes so
+    """An element with a `tag`, `data` that its script reads, and the `files` that it needs."""
+
+
+def begin(self: HTML5Translator, node: custom_element) -> None:
+    if self.builder.name == "epub":  # no scripts there
+        return
+    data = html.escape(json.dumps(node["data"], separators=(",", ":"), ensure_ascii=False))
+    name = "".join(f' id="{each}"' for each in node["ids"])
+    self.body.append(f'<{node["tag"]}{name} data-given="{data}">\n')
+
+
+def end(self: HTML5Translator, node: custom_element) -> None:
+    if self.builder.name != "epub":
+        self.body.append(f"</{node['tag']}>\n")
+
+
+def note_files(app: Sphinx, doctree: nodes.document) -> None:
+    """Remember which files a page needs."""
+    files = [name for node in doctree.findall(custom_element) for name in node["files"]]
+    if files:
+        app.env.metadata[app.env.docname][FILES] = list(dict.fromkeys(files))
+
+
+def files_of(env: BuildEnvironment) -> dict[str, str]:
+    """Return the text of each file that a page needs."""
+    names = {name for fields in env.metadata.values() for name in fields.get(FILES, ())}
+    return {name: _text(name) for name in sorted(names)}
+
+
+def _text(name: str) -> str:
+    file = HERE / name
+    return bundle([file]) if file.suffix == ".css" else file.read_text("utf-8")
+
+
+def write_files(app: Sphinx, env: BuildEnvironment) -> None:
+    """Write the files where pages find them, before Sphinx makes their addresses."""
+    if app.builder.format != "html" or app.builder.name == "epub":
+        return
+    folder = Path(app.outdir, "_static")
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in files_of(env).items():
+        (folder / name).write_text(text, "utf-8")
+
+
+def load_files(
+    app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: object
+) -> None:
+    """Give a page the files that it needs, and no other page."""
+    if app.builder.name == "epub":
+        return
+    for name in app.env.metadata.get(pagename, {}).get(FILES, ()):
+        if name.endswith(".css"):
+            app.add_css_file(name)
+        else:
+            app.add_js_file(name, loading_method="defer")
+
+
+def setup(app: Sphinx) -> ExtensionMetadata:
+    app.add_node(custom_element, html=(begin, end))
+    app.connect("doctree-read", note_files)
+    app.connect("env-check-consistency", write_files)
+    app.connect("html-page-context", load_files)
+    rewrite_where(app, custom_element, files_of)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

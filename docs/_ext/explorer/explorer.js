@@ -1,0 +1,841 @@
+// The element <attention-explorer>: tables of every step, and controls that change what is in them.
+//
+// All explorers of a page show one state, which is in the page's address where it is not the one
+// that the page starts with. What a reader sees is built when it is first unfolded.
+(() => {
+  const { selfattn } = globalThis;
+  const { fourDecimals, isCertain, trace, tasks, rounded, at, row } = selfattn;
+  const INDEX = [0, 1, 2, 3, 4, 5];
+
+  // Each tensor: its symbol, its name, its colour, and the name by which the page's numbers know it.
+  const TENSORS = {
+    inputs: {
+      sign: "<b>X</b>",
+      letter: "<b>x</b>",
+      name: "Embeddings",
+      role: "input",
+      words: "rows",
+    },
+    W_query: { sign: "<b>W</b><sub>q</sub>", name: "Query matrix", role: "query" },
+    W_key: { sign: "<b>W</b><sub>k</sub>", name: "Key matrix", role: "key" },
+    W_value: { sign: "<b>W</b><sub>v</sub>", name: "Value matrix", role: "value" },
+    queries: {
+      sign: "<b>Q</b> = <b>XW</b><sub>q</sub>",
+      letter: "<b>q</b>",
+      name: "Queries",
+      role: "query",
+      words: "rows",
+    },
+    keys: {
+      sign: "<b>K</b> = <b>XW</b><sub>k</sub>",
+      letter: "<b>k</b>",
+      name: "Keys",
+      role: "key",
+      words: "rows",
+    },
+    values: {
+      sign: "<b>V</b> = <b>XW</b><sub>v</sub>",
+      letter: "<b>v</b>",
+      name: "Values",
+      role: "value",
+      words: "rows",
+    },
+    attn_scores: {
+      sign: "Ω = <b>QK</b><sup>⊤</sup>",
+      letter: "<i>ω</i>",
+      name: "Attention scores",
+      role: "input",
+      words: "both",
+    },
+    masked: {
+      sign: "",
+      letter: "<i>s</i>",
+      name: "Scaled scores",
+      role: "input",
+      words: "both",
+      known: "scaled_scores",
+    },
+    attn_weights: {
+      sign: "<b>A</b>",
+      letter: "<i>α</i>",
+      name: "Attention weights",
+      role: "weight",
+      words: "both",
+    },
+    context_vecs: {
+      sign: "<b>Z</b> = <b>AV</b>",
+      letter: "<b>z</b>",
+      name: "Context vectors",
+      role: "value",
+      words: "rows",
+    },
+  };
+  const STEPS = [
+    ["What goes in", ["inputs", "W_query", "W_key", "W_value"]],
+    ["1. Project", ["queries", "keys", "values"]],
+    ["2. Score", ["attn_scores", "masked"]],
+    ["3. Weigh", ["attn_weights"]],
+    ["4. Sum", ["context_vecs"]],
+  ];
+  const DIVISORS = { sqrt: "√<i>d</i><sub>k</sub>", 1: "1", d_k: "<i>d</i><sub>k</sub>" };
+  const CHOICES = [
+    { name: "divisor", legend: "Divide scores by", of: "masked", options: DIVISORS },
+    { name: "mask", legend: "Mask", of: "masked", options: { none: "none", causal: "causal" } },
+    {
+      name: "axis",
+      legend: "Softmax along",
+      of: "attn_weights",
+      options: { row: "rows", column: "columns" },
+    },
+    {
+      name: "drawn",
+      legend: "Draw with",
+      of: "W_query",
+      options: { rand: "torch.rand", linear: "nn.Linear" },
+    },
+    { name: "head", legend: "Head", of: "", options: { 1: "1", 2: "2" } },
+  ];
+  const UNCERTAIN = "not verified";
+
+  const minus = (text) => text.replaceAll("-", "−");
+  const shaded = (share) => `${Math.round(100 * (share || 0))}%`;
+  const percent = (share) => (Number.isNaN(share) ? "nan" : `${rounded(100 * share, 0).text}%`);
+
+  function make(kind, attributes = {}, ...children) {
+    const element = document.createElement(kind);
+    for (const [name, value] of Object.entries(attributes)) {
+      if (name === "html") element.innerHTML = value;
+      else if (value !== false) element.setAttribute(name, value === true ? "" : value);
+    }
+    element.append(...children);
+    return element;
+  }
+
+  // The state that a page's explorers share.
+  const page = {
+    explorers: [],
+    changes: {},
+
+    open(first) {
+      this.book = first.given;
+      const { changes, fault } = selfattn.read(first.given.start);
+      if (fault) throw new Error(`:start: of ${first.id}: ${fault}`);
+      this.start = { ...selfattn.USUAL, ...changes };
+      this.first = selfattn.compute(this.start, this.book.inputs);
+      this.follow();
+      addEventListener("hashchange", () => this.follow());
+    },
+
+    // Show what the address says, and say so if it says nothing that can be shown.
+    follow() {
+      const [, id, text] = location.hash.match(/^#(try-\d)\?(.*)$/s) ?? [];
+      if (!id && this.now) return;
+      const { changes, fault } = selfattn.read(text ?? "");
+      this.state = { ...this.start, ...changes };
+      this.show();
+      const named = () =>
+        this.explorers.find((explorer) => explorer.id === id) ?? this.explorers[0];
+      if (id) queueMicrotask(() => named().arrive(fault));
+    },
+
+    show() {
+      this.now = selfattn.compute(this.state, this.book.inputs);
+      for (const explorer of this.explorers) explorer.render();
+    },
+
+    change(changes, by) {
+      const state = { ...this.state, ...changes };
+      for (const name of Object.keys(changes))
+        if (this.isOriginal(name, state[name])) delete state[name];
+      this.state = state;
+      this.show();
+      clearTimeout(this.waiting);
+      this.waiting = setTimeout(() => this.address(by), 150); // browsers forbid it at each drag
+      by.changed();
+    },
+
+    // An embedding's number that is the book's again is no change.
+    isOriginal(name, value) {
+      return name[0] === "x" && this.book.inputs[name[1] - 1][name[2] - 1] === Number(value);
+    },
+
+    // Put what is shown into the address.
+    address(by) {
+      clearTimeout(this.waiting);
+      const text = selfattn.write(this.state, this.start);
+      history.replaceState(
+        null,
+        "",
+        text ? `#${by.id}?${text}` : location.pathname + location.search,
+      );
+    },
+
+    reset(by) {
+      this.state = { ...this.start };
+      this.change({}, by);
+    },
+
+    // Whether the numbers are those that the page prints.
+    isDocumented() {
+      return !selfattn.write({ ...this.state, word: this.start.word }, this.start);
+    },
+  };
+
+  class AttentionExplorer extends HTMLElement {
+    connectedCallback() {
+      this.given = JSON.parse(this.dataset.given);
+      this.shown = this.given.show;
+      this.cells = new Map();
+      this.body = make("div", { class: "explorer" });
+      page.explorers.push(this);
+      if (!page.now) page.open(this);
+      const fold = this.querySelector(":scope > details");
+      if (!fold) return this.build(this);
+      fold.addEventListener("toggle", () => fold.open && this.build(fold));
+    }
+
+    // A link has led here.
+    arrive(fault) {
+      const fold = this.querySelector(":scope > details");
+      if (fold) fold.open = true;
+      this.build(fold ?? this);
+      this.scrollIntoView();
+      if (fault)
+        this.say(`This link can’t be read: ${fault}. The explorer shows the page’s own numbers.`);
+    }
+
+    /* What is there */
+
+    build(into) {
+      if (this.body.isConnected) return;
+      this.body.append(
+        ...(this.given.tasks ? [this.task()] : []),
+        this.sentence(),
+        this.settings(),
+        make(
+          "div",
+          { class: "explorer-steps" },
+          ...STEPS.flatMap(([title, names]) => this.step(title, names)),
+        ),
+        this.bar(),
+      );
+      into.append(this.body);
+      this.listen();
+      this.render();
+    }
+
+    sentence() {
+      const words = page.book.words.map((word, i) =>
+        make(
+          "label",
+          { class: "explorer-word" },
+          make(
+            "span",
+            { class: "explorer-share", "aria-hidden": "true" },
+            make("span"),
+            make("span"),
+          ),
+          make("input", { type: "radio", name: `${this.id}-word`, value: i + 1 }),
+          make("span", { class: "explorer-name" }, word),
+        ),
+      );
+      this.words = words;
+      return make(
+        "fieldset",
+        { class: "explorer-sentence" },
+        make("legend", {}, "Which word asks? Above each word is the share that it gets."),
+        ...words,
+      );
+    }
+
+    settings() {
+      const seed = make("fieldset", { class: "explorer-choice" }, make("legend", {}, "Seed"));
+      this.seed = make("input", {
+        type: "text",
+        inputmode: "numeric",
+        "aria-label": "Seed",
+        autocomplete: "off",
+        maxlength: 10,
+        size: 6,
+      });
+      seed.append(
+        make(
+          "div",
+          { class: "explorer-options" },
+          this.button("−", () => this.setSeed(Number(page.state.seed) - 1), "The seed before"),
+          this.seed,
+          this.button("+", () => this.setSeed(Number(page.state.seed) + 1), "The next seed"),
+        ),
+      );
+      this.choices = CHOICES.filter(({ name, of }) =>
+        name === "head" ? page.start.heads === "2" : this.shown.includes(of),
+      );
+      return make(
+        "div",
+        { class: "explorer-settings" },
+        seed,
+        ...this.choices.map((each) => this.choice(each)),
+        make(
+          "div",
+          { class: "explorer-options explorer-tools" },
+          this.button("Reset", () => {
+            page.reset(this);
+            this.say("These are the page’s own numbers again.");
+          }),
+          this.button("Copy link", () => this.copy()),
+        ),
+      );
+    }
+
+    choice({ name, legend, options }) {
+      const fields = Object.entries(options).map(([value, html]) =>
+        make("label", {
+          html: `<input type="radio" name="${this.id}-${name}" value="${value}"><span>${html}</span>`,
+        }),
+      );
+      return make(
+        "fieldset",
+        { class: "explorer-choice" },
+        make("legend", {}, legend),
+        make("div", { class: "explorer-options" }, ...fields),
+      );
+    }
+
+    button(text, press, name = "") {
+      const button = make("button", { type: "button", "aria-label": name || false }, text);
+      button.addEventListener("click", press);
+      return button;
+    }
+
+    task() {
+      this.solved = new Set();
+      this.current = 0;
+      this.parts = {
+        count: make("p", { class: "explorer-count" }),
+        ask: make("p", { class: "explorer-ask" }),
+        hint: make("p"),
+        learned: make("p", { class: "explorer-learned" }),
+      };
+      this.hint = make("details", {}, make("summary", {}, "Hint"), this.parts.hint);
+      const move = (by) => () => {
+        this.current = (this.current + by + tasks.length) % tasks.length;
+        this.hint.open = false;
+        this.showTask();
+        this.announce(this.parts.ask.textContent);
+      };
+      const box = make(
+        "div",
+        { class: "explorer-task", role: "group", "aria-label": "Tasks" },
+        make(
+          "div",
+          { class: "explorer-head" },
+          this.parts.count,
+          make(
+            "div",
+            { class: "explorer-options" },
+            this.button("‹", move(-1), "Previous task"),
+            this.button("›", move(1), "Next task"),
+          ),
+        ),
+        this.parts.ask,
+        this.parts.learned,
+        this.hint,
+      );
+      this.showTask();
+      return box;
+    }
+
+    step(title, names) {
+      const shown = names.filter((name) => this.shown.includes(name));
+      if (!shown.length) return [];
+      return make(
+        "div",
+        { class: "explorer-step", role: "group", "aria-label": title },
+        make("p", { class: "explorer-title", "aria-hidden": "true" }, title),
+        make("div", { class: "explorer-tables" }, ...shown.map((name) => this.table(name))),
+      );
+    }
+
+    table(name) {
+      const { role, words, name: title } = TENSORS[name];
+      const of = page.now[name];
+      const head = make("tr", {}, make("td"));
+      for (let j = 0; j < of.columns; j++)
+        head.append(
+          make("th", { scope: "col" }, words === "both" ? page.book.words[j] : String(j + 1)),
+        );
+      if (name === "attn_weights") head.append(make("th", { scope: "col" }, "sum"));
+      const body = make("tbody");
+      for (let i = 0; i < of.rows; i++) body.append(this.line(name, i));
+      if (name === "attn_weights")
+        body.append(
+          make(
+            "tr",
+            { class: "explorer-sums" },
+            make("th", { scope: "row" }, "sum"),
+            ...INDEX.map(() => make("td")),
+            make("td"),
+          ),
+        );
+      const table = make(
+        "table",
+        {
+          role: "grid",
+          "aria-label": title,
+          class: `explorer-table role-${role}`,
+          "data-step": name,
+        },
+        make("caption"),
+        make("thead", {}, head),
+        body,
+      );
+      return make("div", { class: "explorer-scroll" }, table);
+    }
+
+    line(name, i) {
+      const { words } = TENSORS[name];
+      const line = make(
+        "tr",
+        {},
+        make("th", { scope: "row" }, words ? page.book.words[i] : String(i + 1)),
+      );
+      for (let j = 0; j < page.now[name].columns; j++) {
+        const cell = make("td", { tabindex: i + j ? -1 : 0 });
+        Object.assign(cell, { step: name, i, j });
+        if (selfattn.entry(name, i, j)) cell.className = "explorer-open";
+        this.cells.set(`${name} ${i} ${j}`, cell);
+        line.append(cell);
+      }
+      if (name === "attn_weights") line.append(make("td", { class: "explorer-sum" }));
+      return line;
+    }
+
+    bar() {
+      this.strip = make("p", { class: "explorer-strip", "aria-hidden": "true" });
+      this.trace = make("p", { class: "explorer-trace", id: `${this.id}-trace` });
+      this.message = make("p", { class: "explorer-message", role: "status" });
+      this.live = make("p", { class: "explorer-live", role: "status" });
+      this.field = make("input", {
+        type: "text",
+        inputmode: "decimal",
+        autocomplete: "off",
+        maxlength: 9,
+        size: 7,
+      });
+      this.slider = make("input", { type: "range", min: -2, max: 2, step: 0.01 });
+      this.less = this.button("−", () => this.nudge(-0.1));
+      this.more = this.button("+", () => this.nudge(0.1));
+      this.editor = make(
+        "div",
+        { class: "explorer-editor", hidden: true },
+        this.less,
+        this.field,
+        this.more,
+        this.slider,
+      );
+      this.hide = this.button("", () => this.toggle(this.chosen));
+      this.hide.hidden = true;
+      const bar = make(
+        "div",
+        { class: "explorer-bar" },
+        this.strip,
+        this.trace,
+        this.message,
+        this.editor,
+        this.hide,
+        this.live,
+      );
+      // The number that a button changes keeps the focus, in browsers that focus no button, too.
+      bar.addEventListener(
+        "mousedown",
+        (event) => event.target.closest("button") && event.preventDefault(),
+      );
+      return bar;
+    }
+
+    /* What readers do */
+
+    listen() {
+      const cellOf = (event) => {
+        const cell = event.target.closest("td");
+        return cell?.step ? cell : null;
+      };
+      this.body.addEventListener(
+        "pointerover",
+        (event) => event.pointerType !== "touch" && this.touch(cellOf(event)),
+      );
+      this.body.addEventListener("pointerleave", () => this.touch(null));
+      this.body.addEventListener("click", (event) => cellOf(event)?.focus());
+      this.body.addEventListener("focusin", (event) => {
+        const cell = cellOf(event);
+        if (cell) this.choose(cell);
+        else if (!event.target.closest(".explorer-bar")) this.choose(null);
+      });
+      this.body.addEventListener(
+        "focusout",
+        (event) =>
+          this.body.contains(event.relatedTarget) || !document.hasFocus() || this.choose(null),
+      );
+      this.body.addEventListener("keydown", (event) => this.key(event, cellOf(event)));
+      this.body.addEventListener("change", (event) => this.pick(event.target));
+      this.slider.addEventListener("input", () => this.set(this.slider.value));
+    }
+
+    pick(control) {
+      if (control === this.seed) this.setSeed(control.value.trim());
+      else if (control === this.field) this.type(control.value);
+      else if (control.type === "radio") {
+        const name = control.name.slice(this.id.length + 1);
+        page.change({ [name]: control.value }, this);
+      }
+    }
+
+    setSeed(wanted) {
+      const seed = String(wanted);
+      const fault = selfattn.fault("seed", seed);
+      if (!fault) return page.change({ seed: String(Number(seed)) }, this);
+      this.seed.value = page.state.seed;
+      this.say(`The seed must be ${fault}, not “${seed}”.`);
+    }
+
+    // Take what was typed: a comma and a minus sign are understood, too.
+    type(text) {
+      const value = text
+        .trim()
+        .replace(",", ".")
+        .replace("−", "-")
+        .replace(/^(-?)\./, "$10.")
+        .replace(/\.$/, "");
+      if (this.set(value)) return;
+      this.say(
+        `An entry must be ${selfattn.fault("x11", value)} with four decimals at most, not “${text}”.`,
+      );
+      this.render();
+    }
+
+    set(value) {
+      const name = this.chosen && selfattn.entry(this.chosen.step, this.chosen.i, this.chosen.j);
+      if (!name || selfattn.fault(name, value)) return false;
+      page.change({ [name]: String(Number(value)) }, this);
+      return true;
+    }
+
+    nudge(by) {
+      const { step, i, j } = this.chosen;
+      this.set(String(Number((at(page.now[step], i, j) + by).toFixed(4))));
+    }
+
+    toggle({ i, j }) {
+      page.change({ mask: selfattn.toggle(page.state.mask, `${i + 1}${j + 1}`) }, this);
+    }
+
+    key(event, cell) {
+      if (event.ctrlKey || event.metaKey || event.altKey) return;
+      if (event.key === "Escape" && this.chosen) {
+        if (cell) cell.blur();
+        else this.chosen.focus();
+      } else if (event.target === this.seed && /^Arrow(Up|Down)$/.test(event.key)) {
+        this.setSeed(Number(page.state.seed) + (event.key === "ArrowUp" ? 1 : -1));
+      } else if (event.target === this.field && /^Arrow(Up|Down)$/.test(event.key)) {
+        this.nudge(event.key === "ArrowUp" ? 0.1 : -0.1);
+      } else if (event.target.type === "text" && event.key === "Enter") {
+        this.pick(event.target);
+        return;
+      } else if (!cell || !this.move(event, cell)) return;
+      event.preventDefault();
+    }
+
+    // Move in a table, or take up the number that the focus is on; return whether the key did.
+    move({ key }, cell) {
+      const { step, i, j } = cell;
+      const { rows, columns } = page.now[step];
+      const [down, right] = {
+        ArrowUp: [-1, 0],
+        ArrowDown: [1, 0],
+        ArrowLeft: [0, -1],
+        ArrowRight: [0, 1],
+      }[key] ?? [0, 0];
+      const to = { Home: [i, 0], End: [i, columns - 1] }[key] ?? [i + down, j + right];
+      const next = this.cells.get(
+        `${step} ${Math.min(Math.max(to[0], 0), rows - 1)} ${Math.min(Math.max(to[1], 0), columns - 1)}`,
+      );
+      if (/^(Arrow|Home$|End$)/.test(key)) {
+        next.focus();
+        return true;
+      }
+      if (step === "masked" && (key === "Enter" || key === " ")) {
+        this.toggle(cell);
+        return true;
+      }
+      if (!cell.classList.contains("explorer-open") || !/^(Enter|F2|[-−.,\d])$/.test(key))
+        return false;
+      this.field.focus();
+      if (/^(Enter|F2)$/.test(key)) this.field.select();
+      else this.field.value = key;
+      return true;
+    }
+
+    async copy() {
+      page.address(this);
+      try {
+        await navigator.clipboard.writeText(location.href);
+        this.say("Link copied: it leads to what you see.");
+      } catch {
+        this.say("This browser doesn’t let the page copy; the link is in the address bar.");
+      }
+    }
+
+    /* What readers see */
+
+    // The pointer is on a cell.
+    touch(cell) {
+      this.touched = cell;
+      this.explain();
+    }
+
+    // A cell has the focus, or what changes it has.
+    choose(cell) {
+      if (cell === this.chosen) return;
+      this.chosen?.removeAttribute("aria-describedby");
+      this.chosen = cell;
+      this.touched = null;
+      if (cell) {
+        for (const other of cell.closest("table").querySelectorAll("td[tabindex='0']"))
+          other.tabIndex = -1;
+        cell.tabIndex = 0;
+        cell.setAttribute("aria-describedby", this.trace.id);
+      }
+      this.say("");
+      this.explain();
+      this.edit();
+    }
+
+    edit() {
+      const cell = this.chosen;
+      const isOpen = Boolean(cell?.classList.contains("explorer-open"));
+      this.editor.hidden = !isOpen;
+      this.hide.hidden = cell?.step !== "masked";
+      if (!cell) return;
+      if (!this.hide.hidden) {
+        const isHidden = selfattn.hidden(page.state.mask).has(`${cell.i + 1}${cell.j + 1}`);
+        this.hide.textContent = isHidden ? "Show this score again" : "Hide this score";
+      }
+      if (!isOpen) return;
+      const number = at(page.now[cell.step], cell.i, cell.j);
+      const name = this.nameOf(cell);
+      this.field.value = minus(String(Number(number.toFixed(4))));
+      this.slider.value = number;
+      this.field.setAttribute("aria-label", name);
+      this.slider.setAttribute("aria-label", `${name}, slider`);
+      this.less.setAttribute("aria-label", `${name}, less`);
+      this.more.setAttribute("aria-label", `${name}, more`);
+    }
+
+    nameOf({ step, i, j }) {
+      const { name, words } = TENSORS[step];
+      const line = words ? `“${page.book.words[i]}”` : `row ${i + 1}`;
+      return `${name}, ${line}, ${words === "both" ? `“${page.book.words[j]}”` : `column ${j + 1}`}`;
+    }
+
+    // Say how the number was made, and light what it came from; tell the page which number it is.
+    explain() {
+      const cell = this.touched ?? this.chosen;
+      const of =
+        cell && page.isDocumented() // the page's own number
+          ? `${TENSORS[cell.step].known ?? cell.step}[${cell.i},${cell.j}]`
+          : null;
+      if (of !== this.quantity)
+        document.dispatchEvent(new CustomEvent("quantity", { detail: { of } }));
+      this.quantity = of;
+      for (const lit of this.body.querySelectorAll(".explorer-lit, .explorer-on"))
+        lit.classList.remove("explorer-lit", "explorer-on");
+      if (!cell) {
+        this.trace.textContent = this.invitation();
+        return;
+      }
+      cell.classList.add("explorer-on");
+      const { step, i, j } = cell;
+      const made = trace(step === "masked" ? "scaled" : step, i, j, page.now);
+      for (const term of made.terms.flat())
+        this.cells.get(`${term.step} ${term.i} ${term.j}`)?.classList.add("explorer-lit");
+      this.trace.innerHTML = `${this.signOf(cell)} = <span></span>`;
+      this.trace.lastChild.textContent = this.origin(made, cell);
+    }
+
+    invitation() {
+      const isOpen = this.shown.some((name) => selfattn.entry(name, 0, 0));
+      return [
+        "Touch a number to see how it was made.",
+        isOpen ? "Those on a tinted ground can be changed." : "",
+        this.shown.includes("masked") ? "Scaled scores can be hidden." : "",
+      ].join(" ");
+    }
+
+    origin(made, { step, i, j }) {
+      const known = isCertain(step, i, j, page.now) ? "" : ` (${UNCERTAIN})`;
+      if (step === "masked" && at(page.now.masked, i, j) === -Infinity)
+        return `−inf: the mask hides this score, which is ${minus(made.text)}${known}`;
+      return minus(made.text) + known;
+    }
+
+    signOf({ step, i, j }) {
+      const { sign, letter, words } = TENSORS[step];
+      if (words === "both") return `${letter}<sub>${i + 1}${j + 1}</sub>`;
+      return words
+        ? `${letter}<sup>(${i + 1})</sup><sub>${j + 1}</sub>`
+        : `${sign}[${i + 1}, ${j + 1}]`;
+    }
+
+    say(text) {
+      if (!this.message) return;
+      this.message.textContent = text;
+      this.trace.hidden = Boolean(text);
+    }
+
+    announce(text) {
+      clearTimeout(this.waiting);
+      this.waiting = setTimeout(() => {
+        this.live.textContent = text;
+      }, 500);
+    }
+
+    // A change was made here.
+    changed() {
+      this.say("");
+      const { word, shares } = this.asked();
+      const most = shares.indexOf(Math.max(...shares));
+      this.announce(
+        most < 0
+          ? `“${word}” has no shares: nan.`
+          : `“${word}” gives most to “${page.book.words[most]}”, ${percent(shares[most])}.`,
+      );
+      if (this.hint) this.judge();
+    }
+
+    judge() {
+      const task = tasks[this.current];
+      const answer = task.check(page.now, page.first);
+      if (answer === true) {
+        this.solved.add(task);
+        this.say(`✓ ${task.learned(page.now, page.first)}`);
+      } else if (answer === "nearly") {
+        this.say(
+          "Nearly: something else has been changed as well. Reset, and change only what the task names.",
+        );
+      }
+      this.showTask(answer === true);
+    }
+
+    showTask(isNew = false) {
+      const task = tasks[this.current];
+      const isSolved = this.solved.has(task);
+      this.parts.count.textContent = `Task ${this.current + 1} of ${tasks.length} · ${this.solved.size} solved`;
+      this.parts.ask.innerHTML = task.ask;
+      this.parts.hint.innerHTML = task.hint;
+      if (isNew) task.lesson = `✓ ${task.learned(page.now, page.first)}`;
+      this.parts.learned.textContent = isSolved ? task.lesson : "";
+      this.hint.hidden = isSolved;
+    }
+
+    asked() {
+      const place = Number(page.state.word) - 1;
+      return { place, word: page.book.words[place], shares: row(page.now.attn_weights, place) };
+    }
+
+    /* What has changed */
+
+    render() {
+      if (!this.body.isConnected) return;
+      const { word, place, shares } = this.asked();
+      const top = Math.max(0.5, ...shares.filter((share) => !Number.isNaN(share)));
+      this.words.forEach((label, i) => {
+        label.classList.toggle("explorer-asks", i === place);
+        const [bar, text] = label.firstChild.children;
+        text.textContent = percent(shares[i]);
+        bar.style.height = `${(100 * (shares[i] || 0)) / top}%`;
+        label.querySelector("input").checked = i === place;
+      });
+      this.summarize(word, place, shares);
+      this.seed.value = page.state.seed;
+      for (const { name } of this.choices) {
+        for (const field of this.body.querySelectorAll(`[name="${this.id}-${name}"]`))
+          field.checked = field.value === page.state[name];
+      }
+      for (const table of this.body.querySelectorAll("table")) this.fill(table, place);
+      this.edit();
+      this.explain();
+    }
+
+    // In the bar, so that a change is seen wherever one is: the shares, and what they lead to.
+    summarize(word, place, shares) {
+      const context = row(page.now.context_vecs, place).map((number) =>
+        minus(fourDecimals(number)),
+      );
+      this.strip.replaceChildren(
+        `${word}:\u00a0`,
+        ...shares.map((share) =>
+          make("span", { style: `--share: ${shaded(share)}` }, percent(share)),
+        ),
+        make("span", { html: `<b>z</b><sup>(${place + 1})</sup> = ${context.join(", ")}` }),
+      );
+    }
+
+    fill(table, place) {
+      const { step } = table.dataset;
+      const { name, sign, words } = TENSORS[step];
+      const divisor = DIVISORS[page.state.divisor];
+      const symbol =
+        { masked: `Ω / ${divisor}`, attn_weights: `<b>A</b>, softmax along ${page.state.axis}s` }[
+          step
+        ] ?? sign;
+      const of = page.now[step];
+      let certain = true;
+      const lines = [...table.tBodies[0].rows];
+      for (let i = 0; i < of.rows; i++) {
+        lines[i].classList.toggle("explorer-asks", Boolean(words) && i === place);
+        for (let j = 0; j < of.columns; j++) certain = this.write(step, i, j) && certain;
+      }
+      if (step === "attn_weights") this.sums(lines, of);
+      table.caption.innerHTML = `${name} <span class="explorer-sign">${symbol}</span>${
+        certain
+          ? ""
+          : `<span class="explorer-note">≈ ${UNCERTAIN}: another computer may print another last digit</span>`
+      }`;
+    }
+
+    // Write a number into its cell; return whether all computers print it so.
+    write(step, i, j) {
+      const cell = this.cells.get(`${step} ${i} ${j}`);
+      const number = at(page.now[step], i, j);
+      const certain = isCertain(step, i, j, page.now);
+      const text = minus(fourDecimals(number));
+      const known = certain ? text : `≈${text}, ${UNCERTAIN}`;
+      if (cell.textContent !== known)
+        cell.replaceChildren(
+          ...(certain
+            ? [text]
+            : [`≈${text}`, make("span", { class: "explorer-live" }, `, ${UNCERTAIN}`)]),
+        );
+      if (step === "attn_weights") cell.style.setProperty("--share", shaded(number));
+      cell.classList.toggle("explorer-changed", selfattn.entry(step, i, j) in page.state);
+      return certain;
+    }
+
+    sums(lines, of) {
+      const add = (numbers) =>
+        rounded(
+          numbers.reduce((sum, number) => sum + number, 0),
+          2,
+        );
+      const put = (cell, { text, certain }) => {
+        cell.textContent = certain ? text : `≈${text}`;
+      };
+      INDEX.forEach((i) => {
+        put(lines[i].lastChild, add(row(of, i)));
+        put(lines[6].cells[i + 1], add(INDEX.map((k) => at(of, k, i))));
+      });
+    }
+  }
+
+  customElements.define("attention-explorer", AttentionExplorer);
+})();

@@ -1,0 +1,41 @@
+"""`{shares}`: the figure of six shares answers: choose a word, and see whom it attends to."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
+from sphinx.util.docutils import SphinxDirective
+
+from explorer.element import custom_element
+
+if TYPE_CHECKING:
+    from docutils import nodes
+    from sphinx.application import Sphinx
+    from sphinx.util.typing import ExtensionMetadata
+
+FILES = ["shares.css", "shares.js"]
+DIGITS = 6
+
+
+class Shares(SphinxDirective):
+    """Let the figure within show the shares of any word."""
+
+    has_content = True
+
+    def run(self) -> list[nodes.Node]:
+        # Loading the trace loads torch: a build that reads no such page does without.
+        trace = importlib.import_module("figures.attention_trace").attention_trace()
+        focus = importlib.import_module("figures.drawing").FOCUS
+        weights = [[round(weight, DIGITS) for weight in row] for row in trace.attn_weights]
+        data = {"words": trace.words, "weights": weights, "chosen": focus}
+        node = custom_element(tag="attention-shares", data=data, files=FILES)
+        node += self.parse_content_to_nodes()
+        self.set_source_info(node)
+        return [node]
+
+
+def setup(app: Sphinx) -> ExtensionMetadata:
+    app.setup_extension("explorer.element")
+    app.add_directive("shares", Shares)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

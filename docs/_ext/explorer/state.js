@@ -1,0 +1,135 @@
+// What a reader may change: a state, the numbers that follow from it, and how an address says it.
+//
+// A state is a record of short texts, as an address has them: {seed: "123", word: "2", q11: "0.5"}.
+// Entries of matrices are there where somebody has changed them: row 1, column 1 of W_query is q11.
+(() => {
+  const { selfattn } = globalThis;
+  const MATRICES = { x: "inputs", q: "W_query", k: "W_key", v: "W_value" };
+  const CHOICES = {
+    divisor: ["sqrt", "1", "d_k"],
+    axis: ["row", "column"],
+    drawn: ["rand", "linear"],
+    head: ["1", "2"],
+    heads: ["1", "2"],
+    word: ["1", "2", "3", "4", "5", "6"],
+  };
+  const USUAL = {
+    seed: "123",
+    word: "2",
+    divisor: "sqrt",
+    mask: "none",
+    axis: "row",
+    drawn: "rand",
+    head: "1",
+    heads: "1",
+  };
+  const LARGEST_SEED = 2 ** 32 - 1;
+  const ENTRY = /^(x[1-6][1-3]|[qkv][1-3][12])$/;
+  const NUMBER = /^-?\d{1,3}(\.\d{1,4})?$/;
+  const PLACES = /^[1-6]{2}(\.[1-6]{2}){0,35}$/;
+  const EACH = [1, 2, 3, 4, 5, 6];
+  const CAUSAL = EACH.flatMap((i) => EACH.filter((j) => j > i).map((j) => `${i}${j}`)).join(".");
+
+  const isSeed = (text) => /^\d{1,10}$/.test(text) && Number(text) <= LARGEST_SEED;
+
+  // Return what a name must be set to, in words, or "" where its value is right.
+  function fault(name, value) {
+    if (name === "seed") return isSeed(value) ? "" : `a whole number from 0 to ${LARGEST_SEED}`;
+    if (Object.hasOwn(CHOICES, name))
+      return CHOICES[name].includes(value) ? "" : `one of ${CHOICES[name].join(", ")}`;
+    if (name === "mask")
+      return /^(none|causal)$/.test(value) || PLACES.test(value)
+        ? ""
+        : "none, causal, or places such as 12.13";
+    if (ENTRY.test(name)) return NUMBER.test(value) ? "" : "a number from -999 to 999";
+    return "something that the explorer knows";
+  }
+
+  // Read the changes that an address makes: {changes} or {fault}.
+  function read(text) {
+    const changes = {};
+    for (const [name, value] of new URLSearchParams(text)) {
+      const wanted = fault(name, value);
+      if (wanted) return { fault: `“${`${name}=${value}`.slice(0, 40)}” should be ${wanted}` };
+      changes[name] = value;
+    }
+    return { changes };
+  }
+
+  const write = (state, start) =>
+    Object.keys(state)
+      .filter((name) => state[name] !== start[name])
+      .map((name) => `${name}=${state[name]}`)
+      .join("&");
+
+  // Hidden places as texts such as "12": from word 1, word 2 is hidden.
+  const hidden = (mask) =>
+    new Set(mask === "none" ? [] : (mask === "causal" ? CAUSAL : mask).split("."));
+
+  function masked(places) {
+    const text = [...places].sort().join(".");
+    return text === CAUSAL ? "causal" : text || "none";
+  }
+
+  function toggle(mask, place) {
+    const places = hidden(mask);
+    if (!places.delete(place)) places.add(place);
+    return masked(places);
+  }
+
+  const matrix = (rows) => selfattn.matrix(rows.length, rows[0].length, rows.flat());
+  const at = (of, i, j) => of.data[i * of.columns + j];
+  const row = (of, i) => [...of.data.subarray(i * of.columns, (i + 1) * of.columns)];
+
+  // Draw the matrices of the head that is shown, after those of the heads before it.
+  function draw(state) {
+    const random = selfattn.generator(Number(state.seed));
+    const one = () => (state.drawn === "rand" ? random.rand(3, 2) : random.linear(3, 2));
+    let drawn;
+    for (let head = 1; head <= Number(state.head); head++)
+      drawn = { W_query: one(), W_key: one(), W_value: one() };
+    return drawn;
+  }
+
+  // Compute everything that is shown of a state; `embeddings` are those of the book.
+  function compute(state, embeddings) {
+    const given = { inputs: matrix(embeddings), ...draw(state) };
+    for (const name of Object.keys(state).filter((each) => ENTRY.test(each))) {
+      const of = given[MATRICES[name[0]]];
+      of.data[(name[1] - 1) * of.columns + (name[2] - 1)] = Number(state[name]);
+    }
+    const places = hidden(state.mask);
+    const mask = EACH.map((i) => EACH.map((j) => places.has(`${i}${j}`)));
+    const { divisor, axis } = state;
+    return { ...selfattn.attention({ ...given, divisor, axis, mask: matrix(mask) }), state };
+  }
+
+  // Name the entry of a matrix as an address does; "" for what is computed.
+  function entry(step, i, j) {
+    const letter = Object.keys(MATRICES).find((each) => MATRICES[each] === step);
+    return letter ? `${letter}${i + 1}${j + 1}` : "";
+  }
+
+  // A number as a text of few decimals, and whether float32's error can't change its last digit.
+  function rounded(number, decimals) {
+    const parts = Math.abs(number) * 10 ** decimals;
+    return {
+      text: Number.isNaN(number) ? "nan" : number.toFixed(decimals),
+      certain: Math.abs((parts % 1) - 0.5) > 1e-3,
+    };
+  }
+
+  Object.assign(selfattn, {
+    USUAL,
+    fault,
+    read,
+    write,
+    hidden,
+    toggle,
+    compute,
+    entry,
+    rounded,
+    at,
+    row,
+  });
+})();

@@ -1,0 +1,146 @@
+// Small tasks, each answered by a state that the reader reaches, and what it teaches.
+//
+// `check(now, start)` is true where a state answers the task, and "nearly" where it would if
+// nothing else had been changed; `learned` says what the answer shows.
+(() => {
+  const { at, hidden, row, rounded } = globalThis.selfattn;
+  const JOURNEY = 1;
+  const VALUES = /^v/;
+
+  const changed = (now, start) =>
+    [...new Set([...Object.keys(now.state), ...Object.keys(start.state)])].filter(
+      (name) => name !== "word" && now.state[name] !== start.state[name],
+    );
+  const same = (one, other) => one.data.every((number, i) => number === other.data[i]);
+  const sum = (numbers) => numbers.reduce((before, number) => before + number, 0);
+  const shares = (now) => row(now.attn_weights, JOURNEY);
+  const largest = (now) => Math.max(...shares(now));
+  const percent = (number) => `${rounded(100 * number, 0).text}%`;
+  const alongRows = (now) => now.state.axis === "row";
+  const unmasked = (now) => now.state.mask === "none";
+
+  // Whether only such names have changed: true, "nearly" where others have as well, or false.
+  function only(now, start, names, answered) {
+    const all = changed(now, start);
+    if (!all.some((name) => names.test(name)) || !answered) return false;
+    return all.every((name) => names.test(name)) || "nearly";
+  }
+
+  const tasks = [
+    {
+      name: "values",
+      ask: "Change any number of <b>W</b><sub>v</sub>. Which numbers follow, and which don’t?",
+      hint: "Touch a number of <b>W</b><sub>v</sub>, and use the − and + that appear.",
+      check: (now, start) => only(now, start, VALUES, !same(now.values, start.values)),
+      learned: () =>
+        "The values and the context vectors follow, and no attention weight does. Weights are made of queries and keys alone; a value is what is handed over once the shares are settled.",
+    },
+    {
+      name: "sixths",
+      ask: "Make “journey” give all six words the same share.",
+      hint: "Softmax gives equal shares to equal scores. A score is a dot product of a query and a key: which query makes all of them 0?",
+      check: (now) =>
+        alongRows(now) &&
+        unmasked(now) &&
+        shares(now).every((share) => Math.abs(share - 1 / 6) < 1e-6),
+      learned: () =>
+        "Sixths: equal scores get equal shares. A query of zeros always does this, whatever the keys are, since each score is then a sum of products with 0.",
+    },
+    {
+      name: "divisor",
+      ask: "Make the largest share of “journey” grow, by changing the divisor and nothing else.",
+      hint: "Which of the three divisors leaves the scores as they are?",
+      check: (now, start) => only(now, start, /^divisor$/, largest(now) > largest(start)),
+      learned: (now, start) =>
+        `It has grown from ${percent(largest(start))} to ${percent(largest(now))}. Undivided, the scores are further apart, and softmax turns differences of scores into ratios of shares.`,
+    },
+    {
+      name: "alone",
+      ask: "Use the mask so that “Your” sees itself alone. How large is its share?",
+      hint: "Try the causal mask. Or touch the scaled scores in the row of “Your”, and hide five of them.",
+      check: (now) => {
+        const places = hidden(now.state.mask);
+        const others = ["12", "13", "14", "15", "16"].every((place) => places.has(place));
+        return alongRows(now) && others && at(now.attn_weights, 0, 0) === 1;
+      },
+      learned: () =>
+        "It is exactly 1. A hidden score is −∞, and e to the power of −∞ is 0, so the one share that is left is the whole. Behind a causal mask, this happens to the first word of every text.",
+    },
+    {
+      name: "last",
+      ask: "Switch the causal mask on, and choose the word that loses nothing by it.",
+      hint: "A word loses those that come after it.",
+      check: (now) => alongRows(now) && now.state.mask === "causal" && now.state.word === "6",
+      learned: () =>
+        "“step” is the last word. Nothing comes after it, so nothing is hidden from it, and its shares stay as they were.",
+    },
+    {
+      name: "columns",
+      ask: "Make each column of attention weights add up to 1, instead of each row.",
+      hint: "Softmax makes shares of the numbers that it runs along.",
+      check: (now) =>
+        now.state.axis === "column" &&
+        unmasked(now) &&
+        [0, 1, 2, 3, 4, 5].every(
+          (j) =>
+            Math.abs(sum([0, 1, 2, 3, 4, 5].map((i) => at(now.attn_weights, i, j))) - 1) < 1e-5,
+        ),
+      learned: (now) =>
+        `This is a mistake that raises no error: dim=0 instead of dim=-1. The row of “journey” now adds up to ${rounded(sum(shares(now)), 2).text}, so its numbers are not shares of a whole, and its context vector is no average of the values.`,
+    },
+    {
+      name: "longer",
+      ask: "Change only the embedding of “journey”, and make its largest share more than one half.",
+      hint: "Make its numbers larger. Twice the embedding is twice the query.",
+      check: (now, start) => only(now, start, /^x2/, largest(now) > 0.5),
+      learned: (now) =>
+        `It is ${percent(largest(now))}. Larger numbers make a longer query, and c times the query has c times the scores: they move apart, and softmax gives more and more to the largest.`,
+    },
+    {
+      name: "another",
+      ask: "Make “journey” give its largest share to another word than itself.",
+      hint: "Make another word’s embedding larger, make a number of <b>W</b><sub>q</sub> negative, or try other seeds.",
+      check: (now) => {
+        const others = shares(now).filter((_, word) => word !== JOURNEY);
+        return alongRows(now) && unmasked(now) && Math.max(...others) > shares(now)[JOURNEY];
+      },
+      learned: () =>
+        "Nothing makes a word prefer itself. The largest share goes to the key that reaches furthest in the direction of the query, whoever it belongs to.",
+    },
+    {
+      name: "zero",
+      ask: "Set all three numbers of “step” to 0. Does its share become 0 as well?",
+      hint: "Touch them one by one, type 0, and look at its share in the row of another word.",
+      check: (now, start) =>
+        only(
+          now,
+          start,
+          /^x6/,
+          row(now.inputs, 5).every((number) => number === 0),
+        ),
+      learned: (now) =>
+        `No: “journey” still gives it ${percent(shares(now)[5])}. Its score is 0, and e to the power of 0 is 1. But its value is 0 too, so with that share it hands over nothing.`,
+    },
+    {
+      name: "negative",
+      ask: "Make a score of “journey” negative. Does the share become negative, too?",
+      hint: "A dot product is negative where query and key point away from each other. Try negative numbers in the embedding of “journey”.",
+      check: (now) =>
+        alongRows(now) && unmasked(now) && row(now.attn_scores, JOURNEY).some((score) => score < 0),
+      learned: () =>
+        "No. Softmax raises e to the power of each score, and that is never negative; a lower score only gets a smaller share.",
+    },
+    {
+      name: "nothing",
+      ask: "Hide all six words from one word. What are its shares?",
+      hint: "Touch the six scaled scores in its row, and hide each of them.",
+      check: (now) =>
+        alongRows(now) &&
+        [0, 1, 2, 3, 4, 5].some((i) => row(now.attn_weights, i).every(Number.isNaN)),
+      learned: () =>
+        "They are nan, “not a number”: every power of e is 0, and softmax divides 0 by 0. So a mask has to leave each word something to see.",
+    },
+  ];
+
+  Object.assign(globalThis.selfattn, { tasks });
+})();

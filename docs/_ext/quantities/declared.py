@@ -1,0 +1,75 @@
+"""What `docs/_data/quantities.toml` declares: the quantities of a page, and what it calls them."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+DATA = "_data/quantities.toml"
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A tensor of a computation, and what a note says of one number in it."""
+
+    symbol: str
+    name: str
+    source: str
+    used: str = ""
+    axes: str = "ij"
+    formula: str = ""
+
+
+@dataclass(frozen=True)
+class DeclaredPage:
+    """The quantities of a page, in the order in which they are made, and its own names for them."""
+
+    quantities: Mapping[str, Quantity]
+    bind: Mapping[str, str]
+    prints: Mapping[str, tuple[str, ...]]
+    figures: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Declared:
+    """What is declared of all pages."""
+
+    words: tuple[str, ...]
+    pages: Mapping[str, DeclaredPage]
+
+
+def read(folder: Path) -> Declared:
+    """Return what a book declares; nothing if it has no such file.
+
+    Raises:
+        ValueError: If a page names a family that there isn't.
+
+    """
+    file = folder / DATA
+    table = tomllib.loads(file.read_text("utf-8")) if file.is_file() else {}
+    families = table.get("family", {})
+    pages = {name: _page(name, page, families) for name, page in table.get("page", {}).items()}
+    return Declared(tuple(table.get("words", ())), pages)
+
+
+def _page(name: str, page: Mapping[str, Any], families: Mapping[str, Any]) -> DeclaredPage:
+    if unknown := [family for family in page["families"] if family not in families]:
+        known = ", ".join(families)
+        raise ValueError(f"{name}: expected families among {known}; got {', '.join(unknown)}")
+    quantities = {
+        each: Quantity(source=entry["from"], **{k: v for k, v in entry.items() if k != "from"})
+        for family in page["families"]
+        for each, entry in families[family].items()
+    }
+    itself = {each: each for each in quantities}
+    prints = {
+        source: (meant,) if isinstance(meant, str) else tuple(meant)
+        for source, meant in (itself | page.get("prints", {})).items()
+    }
+    bind = itself | page.get("bind", {})
+    return DeclaredPage(quantities, bind, prints, itself | page.get("figures", {}))

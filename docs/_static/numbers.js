@@ -1,0 +1,249 @@
+/* A printed number that is touched lights up all over the page, and a note says what it is.
+ *
+ * `docs/_ext/quantities` checks and writes which number is which. Outputs are split into numbers
+ * when the page rests, so that pages stay light. The event "quantity" lights its detail's `of`.
+ */
+"use strict";
+
+(() => {
+  const known = JSON.parse(document.getElementById("numbers").textContent);
+  const NUMBER = /(?<![\w.])-?(?:\d+(?:\.\d*)?(?:e[+-]\d+)?|inf|nan)(?!\w)/g;
+  const MARKED = ".num, .quoted";
+  const printed = new Map(); // the id of the first output that has a number
+
+  const expanded = (ranges) =>
+    ranges.split(" ").flatMap((range) => {
+      const [from, to = from] = range.split("-").map(Number);
+      return Array.from({ length: to - from + 1 }, (_, i) => from + i);
+    });
+  const named = (quantity, place) => {
+    const index = [];
+    for (const size of [...known.of[quantity][0]].reverse()) {
+      index.unshift(place % size);
+      place = Math.floor(place / size);
+    }
+    return `${quantity}[${index}]`;
+  };
+
+  const splitOutput = (id, runs) => {
+    const pre = document.querySelector(`#${CSS.escape(id)} pre`);
+    const names = [];
+    for (const [first, quantity, ranges] of runs) {
+      expanded(ranges).forEach((place, i) => (names[first + i] = named(quantity, place)));
+    }
+    let count = 0;
+    const texts = document.createTreeWalker(pre, NodeFilter.SHOW_TEXT);
+    const nodes = [];
+    while (texts.nextNode()) nodes.push(texts.currentNode);
+    for (const node of nodes) {
+      const parts = document.createDocumentFragment();
+      let end = 0;
+      for (const match of node.data.matchAll(NUMBER)) {
+        const of = names[count++];
+        if (!of) continue;
+        const number = document.createElement("span");
+        number.className = "num";
+        number.dataset.of = of;
+        number.textContent = match[0];
+        parts.append(node.data.slice(end, match.index), number);
+        end = match.index + match[0].length;
+        if (!printed.has(of)) printed.set(of, id);
+      }
+      parts.append(node.data.slice(end));
+      node.replaceWith(parts);
+    }
+    pre.tabIndex = 0;
+    pre.dataset.numbers = "";
+    pre.setAttribute("role", "group");
+    pre.setAttribute("aria-label", "Numbers of an output: arrow keys go from one to the next");
+  };
+
+  const markFigures = () => {
+    for (const number of document.querySelectorAll("[data-trace]")) {
+      const [root, ...path] = number.dataset.trace.split(".");
+      if (!known.figures[root]) continue;
+      const [quantity, shape, ranges] = known.figures[root];
+      const place = path.reduce((sum, step, axis) => sum * shape[axis] + Number(step), 0);
+      number.dataset.of = named(quantity, expanded(ranges)[place]);
+      number.classList.add("num");
+      const picture = number.ownerSVGElement;
+      picture.dataset.numbers = "";
+      if (!picture.ariaHidden) picture.tabIndex = 0;
+    }
+  };
+
+  let isReady = false;
+  const prepare = () => {
+    if (isReady) return;
+    isReady = true;
+    for (const [id, runs] of Object.entries(known.outputs)) splitOutput(id, runs);
+    markFigures();
+  };
+
+  // The note
+
+  const note = document.createElement("div");
+  note.className = "number-note";
+  note.id = "number-note";
+  note.setAttribute("role", "status");
+  document.body.append(note);
+  let current = null;
+  let closing = 0;
+
+  const put = (parent, tag, text = "") => {
+    const element = parent.appendChild(document.createElement(tag));
+    element.append(text);
+    return element;
+  };
+  /** Put a formula into an element: `_{12}` lowered and `^{(2)}` raised. */
+  const formula = (element, text) => {
+    for (const part of text.split(/([_^](?:\{[^}]*\}|\w+))/)) {
+      if (!/^[_^]/.test(part)) element.append(part);
+      else put(element, part[0] === "_" ? "sub" : "sup", part.slice(1).replace(/^\{|\}$/g, ""));
+    }
+    return element;
+  };
+  /** Say what a number is, with its index for `$i`, and its word for `$wi`. */
+  const describe = (of) => {
+    const [quantity, index] = of.slice(0, -1).split("[");
+    const [, axes, ...texts] = known.of[quantity];
+    const at = index.split(",").map(Number);
+    return texts.map((text) =>
+      text.replace(/\$(w?)([hij])/g, (_, word, axis) => {
+        const place = at[axes.indexOf(axis)];
+        return word ? known.words[place] : place + 1;
+      }),
+    );
+  };
+
+  const described = () => current.closest("[data-numbers]") || current;
+
+  const light = (of) => {
+    for (const lit of document.querySelectorAll(".lit")) lit.classList.remove("lit");
+    if (!of) return;
+    for (const each of document.querySelectorAll(`[data-of="${CSS.escape(of)}"]`)) {
+      each.classList.add("lit");
+    }
+  };
+
+  const close = () => {
+    clearTimeout(closing);
+    if (!current) return;
+    current.classList.remove("touched");
+    described().removeAttribute("aria-describedby");
+    current = null;
+    note.replaceChildren();
+    light(null);
+  };
+
+  const place = (number) => {
+    const box = number.getBoundingClientRect();
+    const { offsetWidth: width, offsetHeight: height } = note;
+    const room = document.documentElement.clientWidth - width - 8;
+    const isBelow = box.bottom + height + 8 < innerHeight || box.top < height + 8;
+    const left = Math.max(8, Math.min(box.left + (box.width - width) / 2, room));
+    note.style.left = `${left + scrollX}px`;
+    note.style.top = `${(isBelow ? box.bottom + 4 : box.top - height - 4) + scrollY}px`;
+  };
+
+  const show = (number) => {
+    clearTimeout(closing);
+    if (number === current) return;
+    close();
+    current = number;
+    const { of } = number.dataset;
+    const [symbol, name, from, used] = describe(of);
+    light(of);
+    number.classList.add("touched");
+    described().setAttribute("aria-describedby", note.id);
+    const head = put(note, "p");
+    formula(put(head, "b"), symbol);
+    head.append(`, ${name}`);
+    formula(put(note, "p", "from "), `${from}${used ? `; used in ${used}` : ""}`);
+    const id = printed.get(of);
+    if (id) put(put(note, "p"), "a", "The cell that printed it").href = `#${id}`;
+    place(number);
+  };
+
+  // Mouse and touch
+
+  document.addEventListener("pointerover", (event) => {
+    if (event.pointerType === "touch") return;
+    const number = event.target.closest?.(MARKED);
+    if (number?.dataset.of) show(number);
+    else if (note.contains(event.target)) clearTimeout(closing);
+    else if (current && !document.activeElement?.matches("[data-numbers], .quoted")) {
+      clearTimeout(closing);
+      closing = setTimeout(close, 400); // time to go to the note
+    }
+  });
+  document.addEventListener("click", (event) => {
+    const number = event.target.closest?.(MARKED);
+    if (!number?.dataset.of) {
+      if (!note.contains(event.target) || event.target.closest("a")) close();
+      return;
+    }
+    if (number.matches(".quoted") && event.pointerType === "touch" && number !== current) {
+      event.preventDefault();
+    }
+    show(number);
+  });
+  document.addEventListener("quantity", ({ detail }) => {
+    prepare();
+    close();
+    light(detail.of);
+  });
+
+  // Keyboard
+
+  const numbersOf = (group) => [...group.querySelectorAll(".num")];
+  const go = (number) => {
+    const group = number.closest("[data-numbers]");
+    for (const each of numbersOf(group)) each.classList.toggle("at", each === number);
+    number.scrollIntoView({ block: "nearest", inline: "nearest" });
+    show(number);
+  };
+  /** Return the nearest number in a direction. */
+  const nearest = (numbers, from, [x, y]) => {
+    const middle = (each) => {
+      const box = each.getBoundingClientRect();
+      return [box.left + box.width / 2, box.top + box.height / 2];
+    };
+    const [left, top] = middle(from);
+    let best = from;
+    let least = Infinity;
+    for (const each of numbers) {
+      const [dx, dy] = middle(each).map((value, axis) => value - [left, top][axis]);
+      const [along, across] = x ? [dx * x, Math.abs(dy)] : [dy * y, Math.abs(dx)];
+      if (along > 3 && along + 3 * across < least) [best, least] = [each, along + 3 * across];
+    }
+    return best;
+  };
+  const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+
+  document.addEventListener("focusin", ({ target }) => {
+    if (!target.matches(":focus-visible")) return;
+    if (target.matches(".quoted")) show(target);
+    else if (target.matches("[data-numbers]")) {
+      const numbers = numbersOf(target);
+      go(numbers.find((each) => each.matches(".at")) || numbers[0]);
+    }
+  });
+  document.addEventListener("focusout", ({ target, relatedTarget }) => {
+    if (target.matches("[data-numbers], .quoted") && !note.contains(relatedTarget)) close();
+  });
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "Escape") close();
+    const group = document.activeElement;
+    if (!group?.matches("[data-numbers]") || event.ctrlKey || event.altKey) return;
+    const numbers = numbersOf(group);
+    const at = numbers.find((each) => each.matches(".at")) || numbers[0];
+    if (event.key in ARROWS) go(nearest(numbers, at, ARROWS[event.key]));
+    else if (event.key === "Enter") note.querySelector("a")?.click();
+    else return;
+    event.preventDefault();
+  });
+  addEventListener("resize", close);
+
+  (globalThis.requestIdleCallback || setTimeout)(prepare);
+})();

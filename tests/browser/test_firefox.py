@@ -1,0 +1,38 @@
+"""Every page in Firefox: nothing is broken, cut off or unnamed, and what can be used works.
+
+WebDriver's touches reach no Firefox page, so that a finger is tried in Chromium alone.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import looking
+import pytest
+import using
+
+if TYPE_CHECKING:
+    from built_site import Website
+    from reader import Judge, Reader
+
+
+@pytest.mark.parametrize(
+    ("width", "theme", "hand"), [(390, "dark", "keyboard"), (1440, "light", "mouse")]
+)
+def test_a_page_has_no_fault_in_firefox(
+    firefox_reader: Reader,
+    website: Website,
+    judge: Judge,
+    name: str,
+    width: int,
+    theme: str,
+    hand: using.Hand,
+) -> None:
+    with firefox_reader.visit(website.page(name), width, theme) as visit:
+        faults = looking.page(visit, theme, colours=False)
+        judge(visit, faults + using.folds(visit, hand) + using.menu(visit, hand))
+
+
+def test_a_word_is_found_in_firefox(firefox_reader: Reader, website: Website, judge: Judge) -> None:
+    with firefox_reader.visit(website.page("self-attention/compact-class"), 390) as visit:
+        judge(visit, using.search(visit, "softmax") + visit.heard)

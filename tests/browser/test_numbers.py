@@ -1,0 +1,243 @@
+"""A printed number lights up wherever a page shows it, and says what it is."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from typing import TYPE_CHECKING
+
+import pytest
+from built_site import Website, pages
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from playwright.sync_api import Locator
+    from reader import Reader, Visit
+
+STEP = "self-attention/step-by-step"
+SCORES = "#step-2-attention-scores-output-2"
+SCORE = '[data-of="attn_scores[1,1]"]'
+WEIGHT = '[data-of="attn_weights[1,1]"]'
+
+
+def opened(visit: Visit) -> Locator:
+    """Return the note, once the numbers of the page are split."""
+    visit.page.locator("pre .num").first.wait_for()
+    return visit.page.locator(".number-note")
+
+
+def lit(visit: Visit) -> list[str]:
+    return visit.page.locator(".lit").all_inner_texts()
+
+
+@pytest.fixture
+def desk(reader: Reader, website: Website) -> Iterator[Visit]:
+    with reader.visit(website.page(STEP), 1440) as visit:
+        yield visit
+
+
+def test_a_mouse_lights_a_number_everywhere(desk: Visit) -> None:
+    note = opened(desk)
+    desk.page.locator(f"{SCORES} {SCORE}").hover()
+    assert lit(desk) == ["1.85", "1.8524", "1.8524", "1.85"]  # two figures and two outputs
+    said = " ".join(note.inner_text().split())
+    assert "ω22, attention score of “journey” with “journey”" in said
+    assert "from q(2) · k(2); used in α22" in said
+    link = note.locator("a")
+    assert link.get_attribute("href") == "#step-2-attention-scores-output-1"
+
+
+def test_prose_output_and_figure_light_together(desk: Visit) -> None:
+    opened(desk)
+    desk.page.locator(f"a.quoted{WEIGHT}").hover()
+    assert sorted(lit(desk)) == ["0.2264", "0.23", "0.23", "23%"]
+    assert "α22" in desk.page.locator(".number-note").inner_text()
+
+
+def test_a_figure_lights_an_output(desk: Visit) -> None:
+    opened(desk)
+    desk.page.locator(f"#fig-3-15 {SCORE}").hover()
+    assert "1.8524" in lit(desk)
+
+
+def test_the_note_stays_while_the_mouse_is_on_it_and_goes_when_it_leaves(desk: Visit) -> None:
+    note = opened(desk)
+    desk.page.locator(f"{SCORES} {SCORE}").hover()
+    note.locator("a").hover()
+    desk.page.wait_for_timeout(600)
+    assert note.inner_text()
+    desk.page.mouse.move(5, 5)
+    desk.page.wait_for_function("!document.querySelector('.number-note').textContent")
+    assert lit(desk) == []
+
+
+def test_escape_closes_the_note_and_the_light(desk: Visit) -> None:
+    note = opened(desk)
+    desk.page.locator(f"{SCORES} {SCORE}").hover()
+    desk.page.keyboard.press("Escape")
+    assert note.inner_text() == ""
+    assert lit(desk) == []
+
+
+def test_the_link_leads_to_the_cell(desk: Visit) -> None:
+    note = opened(desk)
+    desk.page.locator(f"#fig-3-16 {WEIGHT}").first.hover()
+    note.locator("a").click()
+    assert desk.page.url.endswith("#step-3-attention-weights-output-1")
+
+
+def test_an_output_is_one_tab_stop_and_arrows_go_within(desk: Visit) -> None:
+    note = opened(desk)
+    before = desk.page.locator(f"{SCORES} pre")
+    stops = desk.page.evaluate(
+        "[...document.querySelectorAll('article [tabindex=\"0\"]')].filter("
+        "(it) => it.closest('.cell_output, svg')).length"
+    )
+    assert stops < 20
+    desk.page.keyboard.press("Tab")  # from now on, the focus shows
+    before.focus()
+    assert "ω21" in note.inner_text()
+    assert before.get_attribute("aria-describedby") == "number-note"
+    desk.page.keyboard.press("ArrowRight")
+    assert "ω22" in note.inner_text()
+    assert len(lit(desk)) == 4
+    desk.page.keyboard.press("ArrowLeft")
+    assert "ω21" in note.inner_text()
+    desk.page.keyboard.press("Tab")
+    assert "ω" not in note.inner_text()
+    assert before.get_attribute("aria-describedby") is None
+
+
+def test_arrows_go_up_and_down_a_matrix(desk: Visit) -> None:
+    note = opened(desk)
+    desk.page.keyboard.press("Tab")
+    desk.page.locator("#step-1-queries-keys-and-values-output-1 pre").focus()
+    for key, sign in (("Down", "(Wq)21"), ("Right", "(Wq)22"), ("Up", "(Wq)12")):
+        desk.page.keyboard.press(f"Arrow{key}")
+        assert sign in note.inner_text()
+
+
+def test_a_figure_is_walked_by_arrows_too(desk: Visit) -> None:
+    note = opened(desk)
+    desk.page.keyboard.press("Tab")
+    desk.page.locator("#fig-3-15 svg").focus()
+    assert "q(2)1" in note.inner_text()
+    desk.page.keyboard.press("ArrowDown")
+    assert "k(1)1" in note.inner_text()
+    desk.page.keyboard.press("Enter")  # no cell prints it: nothing happens
+    assert "k(1)1" in note.inner_text()
+
+
+def test_the_prose_is_reached_by_its_links(desk: Visit) -> None:
+    note = opened(desk)
+    desk.page.keyboard.press("Tab")
+    desk.page.locator(f"a.quoted{WEIGHT}").focus()
+    assert "α22" in note.inner_text()
+    desk.page.keyboard.press("Enter")
+    assert desk.page.url.endswith("#step-3-attention-weights-output-1")
+
+
+def test_the_explorer_lights_a_number(desk: Visit) -> None:
+    fire = "(of) => document.dispatchEvent(new CustomEvent('quantity', { detail: { of } }))"
+    desk.page.evaluate(fire, "attn_scores[1,1]")
+    assert len(lit(desk)) == 4
+    assert desk.page.locator(".number-note").inner_text() == ""
+    for of in ("nothing[9,9]", None):
+        desk.page.evaluate(fire, of)
+        assert lit(desk) == []
+    assert desk.heard == []
+
+
+def test_an_output_is_copied_as_it_is(desk: Visit) -> None:
+    opened(desk)
+    text = desk.page.locator("#step-1-queries-keys-and-values-output-2 pre").inner_text()
+    assert (
+        text.strip()
+        == "tensor([0.4306, 1.4551])\ntensor([0.4433, 1.1419])\ntensor([0.3951, 1.0037])"
+    )
+
+
+def test_a_finger_opens_the_note_and_closes_it(reader: Reader, website: Website) -> None:
+    with reader.visit(website.page(STEP), 390) as visit:
+        note = opened(visit)
+        quoted = visit.page.locator(f"a.quoted{WEIGHT}")
+        quoted.tap()
+        assert "α22" in note.inner_text()
+        assert "#" not in visit.page.url  # the first touch asks, and goes nowhere
+        box = note.bounding_box()
+        assert box
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= 390
+        visit.page.locator("h1").tap()
+        assert note.inner_text() == ""
+        visit.page.locator(f"{SCORES} {SCORE}").tap()
+        assert "ω22" in note.inner_text()
+        assert visit.page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1440])
+def test_nothing_is_wrong_with_a_note_that_is_open(
+    reader: Reader, website: Website, width: int, theme: str
+) -> None:
+    for name in (STEP, "index"):
+        with reader.visit(website.page(name), width, theme) as visit:
+            opened(visit)
+            number = visit.page.locator("pre .num").nth(1)
+            number.scroll_into_view_if_needed()
+            number.click()
+            assert visit.page.locator(".number-note").inner_text()
+            assert visit.axe(colours=True) == []
+            assert visit.heard == []
+
+
+def test_it_works_from_a_folder(reader: Reader, site: Path) -> None:
+    with reader.visit((site / f"{STEP}.html").as_uri()) as visit:
+        opened(visit)
+        visit.page.locator(f"{SCORES} {SCORE}").hover()
+        assert len(lit(visit)) == 4
+        assert visit.heard == []
+
+
+def test_only_pages_with_marked_numbers_load_the_script(site: Path) -> None:
+    texts = {name: (site / f"{name}.html").read_text("utf-8") for name in pages(site)}
+    with_index = {name for name, text in texts.items() if 'id="numbers"' in text}
+    assert with_index == {name for name, text in texts.items() if "numbers.js" in text}
+    assert with_index == {name for name, text in texts.items() if "numbers.css" in text}
+    assert STEP in with_index
+    assert 9 <= len(with_index) < len(texts) / 2
+
+
+def test_every_number_of_the_index_is_lit_on_its_page(
+    reader: Reader, website: Website, site: Path
+) -> None:
+    for name in pages(site):
+        if 'id="numbers"' not in (site / f"{name}.html").read_text("utf-8"):
+            continue
+        with reader.visit(website.page(name)) as visit:
+            opened(visit)
+            wrong = visit.page.evaluate(
+                """() => [...document.querySelectorAll(".cell_output:has(.num)")].flatMap((it) => {
+                  const known = JSON.parse(document.getElementById("numbers").textContent);
+                  const runs = known.outputs[it.id];
+                  const parts = runs.flatMap((run) => run[2].split(" "));
+                  const size = (part) => { const [a, b = a] = part.split("-"); return b - a + 1; };
+                  const all = parts.reduce((sum, part) => sum + size(part), 0);
+                  return it.querySelectorAll(".num").length === all ? [] : [it.id];
+                })"""
+            )
+            assert wrong == [], name
+
+
+def test_a_page_that_lost_its_index_is_noticed(reader: Reader, site: Path, tmp_path: Path) -> None:
+    copy = shutil.copytree(site, tmp_path / "site", ignore=shutil.ignore_patterns("_downloads"))
+    page = copy / f"{STEP}.html"
+    text, count = re.subn(r'"attn_scores","6-11"', '"attn_scores","0-5"', page.read_text("utf-8"))
+    assert count == 1
+    page.write_text(text, "utf-8")
+    with Website(copy) as broken, reader.visit(broken.page(STEP)) as visit:
+        opened(visit)
+        visit.page.locator(f"{SCORES} .num").nth(1).hover()
+        assert lit(visit) != ["1.85", "1.8524", "1.8524", "1.85"]

@@ -1,0 +1,148 @@
+"""The explorer's states and tasks: what an address says, what answers a task, what is claimed."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+import pytest
+from the_book import EXTENSIONS_ON_PATH  # noqa: F401 - makes the extensions importable
+
+from explorer.directive import example
+from explorer.element import HERE
+from explorer.node import run_node
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SCRIPTS = [str(HERE / f"{name}.js") for name in ("arithmetic", "state", "tasks")]
+W_QUERY = [f"q{row}{column}" for row in (1, 2, 3) for column in (1, 2)]
+ZERO_QUERIES = "&".join(f"{entry}=0" for entry in W_QUERY)
+# For each task, what answers it, what doesn't, and what would if nothing else were changed.
+TASKS: dict[str, tuple[list[str], list[str], list[str]]] = {
+    "values": (["v11=1", "v32=-3&v11=0"], ["", "q11=1", "k22=0", "word=4"], ["v11=1&seed=7"]),
+    "sixths": (
+        [ZERO_QUERIES, "x21=0&x22=0&x23=0", ZERO_QUERIES.replace("q", "k")],
+        ["", ZERO_QUERIES[:-6], f"{ZERO_QUERIES}&mask=causal", f"{ZERO_QUERIES}&axis=column"],
+        [],
+    ),
+    "divisor": (["divisor=1"], ["", "divisor=d_k", "seed=7"], ["divisor=1&seed=7"]),
+    "alone": (
+        ["mask=causal", "mask=12.13.14.15.16"],
+        ["", "mask=12.13.14.15", "mask=causal&axis=column", "mask=11.12.13.14.15.16"],
+        [],
+    ),
+    "last": (["mask=causal&word=6"], ["", "word=6", "mask=causal", "mask=causal&word=1"], []),
+    "columns": (["axis=column"], ["", "axis=column&mask=causal"], []),
+    "longer": (
+        ["x21=3&x22=3&x23=3", "x22=5"],
+        ["", "x22=1", "x32=5", "x21=0&x22=0&x23=0"],
+        ["x22=5&seed=7"],
+    ),
+    "another": (["x32=2"], ["", "x22=2", "x32=2&mask=causal", "x32=2&axis=column"], []),
+    "zero": (["x61=0&x62=0&x63=0"], ["", "x61=0&x62=0"], ["x61=0&x62=0&x63=0&v11=1"]),
+    "negative": (["x22=-2", "q11=-9"], ["", "v11=-9", "x22=-2&mask=causal"], []),
+    "nothing": (
+        ["mask=31.32.33.34.35.36", "mask=11.12.13.14.15.16.21"],
+        ["", "mask=causal", "mask=31.32.33.34.35", "mask=11.21.31.41.51.61&axis=column"],
+        [],
+    ),
+}
+STATES = [
+    "seed=0&word=1&divisor=d_k&mask=12.65&axis=column&drawn=linear&head=2&heads=2&x11=-0.25",
+    "mask=causal",
+    "q11=-999.9999&k32=0",
+    "seed=4294967295",
+]
+BROKEN = [
+    *("seed=-1", "seed=4294967296", "seed=1e3", "seed=", "word=0", "word=7", "divisor=2"),
+    *("mask=77", "mask=12.", "mask=" + "12." * 36 + "12", "axis=", "drawn=randn", "heads=3"),
+    *("q11=NaN", "q11=1e309", "q11=0.12345", "q11=1000", "q41=1", "x14=1", "z11=1", "q11=+1"),
+    *("__proto__=1", "constructor=1", "hasOwnProperty=", "x11=<b>", "%E0%A4%A", "=", "a" * 99_999),
+]
+
+
+def evaluate(tmp_path: Path, expression: str, given: object = None) -> Any:
+    """Return the value of an expression, in which `given` is what is given."""
+    file = tmp_path / "evaluate.js"
+    file.write_text(
+        f"{''.join(f'require({json.dumps(script)});' for script in SCRIPTS)}\n"
+        "const { USUAL, read, write, compute, tasks, row, at } = selfattn;\n"
+        'const given = JSON.parse(require("fs").readFileSync(0, "utf8"));\n'
+        f"const inputs = {json.dumps(example()['inputs'])};\n"
+        "const now = (text) => compute({ ...USUAL, ...read(text).changes }, inputs);\n"
+        f"process.stdout.write(JSON.stringify({expression}));\n",
+        "utf-8",
+    )
+    return json.loads(run_node(file, text=json.dumps(given)))
+
+
+def test_each_task_accepts_its_answers_and_no_others(tmp_path: Path) -> None:
+    verdicts = evaluate(
+        tmp_path,
+        """tasks.map((task) => [task.name, given[task.name].map((texts) =>
+          texts.map((text) => task.check(now(text), now(""))))])""",
+        TASKS,
+    )
+    assert [name for name, _ in verdicts] == list(TASKS)
+    for name, (accepted, refused, nearly) in verdicts:
+        assert set(accepted) == {True}, name
+        assert set(refused) == {False}, name
+        assert set(nearly) <= {"nearly"}, name
+
+
+def test_what_a_task_teaches_has_this_states_numbers(tmp_path: Path) -> None:
+    answers = {name: answers[0] for name, (answers, _, _) in TASKS.items()}
+    lessons = evaluate(
+        tmp_path, "tasks.map((task) => task.learned(now(given[task.name]), now('')))", answers
+    )
+    assert all(len(lesson) > 80 for lesson in lessons)
+    assert not [lesson for lesson in lessons if "undefined" in lesson or "NaN" in lesson]
+    assert "from 23% to 25%" in lessons[list(TASKS).index("divisor")]
+
+
+CLAIMS = {
+    "values never move the weights": """seeds.every((seed) =>
+      String(now(`seed=${seed}`).attn_weights.data)
+        === String(now(`seed=${seed}&v11=9&v22=-9`).attn_weights.data))""",
+    "queries of zero give sixths": f"""seeds.every((seed) =>
+      now(`seed=${{seed}}&{ZERO_QUERIES}`).attn_weights.data
+        .every((share) => Math.abs(share - 1/6) < 1e-6))""",
+    "without the scale the largest share grows": """seeds.every((seed) => {
+      const most = (text) => Math.max(...row(now(`seed=${seed}${text}`).attn_weights, 1));
+      return most("&divisor=d_k") < most("") && most("") < most("&divisor=1"); })""",
+    "the last word loses nothing by the causal mask": """seeds.every((seed) =>
+      String(row(now(`seed=${seed}`).attn_weights, 5))
+        === String(row(now(`seed=${seed}&mask=causal`).attn_weights, 5)))""",
+    "the first word sees itself alone": """seeds.every((seed) =>
+      at(now(`seed=${seed}&mask=causal`).attn_weights, 0, 0) === 1)""",
+    "no share is negative": """seeds.every((seed) =>
+      now(`seed=${seed}&drawn=linear&x22=-9`).attn_weights.data.every((share) => share >= 0))""",
+}
+
+
+@pytest.mark.parametrize("claim", CLAIMS)
+def test_what_the_tasks_claim_is_so_for_many_seeds(tmp_path: Path, claim: str) -> None:
+    seeds = "const seeds = Array.from({length: 100}, (_, i) => i);"
+    assert evaluate(tmp_path, f"(() => {{ {seeds} return {CLAIMS[claim]}; }})()") is True
+
+
+def test_an_address_is_read_as_it_was_written(tmp_path: Path) -> None:
+    again = evaluate(
+        tmp_path, "given.map((text) => write({...USUAL, ...read(text).changes}, USUAL))", STATES
+    )
+    assert again == STATES
+
+
+def test_a_broken_address_says_what_is_wrong(tmp_path: Path) -> None:
+    answers = evaluate(tmp_path, "given.map((text) => read(text))", BROKEN)
+    assert all(answer.keys() == {"fault"} for answer in answers)
+    assert all(len(answer["fault"]) < 120 for answer in answers)
+    assert answers[0]["fault"] == "“seed=-1” should be a whole number from 0 to 4294967295"
+
+
+def test_an_escaped_address_is_read(tmp_path: Path) -> None:
+    assert evaluate(tmp_path, "read(given)", quote("q11=-0.5", safe="=")) == {
+        "changes": {"q11": "-0.5"}
+    }
