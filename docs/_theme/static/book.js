@@ -154,7 +154,7 @@
     ["pre", "Code"],
     [".cell_output pre", "Output"],
     [".math-display", "Formula"],
-    [".pst-scrollable-table-container, .explorer-scroll", "Table"],
+    [".pst-scrollable-table-container", "Table"],
   ]) {
     for (const box of document.querySelectorAll(kind)) boxes.set(box, name);
   }
