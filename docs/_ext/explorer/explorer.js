@@ -389,7 +389,7 @@
         make("thead", {}, head),
         body,
       );
-      return make("div", { class: "explorer-scroll" }, table);
+      return make("div", { class: "explorer-scroll", role: "group", tabindex: "0", "aria-label": "Table" }, table);
     }
 
     line(name, i) {
