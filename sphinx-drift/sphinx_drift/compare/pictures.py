@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_EXTRA = "comparing pictures needs flip-evaluator and Pillow: pip install 'sphinx-drift[pictures]'"
+_EXTRA = "comparing pictures needs two packages: pip install flip-evaluator pillow"
 
 
 def decoded(data: str) -> bytes:
