@@ -413,6 +413,10 @@ def test_fewer_than_three_numbers_name_no_mistake(asked: Asked) -> None:
     finding = asked.finding("tensor([0.3061, 0.8210])")
     assert finding["kind"] == "few"
     assert any("step-by-step" in place["href"] for place in finding["places"])
+    assert not finding["isNear"]
+    near = asked.finding("tensor([0.3061, 0.8211])")
+    assert near["isNear"]
+    assert near["places"] == finding["places"]
     assert asked.finding("0.306")["places"]
     assert asked.finding("0.98765")["places"] == []
     assert asked.finding("0.3071, 0.3071, 0.8230, 0.8230")["kind"] == "few"

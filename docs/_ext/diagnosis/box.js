@@ -136,10 +136,12 @@
       listed(found.wrong),
       ...lastDigits(found),
     ],
-    few: ({ places, more }) => [
+    few: ({ places, more, isNear }) => [
       paragraph(
         "Fewer than three different numbers with decimals are too few to name a mistake. ",
-        places.length ? "They are printed here:" : "The book prints them nowhere.",
+        places.length
+          ? `They are printed here${isNear ? ", with another last digit" : ""}:`
+          : "The book prints them nowhere.",
       ),
       ...(places.length ? [list(places.map(placed))] : []),
       ...(more > 0 ? [paragraph(`And in ${counted(more, "other place")}.`)] : []),

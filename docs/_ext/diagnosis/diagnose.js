@@ -385,8 +385,11 @@
 
     const few = (numbers) => {
       const found = best(series(numbers), outputs, 0);
-      const places = found.nears ? [] : unique(found.places.map((p) => placeOf(p, numbers.length)));
-      return { kind: "few", places: places.slice(0, MOST_PLACES), more: places.length - MOST_PLACES };
+      const isNear = found.nears > 0;
+      const isChance = isNear && telling(numbers) < 2; // many numbers are a digit from another
+      const places = isChance ? [] : unique(found.places.map((p) => placeOf(p, numbers.length)));
+      const [shown, more] = [places.slice(0, MOST_PLACES), places.length - MOST_PLACES];
+      return { kind: "few", places: shown, more, isNear };
     };
 
     const search = (block) => {
