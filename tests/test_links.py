@@ -125,7 +125,9 @@ class TestBook:
         while len(places) < of:
             page = BeautifulSoup(file.read_text("utf-8"), "html.parser")
             line = page.select_one(".reading-help").text  # type: ignore[union-attr]
-            place, of = map(int, re.findall(r"Page (\d+) of (\d+) · about \d+ minutes", line)[0])
+            place, of = map(
+                int, re.findall(r"Page (\d+) of (\d+)(?: · about \d+ minutes)?$", line)[0]
+            )
             places.append(place)
             following = page.select_one("a.right-next")
             assert following

@@ -415,7 +415,8 @@ def test_what_cant_be_brought_along_is_told(cell: str, told: str) -> None:
         carried.carried(ROOT / "selfattn", [cell])
 
 
-def test_what_is_brought_along_checks_its_arguments_too() -> None:
+def test_what_is_brought_along_checks_its_arguments_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "modules", {**sys.modules})
     names: dict[str, Any] = {}
     exec(carried.carried(ROOT / "selfattn", ["from selfattn import SelfAttention_v1"]), names)  # noqa: S102 - ours
     with pytest.raises(ValueError, match="d_out must be at least 1, got 0"):

@@ -118,7 +118,7 @@ BAD = {
     "caption": ("```{attention-figure} scores\n:alt: A\nB\n\nC\n```", "a caption is one para", 3),
     "object": ("```{listing} selfattn.modules.Nothing\n```", "defines SelfAttention_v1, ", 3),
     "module": ("```{listing} selfattn.nowhere.Nothing\n```", "no module 'selfattn.nowhere'", 3),
-    "macro": ("$\\unheard x$", "unknown command \\unheard", 3),
+    "macro": ("$\\unheard x$", 'Unknown LaTeX command "\\unheard"', 3),
 }
 
 

@@ -48,6 +48,7 @@ class UntranslatedError(ValueError):
 def to_mathml(latex: str, *, display: bool) -> str:
     """Convert a formula; raise `UntranslatedError` for anything that did not come through."""
     known = re.sub(r"\\([a-z]+)", lambda name: SPELLED.get(name[1], name[0]), latex)
+    known = re.sub(r"\{align\*?\}", "{aligned}", known)  # Sphinx does the numbering
     try:
         text = tex2mathml(known, as_block=display)
     except (AttributeError, MathError) as error:  # the first for an & outside an environment

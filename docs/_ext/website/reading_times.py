@@ -91,12 +91,12 @@ def put_help(
     app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: object
 ) -> None:
     """Give a lesson's template its time, and its place on the path."""
-    fields = app.env.metadata.get(pagename, {})
-    if app.builder.name == "epub" or not fields.get("is_lesson"):
+    if app.builder.name == "epub":
         return
-    pages = path(app.env)
-    place = f"Page {pages.index(pagename) + 1} of {len(pages)} · " if pagename in pages else ""
-    context["reading_help"] = f"{place}about {in_words(fields['minutes'])}".capitalize()
+    fields, pages = app.env.metadata.get(pagename, {}), path(app.env)
+    place = [f"page {pages.index(pagename) + 1} of {len(pages)}"] if pagename in pages else []
+    time = [f"about {in_words(fields['minutes'])}"] if fields.get("is_lesson") else []
+    context["reading_help"] = " · ".join([*place, *time]).capitalize()
 
 
 def setup(app: Sphinx) -> ExtensionMetadata:

@@ -39,7 +39,7 @@ def origins() -> dict[str, str]:
     paths_of = {}
     for name in filter(None, os.environ.get("DRIFT_PACKAGES", "").split(",")):
         module = sys.modules.get(name)
-        if module is not None:
+        if module is not None and module.__spec__ is not None:  # else the page made it itself
             paths = [*getattr(module, "__path__", ()), getattr(module, "__file__", None)]
             paths_of[name] = os.path.realpath(paths[0]) if paths[0] else ""
     return paths_of
