@@ -217,11 +217,11 @@ def test_an_entry_is_typed_and_stepped(way: Way, website: Website) -> None:
         assert explorer.address() == "#try-1?q11=-1.5"  # the book's embedding is no change
 
 
-@pytest.mark.parametrize("name", ["reader", "firefox_reader"])
+@pytest.mark.parametrize("browser", ["reader", "firefox_reader"])
 def test_what_is_typed_is_taken_where_the_focus_moves_on(
-    request: pytest.FixtureRequest, website: Website, name: str
+    request: pytest.FixtureRequest, website: Website, browser: str
 ) -> None:
-    way = Way(request.getfixturevalue(name), "keyboard")
+    way = Way(request.getfixturevalue(browser), "keyboard")
     with opened(way, website.page(PAGE)) as explorer:
         keys = explorer.page.keyboard
         explorer.touch("inputs", 1, 1)
