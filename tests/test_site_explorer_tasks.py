@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 SCRIPTS = [str(HERE / f"{name}.js") for name in ("arithmetic", "state", "tasks")]
 W_QUERY = [f"q{row}{column}" for row in (1, 2, 3) for column in (1, 2)]
 ZERO_QUERIES = "&".join(f"{entry}=0" for entry in W_QUERY)
+LEAST_QUERIES = ZERO_QUERIES.replace("q11=0", "q11=-0.0001")  # of scores printed as -0.0000
 # For each task, what answers it, what doesn't, and what would if nothing else were changed.
 TASKS: dict[str, tuple[list[str], list[str], list[str]]] = {
     "values": (
@@ -54,7 +55,11 @@ TASKS: dict[str, tuple[list[str], list[str], list[str]]] = {
         [],
     ),
     "zero": (["x61=0&x62=0&x63=0"], ["", "x61=0&x62=0"], ["x61=0&x62=0&x63=0&v11=1"]),
-    "negative": (["x22=-2", "q11=-9"], ["", "v11=-9", "x22=-2&mask=causal", ZERO_QUERIES], []),
+    "negative": (
+        ["x22=-2", "q11=-9"],
+        ["", "v11=-9", "x22=-2&mask=causal", ZERO_QUERIES, LEAST_QUERIES],
+        [],
+    ),
     "nothing": (
         ["mask=31.32.33.34.35.36", "mask=11.12.13.14.15.16.21"],
         ["", "mask=causal", "mask=31.32.33.34.35", "mask=11.21.31.41.51.61&axis=column"],

@@ -187,7 +187,7 @@ def folds(visit: Visit, hand: Hand) -> list[str]:
         told = f"the fold “{' '.join(summary.inner_text().split())[:40]}”"
         before = fold.evaluate("(fold) => fold.open")
         use(summary, hand)
-        inside = fold.locator("> :not(summary)").first
+        inside = fold.locator("> :not(summary, .explorer-before)").first
         if fold.evaluate("(fold) => fold.open") is before:
             faults.append(f"fold: {told} does not {'close' if before else 'open'} by {hand}")
         elif inside.evaluate("(part) => part.checkVisibility()") is before:
