@@ -10,13 +10,14 @@ import pytest
 from the_book import EXTENSIONS_ON_PATH  # noqa: F401 - makes the extensions importable
 
 from explorer.directive import example
-from explorer.element import HERE
+from explorer.element import HERE, text_of
 from explorer.node import run_node
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-SCRIPTS = [str(HERE / f"{name}.js") for name in ("arithmetic", "state", "tasks")]
+PARTS = ("arithmetic", "state", "tasks")
+SCRIPTS = [str(HERE / f"{name}.js") for name in PARTS]
 W_QUERY = [f"q{row}{column}" for row in (1, 2, 3) for column in (1, 2)]
 ZERO_QUERIES = "&".join(f"{entry}=0" for entry in W_QUERY)
 LEAST_QUERIES = ZERO_QUERIES.replace("q11=0", "q11=-0.0001")  # of scores printed as -0.0000
@@ -250,3 +251,13 @@ def test_shares_and_their_sums_are_marked_only_where_they_may_differ(tmp_path: P
     assert large[0][0] == ["≈12%", "0%", "0%", "0%", "0%", "≈88%"]
     assert {row for _, row, _ in large} == {"1.00"}
     assert "≈" in str([column for *_, column in large])
+
+
+def test_pages_load_the_scripts_without_comments(tmp_path: Path) -> None:
+    served = tmp_path / "all.js"
+    served.write_text("".join(text_of(f"{name}.js") for name in PARTS), "utf-8")
+    assert not [line for line in served.open() if line.lstrip().startswith(("//", "/*", "*"))]
+    with served.open("a") as file:
+        file.write("process.stdout.write(JSON.stringify(Object.keys(selfattn)));")
+    names = evaluate(tmp_path, "Object.keys(selfattn)")
+    assert json.loads(run_node(served)) == names
