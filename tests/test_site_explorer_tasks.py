@@ -256,7 +256,11 @@ def test_shares_and_their_sums_are_marked_only_where_they_may_differ(tmp_path: P
 def test_pages_load_the_scripts_without_comments(tmp_path: Path) -> None:
     served = tmp_path / "all.js"
     served.write_text("".join(text_of(f"{name}.js") for name in PARTS), "utf-8")
-    assert not [line for line in served.open() if line.lstrip().startswith(("//", "/*", "*"))]
+    assert not [
+        line
+        for line in served.read_text("utf-8").splitlines()
+        if line.lstrip().startswith(("//", "/*", "*"))
+    ]
     with served.open("a") as file:
         file.write("process.stdout.write(JSON.stringify(Object.keys(selfattn)));")
     names = evaluate(tmp_path, "Object.keys(selfattn)")
