@@ -10,18 +10,24 @@ import pytest
 from the_book import EXTENSIONS_ON_PATH  # noqa: F401 - makes the extensions importable
 
 from explorer.directive import example
-from explorer.element import HERE
+from explorer.element import HERE, text_of
 from explorer.node import run_node
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-SCRIPTS = [str(HERE / f"{name}.js") for name in ("arithmetic", "state", "tasks")]
+PARTS = ("arithmetic", "state", "tasks")
+SCRIPTS = [str(HERE / f"{name}.js") for name in PARTS]
 W_QUERY = [f"q{row}{column}" for row in (1, 2, 3) for column in (1, 2)]
 ZERO_QUERIES = "&".join(f"{entry}=0" for entry in W_QUERY)
+LEAST_QUERIES = ZERO_QUERIES.replace("q11=0", "q11=-0.0001")  # of scores printed as -0.0000
 # For each task, what answers it, what doesn't, and what would if nothing else were changed.
 TASKS: dict[str, tuple[list[str], list[str], list[str]]] = {
-    "values": (["v11=1", "v32=-3&v11=0"], ["", "q11=1", "k22=0", "word=4"], ["v11=1&seed=7"]),
+    "values": (
+        ["v11=1", "v32=-3&v11=0"],
+        ["", "q11=1", "k22=0", "word=4", "v11=0.0756"],  # as it is printed: nothing follows
+        ["v11=1&seed=7"],
+    ),
     "sixths": (
         [ZERO_QUERIES, "x21=0&x22=0&x23=0", ZERO_QUERIES.replace("q", "k")],
         ["", ZERO_QUERIES[:-6], f"{ZERO_QUERIES}&mask=causal", f"{ZERO_QUERIES}&axis=column"],
@@ -34,15 +40,27 @@ TASKS: dict[str, tuple[list[str], list[str], list[str]]] = {
         [],
     ),
     "last": (["mask=causal&word=6"], ["", "word=6", "mask=causal", "mask=causal&word=1"], []),
-    "columns": (["axis=column"], ["", "axis=column&mask=causal"], []),
+    "columns": (
+        ["axis=column"],
+        ["", "axis=column&mask=causal"],
+        [f"{ZERO_QUERIES}&axis=column", "seed=4&drawn=linear&axis=column"],  # the row adds up, too
+    ),
     "longer": (
         ["x21=3&x22=3&x23=3", "x22=5"],
         ["", "x22=1", "x32=5", "x21=0&x22=0&x23=0"],
         ["x22=5&seed=7"],
     ),
-    "another": (["x32=2"], ["", "x22=2", "x32=2&mask=causal", "x32=2&axis=column"], []),
+    "another": (
+        ["x32=2"],
+        ["", "x22=2", "x32=2&mask=causal", "x32=2&axis=column", ZERO_QUERIES],
+        [],
+    ),
     "zero": (["x61=0&x62=0&x63=0"], ["", "x61=0&x62=0"], ["x61=0&x62=0&x63=0&v11=1"]),
-    "negative": (["x22=-2", "q11=-9"], ["", "v11=-9", "x22=-2&mask=causal"], []),
+    "negative": (
+        ["x22=-2", "q11=-9"],
+        ["", "v11=-9", "x22=-2&mask=causal", ZERO_QUERIES, LEAST_QUERIES],
+        [],
+    ),
     "nothing": (
         ["mask=31.32.33.34.35.36", "mask=11.12.13.14.15.16.21"],
         ["", "mask=causal", "mask=31.32.33.34.35", "mask=11.21.31.41.51.61&axis=column"],
@@ -52,13 +70,23 @@ TASKS: dict[str, tuple[list[str], list[str], list[str]]] = {
 STATES = [
     "seed=0&word=1&divisor=d_k&mask=12.65&axis=column&drawn=linear&head=2&heads=2&x11=-0.25",
     "mask=causal",
-    "q11=-999.9999&k32=0",
+    "q11=-998.9999&k32=999",
     "seed=4294967295",
 ]
 BROKEN = [
     *("seed=-1", "seed=4294967296", "seed=1e3", "seed=", "word=0", "word=7", "divisor=2"),
     *("mask=77", "mask=12.", "mask=" + "12." * 36 + "12", "axis=", "drawn=randn", "heads=3"),
-    *("q11=NaN", "q11=1e309", "q11=0.12345", "q11=1000", "q41=1", "x14=1", "z11=1", "q11=+1"),
+    *(
+        "q11=NaN",
+        "q11=1e309",
+        "q11=0.12345",
+        "q11=1000",
+        "q11=-999.0001",
+        "q41=1",
+        "x14=1",
+        "z11=1",
+        "q11=+1",
+    ),
     *("__proto__=1", "constructor=1", "hasOwnProperty=", "x11=<b>", "%E0%A4%A", "=", "a" * 99_999),
 ]
 
@@ -68,7 +96,8 @@ def evaluate(tmp_path: Path, expression: str, given: object = None) -> Any:
     file = tmp_path / "evaluate.js"
     file.write_text(
         f"{''.join(f'require({json.dumps(script)});' for script in SCRIPTS)}\n"
-        "const { USUAL, read, write, compute, tasks, row, at } = selfattn;\n"
+        "const { USUAL, read, follow, write, compute, tasks, row, at } = selfattn;\n"
+        "const { printed, percent, total, trace } = selfattn;\n"
         'const given = JSON.parse(require("fs").readFileSync(0, "utf8"));\n'
         f"const inputs = {json.dumps(example()['inputs'])};\n"
         "const now = (text) => compute({ ...USUAL, ...read(text).changes }, inputs);\n"
@@ -89,7 +118,7 @@ def test_each_task_accepts_its_answers_and_no_others(tmp_path: Path) -> None:
     for name, (accepted, refused, nearly) in verdicts:
         assert set(accepted) == {True}, name
         assert set(refused) == {False}, name
-        assert set(nearly) <= {"nearly"}, name
+        assert all(verdict.startswith("Nearly: ") for verdict in nearly), name
 
 
 def test_what_a_task_teaches_has_this_states_numbers(tmp_path: Path) -> None:
@@ -100,6 +129,29 @@ def test_what_a_task_teaches_has_this_states_numbers(tmp_path: Path) -> None:
     assert all(len(lesson) > 80 for lesson in lessons)
     assert not [lesson for lesson in lessons if "undefined" in lesson or "NaN" in lesson]
     assert "from 23% to 25%" in lessons[list(TASKS).index("divisor")]
+
+
+COLUMNS = """(() => {
+  const task = tasks.find(({ name }) => name === "columns");
+  const found = [];
+  for (let seed = 0; seed < 400; seed++)
+    for (const drawn of ["rand", "linear"]) {
+      const state = now(`seed=${seed}&drawn=${drawn}&axis=column`);
+      const answer = task.check(state, now(""));
+      found.push([String(answer), answer === true ? task.learned(state) : ""]);
+    }
+  return found;
+})()"""
+
+
+def test_the_row_adds_up_to_something_else_wherever_columns_are_accepted(tmp_path: Path) -> None:
+    answers = evaluate(tmp_path, COLUMNS)
+    lessons = [lesson for answer, lesson in answers if answer == "true"]
+    assert len(lessons) > 600
+    assert not [lesson for lesson in lessons if "adds up to 1.00," in lesson or "≈1.00" in lesson]
+    others = {answer for answer, _ in answers} - {"true"}
+    assert len(others) == 1
+    assert "the row of “journey” does so as well" in others.pop()
 
 
 CLAIMS = {
@@ -146,3 +198,70 @@ def test_an_escaped_address_is_read(tmp_path: Path) -> None:
     assert evaluate(tmp_path, "read(given)", quote("q11=-0.5", safe="=")) == {
         "changes": {"q11": "-0.5"}
     }
+
+
+@pytest.mark.parametrize("text", ["#try-2?q11=-0.5", "#try-2%3Fq11%3D-0.5", "#try-2%3Fq11=-0.5"])
+def test_an_address_says_which_explorer_it_means(tmp_path: Path, text: str) -> None:
+    assert evaluate(tmp_path, "follow(given)", text) == {"id": "try-2", "changes": {"q11": "-0.5"}}
+
+
+def test_an_address_can_mean_an_explorer_as_it_starts(tmp_path: Path) -> None:
+    assert evaluate(tmp_path, "follow(given)", "#try-1") == {"id": "try-1", "changes": {}}
+    assert evaluate(tmp_path, "follow(given)", "#try-1?%E0%A4%A")["id"] == "try-1"
+    for other in ("", "#try-it", "#try-10x", "#are-these-numbers-true"):
+        assert "id" not in evaluate(tmp_path, "follow(given)", other)
+
+
+# What is uncertain says so: torch prints another last digit of each of these.
+
+LARGE = "word=3&divisor=d_k&drawn=linear&x11=999&x61=999&v12=0.4"
+TERMS = "divisor=1&drawn=linear&head=2&x33=-999"
+
+
+def test_a_number_that_may_be_another_is_marked(tmp_path: Path) -> None:
+    printed = evaluate(
+        tmp_path, "[0, 1].map((j) => printed('context_vecs', 2, j, now(given)))", LARGE
+    )
+    assert "≈-489.8443" in printed
+
+
+def test_each_term_of_a_trace_is_marked_by_itself(tmp_path: Path) -> None:
+    made = evaluate(tmp_path, "trace('attn_weights', 0, 2, now(given)).text", TERMS)
+    assert "exp(≈386.6510)" in made
+
+
+SHARES = """[0, 1, 2, 3, 4, 5].map((i) => {
+  const cells = [0, 1, 2, 3, 4, 5].map((j) => percent(now(given), i, j));
+  const line = (place) => total(now(given), [0, 1, 2, 3, 4, 5].map(place));
+  return [cells, line((k) => [i, k]), line((k) => [k, i])];
+})"""
+
+
+def test_shares_and_their_sums_are_marked_only_where_they_may_differ(tmp_path: Path) -> None:
+    book = evaluate(tmp_path, SHARES, "")
+    assert book[1][0] == ["15%", "23%", "22%", "13%", "9%", "18%"]
+    assert "≈" not in str(book)
+    assert {row for _, row, _ in book} == {"1.00"}
+    hidden = evaluate(tmp_path, SHARES, "mask=31.32.33.34.35.36")
+    assert hidden[2][:2] == [["nan"] * 6, "nan"]
+    assert {column for *_, column in hidden} == {"nan"}
+    masked = evaluate(tmp_path, SHARES, f"{ZERO_QUERIES}&mask=11.12&axis=column")
+    assert masked[0][0] == ["0%", "0%", "17%", "17%", "17%", "17%"]
+    large = evaluate(tmp_path, SHARES, "seed=29&x11=999&x61=999")
+    assert large[0][0] == ["≈12%", "0%", "0%", "0%", "0%", "≈88%"]
+    assert {row for _, row, _ in large} == {"1.00"}
+    assert "≈" in str([column for *_, column in large])
+
+
+def test_pages_load_the_scripts_without_comments(tmp_path: Path) -> None:
+    served = tmp_path / "all.js"
+    served.write_text("".join(text_of(f"{name}.js") for name in PARTS), "utf-8")
+    assert not [
+        line
+        for line in served.read_text("utf-8").splitlines()
+        if line.lstrip().startswith(("//", "/*", "*"))
+    ]
+    with served.open("a") as file:
+        file.write("process.stdout.write(JSON.stringify(Object.keys(selfattn)));")
+    names = evaluate(tmp_path, "Object.keys(selfattn)")
+    assert json.loads(run_node(served)) == names

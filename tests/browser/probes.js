@@ -274,6 +274,8 @@ globalThis.probes = (() => {
     const faults = [];
     for (const [node, element] of texts(document.querySelector("main article") ?? document.body)) {
       if (element.closest("title, desc, annotation, [role=tooltip], [popover]")) continue;
+      if (element.closest(".explorer-before") && customElements.get("attention-explorer"))
+        continue; // the explorer has taken its place
       if (folded(element) || !/\w\w/.test(node.data)) continue;
       const chrome = element.closest("button, input, nav, summary, .headerlink, .visually-hidden");
       if (chrome || element.checkVisibility({ opacityProperty: true, visibilityProperty: true }))

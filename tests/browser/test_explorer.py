@@ -217,6 +217,48 @@ def test_an_entry_is_typed_and_stepped(way: Way, website: Website) -> None:
         assert explorer.address() == "#try-1?q11=-1.5"  # the book's embedding is no change
 
 
+@pytest.mark.parametrize("browser", ["reader", "firefox_reader"])
+def test_what_is_typed_is_taken_where_the_focus_moves_on(
+    request: pytest.FixtureRequest, website: Website, browser: str
+) -> None:
+    way = Way(request.getfixturevalue(browser), "keyboard")
+    with opened(way, website.page(PAGE)) as explorer:
+        keys = explorer.page.keyboard
+        explorer.touch("inputs", 1, 1)
+        keys.press("5")
+        keys.press("Tab")
+        assert explorer.rows("inputs")[0][0] == "5.0000"
+        explorer.touch("inputs", 1, 1)
+        keys.press("6")
+        explorer.cell("inputs", 1, 2).click()
+        assert explorer.rows("inputs")[0][0] == "6.0000"
+        explorer.touch("inputs", 1, 1)
+        keys.press("2")
+        explorer.root.get_by_role("button", name="Embeddings, “Your”, column 1, more").click()
+        assert explorer.rows("inputs")[0][0] == "2.1000"
+        explorer.touch("inputs", 1, 1)
+        for key in ("Enter", "7", "Escape", "ArrowRight"):
+            keys.press(key)
+        assert explorer.rows("inputs")[0][:2] == ["2.1000", "0.1500"]
+        explorer.touch("inputs", 1, 1)
+        keys.press("-")
+        explorer.cell("inputs", 1, 2).click()
+        assert explorer.rows("inputs")[0][0] == "2.1000"
+        explorer.page.wait_for_timeout(50)
+        assert "not “-”" in explorer.text("message")
+
+
+def test_a_number_that_is_only_looked_at_stays_exact(reader: Reader, website: Website) -> None:
+    with opened(Way(reader, "keyboard"), website.page(PAGE)) as explorer:
+        explorer.touch("W_value", 1, 1)
+        explorer.page.keyboard.press("Enter")
+        explorer.page.keyboard.press("Enter")
+        explorer.page.keyboard.press("Tab")
+        assert explorer.address() == ""
+        assert "0 solved" in explorer.text("count")
+        assert not explorer.root.locator(".explorer-changed").count()
+
+
 def test_an_entry_is_dragged(way: Way, website: Website) -> None:
     with opened(way, website.page(PAGE)) as explorer:
         explorer.touch("W_value", 1, 1)
@@ -394,9 +436,37 @@ def test_a_link_leads_to_what_was_seen(reader: Reader, website: Website) -> None
         assert explorer.root.locator(".explorer-steps").inner_text() == seen
 
 
-def test_a_link_opens_the_fold_that_it_means(reader: Reader, website: Website) -> None:
+def test_a_link_to_an_unchanged_fold_leads_to_it(reader: Reader, website: Website) -> None:
     address = website.page("self-attention/step-by-step")
-    with reader.visit(f"{address}#try-3?word=5") as visit:
+    with reader.visit(address) as visit:
+        explorer = Explorer(visit, "mouse", 2).unfold()
+        explorer.press("Copy link")
+        copied = visit.page.evaluate("navigator.clipboard.readText()")
+        assert copied == f"{address}#try-2"
+    with reader.visit(copied) as visit:
+        explorer = Explorer(visit, "mouse", 2)
+        explorer.root.locator(".explorer").wait_for()
+        assert 0 <= explorer.root.bounding_box()["y"] < 200  # type: ignore[index]
+
+
+def test_a_fault_goes_with_its_link(reader: Reader, website: Website) -> None:
+    address = website.page(PAGE)
+    with opened(Way(reader), f"{address}#try-1?seed=5") as explorer:
+        seen = explorer.rows("W_query")
+        explorer.page.evaluate("location.hash = 'try-1?bogus=1'")
+        explorer.page.wait_for_timeout(100)
+        assert explorer.text("message").startswith("This link can’t be read")
+        assert explorer.rows("W_query") != seen
+        explorer.page.go_back()
+        explorer.page.wait_for_timeout(100)
+        assert not explorer.text("message")
+        assert explorer.rows("W_query") == seen
+
+
+@pytest.mark.parametrize("hash_", ["#try-3?word=5", "#try-3%3Fword%3D5"])
+def test_a_link_opens_the_fold_that_it_means(reader: Reader, website: Website, hash_: str) -> None:
+    address = website.page("self-attention/step-by-step")
+    with reader.visit(f"{address}{hash_}") as visit:
         folds = visit.page.locator("attention-explorer > details")
         assert folds.evaluate_all("(all) => all.map((fold) => fold.open)") == [
             *(False, False, True, False),
@@ -495,16 +565,21 @@ def test_a_finger_meets_what_it_aims_at(reader: Reader, website: Website) -> Non
         assert not small
 
 
-@pytest.mark.parametrize("width", [390, 1440])
-def test_the_focus_is_never_covered(reader: Reader, website: Website, width: int) -> None:
+@pytest.mark.parametrize("table", ["inputs", "attn_weights"])
+@pytest.mark.parametrize(("width", "height"), [(320, 700), (320, 256), (390, 844), (1440, 900)])
+def test_the_focus_is_never_covered(
+    reader: Reader, website: Website, width: int, height: int, table: str
+) -> None:
     with opened(Way(reader, "keyboard", width), website.page(PAGE)) as explorer:
+        explorer.page.set_viewport_size({"width": width, "height": height})
         for row in range(1, 7):
-            cell = explorer.touch("attn_weights", row, 3)
-            explorer.page.wait_for_timeout(50)
+            cell = explorer.touch(table, row, 3)
+            explorer.page.wait_for_timeout(150)
             assert cell.evaluate(
                 """(it) => { const {left, top, height} = it.getBoundingClientRect();
-                return it.contains(document.elementFromPoint(left + 5, top + height / 2)); }"""
-            )
+                return [0.1, 0.5, 0.9].every((part) =>
+                  it.contains(document.elementFromPoint(left + 5, top + part * height))); }"""
+            ), row
 
 
 def test_each_number_has_a_name_and_says_how_it_was_made(reader: Reader, website: Website) -> None:
@@ -536,9 +611,20 @@ def test_what_may_differ_elsewhere_says_so(reader: Reader, website: Website) -> 
         cell = explorer.touch("attn_scores", row + 1, column + 1)
         assert cell.inner_text().startswith("≈")
         assert (cell.text_content() or "").endswith(", not verified")
-        assert explorer.text("trace").endswith("(not verified)")
+        assert explorer.text("trace").endswith("(≈ not verified)")
         caption = explorer.root.locator("table[data-step=attn_scores] caption")
         assert "≈ not verified" in caption.inner_text()
+
+
+def test_the_bar_marks_what_may_differ_elsewhere(reader: Reader, website: Website) -> None:
+    state = "word=3&divisor=d_k&drawn=linear&x11=999&x61=999&v12=0.4"
+    with opened(Way(reader), f"{website.page(PAGE)}#try-1?{state}") as explorer:
+        assert "≈−489.8443" in explorer.text("strip")
+    state = "divisor=1&drawn=linear&head=2&x33=-999"
+    with opened(Way(reader), f"{website.page(PAGE)}#try-1?{state}") as explorer:
+        explorer.touch("attn_weights", 1, 3)
+        assert "exp(≈386.6510)" in explorer.text("trace")
+        assert explorer.text("trace").endswith("(≈ not verified)")
 
 
 def test_other_colours_and_less_motion(reader: Reader, website: Website) -> None:

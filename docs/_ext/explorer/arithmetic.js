@@ -206,6 +206,11 @@
     return fourDecimals(low) === fourDecimals(high);
   };
 
+  /** Its four decimals, with ≈ where they are not certain. */
+  const printed = (step, i, j, result) =>
+    (isCertain(step, i, j, result) ? "" : "≈") +
+    fourDecimals(result[step].data[place(step, i, j, result)]);
+
   const PRODUCTS = {
     queries: ["inputs", "W_query"],
     keys: ["inputs", "W_key"],
@@ -217,11 +222,12 @@
   /** How an entry was made: `terms`, each a list of entries to be multiplied, and a `text`. */
   const trace = (step, i, j, result) => {
     const at = (name, row, column) => {
-      const value = result[name].data[place(name, row, column, result)];
-      return { step: name, i: row, j: column, value, text: fourDecimals(value) };
+      return { step: name, i: row, j: column, text: printed(name, row, column, result) };
     };
-    const made = at(step, i, j);
-    const say = (terms, how) => ({ made, terms, text: (how ? `${how} = ` : "") + made.text });
+    const say = (terms, how) => ({
+      terms,
+      text: (how ? `${how} = ` : "") + printed(step, i, j, result),
+    });
     const { masked, axis, divisor } = result;
     if (PRODUCTS[step]) {
       const [left, right] = PRODUCTS[step];
@@ -233,7 +239,6 @@
       const score = at("attn_scores", i, j);
       return say([[score]], `${score.text} / ${fourDecimals(divisor)}`);
     }
-    if (step === "masked") return say([[at("scaled", i, j)]]);
     if (step !== "attn_weights") return say([]);
     const line = count(axis === "row" ? masked.columns : masked.rows).map((k) => [
       axis === "row" ? at("masked", i, k) : at("masked", k, j),
@@ -242,5 +247,5 @@
     return say(line, `exp(${at("masked", i, j).text}) / (${exps.join(" + ")})`);
   };
 
-  globalThis.selfattn = { matrix, generator, attention, fourDecimals, isCertain, trace };
+  globalThis.selfattn = { matrix, generator, attention, fourDecimals, isCertain, printed, trace };
 })();

@@ -4,7 +4,7 @@
 // that the page starts with. What a reader sees is built when it is first unfolded.
 (() => {
   const { selfattn } = globalThis;
-  const { fourDecimals, isCertain, trace, tasks, rounded, at, row } = selfattn;
+  const { percent, printed, trace, tasks, total, at, row } = selfattn;
   const INDEX = [0, 1, 2, 3, 4, 5];
 
   // Each tensor: its symbol, its name, its colour, and the name by which the page's numbers know it.
@@ -99,7 +99,6 @@
 
   const minus = (text) => text.replaceAll("-", "−");
   const shaded = (share) => `${Math.round(100 * (share || 0))}%`;
-  const percent = (share) => (Number.isNaN(share) ? "nan" : `${rounded(100 * share, 0).text}%`);
 
   function make(kind, attributes = {}, ...children) {
     const element = document.createElement(kind);
@@ -127,9 +126,9 @@
 
     // Show what the address says, and say so if it says nothing that can be shown.
     follow() {
-      const [, id, text] = location.hash.match(/^#(try-\d)\?(.*)$/s) ?? [];
+      const { id, changes, fault } = selfattn.follow(location.hash);
+      for (const explorer of this.explorers) explorer.say("");
       if (!id && this.now) return;
-      const { changes, fault } = selfattn.read(text ?? "");
       this.state = { ...this.start, ...changes };
       this.show();
       const named = () =>
@@ -159,13 +158,15 @@
     },
 
     // Put what is shown into the address.
-    address(by) {
+    address(by, isAsked) {
       clearTimeout(this.waiting);
       const text = selfattn.write(this.state, this.start);
       history.replaceState(
         null,
         "",
-        text ? `#${by.id}?${text}` : location.pathname + location.search,
+        text || isAsked
+          ? `#${by.id}${text && `?${text}`}`
+          : location.pathname + location.search,
       );
     },
 
@@ -450,6 +451,7 @@
         "mousedown",
         (event) => event.target.closest("button") && event.preventDefault(),
       );
+      new ResizeObserver(() => this.clear(bar)).observe(bar);
       return bar;
     }
 
@@ -480,8 +482,11 @@
       });
       this.body.addEventListener(
         "focusout",
-        (event) =>
-          this.body.contains(event.relatedTarget) || !document.hasFocus() || this.choose(null),
+        (event) => {
+          if (!document.hasFocus()) return;
+          if (event.target === this.field) this.commit();
+          if (!this.body.contains(event.relatedTarget)) this.choose(null);
+        },
       );
       this.body.addEventListener("keydown", (event) => this.key(event, cellOf(event)));
       this.body.addEventListener("change", (event) => this.pick(event.target));
@@ -490,7 +495,7 @@
 
     pick(control) {
       if (control === this.seed) this.setSeed(control.value.trim());
-      else if (control === this.field) this.type(control.value);
+      else if (control === this.field) this.commit();
       else if (control.type === "radio") {
         const name = control.name.slice(this.id.length + 1);
         page.change({ [name]: control.value }, this);
@@ -505,6 +510,11 @@
       this.say(`The seed must be ${fault}, not “${seed}”.`);
     }
 
+    // Take the text of the field, unless it is what was there.
+    commit() {
+      if (this.field.value !== this.written) this.type(this.field.value);
+    }
+
     // Take what was typed: a comma and a minus sign are understood, too.
     type(text) {
       const value = text
@@ -514,10 +524,10 @@
         .replace(/^(-?)\./, "$10.")
         .replace(/\.$/, "");
       if (this.set(value)) return;
-      this.say(
-        `An entry must be ${selfattn.fault("x11", value)} with four decimals at most, not “${text}”.`,
-      );
-      this.render();
+      this.edit();
+      const wanted = selfattn.fault("x11", value);
+      const fault = `An entry must be ${wanted} with four decimals at most, not “${text}”.`;
+      setTimeout(() => this.say(fault)); // the focus may be moving: that clears what is said
     }
 
     set(value) {
@@ -528,6 +538,7 @@
     }
 
     nudge(by) {
+      this.commit();
       const { step, i, j } = this.chosen;
       this.set(String(Number((at(page.now[step], i, j) + by).toFixed(4))));
     }
@@ -540,7 +551,10 @@
       if (event.ctrlKey || event.metaKey || event.altKey) return;
       if (event.key === "Escape" && this.chosen) {
         if (cell) cell.blur();
-        else this.chosen.focus();
+        else {
+          this.edit(); // as it was
+          this.chosen.focus();
+        }
       } else if (event.target === this.seed && /^Arrow(Up|Down)$/.test(event.key)) {
         this.setSeed(Number(page.state.seed) + (event.key === "ArrowUp" ? 1 : -1));
       } else if (event.target === this.field && /^Arrow(Up|Down)$/.test(event.key)) {
@@ -583,7 +597,7 @@
     }
 
     async copy() {
-      page.address(this);
+      page.address(this, true);
       try {
         await navigator.clipboard.writeText(location.href);
         this.say("Link copied: it leads to what you see.");
@@ -617,6 +631,13 @@
       this.edit();
     }
 
+    // The bar has grown or shrunk: it must not cover the cell that has the focus.
+    clear(bar) {
+      this.body.style.setProperty("--bar", `${bar.offsetHeight}px`);
+      if (this.chosen?.matches(":focus") && !this.touched)
+        this.chosen.scrollIntoView({ block: "nearest" });
+    }
+
     edit() {
       const cell = this.chosen;
       const isOpen = Boolean(cell?.classList.contains("explorer-open"));
@@ -630,7 +651,7 @@
       if (!isOpen) return;
       const number = at(page.now[cell.step], cell.i, cell.j);
       const name = this.nameOf(cell);
-      this.field.value = minus(String(Number(number.toFixed(4))));
+      this.field.value = this.written = minus(String(Number(number.toFixed(4))));
       this.slider.value = number;
       this.field.setAttribute("aria-label", name);
       this.slider.setAttribute("aria-label", `${name}, slider`);
@@ -679,7 +700,7 @@
     }
 
     origin(made, { step, i, j }) {
-      const known = isCertain(step, i, j, page.now) ? "" : ` (${UNCERTAIN})`;
+      const known = made.text.includes("≈") ? ` (≈ ${UNCERTAIN})` : "";
       if (step === "masked" && at(page.now.masked, i, j) === -Infinity)
         return `−inf: the mask hides this score, which is ${minus(made.text)}${known}`;
       return minus(made.text) + known;
@@ -709,12 +730,12 @@
     // A change was made here.
     changed() {
       this.say("");
-      const { word, shares } = this.asked();
+      const { place, word, shares } = this.asked();
       const most = shares.indexOf(Math.max(...shares));
       this.announce(
         most < 0
           ? `“${word}” has no shares: nan.`
-          : `“${word}” gives most to “${page.book.words[most]}”, ${percent(shares[most])}.`,
+          : `“${word}” gives most to “${page.book.words[most]}”, ${percent(page.now, place, most)}.`,
       );
       if (this.hint) this.judge();
     }
@@ -725,11 +746,7 @@
       if (answer === true) {
         this.solved.add(task);
         this.say(`✓ ${task.learned(page.now, page.first)}`);
-      } else if (answer === "nearly" && !this.solved.has(task)) {
-        this.say(
-          "Nearly: something else has been changed as well. Reset, and change only what the task names.",
-        );
-      }
+      } else if (answer && !this.solved.has(task)) this.say(answer);
       this.showTask(answer === true);
     }
 
@@ -758,7 +775,7 @@
       this.words.forEach((label, i) => {
         label.classList.toggle("explorer-asks", i === place);
         const [bar, text] = label.firstChild.children;
-        text.textContent = percent(shares[i]);
+        text.textContent = percent(page.now, place, i);
         bar.style.setProperty("--height", (shares[i] || 0) / top);
         label.querySelector("input").checked = i === place;
       });
@@ -775,13 +792,11 @@
 
     // In the bar, so that a change is seen wherever one is: the shares, and what they lead to.
     summarize(word, place, shares) {
-      const context = row(page.now.context_vecs, place).map((number) =>
-        minus(fourDecimals(number)),
-      );
+      const context = [0, 1].map((j) => minus(printed("context_vecs", place, j, page.now)));
       this.strip.replaceChildren(
         `${word}:\u00a0`,
-        ...shares.map((share) =>
-          make("span", { style: `--share: ${shaded(share)}` }, percent(share)),
+        ...shares.map((share, i) =>
+          make("span", { style: `--share: ${shaded(share)}` }, percent(page.now, place, i)),
         ),
         make("span", { html: `<b>z</b><sup>(${place + 1})</sup> = ${context.join(", ")}` }),
       );
@@ -802,7 +817,7 @@
         lines[i].classList.toggle("explorer-asks", Boolean(words) && i === place);
         for (let j = 0; j < of.columns; j++) certain = this.write(step, i, j) && certain;
       }
-      if (step === "attn_weights") this.sums(lines, of);
+      if (step === "attn_weights") this.sums(lines);
       table.caption.innerHTML = `${name} <span class="explorer-sign">${symbol}</span>${
         certain
           ? ""
@@ -814,32 +829,20 @@
     write(step, i, j) {
       const cell = this.cells.get(`${step} ${i} ${j}`);
       const number = at(page.now[step], i, j);
-      const certain = isCertain(step, i, j, page.now);
-      const text = minus(fourDecimals(number));
-      const known = certain ? text : `≈${text}, ${UNCERTAIN}`;
-      if (cell.textContent !== known)
-        cell.replaceChildren(
-          ...(certain
-            ? [text]
-            : [`≈${text}`, make("span", { class: "explorer-live" }, `, ${UNCERTAIN}`)]),
-        );
+      const text = minus(printed(step, i, j, page.now));
+      const certain = text[0] !== "≈";
+      const known = certain ? "" : `, ${UNCERTAIN}`;
+      if (cell.textContent !== text + known)
+        cell.replaceChildren(text, make("span", { class: "explorer-live" }, known));
       if (step === "attn_weights") cell.style.setProperty("--share", shaded(number));
       cell.classList.toggle("explorer-changed", selfattn.entry(step, i, j) in page.state);
       return certain;
     }
 
-    sums(lines, of) {
-      const add = (numbers) =>
-        rounded(
-          numbers.reduce((sum, number) => sum + number, 0),
-          2,
-        );
-      const put = (cell, { text, certain }) => {
-        cell.textContent = certain ? text : `≈${text}`;
-      };
+    sums(lines) {
       INDEX.forEach((i) => {
-        put(lines[i].lastChild, add(row(of, i)));
-        put(lines[6].cells[i + 1], add(INDEX.map((k) => at(of, k, i))));
+        lines[i].lastChild.textContent = total(page.now, INDEX.map((k) => [i, k]));
+        lines[6].cells[i + 1].textContent = total(page.now, INDEX.map((k) => [k, i]));
       });
     }
   }

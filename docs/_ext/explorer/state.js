@@ -30,6 +30,8 @@
   const EACH = [1, 2, 3, 4, 5, 6];
   const CAUSAL = EACH.flatMap((i) => EACH.filter((j) => j > i).map((j) => `${i}${j}`)).join(".");
 
+  const SUM_ERROR = 1e-6; // more than float32 loses when it adds six shares
+
   const isSeed = (text) => /^\d{1,10}$/.test(text) && Number(text) <= LARGEST_SEED;
 
   // Return what a name must be set to, in words, or "" where its value is right.
@@ -41,7 +43,8 @@
       return /^(none|causal)$/.test(value) || PLACES.test(value)
         ? ""
         : "none, causal, or places such as 12.13";
-    if (ENTRY.test(name)) return NUMBER.test(value) ? "" : "a number from -999 to 999";
+    if (ENTRY.test(name))
+      return NUMBER.test(value) && Math.abs(value) <= 999 ? "" : "a number from -999 to 999";
     return "something that the explorer knows";
   }
 
@@ -54,6 +57,16 @@
       changes[name] = value;
     }
     return { changes };
+  }
+
+  // Read what an address has after its name: the explorer's {id} and what it says, or no id.
+  function follow(hash) {
+    let plain = hash;
+    try {
+      plain = decodeURIComponent(hash);
+    } catch {} // the fault will be shown
+    const [, id, text = ""] = plain.match(/^#(try-\d)(?:\?(.*))?$/s) ?? [];
+    return { id, ...read(text) };
   }
 
   const write = (state, start) =>
@@ -110,25 +123,42 @@
     return letter ? `${letter}${i + 1}${j + 1}` : "";
   }
 
-  // A number as a text of few decimals, and whether float32's error can't change its last digit.
-  function rounded(number, decimals) {
-    const parts = Math.abs(number) * 10 ** decimals;
-    return {
-      text: Number.isNaN(number) ? "nan" : number.toFixed(decimals),
-      certain: Math.abs((parts % 1) - 0.5) > 1e-3,
-    };
+  // Between which two numbers the sum of some weights is, in all float32 arithmetic.
+  function between({ axis, attn_weights: of }, places) {
+    const add = (numbers) => places.reduce((sum, [i, j]) => sum + numbers[i * of.columns + j], 0);
+    const line = axis === "row" ? 0 : 1;
+    if (places.length === 6 && places.every((place) => place[line] === places[0][line])) {
+      const sum = add(of.data); // what softmax ran along: 1, whatever its parts are
+      return [sum, sum];
+    }
+    const ends = [0, 1].map((end) => add(of.ranges.map((range) => range[end])));
+    return [ends[0] * (1 - SUM_ERROR), ends[1] * (1 + SUM_ERROR)];
   }
+
+  // A sum of weights as a text that is nan, or has ≈, where that is what it is.
+  function total(now, places, show = (sum) => sum.toFixed(2)) {
+    const { data, columns } = now.attn_weights;
+    const sum = places.reduce((before, [i, j]) => before + data[i * columns + j], 0);
+    if (Number.isNaN(sum)) return "nan";
+    const [low, high] = between(now, places).map(show);
+    return (low === high ? "" : "≈") + show(sum);
+  }
+
+  const percent = (now, i, j) => total(now, [[i, j]], (share) => `${(100 * share).toFixed()}%`);
 
   Object.assign(selfattn, {
     USUAL,
     fault,
     read,
+    follow,
     write,
     hidden,
     toggle,
     compute,
     entry,
-    rounded,
+    between,
+    total,
+    percent,
     at,
     row,
   });

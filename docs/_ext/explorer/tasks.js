@@ -1,9 +1,9 @@
 // Small tasks, each answered by a state that the reader reaches, and what it teaches.
 //
-// `check(now, start)` is true where a state answers the task, and "nearly" where it would if
-// nothing else had been changed; `learned` says what the answer shows.
+// `check(now, start)` is true where a state answers the task and shows what `learned` says, false
+// where it doesn't, and a text that says so where it would but for one thing.
 (() => {
-  const { at, hidden, row, rounded } = globalThis.selfattn;
+  const { at, between, hidden, percent, printed, row, total } = globalThis.selfattn;
   const JOURNEY = 1;
   const VALUES = /^v/;
 
@@ -11,19 +11,35 @@
     [...new Set([...Object.keys(now.state), ...Object.keys(start.state)])].filter(
       (name) => name !== "word" && now.state[name] !== start.state[name],
     );
-  const same = (one, other) => one.data.every((number, i) => number === other.data[i]);
-  const sum = (numbers) => numbers.reduce((before, number) => before + number, 0);
+  const EACH = [0, 1, 2, 3, 4, 5];
+  const ROW = EACH.map((word) => [JOURNEY, word]);
+  const PART = 5e-5; // less is printed as 0
+  const EXTRA =
+    "Nearly: something else has been changed as well. Reset, and change only what the task names.";
+  const WHOLE =
+    "Nearly: each column adds up to 1, but with these numbers the row of “journey” does so as well. Change the seed or a number until it doesn’t.";
+
+  // Whether all computers print another number somewhere in a step.
+  const differs = (name, now, start) =>
+    EACH.some((i) =>
+      [0, 1].some((j) => {
+        const [one, other] = [now, start].map((each) => printed(name, i, j, each));
+        return one !== other && !(one + other).includes("≈");
+      }),
+    );
   const shares = (now) => row(now.attn_weights, JOURNEY);
   const largest = (now) => Math.max(...shares(now));
-  const percent = (number) => `${rounded(100 * number, 0).text}%`;
+  const place = (now) => shares(now).indexOf(largest(now));
+  const range = (now, name, word) => now[name].ranges[JOURNEY * 6 + word];
+  const topShare = (now) => percent(now, JOURNEY, place(now));
   const alongRows = (now) => now.state.axis === "row";
   const unmasked = (now) => now.state.mask === "none";
 
-  // Whether only such names have changed: true, "nearly" where others have as well, or false.
+  // Whether only such names have changed: true, EXTRA where others have as well, or false.
   function only(now, start, names, answered) {
     const all = changed(now, start);
     if (!all.some((name) => names.test(name)) || !answered) return false;
-    return all.every((name) => names.test(name)) || "nearly";
+    return all.every((name) => names.test(name)) || EXTRA;
   }
 
   const tasks = [
@@ -31,7 +47,12 @@
       name: "values",
       ask: "Change any number of <b>W</b><sub>v</sub>. Which numbers follow, and which don’t?",
       hint: "Touch a number of <b>W</b><sub>v</sub>, and use the − and + that appear.",
-      check: (now, start) => only(now, start, VALUES, !same(now.values, start.values)),
+      check: (now, start) => only(
+          now,
+          start,
+          VALUES,
+          differs("values", now, start) && differs("context_vecs", now, start),
+        ),
       learned: () =>
         "The values and the context vectors follow, and no attention weight does. Weights are made of queries and keys alone; a value is what is handed over once the shares are settled.",
     },
@@ -52,7 +73,7 @@
       hint: "Which of the three divisors leaves the scores as they are?",
       check: (now, start) => only(now, start, /^divisor$/, largest(now) > largest(start)),
       learned: (now, start) =>
-        `It has grown from ${percent(largest(start))} to ${percent(largest(now))}. Undivided, the scores are further apart, and softmax turns differences of scores into ratios of shares.`,
+        `It has grown from ${topShare(start)} to ${topShare(now)}. Undivided, the scores are further apart, and softmax turns differences of scores into ratios of shares.`,
     },
     {
       name: "alone",
@@ -81,29 +102,31 @@
       check: (now) =>
         now.state.axis === "column" &&
         unmasked(now) &&
-        [0, 1, 2, 3, 4, 5].every(
-          (j) =>
-            Math.abs(sum([0, 1, 2, 3, 4, 5].map((i) => at(now.attn_weights, i, j))) - 1) < 1e-5,
-        ),
+        (between(now, ROW).every((sum) => sum < 0.995) ||
+          between(now, ROW).every((sum) => sum > 1.005) ||
+          WHOLE),
       learned: (now) =>
-        `This is a mistake that raises no error: dim=0 instead of dim=-1. The row of “journey” now adds up to ${rounded(sum(shares(now)), 2).text}, so its numbers are not shares of a whole, and its context vector is no average of the values.`,
+        `This is a mistake that raises no error: dim=0 instead of dim=-1. The row of “journey” now adds up to ${total(now, ROW)}, so its numbers are not shares of a whole, and its context vector is no average of the values.`,
     },
     {
       name: "longer",
       ask: "Change only the embedding of “journey”, and make its largest share more than one half.",
       hint: "Make its numbers larger. Twice the embedding is twice the query.",
-      check: (now, start) => only(now, start, /^x2/, largest(now) > 0.5),
+      check: (now, start) => only(now, start, /^x2/, range(now, "attn_weights", place(now))[0] > 0.5 + PART),
       learned: (now) =>
-        `It is ${percent(largest(now))}. Larger numbers make a longer query, and c times the query has c times the scores: they move apart, and softmax gives more and more to the largest.`,
+        `It is ${printed("attn_weights", JOURNEY, place(now), now)}. Twice the embedding is twice the query, and c times the query has c times the scores: they move apart, and softmax gives more and more to the largest.`,
     },
     {
       name: "another",
       ask: "Make “journey” give its largest share to another word than itself.",
       hint: "Make another word’s embedding larger, make a number of <b>W</b><sub>q</sub> negative, or try other seeds.",
-      check: (now) => {
-        const others = shares(now).filter((_, word) => word !== JOURNEY);
-        return alongRows(now) && unmasked(now) && Math.max(...others) > shares(now)[JOURNEY];
-      },
+      check: (now) =>
+        alongRows(now) &&
+        unmasked(now) &&
+        EACH.some(
+          (word) =>
+            range(now, "attn_weights", word)[0] > range(now, "attn_weights", JOURNEY)[1],
+        ),
       learned: () =>
         "Nothing makes a word prefer itself. The largest share goes to the key that reaches furthest in the direction of the query, whoever it belongs to.",
     },
@@ -119,14 +142,14 @@
           row(now.inputs, 5).every((number) => number === 0),
         ),
       learned: (now) =>
-        `No: “journey” still gives it ${percent(shares(now)[5])}. Its score is 0, and e to the power of 0 is 1. But its value is 0 too, so with that share it hands over nothing.`,
+        `No: “journey” still gives it ${percent(now, JOURNEY, 5)}. Its score is 0, and e to the power of 0 is 1. But its value is 0 too, so with that share it hands over nothing.`,
     },
     {
       name: "negative",
       ask: "Make a score of “journey” negative. Does the share become negative, too?",
       hint: "A dot product is negative where query and key point away from each other. Try negative numbers in the embedding of “journey”.",
       check: (now) =>
-        alongRows(now) && unmasked(now) && row(now.attn_scores, JOURNEY).some((score) => score < 0),
+        alongRows(now) && unmasked(now) && EACH.some((word) => range(now, "attn_scores", word)[1] < -PART),
       learned: () =>
         "No. Softmax raises e to the power of each score, and that is never negative; a lower score only gets a smaller share.",
     },
@@ -136,7 +159,7 @@
       hint: "Touch the six scaled scores in its row, and hide each of them.",
       check: (now) =>
         alongRows(now) &&
-        [0, 1, 2, 3, 4, 5].some((i) => row(now.attn_weights, i).every(Number.isNaN)),
+        EACH.some((i) => row(now.attn_weights, i).every(Number.isNaN)),
       learned: () =>
         "They are nan, “not a number”: every power of e is 0, and softmax divides 0 by 0. So a mask has to leave each word something to see.",
     },

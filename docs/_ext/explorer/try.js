@@ -13,7 +13,7 @@
       document.head.append(script);
     }
   };
-  const follow = () => /^#try-\d\?/.test(location.hash) && load();
+  const follow = () => /^#try-\d(\?|%3F|$)/i.test(location.hash) && load();
   for (const fold of document.querySelectorAll(".explorer-fold"))
     fold.addEventListener("toggle", load);
   addEventListener("hashchange", follow);
