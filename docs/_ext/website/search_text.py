@@ -63,7 +63,7 @@ def words(text: str) -> set[str]:
     text = unicodedata.normalize("NFKC", LOWERED.sub(r"_\g<0>", text)).lower()
     for sign, word in SIGNS.items():
         text = text.replace(sign, word)
-    found = set()
+    found: set[str] = set()
     for word in WORD.findall(text):
         pieces = [] if word[0].isdigit() else word.split(".")
         found.update(piece.replace("_", "") for piece in (word, *pieces))
