@@ -409,6 +409,102 @@ def test_dropped_weights_are_recognized_whatever_was_drawn(asked: Asked, p: floa
     assert finding["factor"] == pytest.approx(1 / (1 - p), rel=1e-3)
 
 
+def weights_of(make: Any, seed: int, hidden: torch.Tensor) -> torch.Tensor:
+    torch.manual_seed(seed)
+    attend = make(3, 2)
+    linear = isinstance(attend.W_query, torch.nn.Linear)
+    queries, keys = (
+        layer(INPUTS) if linear else INPUTS @ layer for layer in (attend.W_query, attend.W_key)
+    )
+    scores = (queries @ keys.T / 2**0.5).masked_fill(hidden, -torch.inf)
+    return torch.softmax(scores, dim=-1).detach()
+
+
+AHEAD = torch.ones(6, 6).triu(diagonal=1).bool()
+PADDED = torch.tensor([False] * 4 + [True] * 2)
+
+
+@pytest.mark.parametrize(
+    ("make", "seed", "hidden", "rows"),
+    [
+        (SelfAttention_v1, 123, AHEAD, slice(2, 3)),
+        (SelfAttention_v1, 123, AHEAD, slice(4, 5)),
+        (SelfAttention_v1, 123, PADDED, slice(1, 2)),
+        (SelfAttention_v2, 789, PADDED, slice(2, 3)),
+        (SelfAttention_v1, 123, AHEAD, slice(0, 6)),
+        (SelfAttention_v2, 789, PADDED, slice(0, 6)),
+    ],
+)
+def test_masked_weights_are_masked_and_not_dropped(
+    asked: Asked, make: Any, seed: int, hidden: torch.Tensor, rows: slice
+) -> None:
+    weights = weights_of(make, seed, hidden)[rows]
+    for text in (str(weights), str(weights.squeeze(0))):
+        assert asked.finding(text)["kind"] == "mask"
+
+
+def test_a_masked_row_of_other_weights_is_unknown(asked: Asked) -> None:
+    for row in ("0.3526, 0.2791, 0.3683, 0, 0, 0", "0.38, 0.32, 0.30, 0, 0, 0"):
+        assert asked.finding(row)["kind"] not in {"dropout", "mask", "seed", "mistake"}
+
+
+def random_rows(decimals: int) -> Iterator[str]:
+    """Yield triples of numbers, and rows of six shares, as anybody's might be."""
+    draw = random.Random(7)  # noqa: S311 - the same numbers each time
+    for _ in range(60):
+        yield " ".join(f"{draw.uniform(0.1, 0.25):.{decimals}f}" for _ in range(3))
+        yield " ".join(f"{draw.uniform(0.2, 0.9):.{decimals}f}" for _ in range(3))
+        shares = [draw.uniform(0.8, 1.3) for _ in range(6)]
+        yield " ".join(f"{share / sum(shares):.{decimals}f}" for share in shares)
+
+
+@pytest.mark.parametrize("decimals", [2, 3, 4])
+def test_random_numbers_are_given_no_cause(asked: Asked, decimals: int) -> None:
+    texts = ["0.33 0.34 0.35", *random_rows(decimals)]
+    named = {
+        text: finding["kind"]
+        for text, answer in zip(texts, asked.diagnose(*texts), strict=True)
+        for finding in answer["findings"]
+        if finding["kind"] not in {"unknown", "few", "coarse", "documented"}
+    }
+    assert named == {}
+
+
+@pytest.mark.parametrize("make", [SelfAttention_v1, SelfAttention_v2])
+def test_one_row_of_weights_is_enough_for_a_seed(asked: Asked, make: Any) -> None:
+    row = weights_of(make, 1000, torch.zeros(6, 6).bool())[1]
+    finding = asked.finding(str(row))
+    assert (finding["kind"], finding["seed"]) == ("seed", 1000)
+    cut = asked.finding(" ".join(f"{share:.2f}" for share in row.tolist()))
+    assert cut["kind"] != "seed"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Out[5]: tensor([0.3061, 0.8210])",
+        "In [5]: context_vec_2\nOut[5]: tensor([0.3061, 0.8210])",
+        "tensor([0.3061, 0.8210])\ntorch.Size([2])",
+        "[0.3061 0.8210]\n(2,)",
+        "shape 2: 0.3061 0.8210",
+    ],
+)
+def test_what_stands_beside_two_numbers_does_not_hide_them(asked: Asked, text: str) -> None:
+    finding = asked.finding(text)
+    assert finding["kind"] == "few"
+    assert any("step-by-step" in place["href"] for place in finding["places"])
+
+
+def test_two_short_outputs_are_looked_up_each(asked: Asked) -> None:
+    (answer,) = asked.diagnose("tensor([0.3061, 0.8210])\ntensor([0.9876])")
+    assert [bool(finding["places"]) for finding in answer["findings"]] == [True, False]
+
+
+@pytest.mark.parametrize("text", ["0.1 0.2 0.3 0.4", "[0.2, 0.1, 0.3, 0.1, 0.1, 0.2]"])
+def test_numbers_with_one_decimal_are_too_coarse(asked: Asked, text: str) -> None:
+    assert asked.finding(text)["kind"] == "coarse"
+
+
 def test_fewer_than_three_numbers_name_no_mistake(asked: Asked) -> None:
     finding = asked.finding("tensor([0.3061, 0.8210])")
     assert finding["kind"] == "few"

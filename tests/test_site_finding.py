@@ -366,7 +366,15 @@ def test_text_is_what_readers_see_at_the_nearest_place() -> None:
     assert found["term-a"].text == "A term Its meaning"
     assert search_text.words(
         "\N{MATHEMATICAL BOLD CAPITAL W}q and d_k or dₖ: the 0.15, nn.Linear"
-    ) == {*("wq", "dk", "d", "k", "0.15", "nn.linear")}
+    ) == {*("wq", "dk", "d", "k", "0.15", "nn.linear", "nn", "linear")}
+    assert (
+        search_text.words("self.register_buffer(√d, -∞, 3.4.2)")
+        == {
+            *("self.registerbuffer", "self", "registerbuffer", "self.register", "buffer"),
+            *("sqrt", "d", "inf", "3.4.2"),
+        }
+        - search_text.STOPWORDS
+    )
     assert search_text.postings(["ab", "cd", "ab cd", "ab"]) == {"ab": "0 2 1", "cd": "1 1"}
 
 

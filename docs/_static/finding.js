@@ -17,7 +17,13 @@
 
   // Words ---------------------------------------------------------------------------------
 
-  const plain = (text) => text.replace(/[₀-₉ₐ-ₜ]+/g, "_$&").normalize("NFKC").toLowerCase();
+  const SIGNS = { "√": " sqrt ", "∞": " inf " }; // as in search_text.py
+  const plain = (text) =>
+    text
+      .replace(/[₀-₉ₐ-ₜ]+/g, "_$&")
+      .normalize("NFKC")
+      .toLowerCase()
+      .replace(/[√∞]/g, (sign) => SIGNS[sign]);
   const split = (text) => plain(text).match(/[\p{L}\p{N}_]+(?:\.[\p{L}\p{N}_]+)*/gu) || [];
 
   /** A word without its ending: "scaled" is "scaling", but "positional" isn't "positive". */
@@ -106,6 +112,7 @@
   const closeness = (typed, text) => {
     if (text === query && text.length < 3) return 1.2; // q is a vector, and Q a matrix
     if (text.toLowerCase() === query.toLowerCase()) return 1.1;
+    if (!typed.length) return 0; // brackets alone ask for nothing
     const words = wordsOf(text);
     const share = (0.1 * typed.length) / Math.max(words.length, typed.length);
     const at = (match) =>
@@ -236,25 +243,36 @@
 
   // Run -----------------------------------------------------------------------------------
 
-  const asked = wordsOf(query).slice(0, 12);
-  const signs = split(query).filter((word) => !stopwords.has(word));
-  const askedWhole = signs.slice(0, 12).map((word) => wordOf(word.replaceAll("_", "")));
-  const typed = asked.map(corrected);
-  const typedWhole = askedWhole.filter((word) => word.raw).map(corrected);
-  const results = search(typed, typedWhole).slice(0, 40);
-  const isNew = (word) => ![...asked, ...askedWhole].some((each) => each.raw === word.raw);
-  const other = [...typed, ...typedWhole].find(isNew);
+  /** Search for a text: what was asked, and what was found for it. */
+  const answered = (text) => {
+    const asked = wordsOf(text).slice(0, 12);
+    const signs = split(text).filter((word) => !stopwords.has(word));
+    const askedWhole = signs.slice(0, 12).map((word) => wordOf(word.replaceAll("_", "")));
+    const typed = asked.map(corrected);
+    const typedWhole = askedWhole.filter((word) => word.raw).map(corrected);
+    return { typed, typedWhole, results: search(typed, typedWhole).slice(0, 40) };
+  };
+  const asTyped = query
+    .replace(/(?<![\p{L}\p{N}_.])\.(?=\d)/gu, "0.") // .3061 is 0.3061
+    .replace(/_\{(\w+)\}/g, "_$1"); // α_{21} is α_21
+  const withoutIndex = asTyped.replace(/(\p{Script=Greek})_?\d+/gu, "$1");
+  const first = answered(asTyped);
+  const isFound = first.results.length || withoutIndex === asTyped;
+  const { typed, typedWhole, results } = isFound ? first : answered(withoutIndex);
+  const whole = split(asTyped).map((word) => wordOf(word.replaceAll("_", "")));
+  const own = new Set([...wordsOf(asTyped), ...whole].map(({ raw }) => raw));
+  const other = [...typed, ...typedWhole].find(({ raw }) => !own.has(raw));
 
   put(output, "h2", `Search results for “${query}”`);
   const status = put(output, "p", "", "search-summary");
   status.setAttribute("role", "status");
-  const first = results[0]?.kind === "place" ? "; what explains it comes first" : "";
+  const order = results[0]?.kind === "place" ? "; what explains it comes first" : "";
   if (!results.length) {
     status.textContent = "Nothing found. These entries of the glossary and the notation may help:";
     output.append(offers());
   } else {
     const instead = other ? `Nothing has the word as you typed it; for “${other.raw}”, ` : "";
-    status.textContent = `${instead}${results.length} found${first}.`;
+    status.textContent = `${instead}${results.length} found${order}.`;
     put(output, "ul", "", "search").append(...results.map((result) => show(result, typed)));
   }
   document.title = `${query} – ${document.title}`;

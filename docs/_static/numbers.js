@@ -136,14 +136,43 @@
     light(null);
   };
 
+  /** Return the box around all numbers that stand together with one, as far as it can be seen. */
+  const around = (number) => {
+    const group = described();
+    const all = group === number ? [number] : numbersOf(group);
+    const boxes = all.map((each) => each.getBoundingClientRect());
+    const own = group.getBoundingClientRect();
+    return {
+      top: Math.min(own.top, ...boxes.map((box) => box.top)),
+      bottom: Math.max(own.bottom, ...boxes.map((box) => box.bottom)),
+      right: Math.min(own.right, Math.max(...boxes.map((box) => box.right))),
+    };
+  };
+
+  const NARROWEST = 180; // pixels beside an output that a note fits into
+  const GAP = 28; // which brackets have
+
+  /** Put the note where it covers none of the numbers: at their side, else below or above them. */
   const place = (number) => {
     const box = number.getBoundingClientRect();
+    const all = around(number);
+    const page = document.documentElement.clientWidth;
+    const head = document.querySelector(".bd-header")?.getBoundingClientRect().bottom ?? 0;
+    const highest = Math.max(0, head) + 4;
+    const beside = page - all.right - GAP - 8;
+    const isBeside = described() !== number && beside >= NARROWEST;
+    note.style.maxWidth = isBeside ? `min(22rem, ${beside}px)` : "";
     const { offsetWidth: width, offsetHeight: height } = note;
-    const room = document.documentElement.clientWidth - width - 8;
-    const isBelow = box.bottom + height + 8 < innerHeight || box.top < height + 8;
-    const left = Math.max(8, Math.min(box.left + (box.width - width) / 2, room));
+    const lowest = innerHeight - height - 8;
+    let left = Math.max(8, Math.min(box.left + (box.width - width) / 2, page - width - 8));
+    let top = all.bottom + 4;
+    if (isBeside) [left, top] = [all.right + GAP, Math.max(highest, Math.min(box.top, lowest))];
+    else if (top > lowest && all.top - height - 4 > highest) top = all.top - height - 4;
+    else if (top > lowest && described() !== number) {
+      top = box.top > innerHeight / 2 ? highest : lowest; // the numbers fill the window
+    }
     note.style.left = `${left + scrollX}px`;
-    note.style.top = `${(isBelow ? box.bottom + 4 : box.top - height - 4) + scrollY}px`;
+    note.style.top = `${top + scrollY}px`;
   };
 
   const show = (number) => {
@@ -180,7 +209,9 @@
   document.addEventListener("click", (event) => {
     const number = event.target.closest?.(MARKED);
     if (!number?.dataset.of) {
-      if (!note.contains(event.target) || event.target.closest("a")) close();
+      const link = note.contains(event.target) ? event.target.closest("a") : null;
+      if (link) setTimeout(follow, 0, link.hash, current.dataset.of); // the browser scrolls first
+      if (link || !note.contains(event.target)) close();
       return;
     }
     if (number.matches(".quoted") && event.pointerType === "touch" && number !== current) {
@@ -220,6 +251,13 @@
     return best;
   };
   const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+
+  /** Give the output that a link led to the focus, at the number that the link was about. */
+  const follow = (hash, of) => {
+    const group = document.querySelector(`${hash} [data-numbers]`);
+    for (const each of numbersOf(group)) each.classList.toggle("at", each.dataset.of === of);
+    group.focus({ preventScroll: true });
+  };
 
   document.addEventListener("focusin", ({ target }) => {
     if (!target.matches(":focus-visible")) return;

@@ -157,6 +157,26 @@ def test_firefox_recognizes_numbers(firefox_reader: Reader, website: Website) ->
         assert visit.heard == []
 
 
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ("0.2996 0.8052 0.3062 0.8213 0.3059 0.8203", "Half precision: float16."),
+        ("0.3008 0.8086 0.3066 0.8242 0.3066 0.8203", "Half precision: bfloat16."),
+    ],
+)
+def test_a_title_with_code_in_it_is_whole(
+    reader: Reader, website: Website, text: str, title: str
+) -> None:
+    with reader.visit(website.page(PAGE)) as visit:
+        found = compare(visit, text, "mouse")
+        assert title in found
+        compare(visit, "0.2526 0.3791 0.3683 0 0 0", "mouse")
+        assert "Masked weights." in answer(visit).inner_text()
+        link = answer(visit).get_by_role("link", name="a mask", exact=True)
+        using.use(link, "mouse")
+        assert visit.page.locator(":target").inner_text().startswith("Weights with a mask")
+
+
 def test_every_link_of_the_box_leads_to_an_output(site: Path) -> None:
     page = (site / f"{PAGE}.html").read_text("utf-8")
     (data,) = re.findall(r'id="printed-numbers">(.*?)</script>', page, re.DOTALL)

@@ -88,6 +88,92 @@ def test_the_link_leads_to_the_cell(desk: Visit) -> None:
     assert desk.page.url.endswith("#step-3-attention-weights-output-1")
 
 
+CAUSAL = "self-attention/causal"
+FIRST, LAST = "the-weights-that-must-go-output-1", "the-usual-way-mask-the-scores-output-2"
+COVERED = """(group) => {
+  const note = document.querySelector(".number-note").getBoundingClientRect();
+  const isUnder = ({ left, right, top, bottom }) =>
+    left < note.right && right > note.left && top < note.bottom && bottom > note.top;
+  return [...document.querySelector(group).querySelectorAll(".num")]
+    .filter((number) => isUnder(number.getBoundingClientRect())).map((n) => n.textContent);
+}"""
+
+
+@pytest.mark.parametrize("width", [390, 768, 1200, 1440])
+def test_a_column_can_be_read_down_since_the_note_covers_no_number(
+    reader: Reader, website: Website, width: int
+) -> None:
+    with reader.visit(website.page(CAUSAL), width) as visit:
+        note = opened(visit)
+        visit.page.locator(f"#{FIRST}").scroll_into_view_if_needed()
+        for row in range(6):
+            number = visit.page.locator(f'#{FIRST} [data-of="attn_weights[{row},2]"]')
+            if width == 390:
+                number.tap()
+            else:  # where nothing is moved out of the pointer's way
+                box = number.bounding_box()
+                assert box
+                visit.page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+            assert f"α{row + 1}3" in note.inner_text()
+            assert visit.page.evaluate(COVERED, f"#{FIRST}") == []
+
+
+@pytest.mark.parametrize("figure", ["#fig-3-15", "#fig-3-16"])
+def test_the_note_covers_no_number_of_a_figure(desk: Visit, figure: str) -> None:
+    note = opened(desk)
+    for number in desk.page.locator(f"{figure} .num").all():
+        number.scroll_into_view_if_needed()
+        number.hover()
+        assert note.inner_text()
+        assert desk.page.evaluate(COVERED, figure) == []
+
+
+def test_the_pointer_gets_from_a_number_to_the_link(reader: Reader, website: Website) -> None:
+    with reader.visit(website.page(CAUSAL), 1200) as visit:
+        note = opened(visit)
+        number = visit.page.locator(f'#{FIRST} [data-of="attn_weights[1,5]"]')
+        number.hover()
+        start, link = number.bounding_box(), note.locator("a").bounding_box()
+        assert start
+        assert link
+        beside, middle = link["x"] + 40, start["y"] + start["height"] / 2
+        visit.page.mouse.move(beside, middle, steps=10)
+        visit.page.mouse.move(beside, link["y"] + link["height"] / 2, steps=10)
+        visit.page.wait_for_timeout(600)
+        assert "α26" in note.inner_text()
+
+
+@pytest.mark.parametrize("how", ["the number", "the link"])
+def test_enter_on_the_link_takes_the_focus_to_the_cell(desk: Visit, how: str) -> None:
+    note = opened(desk)
+    desk.page.keyboard.press("Tab")
+    desk.page.locator(f"{SCORES} pre").focus()
+    desk.page.keyboard.press("ArrowRight")
+    if how == "the link":
+        note.locator("a").focus()
+    desk.page.keyboard.press("Enter")
+    cell = desk.page.locator("#step-2-attention-scores-output-1 [data-numbers]:focus")
+    cell.wait_for()
+    assert desk.page.url.endswith("#step-2-attention-scores-output-1")
+    assert "ω22" in note.inner_text()
+
+
+def test_the_notes_of_causal_attention_say_what_the_cells_do(
+    reader: Reader, website: Website
+) -> None:
+    with reader.visit(website.page(CAUSAL), 1440) as visit:
+        note = opened(visit)
+
+        def said(output: str) -> str:
+            visit.page.locator(f"#{output} .num").first.hover()
+            return note.inner_text()
+
+        assert "z(" not in said(FIRST)
+        assert "softmax of the masked" in said(LAST)
+        masked = said(LAST.replace("output-2", "output-1"))
+        assert "−∞ written over the scores that are ahead" in masked
+
+
 def test_an_output_is_one_tab_stop_and_arrows_go_within(desk: Visit) -> None:
     note = opened(desk)
     before = desk.page.locator(f"{SCORES} pre")

@@ -81,8 +81,20 @@ FIRST = {
     "Q": f"{NOTATION}#symbol-Q",
     "q": f"{NOTATION}#symbol-q",
     "d_in": f"{STEP}#the-input",
-    "√d_k": "companions/why-scale.html#the-question",
-    "√dₖ": "companions/why-scale.html#the-question",
+    "√d_k": "companions/why-scale.html#why-divide-by-dk",
+    "√dₖ": "companions/why-scale.html#why-divide-by-dk",
+    "α21": f"{NOTATION}#symbol-alpha",
+    "α_21": f"{NOTATION}#symbol-alpha",
+    "α_{21}": f"{NOTATION}#symbol-alpha",
+    "ω22": f"{STEP}#step-2-attention-scores",
+    "√": "companions/why-scale.html#why-divide-by-dk",
+    "sqrt": "companions/why-scale.html#why-divide-by-dk",
+    "why divide by sqrt d_k": "companions/why-scale.html#why-divide-by-dk",
+    "−∞": "self-attention/causal.html#the-usual-way-mask-the-scores",
+    # Names that code has behind a dot, and numbers without their 0
+    "register_buffer": "self-attention/causal-class.html#listing-3-3",
+    ".3061": f"{STEP}#step-4-the-context-vector-output-1",
+    ".8210": f"{STEP}#step-4-the-context-vector-output-1",
     # One wrong letter, and other endings
     "sofmax": f"{WW}#step-2-turn-scores-into-shares",
     "quries": "self-attention/index.html#three-roles-for-one-word",
@@ -169,6 +181,13 @@ def test_one_word_is_not_another_with_the_same_beginning(reader: Reader, website
         positional = set(results(visit))
     assert len(positive) > 10
     assert len(positional) < 5
+
+
+@pytest.mark.parametrize("words", ["%", "(((((", "[", "\\", "?!"])
+def test_what_has_no_word_finds_nothing(reader: Reader, website: Website, words: str) -> None:
+    with reader.visit(asked(website, words)) as visit:
+        results(visit)
+        assert visit.page.locator(".search-summary").inner_text().startswith("Nothing found")
 
 
 @pytest.mark.parametrize("words", ["mathbf", "operatorname", "onerror"])

@@ -22,6 +22,9 @@
     ],
   };
 
+  const CHANCE =
+    "Another seed would make them, but so few digits fit some seed by chance: paste more of them.";
+
   /* --- Elements; a text is always text --- */
 
   const element = (name, ...children) => {
@@ -47,7 +50,11 @@
   /* --- The mistakes, as the page has them --- */
 
   const sections = [...document.querySelectorAll("#mistakes > section")];
-  const titleOf = (section) => section.querySelector("h3").firstChild.textContent;
+  const titleOf = (section) => {
+    const title = section.querySelector("h3").cloneNode(true);
+    title.querySelector(".headerlink")?.remove();
+    return title.textContent.trim();
+  };
   const printedIn = (output) => [...output.querySelectorAll("pre")].map((pre) => pre.textContent).join("\n");
   const mistakes = sections.flatMap((section) =>
     [...section.querySelectorAll(".cell_output")].map((output) =>
@@ -136,9 +143,22 @@
       listed(found.wrong),
       ...lastDigits(found),
     ],
+    mask: ({ places }) => [
+      paragraph(
+        element("strong", "Masked weights."),
+        " They are the weights of ",
+        ...placed(places[0]),
+        ", in which some are 0, and the others of a row are divided by their sum. That is what ",
+        link("a mask", "#masked-weights"),
+        " does, and no mistake if you meant to have one.",
+      ),
+    ],
+    coarse: () => [
+      paragraph("So few digits fit many outputs and mistakes: paste more decimals, or more numbers."),
+    ],
     few: ({ places, more, isNear }) => [
       paragraph(
-        "Fewer than three different numbers with decimals are too few to name a mistake. ",
+        "Fewer than three different numbers with two decimals are too few to name a mistake. ",
         places.length
           ? `They are printed here${isNear ? ", with another last digit" : ""}:`
           : "The book prints them nowhere.",
@@ -162,6 +182,7 @@
           ]
         : []),
       ...hints.map((hint) => {
+        if (hint === "chance") return paragraph(CHANCE);
         const [before, text, href] = HINTS[hint];
         return paragraph(before, link(text, href), ".");
       }),

@@ -56,6 +56,15 @@
   const telling = (numbers) =>
     new Set(numbers.filter(({ power }) => power !== null && power <= -2).map(({ text }) => text)).size;
 
+  /** Digits that tell a block from others: the first decimal doesn't, as weights are all alike. */
+  const tellingDigits = (numbers) => {
+    const different = new Map(numbers.filter(hasDecimals).map((each) => [each.text, -1 - each.power]));
+    return [...different.values()].reduce((sum, digits) => sum + digits, 0);
+  };
+  const ENOUGH_DIGITS = 6; // to name a mistake, as three numbers with three decimals have
+
+  const hasDecimals = ({ power }) => power !== null && power < 0;
+
   /* --- What is known --- */
 
   /** A number as packing.py writes it. */
@@ -151,32 +160,65 @@
     };
   };
 
-  /** Where documented weights are either 0 in a block or larger by the same factor. */
-  const dropped = (block, outputs) => {
-    const length = block.values.length;
+  /** Where documented weights are in a block, larger by a factor, or 0: masked, or dropped. */
+  const thinned = (numbers, block, outputs) => {
+    if (!block.values.includes(0) || block.units.some((unit) => unit > LEAST_UNIT)) return null;
+    const rows = rowPlaces(numbers);
+    const kind = rows.every((row) => isWhole(block, row)) ? "mask" : "dropout";
+    const factorOf = kind === "mask" ? maskFactor : dropFactor;
+    const length = numbers.length;
     for (const output of outputs.filter(({ mistake }) => !mistake)) {
       for (let start = 0; start + length <= output.values.length; start++) {
-        const factor = dropFactor(block, output, start);
-        if (factor) return { kind: "dropout", factor, places: [placeOf({ output, start }, length)] };
+        const factor = factorOf(block, output, start, rows);
+        if (factor) return { kind, factor, places: [placeOf({ output, start }, length)] };
       }
     }
     return null;
   };
 
+  /** Where each row of a block begins and ends. */
+  const rowPlaces = (numbers) => {
+    const starts = range(numbers.length).filter((i) => numbers[i].row !== numbers[i - 1]?.row);
+    return starts.map((start, i) => [start, starts[i + 1] ?? numbers.length]);
+  };
+
+  /** Whether a row's shares are a whole: their sum is 1, as far as their digits go. */
+  const isWhole = ({ values, units }, [start, end]) => {
+    let [sum, slack] = [0, 1e-6];
+    for (let i = start; i < end; i++) [sum, slack] = [sum + values[i], slack + units[i] / 2];
+    return Math.abs(sum - 1) <= slack;
+  };
+
+  /** Masked rows are documented rows of weights, each divided by the sum of what isn't hidden. */
+  const maskFactor = (block, output, start, rows) => {
+    const isRowOfWeights = ([from, to]) => isWhole(output, [start + from, start + to]);
+    if (!rows.every(isRowOfWeights)) return 0;
+    const factors = rows.map((row) => factorAt(block, output, start, row, 1));
+    return factors.every(Boolean) ? Math.max(...factors) : 0;
+  };
+
   const dropFactor = (block, output, start) => {
-    let [mine, theirs, gone] = [0, 0, 0];
+    const factor = factorAt(block, output, start, [0, block.values.length], ENOUGH);
+    return factor > 1.02 ? factor : 0;
+  };
+
+  /** The one factor by which some of a block's numbers are larger; the others must be 0. */
+  const factorAt = (block, output, start, [from, to], least) => {
+    let [mine, theirs] = [0, 0];
     const kept = new Set();
-    for (let i = 0; i < block.values.length; i++) {
+    for (let i = from; i < to; i++) {
       const [a, b] = [block.values[i], output.values[start + i]];
       if (a * b < 0 || (a && !b) || a !== a) return 0;
-      if (!a && b) gone++;
       if (a) [mine, theirs] = [mine + a, theirs + b], kept.add(b);
     }
+    if (kept.size < least) return 0;
     const factor = mine / theirs;
-    if (!gone || kept.size < ENOUGH || !(factor > 1.02)) return 0;
-    const isMultiple = (a, i) =>
-      !a || Math.abs(a - factor * output.values[start + i]) <= 0.6 * (factor + 1) * output.units[start + i];
-    return block.values.every(isMultiple) ? factor : 0;
+    const off = 0.6 * (factor + 1);
+    for (let i = from; i < to; i++) {
+      const [a, b] = [block.values[i], output.values[start + i]];
+      if (a && Math.abs(a - factor * b) > off * output.units[start + i]) return 0;
+    }
+    return factor;
   };
 
   /** The known output of which the number that is furthest off is nearest. */
@@ -294,20 +336,38 @@
     return { tried, all };
   };
 
-  /** The first variant in whose steps a block stands, digit for digit. */
+  /* How many neighbours a fitting place may have: those that are within ten times the rounding.
+   *
+   * Some 4,200 variants with 138 numbers each are tried, so a few short numbers are met by chance.
+   * How often depends on the numbers: many weights are near 1/6, and the rows of context vectors
+   * are alike. The neighbours count that. If the block had nothing to do with the variants, one in
+   * ten of the neighbours would be within the rounding for each number that varies freely. We trust
+   * three numbers at most to do so, and 4 neighbours then make 4 / 1000 hits by chance.
+   */
+  const WIDER = 10;
+  const MOST_NEIGHBOURS = 4;
+
+  /** The first variant in whose steps a block stands, digit for digit, unless that may be chance. */
   const searched = (block, { tried, all }) => {
-    const [first, unit, length] = [block.values[0], block.units[0], block.values.length];
+    const wide = { values: block.values, units: block.units.map((unit) => WIDER * unit) };
+    const [first, unit, length] = [block.values[0], 0.51 * wide.units[0], block.values.length];
+    let [found, neighbours] = [null, -1];
     for (const [n, variant] of tried.entries()) {
       for (const [s, [step, from]] of STEPS.entries()) {
         const end = ALL * n + (STEPS[s + 1]?.[1] ?? ALL);
         for (let start = ALL * n + from; start + length <= end; start++) {
-          if (compare(first, unit, all[start], 0) !== SAME) continue;
-          if (isAt(block, all, start)) return { ...variant, step, places: [] };
+          if (!(Math.abs(first - all[start]) <= unit) || !isWithin(wide, all, start)) continue;
+          neighbours++;
+          if (!found && isAt(block, all, start)) found = { ...variant, step, places: [] };
         }
       }
     }
-    return null;
+    if (!found) return null;
+    return neighbours > MOST_NEIGHBOURS ? { isChance: true } : found;
   };
+
+  const isWithin = ({ values, units }, results, start) =>
+    values.every((value, i) => Math.abs(value - results[start + i]) <= 0.51 * units[i]);
 
   const isAt = (block, results, start) => {
     let nears = 0;
@@ -348,23 +408,28 @@
 
   /* --- A whole text --- */
 
-  /** What makes no difference to a reader: signs that look like a minus, and marks that don't show. */
+  /** Without what makes no difference: marks that don't show, signs like a minus, and prompts. */
   const cleaned = (text) =>
-    text.replace(/[−﹣－]/g, "-").replace(/[\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g, "");
+    text
+      .replace(/[−﹣－]/g, "-")
+      .replace(/[\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g, "")
+      .replace(/\b(?:In|Out) ?\[\d*\]:/g, " ");
 
   /** The numbers of a text, in blocks: each outermost bracket, and what is between. */
   const blocksOf = (read) => {
     const blocks = [];
-    let [depth, isOpen] = [0, false];
+    let [depth, isOpen, row, line] = [0, false, 0, 0];
     for (const token of read) {
       const wasOutside = depth === 0;
       if (token.text === "[") depth++;
       else if (token.text === "]" && depth) depth--;
       if (wasOutside !== (depth === 0)) isOpen = false;
+      if (/[[\]]/.test(token.text) || (!depth && token.line !== line)) row++; // long rows are wrapped
+      line = token.line;
       if (!isNumber(token)) continue;
       if (!isOpen) blocks.push([]);
       isOpen = true;
-      blocks.at(-1).push({ ...token, ...number(token.text) });
+      blocks.at(-1).push({ ...token, ...number(token.text), row });
     }
     return blocks;
   };
@@ -384,6 +449,16 @@
     };
 
     const few = (numbers) => {
+      const decimals = numbers.filter(hasDecimals);
+      if (!telling(numbers) && new Set(decimals.map(({ text }) => text)).size >= ENOUGH) {
+        return { kind: "coarse", places: [] };
+      }
+      const found = fewAt(numbers);
+      const isLess = decimals.length && decimals.length < numbers.length; // without sizes, say
+      return found.places.length || !isLess ? found : fewAt(decimals);
+    };
+
+    const fewAt = (numbers) => {
       const found = best(series(numbers), outputs, 0);
       const isNear = found.nears > 0;
       const isChance = isNear && telling(numbers) < 2; // many numbers are a digit from another
@@ -403,22 +478,30 @@
       if (!found?.places.length || found.nears * 2 > numbers.length) return null;
       const wrong = differing(numbers, block, found.places[0], OTHER);
       const rest = numbers.filter((_, i) => wrong.every(({ index }) => index !== i + 1));
-      if (telling(rest) < ENOUGH) return null;
+      if (tellingDigits(rest) <= ENOUGH_DIGITS) return null;
       return { ...named(numbers, block, found), kind: "almost", wrong };
+    };
+
+    /** Blocks that say little: together, if the book prints them so; else those with decimals. */
+    const short = (all, numbers) => {
+      const some = all.filter((block) => block.some(hasDecimals));
+      return some.length < 2 || few(numbers).places.length ? [numbers] : some;
     };
 
     const finding = (numbers, text, isSearched) => {
       if (telling(numbers) < ENOUGH) return few(numbers);
       const { block, found } = whole(numbers);
-      if (found) return named(numbers, block, found);
-      return (
-        dropped(block, outputs) ??
-        (isSearched && numbers.length <= LONGEST ? search(block) : null) ??
-        almost(numbers, block) ?? {
-          ...nearest(numbers, block, outputs),
-          hints: hintsFor(text, numbers),
-        }
-      );
+      if (found) {
+        const finding = named(numbers, block, found);
+        const isSure = finding.kind !== "mistake" || tellingDigits(numbers) >= ENOUGH_DIGITS;
+        return isSure ? finding : { kind: "coarse", places: [] };
+      }
+      const thin = thinned(numbers, block, outputs);
+      if (thin) return thin;
+      const computed = isSearched && numbers.length <= LONGEST ? search(block) : null;
+      if (computed && !computed.isChance) return computed;
+      const hints = [...hintsFor(text, numbers), ...(computed ? ["chance"] : [])];
+      return almost(numbers, block) ?? { ...nearest(numbers, block, outputs), hints };
     };
 
     return (pasted) => {
@@ -430,11 +513,10 @@
       if (!total) return { total, isCut, findings: [] };
       const together = telling(numbers) < ENOUGH ? null : whole(numbers);
       if (together?.found) {
-        const finding = { ...named(numbers, together.block, together.found), numbers };
-        return { total, isCut, findings: [finding] };
+        return { total, isCut, findings: [{ ...finding(numbers, text, false), numbers }] };
       }
       const saying = all.filter((block) => telling(block) >= ENOUGH);
-      const blocks = (saying.length ? saying : [numbers]).slice(0, MOST_BLOCKS);
+      const blocks = (saying.length ? saying : short(all, numbers)).slice(0, MOST_BLOCKS);
       let searches = 0;
       const findings = blocks.map((block) => {
         const some = block.slice(0, MOST_NUMBERS);

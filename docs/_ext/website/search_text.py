@@ -22,6 +22,8 @@ UNSEEN = frozenset(("script", "style", "template", "desc", "title", "button", "n
 UNREAD = frozenset(("headerlink", "drift-mark", "solution-number"))  # classes: not the page's text
 INLINE = re.compile(r"a|abbr|b|code|em|i|m\w+|span|strong|sub|sup|tspan")
 LOWERED = re.compile("[₀-₉ₐ-ₜ]+")
+SIGNS = {"√": " sqrt ", "∞": " inf "}
+"""Signs that are words, which readers type as code has them."""
 WORD = re.compile(r"\w+(?:\.\w+)*")
 STOPWORDS = frozenset(SearchEnglish.stopwords)
 
@@ -54,11 +56,17 @@ def places(page: str) -> list[Place]:
 
 
 def words(text: str) -> set[str]:
-    """Return the words of a text as `finding.js` reads them: `d_k` and `dₖ` are one."""
+    """Return the words of a text as `finding.js` reads them: `d_k` and `dₖ` are one.
+
+    A name in code is found by each of its parts, too: `self.register_buffer` by `register_buffer`.
+    """
     text = unicodedata.normalize("NFKC", LOWERED.sub(r"_\g<0>", text)).lower()
-    found = set()
+    for sign, word in SIGNS.items():
+        text = text.replace(sign, word)
+    found: set[str] = set()
     for word in WORD.findall(text):
-        found.add(word.replace("_", ""))
+        pieces = [] if word[0].isdigit() else word.split(".")
+        found.update(piece.replace("_", "") for piece in (word, *pieces))
         found.update(part for part in word.split("_") if part)
     return {word for word in found if word and word not in STOPWORDS}
 
