@@ -54,7 +54,7 @@ def note_files(app: Sphinx, doctree: nodes.document) -> None:
     """Remember which files a page needs."""
     for key, part in ((FILES, "files"), (LATER, "later")):
         elements = doctree.findall(custom_element)
-        files = [name for node in elements for name in node.get(part, ())]
+        files: list[str] = [name for node in elements for name in node.get(part, ())]
         if files:
             app.env.metadata[app.env.docname][key] = list(dict.fromkeys(files))
 
