@@ -225,6 +225,7 @@ class Reader:
         visit = Visit(page, parts.netloc, width, script)
         try:
             visit.listen()
+            page.bring_to_front()  # Firefox tells no window behind another of its focus
             visit.go(address)
             yield visit
             visit.leave()

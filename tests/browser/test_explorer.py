@@ -200,7 +200,8 @@ def test_an_entry_is_typed_and_stepped(way: Way, website: Website) -> None:
         for wrong in ("softmax", "1e5", "0.123456", "1000"):
             explorer.type("q11", wrong)
             if way.hand != "keyboard":  # Escape has led back to the number
-                assert f"not “{wrong}”" in explorer.text("message")
+                message = explorer.root.locator(".explorer-message", has_text=f"not “{wrong}”")
+                message.wait_for()
             assert explorer.rows("W_query")[0][0] == "-1.5000"
         explorer.touch("inputs", 1, 1)
         if way.hand == "keyboard":
