@@ -246,7 +246,7 @@ def test_what_is_typed_is_taken_where_the_focus_moves_on(
         explorer.cell("inputs", 1, 2).click()
         assert explorer.rows("inputs")[0][0] == "2.1000"
         explorer.page.wait_for_timeout(50)
-        assert "not “-”" in explorer.text("message")
+        explorer.root.locator(".explorer-message", has_text="not “-”").wait_for()
 
 
 def test_a_number_that_is_only_looked_at_stays_exact(reader: Reader, website: Website) -> None:
