@@ -121,7 +121,8 @@ class TestBook:
         self, site: Path
     ) -> None:
         file = site / "companions" / "without-weights.html"
-        places, of = [], 1
+        places: list[int] = []
+        of = 1
         while len(places) < of:
             page = BeautifulSoup(file.read_text("utf-8"), "html.parser")
             line = page.select_one(".reading-help").text  # type: ignore[union-attr]

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import os
 import shutil
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 FLAGS = (
@@ -25,11 +29,21 @@ def chromium() -> str:
         SystemExit: If there is none.
 
     """
-    named = os.environ.get("CHROME_PATH")
-    found = named or next(filter(None, map(shutil.which, PROGRAMS)), None)
-    if found is None:
+    return installed("Chromium", PROGRAMS, package="chromium", variable="CHROME_PATH")
+
+
+def installed(browser: str, programs: Sequence[str], *, package: str, variable: str) -> str:
+    """Return the path of one of a browser's programs, or of what a variable names.
+
+    Raises:
+        SystemExit: If there is none.
+
+    """
+    named = os.environ.get(variable)
+    program = named or next(filter(None, map(shutil.which, programs)), None)
+    if program is None:
         raise SystemExit(
-            f"no Chromium: none of {', '.join(PROGRAMS)} is on PATH."
-            " Install one (Debian: apt-get install chromium), or name it in CHROME_PATH."
+            f"no {browser}: none of {', '.join(programs)} is on PATH."
+            f" Install one (Debian: apt-get install {package}), or name it in {variable}."
         )
-    return found
+    return program

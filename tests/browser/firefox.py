@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Self
+
+from chromium import installed
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Playwright
@@ -14,20 +14,8 @@ PROGRAMS = ("firefox-esr", "firefox")
 
 
 def firefox() -> str:
-    """Return the browser's path, or say what to install.
-
-    Raises:
-        SystemExit: If there is none.
-
-    """
-    named = os.environ.get("FIREFOX_PATH")
-    program = named or next(filter(None, map(shutil.which, PROGRAMS)), None)
-    if program is None:
-        raise SystemExit(
-            f"no Firefox: none of {', '.join(PROGRAMS)} is on PATH."
-            " Install one (Debian: apt-get install firefox-esr), or name it in FIREFOX_PATH."
-        )
-    return program
+    """Return the browser's path, or say what to install."""
+    return installed("Firefox", PROGRAMS, package="firefox-esr", variable="FIREFOX_PATH")
 
 
 @dataclass

@@ -42,7 +42,7 @@ def write(folder: Path, number: int, text: str) -> None:
 @contextmanager
 def opened(reader: Reader, server: LiveHTTPServer, tabs: int) -> Iterator[list[Page]]:
     """Open each page in a tab of one browser."""
-    context = reader.browser.new_context()
+    context = reader.launch("light").new_context()
     context.set_default_timeout(20_000)
     pages = [context.new_page() for _ in range(tabs)]
     for number, page in enumerate(pages):

@@ -53,8 +53,9 @@ def end(self: HTML5Translator, node: custom_element) -> None:
 def note_files(app: Sphinx, doctree: nodes.document) -> None:
     """Remember which files a page needs."""
     for key, part in ((FILES, "files"), (LATER, "later")):
-        elements = doctree.findall(custom_element)
-        files: list[str] = [name for node in elements for name in node.get(part, ())]
+        files: list[str] = []
+        for node in doctree.findall(custom_element):
+            files += node.get(part, [])
         if files:
             app.env.metadata[app.env.docname][key] = list(dict.fromkeys(files))
 

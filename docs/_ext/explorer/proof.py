@@ -5,13 +5,13 @@ from __future__ import annotations
 import base64
 import json
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import torch
 
 from explorer.counts import Counts, DriftError
 from explorer.node import run_node
+from figures.page_trace import one_thread
 from selfattn.examples import six_tokens
 from sphinx_drift.compare.compare import Policy, compare
 
@@ -81,22 +81,11 @@ def attention_steps(state: State, inputs: Tensor) -> dict[str, Tensor]:
     d_k = keys.shape[-1]
     scaled = attn_scores / {"1": 1, "sqrt": d_k**0.5, "d_k": d_k}[state["divisor"]]
     masked = scaled.masked_fill(_hidden(state, len(inputs)), -torch.inf)
-    with _one_thread():
+    with one_thread():
         attn_weights = torch.softmax(masked, dim=-1 if state["axis"] == "row" else -2)
     context_vecs = attn_weights @ values
     results = (queries, keys, values, attn_scores, scaled, masked, attn_weights, context_vecs)
     return {name: matrices[name] for name in MATRICES} | dict(zip(RESULTS, results, strict=True))
-
-
-@contextmanager
-def _one_thread() -> Iterator[None]:
-    """Leave other threads asleep: on a busy machine they wake later than 36 shares are computed."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(threads)
 
 
 def _drawn(state: State) -> dict[str, Tensor]:

@@ -91,7 +91,7 @@ def put_help(
     app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: object
 ) -> None:
     """Give a lesson's template its time, and its place on the path."""
-    if app.builder.name == "epub":
+    if app.builder.name == "epub" or pagename == app.config.root_doc:
         return
     fields, pages = app.env.metadata.get(pagename, {}), path(app.env)
     place = [f"page {pages.index(pagename) + 1} of {len(pages)}"] if pagename in pages else []
