@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 import pytest
+import torch
 from the_book import EXTENSIONS_ON_PATH  # noqa: F401 - makes the extensions importable
 
 from explorer.directive import example
 from explorer.element import HERE, text_of
 from explorer.node import run_node
+from explorer.shares import given
+from selfattn.examples import six_tokens
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -251,6 +254,16 @@ def test_shares_and_their_sums_are_marked_only_where_they_may_differ(tmp_path: P
     assert large[0][0] == ["≈12%", "0%", "0%", "0%", "0%", "≈88%"]
     assert {row for _, row, _ in large} == {"1.00"}
     assert "≈" in str([column for *_, column in large])
+
+
+def test_the_landing_page_shows_the_shares_that_torch_computes() -> None:
+    inputs = six_tokens().inputs
+    torch.manual_seed(123)
+    W_query, W_key = torch.rand(3, 2), torch.rand(3, 2)
+    scores = (inputs @ W_query) @ (inputs @ W_key).T
+    weights = torch.softmax(scores / 2**0.5, dim=-1)
+    assert torch.allclose(torch.tensor(given()["weights"]), weights, atol=1e-6, rtol=0)
+    assert given()["words"][given()["chosen"]] == "journey"
 
 
 def test_pages_load_the_scripts_without_comments(tmp_path: Path) -> None:

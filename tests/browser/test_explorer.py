@@ -527,14 +527,15 @@ def test_no_state_has_a_fault(
 ) -> None:
     hand: Hand = "touch" if width < 1000 else "mouse"
     with opened(Way(reader, hand, width), f"{website.page(PAGE)}{state}", theme) as explorer:
+        explorer.page.evaluate("scrollTo(0, 0)")
         faults = explorer.visit.axe(colours=True)
         explorer.touch("masked", 2, 3)
         explorer.scroll_past()
-        faults += explorer.visit.axe(colours=True)
+        faults += explorer.visit.axe(colours=True, scrolled=True)
         explorer.root.locator(".explorer-task summary").click()
         explorer.touch("W_key", 2, 2)
         explorer.scroll_past()
-        faults += explorer.visit.axe(colours=True)
+        faults += explorer.visit.axe(colours=True, scrolled=True)
         faults += [fault for name in READABLE for fault in explorer.visit.probe(name)]
         judge(explorer.visit, faults)
 
@@ -549,7 +550,9 @@ def test_no_fold_has_a_fault(
     with reader.visit(website.page(f"self-attention/{chapter}"), width, theme) as visit:
         for number in range(1, visit.page.locator("attention-explorer").count() + 1):
             Explorer(visit, hand, number).unfold()
+        visit.page.evaluate("scrollTo(0, 0)")
         faults = visit.axe(colours=True)
+        visit.page.keyboard.press("Shift")  # from now on, the focus shows
         faults += [fault for probe in (*READABLE, "focus") for fault in visit.probe(probe)]
         judge(visit, faults + visit.heard)
 

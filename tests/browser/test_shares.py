@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import html
+import json
+import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import looking
 import pytest
 import using
-
-from figures.attention_trace import attention_trace
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -17,7 +19,6 @@ if TYPE_CHECKING:
     from playwright.sync_api import Locator
     from reader import Judge, Reader, Visit
 
-TRACE = attention_trace()
 HANDS = [(390, "touch"), (390, "keyboard"), (1440, "mouse"), (1440, "keyboard")]
 FINGER = 44  # pixels
 
@@ -34,59 +35,78 @@ def numbers(visit: Visit) -> list[str]:
     return visit.page.locator("attention-shares td").all_inner_texts()
 
 
-def shares_of(name: str) -> list[str]:
-    return [f"{weight:.2f}" for weight in TRACE.attn_weights[TRACE.words.index(name)]]
+@dataclass
+class Shares:
+    """What the build wrote into the page; `tests/test_site_explorer_tasks.py` compares it."""
+
+    words: list[str]
+    weights: list[list[float]]
+
+    def of(self, name: str) -> list[float]:
+        return self.weights[self.words.index(name)]
+
+    def shown(self, name: str) -> list[str]:
+        return [f"{weight:.2f}" for weight in self.of(name)]
+
+
+@pytest.fixture(scope="module")
+def shares(site: Path) -> Shares:
+    page = (site / "index.html").read_text("utf-8")
+    given = re.search('<attention-shares data-given="([^"]*)"', page)
+    assert given is not None
+    read = json.loads(html.unescape(given[1]))
+    return Shares(read["words"], read["weights"])
 
 
 @pytest.mark.parametrize(("width", "hand"), HANDS)
 def test_each_word_shows_its_shares(
-    reader: Reader, website: Website, width: int, hand: using.Hand
+    reader: Reader, website: Website, shares: Shares, width: int, hand: using.Hand
 ) -> None:
     with reader.visit(website.page("index"), width) as visit:
-        for name in TRACE.words:
+        for name in shares.words:
             using.use(word(visit, name), hand, "Space")
             assert word(visit, name).is_checked()
-            assert numbers(visit) == shares_of(name)
+            assert numbers(visit) == shares.shown(name)
             assert status(visit).startswith(f"“{name}” attends most to ")
             table = visit.page.get_by_role("table", name=f"The shares of “{name}”")
-            assert table.get_by_role("columnheader").all_text_contents() == [*TRACE.words]
+            assert table.get_by_role("columnheader").all_text_contents() == [*shares.words]
         assert not visit.heard
 
 
-def test_it_teaches_before_it_is_touched(reader: Reader, website: Website) -> None:
+def test_it_teaches_before_it_is_touched(reader: Reader, website: Website, shares: Shares) -> None:
     with reader.visit(website.page("index"), 390) as visit:
         assert word(visit, "journey").is_checked()
-        assert numbers(visit) == shares_of("journey")
+        assert numbers(visit) == shares.shown("journey")
         wanted = "“journey” attends most to itself (0.23) and least to “one” (0.09)."
         assert status(visit) == wanted
         assert visit.page.get_by_role("group", name="Choose a word").count() == 1
 
 
-def test_arrows_go_from_word_to_word(reader: Reader, website: Website) -> None:
+def test_arrows_go_from_word_to_word(reader: Reader, website: Website, shares: Shares) -> None:
     with reader.visit(website.page("index"), 1440) as visit:
         word(visit, "journey").focus()
         for key, name in (("ArrowRight", "starts"), ("ArrowLeft", "journey"), ("ArrowUp", "Your")):
             visit.page.keyboard.press(key)
             assert word(visit, name).is_checked()
-            assert numbers(visit) == shares_of(name)
+            assert numbers(visit) == shares.shown(name)
 
 
 @pytest.mark.parametrize(("width", "hand"), [(390, "keyboard"), (1440, "mouse")])
 def test_it_answers_in_firefox(
-    firefox_reader: Reader, website: Website, width: int, hand: using.Hand
+    firefox_reader: Reader, website: Website, shares: Shares, width: int, hand: using.Hand
 ) -> None:
     with firefox_reader.visit(website.page("index"), width) as visit:
         for name in ("one", "Your"):
             using.use(word(visit, name), hand, "Space")
-            assert numbers(visit) == shares_of(name)
+            assert numbers(visit) == shares.shown(name)
             assert status(visit).startswith(f"“{name}” attends most to ")
         assert not visit.heard
 
 
-def test_the_picture_shows_the_numbers(reader: Reader, website: Website) -> None:
+def test_the_picture_shows_the_numbers(reader: Reader, website: Website, shares: Shares) -> None:
     with reader.visit(website.page("index"), 1440) as visit:
         word(visit, "one").check()
-        row = TRACE.attn_weights[TRACE.words.index("one")]
+        row = shares.of("one")
         widths = visit.page.locator("attention-shares path").evaluate_all(
             "(arcs) => arcs.map((arc) => parseFloat(arc.style.strokeWidth))"
         )
@@ -108,9 +128,9 @@ def test_every_word_stands_before_all_probes(
             judge(visit, looking.page(visit, theme))
 
 
-def test_a_finger_meets_each_word(reader: Reader, website: Website) -> None:
+def test_a_finger_meets_each_word(reader: Reader, website: Website, shares: Shares) -> None:
     with reader.visit(website.page("index"), 390) as visit:
-        for name in TRACE.words:
+        for name in shares.words:
             box = word(visit, name).bounding_box()
             assert box is not None
             assert min(box["width"], box["height"]) >= FINGER, (name, box)

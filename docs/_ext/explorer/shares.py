@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sphinx.util.docutils import SphinxDirective
 
@@ -24,15 +24,19 @@ class Shares(SphinxDirective):
     has_content = True
 
     def run(self) -> list[nodes.Node]:
-        # Loading the trace loads torch: a build that reads no such page does without.
-        trace = importlib.import_module("figures.attention_trace").attention_trace()
-        focus = importlib.import_module("figures.drawing").FOCUS
-        weights = [[round(weight, DIGITS) for weight in row] for row in trace.attn_weights]
-        data = {"words": trace.words, "weights": weights, "chosen": focus}
-        node = custom_element(tag="attention-shares", data=data, files=FILES)
+        node = custom_element(tag="attention-shares", data=given(), files=FILES)
         node += self.parse_content_to_nodes()
         self.set_source_info(node)
         return [node]
+
+
+def given() -> dict[str, Any]:
+    """Return what the script reads: the words, the weights of each, and the word chosen first."""
+    # Loading the trace loads torch: a build that reads no such page does without.
+    trace = importlib.import_module("figures.attention_trace").attention_trace()
+    focus = importlib.import_module("figures.drawing").FOCUS
+    weights = [[round(weight, DIGITS) for weight in row] for row in trace.attn_weights]
+    return {"words": trace.words, "weights": weights, "chosen": focus}
 
 
 def setup(app: Sphinx) -> ExtensionMetadata:
