@@ -180,9 +180,9 @@ def types(session: nox.Session) -> None:
 
 @nox.session
 def tests(session: nox.Session) -> None:
-    """Run the tests (after --: for pytest, such as -m 'not slow', or --cov)."""
+    """Run the tests, two at a time (after --: for pytest, such as -m 'not slow', or --cov)."""
     install(session, "tests")
-    session.run("pytest", *session.posargs)
+    session.run("pytest", "-n", "2", *session.posargs)
 
 
 @nox.session(default=False)
