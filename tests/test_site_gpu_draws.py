@@ -38,7 +38,7 @@ class Record(NamedTuple):
     printed: str
 
 
-UNIFORM = [
+UNIFORM = [  # storch.dev is made of docs/gpu.md in github.com/sbrunk/storch, which sets the seed
     Record("github.com/pytorch/pytorch/issues/47347", 0, 0, "0.3990 0.5167 0.0249 0.9401 0.9459"),
     Record(
         "storch.dev, GPU support",
