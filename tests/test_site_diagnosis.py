@@ -13,6 +13,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import gpu_draws
 import pytest
 import small_book
 import torch
@@ -35,7 +36,7 @@ PAGE = DOCS / "reference" / "my-numbers-differ.md"
 ASK = Path(__file__).with_name("diagnosis.js")
 INPUTS = six_tokens().inputs
 HEADING = re.compile(r"^(#+) (.*)")
-MISTAKES = 16
+MISTAKES = 17
 LEAST_ALTERED = 25_000
 """All that tools/mutation.py tries, but for outputs that are the same on two pages."""
 FENCE = re.compile(r"^```")
@@ -380,6 +381,56 @@ def test_another_seed_and_a_draw_before_are_found(
     assert expected.items() <= finding.items()
     assert finding["isLinear"] is is_linear
     assert finding["step"] == "context vectors"
+
+
+def gpu_matrices(seed: int, *, is_linear: bool) -> list[torch.Tensor]:
+    """Return the three matrices that a GPU draws, as the page's cells work them out."""
+    gpu_rand = gpu_draws.names()["gpu_rand"]
+    if not is_linear:
+        return [gpu_rand(3, 2, seed, draw) for draw in range(3)]
+    return [(2 * gpu_rand(2, 3, seed, draw) - 1).T / 3**0.5 for draw in range(3)]
+
+
+@pytest.mark.parametrize("ending", [")", ", device='cuda:0')"])
+@pytest.mark.parametrize(
+    ("seed", "is_linear"), [(123, False), (5, False), (789, True), (2000, True)]
+)
+def test_what_a_gpu_draws_is_found_in_every_step(
+    asked: Asked,
+    seed: int,
+    is_linear: bool,  # noqa: FBT001 - given by name, by pytest
+    ending: str,
+) -> None:
+    matrices = gpu_matrices(seed, is_linear=is_linear)
+    queries, keys, values = (INPUTS @ W for W in matrices)
+    scores = queries @ keys.T
+    weights = torch.softmax(scores / 2**0.5, dim=-1)
+    steps = {
+        "matrices": matrices[2].T if is_linear else matrices[2],
+        "queries": queries,
+        "keys": keys,
+        "values": values,
+        "attention scores": scores,
+        "attention weights": weights,
+        "context vectors": weights @ values,
+    }
+    answers = asked.diagnose(*(str(step)[:-1] + ending for step in steps.values()))
+    for step, answer in zip(steps, answers, strict=True):
+        (finding,) = answer["findings"]
+        if seed in {123, 789} and step in {"attention weights", "context vectors"}:
+            (place,) = finding["places"]  # the page prints these
+            assert place["mistake"] == "the-matrices-drawn-on-a-gpu"
+        else:
+            expected = {"kind": "gpu", "seed": seed, "isLinear": is_linear, "step": step}
+            assert expected.items() <= finding.items()
+
+
+def test_one_row_from_a_gpu_is_enough(asked: Asked) -> None:
+    rows = [gpu_matrices(seed, is_linear=False)[0].flatten() for seed in range(0, 2001, 50)]
+    findings = [answer["findings"][0] for answer in asked.diagnose(*map(str, rows))]
+    assert [(each["kind"], each["seed"]) for each in findings] == [
+        ("gpu", seed) for seed in range(0, 2001, 50)
+    ]
 
 
 def test_a_seed_beyond_those_tried_is_not_named(asked: Asked) -> None:

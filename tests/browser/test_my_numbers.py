@@ -21,6 +21,9 @@ PAGE = "reference/my-numbers-differ"
 OWN = "tensor([[0.2996, 0.8053],\n        [0.3061, 0.8210],\n        [0.3058, 0.8203]])"
 UNSCALED = "[[0.3071 0.8230]\n [0.3157 0.8430]\n [0.3152 0.8421]]"
 ODD = "\x00\u202e <img src=x onerror=hacked=1><script>hacked=1</script> 1e-30 inf nan 1+2j −0.5\n"
+FROM_A_GPU = """tensor([[0.6130, 0.0101],
+        [0.3984, 0.0403],
+        [0.1563, 0.4825]], device='cuda:0')"""
 HEAVIEST = 20 * 1024
 """Bytes that the box's data and script may be, packed; the explorer's arithmetic is shared."""
 SLOWEST = 2000
@@ -154,7 +157,23 @@ def test_firefox_recognizes_numbers(firefox_reader: Reader, website: Website) ->
         assert "two digits are swapped" in compare(visit, OWN.replace("0.8210", "0.8120"), "mouse")
         seed = "[0.2961, 0.5166, 0.2517]"
         assert "book's own numbers" in compare(visit, seed, "mouse")
+        assert "Drawn on a GPU." in compare(visit, FROM_A_GPU, "mouse")
         assert visit.heard == []
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("[[0.7488, 0.3065],\n [0.7599, 0.3101]]", "The matrices drawn on a GPU."),
+        (FROM_A_GPU, "from the seed 42; the book has the seed 123 there."),
+        ("[0.0669, 0.9448, 0.2207, 0.2721]", "from the seed 123."),
+    ],
+)
+def test_what_a_gpu_drew_is_named(reader: Reader, website: Website, text: str, named: str) -> None:
+    with reader.visit(website.page(PAGE)) as visit:
+        assert named in compare(visit, text, "mouse")
+        using.use(answer(visit).get_by_role("link", name="The mistake and its cure"), "mouse")
+        assert visit.page.locator(":target").inner_text().startswith("The matrices drawn on a GPU")
 
 
 @pytest.mark.parametrize(

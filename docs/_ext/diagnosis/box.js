@@ -109,6 +109,16 @@
       ),
       paragraph(...advice("another-seed")),
     ],
+    gpu: ({ seed, usual, isLinear, step }) => [
+      paragraph(
+        element("strong", "Drawn on a GPU."),
+        ` These are the ${step} that `,
+        code(drawnBy(isLinear)),
+        ` gives on a GPU, from the seed ${seed}`,
+        seed === usual ? "." : `; the book has the seed ${usual} there.`,
+      ),
+      paragraph(...advice("the-matrices-drawn-on-a-gpu")),
+    ],
     draw: ({ draws, isLinear, step }) => [
       paragraph(
         element("strong", `${counted(draws, "number")} drawn before.`),

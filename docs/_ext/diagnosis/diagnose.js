@@ -7,7 +7,7 @@
 "use strict";
 
 (() => {
-  const { tokens, number, isNumber, generator } = globalThis.selfattn;
+  const { tokens, number, isNumber, generator, gpuRand } = globalThis.selfattn;
   const ENOUGH = 3; // numbers that say something: with fewer, nothing is named
   const MOST_NUMBERS = 2000;
   const MOST_BLOCKS = 24;
@@ -299,6 +299,15 @@
     return BY_LAYER.map((at) => data[at]);
   };
 
+  /** The same on a GPU, which draws each matrix as it is kept. */
+  const drawnByGpu = (seed, isLinear) => {
+    const uniform = PLACES.map((n) => gpuRand(seed, Math.floor(n / 6), n % 6));
+    if (!isLinear) return uniform;
+    const W = [];
+    for (const n of PLACES) W[TURNED[n]] = (2 * uniform[n] - 1) / Math.sqrt(3);
+    return W;
+  };
+
   const slips = (inputs) =>
     inputs.flatMap((row, i) =>
       row.map((number, j) => {
@@ -308,8 +317,8 @@
         return { right, typed, row: i + 1, column: j + 1, changed };
       })).filter(({ right, typed }) => right !== typed);
 
-  /** Everything that is tried, and after it what its steps print. */
-  function* variants(inputs) {
+  /** What is tried of a CPU: a finding, the inputs, and the matrices. */
+  function* onCpu(inputs) {
     for (const isLinear of [false, true]) {
       const usual = isLinear ? 789 : 123;
       for (let seed = 0; seed <= SEEDS; seed++) {
@@ -324,23 +333,30 @@
     }
   }
 
-  const computedFor = (inputs) => {
-    const tried = [];
-    const all = new Float64Array(ALL * 2 * (SEEDS + DRAWS + inputs.flat().length));
-    for (const [variant, changed, W] of variants(inputs)) {
-      const from = ALL * tried.length;
-      writeSteps(all, from, changed, W);
-      if (variant.isLinear) all.set(TURNED.map((at) => W[at]), from); // as the layers keep them
-      tried.push(variant);
+  function* onGpu(inputs) {
+    for (const isLinear of [false, true]) {
+      const usual = isLinear ? 789 : 123;
+      for (let seed = 0; seed <= SEEDS; seed++) {
+        yield [{ kind: "gpu", seed, usual, isLinear }, inputs, drawnByGpu(seed, isLinear)];
+      }
     }
+  }
+
+  const computedFor = (variants) => {
+    const all = new Float64Array(ALL * variants.length);
+    const tried = variants.map(([variant, inputs, W], n) => {
+      writeSteps(all, ALL * n, inputs, W);
+      if (variant.isLinear) all.set(TURNED.map((at) => W[at]), ALL * n); // as the layers keep them
+      return variant;
+    });
     return { tried, all };
   };
 
   /* How many neighbours a fitting place may have: those that are within ten times the rounding.
    *
-   * Some 4,200 variants with 138 numbers each are tried, so a few short numbers are met by chance.
-   * How often depends on the numbers: many weights are near 1/6, and the rows of context vectors
-   * are alike. The neighbours count that. If the block had nothing to do with the variants, one in
+   * Some 4,200 variants with 138 numbers each are tried for a CPU, and as many for a GPU, so a few
+   * short numbers are met by chance. How often depends on the numbers: many weights are near 1/6,
+   * and the rows of context vectors are alike. The neighbours count that. If the block had nothing to do with the variants, one in
    * ten of the neighbours would be within the rounding for each number that varies freely. We trust
    * three numbers at most to do so, and 4 neighbours then make 4 / 1000 hits by chance.
    */
@@ -390,9 +406,11 @@
     }
     if (rows.some(isOneHot)) hints.push("one-hot");
     if (/dtype=torch\.b?float16/.test(text)) hints.push("half");
-    if (/device='(?!cpu)/.test(text)) hints.push("device");
+    if (isFromGpu(text)) hints.push("device");
     return hints;
   };
+
+  const isFromGpu = (text) => /device='(?!cpu)/.test(text);
 
   const rowsIn = (numbers) => {
     const lines = new Map(numbers.map(({ line }) => [line, []]));
@@ -439,7 +457,7 @@
 
   const diagnosis = (known, mistakes) => {
     const outputs = [...unpacked(known), ...ofMistakes(mistakes)];
-    let computed = null;
+    const computed = new Map();
 
     const whole = (numbers) => {
       const block = series(numbers);
@@ -467,9 +485,16 @@
       return { kind: "few", places: shown, more, isNear };
     };
 
-    const search = (block) => {
-      computed ??= computedFor(known.inputs);
-      return searched(block, computed);
+    /** What fits, of a CPU or a GPU: what may be chance only where nothing else does. */
+    const search = (block, text) => {
+      const devices = isFromGpu(text) ? [onGpu, onCpu] : [onCpu, onGpu];
+      let fitting = null;
+      for (const device of devices) {
+        if (!computed.has(device)) computed.set(device, computedFor([...device(known.inputs)]));
+        fitting = searched(block, computed.get(device)) ?? fitting;
+        if (fitting && !fitting.isChance) break;
+      }
+      return fitting;
     };
 
     const almost = (numbers, block) => {
@@ -498,7 +523,7 @@
       }
       const thin = thinned(numbers, block, outputs);
       if (thin) return thin;
-      const computed = isSearched && numbers.length <= LONGEST ? search(block) : null;
+      const computed = isSearched && numbers.length <= LONGEST ? search(block, text) : null;
       if (computed && !computed.isChance) return computed;
       const hints = [...hintsFor(text, numbers), ...(computed ? ["chance"] : [])];
       return almost(numbers, block) ?? { ...nearest(numbers, block, outputs), hints };

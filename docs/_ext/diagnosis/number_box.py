@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).parent
 ARITHMETIC = HERE.parent / "explorer" / "arithmetic.js"  # a file of its own: other pages have it
-SCRIPTS = tuple(HERE / f"{name}.js" for name in ("reader", "diagnose", "box"))
+SCRIPTS = tuple(HERE / f"{name}.js" for name in ("reader", "gpu", "diagnose", "box"))
 SHEET = HERE / "box.css"
 SCRIPT, STYLES = "diagnosis.js", "diagnosis.css"
 DATA_ID = "printed-numbers"
