@@ -11,6 +11,7 @@ from decimal import Decimal
 from functools import cache
 from itertools import islice
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
@@ -22,6 +23,7 @@ from the_book import DOCS, EXTENSIONS_ON_PATH, PAGES
 from diagnosis import number_box
 from diagnosis.number_box import ARITHMETIC, DECIMAL, SCRIPTS, joined, slug
 from diagnosis.packing import arrays, packed, printed_names
+from explorer.element import text_of
 from explorer.node import run_node
 from selfattn import CausalAttention, SelfAttention_v1, SelfAttention_v2
 from selfattn.examples import six_tokens
@@ -693,6 +695,13 @@ def test_the_box_gets_what_was_verified_elsewhere_and_follows_it(tmp_path: Path)
         data_of((tmp_path / "html/mine.html").read_text("utf-8"))[0]["sections"][0][2][0][2]
         == "4321"
     )
+
+
+def test_the_box_writes_the_shared_arithmetic_as_the_explorer_does(tmp_path: Path) -> None:
+    app: Any = SimpleNamespace(builder=SimpleNamespace(name="html"), outdir=tmp_path)
+    number_box.write_files(app)
+    written = (tmp_path / "_static" / ARITHMETIC.name).read_text("utf-8")
+    assert written == text_of(ARITHMETIC.name)
 
 
 @pytest.mark.slow
