@@ -412,6 +412,11 @@ def test_a_right_step_is_right_where_the_book_does_not_print_it(
     assert sum(answer["findings"][0]["kind"] == "right" for answer in answers) >= 3
 
 
+def test_three_right_rows_are_right_though_other_seeds_come_near(asked: Asked) -> None:
+    finding = asked.finding("[[0.3669, 0.7646], [0.4433, 1.1419], [0.4361, 1.1156]]")
+    assert {"kind": "right", "step": "keys"}.items() <= finding.items()
+
+
 def test_a_seed_that_the_page_prints_is_named(asked: Asked) -> None:
     torch.manual_seed(42)
     finding = asked.finding(str(SelfAttention_v1(3, 2)(INPUTS).detach()))

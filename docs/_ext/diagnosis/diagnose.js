@@ -369,7 +369,8 @@
       }
     }
     if (!found) return null;
-    return neighbours > MOST_NEIGHBOURS ? { isChance: true } : found;
+    const isChance = neighbours > MOST_NEIGHBOURS && found.kind !== "right"; // one of two, no chance
+    return isChance ? { isChance } : found;
   };
 
   const isWithin = ({ values, units }, results, start) =>
