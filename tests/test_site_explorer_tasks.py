@@ -33,8 +33,8 @@ TASKS: dict[str, tuple[list[str], list[str], list[str]]] = {
     ),
     "sixths": (
         [ZERO_QUERIES, "x21=0&x22=0&x23=0", ZERO_QUERIES.replace("q", "k")],
-        ["", ZERO_QUERIES[:-6], f"{ZERO_QUERIES}&mask=causal", f"{ZERO_QUERIES}&axis=column"],
-        [],
+        ["", ZERO_QUERIES[:-6], f"{ZERO_QUERIES}&mask=causal"],
+        [f"{ZERO_QUERIES}&axis=column"],
     ),
     "divisor": (["divisor=1"], ["", "divisor=d_k", "seed=7"], ["divisor=1&seed=7"]),
     "alone": (
@@ -44,8 +44,8 @@ TASKS: dict[str, tuple[list[str], list[str], list[str]]] = {
     ),
     "last": (["mask=causal&word=6"], ["", "word=6", "mask=causal", "mask=causal&word=1"], []),
     "columns": (
-        ["axis=column"],
-        ["", "axis=column&mask=causal"],
+        ["axis=column", "axis=column&mask=causal"],  # left over from the tasks before
+        ["", "mask=causal", "axis=column&mask=11.21.31.41.51.61"],
         [f"{ZERO_QUERIES}&axis=column", "seed=4&drawn=linear&axis=column"],  # the row adds up, too
     ),
     "longer": (
@@ -55,14 +55,14 @@ TASKS: dict[str, tuple[list[str], list[str], list[str]]] = {
     ),
     "another": (
         ["x32=2"],
-        ["", "x22=2", "x32=2&mask=causal", "x32=2&axis=column", ZERO_QUERIES],
-        [],
+        ["", "x22=2", "x32=2&mask=causal", ZERO_QUERIES],
+        ["x32=2&mask=22", "x42=9&axis=column"],
     ),
     "zero": (["x61=0&x62=0&x63=0"], ["", "x61=0&x62=0"], ["x61=0&x62=0&x63=0&v11=1"]),
     "negative": (
         ["x22=-2", "q11=-9"],
-        ["", "v11=-9", "x22=-2&mask=causal", ZERO_QUERIES, LEAST_QUERIES],
-        [],
+        ["", "v11=-9", ZERO_QUERIES, LEAST_QUERIES],
+        ["x22=-2&mask=causal", "x22=-2&axis=column"],
     ),
     "nothing": (
         ["mask=31.32.33.34.35.36", "mask=11.12.13.14.15.16.21"],

@@ -394,12 +394,72 @@ def test_a_task_says_when_more_was_changed_than_it_asks(
     reader: Reader, website: Website, task: str
 ) -> None:
     with opened(Way(reader), website.page(PAGE)) as explorer:
-        explorer.press("The next seed")
         for _ in range(list(WALKS).index(task)):
             explorer.press("Next task")
+        explorer.press("The next seed")
         ONLY[task](explorer)
         assert explorer.text("message").startswith("Nearly")
         assert not explorer.text("learned")
+
+
+@pytest.mark.parametrize("way", [WAYS[0], WAYS[1], WAYS[-1]], indirect=True)
+def test_each_task_begins_with_the_books_numbers(way: Way, website: Website) -> None:
+    """What answered one task must not stand in the way of another."""
+    with opened(way, website.page(PAGE)) as explorer:
+        for answer, _ in WALKS.values():
+            answer(explorer)
+            explorer.press("Next task")
+            assert explorer.rows("attn_weights")[1][1] == "0.2264"
+        assert explorer.address() == ""
+        assert f"{len(WALKS)} solved" in explorer.text("count")
+
+
+@pytest.mark.parametrize("way", [WAYS[0], WAYS[1], WAYS[-1]], indirect=True)
+def test_a_solved_task_leads_on_from_where_the_reader_is(way: Way, website: Website) -> None:
+    with opened(way, website.page(PAGE)) as explorer:
+        explorer.press("Previous task")
+        hidden(3, 1, 2, 3, 4, 5, 6)(explorer)
+        explorer.press("Go on to task 1")
+        ask = explorer.root.locator(".explorer-ask")
+        assert ask.evaluate("(it) => it === document.activeElement")
+        assert explorer.visit.look("seen", ask)
+        assert explorer.text("count") == f"Task 1 of {len(WALKS)} · 1 solved"
+        onward = explorer.root.get_by_role("button", name="Go on to task")
+        assert not onward.is_visible()
+        explorer.press("Previous task")
+        explorer.press("Previous task")
+        WALKS["negative"][0](explorer)
+        assert onward.inner_text() == "Go on to task 1"  # 11 is solved
+
+
+def test_equal_shares_are_announced_as_equal(reader: Reader, website: Website) -> None:
+    with opened(Way(reader), website.page(PAGE)) as explorer:
+        typed(*W_QUERY)(explorer)
+        explorer.page.get_by_text("“journey” gives the same to all, 17%.").wait_for(
+            state="attached"
+        )
+
+
+def test_what_can_be_changed_is_named(reader: Reader, website: Website) -> None:
+    with opened(Way(reader), website.page(PAGE)) as explorer:
+        assert "The embeddings and the matrices can be changed." in explorer.text("trace")
+    with reader.visit(website.page("self-attention/step-by-step")) as visit:
+        fourth = Explorer(visit, "mouse", 4).unfold()
+        assert "how it was made. The matrices can be changed." in fourth.text("trace")
+
+
+def test_a_minus_moves_no_table(reader: Reader, website: Website) -> None:
+    with opened(Way(reader), website.page(PAGE)) as explorer:
+        places = """(root) => [...root.querySelectorAll("table")].map((table) => {
+          const {x, y, width} = table.getBoundingClientRect();
+          return [x, y + scrollY, width].map(Math.round);
+        })"""
+        before = explorer.root.evaluate(places)
+        for name, value in (("x21", "-1"), ("x22", "-1"), ("x61", "0")):
+            explorer.type(name, value)
+        explorer.hide(1, 1)
+        assert "-0.6672" in explorer.rows("attn_scores")[1]
+        assert explorer.root.evaluate(places) == before
 
 
 def test_the_hint_of_a_task_is_that_of_the_task(reader: Reader, website: Website) -> None:

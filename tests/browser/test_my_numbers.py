@@ -196,6 +196,28 @@ def test_a_title_with_code_in_it_is_whole(
         assert visit.page.locator(":target").inner_text().startswith("Weights with a mask")
 
 
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (
+            "RuntimeError: mat1 and mat2 shapes cannot be multiplied (6x3 and 2x3)",
+            "There is an error message in this text",
+        ),
+        ("NameError: name 'keys' is not defined", "There is an error message in this text"),
+        ("0.3061", "What you pasted is printed here:"),
+        ("0.3157", "the mistake No scaling"),
+        ("0.6418 1.0370", "needs three different numbers"),
+        ("0.4123 0.5234 0.6345", "Paste the steps before"),
+        ("0.3669 0.7646 0.4433 1.1419 0.4361 1.1156", "These are right: the keys"),
+        ("1.3751 0.8610 1.4201 0.8892 1.4198 0.8890", "The seed 42."),
+    ],
+)
+def test_an_answer_says_what_to_do(reader: Reader, website: Website, text: str, words: str) -> None:
+    with reader.visit(website.page(PAGE)) as visit:
+        assert words in compare(visit, text, "mouse")
+        assert "come to mind" not in answer(visit).inner_text()  # that is of the page, not of it
+
+
 def test_every_link_of_the_box_leads_to_an_output(site: Path) -> None:
     page = (site / f"{PAGE}.html").read_text("utf-8")
     (data,) = re.findall(r'id="printed-numbers">(.*?)</script>', page, re.DOTALL)

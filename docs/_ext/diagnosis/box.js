@@ -22,6 +22,9 @@
     ],
   };
 
+  const ERROR =
+    "There is an error message in this text, which says itself what is wrong: the box compares only what code prints.";
+
   const CHANCE =
     "Another seed would make them, but so few digits fit some seed by chance: paste more of them.";
 
@@ -41,7 +44,8 @@
   const short = (number) => String(Number(number.toPrecision(3)));
 
   /** "`attn_weights_2` in Step 3, Self-attention step by step", with a link to the output. */
-  const placed = ({ href, name, section, page }) => {
+  const placed = ({ href, name, section, page, mistake }) => {
+    if (mistake) return ["the mistake ", link(section, href)];
     const where = [section, page].filter((part, i, all) => part && part !== all[i - 1]).join(", ");
     return name ? [code(name), " in ", link(where, href)] : [link(where, href)];
   };
@@ -99,6 +103,13 @@
       ...found.places.map(({ section, mistake }) =>
         paragraph(element("strong", section, "."), " ", ...advice(mistake))),
       ...lastDigits(found),
+    ],
+    right: ({ usual, isLinear, step }) => [
+      paragraph(
+        `These are right: the ${step} that the book's example has with `,
+        code(drawnBy(isLinear)),
+        ` and the seed ${usual}. The book doesn't print all of them.`,
+      ),
     ],
     seed: ({ seed, usual, isLinear, step }) => [
       paragraph(
@@ -168,10 +179,10 @@
     ],
     few: ({ places, more, isNear }) => [
       paragraph(
-        "Fewer than three different numbers with two decimals are too few to name a mistake. ",
+        "To name a mistake, the box needs three different numbers with two decimals or more. ",
         places.length
-          ? `They are printed here${isNear ? ", with another last digit" : ""}:`
-          : "The book prints them nowhere.",
+          ? `What you pasted is printed here${isNear ? ", with another last digit" : ""}:`
+          : "What you pasted is printed nowhere in the book.",
       ),
       ...(places.length ? [list(places.map(placed))] : []),
       ...(more > 0 ? [paragraph(`And in ${counted(more, "other place")}.`)] : []),
@@ -183,7 +194,7 @@
             paragraph(
               "The nearest is ",
               ...placed(places[0]),
-              `. The largest difference is ${short(distance)}: number ${index} is `,
+              `, which need not be the cause. The largest difference is ${short(distance)}: number ${index} is `,
               code(pasted),
               " and there ",
               code(expected),
@@ -196,6 +207,9 @@
         const [before, text, href] = HINTS[hint];
         return paragraph(before, link(text, href), ".");
       }),
+      paragraph(
+        "Paste the steps before, one after the other, from the matrices on: the first that doesn't fit is the one to look at.",
+      ),
     ],
   };
 
@@ -207,9 +221,10 @@
     return Object.assign(element("p", text), { className: "number-box-block" });
   };
 
-  const answered = ({ total, isCut, findings }) => {
-    if (!total) return [paragraph("There are no numbers in this text.")];
-    const parts = findings.flatMap((found, i) => [heading(found, i, findings), ...WORDS[found.kind](found)]);
+  const answered = ({ total, isCut, hasError, findings }) => {
+    if (!total) return [paragraph(hasError ? ERROR : "There are no numbers in this text.")];
+    const parts = hasError ? [paragraph(ERROR)] : [];
+    parts.push(...findings.flatMap((found, i) => [heading(found, i, findings), ...WORDS[found.kind](found)]));
     if (isCut) parts.push(paragraph("It was a long text: only the beginning was compared."));
     return parts;
   };
@@ -218,7 +233,9 @@
     diagnose ??= globalThis.selfattn.diagnosis(known, mistakes);
     const text = field.value.slice(0, field.maxLength);
     const found = diagnose(text);
-    answer.replaceChildren(...answered({ ...found, isCut: found.isCut || text.length === field.maxLength }));
+    const isCut = found.isCut || text.length === field.maxLength;
+    const hasError = /^\w*(Error|Exception)\b/m.test(text);
+    answer.replaceChildren(...answered({ ...found, isCut, hasError }));
   };
 
   form.hidden = false;

@@ -17,6 +17,7 @@ from sphinx.util.docutils import SphinxDirective
 
 from diagnosis.packing import ARRAYS, packed
 from diagnosis.printed_values import printed_by
+from explorer.element import text_of
 from selfattn.examples import six_tokens
 from website.reading_order import reading_order
 from website.stale_pages import rewrite_where
@@ -55,7 +56,7 @@ FORM = """<form class="number-box" hidden>
 <noscript><p>{without}</p></noscript>
 """
 WITHOUT = "The box is made by a script, and scripts are off; the table below needs none."
-LABEL = "Paste what your code printed: a tensor, an array, a list, one row, a whole cell's output"
+LABEL = "Paste what your code printed: a tensor, an array, a list, one row, a whole cell’s output"
 NOTE = "What you paste is compared in your browser and sent nowhere."
 LIMIT = 50_000
 """How many characters are read: some ten times the longest output of the book."""
@@ -154,7 +155,7 @@ def shown(env: BuildEnvironment) -> list[Any]:
     order = [name for name, _ in reading_order(env, env.config.root_doc)]
     printed = printed_by(env)
     texts = [(name, env.titles[name].astext(), each) for name, each in printed.items()]
-    return [order, texts, ARITHMETIC.read_text("utf-8"), joined(SCRIPTS), bundle([SHEET])]
+    return [order, texts, text_of(ARITHMETIC.name), joined(SCRIPTS), bundle([SHEET])]
 
 
 def write_files(app: Sphinx) -> None:
@@ -163,7 +164,7 @@ def write_files(app: Sphinx) -> None:
         return
     folder = app.outdir / "_static"
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / ARITHMETIC.name).write_text(ARITHMETIC.read_text("utf-8"), "utf-8")
+    (folder / ARITHMETIC.name).write_text(text_of(ARITHMETIC.name), "utf-8")
     (folder / SCRIPT).write_text(joined(SCRIPTS), "utf-8")
     (folder / STYLES).write_text(bundle([SHEET]), "utf-8")
 

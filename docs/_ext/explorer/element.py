@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 __all__ = ["HERE", "begin", "custom_element", "end", "files_of", "text_of"]
 
 HERE = Path(__file__).parent
-# Comments that have lines of their own; they are for readers of the source.
-COMMENTS = re.compile(r"^ *(//[^\n]*|/\*((?!\*/).)*\*/)\n", re.DOTALL | re.MULTILINE)
+# Comments that have lines of their own, and indentation; they are for readers of the source.
+SPARE = re.compile(r"^ *(//[^\n]*|/\*((?!\*/).)*\*/)\n|^ +", re.DOTALL | re.MULTILINE)
 FILES, LATER = "element_files", "element_files_later"
 
 
@@ -68,9 +68,9 @@ def files_of(env: BuildEnvironment) -> dict[str, str]:
 
 
 def text_of(name: str) -> str:
-    """Return a file as pages load it: without comments."""
+    """Return a file as pages load it: without comments and indentation."""
     file = HERE / name
-    return bundle([file]) if file.suffix == ".css" else COMMENTS.sub("", file.read_text("utf-8"))
+    return bundle([file]) if file.suffix == ".css" else SPARE.sub("", file.read_text("utf-8"))
 
 
 def write_files(app: Sphinx, env: BuildEnvironment) -> None:

@@ -313,17 +313,12 @@
       this.current = 0;
       this.parts = {
         count: make("p", { class: "explorer-count" }),
-        ask: make("p", { class: "explorer-ask" }),
+        ask: make("p", { class: "explorer-ask", tabindex: -1 }),
         hint: make("p"),
         learned: make("p", { class: "explorer-learned" }),
       };
       this.hint = make("details", {}, make("summary", {}, "Hint"), this.parts.hint);
-      const move = (by) => () => {
-        this.current = (this.current + by + tasks.length) % tasks.length;
-        this.hint.open = false;
-        this.showTask();
-        this.announce(this.parts.ask.textContent);
-      };
+      const move = (by) => () => this.turn((this.current + by + tasks.length) % tasks.length);
       const box = make(
         "div",
         { class: "explorer-task", role: "group", "aria-label": "Tasks" },
@@ -436,12 +431,18 @@
       );
       this.hide = this.button("", () => this.toggle(this.chosen));
       this.hide.hidden = true;
+      this.onward = this.button("", () => {
+        this.turn(this.unsolved());
+        this.parts.ask.focus();
+      });
+      this.onward.hidden = true;
       const bar = make(
         "div",
         { class: "explorer-bar" },
         this.strip,
         this.trace,
         this.message,
+        make("div", {}, this.onward),
         this.editor,
         this.hide,
         this.live,
@@ -691,10 +692,13 @@
     }
 
     invitation() {
-      const isOpen = this.shown.some((name) => selfattn.entry(name, 0, 0));
+      const open = [
+        ...(this.shown.includes("inputs") ? ["embeddings"] : []),
+        ...(this.shown.some((name) => name[0] === "W") ? ["matrices"] : []),
+      ];
       return [
         "Touch a number to see how it was made.",
-        isOpen ? "Those on a tinted ground can be changed." : "",
+        open.length ? `The ${open.join(" and the ")} can be changed.` : "",
         this.shown.includes("masked") ? "Scaled scores can be hidden." : "",
       ].join(" ");
     }
@@ -716,6 +720,7 @@
 
     say(text) {
       if (!this.message) return;
+      this.onward.hidden = true;
       this.message.textContent = text;
       this.trace.hidden = Boolean(text);
     }
@@ -732,12 +737,29 @@
       this.say("");
       const { place, word, shares } = this.asked();
       const most = shares.indexOf(Math.max(...shares));
+      const isEven = shares[most] - Math.min(...shares) < 1e-6;
+      const [gives, to] = isEven ? ["the same", "all"] : ["most", `“${page.book.words[most]}”`];
       this.announce(
         most < 0
           ? `“${word}” has no shares: nan.`
-          : `“${word}” gives most to “${page.book.words[most]}”, ${percent(page.now, place, most)}.`,
+          : `“${word}” gives ${gives} to ${to}, ${percent(page.now, place, most)}.`,
       );
       if (this.hint) this.judge();
+    }
+
+    // Turn to another task, which begins with the page's own numbers.
+    turn(to) {
+      this.current = to;
+      this.hint.open = false;
+      page.reset(this);
+      this.showTask();
+      this.announce(this.parts.ask.textContent);
+    }
+
+    // The place of the next task that isn't solved, or -1.
+    unsolved() {
+      const places = tasks.map((_, i) => (this.current + 1 + i) % tasks.length);
+      return places.find((place) => !this.solved.has(tasks[place])) ?? -1;
     }
 
     judge() {
@@ -746,6 +768,9 @@
       if (answer === true) {
         this.solved.add(task);
         this.say(`✓ ${task.learned(page.now, page.first)}`);
+        const next = this.unsolved();
+        this.onward.hidden = next < 0;
+        this.onward.textContent = `Go on to task ${next + 1}`;
       } else if (answer && !this.solved.has(task)) this.say(answer);
       this.showTask(answer === true);
     }

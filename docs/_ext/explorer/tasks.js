@@ -15,7 +15,7 @@
   const ROW = EACH.map((word) => [JOURNEY, word]);
   const PART = 5e-5; // less is printed as 0
   const EXTRA =
-    "Nearly: something else has been changed as well. Reset, and change only what the task names.";
+    "Nearly: something else has been changed as well. Reset, and change only what the task needs.";
   const WHOLE =
     "Nearly: each column adds up to 1, but with these numbers the row of “journey” does so as well. Change the seed or a number until it doesn’t.";
 
@@ -33,7 +33,9 @@
   const range = (now, name, word) => now[name].ranges[JOURNEY * 6 + word];
   const topShare = (now) => percent(now, JOURNEY, place(now));
   const alongRows = (now) => now.state.axis === "row";
-  const unmasked = (now) => now.state.mask === "none";
+  // What is answered as long as no mask and no other axis makes it so: true, EXTRA or false.
+  const plain = (now, answered) =>
+    answered && ((alongRows(now) && now.state.mask === "none") || EXTRA);
 
   // Whether only such names have changed: true, EXTRA where others have as well, or false.
   function only(now, start, names, answered) {
@@ -54,16 +56,17 @@
           differs("values", now, start) && differs("context_vecs", now, start),
         ),
       learned: () =>
-        "The values and the context vectors follow, and no attention weight does. Weights are made of queries and keys alone; a value is what is handed over once the shares are settled.",
+        "In one column, the values and the context vectors follow; no attention weight does. Weights are made of queries and keys alone; a value is what is handed over once the shares are settled.",
     },
     {
       name: "sixths",
       ask: "Make “journey” give all six words the same share.",
       hint: "Softmax gives equal shares to equal scores. A score is a dot product of a query and a key: which query makes all of them 0?",
       check: (now) =>
-        alongRows(now) &&
-        unmasked(now) &&
-        shares(now).every((share) => Math.abs(share - 1 / 6) < 1e-6),
+        plain(
+          now,
+          shares(now).every((share) => Math.abs(share - 1 / 6) < 1e-6),
+        ),
       learned: () =>
         "Sixths: equal scores get equal shares. A query of zeros always does this, whatever the keys are, since each score is then a sum of products with 0.",
     },
@@ -101,7 +104,7 @@
       hint: "Softmax makes shares of the numbers that it runs along.",
       check: (now) =>
         now.state.axis === "column" &&
-        unmasked(now) &&
+        !now.attn_weights.data.some(Number.isNaN) && // a column that is hidden has no sum
         (between(now, ROW).every((sum) => sum < 0.995) ||
           between(now, ROW).every((sum) => sum > 1.005) ||
           WHOLE),
@@ -111,29 +114,30 @@
     {
       name: "longer",
       ask: "Change only the embedding of “journey”, and make its largest share more than one half.",
-      hint: "Make its numbers larger. Twice the embedding is twice the query.",
+      hint: "Make its numbers larger: twice the embedding is twice the query.",
       check: (now, start) => only(now, start, /^x2/, range(now, "attn_weights", place(now))[0] > 0.5 + PART),
       learned: (now) =>
-        `It is ${printed("attn_weights", JOURNEY, place(now), now)}. Twice the embedding is twice the query, and c times the query has c times the scores: they move apart, and softmax gives more and more to the largest.`,
+        `It is ${printed("attn_weights", JOURNEY, place(now), now)}. A longer query stretches all scores of “journey”, and here its own key is longer, too. So they move apart, and softmax gives more and more to the largest.`,
     },
     {
       name: "another",
       ask: "Make “journey” give its largest share to another word than itself.",
       hint: "Make another word’s embedding larger, make a number of <b>W</b><sub>q</sub> negative, or try other seeds.",
       check: (now) =>
-        alongRows(now) &&
-        unmasked(now) &&
-        EACH.some(
-          (word) =>
-            range(now, "attn_weights", word)[0] > range(now, "attn_weights", JOURNEY)[1],
+        plain(
+          now,
+          EACH.some(
+            (word) =>
+              range(now, "attn_weights", word)[0] > range(now, "attn_weights", JOURNEY)[1],
+          ),
         ),
       learned: () =>
         "Nothing makes a word prefer itself. The largest share goes to the key that reaches furthest in the direction of the query, whoever it belongs to.",
     },
     {
       name: "zero",
-      ask: "Set all three numbers of “step” to 0. Does its share become 0 as well?",
-      hint: "Touch them one by one, type 0, and look at its share in the row of another word.",
+      ask: "Set all three numbers of “step” to 0. Does the share that it gets become 0 as well?",
+      hint: "Touch its three embedding numbers one by one and type 0. Then look at what “journey” gives it.",
       check: (now, start) =>
         only(
           now,
@@ -149,7 +153,10 @@
       ask: "Make a score of “journey” negative. Does the share become negative, too?",
       hint: "A dot product is negative where query and key point away from each other. Try negative numbers in the embedding of “journey”.",
       check: (now) =>
-        alongRows(now) && unmasked(now) && EACH.some((word) => range(now, "attn_scores", word)[1] < -PART),
+        plain(
+          now,
+          EACH.some((word) => range(now, "attn_scores", word)[1] < -PART),
+        ),
       learned: () =>
         "No. Softmax raises e to the power of each score, and that is never negative; a lower score only gets a smaller share.",
     },

@@ -53,7 +53,7 @@
   // A long list shows the place one is at: when the page opens, when the list does, when one reads on.
   const reveal = (panel) => {
     const link = panel.querySelector("a.current, [aria-current]");
-    if (!link) return;
+    if (!link || panel.checkVisibility?.() === false) return; // a closed panel costs no layout
     const [at, box] = [link.getBoundingClientRect(), panel.getBoundingClientRect()];
     if (at.top >= box.top && at.bottom <= Math.min(box.bottom, innerHeight)) return;
     panel.scrollTop += at.top - box.top - box.height / 3;
@@ -159,11 +159,12 @@
     for (const box of document.querySelectorAll(kind)) boxes.set(box, name);
   }
   const reach = () => {
+    const isWide = new Map([...boxes.keys()].map((box) => [box, box.scrollWidth > box.clientWidth]));
     for (const [box, name] of boxes) {
       if ("numbers" in box.dataset) continue; // numbers.js makes it reachable
       const given = { tabindex: "0", role: "group", "aria-label": name };
       for (const [attribute, value] of Object.entries(given)) {
-        if (box.scrollWidth > box.clientWidth) box.setAttribute(attribute, value);
+        if (isWide.get(box)) box.setAttribute(attribute, value);
         else box.removeAttribute(attribute);
       }
     }
