@@ -115,9 +115,7 @@ class MarkNumbers(SphinxPostTransform):
                     else:
                         marks.figures[root] = part
 
-    def _mark_quotation(
-        self, node: quoted_number, page: PageNumbers | None, marks: _Marks
-    ) -> None:
+    def _mark_quotation(self, node: quoted_number, page: PageNumbers | None, marks: _Marks) -> None:
         """Make a quotation of a marked number a link to its output, on whichever page that is."""
         found = quoted_outcome(self.env, node["target"])
         if found is None or is_in(node, nodes.title, nodes.reference):
@@ -184,18 +182,14 @@ class _Marks:
             return {}
         of: dict[str, object] = dict(self.foreign)
         words: dict[str, Sequence[str]] = {}
-        for name, each in page.declared.quantities.items() if page else ():
-            if name in used | self.quoted:
-                said = [each.symbol, each.name, each.source]
-                said_uses = [
-                    [use.text, use.places] if use.places else [use.text] for use in page.uses[name]
-                ]
-                of[name] = [[*page.made[name].shape], each.axes, *said, said_uses]
-                asked = re.findall(r"\$w([a-z])", " ".join([*said, *(u[0] for u in said_uses)]))
-                words |= {axis: page.declared.words[axis] for axis in asked}
+        if page:
+            for name in page.declared.quantities.keys() & (used | self.quoted):
+                of[name] = _entry(page, name)
+            asked = re.findall(r"\$w([a-z])", repr(of))
+            words = {axis: page.declared.words[axis] for axis in sorted(set(asked))}
         return {
             "words": words,
-            "of": of,
+            "of": dict(sorted(of.items())),
             "outputs": {
                 name: [[run.first, run.part.quantity, ranges(run.part.places)] for run in runs]
                 for name, runs in self.outputs.items()
@@ -205,6 +199,14 @@ class _Marks:
                 for root, part in self.figures.items()
             },
         }
+
+
+def _entry(page: PageNumbers, name: str) -> list[object]:
+    """Return what the script needs to know of a quantity."""
+    quantity = page.declared.quantities[name]
+    uses = [[use.text, use.places] if use.places else [use.text] for use in page.uses[name]]
+    said = (quantity.symbol, quantity.name, quantity.source)
+    return [[*page.made[name].shape], quantity.axes, *said, uses]
 
 
 def _uses(source: PageNumbers, part: Part) -> list[str]:

@@ -28,7 +28,7 @@ class Span:
 
 @dataclass(frozen=True)
 class Piece:
-    """Something that a cell prints, as text, and how the cell writes it; a part may have its own."""
+    """Something that a cell prints, as text, and how the cell writes it; its parts, too."""
 
     source: str
     text: str
@@ -127,7 +127,7 @@ def _joined(source: str, *parts: Piece) -> Piece:
 
 
 def _each(source: str, values: Iterable[object]) -> list[Piece]:
-    """Return what a starred argument prints: the first piece stands for all that has a space."""
+    """Return what a starred argument prints, as one piece."""
     texts = [str(value) for value in values]
     return [Piece(source, " ".join(texts))] if texts else []
 
@@ -161,13 +161,15 @@ class _Cell(ast.NodeTransformer):
         return _call("_piece_", self._source(node), _call("str", node))
 
     def _part(self, node: ast.expr) -> ast.expr:
-        is_value = isinstance(node, ast.FormattedValue)
-        source = self._source(node.value) if is_value else ast.Constant("")
+        value = node.value if isinstance(node, ast.FormattedValue) else None
+        source = self._source(value) if value else ast.Constant("")
         return _call("_piece_", source, ast.JoinedStr([node]))
 
 
 def _is_print(node: ast.expr) -> bool:
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print"
+    return (
+        isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print"
+    )
 
 
 def _call(name: str, *args: ast.expr) -> ast.Call:

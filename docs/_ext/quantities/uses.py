@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from quantities.declared import Quantity
 
 IT = "_it"
-OTHERS = (1000.0, 0.0, 1.0)  # what an entry becomes until something changes: masks need the last two
+# What an entry becomes until something changes; a mask changes at 0 or at 1.
+OTHERS = (1000.0, 0.0, 1.0)
 
 
 @dataclass(frozen=True)
@@ -49,45 +50,51 @@ def uses(
         for formula in quantity.formulas:
             names = {each.id for each in ast.walk(ast.parse(formula)) if isinstance(each, ast.Name)}
             shapes = tuple((name, made[name].shape) for name in made if name in names)
-            for name, reached in _reached(formula, shapes):
-                use = _use(quantity, quantities[name], reached)
-                if use is None:
+            for name, ways in _reached(formula, shapes).items():
+                together = torch.stack(ways).any(dim=0)
+                said = [_use(quantity, quantities[name], together)]
+                if None in said:
+                    said = [_use(quantity, quantities[name], way) for way in ways]
+                if None in said:
                     message = f"no text says which entries of {user} use one of {name}"
                     raise MismatchError(f"{message}, by {formula}: declare it without a formula")
-                found[name].append(use)
+                found[name] += filter(None, said)
     return {name: _merged(each) for name, each in found.items()}
 
 
 def _merged(uses: Sequence[Use]) -> list[Use]:
     """Return uses with a text, each text once."""
-    places: dict[str, list[set[str]]] = {}
+    places: dict[str, list[str]] = {}
     for use in uses:
         if use.text:
-            places.setdefault(use.text, []).append(expanded(use.places))
-    return [
-        Use(text, "" if not all(each) else ranges(torch.tensor(sorted(map(int, set().union(*each))))))
-        for text, each in places.items()
-    ]
+            places.setdefault(use.text, []).append(use.places)
+    return [Use(text, _union(each)) for text, each in places.items()]
+
+
+def _union(places: Sequence[str]) -> str:
+    if not all(places):
+        return ""
+    flat = sorted(int(place) for each in places for place in expanded(each))
+    return ranges(torch.tensor(flat).unique())
 
 
 Shapes = tuple[tuple[str, torch.Size], ...]
 
 
 @functools.cache
-def _reached(formula: str, shapes: Shapes) -> list[tuple[str, torch.Tensor]]:
-    """Return, for each name in a formula, which entries of the result its entries change.
+def _reached(formula: str, shapes: Shapes) -> dict[str, list[torch.Tensor]]:
+    """Return which entries of a formula's result the entries of each name in it change.
 
-    The entries of the result are in the last axes, those that change them in the first.
+    There is one tensor for each time that the formula has the name. The entries of the result are
+    in the last axes, those that change them in the first.
     """
     drawn = torch.Generator().manual_seed(0)
-    numbers = {
-        name: torch.rand(shape, dtype=torch.float64, generator=drawn) + 0.5
-        for name, shape in shapes
-    }
-    return [
-        (name, _changes(compile(once, "<formula>", "eval"), numbers, name))
-        for name, once in _occurrences(formula, numbers)
-    ]
+    numbers = {name: torch.rand(shape, generator=drawn) + 0.5 for name, shape in shapes}
+    ways: dict[str, list[torch.Tensor]] = {}
+    for name, once in _occurrences(formula, numbers):
+        changes = _changes(compile(once, "<formula>", "eval"), numbers, name)
+        ways.setdefault(name, []).append(changes)
+    return ways
 
 
 def _occurrences(formula: str, known: Mapping[str, torch.Tensor]) -> Iterator[tuple[str, str]]:
@@ -106,7 +113,7 @@ def _names(tree: ast.AST, known: Mapping[str, torch.Tensor]) -> list[ast.Name]:
 def _changes(formula: CodeType, numbers: Mapping[str, torch.Tensor], name: str) -> torch.Tensor:
     it = numbers[name].clone()
     names = {**numbers, IT: it}
-    before = computed(formula, names)
+    before = computed(formula, names).clone()  # it may be a view
     changed = torch.zeros(it.numel(), *before.shape, dtype=torch.bool)
     for place in range(it.numel()):
         for other in OTHERS:
@@ -153,8 +160,8 @@ def _text(symbol: str, fixed: Mapping[str, str], free: Mapping[str, int]) -> str
     if [*free] == [symbol[-1]] and symbol.endswith(f"_${symbol[-1]}"):
         return _text(symbol[:-3], fixed, {})
     ends = [_indexed(symbol, fixed, dict.fromkeys(free, 1)), _indexed(symbol, fixed, free)]
-    count = math.prod(free.values())
-    return ends[0] if count == 1 else (" and " if count == 2 else " … ").join(ends)
+    are_two = math.prod(free.values()) == len(ends)
+    return (" and " if are_two else " … ").join(dict.fromkeys(ends))
 
 
 def _indexed(symbol: str, fixed: Mapping[str, str], free: Mapping[str, int]) -> str:
