@@ -290,16 +290,16 @@ def quoting(env: BuildEnvironment) -> dict[str, set[str]]:
     return found
 
 
-def quoted_pages(env: BuildEnvironment) -> list[tuple[str, str, list[str]]]:
-    """Return what marks of quotations depend on: the quoted pages, and what they print."""
-    names = sorted(set().union(*quoting(env).values()))
+def quoted_pages(env: BuildEnvironment) -> list[object]:
+    """Return what marks of quotations depend on: the quoted pages, what they print and where."""
     return [
         (
             name,
             Path(env.doc2path(name)).read_text("utf-8"),
             [each.executed for each in results_of(env)[name].outcomes],
+            [place for _, kind, place in linked(env.get_doctree(name)) if kind == "output"],
         )
-        for name in names
+        for name in sorted(set().union(*quoting(env).values()))
     ]
 
 
