@@ -14,7 +14,10 @@ import torch
 from the_book import DOCS, EXTENSIONS_ON_PATH
 
 from quantities import declared, matching
+from quantities.matching import MismatchError
+from quantities.page_numbers import numbers_of
 from quantities.page_run import CellRun, Span, run_page
+from quantities.uses import uses
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -59,7 +62,7 @@ The last number is {printed}`second[1]`, and {printed}`second#3` is another.
 """
 )  # fmt: skip
 DECLARED = """
-words = ["one", "two"]
+words = { i = ["one", "two"] }
 [family.first.a]
 symbol = "a_{$i$j}"
 name = "entry $j of “$wi”"
@@ -78,9 +81,18 @@ families = ["first"]
 
 def build(folder: Path, toml: str = DECLARED, page: str = PAGE) -> tuple[int, str]:
     """Build a book of one page; return the status and the messages."""
-    small_book.write(folder, {"conf.py": CONF, "_data/quantities.toml": toml, "index": page})
+    write_changed(folder, {"conf.py": CONF, "_data/quantities.toml": toml, "index": page})
     done = small_book.build(folder)
     return done.returncode, done.stderr
+
+
+def write_changed(folder: Path, files: dict[str, str]) -> None:
+    """Write files that have changed: Sphinx reads a page again whose file is newer."""
+    kept = {"index": "index.md", "part/other": "part/other.md"}
+    for name, text in files.items():
+        file = folder / "source" / kept.get(name, name)
+        if not file.is_file() or file.read_text("utf-8") != text:
+            small_book.write(folder, {name: text})
 
 
 def index_of(folder: Path) -> dict[str, Any]:
@@ -107,6 +119,7 @@ def test_a_page_says_which_number_is_which(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
+        ('"a @ a"', '["a @ a", "a * a"]', "b isn't both a @ a and a * a"),
         ('formula = "a @ a"', 'formula = "a + a"', "`print(b[1])`: expected b[1,0] = 6.0000, got"),
         ('"b[1]" = "b[1]"', '"b[1]" = "b[0]"', "`print(b[1])`: expected b[0,0] = 7.0000, got 15."),
         ('"b[1]" = "b[1]"', '"b[1]" = "b"', "`print(b[1])`: expected 4 numbers of b, got 2"),
@@ -144,6 +157,53 @@ def test_a_false_number_in_a_figure_fails_the_build(
     assert message in messages
     assert "index.md" in messages
     assert "correct the page, its figure, or _data/quantities.toml" in messages
+
+
+OTHER = "# Another\n\nWe quote {printed}`second[1]` and {printed}`second#3`.\n"
+
+
+def book_of_two(folder: Path, toml: str = DECLARED, page: str = PAGE) -> str:
+    """Build a book with a page that quotes the other; return that page."""
+    page += "\n```{toctree}\npart/other\n```\n"
+    files = {"conf.py": CONF, "_data/quantities.toml": toml, "index": page, "part/other": OTHER}
+    write_changed(folder, files)
+    done = small_book.build(folder)
+    assert done.returncode == 0, done.stderr
+    return (folder / "html/part/other.html").read_text("utf-8")
+
+
+def test_a_number_of_another_page_opens_the_same_note(tmp_path: Path) -> None:
+    text = book_of_two(tmp_path)
+    link = '<a class="quoted" href="../index.html#output-2" data-of="index:b/1,1[]">22.</a>'
+    assert link in text
+    assert text.count("data-of=") == 1
+    assert json.loads(text.split('id="numbers">')[1].split("</script>")[0]) == {
+        "words": {},
+        "of": {
+            "index:b/1,1": [
+                [],
+                "",
+                "b_{22}",
+                "entry 2 of “two”",
+                "row 2 of a times column 2 of a",
+                [],
+                "Products",
+            ]
+        },
+        "outputs": {},
+        "figures": {},
+    }
+
+
+def test_a_changed_page_writes_those_again_that_quote_it(tmp_path: Path) -> None:
+    book_of_two(tmp_path)
+    first = "# Products\n\n" + small_book.cell("print(1)", "1")
+    page = PAGE.replace("# Products\n", first)  # one output more before it, under the same titles
+    assert 'href="../index.html#output-3"' in book_of_two(tmp_path, page=page)
+    toml = DECLARED.replace('"b[1]" = "b[1]"', '"b[1]" = []')
+    text = book_of_two(tmp_path, toml, page)
+    assert "data-of" not in text
+    assert 'id="numbers"' not in text
 
 
 def test_a_changed_declaration_writes_its_page_again(tmp_path: Path) -> None:
@@ -204,12 +264,89 @@ def test_places_are_written_short() -> None:
     assert matching.index(9, (3, 4)) == "[2,1]"
 
 
-def test_a_print_remembers_where_each_value_is() -> None:
-    cell = CellRun()
-    cell.print("a", 1.5, sources=("'a'", "b"))
-    cell.print(2, end="")
-    assert cell.text == "a 1.5\n2"
-    assert cell.spans == [Span("'a'", 0, 1), Span("b", 2, 5)]
+CELL = """
+import torch
+torch.set_printoptions(precision=1)
+a, b = torch.tensor([0.25, 3.0]), 7
+print("a", b, *(n for n in (1, 2)), end="!")
+print(f"{b:3} and {a[1]:.2f}", sep="")
+a
+"""
+
+
+def test_all_that_a_cell_prints_is_known_as_it_is_written(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(small_book.FRONT + small_book.cell(CELL.strip()), "utf-8")
+    cell = run_page(page, {}, ["a"]).cells[0]
+    assert cell.text == "a 7 1 2!  7 and 3.00\ntensor([0.2, 3.0])\n"
+    assert str(torch.tensor([0.25])) == "tensor([0.2500])"  # as before
+    found = {span.source: cell.text[span.start : span.end] for span in cell.spans}
+    assert found == {
+        "'a'": "a",
+        "b": "  7",
+        "*(n for n in (1, 2))": "1 2",
+        "a[1]": "3.00",
+        "f'{b:3} and {a[1]:.2f}'": "  7 and 3.00",
+        "a": "tensor([0.2, 3.0])",
+    }
+
+
+def test_cells_after_the_last_that_is_wanted_are_not_run(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    cells = ("import torch\nprint('one')", "a = torch.ones(2)", "b = 1 / 0\nprint('two')")
+    page.write_text(small_book.FRONT + "\n\n".join(map(small_book.cell, cells)), "utf-8")
+    assert [cell.text for cell in run_page(page, {}, ["'one'"]).cells] == ["one\n", "", ""]
+    assert [*run_page(page, {"it": "a"}, ["'one'"]).bound] == ["it"]
+    assert [*run_page(page, {}, ["'one'"]).bound] == []
+
+
+def test_what_is_printed_twice_is_taken_in_order() -> None:
+    page = declared.DeclaredPage({}, {}, {}, {"row": ("a[0]", "a[1]")}, {})
+    cell = CellRun("1. 2.\n1. 2.\n", [Span("row", 0, 5), Span("row", 6, 11)])
+    runs = matching.runs_of(cell, page, {"a": torch.tensor([[1.0, 2.0], [1.0, 2.0]])})
+    assert [run.part.places.tolist() for run in runs] == [[0, 1], [2, 3]]
+
+
+# What a number is used in --------------------------------------------------------------
+
+
+def used(formula: str, axes: str = "ij", symbol: str = "b_{$i$j}", **made: list[Any]) -> list[Any]:
+    """Return what `a` is used in, if `b` is made of it by a formula."""
+    tensors = {name: torch.tensor(values) for name, values in made.items()}
+    own = declared.Quantity("a", "", "", "xyz"[: tensors["a"].dim()])
+    quantities = dict.fromkeys(made, own)
+    quantities["b"] = declared.Quantity(symbol, "", "", axes, (formula,))
+    tensors["b"] = matching.computed(formula, tensors)
+    return [(use.text, use.places) for use in uses(quantities, tensors)["a"]]
+
+
+MATRIX = [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]
+
+
+@pytest.mark.parametrize(
+    ("formula", "expected"),
+    [
+        ("2 * a", [("b_{$x$y}", "")]),
+        ("a.T", [("b_{$y$x}", "")]),
+        ("a @ a.T", [("b_{$x1} and b_{$x2}", ""), ("b_{1$x} and b_{2$x}", "")]),
+        ("torch.softmax(a, dim=-1)", [("b_{$x1} … b_{$x3}", "")]),
+        ("a[1:] * torch.ones(1, 3)", [("b_{1$y}", "3-5")]),
+        ("torch.tril(torch.ones(len(a), len(a)))", []),
+        ("torch.zeros(2, 3).masked_fill(a == 1, 2.0)", [("b_{$x$y}", "")]),
+    ],
+)
+def test_the_formulas_say_what_a_number_is_used_in(formula: str, expected: list[Any]) -> None:
+    assert used(formula, a=MATRIX) == expected
+
+
+def test_a_whole_vector_is_called_by_its_name() -> None:
+    assert used("torch.softmax(a, dim=-1)", symbol="b^{($i)}_$j", a=MATRIX) == [("b^{($x)}", "")]
+    assert used("a[1]", "j", "b_$j", a=MATRIX) == [("b_$y", "3-5")]
+
+
+def test_what_no_text_can_say_is_refused() -> None:
+    with pytest.raises(MismatchError, match="no text says which entries of b use one of a"):
+        used("a @ torch.triu(torch.ones(3, 3))", a=MATRIX)
 
 
 # The book ------------------------------------------------------------------------------
@@ -219,11 +356,10 @@ BOOK = declared.read(DOCS)
 
 def marked(name: str) -> dict[str, list[matching.Run]]:
     """Return what the numbers of a page's outputs are, by the output's text."""
-    page = BOOK.pages[name]
-    run = run_page(DOCS / f"{name}.md", page.bind)
-    made = matching.tensors(page, run.bound)
-    runs = {cell.text: matching.runs_of(cell, page, made) for cell in run.cells}
-    return {text: found for text, found in runs.items() if found}
+    page = numbers_of(DOCS, name)
+    assert page is not None
+    assert page.faults == {}
+    return {page.cells[n - 1].text: found for n, found in page.runs.items() if found}
 
 
 @pytest.mark.parametrize("name", BOOK.pages)
@@ -234,13 +370,13 @@ def test_every_declared_page_has_marked_numbers(name: str) -> None:
 def test_the_pages_of_section_3_4_are_among_them() -> None:
     own = {"index", "self-attention/step-by-step", "self-attention/compact-class"}
     assert own <= BOOK.pages.keys()
-    assert len(BOOK.pages) >= 9
+    assert len(BOOK.pages) >= 19
     counts = {
         name: sum(len(run.part.places.flatten()) for runs in marked(name).values() for run in runs)
         for name in BOOK.pages
     }
     assert counts["self-attention/step-by-step"] == 42
-    assert sum(counts.values()) >= 500
+    assert sum(counts.values()) >= 1900
 
 
 def test_the_numbers_of_step_by_step_are_the_right_ones() -> None:
@@ -267,17 +403,30 @@ def test_what_a_note_says_is_what_the_formula_uses() -> None:
     checked = 0
     for page in BOOK.pages.values():
         for name, quantity in page.quantities.items():
-            if not quantity.formula:
-                continue
-            tree = ast.parse(quantity.formula)
-            used = {each.id for each in ast.walk(tree) if isinstance(each, ast.Name)}
-            for other in used & page.quantities.keys():
-                head = re.sub(r"[_^{($].*", "", page.quantities[other].symbol.lstrip("("))
-                if other == "inputs" and "len(inputs)" in quantity.formula:
-                    head = "x"
-                assert head.split()[-1] in quantity.source, (name, other)
-                checked += 1
-    assert checked > 50
+            for formula in quantity.formulas:
+                tree = ast.parse(formula)
+                names = {each.id for each in ast.walk(tree) if isinstance(each, ast.Name)}
+                for other in names & page.quantities.keys():
+                    head = re.sub(r"[_^{($].*", "", page.quantities[other].symbol.lstrip("("))
+                    if other == "inputs" and "len(inputs)" in formula:
+                        head = "x"
+                    assert head.split()[-1] in quantity.source, (name, other)
+                    checked += 1
+    assert checked > 100
+
+
+def test_each_quantity_that_a_formula_uses_says_what_it_is_used_in() -> None:
+    found = numbers_of(DOCS, "self-attention/causal")
+    assert found is not None
+    said = {name: [use.text for use in each] for name, each in found.uses.items()}
+    assert said["inputs"] == ["q^{($i)}", "k^{($i)}", "v^{($i)}"]
+    assert said["queries"] == ["ω_{$i1} … ω_{$i6}"]
+    assert said["keys"] == ["ω_{1$i} … ω_{6$i}"]
+    assert said["values"] == ["z^{(1)}_$j … z^{(6)}_$j"]
+    assert said["attn_scores"] == ["ω_{$i$j} / √d_k", "masked ω_{$i$j}"]
+    assert said["masked_simple"] == ["causal α_{$i1} … causal α_{$i6}"]
+    assert said["masked"] == ["causal α_{$i1} … causal α_{$i6}"]
+    assert said["causal_weights"] == []
 
 
 def test_the_script_and_its_style_are_small() -> None:

@@ -106,14 +106,18 @@
   /** Say what a number is, with its index for `$i`, and its word for `$wi`. */
   const describe = (of) => {
     const [quantity, index] = of.slice(0, -1).split("[");
-    const [, axes, ...texts] = known.of[quantity];
+    const [shape, axes, symbol, name, from, uses, title] = known.of[quantity];
     const at = index.split(",").map(Number);
-    return texts.map((text) =>
-      text.replace(/\$(w?)([hij])/g, (_, word, axis) => {
-        const place = at[axes.indexOf(axis)];
-        return word ? known.words[place] : place + 1;
+    const place = shape.reduce((sum, size, axis) => sum * size + at[axis], 0);
+    const used = uses.filter(([, places]) => !places || expanded(places).includes(place));
+    const made = [from, used.map(([text]) => text).join(", ")].filter(Boolean);
+    const texts = [symbol, name, made.join("; used in ")].map((text) =>
+      text.replace(/\$(w?)([a-z])/g, (_, word, axis) => {
+        const step = at[axes.indexOf(axis)];
+        return word ? known.words[axis][step] : step + 1;
       }),
     );
+    return [...texts, title];
   };
 
   const described = () => current.closest("[data-numbers]") || current;
@@ -153,7 +157,7 @@
   const GAP = 28; // which brackets have
 
   /** Put the note where it covers none of the numbers: at their side, else below or above them. */
-  const place = (number) => {
+  const putBeside = (number) => {
     const box = number.getBoundingClientRect();
     const all = around(number);
     const page = document.documentElement.clientWidth;
@@ -181,17 +185,18 @@
     close();
     current = number;
     const { of } = number.dataset;
-    const [symbol, name, from, used] = describe(of);
+    const [symbol, name, made, title] = describe(of);
     light(of);
     number.classList.add("touched");
     described().setAttribute("aria-describedby", note.id);
     const head = put(note, "p");
     formula(put(head, "b"), symbol);
     head.append(`, ${name}`);
-    formula(put(note, "p", "from "), `${from}${used ? `; used in ${used}` : ""}`);
-    const id = printed.get(of);
-    if (id) put(put(note, "p"), "a", "The cell that printed it").href = `#${id}`;
-    place(number);
+    formula(put(note, "p", "from "), made);
+    const place = printed.has(of) ? `#${printed.get(of)}` : number.getAttribute("href");
+    const where = `The cell that printed it${title ? `, in “${title}”` : ""}`;
+    if (place) put(put(note, "p"), "a", where).href = place;
+    putBeside(number);
   };
 
   // Mouse and touch
@@ -210,7 +215,8 @@
     const number = event.target.closest?.(MARKED);
     if (!number?.dataset.of) {
       const link = note.contains(event.target) ? event.target.closest("a") : null;
-      if (link) setTimeout(follow, 0, link.hash, current.dataset.of); // the browser scrolls first
+      const isHere = link?.getAttribute("href").startsWith("#");
+      if (isHere) setTimeout(follow, 0, link.hash, current.dataset.of); // the browser scrolls first
       if (link || !note.contains(event.target)) close();
       return;
     }

@@ -20,15 +20,15 @@ class Quantity:
     symbol: str
     name: str
     source: str
-    used: str = ""
     axes: str = "ij"
-    formula: str = ""
+    formulas: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class DeclaredPage:
     """The quantities of a page, in the order in which they are made, and its own names for them."""
 
+    words: Mapping[str, tuple[str, ...]]
     quantities: Mapping[str, Quantity]
     bind: Mapping[str, str]
     prints: Mapping[str, tuple[str, ...]]
@@ -39,7 +39,6 @@ class DeclaredPage:
 class Declared:
     """What is declared of all pages."""
 
-    words: tuple[str, ...]
     pages: Mapping[str, DeclaredPage]
 
 
@@ -53,16 +52,19 @@ def read(folder: Path) -> Declared:
     file = folder / DATA
     table = tomllib.loads(file.read_text("utf-8")) if file.is_file() else {}
     families = table.get("family", {})
-    pages = {name: _page(name, page, families) for name, page in table.get("page", {}).items()}
-    return Declared(tuple(table.get("words", ())), pages)
+    words = table.get("words", {})
+    pages = table.get("page", {}).items()
+    return Declared({name: _page(name, page, families, words) for name, page in pages})
 
 
-def _page(name: str, page: Mapping[str, Any], families: Mapping[str, Any]) -> DeclaredPage:
+def _page(
+    name: str, page: Mapping[str, Any], families: Mapping[str, Any], words: Mapping[str, Any]
+) -> DeclaredPage:
     if unknown := [family for family in page["families"] if family not in families]:
         known = ", ".join(families)
         raise ValueError(f"{name}: expected families among {known}; got {', '.join(unknown)}")
     quantities = {
-        each: Quantity(source=entry["from"], **{k: v for k, v in entry.items() if k != "from"})
+        each: _quantity(entry)
         for family in page["families"]
         for each, entry in families[family].items()
     }
@@ -71,5 +73,18 @@ def _page(name: str, page: Mapping[str, Any], families: Mapping[str, Any]) -> De
         source: (meant,) if isinstance(meant, str) else tuple(meant)
         for source, meant in (itself | page.get("prints", {})).items()
     }
-    bind = itself | page.get("bind", {})
-    return DeclaredPage(quantities, bind, prints, itself | page.get("figures", {}))
+    computed = {each for each, quantity in quantities.items() if quantity.formulas}
+    bind = {k: v for k, v in (itself | page.get("bind", {})).items() if k not in computed}
+    own = {axis: tuple(each) for axis, each in (words | page.get("words", {})).items()}
+    return DeclaredPage(own, quantities, bind, prints, itself | page.get("figures", {}))
+
+
+def _quantity(entry: Mapping[str, Any]) -> Quantity:
+    formula = entry.get("formula", ())
+    return Quantity(
+        entry["symbol"],
+        entry["name"],
+        entry["from"],
+        entry.get("axes", "ij"),
+        (formula,) if isinstance(formula, str) else tuple(formula),
+    )

@@ -11,6 +11,7 @@ import torch
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from types import CodeType
 
     from quantities.declared import DeclaredPage
     from quantities.page_run import CellRun
@@ -43,13 +44,17 @@ def tensors(declared: DeclaredPage, bound: Mapping[str, torch.Tensor]) -> dict[s
     """Return the quantities of a page: by their formulas, or bound by its cells.
 
     Raises:
-        MismatchError: If a quantity has neither, or both, which differ.
+        MismatchError: If a quantity has neither, or formulas that differ.
 
     """
     made: dict[str, torch.Tensor] = {}
     for name, quantity in declared.quantities.items():
-        if quantity.formula:
-            made[name] = eval(quantity.formula, {"torch": torch}, made)  # noqa: S307 - it is ours
+        if quantity.formulas:
+            ways = [computed(formula, made) for formula in quantity.formulas]
+            made[name] = ways[0]
+            for formula, way in zip(quantity.formulas, ways, strict=True):
+                if not torch.allclose(way, ways[0], equal_nan=True):
+                    raise MismatchError(f"{name} isn't both {quantity.formulas[0]} and {formula}")
         elif name in bound:
             made[name] = bound[name]
         else:
@@ -59,6 +64,12 @@ def tensors(declared: DeclaredPage, bound: Mapping[str, torch.Tensor]) -> dict[s
             message = f"{name} has the axes {quantity.axes!r}, so expected that many; got"
             raise MismatchError(f"{message} {made[name].dim()}")
     return made
+
+
+def computed(formula: str | CodeType, made: Mapping[str, torch.Tensor]) -> torch.Tensor:
+    """Return what a formula makes of the quantities before it."""
+    result: torch.Tensor = eval(formula, {"torch": torch, **made})  # noqa: S307 - it is ours
+    return result
 
 
 def part_of(expression: str, made: Mapping[str, torch.Tensor]) -> Part:
@@ -78,7 +89,7 @@ def fits(printed: str, value: float) -> bool:
     decimals = len(re.sub(r"e.*|^[^.]*\.?", "", shown))
     exponent = int(shown.partition("e")[2] or 0)
     if not shown.strip("-")[:1].isdigit():
-        return float(shown) == value
+        return str(float(shown)) == str(value)  # a nan equals none
     return abs(float(shown) - value) <= 0.5001 * 10 ** (exponent - decimals) + 1e-6 * abs(value)
 
 
@@ -90,9 +101,9 @@ def runs_of(cell: CellRun, declared: DeclaredPage, made: Mapping[str, torch.Tens
 
     """
     places = [match.start() for match in NUMBER.finditer(cell.text)]
-    runs = []
-    for span in cell.spans:
-        if span.source not in declared.prints or not declared.prints[span.source]:
+    runs: list[Run] = []
+    for span in sorted(cell.spans, key=lambda span: span.start):
+        if not declared.prints.get(span.source):
             continue
         printed = NUMBER.findall(cell.text[span.start : span.end])
         parts = [part_of(meant, made) for meant in declared.prints[span.source]]
@@ -100,8 +111,15 @@ def runs_of(cell: CellRun, declared: DeclaredPage, made: Mapping[str, torch.Tens
         if "" not in faults:
             raise MismatchError(f"`print({span.source})`: {'; or '.join(faults)}")
         first = sum(place < span.start for place in places)
-        runs.append(Run(first, parts[faults.index("")]))
+        fitting = [part for part, fault in zip(parts, faults, strict=True) if not fault]
+        before = [run.part for run in runs]
+        new = [part for part in fitting if not any(_same(part, each) for each in before)]
+        runs.append(Run(first, (new or fitting)[0]))
     return runs
+
+
+def _same(one: Part, other: Part) -> bool:
+    return one.quantity == other.quantity and torch.equal(one.places, other.places)
 
 
 def _fault(printed: Sequence[str], part: Part, made: Mapping[str, torch.Tensor]) -> str:
@@ -145,3 +163,20 @@ def ranges(places: torch.Tensor) -> str:
 
 def _range(places: Sequence[int]) -> str:
     return f"{places[0]}-{places[-1]}" if len(places) > 1 else str(places[0])
+
+
+def expanded(places: str) -> set[str]:
+    """Return the places that `ranges` wrote in short, as texts."""
+    ends = ([int(end) for end in part.split("-")] for part in places.split())
+    return {str(place) for each in ends for place in range(each[0], each[-1] + 1)}
+
+
+def with_index(text: str, axes: str, of: str, words: Mapping[str, Sequence[str]]) -> str:
+    """Return what a note says of one number, such as `attn_scores[1,0]`."""
+    steps = [int(step) for step in of[of.index("[") + 1 : -1].split(",") if step]
+
+    def indexed(match: re.Match[str]) -> str:
+        step = steps[axes.index(match[2])]
+        return words[match[2]][step] if match[1] else str(step + 1)
+
+    return re.sub(r"\$(w?)([a-z])", indexed, text)
