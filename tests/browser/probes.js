@@ -423,9 +423,9 @@ globalThis.probes = (() => {
 
   // Headings, figures and numbered equations can be sent to somebody.
   function permalinks() {
-    return all("article :is(section[id] > :is(h1, h2, h3), figure[id], .math-display[id])")
+    return all("article :is(section[id] > :is(h1, h2, h3, .heading), figure[id], .math-display[id])")
       .filter((part) => {
-        const id = (part.matches("h1, h2, h3") ? part.parentElement : part).id;
+        const id = (part.matches("h1, h2, h3, .heading") ? part.parentElement : part).id;
         const own = part.querySelector(`a[href="#${CSS.escape(id)}"]`) ?? part.querySelector(".headerlink");
         return !own;
       })

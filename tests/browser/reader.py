@@ -202,10 +202,11 @@ class Way(NamedTuple):
 class Reader:
     """Opens pages, and keeps a few windows, since a new one costs more than a page.
 
-    `launch` returns the browser for a theme; `permissions` are what its windows are granted.
+    `launch` returns the browser for a theme and a device; `permissions` are what its windows are
+    granted.
     """
 
-    launch: Callable[[str], Browser]
+    launch: Callable[..., Browser]
     permissions: tuple[str, ...] = ()
     emulates_theme: bool = True
     windows: dict[Way, Page] = field(default_factory=dict)
@@ -248,10 +249,11 @@ class Reader:
 
     def _window(self, way: Way) -> Page:
         theme: Literal["dark", "light"] = "dark" if way.theme == "dark" else "light"
-        context = self.launch(way.theme).new_context(
+        is_phone = way.width < DESK
+        context = self.launch(way.theme, is_phone=is_phone).new_context(
             viewport={"width": way.width, "height": 844},
             color_scheme=theme if self.emulates_theme else "null",
-            has_touch=way.width < DESK,
+            has_touch=is_phone,
             java_script_enabled=way.script,
             permissions=self.permissions,
             service_workers="block",  # each window would save a copy of the book

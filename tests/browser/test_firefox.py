@@ -33,6 +33,14 @@ def test_a_page_has_no_fault_in_firefox(
         judge(visit, faults + using.folds(visit, hand) + using.menu(visit, hand))
 
 
+@pytest.mark.parametrize("width", [360, 390])
+def test_a_page_is_easy_to_hold_in_firefox(
+    firefox_reader: Reader, website: Website, judge: Judge, name: str, width: int
+) -> None:
+    with firefox_reader.visit(website.page(name), width, "dark") as visit:
+        judge(visit, looking.in_the_hand(visit))
+
+
 def test_a_word_is_found_in_firefox(firefox_reader: Reader, website: Website, judge: Judge) -> None:
     with firefox_reader.visit(website.page("self-attention/compact-class"), 390) as visit:
         judge(visit, using.search(visit, "softmax") + visit.heard)

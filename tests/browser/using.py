@@ -261,7 +261,7 @@ def menu(visit: Visit, hand: Hand) -> list[str]:
 
 def contents(visit: Visit, hand: Hand) -> list[str]:
     """Use the page's contents: each heading is there, a link leads to it and marks it."""
-    headings = visit.page.locator("article section[id]:has(> h2)")
+    headings = visit.page.locator("article section[id]:has(> .heading > h2)")
     if headings.count() < 2:
         return []
     last = headings.last.get_attribute("id")
@@ -280,7 +280,7 @@ def contents(visit: Visit, hand: Hand) -> list[str]:
     visit.page.wait_for_timeout(100)
     visit.settle()
     faults = []
-    heading = headings.last.locator("> h2")
+    heading = headings.last.locator("> .heading > h2")
     top = heading.evaluate("(it) => it.getBoundingClientRect().top")
     height = visit.page.evaluate("innerHeight")
     covered = heading.evaluate("""(it) => {
