@@ -187,6 +187,7 @@ def folds(visit: Visit, hand: Hand) -> list[str]:
         told = f"the fold “{' '.join(summary.inner_text().split())[:40]}”"
         before = fold.evaluate("(fold) => fold.open")
         use(summary, hand)
+        visit.settle()
         inside = fold.locator("> :not(summary, .explorer-before)").first
         if fold.evaluate("(fold) => fold.open") is before:
             faults.append(f"fold: {told} does not {'close' if before else 'open'} by {hand}")
