@@ -76,6 +76,7 @@ nb_code_prompt_hide = "Hide the {type}"
 html_theme = "selfattn"  # docs/_theme, which inherits sphinx_book_theme
 html_title = "Self-attention, verified"
 html_math_renderer = "mathml"
+html_permalinks_icon = '<span aria-hidden="true">#</span>'  # so that a link is called by its title
 html_static_path = ["_static"]
 html_favicon = "_static/favicon.svg"
 html_copy_source = False

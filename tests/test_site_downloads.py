@@ -12,6 +12,7 @@ import sys
 import tarfile
 import zipfile
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 from xml.etree import ElementTree as ET
 
 import nbformat
@@ -651,6 +652,26 @@ def test_notebooks_are_published_as_commits_that_follow_one_another(tmp_path: Pa
     assert repository.git("status", "--porcelain") == ""
 
 
+def test_what_colab_and_binder_are_asked_for_is_published(book: Path, tmp_path: Path) -> None:
+    """Colab opens GitHub's blob address below `/github`; Binder takes owner, name and branch."""
+    repository = Repository(tmp_path)
+    shutil.copytree(book / "html" / "_downloads", repository.site / "_downloads")
+    repository.publish((book / "html/_downloads/part/page.ipynb").read_text("utf-8"))
+    addresses = dict(links(book / "html" / "part" / "page.html"))
+    colab, binder = urlsplit(addresses["Colab"]), urlsplit(addresses["Binder"])
+    assert (colab.netloc, binder.netloc) == ("colab.research.google.com", "mybinder.org")
+    asked = {
+        re.fullmatch(r"/github/owner/name/blob/([^/]+)/(.+)", colab.path),
+        re.fullmatch(
+            r"/v2/gh/owner/name/([^/]+)\?urlpath=lab/tree/(.+)", f"{binder.path}?{binder.query}"
+        ),
+    }
+    for match in asked:
+        assert match
+        shown = repository.git("show", ":".join(match.groups()), cwd=repository.origin)
+        assert nbformat.reads(shown, as_version=4).cells
+
+
 FORCED = re.compile(r"push\b.*(--force|--mirror|--delete|\s-[a-z]*[fd]|\s\+)|--orphan")
 
 
@@ -727,7 +748,8 @@ STYLE = "<style>pre { white-space: pre-wrap; overflow-wrap: anywhere; } svg { wi
 LONG = " ".join(f"word{place}" for place in range(60))
 SITE = {
     "index.html": f"""<!doctype html><html lang="en"><head><title>x</title>{STYLE}</head><body>
-<article><h1 id="top">First √dₖ</h1><pre>{LONG}</pre>
+<article><div class="heading h1"><h1 id="top">First √dₖ</h1><a class="headerlink">#</a></div>
+<pre>{LONG}</pre><details class="explorer-fold"><summary>Try it</summary>later</details>
 <details><summary>Fold</summary>inside it</details>
 <a href="part/page.html#top">to the second</a> <a href="search.html">search</a></article>
 <script>document.title = "scripted"</script></body></html>""",
@@ -763,6 +785,7 @@ def test_the_pdf_is_tagged_and_whole(printer: Any, tmp_path: Path) -> None:
     text = " ".join("".join(page.extract_text() for page in reader.pages).split())
     for whole in (LONG, "inside it", "2 outputs"):
         assert whole in text
+    assert "Try it" not in text  # it needs a hand and a script
     # The second page is deeper, so its h1 became an h2, below the first page.
     first, [second, [more]] = reader.outline
     assert [found.title for found in (first, second, more)] == ["First √dₖ", "Second", "More"]

@@ -44,7 +44,8 @@ async ({pages, title, style}) => {
     const article = document.importNode(found.querySelector("article"), true);
     const foot = found.querySelector(".verified-foot");
     if (foot) article.append(document.importNode(foot, true));
-    article.querySelectorAll("script, .headerlink, .copybtn").forEach((one) => one.remove());
+    article.querySelectorAll("script, .headerlink, .copybtn, .explorer-fold").forEach((one) => one.remove());
+    article.querySelectorAll(".heading").forEach((one) => one.replaceWith(...one.childNodes));
     article.querySelectorAll("details:not(.drift-mark, .drift-mark *)").forEach((one) => { one.open = true; });
     article.querySelectorAll("img[src]").forEach((one) => {
       one.src = new URL(one.getAttribute("src"), new URL(page.file, root));

@@ -60,7 +60,7 @@ def playwright() -> Iterator[Playwright]:
 @pytest.fixture(scope="session")
 def reader(playwright: Playwright) -> Iterator[Reader]:
     browser = playwright.chromium.launch(executable_path=chromium(), args=[*FLAGS])
-    yield Reader(lambda _: browser, ("clipboard-read", "clipboard-write"))
+    yield Reader(lambda *_, **__: browser, ("clipboard-read", "clipboard-write"))
     browser.close()
 
 

@@ -11,6 +11,12 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Playwright
 
 PROGRAMS = ("firefox-esr", "firefox")
+# A phone's pointer is a finger that can't hover, and its scrollbars lie over the page.
+PHONE = {
+    "ui.allPointerCapabilities": 1,
+    "ui.primaryPointerCapabilities": 1,
+    "ui.useOverlayScrollbars": 1,
+}
 
 
 def firefox() -> str:
@@ -20,13 +26,13 @@ def firefox() -> str:
 
 @dataclass
 class Firefoxes:
-    """One Firefox for each theme, started when first asked for.
+    """One Firefox for each theme and device, started when first asked for.
 
-    Firefox follows the system's theme; over WebDriver BiDi only its preferences can say which.
+    Firefox follows the system; over WebDriver BiDi only its preferences can say which it is.
     """
 
     playwright: Playwright
-    browsers: dict[str, Browser] = field(default_factory=dict)
+    browsers: dict[tuple[str, bool], Browser] = field(default_factory=dict)
 
     def __enter__(self) -> Self:
         return self
@@ -35,12 +41,13 @@ class Firefoxes:
         for browser in self.browsers.values():
             browser.close()
 
-    def launch(self, theme: str) -> Browser:
-        """Return the Firefox of that theme."""
-        if theme not in self.browsers:
-            self.browsers[theme] = self.playwright.firefox.launch(
+    def launch(self, theme: str, *, is_phone: bool = False) -> Browser:
+        """Return the Firefox of that theme, on a phone or on a desk."""
+        if (theme, is_phone) not in self.browsers:
+            device = PHONE if is_phone else {}
+            self.browsers[theme, is_phone] = self.playwright.firefox.launch(
                 executable_path=firefox(),
                 channel="moz-firefox",
-                firefox_user_prefs={"ui.systemUsesDarkTheme": int(theme == "dark")},
+                firefox_user_prefs={"ui.systemUsesDarkTheme": int(theme == "dark"), **device},
             )
-        return self.browsers[theme]
+        return self.browsers[theme, is_phone]

@@ -91,7 +91,24 @@ def links(visit: Visit, website: Website) -> list[str]:
             place = HTML_ID.format(re.escape(unquote(fragment)))
             if not re.search(place, found.read_text("utf-8")):
                 faults.append(f"link: {link} leads to no place on the page")
-    return faults + probed(visit, "kept", "permalinks")
+    return faults + probed(visit, "kept", "permalinks") + names(visit)
+
+
+def names(visit: Visit) -> list[str]:
+    """Hear what a screen reader calls links and headings: words, and each only its own."""
+    wire = visit.page.context.new_cdp_session(visit.page)
+    nodes = wire.send("Accessibility.getFullAXTree")["nodes"]
+    wire.detach()
+    heard = [
+        (node["role"]["value"], node["name"]["value"])
+        for node in nodes
+        if node.get("role", {}).get("value") in {"link", "heading"} and "name" in node
+    ]
+    assert {role for role, _ in heard} == {"link", "heading"}, "nothing was heard"
+    wordless = [name for _, name in heard if not re.search(r"\w", name)]
+    linked = [name for role, name in heard if role == "heading" and re.search("#|Link to", name)]
+    faults = [f"name: a screen reader calls something “{name}”" for name in wordless]
+    return faults + [f"name: the heading “{name}” is called after its link" for name in linked]
 
 
 def weight(parts: dict[str, int], most: int) -> list[str]:

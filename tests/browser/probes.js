@@ -423,9 +423,9 @@ globalThis.probes = (() => {
 
   // Headings, figures and numbered equations can be sent to somebody.
   function permalinks() {
-    return all("article :is(section[id] > :is(h1, h2, h3), figure[id], .math-display[id])")
+    return all("article :is(section[id] > :is(h1, h2, h3, .heading), figure[id], .math-display[id])")
       .filter((part) => {
-        const id = (part.matches("h1, h2, h3") ? part.parentElement : part).id;
+        const id = (part.matches("h1, h2, h3, .heading") ? part.parentElement : part).id;
         const own = part.querySelector(`a[href="#${CSS.escape(id)}"]`) ?? part.querySelector(".headerlink");
         return !own;
       })
@@ -434,12 +434,19 @@ globalThis.probes = (() => {
 
   // On paper
 
+  const LONG = 400; // pixels; a sheet has 970
+  const keptWhole = (element) => element !== null &&
+    (getComputedStyle(element).breakInside !== "auto" || keptWhole(element.parentElement));
+
   function unprinted() {
-    const faults = shown("button, nav, input, .headerlink, .skip-link")
+    const faults = shown("button, nav, input, .headerlink, .skip-link, .hide > summary")
       .map((part) => `print: ${place(part)} ${quote(name(part))} is printed`);
     for (const block of shown("pre"))
       if (block.scrollWidth > block.clientWidth + 1)
         faults.push(`print: ${place(block)} is cut off: ${quote(block.textContent)}`);
+    for (const block of shown("pre"))
+      if (block.clientHeight > LONG && keptWhole(block))
+        faults.push(`print: ${place(block)} leaves a page half empty rather than go on over two`);
     return [...faults, ...all("article details:not(.drift-mark *)").filter((fold) => !fold.open)
       .map((fold) => `print: the fold ${quote(fold.textContent)} stays closed`)];
   }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib.resources import files
@@ -29,6 +30,10 @@ if TYPE_CHECKING:
     Judge: TypeAlias = Callable[["Visit", list[str]], None]
 
 WINDOWS = 6  # kept open
+# How the browsers say that a file isn't waited for any longer, since its page was left. Firefox
+# says it of fonts on the console too, and sometimes not before the next page is there.
+LEFT = {"net::ERR_ABORTED", "NS_BINDING_ABORTED"}
+FONT_LEFT = re.compile(r"download failed \(font-family: .* status=2152398850 ")
 PROBES = Path(__file__).with_name("probes.js").read_text(encoding="utf-8")
 AXE = files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8")
 RUN = """(rules) => axe.run(document, {
@@ -169,7 +174,7 @@ class Visit:
         self.heard.append(f"console: {error}")
 
     def _console(self, message: ConsoleMessage) -> None:
-        if message.type == "error":
+        if message.type == "error" and not FONT_LEFT.match(message.text):
             where = message.location["url"]
             self.heard.append(f"console: {message.text} ({where})")
 
@@ -184,7 +189,7 @@ class Visit:
             self.heard.append(f"missing: {response.url}")
 
     def _failed(self, request: Request) -> None:
-        if request.failure != "net::ERR_ABORTED":  # the page was left
+        if request.failure not in LEFT:
             self.heard.append(f"missing: {request.url}: {request.failure}")
 
 
@@ -202,10 +207,11 @@ class Way(NamedTuple):
 class Reader:
     """Opens pages, and keeps a few windows, since a new one costs more than a page.
 
-    `launch` returns the browser for a theme; `permissions` are what its windows are granted.
+    `launch` returns the browser for a theme and a device; `permissions` are what its windows are
+    granted.
     """
 
-    launch: Callable[[str], Browser]
+    launch: Callable[..., Browser]
     permissions: tuple[str, ...] = ()
     emulates_theme: bool = True
     windows: dict[Way, Page] = field(default_factory=dict)
@@ -248,10 +254,11 @@ class Reader:
 
     def _window(self, way: Way) -> Page:
         theme: Literal["dark", "light"] = "dark" if way.theme == "dark" else "light"
-        context = self.launch(way.theme).new_context(
+        is_phone = way.width < DESK
+        context = self.launch(way.theme, is_phone=is_phone).new_context(
             viewport={"width": way.width, "height": 844},
             color_scheme=theme if self.emulates_theme else "null",
-            has_touch=way.width < DESK,
+            has_touch=is_phone,
             java_script_enabled=way.script,
             permissions=self.permissions,
             service_workers="block",  # each window would save a copy of the book

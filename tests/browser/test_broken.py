@@ -125,7 +125,11 @@ def test_a_broken_page_is_seen(reader: Reader, copied: Website, broken: Broken) 
     assert any(re.search(broken.seen, fault) for fault in faults), faults
 
 
-@pytest.mark.parametrize("what", ["wide image", "field without a label", "complaint", "exception"])
+IN_FIREFOX = {"wide image", "field without a label", "complaint", "exception"}
+IN_FIREFOX |= {broken.what for broken in BROKEN if broken.check == "hand"}
+
+
+@pytest.mark.parametrize("what", sorted(IN_FIREFOX))
 def test_a_broken_page_is_seen_in_firefox(
     firefox_reader: Reader, copied: Website, what: str
 ) -> None:

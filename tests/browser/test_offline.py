@@ -10,9 +10,11 @@ import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+import looking
 import pytest
 from built_site import Website
 from playwright.sync_api import Error, expect
+from reader import Visit
 
 from sphinx_drift.live.server import HOST, LiveHTTPServer
 from website import offline
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from playwright.sync_api import Page
-    from reader import Reader
+    from reader import Judge, Reader
 
 MOST = 2048  # bytes
 STEP = "self-attention/step-by-step.html"
@@ -137,6 +139,26 @@ def test_a_book_that_was_opened_once_can_be_read_without_a_network(page: Page, h
     expect(note).to_have_count(0)
     with no_network(host), pytest.raises(Error):
         page.goto(f"{host.address}/other/")  # another site of the same host
+
+
+@pytest.mark.parametrize(("width", "theme"), [(390, "dark"), (1440, "light")])
+@pytest.mark.parametrize("browser", ["reader", "firefox_reader"])
+def test_a_page_of_the_copy_has_no_fault(
+    request: pytest.FixtureRequest, host: Host, judge: Judge, browser: str, width: int, theme: str
+) -> None:
+    reader: Reader = request.getfixturevalue(browser)
+    context = reader.launch(theme, is_phone=width == 390).new_context(
+        viewport={"width": width, "height": 844},
+        color_scheme=theme if reader.emulates_theme else "null",  # type: ignore[arg-type]
+    )
+    context.set_default_timeout(30_000)
+    visit = Visit(context.new_page(), "", width)
+    read(visit.page, host.book(STEP))
+    with no_network(host):
+        visit.go(host.book(STEP))
+        expect(visit.page.locator(".saved-copy")).to_be_visible()
+        judge(visit, looking.page(visit, theme) + looking.in_the_hand(visit))
+    context.close()
 
 
 def test_a_new_build_replaces_the_copy(page: Page, host: Host) -> None:

@@ -187,6 +187,7 @@ def folds(visit: Visit, hand: Hand) -> list[str]:
         told = f"the fold “{' '.join(summary.inner_text().split())[:40]}”"
         before = fold.evaluate("(fold) => fold.open")
         use(summary, hand)
+        visit.settle()
         inside = fold.locator("> :not(summary, .explorer-before)").first
         if fold.evaluate("(fold) => fold.open") is before:
             faults.append(f"fold: {told} does not {'close' if before else 'open'} by {hand}")
@@ -261,7 +262,7 @@ def menu(visit: Visit, hand: Hand) -> list[str]:
 
 def contents(visit: Visit, hand: Hand) -> list[str]:
     """Use the page's contents: each heading is there, a link leads to it and marks it."""
-    headings = visit.page.locator("article section[id]:has(> h2)")
+    headings = visit.page.locator("article section[id]:has(> .heading > h2)")
     if headings.count() < 2:
         return []
     last = headings.last.get_attribute("id")
@@ -280,7 +281,7 @@ def contents(visit: Visit, hand: Hand) -> list[str]:
     visit.page.wait_for_timeout(100)
     visit.settle()
     faults = []
-    heading = headings.last.locator("> h2")
+    heading = headings.last.locator("> .heading > h2")
     top = heading.evaluate("(it) => it.getBoundingClientRect().top")
     height = visit.page.evaluate("innerHeight")
     covered = heading.evaluate("""(it) => {

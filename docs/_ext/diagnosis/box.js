@@ -54,11 +54,7 @@
   /* --- The mistakes, as the page has them --- */
 
   const sections = [...document.querySelectorAll("#mistakes > section")];
-  const titleOf = (section) => {
-    const title = section.querySelector("h3").cloneNode(true);
-    title.querySelector(".headerlink")?.remove();
-    return title.textContent.trim();
-  };
+  const titleOf = (section) => section.querySelector("h3").textContent.trim();
   const printedIn = (output) => [...output.querySelectorAll("pre")].map((pre) => pre.textContent).join("\n");
   const mistakes = sections.flatMap((section) =>
     [...section.querySelectorAll(".cell_output")].map((output) =>

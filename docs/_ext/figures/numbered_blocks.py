@@ -101,7 +101,8 @@ def visit_text(self: HTML5Translator, node: caption_text) -> None:
 
 def depart_text(self: HTML5Translator, node: caption_text) -> None:
     parent = cast("captioned", node.parent)
-    self.add_permalink_ref(parent, f"Link to this {parent['kind']}")
+    name = parent["label"] if " " in parent["label"] else f"this {parent['kind']}"
+    self.add_permalink_ref(parent, f"Link to {name}")
     self.body.append("</figcaption>\n")
 
 

@@ -196,7 +196,7 @@ def visit_displaymath(self: HTML5Translator, node: nodes.math_block) -> None:
     if node["number"]:
         number = get_node_equation_number(self, node)
         self.body.append(f'<span class="eqno">({number})')
-        self.add_permalink_ref(node, "Link to this equation")
+        self.add_permalink_ref(node, f"Link to equation {number}")
         self.body.append("</span>")
     elif node["ids"]:
         self.add_permalink_ref(node, "Link to this equation")

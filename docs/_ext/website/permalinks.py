@@ -7,7 +7,6 @@ already.
 
 from __future__ import annotations
 
-import html
 from collections import Counter
 from typing import TYPE_CHECKING
 
@@ -66,10 +65,9 @@ class Permalinks(SphinxPostTransform):
                 node.append(self._link(name, kind))
 
     def _link(self, name: str, kind: str) -> nodes.raw:
-        sign = html.escape(self.config.html_permalinks_icon)
         text = (
             f'<a class="headerlink {kind}-link" href="#{name}" title="Link to this {kind}">'
-            f"{sign}</a>"
+            f"{self.config.html_permalinks_icon}</a>"
         )
         return nodes.raw("", text, format="html")
 

@@ -52,6 +52,10 @@ MENDED = (
     (r'<p class="(collapsed|expanded)\b[^>]*>(.*?)</p>', r'<span class="\1">\2</span>'),
     (r' role="doc-biblioentry"', ""),  # a role for lists, on something that is none
     (r'<div role="list" class="citation-list">', '<div class="citation-list">'),
+    (  # a link within a heading is read as a part of its name
+        r'(<h([1-6])>(?:(?!</h).)*)(<a class="headerlink".*?</a>)(</h[1-6]>)',
+        r'<div class="heading h\2">\1\4\3</div>',
+    ),
 )
 
 
@@ -89,7 +93,7 @@ def furnish(
             script.attributes["defer"] = "defer"
     context["script_files"] = scripts
     for old, new in MENDED:
-        body = re.sub(old, new, body)
+        body = re.sub(old, new, body, flags=re.DOTALL)
     if body:
         context["body"] = keep_whole(body)
 
