@@ -48,16 +48,16 @@ def find_outdated(
     failed = {name for name, page in state.results.items() if page.failed}
     to_read |= failed - state.runs.keys()
     if executed:
-        kept = sorted(state.runs.keys() & env.found_docs - to_read)
+        unchanged = sorted(state.runs.keys() & env.found_docs - to_read)
         if app.config.drift_rerun != "always":
             origins = load_origins(origins_file(app))
-            build.left = {
+            build.not_run = {
                 name
-                for name in origins.keys() & kept
+                for name in origins.keys() & unchanged
                 if origins[name].is_current(seen(state.runs[name].notebook, build.surroundings))
             }
-            build.origins = {name: origins[name] for name in build.left}
-        to_run = [name for name in kept if name not in build.left]
+            build.origins = {name: origins[name] for name in build.not_run}
+        to_run = [name for name in unchanged if name not in build.not_run]
         _begin_all(env, to_run, sorted(to_read & env.found_docs))
         to_read.update(_differing(app, env, to_run))
         to_read |= changed_texts(env, state)  # by what has just been run: pictures, included files
@@ -145,10 +145,10 @@ def merge(
 def _doctree(app: Sphinx, docname: str) -> tuple[int, int]:
     """Return when the doctree of a page was written, and its size."""
     try:
-        found = doctree_file(app, docname).stat()
+        status = doctree_file(app, docname).stat()
     except OSError:
         return 0, 0
-    return found.st_mtime_ns, found.st_size
+    return status.st_mtime_ns, status.st_size
 
 
 def note_read(app: Sphinx, env: BuildEnvironment) -> None:
