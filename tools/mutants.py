@@ -144,7 +144,7 @@ def _all(text: str, all_tokens: Sequence[Token]) -> Iterator[Mutant]:
         return  # a row more or less may be true of an output that is shown in part
     yield from _lines(text)
     for each in _lists(all_tokens):
-        yield from _elements(text, each)
+        yield from _items(text, each.numbers, "element")
         yield from _rows(text, each)
         yield from _columns(text, each)
 
@@ -279,10 +279,6 @@ def _doubled(text: str, items: Sequence[Token | _List], place: int) -> Edit:
     item = items[place]
     between = text[items[0].end : items[1].start] if len(items) > 1 else ", "
     return item.end, item.end, between + text[item.start : item.end]
-
-
-def _elements(text: str, each: _List) -> Iterator[Mutant]:
-    yield from _items(text, each.numbers, "element")
 
 
 def _rows(text: str, each: _List) -> Iterator[Mutant]:

@@ -27,19 +27,7 @@ if TYPE_CHECKING:
 
     from sphinx_drift.run.results import Failure
 
-__all__ = [
-    "OUTPUT_FOLDER",
-    "ExecutionError",
-    "NotebookClientBase",
-    "Parser",
-    "PendingGlueReference",
-    "execution_data",
-    "execution_metadata",
-    "heading_slugs",
-    "markdown_config",
-    "replace_stock_clients",
-    "with_clients",
-]
+__all__ = ["OUTPUT_FOLDER", "ExecutionError", "NotebookClientBase", "PendingGlueReference"]
 
 Parser = myst_nb.Parser
 

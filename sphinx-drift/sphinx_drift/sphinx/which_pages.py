@@ -16,7 +16,7 @@ from sphinx_drift.sphinx.builds import build_of
 from sphinx_drift.sphinx.incremental import load_origins
 from sphinx_drift.sphinx.private_sphinx import doctree_file
 from sphinx_drift.sphinx.quotations import quoted_by_page
-from sphinx_drift.sphinx.rerun import Fresh, run_page, seen
+from sphinx_drift.sphinx.rerun import Fresh, digest_of, run_page
 from sphinx_drift.sphinx.running import left_out, read_prose_first
 from sphinx_drift.sphinx.state import state_of
 from sphinx_drift.sphinx.texts import changed_texts, note_more, note_source
@@ -54,7 +54,9 @@ def find_outdated(
             build.not_run = {
                 name
                 for name in origins.keys() & unchanged
-                if origins[name].is_current(seen(state.runs[name].notebook, build.surroundings))
+                if origins[name].is_current(
+                    digest_of(state.runs[name].notebook, build.surroundings)
+                )
             }
             build.origins = {name: origins[name] for name in build.not_run}
         to_run = [name for name in unchanged if name not in build.not_run]

@@ -104,12 +104,12 @@ def test_book_is_the_same_with_the_runner(book: Book, lines: tuple[str, ...]) ->
     for name, text in names.items():
         book.write(name, text)
     stock, status, log = book.build(*lines, runner=False)
-    ours, our_status, we_said = book.build(*lines, runner=True)
+    ours, our_status, own_log = book.build(*lines, runner=True)
     assert our_status == status == 0
     assert ours.keys() == stock.keys()
     for name, html in stock.items():
         assert words(ours[name]) == words(html), name
-    assert ("Executing notebook failed" in we_said) == ("Executing notebook failed" in log)
+    assert ("Executing notebook failed" in own_log) == ("Executing notebook failed" in log)
 
 
 def test_page_that_fails_warns_where_stock_warns(book: Book) -> None:
