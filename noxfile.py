@@ -76,14 +76,14 @@ def docs(session: nox.Session) -> None:
     ours.add_argument("--device", help="cpu, cuda, cuda:1, mps or auto")
     ours.add_argument("--twice", action="store_true", help="run each page twice")
     ours.add_argument("--no-books", action="store_true", help="make no e-book and no PDF")
-    asked, given = ours.parse_known_args(session.posargs)
-    twice = ["-D", "drift_twice=1"] if asked.twice else []
-    env = {"DRIFT_DEVICE": asked.device} if asked.device else {}
-    books = {} if asked.no_books else {EPUB: make_epub}
+    options, others = ours.parse_known_args(session.posargs)
+    twice = ["-D", "drift_twice=1"] if options.twice else []
+    env = {"DRIFT_DEVICE": options.device} if options.device else {}
+    books = {} if options.no_books else {EPUB: make_epub}
     if books and has_chromium(session):
         books[PDF] = make_pdf
     env["SELFATTN_BOOKS"] = " ".join(books)  # what pages link to; the files follow
-    session.run(*SPHINX, *doctrees, *twice, "docs", "docs/_build/html", *given, env=env)
+    session.run(*SPHINX, *doctrees, *twice, "docs", "docs/_build/html", *others, env=env)
     for name in (EPUB, PDF):
         Path("docs/_build/html/_downloads", name).unlink(missing_ok=True)
     for book in [make(session, env) for make in books.values()]:

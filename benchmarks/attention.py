@@ -74,11 +74,11 @@ def times(length: int, rounds: int) -> dict[str, list[float]]:
         for name, form in FORMS.items()
     }
     calls = {name: _calls(timer) for name, timer in timers.items()}
-    found: dict[str, list[float]] = {name: [] for name in FORMS}
+    seconds: dict[str, list[float]] = {name: [] for name in FORMS}
     for _ in range(rounds):
         for name, timer in timers.items():
-            found[name].append(timer.timeit(calls[name]).median)
-    return found
+            seconds[name].append(timer.timeit(calls[name]).median)
+    return seconds
 
 
 def _calls(timer: Timer) -> int:
@@ -99,10 +99,10 @@ def peak_bytes(form: Form, length: int) -> int:
     blocks = [event for event in events if event.get("name") == "[memory]"]
     if not blocks:
         raise RuntimeError("the profile holds no memory events; is profile_memory supported here?")
-    held = peak = 0
+    in_use = peak = 0
     for block in sorted(blocks, key=lambda event: float(event["ts"])):
-        held += block["args"]["Bytes"]
-        peak = max(peak, held)
+        in_use += block["args"]["Bytes"]
+        peak = max(peak, in_use)
     return peak
 
 

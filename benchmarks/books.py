@@ -8,8 +8,12 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from nbformat import v4
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+
+    from nbformat import NotebookNode
 
 EXT = Path(__file__).resolve().parents[1] / "docs" / "_ext"
 PRINTED = 10  # tensors on a page
@@ -88,14 +92,14 @@ def documented(book: Iterable[Page]) -> list[Page]:
     """Return the pages with what their cells print, from running them once."""
     book = list(book)
     script = f"\nprint({BETWEEN!r}, end='')\n".join(c.code for page in book for c in page.cells)
-    found = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, "-"],
         input=script,  # too long for an argument
         check=True,
         capture_output=True,
         encoding="utf-8",
     )
-    printed = iter(found.stdout.split(BETWEEN))
+    printed = iter(completed.stdout.split(BETWEEN))
     return [
         page._replace(cells=tuple(cell._replace(printed=next(printed)) for cell in page.cells))
         for page in book
@@ -167,33 +171,16 @@ def markdown(page: Page, *, checked: bool) -> str:
     return FRONT + "\n".join(parts)
 
 
-def notebook(page: Page) -> dict[str, object]:
+def notebook(page: Page) -> NotebookNode:
     """Return a page as a notebook."""
-    cells: list[dict[str, object]] = [_markdown_cell("title", f"# {page.title}")]
+    cells = [v4.new_markdown_cell(f"# {page.title}", id="title")]
     for place, cell in enumerate(page.cells, start=1):
-        cells.append(_markdown_cell(f"text-{place}", cell.sentence))
-        stream = {"output_type": "stream", "name": "stdout", "text": cell.printed}
-        cells.append(
-            {
-                "cell_type": "code",
-                "id": f"code-{place}",
-                "metadata": {},
-                "execution_count": place,
-                "source": cell.code,
-                "outputs": [stream] if cell.printed else [],
-            }
-        )
+        printed = [v4.new_output("stream", text=cell.printed)] if cell.printed else []
+        code = {"execution_count": place, "outputs": printed, "id": f"code-{place}"}
+        cells.append(v4.new_markdown_cell(cell.sentence, id=f"text-{place}"))
+        cells.append(v4.new_code_cell(cell.code, **code))
     kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
-    return {
-        "cells": cells,
-        "metadata": {"kernelspec": kernel},
-        "nbformat": 4,
-        "nbformat_minor": 5,
-    }
-
-
-def _markdown_cell(name: str, source: str) -> dict[str, object]:
-    return {"cell_type": "markdown", "id": name, "metadata": {}, "source": source}
+    return v4.new_notebook(cells=cells, metadata={"kernelspec": kernel})
 
 
 def _write_pages(folder: Path, book: Iterable[Page], *, checked: bool) -> None:

@@ -203,14 +203,14 @@ class Bench:
         measured, what, book = key
         for _ in range(ATTEMPTS):
             try:
-                found = self._run(key)
+                measurements = self._run(key)
             except Failed as failure:
                 self._record.add(what, book, of=measured, failed=str(failure))
                 print(f"{what}, book {book}: failed: {failure}", flush=True)
             else:
-                self._record.add(what, book, **found)
-                told = ", ".join(f"{name} {number:.3f}" for name, number in found.items())
-                print(f"{what}, book {book}: {told}", flush=True)
+                self._record.add(what, book, **measurements)
+                text = ", ".join(f"{name} {number:.3f}" for name, number in measurements.items())
+                print(f"{what}, book {book}: {text}", flush=True)
                 return
 
     def _run(self, key: Key) -> dict[str, float]:
@@ -258,14 +258,14 @@ class Bench:
         """Keep this book's notebooks, and compare the runners' once there are both."""
         if what not in {"ours", "jupyter"}:
             return
-        kept = self._setup.workspace / f"notebooks-{what}"
-        shutil.rmtree(kept, ignore_errors=True)
-        shutil.copytree(folder, kept)
-        self._kept[what] = kept
+        notebooks = self._setup.workspace / f"notebooks-{what}"
+        shutil.rmtree(notebooks, ignore_errors=True)
+        shutil.copytree(folder, notebooks)
+        self._kept[what] = notebooks
         if len(self._kept) > 1:
-            found = differences(self._kept["ours"], self._kept["jupyter"])
-            self._record.differences = found | {"commit": self._record.commit}
-            print(f"{found['differ']} of {found['outputs']} outputs differ between the runners")
+            result = differences(self._kept["ours"], self._kept["jupyter"])
+            self._record.differences = result | {"commit": self._record.commit}
+            print(f"{result['differ']} of {result['outputs']} outputs differ between the runners")
 
     def save(self, what: str, book: str, rounds: int) -> None:
         """Save a page of a book that is served, and record how long its new text took to appear."""

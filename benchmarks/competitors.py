@@ -76,10 +76,10 @@ def _sphinx(kind: str, *options: str, own: str = "") -> Callable[[Setup, str, Pa
 
     def command(setup: Setup, book: str, out: Path) -> list[str]:
         folder = ROOT / "docs" if book == THIS else source(setup, kind, book, own)
-        given = [setup.jobs if option == JOBS else option for option in options]
-        made = ("-d", str(out / "doctrees"), str(folder), str(out / "html"))
+        chosen = [setup.jobs if option == JOBS else option for option in options]
+        folders = ("-d", str(out / "doctrees"), str(folder), str(out / "html"))
         module = "sphinx" if kind == "stock" else "sphinx_drift.run"
-        return [sys.executable, "-m", module, "-b", "html", *given, *made]
+        return [sys.executable, "-m", module, "-b", "html", *chosen, *folders]
 
     return command
 
@@ -106,8 +106,8 @@ def _jupyter_book(setup: Setup, book: str, out: Path) -> list[str]:
 
 def _checked(setup: Setup, book: str, out: Path, printed: str) -> str:
     """Ask for the pages, and for every output verified."""
-    found = re.findall(r"(\d+) outputs? verified", printed)
-    number = int(found[-1]) if found else 0
+    numbers = re.findall(r"(\d+) outputs? verified", printed)
+    number = int(numbers[-1]) if numbers else 0
     enough = number > 0 if book == THIS else number == books.PRINTED * int(book)
     return _shown(setup, book, out, printed) or ("" if enough else f"{number} outputs verified")
 
@@ -125,19 +125,19 @@ def _unexecuted(setup: Setup, book: str, out: Path, _printed: str) -> str:
 def _missing(setup: Setup, book: str, out: Path, outputs: int) -> str:
     html = out / "_build" / "html" if (out / "_build").is_dir() else out / "html"
     if book == THIS:
-        found = sum(page.read_text("utf-8").count(OUTPUT) for page in html.rglob("*.html"))
-        return "" if bool(found) == bool(outputs) else f"{found} outputs shown"
+        count = sum(page.read_text("utf-8").count(OUTPUT) for page in html.rglob("*.html"))
+        return "" if bool(count) == bool(outputs) else f"{count} outputs shown"
     for page in setup.pages[book]:
         path = html / f"{page.name}.html"
-        found = path.read_text("utf-8").count(OUTPUT) if path.is_file() else -1
-        if found != outputs:
-            return f"{path.name} shows {found} outputs" if found >= 0 else f"{path.name} is missing"
+        count = path.read_text("utf-8").count(OUTPUT) if path.is_file() else -1
+        if count != outputs:
+            return f"{path.name} shows {count} outputs" if count >= 0 else f"{path.name} is missing"
     return ""
 
 
 def _passed(_setup: Setup, _book: str, _out: Path, printed: str) -> str:
-    found = re.findall(r"(\d+) passed", printed)
-    return "" if found and "failed" not in printed else "pytest passed nothing"
+    numbers = re.findall(r"(\d+) passed", printed)
+    return "" if numbers and "failed" not in printed else "pytest passed nothing"
 
 
 def _printed(_setup: Setup, book: str, _out: Path, printed: str) -> str:

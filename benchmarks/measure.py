@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import os
 import resource
-import signal
 import subprocess
 import sys
 import threading
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
+
+import psutil
+
+from sphinx_drift.run.processes import adopt_orphans
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
 INTERVAL = 0.02  # seconds between two samples of memory
 GRACE = 2.0  # seconds in which what a command started has to be gone
-PROC = Path("/proc")
-_PR_SET_CHILD_SUBREAPER = 36
 
 
 class Run(NamedTuple):
@@ -38,7 +38,7 @@ class Run(NamedTuple):
 def adopt() -> None:
     """Have orphans of the commands come to this process, so that they are counted and ended."""
     if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+        adopt_orphans()
 
 
 def run(
@@ -55,7 +55,7 @@ def run(
     """
     worked = _worked()
     with log.open("wb") as file:
-        begun = time.monotonic()
+        started = time.monotonic()
         process = subprocess.Popen(  # noqa: S603 - the benchmark's own commands
             command,
             cwd=folder,
@@ -65,13 +65,13 @@ def run(
             stderr=subprocess.STDOUT,
             start_new_session=True,
         )
-        sampler = Sampler(os.getpid()) if memory else None
+        sampler = Sampler() if memory else None
         try:
             status = process.wait()
-            seconds = time.monotonic() - begun
+            seconds = time.monotonic() - started
         finally:
             peak = sampler.stop() if sampler else None
-            left = end_all(os.getpid())
+            left = end_all()
     return Run(seconds, _worked() - worked, status, peak, left)
 
 
@@ -82,10 +82,9 @@ def _worked() -> float:
 
 
 class Sampler:
-    """Sums the memory of a process's descendants again and again, and keeps the largest sum."""
+    """Sums the memory of this process's descendants again and again; keeps the largest sum."""
 
-    def __init__(self, parent: int) -> None:
-        self._parent = parent
+    def __init__(self) -> None:
         self._peak = 0
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._sample, daemon=True)
@@ -99,68 +98,33 @@ class Sampler:
 
     def _sample(self) -> None:
         while not self._stopped.wait(INTERVAL):
-            self._peak = max(self._peak, sum(map(pss, descendants(self._parent, parents()))))
+            self._peak = max(self._peak, sum(map(pss, psutil.Process().children(recursive=True))))
 
 
-def pss(process: int) -> int:
+def pss(process: psutil.Process) -> int:
     """Return a process's memory in bytes, its share of what it shares with others (PSS)."""
     try:
-        text = (PROC / str(process) / "smaps_rollup").read_text("ascii")
-    except OSError:  # it has ended
+        return int(process.memory_full_info().pss)
+    except psutil.Error:  # it has ended
         return 0
-    return proportional(text)
 
 
-def proportional(rollup: str) -> int:
-    """Return the bytes of the line `Pss:` of a `smaps_rollup`."""
-    for line in rollup.splitlines():
-        if line.startswith("Pss:"):
-            return int(line.split()[1]) * 1024
-    return 0
-
-
-def parents() -> dict[int, int]:
-    """Return the parent of each process of the machine."""
-    found = {}
-    for name in os.listdir(PROC):  # noqa: PTH208 - often, and names are enough
-        if name.isdigit():
-            with contextlib.suppress(OSError):  # it has ended
-                said = (PROC / name / "stat").read_text("utf-8", "replace")
-                # The name before it, in brackets, may hold anything.
-                found[int(name)] = int(said.rpartition(")")[2].split()[1])
-    return found
-
-
-def descendants(ancestor: int, parent_of: Mapping[int, int]) -> list[int]:
-    """Return the children of a process, theirs, and so on."""
-    children: dict[int, list[int]] = {}
-    for process, parent in parent_of.items():
-        children.setdefault(parent, []).append(process)
-    found: list[int] = []
-    waiting = list(children.get(ancestor, ()))
-    while waiting:
-        process = waiting.pop()
-        found.append(process)
-        waiting += children.get(process, ())
-    return found
-
-
-def end_all(ancestor: int) -> int:
+def end_all() -> int:
     """End what is left of a command after a moment's grace, and return how many these were."""
     until = time.monotonic() + GRACE
-    while (left := _living(ancestor)) and time.monotonic() < until:
+    while (left := _living()) and time.monotonic() < until:
         time.sleep(INTERVAL)
     for process in left:
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(process, signal.SIGKILL)
-    while _living(ancestor):
+        with contextlib.suppress(psutil.NoSuchProcess):
+            process.kill()
+    while _living():
         time.sleep(INTERVAL)
     return len(left)
 
 
-def _living(ancestor: int) -> list[int]:
-    """Return the descendants that have not ended; the ended ones are taken leave of."""
+def _living() -> list[psutil.Process]:
+    """Return this process's descendants that have not ended, and wait for those that have."""
     with contextlib.suppress(ChildProcessError):
         while os.waitpid(-1, os.WNOHANG)[0]:
             pass
-    return descendants(ancestor, parents())
+    return list(psutil.Process().children(recursive=True))

@@ -42,9 +42,9 @@ class Record:
         if path.exists():
             self._read(json.loads(path.read_text("utf-8")))
 
-    def _read(self, said: dict[str, Any]) -> None:
-        self.runs, self.differences = said["runs"], said["differences"]
-        self.environment = merged(said["environment"], self.environment, anew=not self.runs)
+    def _read(self, stored: dict[str, Any]) -> None:
+        self.runs, self.differences = stored["runs"], stored["differences"]
+        self.environment = merged(stored["environment"], self.environment, anew=not self.runs)
 
     def keys(self) -> list[Key]:
         """Return what each run measured, leaving out the failed ones."""
@@ -71,12 +71,12 @@ class Record:
 
     def write(self) -> None:
         """Write the file at once, so that a benchmark that is interrupted keeps what it has."""
-        said = {
+        report = {
             "command": "nox -s bench",
             "environment": self.environment,
             "differences": self.differences,
         }
-        head = json.dumps(said, indent=1).removesuffix("\n}")
+        head = json.dumps(report, indent=1).removesuffix("\n}")
         ranked = sorted(self.runs, key=lambda run: (run["what"], len(run["book"]), run["book"]))
         lines = ",\n  ".join(json.dumps(run) for run in ranked)
         text = f'{head},\n "runs": [\n  {lines}\n ]\n}}\n'
@@ -85,7 +85,7 @@ class Record:
         scratch.replace(self.path)
 
 
-def merged(said: dict[str, Any], now: dict[str, Any], *, anew: bool) -> dict[str, Any]:
+def merged(stored: dict[str, Any], now: dict[str, Any], *, anew: bool) -> dict[str, Any]:
     """Return the environment of all runs, which may name more packages than is known now.
 
     Raises:
@@ -94,13 +94,13 @@ def merged(said: dict[str, Any], now: dict[str, Any], *, anew: bool) -> dict[str
     """
     if anew:
         return now
-    shared = {name: said["versions"].get(name, v) for name, v in now["versions"].items()}
-    if (said | {"versions": shared}) != now:
+    shared = {name: stored["versions"].get(name, v) for name, v in now["versions"].items()}
+    if (stored | {"versions": shared}) != now:
         raise ValueError(
             "the file was measured elsewhere, or with other versions or jobs, and runs can't be "
             "added: give --out another file, or delete this one"
         )
-    return now | {"versions": said["versions"] | now["versions"]}
+    return now | {"versions": stored["versions"] | now["versions"]}
 
 
 def key(run: dict[str, Any]) -> Key:
@@ -149,9 +149,9 @@ def environment(jupyter_book: Path | None, jobs: str) -> dict[str, Any]:
 def _theirs(python: Path) -> dict[str, str]:
     """Return the versions in Jupyter Book's own environment."""
     script = f"from importlib.metadata import version; print(*map(version, {THEIRS!r}))"
-    found = subprocess.run(  # noqa: S603 - written above
+    completed = subprocess.run(  # noqa: S603 - written above
         [python, "-c", script], check=True, capture_output=True, encoding="utf-8"
     )
-    book, *others = found.stdout.split()
+    book, *others = completed.stdout.split()
     within = {f"jupyter-book's {name}": v for name, v in zip(THEIRS[1:], others, strict=True)}
     return {"jupyter-book": book} | within

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import shlex
 import signal
 import socket
@@ -65,13 +64,13 @@ def saves(served: Served, rounds: int) -> Iterator[float]:
         try:
             for number in range(rounds + 1):
                 word = f"saved{number}x{time.monotonic_ns()}"
-                begun = time.monotonic()
+                started = time.monotonic()
                 source.write_text(f"{original}\nThis sentence was {word}.\n", "utf-8")
                 _wait(url, word, SAVE)
-                taken = time.monotonic() - begun
+                seconds = time.monotonic() - started
                 if number:
-                    yield taken
-                time.sleep(1 + taken)  # the server finishes
+                    yield seconds
+                time.sleep(1 + seconds)  # the server finishes
         finally:
             source.write_text(original, "utf-8")
 
@@ -103,7 +102,7 @@ def _serving(served: Served) -> Iterator[str]:
             process.send_signal(signal.SIGINT)
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(5)
-            end_all(os.getpid())
+            end_all()
 
 
 def _wait(url: str, word: str, seconds: float) -> None:

@@ -257,15 +257,6 @@ def test_runs_of_two_machines_are_never_mixed() -> None:
 # What is measured -----------------------------------------------------------------------
 
 
-def test_memory_is_read_from_the_share_of_what_is_shared() -> None:
-    assert measure.proportional("Rss: 900 kB\nPss:     12 kB\nPss_Dirty: 7 kB\n") == 12 * 1024
-    assert measure.proportional("") == 0
-
-
-def test_descendants_are_children_of_children_too() -> None:
-    assert sorted(measure.descendants(1, {2: 1, 3: 2, 4: 3, 5: 9, 9: 0})) == [2, 3, 4]
-
-
 @pytest.mark.skipif(
     not Path("/proc/self/smaps_rollup").exists(), reason="this system has no /proc/PID/smaps_rollup"
 )

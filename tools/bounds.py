@@ -61,10 +61,10 @@ def main() -> None:
     parser.add_argument("--show", type=int, metavar="UNITS", help="list what this bound refuses")
     options = parser.parse_args()
     names = ["as it is", *(name for name in LANES if name not in LEFT_OUT)]
-    ran = {name: _run(LANES[name]) for name in names}
-    moved = list(_moved(ran))
-    altered = list(_altered(ran["as it is"]))
-    kept = floats.UNITS
+    results = {name: _run(LANES[name]) for name in names}
+    moved = list(_moved(results))
+    altered = list(_altered(results["as it is"]))
+    in_use = floats.UNITS
     needed: dict[str, list[int]] = {pair.kind.rpartition(" ")[0]: [] for pair in moved}
     rows = []
     for bound in (options.show,) if options.show else BOUNDS:
@@ -82,8 +82,8 @@ def main() -> None:
             print(f"  {pair.kind} ({pair.lane})")
             for d in pair.verdict().differences:
                 print(f"    {d.documented} -> {d.executed}: {d.note}")
-    floats.UNITS = kept
-    print(f"{len(cells())} cells; {kept} units are in use")
+    floats.UNITS = in_use
+    print(f"{len(cells())} cells; {in_use} units are in use")
     if options.show:
         return
     held_out = list(_held_out({kind: _least(bounds) for kind, bounds in needed.items()}))
@@ -129,32 +129,32 @@ def _held_out(needed: dict[str, list[int]]) -> Iterator[list[Any]]:
 
 def _run(settings: dict[str, str]) -> list[tuple[str, str]]:
     """Return what each cell prints under some settings, and at full precision."""
-    done = subprocess.run(  # noqa: S603 - it is ours
+    completed = subprocess.run(  # noqa: S603 - it is ours
         [sys.executable, str(Path(__file__).with_name("run_cells.py"))],
         env=os.environ | settings,
         stdout=subprocess.PIPE,
         check=True,
     )
-    return [(text, precise) for text, precise in json.loads(done.stdout)]
+    return [(text, precise) for text, precise in json.loads(completed.stdout)]
 
 
-def _moved(ran: dict[str, list[tuple[str, str]]]) -> Iterator[Pair]:
+def _moved(results: dict[str, list[tuple[str, str]]]) -> Iterator[Pair]:
     """Yield the outputs that a lane prints otherwise, both ways."""
-    base = ran.pop("as it is")
-    for lane, printed in ran.items():
+    base = results.pop("as it is")
+    for lane, printed in results.items():
         for cell, here, there in zip(cells(), base, printed, strict=True):
             if not compare(here[0], there[0]).same:
                 yield Pair(f"{cell.kind} {cell.size}", lane, here[0], *there)
                 yield Pair(f"{cell.kind} {cell.size}", f"from {lane}", there[0], *here)
-    ran["as it is"] = base
+    results["as it is"] = base
 
 
 def _altered(printed: Sequence[tuple[str, str]]) -> Iterator[Pair]:
     """Yield outputs of which one number is altered by one in its last digit."""
     draw = random.Random(123)  # noqa: S311 - a sample
     for cell, (text, precise) in zip(cells(), printed, strict=True):
-        made: list[Any] = [mutant for mutant in mutants(text) if mutant.kind in ALTERED]
-        for mutant in draw.sample(made, min(MOST_MUTANTS, len(made))):
+        candidates: list[Any] = [mutant for mutant in mutants(text) if mutant.kind in ALTERED]
+        for mutant in draw.sample(candidates, min(MOST_MUTANTS, len(candidates))):
             yield Pair(f"{cell.kind} {cell.size}", "altered", mutant.text, text, precise)
 
 

@@ -130,10 +130,10 @@ _SHORT = {
 
 def cells() -> list[Cell]:
     """Return all cells."""
-    made = []
+    result = []
     for templates, sizes in ((_LONG, _SIZES), (_SHORT, _SMALL)):
         for kind, template in templates.items():
             for size in sizes:
                 code = f"torch.manual_seed({size})\n{template.format(n=size)}"
-                made.append(Cell(kind, size, code))
-    return made
+                result.append(Cell(kind, size, code))
+    return result

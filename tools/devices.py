@@ -21,7 +21,7 @@ from typing import Any
 from selfattn.devices import choose
 
 ROOT = Path(__file__).resolve().parent.parent
-KEPT = ROOT / "docs" / "_data" / "devices"
+REPORTS = ROOT / "docs" / "_data" / "devices"
 
 
 def main() -> int:
@@ -30,22 +30,22 @@ def main() -> int:
     parser.add_argument("--device", default="cpu", help="cpu, cuda, cuda:1, mps or auto")
     parser.add_argument("--record", action="store_true", help="write it to docs/_data/devices")
     options = parser.parse_args()
-    begun = time.monotonic()
+    started = time.monotonic()
     command = [sys.executable, "-m", "sphinx_drift", "docs", "--json", "--device", options.device]
-    done = subprocess.run(  # noqa: S603 - the command is the line above
+    completed = subprocess.run(  # noqa: S603 - the command is the line above
         command, cwd=ROOT, stdout=subprocess.PIPE, check=False
     )
-    if not done.stdout:
-        return done.returncode
-    report = json.loads(done.stdout)
-    print(f"{report['summary']}; {time.monotonic() - begun:.0f} seconds")
-    said = summarised(report)
-    for each in said["accepted"]:
+    if not completed.stdout:
+        return completed.returncode
+    report = json.loads(completed.stdout)
+    print(f"{report['summary']}; {time.monotonic() - started:.0f} seconds")
+    summary = summarised(report)
+    for each in summary["accepted"]:
         print(f"    accepted, {each['units']:.1f} units: {each['page']}: {each['change']}")
     if options.record and not report["status"]:
-        KEPT.mkdir(parents=True, exist_ok=True)
-        text = json.dumps(said, indent=2, ensure_ascii=False) + "\n"
-        (KEPT / f"{file_name(said['environment'])}.json").write_text(text, "utf-8")
+        REPORTS.mkdir(parents=True, exist_ok=True)
+        text = json.dumps(summary, indent=2, ensure_ascii=False) + "\n"
+        (REPORTS / f"{file_name(summary['environment'])}.json").write_text(text, "utf-8")
     return int(report["status"])
 
 

@@ -68,24 +68,26 @@ def _run(settings: dict[str, str]) -> dict[str, Any]:
     command = [sys.executable, "-m", "sphinx_drift", "docs", "--json"]
     # The variable, which would come before an option.
     env = os.environ | {POLICY_VARIABLE: Policy.EXACT.value} | settings
-    done = subprocess.run(  # noqa: S603 - the command is the line above
+    completed = subprocess.run(  # noqa: S603 - the command is the line above
         command, cwd=ROOT, env=env, stdout=subprocess.PIPE, check=False
     )
-    report: dict[str, Any] = json.loads(done.stdout)
+    report: dict[str, Any] = json.loads(completed.stdout)
     return report
 
 
 def _environment(report: dict[str, Any]) -> dict[str, str]:
     """Return what the pages that use torch were run with."""
-    found = [page["environment"] for page in report["pages"] if "torch" in page["environment"]]
-    return dict(found[0])
+    environments = [
+        page["environment"] for page in report["pages"] if "torch" in page["environment"]
+    ]
+    return dict(environments[0])
 
 
 def _row(
     name: str, settings: dict[str, str], report: dict[str, Any], failed: int, alarms: int
 ) -> list[Any]:
-    said = " ".join(f"{key}={value}" for key, value in settings.items())
-    return [name, report["counts"]["verified"], failed, alarms, said]
+    variables = " ".join(f"{key}={value}" for key, value in settings.items())
+    return [name, report["counts"]["verified"], failed, alarms, variables]
 
 
 if __name__ == "__main__":

@@ -45,13 +45,13 @@ def main() -> None:
     parser.add_argument("--record", action="store_true", help="write docs/_data/margins.json")
     options = parser.parse_args()
     environment: dict[str, str] = {}
-    found = [margin for output in book(environment) for margin in margins(output)]
-    closest = heapq.nsmallest(options.most, found)
+    all_margins = [margin for output in book(environment) for margin in margins(output)]
+    closest = heapq.nsmallest(options.most, all_margins)
     for margin in closest:
         place = f"{margin.source} {list(margin.element)}"
         print(f"{margin.units:9.1f} units  {margin.printed:>12}  {margin.precise:>24}  {place}")
-    near = sum(margin.units < UNITS for margin in found)
-    print(f"{len(found)} numbers; {near} are closer than {UNITS} units")
+    near = sum(margin.units < UNITS for margin in all_margins)
+    print(f"{len(all_margins)} numbers; {near} are closer than {UNITS} units")
     if options.record:
         rows = [
             [m.printed, round(m.units, 1), str(list(m.element)), m.source.removeprefix("docs/")]
@@ -64,16 +64,16 @@ def main() -> None:
 def margins(output: Output) -> Iterator[Margin]:
     """Yield the margin of each float of an output that is printed with fewer digits than it has."""
     text, marks = without_marks(plain(output.precise))
-    found, full = tokens(output.executed), tokens(text)
-    if len(found) != len(full):
+    printed, full = tokens(output.executed), tokens(text)
+    if len(printed) != len(full):
         return
     precise = Precise(full, marks)
-    for place, token in enumerate(found):
+    for place, token in enumerate(printed):
         if token.kind is not Kind.FLOAT:
             continue
         units = precise.margin(place, token.text)
         if units is not None:
-            index = index_of(found, place)
+            index = index_of(printed, place)
             yield Margin(units, output.source, index, token.text, full[place].text)
 
 

@@ -73,8 +73,8 @@ class Attempt:
 
     def __str__(self) -> str:
         """Say which mutant it is and how far off."""
-        said = f"{self.source}: {self.mutant.kind}: {self.mutant.where}"
-        return f"{said} ({self.units:.1f} units)"
+        name = f"{self.source}: {self.mutant.kind}: {self.mutant.where}"
+        return f"{name} ({self.units:.1f} units)"
 
 
 class _List(NamedTuple):
@@ -87,14 +87,14 @@ class _List(NamedTuple):
     @property
     def numbers(self) -> list[Token]:
         """Its items if all are numbers, else nothing."""
-        found = [item for item in self.items if isinstance(item, Token)]
-        return found if len(found) == len(self.items) else []
+        tokens = [item for item in self.items if isinstance(item, Token)]
+        return tokens if len(tokens) == len(self.items) else []
 
     @property
     def rows(self) -> list[_List]:
         """Its items if all are lists, else nothing."""
-        found = [item for item in self.items if isinstance(item, _List)]
-        return found if len(found) == len(self.items) else []
+        lists = [item for item in self.items if isinstance(item, _List)]
+        return lists if len(lists) == len(self.items) else []
 
 
 def corpus(folder: Path = _CORPUS) -> Iterator[Output]:
@@ -136,15 +136,15 @@ def _keys(text: str) -> list[tuple[Kind, str, str]]:
     return [token.key for token in tokens(text)]
 
 
-def _all(text: str, found: Sequence[Token]) -> Iterator[Mutant]:
-    yield from _numbers(text, found)
-    yield from _words(text, found)
+def _all(text: str, all_tokens: Sequence[Token]) -> Iterator[Mutant]:
+    yield from _numbers(text, all_tokens)
+    yield from _words(text, all_tokens)
     yield from _attributes(text)
-    if any(token.kind is Kind.ELISION for token in found):
+    if any(token.kind is Kind.ELISION for token in all_tokens):
         return  # a row more or less may be true of an output that is shown in part
     yield from _lines(text)
-    for each in _lists(found):
-        yield from _elements(text, each)
+    for each in _lists(all_tokens):
+        yield from _items(text, each.numbers, "element")
         yield from _rows(text, each)
         yield from _columns(text, each)
 
@@ -158,11 +158,11 @@ def _edited(text: str, edits: Iterable[Edit]) -> str:
 # One token ---------------------------------------------------------------------------
 
 
-def _numbers(text: str, found: Sequence[Token]) -> Iterator[Mutant]:
-    for place, token in enumerate(found):
+def _numbers(text: str, all_tokens: Sequence[Token]) -> Iterator[Mutant]:
+    for place, token in enumerate(all_tokens):
         if token.kind not in _NUMBERS:
             continue
-        index = list(index_of(found, place)) or ""
+        index = list(index_of(all_tokens, place)) or ""
         for kind, new in _changed(token.text):
             where = f"{index} {token.text} -> {new}".strip()
             yield Mutant(kind, where, _edited(text, [(token.start, token.end, new)]))
@@ -196,8 +196,8 @@ def _flipped(number: str, bare: str) -> str:
     return ("+" if number[0] == "-" else "-") + bare
 
 
-def _words(text: str, found: Sequence[Token]) -> Iterator[Mutant]:
-    for token in found:
+def _words(text: str, all_tokens: Sequence[Token]) -> Iterator[Mutant]:
+    for token in all_tokens:
         if token.kind is Kind.WORD and token.text[0].isalpha():
             new = text[token.start : token.end - 1] + ("y" if text[token.end - 1] != "y" else "x")
             where = f"{token.text} -> {new}"
@@ -245,11 +245,11 @@ def _lines(text: str) -> Iterator[Mutant]:
 # Brackets ----------------------------------------------------------------------------
 
 
-def _lists(found: Sequence[Token]) -> list[_List]:
+def _lists(all_tokens: Sequence[Token]) -> list[_List]:
     """Return every pair of square brackets, the inner ones first."""
     stack: list[tuple[int, list[_List | Token]]] = []
     lists: list[_List] = []
-    for token in found:
+    for token in all_tokens:
         if token.text == "[":
             stack.append((token.start, []))
         elif token.text == "]" and stack:
@@ -279,10 +279,6 @@ def _doubled(text: str, items: Sequence[Token | _List], place: int) -> Edit:
     item = items[place]
     between = text[items[0].end : items[1].start] if len(items) > 1 else ", "
     return item.end, item.end, between + text[item.start : item.end]
-
-
-def _elements(text: str, each: _List) -> Iterator[Mutant]:
-    yield from _items(text, each.numbers, "element")
 
 
 def _rows(text: str, each: _List) -> Iterator[Mutant]:

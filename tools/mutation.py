@@ -51,7 +51,7 @@ def main() -> int:
     shown = list(_shown())
     _print_table(tried)
     _print_shown(shown)
-    survivors = "".join(f"{said}\n" for said in sorted(str(a) for a in tried if not a.refused))
+    survivors = "".join(f"{line}\n" for line in sorted(str(a) for a in tried if not a.refused))
     if options.update:
         SURVIVORS.write_text(survivors, "utf-8")
     if options.record:
@@ -74,8 +74,8 @@ def book(environment: dict[str, str]) -> Iterator[Output]:
         page, notebook = loaded
         may_raise = {cell.index for cell in page.cells if cell.may_raise}
         precise = copy.deepcopy(notebook)
-        ran = execute(notebook, request_for(path.parent, may_raise=may_raise))
-        environment.update(ran.environment if "torch" in ran.environment else {})
+        execution = execute(notebook, request_for(path.parent, may_raise=may_raise))
+        environment.update(execution.environment if "torch" in execution.environment else {})
         execute(precise, request_for(path.parent, may_raise=may_raise, before=print_full_precision))
         yield from _outputs(page, str(inside), notebook.cells, precise.cells)
 

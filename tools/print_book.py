@@ -82,8 +82,8 @@ def print_book(site: Path, order: list[dict[str, Any]], title: str, target: Path
         page = browser.new_page(viewport=SHEET, color_scheme="light")
         page.goto(f"{address}{order[0]['file']}")
         page.emulate_media(media="print", color_scheme="light")
-        given = {"pages": order, "title": title, "style": STYLE}
-        wrong = page.evaluate(JOIN.read_text("utf-8"), given)
+        settings = {"pages": order, "title": title, "style": STYLE}
+        wrong = page.evaluate(JOIN.read_text("utf-8"), settings)
         if wrong["lost"]:
             raise BookError(f"links lead nowhere: {', '.join(sorted(set(wrong['lost'])))}")
         if wrong["cut"]:
@@ -133,7 +133,7 @@ def problems(file: Path, pages: int) -> list[str]:
             "it has no title": not pdf.docinfo.get("/Title"),
             f"it has {bookmarks} bookmarks for {pages} pages": bookmarks < pages,
         }
-    return [problem for problem, found in lacking.items() if found]
+    return [problem for problem, is_lacking in lacking.items() if is_lacking]
 
 
 def _all(bookmarks: list[Any]) -> Iterator[Any]:

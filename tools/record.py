@@ -19,7 +19,7 @@ def write_table(
     environment: Mapping[str, str],
 ) -> None:
     """Write a table as JSON, with the command that made it, the day and the machine."""
-    said = {
+    table = {
         "command": command,
         "date": datetime.now(UTC).date().isoformat(),
         "environment": dict(environment),
@@ -27,4 +27,4 @@ def write_table(
         "rows": [list(row) for row in rows],
     }
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(said, indent=2, ensure_ascii=False) + "\n", "utf-8")
+    path.write_text(json.dumps(table, indent=2, ensure_ascii=False) + "\n", "utf-8")

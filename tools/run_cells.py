@@ -12,7 +12,7 @@ import torch
 from cells import cells
 from torch import nn
 
-from sphinx_drift.run.injected import print_full_precision
+from sphinx_drift.run.injected import print_full_precision, watch_imports
 
 
 def printed(code: str) -> str:
@@ -31,5 +31,6 @@ def printed(code: str) -> str:
 
 
 first = [printed(cell.code) for cell in cells()]
+watch_imports()
 print_full_precision()
 json.dump(list(zip(first, map(printed, (cell.code for cell in cells())), strict=True)), sys.stdout)

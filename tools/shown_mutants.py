@@ -172,10 +172,10 @@ def _tables(outputs: list[NotebookNode], place: int) -> Iterator[Altered]:
 
 
 def _at(output: NotebookNode, keys: tuple[str | int, ...]) -> str:
-    found: Any = output
+    value: Any = output
     for key in keys:
-        found = found[key]
-    return str(found) if isinstance(found, str) else json.dumps(found)
+        value = value[key]
+    return str(value) if isinstance(value, str) else json.dumps(value)
 
 
 def _with(  # noqa: PLR0913, PLR0917 - one place in some outputs, and what is there

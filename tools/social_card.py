@@ -82,14 +82,14 @@ def _cell(weight: float, largest: float) -> str:
 
 def fingerprint(text: str) -> bytes:
     """Return what tells two pictures apart, fonts left out."""
-    drawn = re.sub(r"base64,[\w+/=]+", "", text)
-    return hashlib.sha256(drawn.encode()).hexdigest().encode()
+    without_fonts = re.sub(r"base64,[\w+/=]+", "", text)
+    return hashlib.sha256(without_fonts.encode()).hexdigest().encode()
 
 
 def recorded(picture: bytes) -> bytes:
     """Return the fingerprint that a picture carries."""
-    _, found, rest = picture.partition(b"tEXt" + KEYWORD + b"\0")
-    return rest[:64] if found else b""
+    _, keyword, rest = picture.partition(b"tEXt" + KEYWORD + b"\0")
+    return rest[:64] if keyword else b""
 
 
 def signed(picture: bytes, mark: bytes) -> bytes:

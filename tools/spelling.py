@@ -91,8 +91,8 @@ def words(text: str, first: int) -> Iterator[tuple[int, str]]:
 def files(arguments: list[str]) -> Iterator[Path]:
     """Yield the files given, and pages and modules in the folders given."""
     for path in map(Path, arguments):
-        found = sorted(path.rglob("*")) if path.is_dir() else [path]
-        for file in found:
+        paths = sorted(path.rglob("*")) if path.is_dir() else [path]
+        for file in paths:
             read = file.suffix in (".md", ".py") or file == path  # what is named is always read
             if read and not SKIPPED & set(file.parts):
                 yield file

@@ -59,21 +59,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = _parser()
     options = parser.parse_args(arguments)
     try:
-        asked = Policy.STRUCTURE.value if options.structure else options.policy
-        policy = chosen_policy(asked=asked)
+        policy_name = Policy.STRUCTURE.value if options.structure else options.policy
+        policy = chosen_policy(requested=policy_name)
         _refuse(options, policy)
         paths = list(dict.fromkeys(_paths(options.paths)))
         project = find_project(paths[0].parent)
-        device = chosen_device(asked=options.device, module=project.devices)
+        device = chosen_device(requested=options.device, module=project.devices)
     except ValueError as error:
         parser.error(str(error))
-    if device.told:
-        print(f"pages compute on {device.told}", file=sys.stderr)
+    if device.description:
+        print(f"pages compute on {device.description}", file=sys.stderr)
     report_origins(_packages(paths))
     fork_client.preload(project.libraries(paths))
     if len(paths) > 1:
-        known = Settings(policy, None, options.timeout, twice=options.twice)
-        begin(paths, lambda path, cells: planned(path.parent, known, cells))
+        settings = Settings(policy, None, options.timeout, twice=options.twice)
+        begin(paths, lambda path, cells: planned(path.parent, settings, cells))
     try:
         checked = [
             _check(path, number, len(paths), options, policy)
@@ -89,37 +89,39 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _packages(paths: Sequence[Path]) -> dict[str, Path]:
     """Return the packages that the projects of some files want imported from themselves."""
-    found: dict[str, Path] = {}
+    packages: dict[str, Path] = {}
     for folder in {path.parent for path in paths}:
         with contextlib.suppress(ValueError):  # told when the file is checked
-            found.update(find_project(folder).packages)
-    return found
+            packages.update(find_project(folder).packages)
+    return packages
 
 
 def _refuse(options: argparse.Namespace, policy: Policy | None) -> None:
     """Refuse what contradicts itself, before anything runs."""
     if chosen() == "off":
-        msg = f"{RUNNER_VARIABLE}=off runs nothing, so nothing could be verified; unset it"
-        raise ValueError(msg)
+        raise ValueError(
+            f"{RUNNER_VARIABLE}=off runs nothing, so nothing could be verified; unset it"
+        )
     if options.update and (policy is Policy.STRUCTURE or options.json):
-        msg = "--update doesn't go with --structure, which looks past floats, or with --json"
-        raise ValueError(msg)
+        raise ValueError(
+            "--update doesn't go with --structure, which looks past floats, or with --json"
+        )
 
 
 def _update(checked: Sequence[_Checked], *, force: bool) -> int:
     """Write what was printed; what that doesn't mend still fails."""
     status = write([each.change for each in checked if each.change], force=force)
-    left = [_left(each) for each in checked]
-    if status or not any(page.failed for page in left):
+    remaining = [_without_written(each) for each in checked]
+    if status or not any(page.failed for page in remaining):
         return status
-    print(render(left, color=use_color(sys.stdout)))
-    return exit_status(left)
+    print(render(remaining, color=use_color(sys.stdout)))
+    return exit_status(remaining)
 
 
-def _left(checked: _Checked) -> PageResult:
+def _without_written(checked: _Checked) -> PageResult:
     """Return what came of a page, without what was written into it."""
-    written = (*WRITABLE, Kind.NO_OUTPUT) if checked.result.stored else WRITABLE
-    outcomes = tuple(o for o in checked.result.outcomes if o.kind not in written)
+    writable = (*WRITABLE, Kind.NO_OUTPUT) if checked.result.stored else WRITABLE
+    outcomes = tuple(o for o in checked.result.outcomes if o.kind not in writable)
     return replace(checked.result, outcomes=outcomes) if checked.change else checked.result
 
 
@@ -153,25 +155,22 @@ def _parser() -> argparse.ArgumentParser:
 
 def _seconds(text: str) -> int:
     if not text.isdecimal() or not int(text):
-        msg = f"expected a number of seconds, got {text!r}"
-        raise argparse.ArgumentTypeError(msg)
+        raise argparse.ArgumentTypeError(f"expected a number of seconds, got {text!r}")
     return int(text)
 
 
-def _paths(given: Sequence[Path]) -> Iterator[Path]:
+def _paths(paths: Sequence[Path]) -> Iterator[Path]:
     """Yield the files to check: those given, and the pages and notebooks below folders."""
-    for path in given:
+    for path in paths:
         if path.is_dir():
             below = list(_below(path))
             if not below:
-                msg = f"there is no page or notebook below {path}"
-                raise ValueError(msg)
+                raise ValueError(f"there is no page or notebook below {path}")
             yield from below
         elif path.is_file():
             yield path
         else:
-            msg = f"there is no file or folder {path}"
-            raise ValueError(msg)
+            raise ValueError(f"there is no file or folder {path}")
 
 
 def _below(folder: Path) -> Iterator[Path]:
@@ -201,10 +200,10 @@ def _check(
     page, notebook = loaded or (Page(), None)
     if notebook is None or not (page.cells or page.problems):
         # A folder may hold prose; who names a file wants it checked.
-        named = path in options.paths
+        is_named = path in options.paths
         return (
             _failed(path, Kind.NOTHING_CHECKED, "it has no cell")
-            if named
+            if is_named
             else _Checked(PageResult(str(path)))
         )
     try:

@@ -47,8 +47,8 @@ def find_project(start: Path) -> Project:
     table = _table(path)
     devices, preload = table.get("devices", ""), table.get("preload")
     if not isinstance(devices, str):
-        msg = f"{path}: devices in [tool.sphinx-drift] must name a module, got {devices!r}"
-        raise ValueError(msg)  # noqa: TRY004 - what a file holds is a value
+        message = f"{path}: devices in [tool.sphinx-drift] must name a module, got {devices!r}"
+        raise ValueError(message)  # noqa: TRY004 - what a file holds is a value
     packages = table_of_texts(table.get("packages", {}), f"{path}: [tool.sphinx-drift.packages]")
     return Project(
         table_of_texts(table.get("reference", {}), f"{path}: [tool.sphinx-drift.reference]"),
@@ -76,20 +76,18 @@ def _table(path: Path) -> dict[str, object]:
     for name in ("tool", "sphinx-drift"):
         table = table.get(name, {}) if isinstance(table, dict) else None
     if not isinstance(table, dict):
-        message = f"{path}: [tool.sphinx-drift] must hold names and texts, got {table!r}"
-        raise ValueError(message)  # noqa: TRY004 - the same
+        raise ValueError(f"{path}: [tool.sphinx-drift] must hold names and texts, got {table!r}")  # noqa: TRY004 - the same
     names = {each.name for each in fields(Project)}
     if unknown := sorted(table.keys() - names):
-        known, got = ", ".join(sorted(names)), ", ".join(unknown)
-        raise ValueError(f"{path}: [tool.sphinx-drift] may hold {known}; got {got}")
+        allowed, unexpected = ", ".join(sorted(names)), ", ".join(unknown)
+        raise ValueError(f"{path}: [tool.sphinx-drift] may hold {allowed}; got {unexpected}")
     return table
 
 
 def list_of_names(value: object, setting: str) -> Sequence[str]:
     """Return the value of a setting if it is a list of names."""
     if not isinstance(value, (list, tuple)) or not all(isinstance(name, str) for name in value):
-        message = f"{setting} must be a list of names, got {value!r}"
-        raise ValueError(message)
+        raise ValueError(f"{setting} must be a list of names, got {value!r}")
     return value
 
 
@@ -106,7 +104,7 @@ def stored_reference(notebook: NotebookNode) -> dict[str, str]:
     It is in the notebook's metadata, ``{"drift": {"reference": {...}}}``, with the names of
     :attr:`Project.reference`. What can't be read is no reference, and then the project's counts.
     """
-    said = notebook.metadata.get("drift", {})
-    table = said.get("reference", {}) if isinstance(said, dict) else {}
+    stored = notebook.metadata.get("drift", {})
+    table = stored.get("reference", {}) if isinstance(stored, dict) else {}
     right = isinstance(table, dict) and all(isinstance(value, str) for value in table.values())
     return dict(table) if right else {}

@@ -30,7 +30,7 @@ MEMORY_VARIABLE = "DRIFT_DEVICE_MEMORY"
 SHARE_VARIABLE = "DRIFT_DEVICE_SHARE"
 MODULE_VARIABLE = "DRIFT_DEVICE_MODULE"
 """Names the module that knows devices, for the processes of pages."""
-_TOLD_VARIABLE = "DRIFT_DEVICE_TOLD"
+_DESCRIPTION_VARIABLE = "DRIFT_DEVICE_DESCRIPTION"
 _MEMORY = 2.0
 """GiB of a device's memory that a page may fill, if nobody says otherwise."""
 _CONTEXT = 0.75
@@ -44,12 +44,12 @@ class ChosenDevice:
 
     place: str = "cpu"
     """What PyTorch calls it."""
-    told: str = ""
+    description: str = ""
     """The same with its name, driver and capability; empty if nobody asked for a device."""
 
 
 def chosen_device(
-    configured: str = "cpu", *, asked: str | None = None, module: str = ""
+    configured: str = "cpu", *, requested: str | None = None, module: str = ""
 ) -> ChosenDevice:
     """Return the device: what was asked for, else the environment variable, else the configuration.
 
@@ -61,21 +61,22 @@ def chosen_device(
 
     """
     variable = os.environ.get(DEVICE_VARIABLE)
-    name = asked or variable or configured
-    origin = "--device" if asked else DEVICE_VARIABLE if variable else "drift_device"
+    name = requested or variable or configured
+    origin = "--device" if requested else DEVICE_VARIABLE if variable else "drift_device"
     origin = f"{origin}={name}"
-    found: dict[str, Any] = {"place": "cpu"} if name == "cpu" else _look_for(name, origin, module)
-    place, told = str(found["place"]), str(found.get("told", ""))
-    for stale in (SHARE_VARIABLE, _TOLD_VARIABLE):
+    device: dict[str, Any] = {"place": "cpu"} if name == "cpu" else _look_for(name, origin, module)
+    place, description = str(device["place"]), str(device.get("told", ""))
+    for stale in (SHARE_VARIABLE, _DESCRIPTION_VARIABLE):
         os.environ.pop(stale, None)
     if place != "cpu" or DEVICE_VARIABLE in os.environ:
         os.environ[DEVICE_VARIABLE] = place
     if place != "cpu":
         os.environ[MODULE_VARIABLE] = module
-        os.environ[_TOLD_VARIABLE] = told  # results that are kept don't outlive a driver
-    if memory := found.get("memory", 0):
+        # Results that are kept don't outlive a driver.
+        os.environ[_DESCRIPTION_VARIABLE] = description
+    if memory := device.get("memory", 0):
         os.environ[SHARE_VARIABLE] = _share(memory / _GIB)
-    return ChosenDevice(place, told)
+    return ChosenDevice(place, description)
 
 
 def _look_for(name: str, origin: str, module: str) -> dict[str, Any]:
@@ -85,35 +86,35 @@ def _look_for(name: str, origin: str, module: str) -> dict[str, Any]:
             f"{origin}: expected the name of a module that knows devices, got none; "
             'write devices = "package.module" under [tool.sphinx-drift] in pyproject.toml'
         )
-    done = subprocess.run(  # noqa: S603 - what the book names is what it wants
+    completed = subprocess.run(  # noqa: S603 - what the book names is what it wants
         [sys.executable, "-m", module, name, "--json"],
         check=False,
         capture_output=True,
         text=True,
     )
-    if done.returncode:
-        last = done.stderr.strip().splitlines()[-1:] or ["it can't be looked for"]
+    if completed.returncode:
+        last = completed.stderr.strip().splitlines()[-1:] or ["it can't be looked for"]
         raise ValueError(f"{origin}: {last[0]}")
     with contextlib.suppress(ValueError):
-        match json.loads(done.stdout):
-            case [{"place": str()} as found]:
-                return dict(found)
+        match json.loads(completed.stdout):
+            case [{"place": str()} as device]:
+                return dict(device)
     raise ValueError(
         f"{origin}: expected {module} to print a list of one device as JSON, with its place; "
-        f"got {done.stdout[:200]!r}"
+        f"got {completed.stdout[:200]!r}"
     )
 
 
 def _share(total: float) -> str:
     """Return how many pages may run at a time, and the part of the memory that each may fill."""
     try:
-        wanted = float(os.environ.get(MEMORY_VARIABLE) or _MEMORY)
+        per_page = float(os.environ.get(MEMORY_VARIABLE) or _MEMORY)
     except ValueError:
-        wanted = 0.0
-    if wanted <= 0:
+        per_page = 0.0
+    if per_page <= 0:
         raise ValueError(f"{MEMORY_VARIABLE} must be a number of GiB, such as {_MEMORY:g}")
-    pages = max(1, int(total // (wanted + _CONTEXT)))
-    part = min(1.0, wanted / total)
+    pages = max(1, int(total // (per_page + _CONTEXT)))
+    part = min(1.0, per_page / total)
     return f"{pages} {part:.6f}"
 
 
@@ -123,9 +124,9 @@ def explained(message: str) -> str:
         return message
     if SHARE_VARIABLE not in os.environ:
         return message
-    wanted = os.environ.get(MEMORY_VARIABLE) or f"{_MEMORY:g}"
+    limit = os.environ.get(MEMORY_VARIABLE) or f"{_MEMORY:g}"
     return (
-        f"{message}\nA page may fill {wanted} GiB of {os.environ.get(DEVICE_VARIABLE)}; "
+        f"{message}\nA page may fill {limit} GiB of {os.environ.get(DEVICE_VARIABLE)}; "
         f"{MEMORY_VARIABLE} changes that. Other pages are not affected."
     )
 

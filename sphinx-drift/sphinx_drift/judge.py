@@ -75,8 +75,8 @@ def judge_page(  # noqa: PLR0913 - one page has these parts
             skipped.update(pictures=0 if compared else output.pictures)
             outcomes += _check_cell(cell, output, full, how)
         except Exception:  # noqa: BLE001 - an error here must never pass for a success
-            told = traceback.format_exc(limit=-3)
-            outcomes.append(_of(cell, Kind.COULD_NOT_CHECK, message=told))
+            message = traceback.format_exc(limit=-3)
+            outcomes.append(_of(cell, Kind.COULD_NOT_CHECK, message=message))
     failure = execution.failure
     if failure and failure.index < 0 and not any(o.kind is Kind.NOT_EXECUTED for o in outcomes):
         # All cells ran and then something broke: no cell tells it.
@@ -119,17 +119,17 @@ def _outcome(problem: Problem) -> Outcome:
 
 def _of(cell: Cell, kind: Kind, expectation: Expectation | None = None, **parts: object) -> Outcome:
     """Make an outcome that is about a cell and one of its expectations."""
-    made = Outcome(kind, cell.line, cell=cell.number, cell_line=cell.line)
+    outcome = Outcome(kind, cell.line, cell=cell.number, cell_line=cell.line)
     if expectation is not None:
-        made = replace(
-            made,
+        outcome = replace(
+            outcome,
             line=expectation.line,
             body_line=expectation.body_line,
             name=expectation.name,
             documented=expectation.text,
             reference_only=expectation.reference_only,
         )
-    return replace(made, **parts)  # type: ignore[arg-type]
+    return replace(outcome, **parts)  # type: ignore[arg-type]
 
 
 def _check_cell(cell: Cell, output: Printed, full: Printed | None, how: _How) -> Iterator[Outcome]:
@@ -137,16 +137,16 @@ def _check_cell(cell: Cell, output: Printed, full: Printed | None, how: _How) ->
     if (stopped := _stopped(cell, output, how)) is not None:
         yield stopped
         return
-    found = "" if how.stored else address(output.select(Stream.ALL))
-    if found and not all(e.unchecked for e in cell.expectations):
-        yield _of(cell, Kind.ADDRESS, message=found)
+    first_address = "" if how.stored else address(output.select(Stream.ALL))
+    if first_address and not all(e.unchecked for e in cell.expectations):
+        yield _of(cell, Kind.ADDRESS, message=first_address)
     outcomes: list[Outcome] = []
     for expectation in cell.expectations:
         if expectation.likeness is not None:
             outcomes.append(_check_pictures(cell, expectation, output, how))
             continue
         outcome = _check_expectation(cell, expectation, output, full, how)
-        if found and _differs_in_addresses(outcome):
+        if first_address and _differs_in_addresses(outcome):
             continue
         if not (how.stored and expectation.stream in BESIDE):
             outcomes.append(outcome)
@@ -165,24 +165,24 @@ def _stopped(cell: Cell, output: Printed, how: _How) -> Outcome | None:
     failure = how.execution.failure
     displayed = f"{output.error}, raised when the cell's value was displayed"
     if failure is not None and failure.index == cell.index:
-        told = displayed if failure.message == _NO_ERROR and output.error else failure.message
+        message = displayed if failure.message == _NO_ERROR and output.error else failure.message
         return _of(
             cell,
             Kind.labelled(failure.kind.value),
-            message=told,
+            message=message,
             executed=output.select(Stream.ALL),
         )
     if cell.index not in how.execution.executed:
-        told = failure.message if failure is not None and failure.index < 0 else ""
-        return _of(cell, Kind.NOT_EXECUTED, _first(cell), message=told)
+        message = failure.message if failure is not None and failure.index < 0 else ""
+        return _of(cell, Kind.NOT_EXECUTED, _first(cell), message=message)
     if "skip-execution" in cell.tags:
-        told = "the cell is tagged skip-execution"
+        message = "the cell is tagged skip-execution"
         # In a notebook the tag is all that its author can say; a page has to give a reason.
         reasons = [expectation.unchecked for expectation in cell.expectations]
         if how.stored or (reasons and all(reasons)):
-            told = "; ".join([told, *dict.fromkeys(filter(None, reasons))])
-            return _of(cell, Kind.UNCHECKED, message=told)
-        return _of(cell, Kind.NOT_EXECUTED, _first(cell), message=told)
+            message = "; ".join([message, *dict.fromkeys(filter(None, reasons))])
+            return _of(cell, Kind.UNCHECKED, message=message)
+        return _of(cell, Kind.NOT_EXECUTED, _first(cell), message=message)
     if output.error and not (output.native_error or cell.may_raise):
         return _of(cell, Kind.RAISED, message=displayed)
     return None
@@ -192,22 +192,22 @@ def _check_pictures(cell: Cell, expectation: Expectation, output: Printed, how: 
     """Hold the pictures of a cell against those that are stored or lie in files."""
     cannot = _left_alone(expectation, how)
     if cannot is not None:
-        kind, told = cannot
-        return _of(cell, kind, expectation, message=told)
+        kind, message = cannot
+        return _of(cell, kind, expectation, message=message)
     if how.policy is not Policy.EXACT:
-        told = "pictures are compared on the reference environment alone"
-        return _of(cell, Kind.NOT_COMPARED, expectation, message=told)
+        message = "pictures are compared on the reference environment alone"
+        return _of(cell, Kind.NOT_COMPARED, expectation, message=message)
     names = expectation.text.split("\n") if expectation.text.strip() else []
     try:
         files = [(how.folder / name.strip()).read_bytes() for name in names]
         documented = files if expectation.pictures is None else expectation.pictures
-        executed = [*map(decoded, output.drawn)]
-        told = differing(documented, executed, expectation.likeness or 1)
+        executed = [*map(decoded, output.images)]
+        message = differing(documented, executed, expectation.likeness or 1)
     except (OSError, ValueError) as error:
-        told = str(error)
+        message = str(error)
     except ModuleNotFoundError as error:
         return _of(cell, Kind.COULD_NOT_CHECK, expectation, message=str(error))
-    return _of(cell, Kind.PICTURE if told else Kind.VERIFIED, expectation, message=told)
+    return _of(cell, Kind.PICTURE if message else Kind.VERIFIED, expectation, message=message)
 
 
 def _news(outcome: Outcome, others: Sequence[Outcome]) -> bool:
@@ -224,8 +224,8 @@ def _check_stored(
     if any(other.kind.fails for other in others):
         return
     if cell.pictures != output.pictures:
-        told = f"it has {cell.pictures} stored, and made {output.pictures}"
-        yield _of(cell, Kind.PICTURE, message=told)
+        message = f"it has {cell.pictures} stored, and made {output.pictures}"
+        yield _of(cell, Kind.PICTURE, message=message)
     stored = {e.stream for e in cell.expectations if e.likeness is None}
     for stream in BESIDE:
         text = output.select(stream)
@@ -240,9 +240,9 @@ def _check_forms(cell: Cell, output: Printed) -> Iterator[Outcome]:
     if not streams or unchecked & {Stream.ALL, Stream.MAIN, Stream.VALUE}:
         return
     others = [each for value in output.values for each in value.differing()]
-    for stream, told in others:
+    for stream, message in others:
         if stream not in streams:
-            yield _of(cell, Kind.FORM, message=told)
+            yield _of(cell, Kind.FORM, message=message)
 
 
 def _differs_in_addresses(outcome: Outcome) -> bool:
@@ -260,14 +260,14 @@ def _check_expectation(
 ) -> Outcome:
     """Hold one expectation against what its cell printed."""
     # An author can leave an address out; what a notebook has stored is as it came.
-    read = without_addresses if how.stored else str
-    expectation = replace(expectation, text=read(repeatable(expectation.text)))
-    executed = read(output.select(expectation.stream))
+    clean = without_addresses if how.stored else str
+    expectation = replace(expectation, text=clean(repeatable(expectation.text)))
+    executed = clean(output.select(expectation.stream))
     cannot = _cannot_compare(expectation, output, executed, how)
     if cannot is not None:
-        kind, told = cannot
-        return _of(cell, kind, expectation, message=told, executed=executed)
-    precise = read(full.select(expectation.stream)) if full is not None else None
+        kind, message = cannot
+        return _of(cell, kind, expectation, message=message, executed=executed)
+    precise = clean(full.select(expectation.stream)) if full is not None else None
     verdict = compare(
         expectation.text,
         executed,
@@ -280,13 +280,13 @@ def _check_expectation(
     if not verdict.tokens:
         return _of(cell, Kind.EMPTY, expectation, executed=executed)
     if not verdict.same:
-        kind, told = Kind.DRIFT, ""
+        kind, message = Kind.DRIFT, ""
     elif stale:
         kind = Kind.WAIVER
-        told = "; ".join(f"{w.documented} -> {w.executed} ({w.reason})" for w in stale)
+        message = "; ".join(f"{w.documented} -> {w.executed} ({w.reason})" for w in stale)
     else:
-        kind, told = Kind.VERIFIED, ""
-    return _of(cell, kind, expectation, message=told, executed=executed, verdict=verdict)
+        kind, message = Kind.VERIFIED, ""
+    return _of(cell, kind, expectation, message=message, executed=executed, verdict=verdict)
 
 
 def _cannot_compare(
@@ -294,8 +294,8 @@ def _cannot_compare(
 ) -> tuple[Kind, str] | None:
     """Return why there is nothing to compare, if there is nothing."""
     if expectation.raises and output.error.partition(":")[0] != expectation.raises:
-        told = f"expected {expectation.raises}, got {output.error or 'no error'}"
-        return Kind.NOT_RAISED, told
+        message = f"expected {expectation.raises}, got {output.error or 'no error'}"
+        return Kind.NOT_RAISED, message
     if not executed.strip():
         return Kind.NO_OUTPUT, f"as {expectation.stream.value}" * (expectation.stream in BESIDE)
     return _left_alone(expectation, how)
@@ -334,16 +334,16 @@ def compare_runs(
     """Name what a page printed in one run and not in another."""
     if execution.failure is not None:
         failed = [cell for cell in page.cells if cell.index == execution.failure.index]
-        told = f"the second run stopped: {execution.failure.message}"
+        message = f"the second run stopped: {execution.failure.message}"
         for cell in failed or page.cells[:1]:
-            yield _of(cell, Kind.UNREPEATABLE, message=told)
+            yield _of(cell, Kind.UNREPEATABLE, message=message)
         return
     for cell in page.cells:
         if any(expectation.unchecked for expectation in cell.expectations):
             continue
         runs = [printed(book.cells[cell.index].outputs) for book in (first, second)]
-        read = without_addresses if page.stored else str
-        texts = ([read(run.select(stream)) for run in runs] for stream in (Stream.ALL, *BESIDE))
+        clean = without_addresses if page.stored else str
+        texts = ([clean(run.select(stream)) for run in runs] for stream in (Stream.ALL, *BESIDE))
         other = next((pair for pair in texts if not compare(*pair, elision="").same), None)
         if other is not None:
             verdict = compare(*other, elision="")

@@ -132,8 +132,7 @@ class _Module(pytest.Module):
         try:
             module = self.obj
         except SystemExit as error:  # pytest would end with it, and with its status
-            msg = f"the module can't be imported: {error!r}"
-            raise self.CollectError(msg) from error
+            raise self.CollectError(f"the module can't be imported: {error!r}") from error
         return _docstrings(self, examples_of_module(module))
 
 

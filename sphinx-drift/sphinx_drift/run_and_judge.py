@@ -18,6 +18,7 @@ from sphinx_drift.run.fork import code_of
 from sphinx_drift.run.injected import disturb, print_full_precision
 from sphinx_drift.run.results import OUTPUT_LIMIT
 from sphinx_drift.run.run import execute, request_for
+from sphinx_drift.source.read_source import table_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -59,8 +60,8 @@ class Settings:
         """Whether an environment is the reference, as far as a page uses what that names."""
         # What a page doesn't use (torch, say) can't make its numbers differ.
         documented = {"device": "cpu", **(self.reference or {})}
-        wanted = {k: v for k, v in documented.items() if k in environment}
-        return all(environment[name] == value for name, value in wanted.items())
+        relevant = {k: v for k, v in documented.items() if k in environment}
+        return all(environment[name] == value for name, value in relevant.items())
 
     def request(self, folder: Path, **options: Any) -> Request:
         """Return how a page that starts in a folder is run."""
@@ -72,8 +73,8 @@ class Settings:
         MyST-NB reads ``mystnb: {execution_timeout: 600}``; jupyter-cache reads
         ``execution: {timeout: 600}``.
         """
-        own = dict(_table(metadata, "execution"))
-        for name, value in _table(metadata, "mystnb").items():
+        own = dict(table_in(metadata, "execution"))
+        for name, value in table_in(metadata, "mystnb").items():
             own[name.removeprefix("execution_")] = value
         timeout, allow_errors = own.get("timeout"), own.get("allow_errors")
         changed: dict[str, Any] = {}
@@ -84,13 +85,7 @@ class Settings:
         return replace(self, **changed)
 
 
-def _table(metadata: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    """Return a table of a page's metadata; an empty one for what is none."""
-    found = metadata.get(name)
-    return found if isinstance(found, dict) else {}
-
-
-def chosen_policy(configured: str = "auto", *, asked: str | None = None) -> Policy | None:
+def chosen_policy(configured: str = "auto", *, requested: str | None = None) -> Policy | None:
     """Return the policy: what was asked for, else the environment variable, else the configuration.
 
     Raises:
@@ -98,14 +93,13 @@ def chosen_policy(configured: str = "auto", *, asked: str | None = None) -> Poli
 
     """
     variable = os.environ.get(POLICY_VARIABLE)
-    name = asked or variable or configured
+    name = requested or variable or configured
     if name == "auto":
         return None
     if name not in list(Policy):
         names = ", ".join(["auto", *Policy])
-        origin = "--policy" if asked else POLICY_VARIABLE if variable else "drift_policy"
-        msg = f"{origin} must be one of {names}; got {name!r}"
-        raise ValueError(msg)
+        origin = "--policy" if requested else POLICY_VARIABLE if variable else "drift_policy"
+        raise ValueError(f"{origin} must be one of {names}; got {name!r}")
     return permitted(Policy(name))
 
 
@@ -117,8 +111,9 @@ def permitted(policy: Policy) -> Policy:
 
     """
     if policy is Policy.STRUCTURE and os.environ.get("CI"):
-        msg = "the policy structure (--structure) verifies nothing, and is refused under CI"
-        raise ValueError(msg)
+        raise ValueError(
+            "the policy structure (--structure) verifies nothing, and is refused under CI"
+        )
     return policy
 
 
@@ -209,14 +204,14 @@ def _second_hash_seed(cells: Sequence[str]) -> str | None:
 def _depends_on_hashes(cell: str) -> bool:
     """Tell whether a cell makes a set or asks for a hash, or can't be read as Python."""
     try:
-        found = list(ast.walk(ast.parse(cell)))
+        nodes = list(ast.walk(ast.parse(cell)))
     except (SyntaxError, ValueError):
         return True  # magics, say
-    in_order = [_set_in_order(node) for node in found]
+    in_order = [_set_in_order(node) for node in nodes]
     return any(
         isinstance(node, _SETS)
         or (isinstance(node, ast.Name) and node.id in _BY_HASH and node not in in_order)
-        for node in found
+        for node in nodes
     )
 
 
@@ -228,10 +223,10 @@ def _set_in_order(node: ast.AST) -> ast.Name | None:
     match node:
         case ast.Call(
             func=ast.Name(id="sorted" | "len"),
-            args=[ast.Call(func=ast.Name(id="set") as made)],
+            args=[ast.Call(func=ast.Name(id="set") as name)],
             keywords=[],
         ):
-            return made
+            return name
     return None
 
 

@@ -93,8 +93,8 @@ class Built:
     def results(self) -> dict[str, PageResult]:
         """What the environment keeps, by document name."""
         with (self.doctrees / "environment.pickle").open("rb") as file:
-            found: dict[str, PageResult] = pickle.load(file).drift_state.results  # noqa: S301 - ours
-            return found
+            results: dict[str, PageResult] = pickle.load(file).drift_state.results  # noqa: S301 - ours
+            return results
 
 
 class Server:
@@ -135,14 +135,14 @@ class Book:
 
     def configure(self, *lines: str, **settings: Any) -> None:
         """Write ``conf.py``: settings by name, then lines as they are."""
-        given = {
+        variables = {
             "extensions": ["myst_nb", "sphinx_drift"],
             "exclude_patterns": ["_out"],
             "drift_policy": "exact",
             "suppress_warnings": ["toc.not_included"],
             **settings,
         }
-        text = "\n".join([f"{name} = {value!r}" for name, value in given.items()] + [*lines])
+        text = "\n".join([f"{name} = {value!r}" for name, value in variables.items()] + [*lines])
         (self.folder / "conf.py").write_text(text + "\n", encoding="utf-8")
 
     def write(self, name: str, *parts: str, front: bool = True) -> None:
@@ -155,8 +155,8 @@ class Book:
     def copy(self, folder: Path, *names: str) -> None:
         """Take fixture pages: those that are named, or all."""
         for path in folder.rglob("*"):
-            wanted = not names or path.relative_to(folder).as_posix() in names
-            if path.is_file() and wanted and path.suffix != ".pyc":
+            is_asked_for = not names or path.relative_to(folder).as_posix() in names
+            if path.is_file() and is_asked_for and path.suffix != ".pyc":
                 target = self.folder / path.relative_to(folder)
                 target.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy(path, target)

@@ -40,16 +40,18 @@ def problem(use: Use) -> str:
     """Return what has changed."""
     pytest.importorskip(use.name.partition(":")[0].partition(".")[0])
     try:
-        found: Any = pkgutil.resolve_name(use.name)
+        thing: Any = pkgutil.resolve_name(use.name)
     except (AttributeError, ImportError) as error:
         return f"expected {use.name}, got {error}"
     if use.parameters:
-        got = list(inspect.signature(found).parameters)
-        missing = [name for name in use.parameters if name not in got]
-        in_order = [name for name in got if name in use.parameters] == list(use.parameters)
+        parameters = list(inspect.signature(thing).parameters)
+        missing = [name for name in use.parameters if name not in parameters]
+        in_order = [name for name in parameters if name in use.parameters] == list(use.parameters)
         if missing or not in_order:
-            return f"expected the parameters {', '.join(use.parameters)}, got {', '.join(got)}"
-    absent = sorted({*use.names} - words(found)) if use.names else []
+            return (
+                f"expected the parameters {', '.join(use.parameters)}, got {', '.join(parameters)}"
+            )
+    absent = sorted({*use.names} - words(thing)) if use.names else []
     return f"expected its code to use {', '.join(use.names)}, not there: {absent}" if absent else ""
 
 

@@ -19,9 +19,9 @@ def alive(pid: int) -> bool:
     return True
 
 
-def wait_until(holds: Callable[[], object]) -> None:
+def wait_until(condition: Callable[[], object]) -> None:
     """Wait for what must come; a machine may be slow."""
     end = time.monotonic() + 60
-    while not holds():
+    while not condition():
         assert time.monotonic() < end, "it never came"
         time.sleep(0.05)

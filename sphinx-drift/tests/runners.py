@@ -28,39 +28,39 @@ class Pages:
 
     def notebook(self, *cells: str | tuple[str, str]) -> NotebookNode:
         """Return a notebook of cells: their code, or their code and a tag."""
-        made = v4.new_notebook(metadata={"kernelspec": {"name": "python3", "display_name": "P"}})
-        made.cells = [v4.new_markdown_cell("prose", id="prose")]
+        result = v4.new_notebook(metadata={"kernelspec": {"name": "python3", "display_name": "P"}})
+        result.cells = [v4.new_markdown_cell("prose", id="prose")]
         for number, each in enumerate(cells):
             code, *tags = (each,) if isinstance(each, str) else each
             cell = v4.new_code_cell(code, id=f"cell-{number}", metadata={"tags": tags})
-            made.cells.append(cell)
-        return made
+            result.cells.append(cell)
+        return result
 
     def request(self, **settings: Any) -> Request:
         """Return a request as books make it."""
-        given = {
+        options = {
             "timeout": 60,
             "before": (watch,),
             "after": (report_environment, files),
             **settings,
         }
-        return Request(folder=self.folder, **given)
+        return Request(folder=self.folder, **options)
 
     def fork(
         self, *cells: str | tuple[str, str], **settings: Any
     ) -> tuple[NotebookNode, Execution]:
         """Run a page in a forked child."""
-        made = self.notebook(*cells)
+        notebook = self.notebook(*cells)
         with patch.dict(os.environ):
             os.environ.pop("PYTEST_CURRENT_TEST", None)
-            return made, fork.run(made, self.request(**settings))
+            return notebook, fork.run(notebook, self.request(**settings))
 
     def stock(
         self, *cells: str | tuple[str, str], **settings: Any
     ) -> tuple[NotebookNode, Execution]:
         """Run a page in a Jupyter kernel."""
-        made = self.notebook(*cells)
+        notebook = self.notebook(*cells)
         with patch.dict(os.environ):
             # Under pytest the stock kernel doesn't look for what is written past Python.
             os.environ.pop("PYTEST_CURRENT_TEST", None)
-            return made, jupyter.run(made, self.request(**settings))
+            return notebook, jupyter.run(notebook, self.request(**settings))

@@ -56,11 +56,13 @@ def build(
 
     """
     command = [sys.executable, "-m", module, "-q", "-n", "-W", "-b", builder, "-d", "doctrees"]
-    taken = {name: value for name, value in os.environ.items() if not name.startswith(_AROUND)}
+    variables_taken = {
+        name: value for name, value in os.environ.items() if not name.startswith(_AROUND)
+    }
     return subprocess.run(
         [*command, *options, "source", builder],
         cwd=folder,
-        env=taken | variables,
+        env=variables_taken | variables,
         capture_output=True,
         text=True,
         check=False,

@@ -209,8 +209,8 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> Ran:
 
 
 def odd(metadata: object) -> str:
-    made = json.loads(notebook(cell("print(1)", stream("1\n"))))
-    return json.dumps(made | {"metadata": metadata})
+    book = json.loads(notebook(cell("print(1)", stream("1\n"))))
+    return json.dumps(book | {"metadata": metadata})
 
 
 @pytest.mark.parametrize("name", ["kernelspec", "language_info"])
@@ -226,10 +226,10 @@ def test_metadata_that_is_no_table_is_as_good_as_none(
 def test_one_bad_file_costs_no_other_its_result(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def crash(page: Any, made: Any, **options: Any) -> Any:
+    def crash(page: Any, notebook: Any, **options: Any) -> Any:
         if "crash" in options["file"]:
             raise AttributeError("ours")
-        return really(page, made, **options)
+        return really(page, notebook, **options)
 
     really = command.run_and_judge
     monkeypatch.setattr(command, "run_and_judge", crash)
@@ -239,8 +239,8 @@ def test_one_bad_file_costs_no_other_its_result(
         (tmp_path / file).write_text(text)
     assert command.main([*(str(tmp_path / file) for file in names), "--json"]) == 2
     pages = json.loads(capsys.readouterr().out)["pages"]
-    told = {Path(p["file"]).name: [o["kind"] for o in p["outcomes"]] for p in pages}
-    assert told == {
+    kinds = {Path(p["file"]).name: [o["kind"] for o in p["outcomes"]] for p in pages}
+    assert kinds == {
         "a.md": ["verified"],
         "crash.md": ["could-not-check"],
         "other.TXT": ["unreadable"],
@@ -346,17 +346,17 @@ def pretend(monkeypatch: pytest.MonkeyPatch) -> Any:
     """Return what makes pages come out as they should, without being run."""
 
     def make(*outcomes: Outcome) -> list[Any]:
-        given: list[Any] = []
+        calls: list[Any] = []
 
         def verify(*_: Any, file: str, settings: Any, **__: Any) -> tuple[PageResult, Execution]:
-            given.append(settings)
-            found = PageResult(
+            calls.append(settings)
+            result = PageResult(
                 file, outcomes, 1, settings.policy or Policy.EXACT, {"python": "3.11"}
             )
-            return found, Execution()
+            return result, Execution()
 
         monkeypatch.setattr(command, "run_and_judge", verify)
-        return given
+        return calls
 
     return make
 
@@ -384,10 +384,10 @@ def test_quiet_and_verbose(page: Path, pretend: Any, capsys: pytest.CaptureFixtu
     command.main([str(page), "-q"])
     assert capsys.readouterr().out == last
     command.main([str(page)])
-    told = capsys.readouterr().out
-    assert told.startswith(f"{page}:9: drift in cell 1 (line 7):")
-    assert told.endswith(last)
-    assert ": verified" not in told
+    out = capsys.readouterr().out
+    assert out.startswith(f"{page}:9: drift in cell 1 (line 7):")
+    assert out.endswith(last)
+    assert ": verified" not in out
     command.main([str(page), "--verbose"])
     assert ": verified" in capsys.readouterr().out
 
@@ -439,15 +439,15 @@ def test_policy(  # noqa: PLR0917, PLR0913 - columns and fixtures
     pretend: Any,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    given = pretend(VERIFIED)
+    calls = pretend(VERIFIED)
     if variable:
         monkeypatch.setenv("DRIFT_POLICY", variable)
     command.main([str(page), *arguments])
-    assert [settings.policy for settings in given] == [policy]
+    assert [settings.policy for settings in calls] == [policy]
 
 
 @pytest.mark.parametrize(
-    ("arguments", "variables", "told"),
+    ("arguments", "variables", "message"),
     [
         ([], {}, "required: PATH"),
         (["no-such-file.md"], {}, "no file or folder no-such-file.md"),
@@ -468,20 +468,20 @@ def test_policy(  # noqa: PLR0917, PLR0913 - columns and fixtures
 def test_bad_use(  # noqa: PLR0917, PLR0913 - columns and fixtures
     arguments: list[str],
     variables: dict[str, str],
-    told: str,
+    message: str,
     page: Path,
     pretend: Any,
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    given = pretend(VERIFIED)
+    calls = pretend(VERIFIED)
     monkeypatch.chdir(page.parent)
     for name, text in variables.items():
         monkeypatch.setenv(name, text)
     with pytest.raises(SystemExit) as ended:
         command.main(arguments)
-    assert (ended.value.code, given) == (2, [])
-    assert told in capsys.readouterr().err
+    assert (ended.value.code, calls) == (2, [])
+    assert message in capsys.readouterr().err
 
 
 def test_structure_is_not_verified(
@@ -499,21 +499,21 @@ def test_structure_is_not_verified(
 
 
 def test_a_file_is_checked_once(page: Path, pretend: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    given = pretend(VERIFIED)
+    calls = pretend(VERIFIED)
     monkeypatch.chdir(page.parent)
     assert command.main([".", "page.md", "./page.md", "--timeout", "7"]) == 0
-    assert [settings.timeout for settings in given] == [7]
+    assert [settings.timeout for settings in calls] == [7]
 
 
 def test_reference_that_cannot_be_read(
     page: Path, pretend: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    given = pretend(VERIFIED)
+    calls = pretend(VERIFIED)
     (page.parent / "pyproject.toml").write_text("[tool.sphinx-drift]\nreference = 3\n")
     with pytest.raises(SystemExit, match="2"):
         command.main([str(page)])
     assert "[tool.sphinx-drift.reference]" in capsys.readouterr().err
-    assert given == []
+    assert calls == []
 
 
 def test_nothing_to_check_is_a_failure(
@@ -546,9 +546,9 @@ def test_twice_names_what_does_not_repeat(page: Path, capsys: pytest.CaptureFixt
     known = "```{expected-output}\n:unchecked: a draw\n```\n"
     page.write_text(GOOD + draw + known + draw + "```{expected-output}\na number\n```\n", "utf-8")
     assert command.main([str(page), "--twice"]) == 1
-    told = capsys.readouterr().out
-    assert "unrepeatable in cell 3" in told
-    assert "unrepeatable in cell 2" not in told
+    out = capsys.readouterr().out
+    assert "unrepeatable in cell 3" in out
+    assert "unrepeatable in cell 2" not in out
 
 
 def test_twice_orders_sets_otherwise(
@@ -637,9 +637,9 @@ def test_interrupt_leaves_no_kernel(number: signal.Signals, page: Path) -> None:
         time.sleep(0.1)
     kernel = int(pid.read_text())
     running.send_signal(number)
-    told = running.communicate(timeout=20)
-    assert (running.returncode, told[0]) == (130, "")
-    assert told[1].splitlines()[-1] == "interrupted; nothing is verified"
+    out = running.communicate(timeout=20)
+    assert (running.returncode, out[0]) == (130, "")
+    assert out[1].splitlines()[-1] == "interrupted; nothing is verified"
     time.sleep(0.2)
     with pytest.raises(ProcessLookupError):
         os.kill(kernel, 0)

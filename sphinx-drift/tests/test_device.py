@@ -116,22 +116,22 @@ def test_the_order_of_those_who_may_ask(monkeypatch: pytest.MonkeyPatch) -> None
     assert os.environ[DEVICE_VARIABLE] == "npu:0"
     assert [f.__name__ for f in request_for(Path()).before] == ["watch", "compute_on_device"]
     assert chosen_device("cpu", module=DEVICES).place == "npu:0"
-    assert chosen_device("npu", asked="cpu").place == "cpu"
+    assert chosen_device("npu", requested="cpu").place == "cpu"
     assert os.environ[DEVICE_VARIABLE] == "cpu"
     assert [f.__name__ for f in request_for(Path()).before] == ["watch"]
 
 
 def test_auto_says_which() -> None:
-    chosen = chosen_device(asked="auto", module=DEVICES)
+    chosen = chosen_device(requested="auto", module=DEVICES)
     assert os.environ.get(DEVICE_VARIABLE, "cpu") == chosen.place
-    assert chosen.told.startswith(f"{chosen.place} (")
+    assert chosen.description.startswith(f"{chosen.place} (")
 
 
 @pytest.mark.usefixtures("with_backend")
 @pytest.mark.parametrize(("name", "reason"), [("npu:2", "there is 1"), ("pdp11", "no kind of")])
 def test_one_that_is_not_there(name: str, reason: str) -> None:
     with pytest.raises(ValueError, match=reason):
-        chosen_device(asked=name, module=DEVICES)
+        chosen_device(requested=name, module=DEVICES)
     assert DEVICE_VARIABLE not in os.environ
 
 
@@ -171,12 +171,12 @@ def test_a_page_prints_the_documented_numbers(
     environment = {**backend, "DRIFT_RUNNER": runner}
     done = check("page.md", "--device", "npu", "--json", environment=environment, folder=tmp_path)
     assert "npu:0 (CPU in disguise)" in done.stderr
-    (found,) = json.loads(done.stdout)["pages"]
-    (outcome,) = found["outcomes"]
-    assert (outcome["kind"], found["policy"]) == ("verified", "portable")
+    (report,) = json.loads(done.stdout)["pages"]
+    (outcome,) = report["outcomes"]
+    assert (outcome["kind"], report["policy"]) == ("verified", "portable")
     assert "device='npu:0')" in outcome["executed"]
-    assert found["environment"]["device"] == "npu:0"
-    assert found["environment"]["name"] == "CPU in disguise"
+    assert report["environment"]["device"] == "npu:0"
+    assert report["environment"]["name"] == "CPU in disguise"
 
 
 @pytest.mark.slow
@@ -242,11 +242,11 @@ def test_without_the_device_nothing_runs(device: str, way: str, book: Book, tmp_
     book.write("page.md", cell(f"open({str(mark)!r}, 'w').close()"))
     if way == "variable":
         built = book.build(DRIFT_DEVICE=device)
-        status, told = built.status, built.stderr
+        status, message = built.status, built.stderr
     elif way == "setting":
         book.configure(drift_device=device)
         built = book.build()
-        status, told = built.status, built.stderr
+        status, message = built.status, built.stderr
     else:
         module = "sphinx_drift" if way == "command" else "sphinx_drift.doctests"
         target = "page.md" if way == "command" else str(ROOT / "README.md")
@@ -257,12 +257,12 @@ def test_without_the_device_nothing_runs(device: str, way: str, book: Book, tmp_
             capture_output=True,
             text=True,
         )
-        status, told = done.returncode, done.stderr
+        status, message = done.returncode, done.stderr
     assert status == 2
-    told = told.replace("\n", " ")
-    assert ("Found: " if device == "cuda:99" else "no kind of device") in told
+    message = message.replace("\n", " ")
+    assert ("Found: " if device == "cuda:99" else "no kind of device") in message
     origin = {"variable": "DRIFT_DEVICE", "setting": "drift_device"}.get(way, "--device")
-    assert f"{origin}={device}: " in told
+    assert f"{origin}={device}: " in message
     assert not mark.exists()
 
 
@@ -292,7 +292,7 @@ def test_pages_share_a_device(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(
-    ("total", "asked", "share"),
+    ("total", "memory", "share"),
     [
         (16.0, "", "5 0.125000"),  # 2 GiB and what a process takes by itself, five times
         (139.0, "6", "20 0.043165"),
@@ -300,25 +300,25 @@ def test_pages_share_a_device(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_how_many_pages_share_it(
-    total: float, asked: str, share: str, monkeypatch: pytest.MonkeyPatch
+    total: float, memory: str, share: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from sphinx_drift import device  # noqa: PLC0415
 
-    found = {"place": "cuda:0", "told": "cuda:0", "memory": total * 2**30}
-    monkeypatch.setattr(device, "_look_for", lambda *_: found)
-    monkeypatch.setenv(MEMORY_VARIABLE, asked)
-    chosen_device(asked="cuda")
+    chosen = {"place": "cuda:0", "told": "cuda:0", "memory": total * 2**30}
+    monkeypatch.setattr(device, "_look_for", lambda *_: chosen)
+    monkeypatch.setenv(MEMORY_VARIABLE, memory)
+    chosen_device(requested="cuda")
     assert os.environ[SHARE_VARIABLE] == share
 
 
-@pytest.mark.parametrize("asked", ["much", "0", "-1"])
-def test_a_bound_that_is_none(asked: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("memory", ["much", "0", "-1"])
+def test_a_bound_that_is_none(memory: str, monkeypatch: pytest.MonkeyPatch) -> None:
     from sphinx_drift import device  # noqa: PLC0415
 
     monkeypatch.setattr(device, "_look_for", lambda *_: {"place": "cuda:0", "memory": 2**34})
-    monkeypatch.setenv(MEMORY_VARIABLE, asked)
+    monkeypatch.setenv(MEMORY_VARIABLE, memory)
     with pytest.raises(ValueError, match="must be a number of GiB, such as 2"):
-        chosen_device(asked="cuda")
+        chosen_device(requested="cuda")
 
 
 def test_a_child_keeps_to_its_part(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -342,12 +342,12 @@ def test_a_child_keeps_to_its_part(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_memory_that_ran_out_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:
-    told = "OutOfMemoryError: CUDA out of memory. Tried to allocate 20.00 GiB."
-    assert explained(told) == told  # nobody shares anything
+    text = "OutOfMemoryError: CUDA out of memory. Tried to allocate 20.00 GiB."
+    assert explained(text) == text  # nobody shares anything
     monkeypatch.setenv(DEVICE_VARIABLE, "cuda:0")
     monkeypatch.setenv(SHARE_VARIABLE, "5 0.125000")
-    message, more = explained(told).split("\n")
-    assert message == told
+    message, more = explained(text).split("\n")
+    assert message == text
     assert {"2", "GiB", "cuda:0;", MEMORY_VARIABLE} <= {*more.split()}
     assert explained("ValueError: no") == "ValueError: no"
 

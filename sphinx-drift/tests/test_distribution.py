@@ -48,8 +48,8 @@ def imported(package: Path) -> set[str]:
 def declared() -> set[str]:
     """Return the distributions that ours names, those of its extras too."""
     extras = PROJECT["optional-dependencies"].values()
-    wanted = [*PROJECT["dependencies"], *(each for extra in extras for each in extra)]
-    return {canonicalize_name(Requirement(each).name) for each in wanted}
+    requirements = [*PROJECT["dependencies"], *(each for extra in extras for each in extra)]
+    return {canonicalize_name(Requirement(each).name) for each in requirements}
 
 
 def test_what_is_imported_is_declared_and_nothing_else() -> None:
@@ -131,29 +131,29 @@ class Alone:
         target = ["--target", str(self._packages), str(wheel)]
         subprocess.run([*pip, *target], check=True, capture_output=True)
 
-    def take(self, wanted: Requirement) -> None:
+    def take(self, requirement: Requirement) -> None:
         """Link a distribution of this environment, and all that it requires."""
-        found = metadata.distribution(wanted.name)
-        assert wanted.specifier.contains(found.version, prereleases=True), wanted
-        if (self._packages / f"{canonicalize_name(wanted.name)}.taken").exists():
+        distribution = metadata.distribution(requirement.name)
+        assert requirement.specifier.contains(distribution.version, prereleases=True), requirement
+        if (self._packages / f"{canonicalize_name(requirement.name)}.taken").exists():
             return
-        (self._packages / f"{canonicalize_name(wanted.name)}.taken").touch()
-        for file in found.files or ():
+        (self._packages / f"{canonicalize_name(requirement.name)}.taken").touch()
+        for file in distribution.files or ():
             if ".." in file.parts:
                 continue  # a command, or data that is none of Python's
             link = self._packages / file
             link.parent.mkdir(parents=True, exist_ok=True)
-            link.symlink_to(Path(str(found.locate_file(file))))
-        for each in required(found, wanted.extras):
+            link.symlink_to(Path(str(distribution.locate_file(file))))
+        for each in required(distribution, requirement.extras):
             self.take(each)
 
     def run(self, *words: str) -> subprocess.CompletedProcess[str]:
         """Run a module of the environment in the book's folder."""
-        kept = {name: os.environ[name] for name in ("HOME", "PATH") if name in os.environ}
+        variables = {name: os.environ[name] for name in ("HOME", "PATH") if name in os.environ}
         return subprocess.run(
             [self._python, "-m", *words],
             cwd=self.book,
-            env={**kept, "GIT_CEILING_DIRECTORIES": str(self.book)},
+            env={**variables, "GIT_CEILING_DIRECTORIES": str(self.book)},
             capture_output=True,
             text=True,
             check=False,
@@ -177,13 +177,13 @@ class Alone:
         return done.returncode, report["counts"]["verified"], drifts
 
 
-def required(found: metadata.Distribution, extras: Iterable[str]) -> Iterator[Requirement]:
+def required(distribution: metadata.Distribution, extras: Iterable[str]) -> Iterator[Requirement]:
     """Yield what a distribution requires here, for some of its extras."""
-    for wanted in map(Requirement, found.requires or ()):
-        if wanted.marker is None or any(
-            wanted.marker.evaluate({"extra": extra}) for extra in ("", *extras)
+    for requirement in map(Requirement, distribution.requires or ()):
+        if requirement.marker is None or any(
+            requirement.marker.evaluate({"extra": extra}) for extra in ("", *extras)
         ):
-            yield wanted
+            yield requirement
 
 
 @pytest.fixture(scope="module")

@@ -120,8 +120,8 @@ def test_checker_serves_in_another_suite(capsys: pytest.CaptureFixture[str]) -> 
     test = doctest.DocTestParser().get_doctest(text, {}, "mine", "mine.txt", 0)
     runner = doctest.DocTestRunner(checker=Checker(), verbose=False)
     assert runner.run(test).failed == 1
-    told = capsys.readouterr().out
-    assert "element [1], documented 0.6, executed 0.5" in told
+    out = capsys.readouterr().out
+    assert "element [1], documented 0.6, executed 0.5" in out
 
 
 # Modules ------------------------------------------------------------------------------
@@ -161,8 +161,8 @@ def test_checker_serves_in_another_suite(capsys: pytest.CaptureFixture[str]) -> 
     ],
 )
 def test_outcomes_of_an_example(example: str, kinds: list[Kind], folder: Path) -> None:
-    found = check(folder, example)
-    assert [outcome.kind for outcome in found.outcomes] == kinds
+    result = check(folder, example)
+    assert [outcome.kind for outcome in result.outcomes] == kinds
 
 
 @pytest.mark.parametrize("flag", ["FAIL_FAST", "REPORT_ONLY_FIRST_FAILURE"])
@@ -170,16 +170,16 @@ def test_no_flag_hides_what_comes_after_a_failure(flag: str, folder: Path) -> No
     kinds = [Kind.DRIFT, Kind.VERIFIED, Kind.DRIFT]
     examples = ">>> 1{}\n2\n>>> 3\n3\n>>> 4{}\n5"
     for_all = examples.format("", "")
-    found = check(folder, for_all, flags=doctest.OPTIONFLAGS_BY_NAME[flag])
-    assert [outcome.kind for outcome in found.outcomes] == kinds
+    result = check(folder, for_all, flags=doctest.OPTIONFLAGS_BY_NAME[flag])
+    assert [outcome.kind for outcome in result.outcomes] == kinds
     option = f"  # doctest: +{flag}"
-    found = check(folder, examples.format(option, option))
-    assert [outcome.kind for outcome in found.outcomes] == kinds
+    result = check(folder, examples.format(option, option))
+    assert [outcome.kind for outcome in result.outcomes] == kinds
 
 
 def test_place_is_the_line_in_the_file(folder: Path) -> None:
-    found = check(folder, "Prose.\n\n>>> [0.25, 0.5]\n[0.25, 0.6]")
-    (outcome,) = found.outcomes
+    result = check(folder, "Prose.\n\n>>> [0.25, 0.5]\n[0.25, 0.6]")
+    (outcome,) = result.outcomes
     assert (outcome.line, outcome.body_line) == (5, 6)
     (difference,) = outcome.verdict.differences
     assert (difference.index, difference.documented, difference.executed) == ((1,), "0.6", "0.5")
@@ -201,8 +201,8 @@ def test_skipped_examples_shift_nothing(folder: Path) -> None:
         ">>> 1  # doctest: +SKIP\n2\n>>> import torch\n"
         ">>> torch.tensor(155.92394)\ntensor(155.9240)\n>>> torch.tensor(0.5)\ntensor(0.5000)"
     )
-    found = check(folder, text, Settings(Policy.PORTABLE))
-    assert [outcome.kind for outcome in found.outcomes].count(Kind.VERIFIED) == 2
+    result = check(folder, text, Settings(Policy.PORTABLE))
+    assert [outcome.kind for outcome in result.outcomes].count(Kind.VERIFIED) == 2
 
 
 def test_full_precision_leaves_no_trace(folder: Path) -> None:
@@ -222,8 +222,8 @@ def test_full_precision_leaves_no_trace(folder: Path) -> None:
 def test_text_files_are_checked(folder: Path) -> None:
     path = folder / "README.md"
     path.write_text("# Title\n\n>>> 0.5\n0.5\n\n>>> 0.25\n0.26\n", encoding="utf-8")
-    found = check_examples(str(path), examples_of_text(path), EXACT)
-    assert [(o.kind, o.line) for o in found.outcomes] == [(Kind.VERIFIED, 3), (Kind.DRIFT, 6)]
+    result = check_examples(str(path), examples_of_text(path), EXACT)
+    assert [(o.kind, o.line) for o in result.outcomes] == [(Kind.VERIFIED, 3), (Kind.DRIFT, 6)]
 
 
 # The command --------------------------------------------------------------------------
@@ -267,9 +267,9 @@ def test_command_walks_a_package_and_names_the_place(
     (package / "__init__.py").write_text('""">>> 1\n1\n"""\n')
     (package / "inner.py").write_text('"""\n>>> 2\n3\n"""\n')
     assert main(["mine"]) == 1
-    told = capsys.readouterr().out
-    assert "mine/inner.py:2: drift" in told
-    assert "documented 3, executed 2" in told
+    out = capsys.readouterr().out
+    assert "mine/inner.py:2: drift" in out
+    assert "documented 3, executed 2" in out
 
 
 NEIGHBOURS = {
@@ -300,24 +300,24 @@ def test_each_module_is_alone(folder: Path, capfd: pytest.CaptureFixture[str]) -
         (package / f"{name}.py").write_text(text)
     assert main(["mine", "--json", "--junit", "junit.xml"]) == 1
     report = json.loads(capfd.readouterr().out)
-    told = {
+    kinds = {
         Path(file["file"]).stem: [(o["kind"], o["line"], o["message"]) for o in file["outcomes"]]
         for file in report["files"]
     }
     good = ("verified", 1, "")
-    assert told["a_right"] == [good]
-    assert told["b_exits"] == [("unreadable", 1, "SystemExit: 0")]
-    assert [(kind, line) for kind, line, _ in told["c_leaves"]] == [("dead-kernel", 1)]
-    assert "ended with status 0 before" in told["c_leaves"][0][2]
-    assert told["d_lacks"][0][2].endswith("No module named 'no_such_module_of_mine'")
-    assert told["e_skipped"][0][0] == "unchecked"
-    assert ("unreadable", 8) in [(kind, line) for kind, line, _ in told["f_malformed"]]
-    assert good in told["f_malformed"]
-    assert [(kind, line) for kind, line, _ in told["g_killed"]] == [("dead-kernel", 5)]
-    assert "status -9" in told["g_killed"][0][2]
-    assert ("verified", 10, "") in told["h_hidden"]
-    assert "i_silent" not in told
-    assert [kind for kind, _, _ in told["j_talks"]] == ["drift"]
+    assert kinds["a_right"] == [good]
+    assert kinds["b_exits"] == [("unreadable", 1, "SystemExit: 0")]
+    assert [(kind, line) for kind, line, _ in kinds["c_leaves"]] == [("dead-kernel", 1)]
+    assert "ended with status 0 before" in kinds["c_leaves"][0][2]
+    assert kinds["d_lacks"][0][2].endswith("No module named 'no_such_module_of_mine'")
+    assert kinds["e_skipped"][0][0] == "unchecked"
+    assert ("unreadable", 8) in [(kind, line) for kind, line, _ in kinds["f_malformed"]]
+    assert good in kinds["f_malformed"]
+    assert [(kind, line) for kind, line, _ in kinds["g_killed"]] == [("dead-kernel", 5)]
+    assert "status -9" in kinds["g_killed"][0][2]
+    assert ("verified", 10, "") in kinds["h_hidden"]
+    assert "i_silent" not in kinds
+    assert [kind for kind, _, _ in kinds["j_talks"]] == ["drift"]
     root = ET.parse("junit.xml").getroot()  # noqa: S314 - ours
     assert next(case.get("name") for case in root.iter("testcase")) == "example 1, line 1"
     assert root.find(".//error[@type='dead-kernel']") is not None
@@ -329,10 +329,10 @@ def test_a_name_without_examples_is_a_failure_beside_others(
     module(folder, ">>> 1\n1", "has_one_of_mine")
     module(folder, "None.", "has_none_of_mine")
     assert main(["has_one_of_mine", "has_none_of_mine"]) == 2
-    told = capsys.readouterr().out
-    assert "has_none_of_mine:1: nothing-checked" in told
-    assert "cell" not in told
-    assert "page" not in told
+    out = capsys.readouterr().out
+    assert "has_none_of_mine:1: nothing-checked" in out
+    assert "cell" not in out
+    assert "page" not in out
 
 
 def test_option_flags_of_the_command(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

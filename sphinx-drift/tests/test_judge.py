@@ -25,7 +25,7 @@ OK = [("stdout", "good\n")]
 
 def notebook(*cells: list[tuple[str, str]]) -> NotebookNode:
     """Return a notebook whose cells have printed these streams."""
-    made = v4.new_notebook()
+    result = v4.new_notebook()
     for outputs in cells:
         cell = v4.new_code_cell("source")
         for name, text in outputs:
@@ -34,8 +34,8 @@ def notebook(*cells: list[tuple[str, str]]) -> NotebookNode:
                 cell.outputs.append(v4.new_output("error", ename=kind, evalue=message))
             else:
                 cell.outputs.append(v4.new_output("stream", name=name, text=text))
-        made.cells.append(cell)
-    return made
+        result.cells.append(cell)
+    return result
 
 
 def expecting(text: str, **options: object) -> Expectation:
@@ -45,17 +45,17 @@ def expecting(text: str, **options: object) -> Expectation:
 def page_of(*cells: tuple[Expectation, ...], tags: frozenset[str] = frozenset()) -> Page:
     return Page(
         tuple(
-            Cell(place + 1, place, 10 + place, "source", tags=tags, expectations=found)
-            for place, found in enumerate(cells)
+            Cell(place + 1, place, 10 + place, "source", tags=tags, expectations=expectations)
+            for place, expectations in enumerate(cells)
         )
     )
 
 
 def outcomes(
-    page: Page, made: NotebookNode, execution: Execution | None = None, **options: object
+    page: Page, book: NotebookNode, execution: Execution | None = None, **options: object
 ) -> PageResult:
-    everything = Execution(frozenset(range(len(made.cells))))
-    return judge_page(page, made, execution or everything, file="page.md", **options)  # type: ignore[arg-type]
+    everything = Execution(frozenset(range(len(book.cells))))
+    return judge_page(page, book, execution or everything, file="page.md", **options)  # type: ignore[arg-type]
 
 
 def kinds(result: PageResult) -> list[Kind]:
@@ -63,7 +63,7 @@ def kinds(result: PageResult) -> list[Kind]:
 
 
 @pytest.mark.parametrize(
-    ("expectations", "printed", "wanted"),
+    ("expectations", "printed", "expected"),
     [
         ([expecting("good")], OK, [Kind.VERIFIED]),
         ([expecting("bad")], OK, [Kind.DRIFT]),
@@ -104,13 +104,13 @@ def kinds(result: PageResult) -> list[Kind]:
     ],
 )
 def test_outcomes_of_a_cell(
-    expectations: list[Expectation], printed: list[tuple[str, str]], wanted: list[Kind]
+    expectations: list[Expectation], printed: list[tuple[str, str]], expected: list[Kind]
 ) -> None:
-    assert kinds(outcomes(page_of(tuple(expectations)), notebook(printed))) == wanted
+    assert kinds(outcomes(page_of(tuple(expectations)), notebook(printed))) == expected
 
 
 @pytest.mark.parametrize(
-    ("text", "policy", "wanted"),
+    ("text", "policy", "expected"),
     [
         ("[0.1, 0.3]", Policy.EXACT, Kind.VERIFIED),
         ("[0.1, 0.2]", Policy.EXACT, Kind.WAIVER),
@@ -119,17 +119,17 @@ def test_outcomes_of_a_cell(
         ("[0.1, 0.4]", Policy.PORTABLE, Kind.DRIFT),
     ],
 )
-def test_waivers(text: str, policy: Policy, wanted: Kind) -> None:
+def test_waivers(text: str, policy: Policy, expected: Kind) -> None:
     waived = expecting("[0.1, 0.2]", waivers=(Waiver("0.2", "0.3", "known"),))
     result = outcomes(page_of((waived,)), notebook([("stdout", text)]), policy=policy)
-    assert kinds(result) == [wanted]
+    assert kinds(result) == [expected]
 
 
 @pytest.mark.parametrize("policy", list(Policy))
 def test_waiver_that_matches_nothing_fails_everywhere(policy: Policy) -> None:
     waived = expecting("[0.1, 0.2]", waivers=(Waiver("0.7", "0.8", "gone"),))
-    made = notebook([("stdout", "[0.1, 0.2]")])
-    assert kinds(outcomes(page_of((waived,)), made, policy=policy)) == [Kind.WAIVER]
+    book = notebook([("stdout", "[0.1, 0.2]")])
+    assert kinds(outcomes(page_of((waived,)), book, policy=policy)) == [Kind.WAIVER]
 
 
 def test_cells_after_the_one_that_stopped_were_not_run() -> None:
@@ -199,8 +199,8 @@ def test_what_holds_on_the_reference_alone_is_compared_there_exactly() -> None:
     page = page_of((expecting("0.5", reference_only="a draw"),), (expecting("good"),))
     same, other = notebook([("stdout", "0.5")], OK), notebook([("stdout", "0.6")], OK)
     for policy in (Policy.EXACT, Policy.PORTABLE):
-        (found, _) = outcomes(page, same, policy=policy).outcomes
-        assert (found.kind, found.reference_only) == (Kind.VERIFIED, "a draw")
+        (outcome, _) = outcomes(page, same, policy=policy).outcomes
+        assert (outcome.kind, outcome.reference_only) == (Kind.VERIFIED, "a draw")
         assert kinds(outcomes(page, other, policy=policy)) == [Kind.DRIFT, Kind.VERIFIED]
 
 
@@ -222,9 +222,9 @@ def test_what_holds_on_the_reference_alone_is_not_compared_elsewhere(
 ) -> None:
     page = page_of((expecting("0.5", reference_only="a draw"),), (expecting("good"),))
     result = outcomes(page, notebook([("stdout", printed)], OK), policy=policy, away=True)
-    found = result.outcomes[0]
-    assert (found.kind, found.message) == (Kind.NOT_COMPARED, "a draw")
-    assert (found.documented, found.executed.strip()) == ("0.5", printed)
+    outcome = result.outcomes[0]
+    assert (outcome.kind, outcome.message) == (Kind.NOT_COMPARED, "a draw")
+    assert (outcome.documented, outcome.executed.strip()) == ("0.5", printed)
     assert not result.failed
 
 
@@ -243,8 +243,8 @@ def test_elsewhere_a_page_of_nothing_else_checks_nothing() -> None:
 def test_what_holds_on_the_reference_alone_must_repeat() -> None:
     page = page_of((expecting("0.5", reference_only="a draw"),))
     once, again = (notebook([("stdout", text)]) for text in ("0.5", "0.6"))
-    (found,) = compare_runs(page, once, again, Execution(frozenset({0})))
-    assert found.kind is Kind.UNREPEATABLE
+    (outcome,) = compare_runs(page, once, again, Execution(frozenset({0})))
+    assert outcome.kind is Kind.UNREPEATABLE
 
 
 @pytest.mark.parametrize(
@@ -269,24 +269,24 @@ def test_runs_are_compared_but_for_what_is_unchecked() -> None:
     page = page_of((), (), (expecting("", unchecked="timing"),))
     first = notebook(OK, [("stdout", "[0.1, 0.2]")], [("stdout", "1 s")])
     second = notebook(OK, [("stdout", "[0.1, 0.3]")], [("stdout", "2 s")])
-    (found,) = compare_runs(page, first, second, Execution(frozenset({0, 1, 2})))
-    assert (found.kind, found.cell) == (Kind.UNREPEATABLE, 2)
-    assert [(d.documented, d.executed) for d in found.verdict.differences] == [("0.2", "0.3")]
+    (outcome,) = compare_runs(page, first, second, Execution(frozenset({0, 1, 2})))
+    assert (outcome.kind, outcome.cell) == (Kind.UNREPEATABLE, 2)
+    assert [(d.documented, d.executed) for d in outcome.verdict.differences] == [("0.2", "0.3")]
 
 
 def test_second_run_that_stops_is_reported() -> None:
     stopped = Execution(frozenset(), Failure(Ending.RAISED, 1, "E: m"))
-    made = notebook([], [])
-    (found,) = compare_runs(page_of((), ()), made, made, stopped)
-    assert (found.kind, found.cell) == (Kind.UNREPEATABLE, 2)
-    assert "E: m" in found.message
+    book = notebook([], [])
+    (outcome,) = compare_runs(page_of((), ()), book, book, stopped)
+    assert (outcome.kind, outcome.cell) == (Kind.UNREPEATABLE, 2)
+    assert "E: m" in outcome.message
 
 
 # The policy ---------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("environment", "wanted"),
+    ("environment", "expected"),
     [
         ({"torch": "7.1.0", "machine": "x86_64"}, Policy.EXACT),
         ({"torch": "7.0.0", "machine": "x86_64"}, Policy.PORTABLE),
@@ -294,9 +294,9 @@ def test_second_run_that_stops_is_reported() -> None:
         ({"machine": "x86_64"}, Policy.EXACT),
     ],
 )
-def test_policy_follows_the_reference(environment: dict[str, str], wanted: Policy) -> None:
+def test_policy_follows_the_reference(environment: dict[str, str], expected: Policy) -> None:
     settings = Settings(reference={"torch": "7.1.0", "machine": "x86_64"})
-    assert settings.policy_on(environment) is wanted
+    assert settings.policy_on(environment) is expected
 
 
 def test_policy_without_a_reference_is_exact() -> None:
@@ -320,10 +320,10 @@ def test_environment_variable_beats_configuration(monkeypatch: pytest.MonkeyPatc
 
 def showing(**data: str) -> NotebookNode:
     """Return a notebook whose cell shows a value in several forms."""
-    made = notebook([])
+    book = notebook([])
     forms = {f"text/{name}": source for name, source in data.items()}
-    made.cells[0].outputs = [v4.new_output("display_data", data=forms)]
-    return made
+    book.cells[0].outputs = [v4.new_output("display_data", data=forms)]
+    return book
 
 
 def test_html_that_does_not_repeat_is_named() -> None:
@@ -334,7 +334,7 @@ def test_html_that_does_not_repeat_is_named() -> None:
 
 
 @pytest.mark.parametrize(
-    ("expectations", "wanted"),
+    ("expectations", "expected"),
     [
         ([expecting("x 1")], [Kind.VERIFIED, Kind.FORM]),
         ([expecting("x 1"), expecting("x 2", stream=Stream.HTML)], [Kind.VERIFIED] * 2),
@@ -353,17 +353,17 @@ def test_html_that_does_not_repeat_is_named() -> None:
     ],
 )
 def test_html_with_other_numbers_is_documented(
-    expectations: list[Expectation], wanted: list[Kind]
+    expectations: list[Expectation], expected: list[Kind]
 ) -> None:
     result = outcomes(page_of(tuple(expectations)), showing(plain="x 1", html="<i>x</i> 2"))
-    assert kinds(result) == wanted
+    assert kinds(result) == expected
 
 
 def test_an_error_of_a_repr_is_reported_as_itself() -> None:
     page = page_of((expecting("A()"),))
-    made = notebook([("error", "ValueError: row 7")])
+    book = notebook([("error", "ValueError: row 7")])
     execution = Execution(failure=Failure(Ending.RAISED, 0, "NoneType: None"))
-    for result in (outcomes(page, made, execution), outcomes(page, made)):
+    for result in (outcomes(page, book, execution), outcomes(page, book)):
         assert kinds(result) == [Kind.RAISED]
         assert result.outcomes[0].message.startswith("ValueError: row 7, raised when")
 
@@ -389,8 +389,8 @@ def test_addresses_that_a_notebook_stored_say_nothing(
     documented: str, executed: str, kinds: list[Kind]
 ) -> None:
     page = read_notebook(stored(documented))
-    found = outcomes(page, stored(executed))
-    assert [outcome.kind for outcome in found.outcomes] == kinds
+    result = outcomes(page, stored(executed))
+    assert [outcome.kind for outcome in result.outcomes] == kinds
 
 
 def test_addresses_of_a_notebook_need_not_repeat() -> None:
@@ -421,10 +421,10 @@ def test_a_widget_whose_state_is_not_stored_is_named(
     metadata: dict[str, object], notes: tuple[str, ...]
 ) -> None:
     widget = {VIEW: {"model_id": "7f"}, "text/plain": "IntSlider(value=7)"}
-    made = stored("good\n")
-    made.metadata.update(metadata)
-    made.cells[0].outputs.append(v4.new_output("display_data", data=widget))
-    found = outcomes(read_notebook(made), made)
-    assert found.notes == notes
-    assert not found.failed
-    assert found.skipped == {"widgets": 1}
+    book = stored("good\n")
+    book.metadata.update(metadata)
+    book.cells[0].outputs.append(v4.new_output("display_data", data=widget))
+    result = outcomes(read_notebook(book), book)
+    assert result.notes == notes
+    assert not result.failed
+    assert result.skipped == {"widgets": 1}

@@ -32,6 +32,7 @@ OUTPUTS = "run/transcript.py: find what nbclient now keeps while it takes output
 WARNINGS = "sphinx/private_sphinx.py: find how Sphinx now passes warnings on, and leaves them out"
 TITLES = "sphinx/private_sphinx.py: find where Sphinx now keeps copies of titles"
 EARLY = "live/first_page.py: find what Sphinx now does between reading and writing a page"
+TEMPLATES = "live/warm_up.py: find where Sphinx now keeps the environment of its templates"
 BUILD = "live/build.py: compare it with what `sphinx.cmd.build` now does"
 
 USES = [
@@ -101,6 +102,14 @@ USES = [
     Use("sphinx", "sphinx.builders.html:StandaloneHTMLBuilder.copy_image_files", EARLY, ("self",)),
     Use("sphinx", "sphinx.builders.html:StandaloneHTMLBuilder.prepare_writing", EARLY,
         ("self", "docnames"), ("search",)),
+    Use("sphinx", "sphinx.builders.html:StandaloneHTMLBuilder.get_output_path",
+        "live/build.py: find where Sphinx now writes a page", ("page_name",)),
+    Use("sphinx", "sphinx.builders.html:StandaloneHTMLBuilder.init_templates", TEMPLATES,
+        names=("theme", "templates", "create_template_bridge"), by=r"builder\.templates\b"),
+    Use("sphinx", "sphinx.jinja2glue:BuiltinTemplateLoader.init", TEMPLATES,
+        names=("environment",), by=r"\.templates, 'environment'"),
+    Use("sphinx", "sphinx.highlighting:PygmentsBridge.get_formatter",
+        "sphinx/highlight.py: find how Sphinx now makes a formatter", ("self", "kwargs")),
     # Jupyter
     Use("ipykernel", "ipykernel.iostream:OutStream", SCREEN,
         names=("_parent_header", "_parent_header_global", "_master_pid", "_isatty",
@@ -115,6 +124,8 @@ USES = [
         by=r"kernel\.execute_request\("),
     Use("ipykernel", "ipykernel.ipkernel:IPythonKernel.set_parent", KERNEL,
         ("self", "ident", "parent", "channel")),
+    Use("ipykernel", "ipykernel.ipkernel:IPythonKernel.do_execute", KERNEL,
+        names=("shell_channel_thread", "parent_thread"), by=r"\bparent_thread="),
     Use("ipykernel", "ipykernel.kernelapp:IPKernelApp.patch_io", KERNEL, ("self",)),
     Use("ipython", "IPython.core.debugger:InterruptiblePdb", KERNEL),
     Use("ipython", "IPython.core.history:HistoryManager.new_session",
@@ -200,8 +211,10 @@ def test_one_module_uses_it(use: Use) -> None:
 
 @pytest.mark.parametrize("package", sorted({use.package for use in USES} - NOT_CAPPED))
 def test_its_package_has_a_cap(package: str) -> None:
-    (wanted,) = (each for each in map(Requirement, PROJECT["dependencies"]) if each.name == package)
-    operators = {each.operator for each in wanted.specifier}
+    (requirement,) = (
+        each for each in map(Requirement, PROJECT["dependencies"]) if each.name == package
+    )
+    operators = {each.operator for each in requirement.specifier}
     assert "<" in operators, f"{package} is used beyond its promises, so it needs `<` a version"
 
 
@@ -223,8 +236,6 @@ SUPPORTED = {
     *("sphinx.util.docutils:SphinxDirective", "sphinx.util.docutils:SphinxRole"),
 }
 """Imports that their makers document for extensions and clients."""
-HIGHLIGHTING = {"sphinx.highlighting:PygmentsBridge"}
-"""Of sphinx/highlight.py, which goes without it: it takes any other highlighter as it is."""
 
 
 def imported(text: str) -> set[str]:
@@ -242,10 +253,10 @@ def imported(text: str) -> set[str]:
 def test_every_import_is_supported_or_listed() -> None:
     listed = {re.sub(r"(:\w+)\..*", r"\1", use.name) for use in USES}
     modules_of_listed = {name.partition(":")[0] for name in listed}
-    found = set().union(*map(imported, modules().values()))
-    unknown = found - SUPPORTED - HIGHLIGHTING - listed - modules_of_listed
+    names = set().union(*map(imported, modules().values()))
+    unknown = names - SUPPORTED - listed - modules_of_listed
     assert unknown - {"IPython.core:debugger"} == set(), "say in USES what to do if it changes"
-    unused = (SUPPORTED | HIGHLIGHTING) - found
+    unused = SUPPORTED - names
     assert unused == set(), "delete from SUPPORTED what nothing imports"
 
 

@@ -125,10 +125,13 @@ class _Side:
 
     @classmethod
     def read(cls, text: str, elision: str, *, flowing: bool) -> _Side:
-        found = tokens(text, elisions=elision == ELISION, flowing=flowing)
+        result = tokens(text, elisions=elision == ELISION, flowing=flowing)
         if elision == ANYTHING:
-            found = [_as_elision(token) if token.text == ANYTHING else token for token in found]
-        return cls(plain(text), found, [token.key for token in found])
+            result = [
+                token._replace(kind=Kind.ELISION) if token.text == ANYTHING else token
+                for token in result
+            ]
+        return cls(plain(text), result, [token.key for token in result])
 
     def span(self, first: int, last: int) -> tuple[int, int]:
         """Return the characters from token ``first`` up to token ``last``."""
@@ -141,10 +144,6 @@ class _Side:
     def first_value(self, first: int, last: int) -> int:
         """Return the place of the first word or number of a stretch; -1 if there is none."""
         return next((i for i in range(first, last) if self.tokens[i].kind in _VALUES), -1)
-
-
-def _as_elision(token: Token) -> Token:
-    return token._replace(kind=Kind.ELISION)
 
 
 _VALUES = (Kind.WORD, Kind.INT, Kind.FLOAT)
@@ -251,28 +250,28 @@ def _around_elisions(left: _Side, right: _Side, cuts: list[int], *, rows: bool) 
         length = last - first
         places = _row_ends(right, at) if rows else range(at, end + 1)
         if not first:
-            found: int | None = 0
+            start: int | None = 0
         elif last == len(left.keys):
-            found = next((p for p in places if p == end - length), None)
+            start = next((p for p in places if p == end - length), None)
         else:
-            found = _search(left, right, first, last, places)
-        if found is None:
+            start = _search(left, right, first, last, places)
+        if start is None:
             yield _Block(first - 1, last, min(at, end), end)
             return
-        at = min(found + length, end)
-        yield from _differing(left, right, _Block(first, last, found, at))
+        at = min(start + length, end)
+        yield from _differing(left, right, _Block(first, last, start, at))
 
 
 def _search(left: _Side, right: _Side, first: int, last: int, places: Iterable[int]) -> int | None:
     """Return where a shown part stands among some places, as like it as there is one."""
     length = last - first
-    part, wanted = left.tokens[first:last], left.keys[first:last]
+    part, keys = left.tokens[first:last], left.keys[first:last]
     ends = [p for p in places if p + length <= len(right.keys)]
     for place in ends:
-        if right.keys[place : place + length] == wanted:
+        if right.keys[place : place + length] == keys:
             return place
     alike = (p for p in ends if _same_shape(part, right.tokens[p : p + length]))
-    return min(alike, key=lambda p: _unequal(wanted, right.keys[p : p + length]), default=None)
+    return min(alike, key=lambda p: _unequal(keys, right.keys[p : p + length]), default=None)
 
 
 def _unequal(left: Sequence[_Key], right: Sequence[_Key]) -> int:
@@ -412,14 +411,14 @@ def _waive(
     unneeded: list[Waiver] = []
     unmatched: list[Waiver] = []
     for waiver in waivers:
-        known = next((d for d in remaining if _covers(waiver, d)), None)
-        standing = _standing(waiver, left)
-        if known is not None:
-            remaining.remove(known)
+        match = next((d for d in remaining if _covers(waiver, d)), None)
+        places = _standing(waiver, left)
+        if match is not None:
+            remaining.remove(match)
             waived.append(waiver)
-        elif not standing:
+        elif not places:
             unmatched.append(waiver)
-        elif not standing <= differ:
+        elif not places <= differ:
             unneeded.append(waiver)
     return remaining, waived, unneeded, unmatched
 
@@ -449,16 +448,16 @@ def _misplaced(
     """Yield what is left when spaces are forgiven that a wider or narrower number moved."""
     if not differences:
         return
-    kept = {d.documented_span: d for d in remaining}
+    remaining_by_span = {d.documented_span: d for d in remaining}
     places = _places(left), _places(right)
     numbers: dict[tuple[int, int], Pair] = {}
     spaces: dict[tuple[int, int], Pair] = {}
     for difference in differences:
         span = difference.documented_span
         pair = places[0].get(span[0], -1), places[1].get(difference.executed_span[0], -1)
-        if span not in kept:
+        if span not in remaining_by_span:
             numbers[span] = pair
-        if difference.moved and (span not in kept or _only_space(difference)):
+        if difference.moved and (span not in remaining_by_span or _only_space(difference)):
             spaces[span] = pair
     layouts = Layout(left.text, left.tokens), Layout(right.text, right.tokens)
     moved = moved_by_numbers(*layouts, numbers.values(), spaces.values()) if numbers else set()
@@ -466,8 +465,8 @@ def _misplaced(
         span = difference.documented_span
         if span in spaces and spaces[span] not in moved:
             yield replace(difference, note=_note(difference.gaps))
-        elif span in kept and span not in spaces:
-            yield kept[span]
+        elif span in remaining_by_span and span not in spaces:
+            yield remaining_by_span[span]
 
 
 def _places(side: _Side) -> dict[int, int]:
@@ -493,9 +492,9 @@ def _forgive(
     differences: list[Difference], right: _Side, precise: str | None
 ) -> tuple[list[Difference], list[Accepted]]:
     """Accept the numbers that are the documented ones as far as rounding can tell."""
-    wanted = precise is not None and any(map(_both_floats, differences))
+    use_precise = precise is not None and any(map(_both_floats, differences))
     text, marks = without_marks(plain(precise or ""))
-    full = tokens(text) if wanted else []
+    full = tokens(text) if use_precise else []
     judge = Precise(full, marks) if _aligned(right.tokens, full) else None
     places = _places(right)
     remaining: list[Difference] = []

@@ -57,7 +57,7 @@ class FloatKind(Enum):
         beyond = self is FloatKind.FLOAT32 and abs(nearest) >= _FLOAT32_END
         return math.inf if beyond else nearest
 
-    def holds(self, value: Decimal) -> bool:
+    def sums_exactly(self, value: Decimal) -> bool:
         """Tell whether a number is whole and so small that every sum of such numbers is exact."""
         return value == value.to_integral_value() and abs(value) < 2 ** (self.value + 1)
 
@@ -125,24 +125,24 @@ class _Array(NamedTuple):
 class Precise:
     """An output at full precision, by which the same output at fewer digits is judged."""
 
-    def __init__(self, found: Sequence[Token], marks: Mapping[int, str] | None = None) -> None:
+    def __init__(self, tokens: Sequence[Token], marks: Mapping[int, str] | None = None) -> None:
         """Take the tokens of the output at full precision.
 
         Args:
-            found: The tokens.
+            tokens: The tokens.
             marks: What is known of the number or tensor that ends at a place of the text: a star
                 if it was computed in float32 and is wider now, its format, and the largest number
                 of the tensor that it is a part of.
 
         """
-        self._texts = [token.text for token in found]
-        self._groups = _arrays(found)
-        self._named = _named_kinds(found)
-        self._in_tensor = _in_tensor(found)
-        self._marks = _marked(found, marks or {})
+        self._texts = [token.text for token in tokens]
+        self._groups = _arrays(tokens)
+        self._named = _named_kinds(tokens)
+        self._in_tensor = _in_tensor(tokens)
+        self._marks = _marked(tokens, marks or {})
         self._members: dict[int, list[Decimal]] = {}
         self._arrays: dict[int, _Array] = {}
-        for group, token in zip(self._groups, found, strict=True):
+        for group, token in zip(self._groups, tokens, strict=True):
             if token.kind is Kind.FLOAT and (value := _value(token.text)) is not None:
                 self._members.setdefault(group, []).append(value)
 
@@ -167,7 +167,7 @@ class Precise:
         whole = executed == precise and array.kind.prints_in_full(documented)
         if not (whole or array.is_wider or array.kind.prints(documented)):
             return f"no {array.kind.name.lower()} prints like this"
-        if _are_whole(documented, executed) and array.kind.holds(_exact(precise)):
+        if _are_whole(documented, executed) and array.kind.sums_exactly(_exact(precise)):
             return "whole numbers of this size are exact"
         half = Decimal(0) if whole else min(map(_half_unit, (documented, executed)))
         units = self._units(_beyond(documented, half, precise), precise, executed, array)
@@ -189,10 +189,10 @@ class Precise:
 
         """
         precise = self._texts[place]
-        meant, value = _value(printed), _value(precise)
-        if meant is None or value is None or precise == printed:
+        printed_value, value = _value(printed), _value(precise)
+        if printed_value is None or value is None or precise == printed:
             return None
-        inside = _half_unit(printed) - abs(value - meant)
+        inside = _half_unit(printed) - abs(value - printed_value)
         return self._units(inside, precise, printed, self._array(place, value))
 
     @staticmethod
@@ -213,11 +213,11 @@ class Precise:
     def _array(self, place: int, value: Decimal) -> _Array:
         """Describe the numbers that were computed together with this one."""
         group = self._groups[place]
-        named, mark = self._named[place], self._marks.get(place, "")
+        kind, mark = self._named[place], self._marks.get(place, "")
         if group < 0:
-            return _described(named, [value], mark)
+            return _described(kind, [value], mark)
         if group not in self._arrays:
-            self._arrays[group] = _described(named, self._members[group], mark)
+            self._arrays[group] = _described(kind, self._members[group], mark)
         return self._arrays[group]
 
 
@@ -233,66 +233,66 @@ def _described(named: FloatKind | None, members: Sequence[Decimal], mark: str) -
     return _Array(kind, is_wider, largest, weights, least)
 
 
-def _arrays(found: Sequence[Token]) -> list[int]:
+def _arrays(tokens: Sequence[Token]) -> list[int]:
     """Number the array that each token stands in; -1 outside any.
 
     The members of a list in Python were computed each for itself: a list has commas, and no name
     before it. What NumPy prints of an array has none.
     """
-    numbers = groups(found)
+    numbers = groups(tokens)
     begins: dict[int, int] = {}
     commas = set()
-    for place, (number, token) in enumerate(zip(numbers, found, strict=True)):
+    for place, (number, token) in enumerate(zip(numbers, tokens, strict=True)):
         begins.setdefault(number, place)
         if token.text == ",":
             commas.add(number)
     lists = {
-        number for number in commas if not begins[number] or found[begins[number] - 1].text != "("
+        number for number in commas if not begins[number] or tokens[begins[number] - 1].text != "("
     }
     return [-1 if number in lists else number for number in numbers]
 
 
-def _marked(found: Sequence[Token], marks: Mapping[int, str]) -> dict[int, str]:
+def _marked(tokens: Sequence[Token], marks: Mapping[int, str]) -> dict[int, str]:
     """Return what is known of each token that is marked, or stands in brackets that are."""
-    known: dict[int, str] = {}
+    mark_by_place: dict[int, str] = {}
     around = [""]
-    for place in reversed(range(len(found))) if marks else ():
-        token = found[place]
+    for place in reversed(range(len(tokens))) if marks else ():
+        token = tokens[place]
         own = marks.get(token.end, "")
         if token.kind is Kind.CLOSE:
             around.append(own or around[-1])
         elif token.kind is Kind.OPEN and len(around) > 1:
             around.pop()
-        known[place] = own or around[-1]
-    return known
+        mark_by_place[place] = own or around[-1]
+    return mark_by_place
 
 
-def _named_kinds(found: Sequence[Token]) -> list[FloatKind | None]:
+def _named_kinds(tokens: Sequence[Token]) -> list[FloatKind | None]:
     """Return for each token the format that the call around it names, or stands for."""
-    kinds: list[FloatKind | None] = [None] * len(found)
+    kinds: list[FloatKind | None] = [None] * len(tokens)
     around: list[FloatKind | None] = [None]
-    called = _called(found)
-    for place in reversed(range(len(found))):
-        token = found[place]
+    called = _called(tokens)
+    for place in reversed(range(len(tokens))):
+        token = tokens[place]
         if token.kind is Kind.CLOSE:
             around.append(around[-1] if token.text == "]" else called.get(place))
         elif token.kind is Kind.OPEN and len(around) > 1:
             around.pop()
         elif token.text == "dtype" and len(around) > 1:
-            words = (after.text for after in found[place + 1 : place + 5])
-            named = next((_NAMES[word] for word in words if word in _NAMES), None)
-            around[-1] = named or FloatKind.FLOAT64
+            words = (after.text for after in tokens[place + 1 : place + 5])
+            kind = next((_NAMES[word] for word in words if word in _NAMES), None)
+            around[-1] = kind or FloatKind.FLOAT64
         kinds[place] = around[-1]
     return kinds
 
 
-def _in_tensor(found: Sequence[Token]) -> list[bool]:
+def _in_tensor(tokens: Sequence[Token]) -> list[bool]:
     """Tell for each token whether PyTorch printed it: all numbers with as many decimals."""
     inside: list[bool] = []
     around = [False]
-    for place, token in enumerate(found):
+    for place, token in enumerate(tokens):
         if token.kind is Kind.OPEN:
-            is_tensor = token.text == "(" and place > 0 and found[place - 1].text == "tensor"
+            is_tensor = token.text == "(" and place > 0 and tokens[place - 1].text == "tensor"
             around.append(is_tensor or (token.text == "[" and around[-1]))
         elif token.kind is Kind.CLOSE and len(around) > 1:
             around.pop()
@@ -300,7 +300,7 @@ def _in_tensor(found: Sequence[Token]) -> list[bool]:
     return inside
 
 
-def _called(found: Sequence[Token]) -> dict[int, FloatKind]:
+def _called(tokens: Sequence[Token]) -> dict[int, FloatKind]:
     """Return for each bracket that ends a call the format that its name stands for.
 
     A tensor that names none has PyTorch's default; ``np.float32(0.5)`` is one number.
@@ -308,9 +308,9 @@ def _called(found: Sequence[Token]) -> dict[int, FloatKind]:
     formats = {"tensor": FloatKind.FLOAT32, **_NAMES}
     kinds: dict[int, FloatKind] = {}
     names: list[str] = []
-    for place, token in enumerate(found):
+    for place, token in enumerate(tokens):
         if token.kind is Kind.OPEN:
-            names.append(found[place - 1].text if place and token.text == "(" else "")
+            names.append(tokens[place - 1].text if place and token.text == "(" else "")
         elif token.kind is Kind.CLOSE and names and (name := names.pop()) in formats:
             kinds[place] = formats[name]
     return kinds
@@ -337,14 +337,14 @@ def _objection(documented: str, executed: str, precise: str, *, fixed: bool) -> 
 
     Where the number of decimals is fixed, it can't be another one.
     """
-    meant, printed, value = (_value(text) for text in (documented, executed, precise))
-    if meant is None or printed is None or value is None:
+    expected, printed, value = (_value(text) for text in (documented, executed, precise))
+    if expected is None or printed is None or value is None:
         return "not finite"
     if abs(printed - value) > _half_unit(executed) * _SLACK:
         return f"the page printed another value when run again: {precise}"
-    if (meant or not value) and meant.is_signed() != value.is_signed():
+    if (expected or not value) and expected.is_signed() != value.is_signed():
         return f"the sign differs: {precise}"
-    if not meant and "e" in documented.lower() and meant.as_tuple() != printed.as_tuple():
+    if not expected and "e" in documented.lower() and expected.as_tuple() != printed.as_tuple():
         return "a zero of another form"
     shortest = not fixed and max(map(_digits, (documented, executed))) >= _SHORTEST
     if _form(documented) != _form(executed) and not shortest:
@@ -369,10 +369,10 @@ def _half_unit(text: str) -> Decimal:
 
 def _beyond(documented: str, half: Decimal, precise: str) -> Decimal:
     """Return how far a value is from those that print like the documented digits."""
-    meant, value = _exact(documented), _exact(precise)
-    low, high = meant - half, meant + half
-    if not meant:  # 0.0000 and -0.0000 are what is left of numbers of that sign
-        low, high = (low, meant) if meant.is_signed() else (meant, high)
+    expected, value = _exact(documented), _exact(precise)
+    low, high = expected - half, expected + half
+    if not expected:  # 0.0000 and -0.0000 are what is left of numbers of that sign
+        low, high = (low, expected) if expected.is_signed() else (expected, high)
     return max(low - value, value - high, Decimal(0))
 
 

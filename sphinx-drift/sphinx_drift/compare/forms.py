@@ -27,12 +27,12 @@ def html_differs(text: str, html: str) -> str:
         'the text has 0.5, the HTML has 0.6'
 
     """
-    shown = _numbers(html_text(html))
+    in_html = _numbers(html_text(html))
     parts = len(_WRAPPED.findall(text)) + 1
     if parts == 1:
-        return _in_order(_numbers(text), shown, "HTML")
+        return _in_order(_numbers(text), in_html, "HTML")
     repeated = _numbers(row_headers(html)) * (parts - 1)
-    return _in_any_order(_numbers(text), [*shown, *repeated], "HTML")
+    return _in_any_order(_numbers(text), [*in_html, *repeated], "HTML")
 
 
 def latex_differs(text: str, latex: str) -> str:
@@ -73,15 +73,15 @@ def _in_order(text: list[str], shown: list[str], form: str) -> str:
         return ""
     same = next((i for i, (a, b) in enumerate(zip(text, shown, strict=False)) if a != b), None)
     at = min(len(text), len(shown)) if same is None else same
-    return _said(text[at : at + 1], shown[at : at + 1], form)
+    return _message(text[at : at + 1], shown[at : at + 1], form)
 
 
 def _in_any_order(text: list[str], shown: list[str], form: str) -> str:
     theirs, ours = Counter(shown), Counter(text)
-    return "" if theirs == ours else _said([*(ours - theirs)], [*(theirs - ours)], form)
+    return "" if theirs == ours else _message([*(ours - theirs)], [*(theirs - ours)], form)
 
 
-def _said(text: list[str], shown: list[str], form: str) -> str:
+def _message(text: list[str], shown: list[str], form: str) -> str:
     """Name what each side has and the other has not."""
     has, have = (", ".join(side[:5]) or "none more" for side in (text, shown))
     return f"the text has {has}, the {form} has {have}"

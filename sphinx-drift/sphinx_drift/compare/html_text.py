@@ -49,8 +49,8 @@ _LABELLED = {"optgroup", "option"}
 _VALUES = {"input", "meter", "progress"}
 _ADDRESS = re.compile(r"\bat 0x[0-9a-fA-F]{6,}\b")
 _PAGE = re.compile(r"\s*data:text/html(?P<options>[^,]*),(?P<page>.*)", re.DOTALL | re.IGNORECASE)
-_KEPT = str.maketrans({" ": "\ue000", "\t": "\ue001", "\n": "\ue002"})
-_SHOWN = str.maketrans({"\ue000": " ", "\ue001": "\t", "\ue002": "⏎"})
+_PROTECTED = str.maketrans({" ": "\ue000", "\t": "\ue001", "\n": "\ue002"})
+_RESTORED = str.maketrans({"\ue000": " ", "\ue001": "\t", "\ue002": "⏎"})
 """Between the two, the space of preformatted text in a cell is no space to be collapsed."""
 _UUID = re.compile(r"\b[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\b")
 
@@ -102,32 +102,34 @@ class _Reader(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Begin a line, a row or a cell, or to hide."""
-        given = dict(attrs)
+        attributes = dict(attrs)
         self._drawings += tag == "svg"
-        if self._hides(tag) and "shadowrootmode" not in given:
+        if self._hides(tag) and "shadowrootmode" not in attributes:
             self._hidden.append(tag)
-            self._frame(given)
+            self._frame(attributes)
         elif tag in _CELLS:
-            self._begin_cell(tag, given)
+            self._begin_cell(tag, attributes)
         elif tag in _ROWS:
             self._end_row()
             self._row = [] if tag == "tr" else None
             self._below = {} if tag == "table" else self._below
         elif tag in _LINES:
             self._end_line()
-            self._begin_block(tag, given)
-            self._say(f"[{given['label']}]" if tag in _LABELLED and given.get("label") else "")
+            self._begin_block(tag, attributes)
+            self._say(
+                f"[{attributes['label']}]" if tag in _LABELLED and attributes.get("label") else ""
+            )
         elif tag == "br":
             self._end_line()
         elif tag in _AROUND:
             self._say(_AROUND[tag][0])
-        elif tag == "tspan" and given.keys() & {"x", "y", "dx", "dy"}:
+        elif tag == "tspan" and attributes.keys() & {"x", "y", "dx", "dy"}:
             self._say(" ")
-        elif tag == "img" and given.get("alt"):
-            self._say(f"[{given['alt']}]")
-        elif tag in _VALUES and (given.get("value") or given.get("placeholder")):
-            most = f"/{given['max']}" if given.get("max") else ""
-            self._say(f"[{given.get('value') or given['placeholder']}{most}]")
+        elif tag == "img" and attributes.get("alt"):
+            self._say(f"[{attributes['alt']}]")
+        elif tag in _VALUES and (attributes.get("value") or attributes.get("placeholder")):
+            most = f"/{attributes['max']}" if attributes.get("max") else ""
+            self._say(f"[{attributes.get('value') or attributes['placeholder']}{most}]")
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Read ``<br/>`` as browsers do: as a start tag, unless something would be hidden by it."""
@@ -139,8 +141,6 @@ class _Reader(HTMLParser):
         self._drawings = max(self._drawings - (tag == "svg"), 0)
         if tag in self._hidden:
             del self._hidden[self._hidden.index(tag) :]
-        elif tag in _CELLS:
-            self._end_cell()
         elif tag in _ROWS:
             self._end_row()
         elif tag in _LINES:
@@ -157,7 +157,7 @@ class _Reader(HTMLParser):
             self._say(re.sub(r"\s+", " ", data))
             return
         if self._row is not None:
-            self._say(data.strip("\n").translate(_KEPT))
+            self._say(data.strip("\n").translate(_PROTECTED))
             return
         first, *rest = data.split("\n")
         self._say(first)
@@ -173,9 +173,9 @@ class _Reader(HTMLParser):
     def _hides(self, tag: str) -> bool:
         return tag in _UNSEEN or (tag in _UNSEEN_IN_SVG and self._drawings > 0)
 
-    def _frame(self, given: dict[str, str | None]) -> None:
+    def _frame(self, attributes: dict[str, str | None]) -> None:
         """Read the page that a frame holds, if it is given here."""
-        page = given.get("srcdoc") or _page_in(given.get("src") or "")
+        page = attributes.get("srcdoc") or _page_in(attributes.get("src") or "")
         if page and self._hidden == ["iframe"]:
             self._end_line()
             inner = _Reader.of(page)
@@ -186,25 +186,25 @@ class _Reader(HTMLParser):
                 cell = self._row[-1:]
                 self._row[-1:] = [(tag, text + " ".join(inner.lines)) for tag, text in cell]
 
-    def _begin_block(self, tag: str, given: dict[str, str | None]) -> None:
+    def _begin_block(self, tag: str, attributes: dict[str, str | None]) -> None:
         self._verbatim += tag == "pre"
         begins = {"hr": "---"}.get(tag, "")
         if tag in _LISTS:
-            self._lists.append(_numbering(given) if tag == "ol" else None)
+            self._lists.append(_numbering(attributes) if tag == "ol" else None)
         elif tag == "li":
-            begins = self._marker(given)
+            begins = self._marker(attributes)
         if self._row is None:
             self._text = begins
         elif begins:
             self._say(begins)
 
-    def _marker(self, given: dict[str, str | None]) -> str:
+    def _marker(self, attributes: dict[str, str | None]) -> str:
         """Return what stands before an item of a list: a dash, or its number."""
         numbering = self._lists[-1] if self._lists else None
         if numbering is None:
             return "- "
         number, step = numbering
-        number = _whole(given.get("value"), number)
+        number = _whole(attributes.get("value"), number)
         self._lists[-1] = (number + step, step)
         return f"{number}. "
 
@@ -227,13 +227,13 @@ class _Reader(HTMLParser):
             self.lines.append(_repeatable(line))
         self._text = ""
 
-    def _begin_cell(self, tag: str, given: dict[str, str | None]) -> None:
+    def _begin_cell(self, tag: str, attributes: dict[str, str | None]) -> None:
         if self._row is None:
             self._end_line()
             self._row = []
         self._fill()
         here = len(self._row)
-        wide, high = _number(given.get("colspan")), _number(given.get("rowspan"))
+        wide, high = _number(attributes.get("colspan")), _number(attributes.get("rowspan"))
         self._below.update(dict.fromkeys(range(here, here + wide), high - 1))
         self._row += [(tag, "")] * (wide - 1)
         # The text stands in the last of the columns that the cell reaches over.
@@ -245,9 +245,6 @@ class _Reader(HTMLParser):
             self._below[len(self._row)] -= 1
             self._row.append(("", ""))
 
-    def _end_cell(self) -> None:
-        self._say("")
-
     def _end_row(self) -> None:
         if self._row is None:
             self._end_line()
@@ -256,16 +253,16 @@ class _Reader(HTMLParser):
         cells = [(tag, _repeatable(" ".join(text.split()))) for tag, text in self._row]
         self._row = None
         if any(text for _, text in cells):
-            self.lines.append(" | ".join(text for _, text in cells).strip().translate(_SHOWN))
+            self.lines.append(" | ".join(text for _, text in cells).strip().translate(_RESTORED))
         if any(tag == "td" for tag, _ in cells):
             headers = [text for tag, text in cells if tag == "th" and text]
-            self.headers += [text.translate(_SHOWN) for text in headers]
+            self.headers += [text.translate(_RESTORED) for text in headers]
 
 
-def _numbering(given: dict[str, str | None]) -> tuple[int, int]:
+def _numbering(attributes: dict[str, str | None]) -> tuple[int, int]:
     """Return where the numbers of a list begin, and how they go on."""
-    step = -1 if "reversed" in given else 1
-    return _whole(given.get("start"), 1), step
+    step = -1 if "reversed" in attributes else 1
+    return _whole(attributes.get("start"), 1), step
 
 
 def _whole(text: str | None, default: int) -> int:

@@ -44,22 +44,22 @@ class _Region:
     """The quotation mark that is open."""
 
 
-def loose_gaps(read: Sequence[Token], partners: Mapping[int, int]) -> set[int]:
+def loose_gaps(tokens: Sequence[Token], partners: Mapping[int, int]) -> set[int]:
     """Return the tokens before which white space says nothing.
 
     Args:
-        read: All tokens of a text, line breaks too.
+        tokens: All tokens of a text, line breaks too.
         partners: The place of its partner for each bracket that has one.
 
     """
     if not partners:
         return set()
-    reader = _Reader(read, partners)
+    reader = _Reader(tokens, partners)
     ends = [(start, partners[start]) for start in sorted(reader.loose)]
     outermost = list(_outermost(ends))
     return {
         place
-        for start, end in _without_matrices(read, outermost, reader.formulas)
+        for start, end in _without_matrices(tokens, outermost, reader.formulas)
         for place in range(start + 1, end + 1)
         if place not in reader.quoted
     }
@@ -68,17 +68,17 @@ def loose_gaps(read: Sequence[Token], partners: Mapping[int, int]) -> set[int]:
 class _Reader:
     """Reads what stands in brackets, from the first token to the last."""
 
-    def __init__(self, read: Sequence[Token], partners: Mapping[int, int]) -> None:
+    def __init__(self, tokens: Sequence[Token], partners: Mapping[int, int]) -> None:
         self.loose: set[int] = set()
         """Opening brackets of data."""
         self.formulas: set[int] = set()
         """Opening brackets of what is one list by its brackets and none by what is in them."""
         self.quoted: set[int] = set()
         """Tokens inside quotation marks, the closing mark too."""
-        self._tokens = read
+        self._tokens = tokens
         self._partners = partners
         self._open: list[_Region] = []
-        for place, token in enumerate(read):
+        for place, token in enumerate(tokens):
             if self._open and self._open[-1].quote:
                 self._in_quotes(place, token)
             elif place in partners:
@@ -153,8 +153,8 @@ def _after(token: Token, region: _Region) -> _Before | None:
     if text in _MARKS and (text != ":" or region.bracket == "{"):
         allowed, after = _MARKS[text]
         return after if before in allowed else None
-    named = token.is_word and before in (_Before.NOTHING, _Before.DOT)
-    return _Before.NAME if named else None
+    is_name = token.is_word and before in (_Before.NOTHING, _Before.DOT)
+    return _Before.NAME if is_name else None
 
 
 def _put(outer: _Region, inner: _Region, bracket: Token) -> None:
@@ -166,10 +166,10 @@ def _put(outer: _Region, inner: _Region, bracket: Token) -> None:
     outer.before = _Before.VALUE
 
 
-def _escaped(read: Sequence[Token], place: int) -> bool:
+def _escaped(tokens: Sequence[Token], place: int) -> bool:
     """Whether an odd number of backslashes stands straight before a token."""
     first = place
-    while read[first].start == read[first - 1].end and read[first - 1].text == "\\":
+    while tokens[first].start == tokens[first - 1].end and tokens[first - 1].text == "\\":
         first -= 1
     return (place - first) % 2 == 1
 
@@ -183,16 +183,16 @@ def _outermost(ends: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
 
 
 def _without_matrices(
-    read: Sequence[Token], ends: Sequence[tuple[int, int]], formulas: set[int]
+    tokens: Sequence[Token], ends: Sequence[tuple[int, int]], formulas: set[int]
 ) -> Iterator[tuple[int, int]]:
     """Leave out the lines of a matrix of formulas that hold numbers alone: its exponents."""
     begins: dict[int, int] = {}  # the line of each bracket that begins one
     line = 0
-    for place, token in enumerate(read):
+    for place, token in enumerate(tokens):
         line += token.is_line
-        if token.text == "[" and (not place or read[place - 1].is_line):
+        if token.text == "[" and (not place or tokens[place - 1].is_line):
             begins[place] = line
-    rows = {begins[s]: s for s, end in ends if s in begins and _is_row(read[s + 1 : end])}
+    rows = {begins[s]: s for s, end in ends if s in begins and _is_row(tokens[s + 1 : end])}
     to_visit = [begins[start] for start in formulas & begins.keys()]
     exponents = set()
     while to_visit:

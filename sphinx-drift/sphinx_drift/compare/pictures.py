@@ -33,13 +33,13 @@ def differing(documented: Sequence[bytes], executed: Sequence[bytes], likeness: 
     if len(documented) != len(executed):
         return f"{len(documented)} documented, {len(executed)} drawn"
     pairs = zip(documented, executed, strict=True)
-    found = [(number, *_alike(*pair)) for number, pair in enumerate(pairs, start=1)]
-    said = [
+    likenesses = [(number, *_alike(*pair)) for number, pair in enumerate(pairs, start=1)]
+    messages = [
         f"picture {number} is alike by {alike:.4f}, wanted are {likeness:g}{why}"
-        for number, alike, why in found
+        for number, alike, why in likenesses
         if alike < likeness
     ]
-    return "; ".join(said)
+    return "; ".join(messages)
 
 
 def _alike(documented: bytes, executed: bytes) -> tuple[float, str]:
@@ -66,7 +66,6 @@ def _pixels(images: Any, picture: bytes) -> Any:
     try:
         image = images.open(io.BytesIO(picture)).convert("RGBA")
     except OSError as error:
-        msg = f"a picture can't be compared: {error}; draw it as PNG or JPEG"
-        raise ValueError(msg) from None
+        raise ValueError(f"a picture can't be compared: {error}; draw it as PNG or JPEG") from None
     on_white = images.alpha_composite(images.new("RGBA", image.size, "white"), image)
     return np.asarray(on_white.convert("RGB"), dtype=np.float32) / 255

@@ -149,10 +149,10 @@ def tokens(text: str, *, elisions: bool = True, flowing: bool = False) -> list[T
 
     """
     with _collector_at_rest():
-        read = list(_read(plain(text), elisions=elisions))
-        partners = _partners(_brackets(read))
-        kept = _without_layout(read, partners, loose_gaps(read, partners))
-        return _flowing(kept) if flowing else list(kept)
+        all_tokens = list(_read(plain(text), elisions=elisions))
+        partners = _partners(_brackets(all_tokens))
+        relevant = _without_layout(all_tokens, partners, loose_gaps(all_tokens, partners))
+        return _flowing(relevant) if flowing else list(relevant)
 
 
 @contextmanager
@@ -171,12 +171,12 @@ def _read(text: str, *, elisions: bool) -> Iterator[Token]:
     """Yield all tokens with the space before them, and a line break before each further line."""
     last = 0
     broken = False
-    begun = False
+    has_token = False
     for match in _PATTERN.finditer(text):
         group = match.lastindex or 0
         end = match.end()
         if group == _LINE:
-            broken, last = begun, end
+            broken, last = has_token, end
             continue
         piece = match[group]
         start = end - len(piece)
@@ -193,18 +193,18 @@ def _read(text: str, *, elisions: bool) -> Iterator[Token]:
             yield _new((_BREAK, "\n", start, start, ""))
         yield _new((kind, piece, start, end, text[last:start]))
         last = end
-        broken, begun = False, True
+        broken, has_token = False, True
 
 
 def _without_layout(
-    read: Sequence[Token], partners: Mapping[int, int], loose: Collection[int]
+    all_tokens: Sequence[Token], partners: Mapping[int, int], loose: Collection[int]
 ) -> Iterator[Token]:
     """Take out what makes no difference: layout that says nothing, and a tensor's device."""
     in_tensor: list[bool] = []  # for each open bracket, whether it is that of `tensor(`
     before = ""
     broken = False
-    head = _head(read, loose)
-    for place, token in enumerate(read):
+    head = _head(all_tokens, loose)
+    for place, token in enumerate(all_tokens):
         kind, text, start, end, gap = token
         if kind is _BREAK and place in loose:
             broken = True
@@ -228,11 +228,11 @@ def _without_layout(
         before = text
 
 
-def _flowing(found: Iterable[Token]) -> list[Token]:
+def _flowing(relevant: Iterable[Token]) -> list[Token]:
     """Make a space of each line break and of any space."""
     flow: list[Token] = []
     broken = False
-    for token in found:
+    for token in relevant:
         if token.kind is not _BREAK:
             gap = " " if flow and (token.gap or broken) else ""
             flow.append(token._replace(gap=gap))
@@ -240,11 +240,13 @@ def _flowing(found: Iterable[Token]) -> list[Token]:
     return flow
 
 
-def _head(read: Sequence[Token], loose: Collection[int]) -> int:
+def _head(all_tokens: Sequence[Token], loose: Collection[int]) -> int:
     """Return 0 if a text begins with an array, whose place on its line says nothing; or -1."""
-    names = (place for place, token in enumerate(read) if not (token.is_word or token.text == "."))
+    names = (
+        place for place, token in enumerate(all_tokens) if not (token.is_word or token.text == ".")
+    )
     first = next(names, -1)
-    return 0 if first >= 0 and read[first].kind is Kind.OPEN and first + 1 in loose else -1
+    return 0 if first >= 0 and all_tokens[first].kind is Kind.OPEN and first + 1 in loose else -1
 
 
 def _partners(brackets: Iterable[tuple[str, int]]) -> dict[int, int]:
@@ -260,12 +262,12 @@ def _partners(brackets: Iterable[tuple[str, int]]) -> dict[int, int]:
     return partners
 
 
-def _brackets(found: Sequence[Token]) -> Iterable[tuple[str, int]]:
+def _brackets(all_tokens: Sequence[Token]) -> Iterable[tuple[str, int]]:
     kinds = (Kind.OPEN, Kind.CLOSE)
-    return ((token.text, place) for place, token in enumerate(found) if token.kind in kinds)
+    return ((token.text, place) for place, token in enumerate(all_tokens) if token.kind in kinds)
 
 
-def groups(found: Sequence[Token]) -> list[int]:
+def groups(all_tokens: Sequence[Token]) -> list[int]:
     """Number the array or list that each token stands in; -1 outside any.
 
     That is the outermost square bracket around it within the innermost call.
@@ -275,11 +277,11 @@ def groups(found: Sequence[Token]) -> list[int]:
         [-1, 0, 0, 0, 0, 0, 0, 0, -1, 1, 1, 1]
 
     """
-    matched = _partners(_brackets(found))
+    matched = _partners(_brackets(all_tokens))
     numbers: list[int] = []
     around = [-1]
     count = 0
-    for position, token in enumerate(found):
+    for position, token in enumerate(all_tokens):
         opens = position in matched and token.kind is Kind.OPEN
         if opens:
             new = token.text == "[" and around[-1] < 0
@@ -291,7 +293,7 @@ def groups(found: Sequence[Token]) -> list[int]:
     return numbers
 
 
-def index_of(found: Sequence[Token], position: int) -> tuple[int, ...]:
+def index_of(all_tokens: Sequence[Token], position: int) -> tuple[int, ...]:
     """Return where a token stands in the brackets around it, counted from 0.
 
     Examples:
@@ -300,18 +302,18 @@ def index_of(found: Sequence[Token], position: int) -> tuple[int, ...]:
         (1, 1)
 
     """
-    return indices(found, {position})[position]
+    return indices(all_tokens, {position})[position]
 
 
-def indices(found: Sequence[Token], positions: Collection[int]) -> dict[int, tuple[int, ...]]:
+def indices(all_tokens: Sequence[Token], positions: Collection[int]) -> dict[int, tuple[int, ...]]:
     """Return where each of some tokens stands in the brackets around it, counted from 0."""
     if not positions:
         return {}
-    matched = _partners(_brackets(found))
+    matched = _partners(_brackets(all_tokens))
     places: dict[int, tuple[int, ...]] = {}
     path: list[int] = []
     fresh: list[bool] = []
-    for here, token in enumerate(found[: max(positions) + 1]):
+    for here, token in enumerate(all_tokens[: max(positions) + 1]):
         square = here in matched and token.text in "[]"
         if square and token.kind is Kind.CLOSE:
             path.pop()

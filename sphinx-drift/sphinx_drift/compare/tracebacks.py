@@ -41,8 +41,8 @@ def messages(traceback: Iterable[str]) -> str:
 
     """
     parts = (_ANSI.sub("", part).strip("\n").rstrip() for part in traceback)
-    kept = (text for error in _sections(parts) for text in _without_frames(*error))
-    return "\n".join(filter(None, kept))
+    texts = (text for error in _sections(parts) for text in _without_frames(*error))
+    return "\n".join(filter(None, texts))
 
 
 def _sections(parts: Iterable[str]) -> Iterator[tuple[str, list[str]]]:

@@ -29,16 +29,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         flags = _read_flags(options.option)
         project = find_project(Path.cwd())
         settings = Settings(chosen_policy(), project.reference)
-        told = chosen_device(asked=options.device, module=project.devices).told
+        device = chosen_device(requested=options.device, module=project.devices)
         results = list(check_all(options.names, settings, flags))
     except ValueError as error:
         parser.error(str(error))
-    if told:
-        print(f"examples compute on {told}", file=sys.stderr)
+    if device.description:
+        print(f"examples compute on {device.description}", file=sys.stderr)
     tell(results, options, noun="example")
     if options.update:
-        found = (update_docstrings(Path(page.file), page) for page in results)
-        return write([change for change in found if change], force=options.force)
+        changes = (update_docstrings(Path(page.file), page) for page in results)
+        return write([change for change in changes if change], force=options.force)
     return exit_status(results)
 
 
@@ -66,8 +66,7 @@ def _read_flags(names: Sequence[str]) -> int:
     flags = 0
     for name in names:
         if name not in known:
-            msg = f"--option must be one of {', '.join(sorted(known))}; got {name!r}"
-            raise ValueError(msg)
+            raise ValueError(f"--option must be one of {', '.join(sorted(known))}; got {name!r}")
         flags |= known[name]
     return flags
 

@@ -102,11 +102,11 @@ class _Watched(Checker):
     """Keeps what of an example is compared with what."""
 
     def __init__(self) -> None:
-        self.seen: list[tuple[str, str]] = []
+        self.compared: list[tuple[str, str]] = []
 
     def check_output(self, want: str, got: str, optionflags: int) -> bool:
         """Compare them as ever."""
-        self.seen.append((want, got))
+        self.compared.append((want, got))
         return super().check_output(want, got, optionflags)
 
 
@@ -125,7 +125,7 @@ class _Recorder(doctest.DocTestRunner):
     def report_start(self, out: object, test: doctest.DocTest, example: doctest.Example) -> None:
         """Say where it is, in case that is where the process ends."""
         del out
-        self._watched.seen.clear()
+        self._watched.compared.clear()
         self._note(_line(test, example))
 
     def report_success(
@@ -134,7 +134,7 @@ class _Recorder(doctest.DocTestRunner):
         """Keep what was verified."""
         del out
         # Of an example that raises, the error alone is compared, not what it printed before.
-        want, executed = (self._watched.seen or [(example.want, got)])[0]
+        want, executed = (self._watched.compared or [(example.want, got)])[0]
         self.printed[example.lineno] = executed
         if example.want:
             self.outcomes.append(_outcome(test, example, want, executed, self._flags))
@@ -153,9 +153,9 @@ class _Recorder(doctest.DocTestRunner):
     ) -> None:
         """Keep what was raised."""
         del out
-        told = "".join(traceback.format_exception_only(exc_info[1])).strip()
+        message = "".join(traceback.format_exception_only(exc_info[1])).strip()
         kind = Kind.UNCHECKED if was_skipped(exc_info[1]) else Kind.RAISED
-        raised = Outcome(kind, _line(test, example), message=told, documented=example.want)
+        raised = Outcome(kind, _line(test, example), message=message, documented=example.want)
         self.outcomes.append(_placed(raised, test, example))
 
 
@@ -189,8 +189,8 @@ def _outcome(
         dedented = textwrap.dedent(want)
         verdict, want = compare_example(dedented, executed, flags), dedented
     line = _line(test, example)
-    if not verdict.same and (found := address(executed)):
-        return _placed(Outcome(Kind.ADDRESS, line, message=found), test, example)
+    if not verdict.same and (first_address := address(executed)):
+        return _placed(Outcome(Kind.ADDRESS, line, message=first_address), test, example)
     kind = Kind.VERIFIED if verdict.same else Kind.DRIFT
     documented = _documented(want, flags)
     outcome = Outcome(kind, line, documented=documented, executed=executed, verdict=verdict)
@@ -257,26 +257,30 @@ def examples_of_module(module: ModuleType) -> Examples:
     parser = _Parser()
     problems = []
     try:
-        found = doctest.DocTestFinder(parser=parser, exclude_empty=False).find(module)
+        tests = doctest.DocTestFinder(parser=parser, exclude_empty=False).find(module)
     except Exception as error:  # noqa: BLE001 - it looks at objects that may do anything
-        told = "".join(traceback.format_exception_only(error)).strip()
-        problems.append(Outcome(Kind.UNREADABLE, 1, message=f"looking for its docstrings: {told}"))
-        found = []
-    known = {test.name for test in found}
+        message = "".join(traceback.format_exception_only(error)).strip()
+        problems.append(
+            Outcome(Kind.UNREADABLE, 1, message=f"looking for its docstrings: {message}")
+        )
+        tests = []
+    names = {test.name for test in tests}
     lines = {}
-    for written in _written(module):
-        name = ".".join(filter(None, (module.__name__, written.name)))
-        lines[name] = written.line
-        for test in found:
+    for docstring in _docstrings(module):
+        name = ".".join(filter(None, (module.__name__, docstring.name)))
+        lines[name] = docstring.line
+        for test in tests:
             text = inspect.cleandoc(test.docstring or "")
-            if test.name == name and text == inspect.cleandoc(written.text):
-                test.lineno = written.line - 1
-        if name not in known:
-            globs, line = {**vars(module)}, written.line - 1
-            found.append(parser.get_doctest(written.text, globs, name, module.__file__, line))
-    problems += [_malformed(told, lines.get(name, 1)) for name, told in parser.problems.items()]
-    tests = [test for test in found if test.examples]
-    return Examples(sorted(tests, key=lambda test: test.lineno or 0), problems)
+            if test.name == name and text == inspect.cleandoc(docstring.text):
+                test.lineno = docstring.line - 1
+        if name not in names:
+            globs, line = {**vars(module)}, docstring.line - 1
+            tests.append(parser.get_doctest(docstring.text, globs, name, module.__file__, line))
+    problems += [
+        _malformed(message, lines.get(name, 1)) for name, message in parser.problems.items()
+    ]
+    with_examples = [test for test in tests if test.examples]
+    return Examples(sorted(with_examples, key=lambda test: test.lineno or 0), problems)
 
 
 def _malformed(message: str, first: int) -> Outcome:
@@ -287,7 +291,7 @@ def _malformed(message: str, first: int) -> Outcome:
     )
 
 
-def _written(module: ModuleType) -> list[Docstring]:
+def _docstrings(module: ModuleType) -> list[Docstring]:
     """Return the docstrings that stand in a module's file."""
     if not (module.__file__ or "").endswith(".py"):
         return []
@@ -300,7 +304,7 @@ def examples_of_text(path: Path) -> Examples:
     parser = _Parser()
     text = without_fences(path.read_text("utf-8"))
     test = parser.get_doctest(text, {}, str(path), str(path), 0)
-    problems = [_malformed(told, 1) for told in parser.problems.values()]
+    problems = [_malformed(message, 1) for message in parser.problems.values()]
     return Examples([test] if test.examples else [], problems)
 
 
@@ -409,8 +413,8 @@ def _full_precision() -> Iterator[None]:
             stack.callback(numpy.set_printoptions, **numpy.get_printoptions())
             stack.callback(setattr, numpy, "set_printoptions", numpy.set_printoptions)
         if torch is not None:
-            kept = torch._tensor_str.get_printoptions()  # noqa: SLF001 - nothing public tells
-            stack.callback(torch.set_printoptions, **kept)
+            options = torch._tensor_str.get_printoptions()  # noqa: SLF001 - nothing public tells
+            stack.callback(torch.set_printoptions, **options)
             stack.callback(setattr, torch, "set_printoptions", torch.set_printoptions)
             for name in ("item", "tolist", "double", "to", "type", "__repr__", "__format__"):
                 stack.callback(setattr, torch.Tensor, name, getattr(torch.Tensor, name))

@@ -68,13 +68,13 @@ def check_all(names: Sequence[str], settings: Settings, flags: int = 0) -> Itera
 
     """
     files = {name: [(name, name)] if Path(name).is_file() else _modules(name) for name in names}
-    for name, found in files.items():
+    for name, modules in files.items():
         is_text = Path(name).is_file()
         results = []
-        for each, file in found:
+        for each, file in modules:
             with TemporaryDirectory(prefix="drift-") as folder:
                 job = _Job(
-                    each, _shown(file), is_text, settings, flags, Path(folder), dict(os.environ)
+                    each, _relative(file), is_text, settings, flags, Path(folder), dict(os.environ)
                 )
                 results.append(_checked(job))
             yield results[-1]
@@ -99,16 +99,15 @@ def _modules(name: str) -> list[tuple[str, str]]:
         inside = spec.submodule_search_locations if spec else None
         spec = PathFinder.find_spec(f"{spec.name}.{part}", inside) if spec and inside else None
     if spec is None:
-        msg = f"there is neither a file nor a module {name!r} here"
-        raise ValueError(msg)
+        raise ValueError(f"there is neither a file nor a module {name!r} here")
     return [(each.name, each.origin or each.name) for each in _below(spec) if _may_have(each)]
 
 
 def _below(spec: ModuleSpec) -> Iterator[ModuleSpec]:
     yield spec
-    for found in pkgutil.iter_modules(spec.submodule_search_locations or [], f"{spec.name}."):
-        inner = PathFinder.find_spec(found.name, spec.submodule_search_locations)
-        if inner and not found.name.endswith(".__main__"):
+    for module in pkgutil.iter_modules(spec.submodule_search_locations or [], f"{spec.name}."):
+        inner = PathFinder.find_spec(module.name, spec.submodule_search_locations)
+        if inner and not module.name.endswith(".__main__"):
             yield from _below(inner)
 
 
@@ -120,7 +119,7 @@ def _may_have(spec: ModuleSpec) -> bool:
     return origin.suffix != ".py" or b">>> " in origin.read_bytes()
 
 
-def _shown(file: str) -> str:
+def _relative(file: str) -> str:
     path = Path(file)
     return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
 
@@ -159,9 +158,9 @@ def _result(job: _Job, status: int | None) -> PageResult:
     outcomes = [message for message in messages if isinstance(message, Outcome)]
     lines = [message for message in messages if isinstance(message, int)]
     last = job.log.read_text("utf-8", "replace").splitlines()[-_LAST_LINES:]
-    ended = f"the process ended with status {status} before its examples did: the rest was not run"
-    told = "\n".join([ended, *last])
-    outcomes.append(Outcome(Kind.DEAD_KERNEL, lines[-1] if lines else 1, message=told))
+    reason = f"the process ended with status {status} before its examples did: the rest was not run"
+    text = "\n".join([reason, *last])
+    outcomes.append(Outcome(Kind.DEAD_KERNEL, lines[-1] if lines else 1, message=text))
     return PageResult(job.file, tuple(outcomes), cells=len(lines), examples=True)
 
 
@@ -209,5 +208,5 @@ def _check(job: _Job, note: Callable[[object], object]) -> PageResult:
 
 
 def _not_imported(error: BaseException) -> Outcome:
-    told = "".join(traceback.format_exception_only(error)).strip()
-    return Outcome(Kind.UNCHECKED if was_skipped(error) else Kind.UNREADABLE, 1, message=told)
+    message = "".join(traceback.format_exception_only(error)).strip()
+    return Outcome(Kind.UNCHECKED if was_skipped(error) else Kind.UNREADABLE, 1, message=message)

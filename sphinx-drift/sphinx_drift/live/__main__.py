@@ -27,17 +27,17 @@ OF_SERVERS = [Path(str(module.__file__)).parent for module in (live, run)]
 
 def main(words: Sequence[str] | None = None) -> int:
     """Build, serve, and build again after each save, until Ctrl-C."""
-    given = _arguments(words)
+    arguments = _arguments(words)
     if not fork_client.can_fork():
         print("sphinx_drift.live forks its builds, which needs Linux 5.3 or later", file=sys.stderr)
         return 2
-    if not (given.source / "conf.py").is_file():
-        print(f"there is no conf.py in {given.source}", file=sys.stderr)
+    if not (arguments.source / "conf.py").is_file():
+        print(f"there is no conf.py in {arguments.source}", file=sys.stderr)
         return 2
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     signal.signal(signal.SIGHUP, signal.default_int_handler)
     try:
-        session = Session(given.source, given.output, given.port)
+        session = Session(arguments.source, arguments.output, arguments.port)
     except (OSError, ValueError) as error:  # no port, say, or a project file that is refused
         print(error, file=sys.stderr)
         return 2
@@ -45,7 +45,7 @@ def main(words: Sequence[str] | None = None) -> int:
         return 0
     with contextlib.suppress(KeyboardInterrupt), session:
         print(f"http://{HOST}:{session.port}/ (Ctrl-C ends it)", flush=True)
-        _serve(session, [given.source, *given.watch])
+        _serve(session, [arguments.source, *arguments.watch])
     print()
     return 0
 
@@ -56,25 +56,27 @@ def _serve(session: Session, places: list[Path]) -> None:
     watch = Watch([*places, *([project] if project else [])], without=session.written)
     changed: list[str] = []
     while True:
-        begun = time.perf_counter()
+        started = time.perf_counter()
         report = session.build(changed)
         names = ", ".join(Path(name).name for name in changed) or "everything"
-        _print(report["failures"], report, names, begun)
-        begun = time.perf_counter()
+        _print(report["failures"], report, names, started)
+        started = time.perf_counter()
         while not (changed := watch.changed()):
             later = session.wait(PAUSE)
             if later is not None:
-                shown = later["failures"] == report["failures"]
-                _print([] if shown else later["failures"], later, "all pages", begun)
+                is_shown = later["failures"] == report["failures"]
+                _print([] if is_shown else later["failures"], later, "all pages", started)
         if any(Path(name).parent in OF_SERVERS or Path(name) == project for name in changed):
             session.renew()
 
 
-def _print(failures: list[dict[str, str]], report: dict[str, Any], what: str, begun: float) -> None:
+def _print(
+    failures: list[dict[str, str]], report: dict[str, Any], what: str, started: float
+) -> None:
     """Print what browsers are sent."""
     for failure in failures:
         print(f"{failure['title']}\n{failure['text']}\n")
-    seconds = time.perf_counter() - begun
+    seconds = time.perf_counter() - started
     number = len(report["failures"])
     last = report["summary"] or f"{number} failure{'' if number == 1 else 's'}"
     print(f"{time.strftime('%H:%M:%S')} {what}, {seconds:.2f} s: {last}", flush=True)

@@ -12,7 +12,6 @@ import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from jinja2 import FileSystemBytecodeCache
 from sphinx.application import ENV_PICKLE_FILENAME
 from sphinx.util.console import nocolor
 from sphinx.util.docutils import docutils_namespace, patch_docutils
@@ -66,20 +65,19 @@ def build(  # noqa: PLR0913, PLR0917 - what to build, and the two ways to who as
     fork_client.adopt(fork_server, preload)
     warned = io.StringIO()
     read_files = ReadFiles()
-    kept = Path(doctrees, ENV_PICKLE_FILENAME)
+    environment_file = Path(doctrees, ENV_PICKLE_FILENAME)
     report: dict[str, Any] = {"begun": time.time(), "is_complete": False}
-    state = state_of(kept)
+    state = state_of(environment_file)
 
     def stand_by(app: Sphinx) -> None:
         nonlocal state
-        _keep_templates(app)
         warm_up(app)
         read_files.note(_file_of(name) for name in sys.modules.keys() - set(before))
         gc.freeze()  # the copy that shows the saved page first shares it
         send({"is_ready": True})
         changed = wait()
         report["begun"] = time.time()
-        state = state_of(kept)
+        state = state_of(environment_file)
         is_current = read_files.is_current()
         if changed is not None:
             is_current = is_current and _are_pages(app, changed)
@@ -115,14 +113,14 @@ def build(  # noqa: PLR0913, PLR0917 - what to build, and the two ways to who as
         results, last = _verdict(app)
         report |= {"runs": _runs(app), "is_complete": all(page.was_run for page in results)}
     except Exception:  # noqa: BLE001 - the author's own code is part of a build
-        failures.append({"title": "The build stopped", "text": _traceback()})
+        failures += [{"title": "The build stopped", "text": traceback.format_exc(limit=-4).strip()}]
     failures += [failure for page in results for failure in _drifts(page)]
     failures += _warnings(warned.getvalue())
     return report | {
         "failures": failures,
         "summary": last,
         "modules": imported_since(before),
-        "has_written": state_of(kept) != state,
+        "has_written": state_of(environment_file) != state,
     }
 
 
@@ -145,15 +143,6 @@ def _are_pages(app: Sphinx, changed: list[str]) -> bool:
     """Return whether files are pages that the book had before: only a build itself reads those."""
     pages = {str(app.env.doc2path(name)) for name in app.env.found_docs}
     return pages.issuperset(changed) and all(map(os.path.exists, changed))
-
-
-def _keep_templates(app: Sphinx) -> None:
-    """Have templates compiled once for all builds: they are cached by their content."""
-    folder = app.doctreedir / "templates"
-    folder.mkdir(exist_ok=True)
-    environment = getattr(getattr(app.builder, "templates", None), "environment", None)
-    if environment is not None:
-        environment.bytecode_cache = FileSystemBytecodeCache(str(folder))
 
 
 def _verdict(app: Sphinx) -> tuple[list[PageResult], str]:
@@ -199,11 +188,6 @@ def _drifts(page: PageResult) -> list[dict[str, str]]:
         for outcome in page.outcomes
         if outcome.kind.fails
     ]
-
-
-def _traceback() -> str:
-    """Return the last steps of an error that stopped the build, and its message."""
-    return traceback.format_exc(limit=-4).strip()
 
 
 def imported_since(before: Collection[str]) -> list[str]:

@@ -14,7 +14,6 @@ from sphinx_drift.run import fork_client
 if TYPE_CHECKING:
     from collections.abc import Collection
     from pathlib import Path
-    from types import TracebackType
 
 _LOGGER = logging.getLogger(__name__)
 _ATTEMPTS = 2
@@ -61,12 +60,7 @@ class Session:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._open.close()
 
     @property

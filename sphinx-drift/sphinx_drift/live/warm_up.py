@@ -7,7 +7,7 @@ import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from jinja2 import TemplateError
+from jinja2 import FileSystemBytecodeCache, TemplateError
 from pygments.lexers import get_lexer_by_name
 from pygments.util import ClassNotFound
 from sphinx.builders.html import StandaloneHTMLBuilder
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 def warm_up(app: Sphinx) -> None:
     """Load and compile what pages are highlighted, checked and written with."""
+    keep_templates(app)
     compile_templates(app)
     for language in ("ipython3", "python", app.config.highlight_language):
         with suppress(ClassNotFound):
@@ -34,17 +35,30 @@ def warm_up(app: Sphinx) -> None:
 _NAME = re.compile(r"[\w./-]+\.html")
 
 
+def _environment(app: Sphinx) -> Any:
+    """Return the environment of an HTML builder's templates; none of another template engine."""
+    if not isinstance(app.builder, StandaloneHTMLBuilder):
+        return None
+    return getattr(app.builder.templates, "environment", None)
+
+
+def keep_templates(app: Sphinx) -> None:
+    """Have templates compiled once for all builds: they are cached by their content."""
+    if environment := _environment(app):
+        folder = app.doctreedir / "templates"
+        folder.mkdir(exist_ok=True)
+        environment.bytecode_cache = FileSystemBytecodeCache(str(folder))
+
+
 def compile_templates(app: Sphinx) -> list[str]:
     """Compile what an HTML page is written with, and return the names.
 
     They would be compiled for the first page that is written: this takes nothing away and adds
     nothing but the few that a theme names and does not use.
     """
-    builder = app.builder
-    if not isinstance(builder, StandaloneHTMLBuilder):
-        return []
-    environment = getattr(builder.templates, "environment", None)
-    if environment is None:  # of another template engine
+    builder: Any = app.builder
+    environment = _environment(app)
+    if environment is None:
         return []
     options = builder.theme.get_options(builder.theme_options)
     waiting = ["page.html", *_NAME.findall(" ".join(map(str, options.values())))]

@@ -30,22 +30,22 @@ def exit_status(results: Sequence[PageResult]) -> int:
     failed = [o.kind for page in results for o in page.outcomes if o.kind.fails]
     if any(not kind.unknown for kind in failed):
         return 1
-    counted = count(results)
-    return 2 if failed or counted.structural or not counted.verified else 0
+    counts = count(results)
+    return 2 if failed or counts.structural or not counts.verified else 0
 
 
 def to_json(results: Sequence[PageResult], *, noun: str = "output") -> str:
     """Return everything that is known of a check, as JSON."""
-    counted = count(results)
-    said = {
+    counts = count(results)
+    report = {
         "version": 1,
         "status": exit_status(results),
         "summary": summary(results, noun=noun),
-        "counts": {name: getattr(counted, name) for name in counted.__dataclass_fields__},
+        "counts": {name: getattr(counts, name) for name in counts.__dataclass_fields__},
         "files" if noun == "example" else "pages": [_page(page) for page in results],
     }
     # ASCII: what a cell printed needs no particular encoding to be valid.
-    return json.dumps(said, indent=2) + "\n"
+    return json.dumps(report, indent=2) + "\n"
 
 
 def _page(page: PageResult) -> dict[str, Any]:
@@ -106,13 +106,13 @@ def to_junit(results: Sequence[PageResult]) -> str:
         case = ET.SubElement(ET.SubElement(root, "testsuite", name="all"), "testcase", name="all")
         ET.SubElement(case, "error", message=_NOTHING)
     for suite in root:
-        for name, tag in _COUNTED.items():
+        for name, tag in _COUNTS.items():
             suite.set(name, str(len(suite.findall(tag))))
     ET.indent(root)
     return _DECLARATION + _printable(ET.tostring(root, encoding="unicode")) + "\n"
 
 
-_COUNTED = {
+_COUNTS = {
     "tests": "testcase",
     "failures": "testcase/failure",
     "errors": "testcase/error",
@@ -128,8 +128,8 @@ def _case(suite: ET.Element, page: PageResult, outcome: Outcome) -> None:
     if outcome.kind.fails:
         tag = "error" if outcome.kind.unknown else "failure"
         meaning, _ = meaning_and_remedy(page, outcome.kind)
-        told = ET.SubElement(case, tag, type=outcome.kind.label, message=meaning)
-        told.text = _printable(entry(page, outcome))
+        problem = ET.SubElement(case, tag, type=outcome.kind.label, message=meaning)
+        problem.text = _printable(entry(page, outcome))
     elif outcome.kind in (Kind.UNCHECKED, Kind.NOT_COMPARED):
         ET.SubElement(case, "skipped", message=outcome.message)
     elif page.policy is Policy.STRUCTURE:
@@ -148,10 +148,10 @@ def to_github(results: Sequence[PageResult]) -> Iterator[str]:
     for page in results:
         for outcome in page.outcomes:
             if outcome.kind.fails:
-                told = _annotation(page, outcome)
+                message = _annotation(page, outcome)
                 yield (
                     f"::error file={_property(page.file)},line={outcome.line},"
-                    f"title={_property(outcome.kind.label)}::{_data(told)}"
+                    f"title={_property(outcome.kind.label)}::{_data(message)}"
                 )
 
 
@@ -160,9 +160,9 @@ def _annotation(page: PageResult, outcome: Outcome) -> str:
 
     In a notebook the place is a cell, which a line of its file doesn't name.
     """
-    told = entry(page, outcome)
+    text = entry(page, outcome)
     meaning, _ = meaning_and_remedy(page, outcome.kind)
-    return told if page.stored else meaning + told.partition(meaning)[2]
+    return text if page.stored else meaning + text.partition(meaning)[2]
 
 
 def _data(text: str) -> str:

@@ -35,8 +35,7 @@ def add_reports(parser: argparse.ArgumentParser) -> None:
 def _file(name: str) -> Path:
     path = Path(name)
     if not path.absolute().parent.is_dir():
-        msg = f"there is no folder for {name}"
-        raise argparse.ArgumentTypeError(msg)
+        raise argparse.ArgumentTypeError(f"there is no folder for {name}")
     return path
 
 

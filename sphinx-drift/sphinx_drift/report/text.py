@@ -166,43 +166,43 @@ def summary(results: Sequence[PageResult], *, noun: str = "output") -> str:
         'nothing was checked'
 
     """
-    counted = count(results)
+    counts = count(results)
     left_out = [
         f"{_many(number, 'page')} left out by {setting}"
-        for setting, number in sorted(counted.left_out.items())
+        for setting, number in sorted(counts.left_out.items())
     ]
-    if not counted.checked and not counted.failed:
+    if not counts.checked and not counts.failed:
         return ", ".join(["nothing was checked", *left_out])
     parts = []
-    if counted.drifted:
-        parts.append(f"{_many(counted.drifted, noun)} drifted")
-    if other := counted.failed - counted.drifted - counted.not_run:
-        parts.append(_many(other, "other failure" if counted.drifted else "failure"))
-    if counted.not_run:
-        parts.append(f"{_many(counted.not_run, 'cell')} not run")
-    pages = f" on {_many(counted.pages, 'page')}" if noun == "output" else ""
-    if counted.structural:
-        parts.append(f"NOT VERIFIED: {_many(counted.structural, noun)} of documented structure")
+    if counts.drifted:
+        parts.append(f"{_many(counts.drifted, noun)} drifted")
+    if other := counts.failed - counts.drifted - counts.not_run:
+        parts.append(_many(other, "other failure" if counts.drifted else "failure"))
+    if counts.not_run:
+        parts.append(f"{_many(counts.not_run, 'cell')} not run")
+    pages = f" on {_many(counts.pages, 'page')}" if noun == "output" else ""
+    if counts.structural:
+        parts.append(f"NOT VERIFIED: {_many(counts.structural, noun)} of documented structure")
     else:
-        parts.append(f"{_many(counted.verified, noun)} verified{pages}")
-    parts += [*_besides(counted), *left_out]
+        parts.append(f"{_many(counts.verified, noun)} verified{pages}")
+    parts += [*_besides(counts), *left_out]
     return f"{', '.join(parts)} ({describe_environment(results, full=True)})"
 
 
-def _besides(counted: Counts) -> Iterator[str]:
+def _besides(counts: Counts) -> Iterator[str]:
     """Count what was not simply verified."""
     for number, name in (
-        (counted.accepted, "accepted as rounding"),
-        (counted.waived, "waived"),
-        (counted.unchecked, "unchecked"),
-        (counted.not_compared, "not compared away from the reference environment"),
+        (counts.accepted, "accepted as rounding"),
+        (counts.waived, "waived"),
+        (counts.unchecked, "unchecked"),
+        (counts.not_compared, "not compared away from the reference environment"),
     ):
         if number:
             yield f"{number} {name}"
     for number, noun, end in (
-        (counted.pictures, "picture", "not compared"),
-        (counted.widgets, "widget", "not compared"),
-        (counted.left, "page", "not run again"),
+        (counts.pictures, "picture", "not compared"),
+        (counts.widgets, "widget", "not compared"),
+        (counts.left, "page", "not run again"),
     ):
         if number:
             yield f"{_many(number, noun)} {end}"
@@ -214,30 +214,32 @@ def _many(number: int, noun: str) -> str:
 
 def describe_environment(results: Iterable[PageResult], *, full: bool = False) -> str:
     """Name what the numbers were computed with, and the policy."""
-    said: list[str] = []
-    ran = False
+    descriptions: list[str] = []
+    has_run = False
     for page in results:
-        ran = ran or any(o.kind in (Kind.VERIFIED, Kind.DRIFT) for o in page.outcomes)
+        has_run = has_run or any(o.kind in (Kind.VERIFIED, Kind.DRIFT) for o in page.outcomes)
         words = [*_environment(page.environment, full=full), page.policy.value]
-        told = ", ".join(words)
-        if page.environment and told not in said:
-            said.append(told)
+        description = ", ".join(words)
+        if page.environment and description not in descriptions:
+            descriptions.append(description)
     # A page that doesn't use torch says nothing about it.
-    rich = [told for told in said if told.startswith("torch")]
+    rich = [description for description in descriptions if description.startswith("torch")]
     # A kernel that never came to its end couldn't be asked.
-    return " and ".join(rich or said) or ("environment unknown" if ran else "nothing was run")
+    return " and ".join(rich or descriptions) or (
+        "environment unknown" if has_run else "nothing was run"
+    )
 
 
 def _environment(environment: Mapping[str, str], *, full: bool) -> list[str]:
     if "torch" not in environment:
         return [f"python {environment['python']}"] if "python" in environment else []
     # A GPU's digits depend on its driver and capability; a CPU's are told where there is room.
-    known = ("name", "driver", "capability") if "name" in environment else ()
-    told = [environment[each] for each in known if environment.get(each)]
-    device = environment["device"] + (f" ({', '.join(told)})" if told else "")
+    names = ("name", "driver", "capability") if "name" in environment else ()
+    details = [environment[each] for each in names if environment.get(each)]
+    device = environment["device"] + (f" ({', '.join(details)})" if details else "")
     words = [f"torch {environment['torch']}", device]
     if full:
-        words += [] if known else [environment["capability"]]
+        words += [] if names else [environment["capability"]]
         words.append(_many(int(environment["threads"]), "thread"))
     return words
 
@@ -259,13 +261,13 @@ def entries(
 ) -> list[str]:
     """Return what there is to say of single outputs and pages, a text for each."""
     results = [page for page in results if page.cells or page.outcomes]
-    told = [
+    texts = [
         entry(page, outcome, color=color)
         for page in results
         for outcome in sorted(_gathered(page.outcomes), key=lambda outcome: outcome.line)
         if outcome.kind.fails or verbose or _noteworthy(outcome)
     ]
-    return told + [note for page in results for note in page.notes]
+    return texts + [note for page in results for note in page.notes]
 
 
 def entry(page: PageResult, outcome: Outcome, *, color: bool = False) -> str:
@@ -310,18 +312,18 @@ def _noteworthy(outcome: Outcome) -> bool:
 
 def _gathered(outcomes: Sequence[Outcome]) -> Iterator[Outcome]:
     """Tell the cells that were not run as one, at the place of the first."""
-    left = [outcome for outcome in outcomes if outcome.kind is Kind.NOT_EXECUTED]
+    not_run = [outcome for outcome in outcomes if outcome.kind is Kind.NOT_EXECUTED]
     for outcome in outcomes:
-        if outcome.kind is not Kind.NOT_EXECUTED or len(left) == 1:
+        if outcome.kind is not Kind.NOT_EXECUTED or len(not_run) == 1:
             yield outcome
-        elif outcome is left[0]:
-            cells = ", ".join(str(other.cell) for other in left)
+        elif outcome is not_run[0]:
+            cells = ", ".join(str(other.cell) for other in not_run)
             yield replace(outcome, message=f"{outcome.message}\nnot run: cells {cells}".strip())
 
 
 def _outcome(page: PageResult, outcome: Outcome, paint: _Paint) -> Iterator[str]:
     """Tell one outcome in a few lines."""
-    place = _shown(f"{page.file}:{_place(page, outcome)}")
+    place = _safe_line(f"{page.file}:{_place(page, outcome)}")
     cell = ""
     if outcome.cell and not page.stored:
         cell = f" in cell {outcome.cell} (line {outcome.cell_line})"
@@ -335,8 +337,8 @@ def _outcome(page: PageResult, outcome: Outcome, paint: _Paint) -> Iterator[str]
     yield f"{paint(place, _BOLD)}: {label}{cell}:{gap}{meaning}"
     for line in _ends_of(outcome.message.splitlines()):
         yield from _folded(line)
-    shown = outcome.verdict.differences[:_MOST_DIFFERENCES]
-    for _, group in groupby(shown, key=partial(_shown_together, outcome)):
+    differences = outcome.verdict.differences[:_MOST_DIFFERENCES]
+    for _, group in groupby(differences, key=partial(_lines_shown, outcome)):
         yield from _differences(page, outcome, [*group], paint)
     more = len(outcome.verdict.differences) - _MOST_DIFFERENCES
     if more > 0:
@@ -349,7 +351,7 @@ def _outcome(page: PageResult, outcome: Outcome, paint: _Paint) -> Iterator[str]
         yield f"    {paint('to do:', _DIM)} {remedy}"
 
 
-def _shown(line: str) -> str:
+def _safe_line(line: str) -> str:
     """Return a line as it may be printed: no longer than can be read, and nothing to be obeyed."""
     more = len(line) - _MOST_CHARACTERS
     if more > 0:
@@ -362,22 +364,22 @@ def _ends_of(lines: Sequence[str]) -> Sequence[str]:
     more = len(lines) - 2 * _ENDS_OF_MESSAGE
     if more <= 0:
         return lines
-    said = f"[and {_many(more, 'more line')}]"
-    return [*lines[:_ENDS_OF_MESSAGE], said, *lines[-_ENDS_OF_MESSAGE:]]
+    omission = f"[and {_many(more, 'more line')}]"
+    return [*lines[:_ENDS_OF_MESSAGE], omission, *lines[-_ENDS_OF_MESSAGE:]]
 
 
 def meaning_and_remedy(page: PageResult, kind: Kind) -> tuple[str, str]:
     """Return what a kind of outcome means on a page, in a notebook or in docstrings."""
-    said = (kind.meaning, kind.remedy)
+    default = (kind.meaning, kind.remedy)
     if page.stored:
-        return _OF_NOTEBOOKS.get(kind, said)
-    return _OF_DOCSTRINGS.get(kind, said) if page.examples else said
+        return _OF_NOTEBOOKS.get(kind, default)
+    return _OF_DOCSTRINGS.get(kind, default) if page.examples else default
 
 
 def _folded(line: str) -> list[str]:
     """Indent a line, and go on below it where it is wider than a report."""
     return textwrap.wrap(
-        _shown(line),
+        _safe_line(line),
         WIDTH,
         initial_indent=" " * 4,
         subsequent_indent=" " * 6,
@@ -402,7 +404,7 @@ def _row(text: str, offset: int) -> int:
     return plain(text).count("\n", 0, offset) + 1
 
 
-def _shown_together(outcome: Outcome, difference: Difference) -> tuple[int, ...]:
+def _lines_shown(outcome: Outcome, difference: Difference) -> tuple[int, ...]:
     """Return what is the same for differences that one pair of lines can show."""
     spans = (difference.documented_span, difference.executed_span)
     ends = [
@@ -427,7 +429,7 @@ def _differences(
         windows = [_window(plain(text), span) for span in spans]
         columns = zip_longest(*(caret for _, caret in windows))
         carets = "".join("^" if "^" in column else " " for column in columns)
-        yield f"      {paint(f'{sign} {_shown(windows[0][0])}', code)}"
+        yield f"      {paint(f'{sign} {_safe_line(windows[0][0])}', code)}"
         yield f"        {paint(carets, code)}".rstrip()
 
 
@@ -486,7 +488,9 @@ def _forgiven(outcome: Outcome) -> Iterator[str]:
         yield from _folded(f"waived: {waiver.documented} -> {waiver.executed} ({waiver.reason})")
     if outcome.kind is Kind.VERIFIED:
         for waiver in outcome.verdict.unneeded:
-            yield _shown(f"    waiver not needed here: {waiver.documented} -> {waiver.executed}")
+            yield _safe_line(
+                f"    waiver not needed here: {waiver.documented} -> {waiver.executed}"
+            )
 
 
 def _printed(page: PageResult, outcome: Outcome, paint: _Paint) -> Iterator[str]:
@@ -497,7 +501,7 @@ def _printed(page: PageResult, outcome: Outcome, paint: _Paint) -> Iterator[str]
     fenced = not (page.stored or page.examples)
     if fenced:
         yield "    ```{expected-output}"
-    yield from (f"    {paint(_shown(line), _GREEN)}" for line in lines[:_MOST_LINES])
+    yield from (f"    {paint(_safe_line(line), _GREEN)}" for line in lines[:_MOST_LINES])
     if len(lines) > _MOST_LINES:
         yield f"    (and {_many(len(lines) - _MOST_LINES, 'more line')})"
     if fenced:

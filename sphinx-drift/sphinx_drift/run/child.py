@@ -147,16 +147,16 @@ def _begin_history(shell: Any) -> None:
 
 def _report_crashes() -> None:
     """Have a crash write its place to ``err``; to the page `faulthandler` seems to be off."""
-    known, is_enabled = faulthandler.enable, faulthandler.is_enabled
+    stock_enable, is_enabled = faulthandler.enable, faulthandler.is_enabled
     if is_enabled():
         return
 
-    @functools.wraps(known)
+    @functools.wraps(stock_enable)
     def enable(*arguments: Any, **options: Any) -> None:
-        faulthandler.enable, faulthandler.is_enabled = known, is_enabled
-        known(*arguments, **options)
+        faulthandler.enable, faulthandler.is_enabled = stock_enable, is_enabled
+        stock_enable(*arguments, **options)
 
-    known(2, all_threads=False)
+    stock_enable(2, all_threads=False)
     faulthandler.enable, faulthandler.is_enabled = enable, lambda: False
 
 
@@ -222,8 +222,8 @@ async def _run_cell(kernel: Any, index: int, code: str, *, silent: bool = False)
         await kernel.execute_request(None, [], request)
     finally:
         kernel.session.forward = forward
-    wanted = ("status", "ename", "evalue", "execution_count")
-    return {name: reply[name] for name in wanted if name in reply}
+    fields = ("status", "ename", "evalue", "execution_count")
+    return {name: reply[name] for name in fields if name in reply}
 
 
 def _call(source: str) -> Any:

@@ -61,20 +61,20 @@ def queue(requests: Iterable[tuple[Sequence[str], Request]]) -> None:
     by_seed: dict[str | None, list[tuple[Sequence[str], Request]]] = {}
     for cells, request in requests:
         by_seed.setdefault(request.hash_seed, []).append((cells, request))
-    begun: dict[str, Queued] = {}
+    queued: dict[str, Queued] = {}
     connections = []
     with ExitStack() as opened:
-        for hash_seed, asked in by_seed.items():
-            message, pages = _message(asked)
+        for hash_seed, group in by_seed.items():
+            message, pages = _message(group)
             try:
                 connection = opened.enter_context(fork_server(hash_seed).connect())
                 connection.sendall(protocol.pack(message))
             except (ServerGoneError, OSError) as error:
                 raise CannotForkError(f"the fork server is gone: {error}") from error
             connections.append(connection)
-            begun |= pages
+            queued |= pages
         opened.pop_all()
-    _queued.update(begun)
+    _queued.update(queued)
     _owners.extend(connections)
 
 
@@ -82,8 +82,7 @@ def queue(requests: Iterable[tuple[Sequence[str], Request]]) -> None:
 def forget() -> None:
     """Drop all pages that this process has queued and nobody has fetched: their build is over."""
     _queued.clear()
-    while _owners:
-        _owners.pop().close()
+    _leave_to_parent()
 
 
 def _leave_to_parent() -> None:
@@ -97,7 +96,7 @@ if can_fork():
 
 
 def _message(
-    asked: Iterable[tuple[Sequence[str], Request]],
+    requests: Iterable[tuple[Sequence[str], Request]],
 ) -> tuple[dict[str, Any], dict[str, Queued]]:
     """Return the message for pages that are to begin, and these by what they are.
 
@@ -108,7 +107,7 @@ def _message(
     ways: dict[str, dict[str, Any]] = {}
     jobs = []
     pages: dict[str, Queued] = {}
-    for cells, request in asked:
+    for cells, request in requests:
         way = _way(request)
         page = _digest([list(cells), way])
         if page in pages:

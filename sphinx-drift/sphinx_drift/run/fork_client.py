@@ -91,7 +91,7 @@ class ForkServer(AdoptedForkServer):
             )
 
     def close(self) -> None:
-        """End the server and all its children, if this process has started it."""
+        """End the server and all its children; in a forked process, close the end alone."""
         assert self.process.stdin is not None  # noqa: S101 - it was started with a pipe
         self.process.stdin.close()
         if os.getpid() == self.owner:
@@ -211,9 +211,7 @@ def _is_alive(pid: int) -> bool:
 def _close_inherited_ends() -> None:
     """Close in a forked process its parent's ends: they would keep the parent's servers alive."""
     for each in _servers.values():
-        if isinstance(each, ForkServer):
-            assert each.process.stdin is not None  # noqa: S101 - it was started with a pipe
-            each.process.stdin.close()
+        each.close()
 
 
 if hasattr(os, "register_at_fork"):  # not on Windows, where nothing forks

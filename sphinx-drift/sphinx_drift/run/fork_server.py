@@ -44,19 +44,19 @@ if TYPE_CHECKING:
 
 def main(words: Sequence[str]) -> None:
     """Load what pages need, then serve until whoever started this is gone."""
-    arguments = argparse.ArgumentParser()
-    arguments.add_argument("--socket", type=int, required=True)
-    arguments.add_argument("--preload", nargs="*", default=[])
-    arguments.add_argument("--slots", type=int, required=True)
-    arguments.add_argument("--import-limit", type=int, required=True, help="seconds for each")
-    arguments.add_argument("--guarded", action="store_true", help="there is a guard already")
-    given = arguments.parse_args(words)
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--socket", type=int, required=True)
+    parser.add_argument("--preload", nargs="*", default=[])
+    parser.add_argument("--slots", type=int, required=True)
+    parser.add_argument("--import-limit", type=int, required=True, help="seconds for each")
+    parser.add_argument("--guarded", action="store_true", help="there is a guard already")
+    arguments = parser.parse_args(words)
     # A terminal sends these to all processes of a build, and whoever started this one decides when
     # it ends: by closing standard input.
     numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
     handlers = {number: signal.signal(number, signal.SIG_IGN) for number in numbers}
-    if not given.guarded:
-        leave_guard(given.socket)
+    if not arguments.guarded:
+        leave_guard(arguments.socket)
     gc.disable()  # what is loaded stays: looking for garbage in it takes a third of the time
     # Not before: the guard stays small. And before the modules of pages, which are hidden.
     from . import child  # noqa: PLC0415
@@ -64,7 +64,7 @@ def main(words: Sequence[str]) -> None:
     from .kernel import make_kernel  # noqa: PLC0415
     from .scheduler import Scheduler, affordable_slots  # noqa: PLC0415
 
-    _preload(given, handlers, HIDDEN.load)
+    _preload(arguments, handlers, HIDDEN.load)
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     kernel = make_kernel()
     # It was for the imports; the environment of each page comes with its job.
@@ -74,12 +74,12 @@ def main(words: Sequence[str]) -> None:
     gc.freeze()
     gc.enable()
     run_page = functools.partial(child.run_page, kernel, handlers)
-    server = socket.socket(fileno=given.socket)
-    Scheduler(server, affordable_slots(given.slots), child.prepare, run_page).serve()
+    server = socket.socket(fileno=arguments.socket)
+    Scheduler(server, affordable_slots(arguments.slots), child.prepare, run_page).serve()
 
 
 def _preload(
-    given: argparse.Namespace,
+    arguments: argparse.Namespace,
     handlers: dict[signal.Signals, Any],
     load: Callable[[str], None],
 ) -> None:
@@ -88,7 +88,7 @@ def _preload(
     No page is forked until all are loaded, so one that hangs would hold the whole build up.
     """
     signal.signal(signal.SIGALRM, _stop_import)
-    for name in given.preload:
+    for name in arguments.preload:
         if importlib.util.find_spec(name.partition(".")[0]) is None:
             continue
         failed = False
@@ -99,7 +99,7 @@ def _preload(
             contextlib.redirect_stderr(printed),
         ):
             warnings.simplefilter("default")
-            signal.alarm(given.import_limit)
+            signal.alarm(arguments.import_limit)
             try:
                 load(name)
             except (Exception, SystemExit):  # noqa: BLE001 - a library may raise anything
@@ -110,10 +110,10 @@ def _preload(
             # What is imported can't be undone, and what is ignored would be inherited as ignored.
             for number, handler in handlers.items():
                 signal.signal(number, handler)
-            rest = [other for other in given.preload if other != name]
+            rest = [other for other in arguments.preload if other != name]
             options = (
-                *("--guarded", "--socket", str(given.socket), "--slots", str(given.slots)),
-                *("--import-limit", str(given.import_limit)),
+                *("--guarded", "--socket", str(arguments.socket), "--slots", str(arguments.slots)),
+                *("--import-limit", str(arguments.import_limit)),
             )
             words = command("run.fork_server", *options, "--preload", *rest)
             os.execv(sys.executable, words)  # noqa: S606 - it is our own

@@ -82,15 +82,15 @@ def print_full_precision() -> None:  # noqa: PLR0915 - it is sent as one text
     def adapt_numpy(numpy: Any) -> None:
         write = builtins.print
 
-        def named(value: Any) -> str:
+        def marked(value: Any) -> str:
             return f"{float(value)!r}{mark}{value.dtype}{mark}"
 
-        def print_named(*values: Any, **options: Any) -> None:
+        def print_marked(*values: Any, **options: Any) -> None:
             kind = () if options.get("file") else numpy.floating
-            write(*(named(v) if isinstance(v, kind) else v for v in values), **options)
+            write(*(marked(v) if isinstance(v, kind) else v for v in values), **options)
 
-        wrap(numpy, formatter={"float": named})
-        builtins.print = print_named
+        wrap(numpy, formatter={"float": marked})
+        builtins.print = print_marked
 
     def adapt_torch(torch: Any) -> None:
         class Single(float):
@@ -138,9 +138,9 @@ def print_full_precision() -> None:  # noqa: PLR0915 - it is sent as one text
                 return [single(each, known) for each in value]
             if type(value) is not float:
                 return value
-            taken = Single(value)
-            taken.known = known
-            return taken
+            number = Single(value)
+            number.known = known
+            return number
 
         def take(name: str) -> Any:
             def method(tensor: Any) -> Any:
@@ -286,7 +286,6 @@ def watch() -> None:
     doing = {"os.rename": 2, "os.remove": 1, "os.rmdir": 1, "os.truncate": 1, "os.link": 2}
     # By what is opened, not by sys.modules: to go through it copies a thousand pages of memory
     # that this process shares with its parent.
-    sys.__dict__["_drift_watched"] = opened, written
     access = getattr(os, "O_ACCMODE", 3)  # Windows has no such name
     soon = 2_000_000_000
 
@@ -296,6 +295,8 @@ def watch() -> None:
         except (OSError, ValueError):
             return None
         return [status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino]
+
+    sys.__dict__["_drift_watched"] = opened, written, state
 
     def note(event: str, arguments: tuple[object, ...]) -> None:
         if event in doing:
@@ -348,21 +349,13 @@ def files() -> dict[str, dict[str, list[object] | None]]:
     import os
     import sys
 
-    opened, written = sys.__dict__["_drift_watched"]
+    opened, written, state = sys.__dict__["_drift_watched"]
     large = 1 << 24
-    # `watch` has the same `state`: each function is sent to the page's process alone.
     standard, _ = os.path.split(os.__file__)
     libraries = {os.path.join(path, "") for path in (standard, os.path.realpath(standard))}
     elsewhere = (*libraries, "/etc/")
     of_system = ("/dev/", "/proc/", "/sys/")
     packaged = {"site-packages", "dist-packages", "__pycache__"}
-
-    def state(path: str) -> list[int] | None:
-        try:
-            status = os.stat(path)
-        except (OSError, ValueError):
-            return None
-        return [status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino]
 
     def digest(path: str, size: int) -> str:
         if size > large:

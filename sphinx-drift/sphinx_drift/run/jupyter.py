@@ -33,8 +33,8 @@ from sphinx_drift.run.results import (
     Execution,
     Failure,
     Request,
-    ended,
     excess,
+    execution_from,
     join_captured,
     joined,
     never_begun,
@@ -71,7 +71,7 @@ def run(notebook: NotebookNode, request: Request) -> Execution:
         if failure is not None and failure.kind is Ending.DEAD_KERNEL and stderr.exists():
             last_words = stderr.read_text("utf-8", "replace").splitlines()[-8:]
             failure = replace(failure, message="\n".join([failure.message, *last_words]))
-    return ended(executed, failure, answers)
+    return execution_from(executed, failure, answers)
 
 
 class _Client(NotebookClient):
@@ -86,9 +86,9 @@ class _Client(NotebookClient):
 
     def process_message(self, msg: Any, cell: NotebookNode, cell_index: int) -> Any:
         """Take a message in, if the page has not printed too much."""
-        counted = {"type": msg["msg_type"], "content": msg["content"]}
-        size = len(json.dumps(counted)) + sum(len(buffer) for buffer in msg.get("buffers", ()))
-        if self.allowance.admits(counted, size):
+        message = {"type": msg["msg_type"], "content": msg["content"]}
+        size = len(json.dumps(message)) + sum(len(buffer) for buffer in msg.get("buffers", ()))
+        if self.allowance.admits(message, size):
             return super().process_message(msg, cell, cell_index)
         self.exceeded = True
         if msg["msg_type"] == "stream":
@@ -128,9 +128,9 @@ def _client(notebook: NotebookNode, request: Request, scratch: Path) -> Iterator
 
 def kernel_name(notebook: NotebookNode) -> str:
     """Return the kernel to start: a Python notebook made with one that isn't here takes ours."""
-    named = _table(notebook, "kernelspec")
-    name = named.get("name") or "python3"
-    language = _table(notebook, "language_info").get("name") or named.get("language")
+    kernelspec = _table(notebook, "kernelspec")
+    name = kernelspec.get("name") or "python3"
+    language = _table(notebook, "language_info").get("name") or kernelspec.get("language")
     if language == "python" and name not in KernelSpecManager().find_kernel_specs():
         return "python3"
     return str(name)
@@ -223,6 +223,7 @@ def _evaluate(client: NotebookClient, function: Callable[[], object]) -> Any:
     reply = client.wait_for_reply(request, v4.new_code_cell(call))  # type: ignore[no-untyped-call]
     answer = (reply or {}).get("content", {}).get("user_expressions", {}).get("answer", {})
     if answer.get("status") != "ok":
-        message = f"`{name}` failed in the kernel: {answer.get('ename')}: {answer.get('evalue')}"
-        raise RuntimeError(message)
+        raise RuntimeError(
+            f"`{name}` failed in the kernel: {answer.get('ename')}: {answer.get('evalue')}"
+        )
     return ast.literal_eval(answer["data"]["text/plain"])

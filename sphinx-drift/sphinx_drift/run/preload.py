@@ -21,13 +21,13 @@ def imported_below(places: Iterable[Path]) -> tuple[str, ...]:
 
     A page of prose that names one counts too: it costs a process in the background some time.
     """
-    named: set[str] = set()
+    imported: set[str] = set()
     for path in _files(places):
-        if named.issuperset(SLOW):
+        if imported.issuperset(SLOW):
             break
-        named.update(_IMPORT.findall(path.read_text("utf-8", "replace")))
-    wanted = [place for place, name in enumerate(SLOW) if name in named]
-    return SLOW[: wanted[-1] + 1] if wanted else ()
+        imported.update(_IMPORT.findall(path.read_text("utf-8", "replace")))
+    needed = [place for place, name in enumerate(SLOW) if name in imported]
+    return SLOW[: needed[-1] + 1] if needed else ()
 
 
 def _files(places: Iterable[Path]) -> Iterable[Path]:

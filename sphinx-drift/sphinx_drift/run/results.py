@@ -119,7 +119,9 @@ def never_begun(request: Request) -> Failure:
     return Failure(Ending.TIMEOUT, -1, message)
 
 
-def ended(executed: Iterable[int], failure: Failure | None, answers: dict[str, Any]) -> Execution:
+def execution_from(
+    executed: Iterable[int], failure: Failure | None, answers: dict[str, Any]
+) -> Execution:
     """Return how a page ended, from what its process answered."""
     watched = answers.get("files", {"read": {}, "changed": {}})
     files = {path: state and FileState(*state) for path, state in watched["read"].items()}
@@ -162,8 +164,8 @@ def excess(notebook: NotebookNode, index: int, limit: int) -> Failure:
     outputs = notebook.cells[index].outputs if index >= 0 else []
     text = "".join(output.text for output in outputs if output.output_type == "stream")
     if index >= 0:
-        kept = v4.new_output("stream", name="stdout", text=clipped(text))  # type: ignore[no-untyped-call]
-        notebook.cells[index].outputs = [kept]
+        clipped_output = v4.new_output("stream", name="stdout", text=clipped(text))  # type: ignore[no-untyped-call]
+        notebook.cells[index].outputs = [clipped_output]
     message = (
         f"its outputs took more than {limit:,} bytes, or those of the page more than "
         f"{limit * CELLS_OF_A_PAGE:,}"

@@ -27,7 +27,7 @@ _READY_AHEAD = 3
 _MOST_STALLED = 8
 """Pages that may wait to be told whether to go on after an error, before Sphinx wants them."""
 
-_MOST_KEPT = 1 << 28
+_MOST_BUFFERED = 1 << 28
 """Bytes of outputs that are kept for Sphinx before pages wait for it."""
 
 _OTHER_DESCRIPTORS = 64
@@ -115,8 +115,8 @@ class Scheduler:
         if computing >= self.slots:
             return False  # asked at each event, so the sums over all pages come after this
         if not job.is_fetched:
-            kept = sum(job.size for job in self.jobs)
-            if stalled >= _MOST_STALLED or kept >= _MOST_KEPT:
+            buffered = sum(job.size for job in self.jobs)
+            if stalled >= _MOST_STALLED or buffered >= _MOST_BUFFERED:
                 return False
         ready = sum(job.is_over for job in self.jobs)
         return computing < (self.slots if ready < _READY_AHEAD else max(1, self.slots - 1))

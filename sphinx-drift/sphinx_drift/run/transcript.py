@@ -14,8 +14,8 @@ from sphinx_drift.run.results import (
     Ending,
     Execution,
     Failure,
-    ended,
     excess,
+    execution_from,
     join_captured,
     joined,
     never_begun,
@@ -93,7 +93,7 @@ class Transcript:
                     self._executed.add(index)  # nothing in it was to be run
         join_captured(self.client)
         self.client.set_widgets_metadata()
-        return ended(self._executed, self._failure, self._answers or {})
+        return execution_from(self._executed, self._failure, self._answers or {})
 
     def _on_begun(self, message: dict[str, Any]) -> None:
         self.notebook.metadata["language_info"] = message["language"]

@@ -37,7 +37,7 @@ def find_docstrings(source: str) -> list[Docstring]:
         warnings.simplefilter("ignore")  # the source is read here, not judged
         tree = ast.parse(source)
     lines = source.encode().splitlines()
-    return sorted(_below(tree, "", lines), key=lambda found: found.line)
+    return sorted(_below(tree, "", lines), key=lambda docstring: docstring.line)
 
 
 def _below(node: ast.AST, name: str, lines: list[bytes]) -> Iterator[Docstring]:
@@ -61,11 +61,11 @@ def without_fences(text: str) -> str:
 
 def find_examples(path: Path, text: str) -> dict[int, doctest.Example]:
     """Return the examples of a module or a text file, by the line on which each begins."""
-    found = [Docstring("", without_fences(text), 1)]
+    docstrings = [Docstring("", without_fences(text), 1)]
     if path.suffix == ".py":
-        found = find_docstrings(text)
+        docstrings = find_docstrings(text)
     parse = doctest.DocTestParser().get_examples
-    examples = {each.line + e.lineno: e for each in found for e in parse(each.text)}
+    examples = {each.line + e.lineno: e for each in docstrings for e in parse(each.text)}
     for example in examples.values():
         if follows_quotes(example):
             example.want = textwrap.dedent(example.want)

@@ -36,12 +36,12 @@ def cell_lines(text: str) -> list[int]:
 
 def members(text: str, start: int) -> Iterator[tuple[str | int, int]]:
     """Yield the names, or numbers, of what a JSON object or list holds, and where each begins."""
-    named = text[start] == "{"
+    is_object = text[start] == "{"
     at = _after_blank(text, start + 1)
     number = 0
     while text[at] not in "}]":
         name: str | int = number
-        if named:
+        if is_object:
             name, at = DECODER.raw_decode(text, at)
             at = _after_blank(text, _after_blank(text, at) + 1)
         yield name, at

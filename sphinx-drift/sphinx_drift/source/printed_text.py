@@ -99,7 +99,7 @@ class Printed:
     pictures: int = 0
     widgets: int = 0
     values: tuple[Value, ...] = ()
-    drawn: tuple[str, ...] = ()
+    images: tuple[str, ...] = ()
     """The pictures themselves, as notebooks store them."""
     native_error: bool = False
     """Whether the error was written to stderr, and is no output of its own."""
@@ -124,10 +124,10 @@ class Printed:
     def parts(self) -> tuple[Stream, ...]:
         """Which streams have something to read on them."""
         streams = (Stream.STDOUT, Stream.VALUE, Stream.STDERR)
-        named = {name for name, text in self.pieces if text.strip()}
+        non_empty = {name for name, text in self.pieces if text.strip()}
         if self.native_error:
-            named.add(Stream.STDERR)
-        return tuple(stream for stream in streams if stream in named)
+            non_empty.add(Stream.STDERR)
+        return tuple(stream for stream in streams if stream in non_empty)
 
 
 def printed(outputs: Iterable[NotebookNode]) -> Printed:
@@ -146,7 +146,7 @@ class _Reader:
         self._streams: dict[Stream, int] = {}
         """Where each stream goes on, until something is displayed."""
         self._values: list[Value] = []
-        self._drawn: list[str] = []
+        self._images: list[str] = []
         self._error = ""
         self._native = False
         self._pictures = self._widgets = 0
@@ -174,7 +174,7 @@ class _Reader:
             self._pictures,
             self._widgets,
             tuple(self._values),
-            tuple(self._drawn),
+            tuple(self._images),
             native_error=self._native,
         )
 
@@ -201,11 +201,11 @@ class _Reader:
         widget = any(mime.startswith(_WIDGETS) for mime in data)
         self._widgets += widget
         self._pictures += picture and not widget
-        self._drawn += [data[mime] for mime in data if mime.startswith("image/")][:1]
+        self._images += [data[mime] for mime in data if mime.startswith("image/")][:1]
         if drawing := html_text(data.get("image/svg+xml", "")):
             self._pieces.append((Stream.PICTURE, drawing))
-        written = any(_read(mime, data[mime]) for mime in _FORMS if data.get(mime))
-        if widget or (picture and _DESCRIPTION.fullmatch(text) and not written):
+        has_form = any(_read(mime, data[mime]) for mime in _FORMS if data.get(mime))
+        if widget or (picture and _DESCRIPTION.fullmatch(text) and not has_form):
             if text and not _DEFAULT_REPR.fullmatch(text):
                 self._pieces.append((Stream.PICTURE, without_addresses(text)))
             return
@@ -244,9 +244,9 @@ def _value(text: str, data: dict[str, str]) -> Value:
     forms = [(mime, data[mime]) for mime in _FORMS if data.get(mime)]
     if text and not _DEFAULT_REPR.fullmatch(text):
         return Value(text, tuple((mime, source) for mime, source in forms if _read(mime, source)))
-    for wanted in ("text/markdown", "text/latex", "text/html", "application/json"):
-        if data.get(wanted) and (instead := _read(wanted, data[wanted])):
-            return Value(instead, tuple(form for form in forms if form[0] != wanted))
+    for preferred in ("text/markdown", "text/latex", "text/html", "application/json"):
+        if data.get(preferred) and (instead := _read(preferred, data[preferred])):
+            return Value(instead, tuple(form for form in forms if form[0] != preferred))
     return Value("" if set(data) - {"text/plain"} else text)
 
 

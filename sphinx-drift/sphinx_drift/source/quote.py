@@ -42,27 +42,25 @@ class Quotation:
         return format(exact, self.form).replace("-", "\N{MINUS SIGN}")
 
     def _find(self, text: str) -> str:
-        found = tokens(text)
-        places = [i for i, token in enumerate(found) if token.kind in (Kind.INT, Kind.FLOAT)]
+        all_tokens = tokens(text)
+        places = [i for i, token in enumerate(all_tokens) if token.kind in (Kind.INT, Kind.FLOAT)]
         if self.index is not None:
-            at = indices(found, set(places))
+            at = indices(all_tokens, set(places))
             places = [i for i in places if at[i] == self.index][:1]
         elif self.place is not None:
             places = places[self.place - 1 : self.place] if self.place else []
         elif len(places) > 1:
-            msg = (
+            raise ValueError(
                 f"{self.name} has {len(places)} numbers; say which: {self.name}[0] or {self.name}#1"
             )
-            raise ValueError(msg)
         if not places:
             where = ""
             if self.index is not None:
                 where = f" [{', '.join(map(str, self.index))}]"
             elif self.place is not None:
                 where = f" #{self.place}"
-            msg = f"{self.name} has no number{where}"
-            raise ValueError(msg)
-        return found[places[0]].text
+            raise ValueError(f"{self.name} has no number{where}")
+        return all_tokens[places[0]].text
 
 
 def read_quotation(text: str) -> Quotation:
@@ -74,8 +72,9 @@ def read_quotation(text: str) -> Quotation:
     """
     match = _QUOTATION.match(text.strip())
     if match is None:
-        msg = f"expected `name`, `name[1, 0]` or `name#3`, and a format if wanted; got {text!r}"
-        raise ValueError(msg)
+        raise ValueError(
+            f"expected `name`, `name[1, 0]` or `name#3`, and a format if wanted; got {text!r}"
+        )
     index = tuple(int(part) for part in match["index"].split(",")) if match["index"] else None
     place = int(match["place"]) if match["place"] else None
     return Quotation(match["name"], index, place, match["form"] or "")

@@ -36,7 +36,7 @@ OPTIONS = sorted(
     ["allow", "name", "picture", "raises", "reference-only", "stream", "unchecked", *_FORMS]
 )
 """What an expectation may say above its text."""
-_WANTED = {
+_REQUIRED = {
     "name": "a name",
     "raises": "the error's name",
     "reference-only": "the reason",
@@ -168,8 +168,8 @@ def _fences(text: str, config: MdParserConfig) -> list[MarkdownToken]:
     from myst_parser.parsers.mdit import create_md_parser  # noqa: PLC0415 - an extra
 
     quick: Any = replace(config, disable_syntax=[*config.disable_syntax, "inline"])
-    found = create_md_parser(quick, RendererHTML).parse(text + "\n")
-    return [token for token in found if token.type in ("fence", "colon_fence")]
+    tokens = create_md_parser(quick, RendererHTML).parse(text + "\n")
+    return [token for token in tokens if token.type in ("fence", "colon_fence")]
 
 
 def _nested(text: str, config: MdParserConfig, before: int = 0) -> Iterator[Problem]:
@@ -210,8 +210,8 @@ def _attach(
     if argument:
         # Sphinx hands an argument that isn't wanted over as the first line of the content.
         expectation = replace(expectation, content=f"{argument}\n{token.content}".strip())
-        told = f"`{{{DIRECTIVE}}}` takes no argument, got {token.info.strip()!r}"
-        problems.append(Problem(Kind.OPTION, first + 1, told))
+        message = f"`{{{DIRECTIVE}}}` takes no argument, got {token.info.strip()!r}"
+        problems.append(Problem(Kind.OPTION, first + 1, message))
     owner = max((place for place, end in ends.items() if end <= first), default=None)
     if owner is None or any(not _COMMENT.match(line) for line in lines[ends[owner] : first]):
         return [*problems, Problem(Kind.NO_CELL, first + 1, text=expectation.content)]
@@ -224,12 +224,12 @@ def _attach(
 def _expectation(content: str, line: int) -> tuple[Expectation, list[Problem]]:
     """Read the options and the text of an expectation that begins on ``line``."""
     body = lines_of(content)
-    taken = 0
+    count = 0
     options: list[tuple[str, str, int]] = []
-    while taken < len(body) and (match := _OPTION.match(body[taken])):
-        options.append((match["name"], match["value"] or "", line + taken + 1))
-        taken += 1
-    start = taken + (taken > 0 and taken < len(body) and not body[taken].strip())
+    while count < len(body) and (match := _OPTION.match(body[count])):
+        options.append((match["name"], match["value"] or "", line + count + 1))
+        count += 1
+    start = count + (count > 0 and count < len(body) and not body[count].strip())
     expectation = Expectation(
         "\n".join(body[start:]),
         line,
@@ -250,8 +250,8 @@ def _expectation(content: str, line: int) -> tuple[Expectation, list[Problem]]:
 def _exclusive(lines: Mapping[str, int]) -> Iterator[Problem]:
     """Yield the options that contradict `reference-only`, given the lines of all."""
     for name in _EXCLUSIVE.keys() & lines.keys() if "reference-only" in lines else ():
-        told = f"`:reference-only:` and `:{name}:` don't go together: {_EXCLUSIVE[name]}"
-        yield Problem(Kind.OPTION, lines[name], told)
+        message = f"`:reference-only:` and `:{name}:` don't go together: {_EXCLUSIVE[name]}"
+        yield Problem(Kind.OPTION, lines[name], message)
 
 
 def _with_option(expectation: Expectation, name: str, value: str, line: int) -> Expectation:
@@ -261,24 +261,22 @@ def _with_option(expectation: Expectation, name: str, value: str, line: int) -> 
     if name == "stream":
         names = [stream.value for stream in Stream if stream is not Stream.TRACEBACK]
         if value not in names:
-            msg = f"`:stream:` must be one of {', '.join(names)}; got {value!r}"
-            raise ValueError(msg)
+            raise ValueError(f"`:stream:` must be one of {', '.join(names)}; got {value!r}")
         return replace(expectation, stream=Stream(value))
     if name in _FORMS:
         if value:
-            msg = f"`:{name}:` takes nothing after it, got {value!r}"
-            raise ValueError(msg)
+            raise ValueError(f"`:{name}:` takes nothing after it, got {value!r}")
         return replace(expectation, stream=Stream(name))
     if name == "picture":
         return replace(expectation, likeness=_likeness(value), stream=Stream.PICTURE)
-    if name in _WANTED:
+    if name in _REQUIRED:
         if not value:
-            msg = f"`:{name}:` must be followed by {_WANTED[name]}"
-            raise ValueError(msg)
+            raise ValueError(f"`:{name}:` must be followed by {_REQUIRED[name]}")
         option: dict[str, Any] = {name.replace("-", "_"): value}
         return replace(expectation, **option)
-    msg = f"unknown option `:{name}:`; known are {', '.join(OPTIONS[:-1])} and {OPTIONS[-1]}"
-    raise ValueError(msg)
+    raise ValueError(
+        f"unknown option `:{name}:`; known are {', '.join(OPTIONS[:-1])} and {OPTIONS[-1]}"
+    )
 
 
 def _likeness(value: str) -> float:
@@ -287,16 +285,16 @@ def _likeness(value: str) -> float:
     except ValueError:
         likeness = -1
     if not 0 < likeness <= 1:
-        msg = f"`:picture:` must be followed by a likeness above 0 and up to 1; got {value!r}"
-        raise ValueError(msg)
+        raise ValueError(
+            f"`:picture:` must be followed by a likeness above 0 and up to 1; got {value!r}"
+        )
     return likeness
 
 
 def _waiver(value: str, line: int) -> Waiver:
     match = _ALLOW.match(value)
     if match is None:
-        msg = f"`:allow:` must read `documented -> executed (reason)`; got {value!r}"
-        raise ValueError(msg)
+        raise ValueError(f"`:allow:` must read `documented -> executed (reason)`; got {value!r}")
     index = tuple(int(part) for part in match["index"].split(",")) if match["index"] else None
     return Waiver(match["old"], match["new"], match["reason"], index, line)
 
@@ -324,18 +322,18 @@ def read_notebook(notebook: NotebookNode, text: str = "", *, stderr: bool = Fals
         cell = _cell(len(cells) + 1, index, node, line, line)
         output = printed(node.outputs)
         why = {name: _reason(node, name) for name in ("unchecked", "reference-only")}
-        said: dict[str, Any] = {name.replace("-", "_"): reason for name, reason in why.items()}
+        options: dict[str, Any] = {name.replace("-", "_"): reason for name, reason in why.items()}
         raises = output.error.partition(":")[0]
         expectations = tuple(
-            Expectation(shown, line, line, each, raises=raises, **said)
+            Expectation(output_text, line, line, each, raises=raises, **options)
             for each in (stream, *BESIDE)
-            if (shown := output.select(each)).strip()
+            if (output_text := output.select(each)).strip()
         )
-        if likeness := _told(node, "picture"):
-            drawn = Expectation("", line, line, Stream.PICTURE, **said)
-            pictures = tuple(map(decoded, output.drawn))
-            drawn = replace(drawn, likeness=_likeness(str(likeness)), pictures=pictures)
-            expectations = (*expectations, drawn)
+        if likeness := _setting(node, "picture"):
+            picture = Expectation("", line, line, Stream.PICTURE, **options)
+            pictures = tuple(map(decoded, output.images))
+            picture = replace(picture, likeness=_likeness(str(likeness)), pictures=pictures)
+            expectations = (*expectations, picture)
         cells.append(replace(cell, expectations=expectations, pictures=output.pictures))
     ignored = frozenset() if stderr else frozenset({Stream.STDERR})
     return Page(tuple(cells), stored=True, ignored=ignored, notes=tuple(_stateless(notebook)))
@@ -343,21 +341,22 @@ def read_notebook(notebook: NotebookNode, text: str = "", *, stderr: bool = Fals
 
 def _stateless(notebook: NotebookNode) -> Iterator[str]:
     """Say which cells have widgets that the notebook can't show, having stored nothing of them."""
-    known = _table(_table(_table(notebook.metadata, "widgets"), _WIDGET_STATE), "state")
+    states = table_in(table_in(table_in(notebook.metadata, "widgets"), _WIDGET_STATE), "state")
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
     numbers = [
         str(number)
         for number, cell in enumerate(code, start=1)
-        if any(model not in known for model in _models(cell))
+        if any(model not in states for model in _models(cell))
     ]
     if numbers:
         cells = f"cell{'' if len(numbers) == 1 else 's'} {', '.join(numbers)}"
         yield f"{cells}: a widget's state is not stored, only its text was compared"
 
 
-def _table(around: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    found = around.get(name)
-    return found if isinstance(found, dict) else {}
+def table_in(metadata: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """Return a table of some metadata; an empty one for what is none."""
+    table = metadata.get(name)
+    return table if isinstance(table, dict) else {}
 
 
 def _models(cell: NotebookNode) -> Iterator[str]:
@@ -370,13 +369,13 @@ def _models(cell: NotebookNode) -> Iterator[str]:
 
 def _reason(node: NotebookNode, name: str) -> str:
     """Return why a cell isn't checked, or not everywhere: ``{"drift": {"unchecked": "why"}}``."""
-    reason = _told(node, name)
+    reason = _setting(node, name)
     return reason if isinstance(reason, str) else ""
 
 
-def _told(node: NotebookNode, name: str) -> Any:
+def _setting(node: NotebookNode, name: str) -> Any:
     """Return what a cell's metadata says to this check."""
-    return _table(node.metadata, "drift").get(name, "")
+    return table_in(node.metadata, "drift").get(name, "")
 
 
 # Files -------------------------------------------------------------------------------
@@ -425,8 +424,9 @@ def load(
     nested = tuple(_nested(text, config))
     if not is_myst_markdown_notebook(text):
         if nested or any(_is_cell(t) or _name(t) == DIRECTIVE for t in _parse(text, config)):
-            msg = "it has cells, and no `file_format: mystnb` in its front matter: none would run"
-            raise ValueError(msg)
+            raise ValueError(
+                "it has cells, and no `file_format: mystnb` in its front matter: none would run"
+            )
         return None
     read = partial(read_myst_markdown_notebook, config=config, add_source_map=True, path=path)
     notebook = notebook_of_page(read, text)

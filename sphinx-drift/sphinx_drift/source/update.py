@@ -62,8 +62,8 @@ def refusal(changes: Sequence[Change], *, force: bool) -> str:
         reasons = [_unsafe(change.path) for change in changes]
     except FileNotFoundError:
         reasons = ["there is no git to undo it"]
-    told = next(filter(None, reasons), "")
-    return told and f"{told}; mend that, or add --force"
+    reason = next(filter(None, reasons), "")
+    return reason and f"{reason}; mend that, or add --force"
 
 
 def _unsafe(path: Path) -> str:
@@ -73,8 +73,8 @@ def _unsafe(path: Path) -> str:
         return f"{path} is not in a git repository"
     if status.stdout.strip():
         return "the tree has changes that are not committed"
-    known = _git(path.parent, "ls-files", "--error-unmatch", "--", path.name)
-    return f"git doesn't keep {path}" if known.returncode else ""
+    listed = _git(path.parent, "ls-files", "--error-unmatch", "--", path.name)
+    return f"git doesn't keep {path}" if listed.returncode else ""
 
 
 def _git(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -100,13 +100,13 @@ def write(changes: Sequence[Change], *, force: bool = False) -> int:
         The exit status: 0 if all were written or there are none, 2 if any was refused.
 
     """
-    left = [change for change in changes if change.refused]
+    refused = [change for change in changes if change.refused]
     changes = [change for change in changes if not change.refused]
-    for change in left:
+    for change in refused:
         print(f"{change.path} is left as it is: {change.refused}", file=sys.stderr)
     if not changes:
         print("nothing to write")
-        return 2 if left else 0
+        return 2 if refused else 0
     print(diff(changes))
     reason = refusal(changes, force=force)
     for change in changes:
@@ -119,7 +119,7 @@ def write(changes: Sequence[Change], *, force: bool = False) -> int:
         _replace(change.path.resolve(), change.after)
     files = f"{len(changes)} file{'' if len(changes) == 1 else 's'}"
     print(f"wrote {files}; look at the diff, then check again")
-    return 2 if left else 0
+    return 2 if refused else 0
 
 
 def _read(path: Path) -> str:
@@ -164,13 +164,13 @@ def _edited(text: str, edits: Iterable[_Edit]) -> str:
     """Put other lines in place of some, in the line endings that the file has."""
     lines = _lines(text)
     end = (NEWLINE.search(text) or ["\n"])[0]
-    ended = text.endswith(("\n", "\r"))
-    if not ended:
+    has_last_newline = text.endswith(("\n", "\r"))
+    if not has_last_newline:
         lines[-1:] = [line + end for line in lines[-1:]]
     for first, last, new in sorted(edits, reverse=True):
         lines[first:last] = [line + end for line in new]
     after = "".join(lines)
-    return after if ended else after.removesuffix(end)
+    return after if has_last_newline else after.removesuffix(end)
 
 
 def _rewritten(outcome: Outcome, waivers: Sequence[Waiver] = ()) -> list[str]:
@@ -185,9 +185,9 @@ def _rewritten(outcome: Outcome, waivers: Sequence[Waiver] = ()) -> list[str]:
         first, last = d.documented_span
         text = text[:first] + executed[slice(*d.executed_span)] + text[last:]
     if not all(d.number and d.gaps[0] == d.gaps[1] for d in differences):
-        kept = waivers or ELISION in documented
+        may_differ = waivers or ELISION in documented
         verdict = compare(text, executed, waivers=waivers)
-        text = text if kept and verdict.same and not verdict.unmatched else executed
+        text = text if may_differ and verdict.same and not verdict.unmatched else executed
     return _rows(text if differences else executed)
 
 
@@ -233,8 +233,8 @@ def update_page(
         return None
     after = _edited(before, edits)
     reads = same and _reads_as(path, after, page, texts, added)
-    told = "" if reads else "what was printed can't be written so that it reads the same"
-    return Change(path, before, after, told)
+    refused = "" if reads else "what was printed can't be written so that it reads the same"
+    return Change(path, before, after, refused)
 
 
 def _body(lines: Sequence[str], expectation: Expectation, rows: Sequence[str]) -> list[_Edit]:
@@ -246,12 +246,12 @@ def _body(lines: Sequence[str], expectation: Expectation, rows: Sequence[str]) -
     new = [*([] if options else _guard(rows)), *rows]
     edits = [(first, last, [indent + row if row else "" for row in new])]
     match = _FENCE.match(opening)
-    wanted = match and _longer(match[1], rows)
-    if match and wanted != match[1]:
+    fence = match and _longer(match[1], rows)
+    if match and fence != match[1]:
         edits.append(
-            (expectation.line - 1, expectation.line, [f"{indent}{wanted}{opening[match.end() :]}"])
+            (expectation.line - 1, expectation.line, [f"{indent}{fence}{opening[match.end() :]}"])
         )
-        edits.append((last, last + 1, [f"{indent}{wanted}"]))
+        edits.append((last, last + 1, [f"{indent}{fence}"]))
     return edits
 
 
@@ -263,8 +263,8 @@ def _guard(rows: Sequence[str]) -> list[str]:
 def _longer(fence: str, rows: Iterable[str]) -> str:
     """Return a fence that none of the rows closes."""
     starts = (row.lstrip() for row in rows)
-    held = max((len(start) - len(start.lstrip(fence[0])) for start in starts), default=0)
-    return fence[0] * max(len(fence), held + 1)
+    longest = max((len(start) - len(start.lstrip(fence[0])) for start in starts), default=0)
+    return fence[0] * max(len(fence), longest + 1)
 
 
 def _fence(stream: Stream, text: str) -> list[str]:
@@ -294,10 +294,10 @@ def _reads_as(
     if loaded is None or len(loaded[0].cells) != len(page.cells):
         return False
     for cell, again in zip(page.cells, loaded[0].cells, strict=True):
-        wanted = [texts.get(e.line, e.text) for e in cell.expectations]
-        wanted += added.get(cell.number, [])
-        found = [e.text for e in again.expectations]
-        if cell.source != again.source or list(map(_keys, wanted)) != list(map(_keys, found)):
+        expected = [texts.get(e.line, e.text) for e in cell.expectations]
+        expected += added.get(cell.number, [])
+        actual = [e.text for e in again.expectations]
+        if cell.source != again.source or list(map(_keys, expected)) != list(map(_keys, actual)):
             return False
     return True
 
@@ -328,8 +328,8 @@ def update_notebook(
             outputs = [_stored(o) for o in executed.cells[index].outputs]
             after = _with_outputs(after, place, start, outputs)
     except KeyError:
-        told = "its format is older than 4; save it once with Jupyter"
-        return Change(path, before, before, told)
+        refused = "its format is older than 4; save it once with Jupyter"
+        return Change(path, before, before, refused)
     return Change(path, before, after)
 
 
@@ -341,7 +341,7 @@ def _with_outputs(text: str, cell: int, start: int, outputs: list[dict[str, Any]
             output["execution_count"] = count
     line = text[text.rfind("\n", 0, start) + 1 : start]
     unit = re.match(r"\ufeff?\{\s*?\r?\n([ \t]+)", text)
-    told = json.dumps(
+    written = json.dumps(
         outputs,
         indent=unit[1] if unit else None,
         separators=None if '": ' in text else (",", ":"),
@@ -349,8 +349,8 @@ def _with_outputs(text: str, cell: int, start: int, outputs: list[dict[str, Any]
         sort_keys=True,
     )
     end = (NEWLINE.search(text) or ["\n"])[0]
-    told = told.replace("\n", end + line[: len(line) - len(line.lstrip())])
-    return text[:start] + told + text[DECODER.raw_decode(text, start)[1] :]
+    written = written.replace("\n", end + line[: len(line) - len(line.lstrip())])
+    return text[:start] + written + text[DECODER.raw_decode(text, start)[1] :]
 
 
 def _stored(output: NotebookNode) -> dict[str, Any]:
@@ -385,8 +385,8 @@ def update_docstrings(path: Path, result: PageResult) -> Change | None:
         last = first + outcome.documented.count("\n")
         rows = _rewritten(outcome)
         head = _lines(wants[outcome.line])
-        kept = len(head) - outcome.documented.count("\n")
-        wants[outcome.line] = "".join(head[:kept]) + "\n".join(rows)
+        unchanged = len(head) - outcome.documented.count("\n")
+        wants[outcome.line] = "".join(head[:unchanged]) + "\n".join(rows)
         prompt = lines[outcome.line - 1]
         if not prompt.lstrip().startswith(">>>"):  # after the quotes, where indentation is text
             rows = textwrap.dedent("\n".join(rows)).split("\n")
@@ -399,8 +399,9 @@ def update_docstrings(path: Path, result: PageResult) -> Change | None:
     if not edits:
         return None
     after = _edited(before, edits.values())
-    told = "" if _read_back(path, after, wants) else "its examples don't stand there as they read"
-    return Change(path, before, after, told)
+    reads = _read_back(path, after, wants)
+    reason = "" if reads else "its examples don't stand there as they read"
+    return Change(path, before, after, reason)
 
 
 def _read_text(text: str) -> str:
@@ -411,18 +412,18 @@ def _places(path: Path, text: str) -> tuple[set[int], set[int]]:
     """Return the lines on which a backslash is one, and those on which a docstring ends."""
     if path.suffix != ".py":
         return set(range(1, len(_lines(text)) + 1)), set()
-    found = find_docstrings(_read_text(text))
-    raw = {line for each in found if each.raw for line in range(each.line, each.end_line + 1)}
-    return raw, {each.end_line for each in found}
+    docstrings = find_docstrings(_read_text(text))
+    raw = {line for each in docstrings if each.raw for line in range(each.line, each.end_line + 1)}
+    return raw, {each.end_line for each in docstrings}
 
 
 def _read_back(path: Path, text: str, wants: Mapping[int, str]) -> bool:
     """Whether a file that is read again has these outputs, and no others."""
     try:
-        found = [example.want for example in find_examples(path, _read_text(text)).values()]
+        outputs = [example.want for example in find_examples(path, _read_text(text)).values()]
     except (SyntaxError, ValueError):
         return False
     unmarked = [
-        [_keys(w.replace("<BLANKLINE>", "")) for w in side] for side in (found, wants.values())
+        [_keys(w.replace("<BLANKLINE>", "")) for w in side] for side in (outputs, wants.values())
     ]
     return unmarked[0] == unmarked[1]

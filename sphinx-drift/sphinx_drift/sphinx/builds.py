@@ -30,7 +30,7 @@ class Build:
     """The pages that have been asked for; they are dropped when this build ends."""
     fresh: dict[str, Fresh] = field(default_factory=dict)
     """The runs of this build, by document name."""
-    left: set[str] = field(default_factory=set)
+    not_run: set[str] = field(default_factory=set)
     """Pages that were not run in this build."""
     origins: dict[str, Origin] = field(default_factory=dict)
     """What those depend on."""

@@ -16,6 +16,7 @@ from sphinx_drift.sphinx.builds import build_of, file_of, record
 from sphinx_drift.sphinx.private_myst import (
     NotebookClientBase,
     Parser,
+    execution_metadata,
     markdown_config,
     with_clients,
 )
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from docutils import nodes
     from nbformat import NotebookNode
 
-    from sphinx_drift.run.results import Execution
     from sphinx_drift.source.read_source import Page
 
 
@@ -79,8 +79,8 @@ class VerifyingClient(NotebookClientBase):  # type: ignore[misc]
             self._verify()
         except Exception:  # noqa: BLE001 - an error here must never pass for a success
             env = self._document.settings.env
-            told = traceback.format_exc(limit=-3)
-            record(env, Outcome(Kind.COULD_NOT_CHECK, 1, message=told))
+            message = traceback.format_exc(limit=-3)
+            record(env, Outcome(Kind.COULD_NOT_CHECK, 1, message=message))
             self._document.attributes["drift_failed"] = True
 
     def _verify(self) -> None:
@@ -102,7 +102,7 @@ class VerifyingClient(NotebookClientBase):  # type: ignore[misc]
             return
         for picture in _pictures_of(page, self._path.parent):
             env.note_dependency(str(picture))
-        begun = datetime.now(UTC)
+        started = datetime.now(UTC)
         for path in _LOADED.findall(self._source):
             env.note_dependency(str(self._path.parent / path))
         stored = stored_outputs(self.notebook) if page.stored else {}
@@ -114,7 +114,7 @@ class VerifyingClient(NotebookClientBase):  # type: ignore[misc]
         state = state_of(env)
         state.results[env.docname], state.runs[env.docname] = fresh.result, fresh.run
         self._document.attributes["drift_unclaimed"] = _claims(page, fresh.result)
-        self.exec_metadata = _metadata(begun, execution)
+        self.exec_metadata = execution_metadata("sphinx_drift", started, execution.failure)
 
     def _run(self, page: Page) -> Fresh:
         """Run the page, unless these cells have been run in this build."""
@@ -133,8 +133,8 @@ _LOADED = re.compile(r"^\s*:?load:\s*(\S.*?)\s*$", re.MULTILINE)
 
 def _pictures_of(page: Page, folder: Path) -> list[Path]:
     """Return the files of the pictures that a page documents: it is read again if they change."""
-    named = (e.text for cell in page.cells for e in cell.expectations if e.likeness is not None)
-    return [folder / name.strip() for text in named for name in text.splitlines()]
+    texts = (e.text for cell in page.cells for e in cell.expectations if e.likeness is not None)
+    return [folder / name.strip() for text in texts for name in text.splitlines()]
 
 
 def _claims(page: Page, result: PageResult) -> list[tuple[str, Outcome | None]]:
@@ -150,16 +150,3 @@ def _claims(page: Page, result: PageResult) -> list[tuple[str, Outcome | None]]:
 def _as_directive(content: str) -> str:
     """Return the content of a directive as Sphinx hands it over, which splits more lines."""
     return "\n".join(content.splitlines()).strip()
-
-
-def _metadata(begun: datetime, execution: Execution) -> dict[str, Any]:
-    """Return what MyST-NB keeps of a run."""
-    ended = datetime.now(UTC)
-    return {
-        "mtime": ended.timestamp(),
-        "runtime": (ended - begun).total_seconds(),
-        "method": "sphinx_drift",
-        "succeeded": execution.failure is None,
-        "error": execution.failure.message if execution.failure else None,
-        "traceback": None,
-    }

@@ -41,8 +41,10 @@ class ExpectedOutput(SphinxDirective):
         page = state_of(self.env).results[self.env.docname]
         structural = outcome.kind is Kind.VERIFIED and page.policy is Policy.STRUCTURE
         label = "not verified" if structural else outcome.kind.label
-        said, words = mark_text(outcome, label), mark_details(outcome, page)
-        return [drift_mark("", label=label, said=said, words=words, docname=self.env.docname)]
+        summary, details = mark_text(outcome, label), mark_details(outcome, page)
+        return [
+            drift_mark("", label=label, summary=summary, details=details, docname=self.env.docname)
+        ]
 
 
 class NestedCell(SphinxDirective):
@@ -58,11 +60,11 @@ class NestedCell(SphinxDirective):
         return []
 
 
-def _record_unseen(directive: SphinxDirective, told: str, documented: str = "") -> None:
+def _record_unseen(directive: SphinxDirective, message: str, documented: str = "") -> None:
     """Record that something is never looked at, or once that nothing on its page is."""
     env = directive.env
     if IS_NOTEBOOK in page_data(env):  # `eval-rst` reads what it holds into another document
-        record(env, _nested(directive, told, documented))
+        record(env, _nested(directive, message, documented))
         return
     missing = "`file_format: mystnb` is missing in its front matter: its cells are never run"
     page = state_of(env).results.get(env.docname)
@@ -70,12 +72,12 @@ def _record_unseen(directive: SphinxDirective, told: str, documented: str = "") 
         record(env, Outcome(Kind.UNREADABLE, 1, message=missing))
 
 
-def _nested(directive: SphinxDirective, told: str, documented: str = "") -> Outcome:
+def _nested(directive: SphinxDirective, message: str, documented: str = "") -> Outcome:
     """Say that something is never looked at, and in which file if the page includes it."""
     if not _of_the_page(directive):
         source = Path(directive.state.document.reporter.source or "")
-        told = f"{told}: line {directive.lineno} of {source.name}, which the page includes"
-    return Outcome(Kind.NESTED, directive.lineno, message=told, documented=documented)
+        message = f"{message}: line {directive.lineno} of {source.name}, which the page includes"
+    return Outcome(Kind.NESTED, directive.lineno, message=message, documented=documented)
 
 
 def _of_the_page(directive: SphinxDirective) -> bool:

@@ -31,7 +31,7 @@ _TELLING = (
 class Origin:
     """What the run of a page depended on, as far as it was noticed."""
 
-    surroundings: str
+    digest: str
     """The digest of the page's cells, of versions, variables and settings."""
     files: Mapping[str, FileState | None] = field(default_factory=dict)
     """Local modules and data, as they were when the page opened them; None if there were none."""
@@ -40,7 +40,7 @@ class Origin:
 
     def is_current(self, now: str) -> bool:
         """Tell whether the page seems to depend on nothing that is different by now."""
-        return self.complete and self.surroundings == now and not self.changed()
+        return self.complete and self.digest == now and not self.changed()
 
     def changed(self, *, by_content: bool = False) -> list[str]:
         """Return the files that aren't what they were.
@@ -74,7 +74,7 @@ def load_origins(path: Path) -> dict[str, Origin]:
         stored = json.loads(path.read_text("utf-8"))
         return {
             name: Origin(
-                page["surroundings"],
+                page["digest"],
                 {file: state and FileState(*state) for file, state in page["files"].items()},
                 page["complete"],
             )

@@ -25,7 +25,7 @@ class drift_mark(nodes.General, nodes.Element):  # noqa: N801 - docutils names n
 
 
 # What the policies ask for, to a reader who asks what "verified" means.
-_ASKED = {
+_POLICY_SENTENCES = {
     Policy.EXACT: "Each word and each digit is the documented one.",
     Policy.PORTABLE: "Each number is the documented one, up to float32's rounding.",
     Policy.STRUCTURE: "Numbers were not compared, only what stands around them.",
@@ -58,21 +58,23 @@ def mark_details(outcome: Outcome, page: PageResult) -> list[str]:
     if outcome.kind in (Kind.UNCHECKED, Kind.NOT_COMPARED):
         return [describe_environment([page])]
     waived = [f"{w.documented} → {w.executed}: {w.reason}" for w in verdict.waived]
-    asked = [_ASKED[page.policy]] if outcome.kind is Kind.VERIFIED and not waived else []
+    sentences = (
+        [_POLICY_SENTENCES[page.policy]] if outcome.kind is Kind.VERIFIED and not waived else []
+    )
     if outcome.reference_only and outcome.kind is Kind.VERIFIED:
-        asked = [f"It holds on the reference environment alone: {outcome.reference_only}."]
+        sentences = [f"It holds on the reference environment alone: {outcome.reference_only}."]
     places = len(verdict.accepted)
     rounded = [f"Up to rounding in {places} place{'s' * (places > 1)}."] if places else []
-    return [*asked, *waived, *rounded, describe_environment([page])]
+    return [*sentences, *waived, *rounded, describe_environment([page])]
 
 
 def visit_mark(translator: Any, node: drift_mark) -> None:
     """Write the mark: what came of the output, and behind it how, on what and when."""
-    words = [*node["words"], *_day(translator.builder.env, node["docname"])]
-    told = "".join(f"<span>{translator.encode(word)}</span> " for word in words)
+    words = [*node["details"], *_day(translator.builder.env, node["docname"])]
+    details = "".join(f"<span>{translator.encode(word)}</span> " for word in words)
     translator.body.append(
         f'<div class="drift-mark drift-{node["label"].replace(" ", "-")}"><details>'
-        f"<summary>{translator.encode(node['said'])}</summary><p>{told}</p></details></div>\n"
+        f"<summary>{translator.encode(node['summary'])}</summary><p>{details}</p></details></div>\n"
     )
 
 

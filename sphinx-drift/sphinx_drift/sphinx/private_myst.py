@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import replace
+from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -24,18 +25,9 @@ if TYPE_CHECKING:
     from nbformat import NotebookNode
     from sphinx.environment import BuildEnvironment
 
-__all__ = [
-    "OUTPUT_FOLDER",
-    "ExecutionError",
-    "NotebookClientBase",
-    "Parser",
-    "PendingGlueReference",
-    "execution_data",
-    "heading_slugs",
-    "markdown_config",
-    "replace_stock_clients",
-    "with_clients",
-]
+    from sphinx_drift.run.results import Failure
+
+__all__ = ["OUTPUT_FOLDER", "ExecutionError", "NotebookClientBase", "PendingGlueReference"]
 
 Parser = myst_nb.Parser
 
@@ -80,10 +72,25 @@ def replace_stock_clients(client: type[NotebookClientBase]) -> None:
 def _client_instead(
     client: type[NotebookClientBase], stock: Any, *arguments: Any, **options: Any
 ) -> NotebookClientBase:
-    made = stock(*arguments, **options)
-    if type(made) in _STOCK:
-        return client(made.notebook, made.path, made.nb_config, made.logger)
-    return made
+    result = stock(*arguments, **options)
+    if type(result) in _STOCK:
+        return client(result.notebook, result.path, result.nb_config, result.logger)
+    return result
+
+
+def execution_metadata(
+    method: str, started: datetime, failure: Failure | None, traceback: str | None = None
+) -> dict[str, Any]:
+    """Return what MyST-NB keeps of a run that has just ended."""
+    ended = datetime.now(UTC)
+    return {
+        "mtime": ended.timestamp(),
+        "runtime": (ended - started).total_seconds(),
+        "method": method,
+        "succeeded": failure is None,
+        "error": failure.message if failure else None,
+        "traceback": traceback,
+    }
 
 
 def execution_data(env: BuildEnvironment, docname: str) -> dict[str, Any]:

@@ -46,12 +46,12 @@ def colors_output() -> bool:
     return colorize("bold", "") != ""
 
 
-def hear_warnings(handler: logging.Handler) -> None:
+def add_warning_handler(handler: logging.Handler) -> None:
     """Have a handler get each warning of a build."""
     logging.getLogger(NAMESPACE).addHandler(handler)
 
 
-def heard_warnings() -> Iterable[logging.Handler]:
+def warning_handlers() -> Iterable[logging.Handler]:
     """Return all that get the warnings of builds in this process."""
     return logging.getLogger(NAMESPACE).handlers
 

@@ -105,19 +105,19 @@ def quote(named: Mapping[str, Sequence[Outcome]], target: str) -> str:
     quotation = read_quotation(target)
     outcomes = named.get(quotation.name, ())
     if len(outcomes) != 1:
-        msg = f"{len(outcomes) or 'no'} expectations are named {quotation.name}"
-        raise ValueError(msg)
+        raise ValueError(f"{len(outcomes) or 'no'} expectations are named {quotation.name}")
     if outcomes[0].kind is Kind.UNCHECKED:
-        msg = f"{quotation.name} is unchecked, so nobody knows that its numbers are right"
-        raise ValueError(msg)
+        raise ValueError(
+            f"{quotation.name} is unchecked, so nobody knows that its numbers are right"
+        )
     return quotation.of(outcomes[0].executed)
 
 
 def keep_quotations(app: Sphinx, doctree: nodes.document) -> None:
     """Remember what a page quotes, and where."""
-    found = [(node["target"], node.line or 1) for node in doctree.findall(quoted_number)]
-    if found:
-        app.env.metadata[app.env.docname]["drift_quotations"] = found
+    quoted = [(node["target"], node.line or 1) for node in doctree.findall(quoted_number)]
+    if quoted:
+        app.env.metadata[app.env.docname]["drift_quotations"] = quoted
     if any(doctree.findall(PendingGlueReference)):  # what other pages glue is shown here
         app.env.metadata[app.env.docname]["drift_glued"] = True
     # What {term} refers to is the term's text, which may not change with a number.

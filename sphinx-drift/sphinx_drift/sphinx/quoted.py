@@ -82,17 +82,17 @@ def fill_copies(env: BuildEnvironment, number: Callable[[str], str]) -> dict[str
 
 def _fill_texts(env: BuildEnvironment, number: Callable[[str], str]) -> None:
     """Fill in what is kept as text; the text with the places is kept to fill in the next time."""
-    before: dict[Any, tuple[Any, Any]] = getattr(env, "drift_texts", {})
-    kept: dict[Any, tuple[Any, Any]] = {}
+    previous: dict[Any, tuple[Any, Any]] = getattr(env, "drift_texts", {})
+    current: dict[Any, tuple[Any, Any]] = {}
     for shelf, entries in _shelves(env):
         for key, value in entries.items():
-            places, filled = before.get((shelf, key), (None, None))
+            places, filled = previous.get((shelf, key), (None, None))
             if value != filled or filled is None:  # the page was read again
                 places = value
             if (now := _filled(places, number)) != places:
                 entries[key] = now
-                kept[shelf, key] = places, now
-    env.drift_texts = kept  # type: ignore[attr-defined]
+                current[shelf, key] = places, now
+    env.drift_texts = current  # type: ignore[attr-defined]
 
 
 def _shelves(env: BuildEnvironment) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -82,11 +82,11 @@ def run_page(env: BuildEnvironment, docname: str, page: Page, notebook: Notebook
         if execution.changed and _shown(notebook) != shown:
             result = unsettled(result, [*execution.changed])
     complete = execution.failure is None or execution.failure.kind is Ending.RAISED
-    origin = Origin(seen(bare, build.surroundings), execution.files, complete)
+    origin = Origin(digest_of(bare, build.surroundings), execution.files, complete)
     return Fresh(Run(page, bare, _shown(notebook), origin), result, execution, notebook)
 
 
-def seen(notebook: NotebookNode, surroundings: str) -> str:
+def digest_of(notebook: NotebookNode, surroundings: str) -> str:
     """Return a digest of all that a run depends on besides files, as far as it is known."""
     code = json.dumps([surroundings, *(cell.source for cell in notebook.cells)])
     return hashlib.sha256(code.encode()).hexdigest()

@@ -23,6 +23,7 @@ from sphinx_drift.sphinx.highlight import keep_formatters
 from sphinx_drift.sphinx.private_myst import (
     ExecutionError,
     NotebookClientBase,
+    execution_metadata,
     replace_stock_clients,
 )
 
@@ -149,7 +150,7 @@ class Client(NotebookClientBase):  # type: ignore[misc]
         """Run the page, and say how it ended in the words of the stock client."""
         if chosen() == "off":
             return
-        begun, config = datetime.now(UTC), self.nb_config
+        started, config = datetime.now(UTC), self.nb_config
         in_temp = config.execution_in_temp
         with TemporaryDirectory() if in_temp else nullcontext(self._path.parent) as folder:
             may_raise = range(len(self.notebook.cells)) if config.execution_allow_errors else ()
@@ -162,18 +163,10 @@ class Client(NotebookClientBase):  # type: ignore[misc]
             if config.execution_raise_on_error:
                 raise ExecutionError(f"{self._path}: {failure.message}")
             traceback = _traceback(self.notebook, failure)
-            said = f"Executing notebook failed: {failure.message}"
-            shown = f"{said}\n{traceback}" if config.execution_show_tb else said
-            self.logger.warning(shown, subtype="exec")
-        ended = datetime.now(UTC)
-        self.exec_metadata = {
-            "mtime": ended.timestamp(),
-            "runtime": (ended - begun).total_seconds(),
-            "method": "sphinx_drift.run",
-            "succeeded": failure is None,
-            "error": failure.message if failure else None,
-            "traceback": traceback,
-        }
+            message = f"Executing notebook failed: {failure.message}"
+            text = f"{message}\n{traceback}" if config.execution_show_tb else message
+            self.logger.warning(text, subtype="exec")
+        self.exec_metadata = execution_metadata("sphinx_drift.run", started, failure, traceback)
 
 
 def _traceback(notebook: NotebookNode, failure: Failure) -> str:

@@ -42,23 +42,23 @@ changed, or those now and all others in a build that follows at once, as the liv
 def read_settings(app: Sphinx) -> None:
     """Read the configuration before the first page."""
     if app.config.nb_execution_mode == "inline":
-        msg = "sphinx_drift runs whole pages; set nb_execution_mode = 'force', not 'inline'"
-        raise ConfigError(msg)
+        raise ConfigError(
+            "sphinx_drift runs whole pages; set nb_execution_mode = 'force', not 'inline'"
+        )
     if app.config.drift_timeout <= 0:
-        msg = (
+        raise ConfigError(
             "drift_timeout must be a number of seconds above 0, the most that a cell may take; "
             f"got {app.config.drift_timeout}. A page that may take longer, or any time (-1), says "
             "so in its front matter: mystnb: {execution_timeout: 600}"
         )
-        raise ConfigError(msg)
     try:
         policy = chosen_policy(app.config.drift_policy)
         project = _project(app)
         device = chosen_device(app.config.drift_device, module=project.devices)
     except ValueError as error:
         raise ConfigError(str(error)) from None
-    if device.told:
-        _LOGGER.info("pages compute on %s", device.told)
+    if device.description:
+        _LOGGER.info("pages compute on %s", device.description)
     rerun = app.config.drift_rerun
     if rerun == "changed" and os.environ.get("CI"):
         raise ConfigError(

@@ -51,11 +51,10 @@ if TYPE_CHECKING:
 def setup(app: Sphinx) -> dict[str, Any]:
     """Set the extension up."""
     if "myst_nb" not in app.extensions:
-        msg = (
+        raise ExtensionError(
             "sphinx_drift checks the pages that MyST-NB runs: put 'myst_nb' before it in "
             "conf.py: extensions = ['myst_nb', 'sphinx_drift']"
         )
-        raise ExtensionError(msg)
     start(app)
     app.add_config_value("drift_policy", "auto", "env", str)
     app.add_config_value("drift_device", "cpu", "env", str)
@@ -108,7 +107,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("build-finished", forget_pages)
     return {
         "version": "1",
-        "env_version": 4,
+        "env_version": 5,
         "parallel_read_safe": True,
         "parallel_write_safe": True,
     }

@@ -38,5 +38,5 @@ def show_stored(
         cell = notebook.cells[index]
         if index not in executed or "skip-execution" in cell.metadata.get("tags", ()):
             note = {"text/markdown": f"*{_NOT_EXECUTED}*", "text/plain": _NOT_EXECUTED}
-            told: NotebookNode = v4.new_output("display_data", data=note)  # type: ignore[no-untyped-call]
-            cell.outputs = [told, *outputs]
+            warning: NotebookNode = v4.new_output("display_data", data=note)  # type: ignore[no-untyped-call]
+            cell.outputs = [warning, *outputs]

@@ -43,11 +43,11 @@ def note_dependencies(app: Sphinx, _doctree: nodes.document) -> None:
     but not trusted: the next build reads the page again.
     """
     env, state, docname = app.env, state_of(app.env), app.env.docname
-    begun = state.read_at.pop(docname, 0) - _CLOCK
+    started = state.read_at.pop(docname, 0) - _CLOCK
     paths = {name: Path(env.srcdir, name) for name in _names(env, docname)}
     texts = state.texts.setdefault(docname, {})
     texts.update({name: _digest(path) for name, path in paths.items() if name not in texts})
-    if any(path.exists() and path.stat().st_ctime_ns >= begun for path in paths.values()):
+    if any(path.exists() and path.stat().st_ctime_ns >= started for path in paths.values()):
         state.untrusted.add(docname)
 
 

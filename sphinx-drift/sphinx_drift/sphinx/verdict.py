@@ -53,16 +53,16 @@ def all_results_of(env: BuildEnvironment) -> list[PageResult]:
     results, late = check_quotations(env), late_texts(env, state)
     for docname in late:  # what is shown is of a text that is no longer there
         results.setdefault(docname, PageResult(file_of(env, docname)))
-    told = []
+    final = []
     for docname, page in sorted(results.items()):
-        if docname in build.left:
-            told.append(replace(page, was_run=False))
+        if docname in build.not_run:
+            final.append(replace(page, was_run=False))
             continue
         changed = set(late.get(docname, ()))
         if docname in state.runs:
             changed |= set(state.runs[docname].origin.changed(by_content=True))
-        told.append(unsettled(page, sorted(changed)) if changed else page)
-    return told
+        final.append(unsettled(page, sorted(changed)) if changed else page)
+    return final
 
 
 def report_results(app: Sphinx, exception: Exception | None) -> None:
@@ -74,8 +74,8 @@ def report_results(app: Sphinx, exception: Exception | None) -> None:
     if chosen() == "off":
         _LOGGER.warning("%s", NOTHING_EXECUTED, type="drift", subtype="off")
         return
-    ran = ((name, run.origin) for name, run in state.runs.items() if name not in build.left)
-    save_origins(origins_file(app), [*build.origins.items(), *ran])
+    origins = ((name, run.origin) for name, run in state.runs.items() if name not in build.not_run)
+    save_origins(origins_file(app), [*build.origins.items(), *origins])
     results = all_results_of(app.env)
     if app.builder.name == DriftBuilder.name:
         Path(app.outdir, "drift.txt").write_text(render(results, verbose=True) + "\n", "utf-8")
@@ -88,8 +88,8 @@ def report_results(app: Sphinx, exception: Exception | None) -> None:
         fail_build(app)
         _LOGGER.error("%s", f"\n{render(results, color=colored)}")
         return
-    if forgiven := entries(results, color=colored):
-        _LOGGER.info("%s", "\n\n".join(forgiven))
+    if texts := entries(results, color=colored):
+        _LOGGER.info("%s", "\n\n".join(texts))
     # The builder's closing words come after every extension's: the summary ends them.
     last = closing_line(results, color=colored).replace("%", "%%")
     epilog = f"{app.builder.epilog}\n\n{last}" if app.builder.epilog else last

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 
 from sphinx_drift.sphinx.files import replace_text
 from sphinx_drift.sphinx.private_sphinx import (
-    hear_warnings,
-    heard_warnings,
+    add_warning_handler,
     is_silenced,
     location_of,
     page_data,
+    warning_handlers,
 )
 
 if TYPE_CHECKING:
@@ -42,19 +42,19 @@ class _Listener(logging.Handler):
         name = location_of(record)
         for docname in {name, page_data(env).get("docname", "")} & env.found_docs:
             self.paths.add(str(env.doc2path(docname)))
-        if name not in env.found_docs and (found := _LOCATION.fullmatch(name)):
-            self.paths.add(found[1])
+        if name not in env.found_docs and (match := _LOCATION.fullmatch(name)):
+            self.paths.add(match[1])
 
     def docnames(self) -> set[str]:
         """Return the pages that were read from these files: their own, included, documented."""
         env = self.app.env
-        read_from = {
+        sources = {
             docname: {env.doc2path(docname), *(Path(env.srcdir, name) for name in names)}
             for docname in env.all_docs
             for names in (env.dependencies.get(docname, ()),)
         }
         warned = {Path(env.srcdir, path) for path in self.paths}
-        return {docname for docname, paths in read_from.items() if paths & warned}
+        return {docname for docname, paths in sources.items() if paths & warned}
 
 
 _LOCATION = re.compile(r"(.+?)(?::docstring of .*|:\d*)?")
@@ -63,7 +63,7 @@ _LOCATION = re.compile(r"(.+?)(?::docstring of .*|:\d*)?")
 
 def listen(app: Sphinx) -> None:
     """Begin to note what this build warns about."""
-    hear_warnings(_Listener(app))
+    add_warning_handler(_Listener(app))
 
 
 def load_warned(app: Sphinx) -> set[str]:
@@ -76,16 +76,16 @@ def load_warned(app: Sphinx) -> set[str]:
 
 def keep_warned(app: Sphinx, _env: BuildEnvironment) -> None:
     """Keep the pages of this build too before Sphinx keeps them as read: it may be ended."""
-    _save(app, load_warned(app) | _heard(app))
+    _save(app, load_warned(app) | _warned_now(app))
 
 
 def save_warned(app: Sphinx, exception: Exception | None) -> None:
     """Keep the pages for the next build: those alone if this one has come to its end."""
-    _save(app, _heard(app) | (load_warned(app) if exception else set()))
+    _save(app, _warned_now(app) | (load_warned(app) if exception else set()))
 
 
-def _heard(app: Sphinx) -> set[str]:
-    listeners = [h for h in heard_warnings() if isinstance(h, _Listener)]
+def _warned_now(app: Sphinx) -> set[str]:
+    listeners = [h for h in warning_handlers() if isinstance(h, _Listener)]
     return set().union(*(each.docnames() for each in listeners if each.app is app))
 
 

@@ -16,7 +16,7 @@ from sphinx_drift.sphinx.builds import build_of
 from sphinx_drift.sphinx.incremental import load_origins
 from sphinx_drift.sphinx.private_sphinx import doctree_file
 from sphinx_drift.sphinx.quotations import quoted_by_page
-from sphinx_drift.sphinx.rerun import Fresh, run_page, seen
+from sphinx_drift.sphinx.rerun import Fresh, digest_of, run_page
 from sphinx_drift.sphinx.running import left_out, read_prose_first
 from sphinx_drift.sphinx.state import state_of
 from sphinx_drift.sphinx.texts import changed_texts, note_more, note_source
@@ -48,16 +48,18 @@ def find_outdated(
     failed = {name for name, page in state.results.items() if page.failed}
     to_read |= failed - state.runs.keys()
     if executed:
-        kept = sorted(state.runs.keys() & env.found_docs - to_read)
+        unchanged = sorted(state.runs.keys() & env.found_docs - to_read)
         if app.config.drift_rerun != "always":
             origins = load_origins(origins_file(app))
-            build.left = {
+            build.not_run = {
                 name
-                for name in origins.keys() & kept
-                if origins[name].is_current(seen(state.runs[name].notebook, build.surroundings))
+                for name in origins.keys() & unchanged
+                if origins[name].is_current(
+                    digest_of(state.runs[name].notebook, build.surroundings)
+                )
             }
-            build.origins = {name: origins[name] for name in build.left}
-        to_run = [name for name in kept if name not in build.left]
+            build.origins = {name: origins[name] for name in build.not_run}
+        to_run = [name for name in unchanged if name not in build.not_run]
         _begin_all(env, to_run, sorted(to_read & env.found_docs))
         to_read.update(_differing(app, env, to_run))
         to_read |= changed_texts(env, state)  # by what has just been run: pictures, included files
@@ -145,10 +147,10 @@ def merge(
 def _doctree(app: Sphinx, docname: str) -> tuple[int, int]:
     """Return when the doctree of a page was written, and its size."""
     try:
-        found = doctree_file(app, docname).stat()
+        status = doctree_file(app, docname).stat()
     except OSError:
         return 0, 0
-    return found.st_mtime_ns, found.st_size
+    return status.st_mtime_ns, status.st_size
 
 
 def note_read(app: Sphinx, env: BuildEnvironment) -> None:

@@ -37,12 +37,12 @@ def mark_written(app: Sphinx, quoted: Mapping[str, Any], docnames: Iterable[str]
     """Remember that pages have been written as they are now."""
     written = _load(app)
     new = {name: _now(app, quoted, name) for name in docnames if name in app.env.all_docs}
-    kept = {name: what for name, what in {**written, **new}.items() if name in app.env.found_docs}
-    if kept == written:
+    pages = {name: what for name, what in {**written, **new}.items() if name in app.env.found_docs}
+    if pages == written:
         return
     place, digest = _place(app), _digest(app, quoted)
     place.parent.mkdir(exist_ok=True)
-    replace_text(place, json.dumps({"digest": digest, "pages": kept}))
+    replace_text(place, json.dumps({"digest": digest, "pages": pages}))
     replace_text(Path(app.outdir, _MARK_FILE), f"{digest}\n")
 
 

@@ -883,10 +883,10 @@ def test_a_dtype_belongs_to_its_own_call() -> None:
 def test_the_bound_is_the_bound(value: float, units: int) -> None:
     # A number that stands alone may be the sum of numbers twice as large.
     ulp = Decimal(1) / Decimal(ulp_distance(Decimal(1), 2 * Decimal(value), FloatKind.FLOAT32))
-    meant = Decimal(value) + units * ulp
-    if (meant < 0) != (value < 0):
+    target = Decimal(value) + units * ulp
+    if (target < 0) != (value < 0):
         return
-    documented, executed, precise = f"{meant:.9e}", f"{value:.9e}", f"{value:.20e}"
+    documented, executed, precise = f"{target:.9e}", f"{value:.9e}", f"{value:.20e}"
     judged = Precise(tokens(precise), {len(precise): "float32"}).judge(0, documented, executed)
     half = Decimal(f"1e{Decimal(documented).adjusted() - 9}")
     if abs(units) * ulp > UNITS * ulp + half:
@@ -903,5 +903,5 @@ def test_the_bounds_are_documented() -> None:
 def test_an_added_line_is_reported_from_where_it_begins() -> None:
     documented = "tensor([0.7576, 0.2794])"
     executed = "tensor([0.7576, 0.2793])\nUserWarning: no NumPy (of cpu)"
-    found = compare(documented, executed).differences
-    assert [d.executed for d in found] == ["0.2793", "UserWarning: no NumPy (of cpu)"]
+    differences = compare(documented, executed).differences
+    assert [d.executed for d in differences] == ["0.2793", "UserWarning: no NumPy (of cpu)"]

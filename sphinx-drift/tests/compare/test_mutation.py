@@ -60,8 +60,8 @@ def test_the_survivors_are_those_that_are_listed(tried: list[Attempt]) -> None:
 
 def test_every_kind_of_mutant_is_made() -> None:
     text = f"loss 1e-05 nan\n{MATRIX}tensor([1.0], dtype=torch.float64, grad_fn=<MmBackward0>)"
-    made = {mutant.kind for mutant in mutants(text)}
-    assert made == {
+    kinds = {mutant.kind for mutant in mutants(text)}
+    assert kinds == {
         *("last digit +1", "last digit -1", "a digit less", "sign", "not finite"),
         *("exponent +1", "exponent -1", "label", "output doubled"),
         *("dtype added", "dtype lost", "dtype changed"),
@@ -73,7 +73,7 @@ def test_every_kind_of_mutant_is_made() -> None:
     }
 
 
-MADE = [
+EXAMPLES = [
     ("last digit +1", "[0.25]", "[0.26]"),
     ("last digit -1", "[0.00]", "[-0.01]"),
     ("last digit -1", "[1.]", "[0.]"),
@@ -95,16 +95,16 @@ MADE = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "text", "wanted"), MADE)
-def test_a_mutant_is_what_its_kind_says(kind: str, text: str, wanted: str) -> None:
-    assert wanted in [mutant.text for mutant in mutants(text) if mutant.kind == kind]
+@pytest.mark.parametrize(("kind", "text", "expected"), EXAMPLES)
+def test_a_mutant_is_what_its_kind_says(kind: str, text: str, expected: str) -> None:
+    assert expected in [mutant.text for mutant in mutants(text) if mutant.kind == kind]
 
 
 def test_no_mutant_reads_like_the_output() -> None:
     keys = [token.key for token in tokens(MATRIX)]
-    made = list(mutants(MATRIX))
-    assert len({mutant.text for mutant in made}) == len(made)
-    assert all([token.key for token in tokens(mutant.text)] != keys for mutant in made)
+    results = list(mutants(MATRIX))
+    assert len({mutant.text for mutant in results}) == len(results)
+    assert all([token.key for token in tokens(mutant.text)] != keys for mutant in results)
 
 
 def test_a_comparer_that_accepts_all_would_be_detected() -> None:

@@ -42,9 +42,9 @@ def test_pictures_that_look_the_same_are() -> None:
 
 
 def test_pictures_that_differ_are_reported_with_their_likeness() -> None:
-    told = differing([drawn(), drawn()], [drawn(), drawn(at=30)], 0.9)
-    assert told.startswith("picture 2 is alike by 0.")
-    assert told.endswith(", wanted are 0.9")
+    message = differing([drawn(), drawn()], [drawn(), drawn(at=30)], 0.9)
+    assert message.startswith("picture 2 is alike by 0.")
+    assert message.endswith(", wanted are 0.9")
     sizes = "picture 1 is alike by 0.0000, wanted are 0.5: documented 64 x 64 pixels, drawn 65 x 65"
     assert differing([drawn()], [drawn(size=65)], 0.5).startswith(sizes)
     assert differing([drawn()], [], 0.5) == "1 documented, 0 drawn"
@@ -92,8 +92,8 @@ def test_stored_pictures_are_compared_where_the_cell_asks_for_it() -> None:
 
 def test_a_page_names_the_files_of_its_pictures(tmp_path: Path) -> None:
     (tmp_path / "square.png").write_bytes(drawn())
-    wanted = Expectation("square.png", 1, 1, Stream.PICTURE, likeness=0.98)
-    page = Page((Cell(1, 0, 1, "draw()", expectations=(wanted,)),))
+    expectation = Expectation("square.png", 1, 1, Stream.PICTURE, likeness=0.98)
+    page = Page((Cell(1, 0, 1, "draw()", expectations=(expectation,)),))
     result = checked(page, shown(drawn()), folder=tmp_path)
     assert [outcome.kind for outcome in result.outcomes] == [Kind.VERIFIED]
     (tmp_path / "square.png").write_bytes(drawn(at=30))

@@ -257,16 +257,16 @@ OUTPUTS = st.lists(PIECES, max_size=30).map("".join)
 
 @given(st.one_of(st.text(), OUTPUTS))
 def test_any_text_can_be_read(text: str) -> None:
-    found = tokens(text)
+    result = tokens(text)
     read = plain(text)
-    ends = [0, *(token.end for token in found)]
-    for before, token in zip(ends, found, strict=False):
+    ends = [0, *(token.end for token in result)]
+    for before, token in zip(ends, result, strict=False):
         assert before <= token.start <= token.end <= len(read)
         if token.kind not in (Kind.LINE, Kind.WORD):
             assert read[token.start : token.end] == token.text
     assert keys(text) == keys(text)
-    assert len(groups(found)) == len(found)
-    assert set(indices(found, range(len(found)))) == set(range(len(found)))
+    assert len(groups(result)) == len(result)
+    assert set(indices(result, range(len(result)))) == set(range(len(result)))
 
 
 @given(st.one_of(st.text(), OUTPUTS))
@@ -360,22 +360,22 @@ INDEX = [
 ]
 
 
-@pytest.mark.parametrize(("text", "wanted", "index"), INDEX)
-def test_an_element_has_an_index(text: str, wanted: str, index: tuple[int, ...]) -> None:
-    found = tokens(text)
-    assert index_of(found, [token.text for token in found].index(wanted)) == index
+@pytest.mark.parametrize(("text", "element", "index"), INDEX)
+def test_an_element_has_an_index(text: str, element: str, index: tuple[int, ...]) -> None:
+    result = tokens(text)
+    assert index_of(result, [token.text for token in result].index(element)) == index
 
 
 def test_indices_are_those_of_each_token() -> None:
-    found = tokens("a [1, [2, 3]] {4: [5]} ]")
-    places = indices(found, range(len(found)))
-    assert places == {place: index_of(found, place) for place in range(len(found))}
-    assert indices(found, ()) == {}
+    result = tokens("a [1, [2, 3]] {4: [5]} ]")
+    places = indices(result, range(len(result)))
+    assert places == {place: index_of(result, place) for place in range(len(result))}
+    assert indices(result, ()) == {}
 
 
 def test_arrays_in_a_list_are_apart() -> None:
-    found = tokens("[tensor([1., 2.]), tensor([3.])]")
-    numbered = dict(zip([t.text for t in found], groups(found), strict=True))
+    result = tokens("[tensor([1., 2.]), tensor([3.])]")
+    numbered = dict(zip([t.text for t in result], groups(result), strict=True))
     assert numbered["1."] == numbered["2."] != numbered["3."]
 
 

@@ -10,7 +10,7 @@ from sphinx_drift.compare.tracebacks import messages, split_native_error
 
 RULE = "\x1b[0;31m" + "-" * 75 + "\x1b[0m"
 HEAD = "\x1b[0;31mValueError\x1b[0m                Traceback (most recent call last)"
-SAID = "\x1b[0;31mValueError\x1b[0m: row 7"
+MESSAGE = "\x1b[0;31mValueError\x1b[0m: row 7"
 FRAMES = [
     "Cell In[1], line 1\n----> 1 fail(7)",
     "<ipython-input-3-ab> in fail(x)\n      1 def fail(x):\n----> 2     raise ValueError(x)",
@@ -28,7 +28,7 @@ FRAMES = [
 
 @pytest.mark.parametrize("frame", FRAMES)
 def test_frames_are_left_out(frame: str) -> None:
-    assert messages([RULE, HEAD, frame, SAID]) == "ValueError: row 7"
+    assert messages([RULE, HEAD, frame, MESSAGE]) == "ValueError: row 7"
 
 
 BELOW_A_FRAME = "  Cell In[5], line 1\n    1 +\n       ^\nSyntaxError: invalid 3\n"
@@ -47,18 +47,18 @@ LINES_LIKE_FRAMES = [
 def test_messages_and_notes_are_whole_whatever_they_look_like(line: str) -> None:
     for head in (HEAD, "Traceback (most recent call last):\n"):
         frame = FRAMES[0] if head == HEAD else "  Cell In[1], line 2 in f\n    fail(7)\n"
-        assert messages([RULE, head, frame, f"{SAID}\n{line}"]) == f"ValueError: row 7\n{line}"
+        assert messages([RULE, head, frame, f"{MESSAGE}\n{line}"]) == f"ValueError: row 7\n{line}"
         note = f"note\n{line}"
-        assert messages([RULE, head, frame, SAID, note]) == f"ValueError: row 7\n{note}"
+        assert messages([RULE, head, frame, MESSAGE, note]) == f"ValueError: row 7\n{note}"
     assert messages([BELOW_A_FRAME, f"{line} 4"]) == f"SyntaxError: invalid 3\n{line} 4"
 
 
 @pytest.mark.parametrize(
-    ("parts", "said"),
+    ("parts", "expected"),
     [
         ([], ""),
         ([HEAD], "ValueError"),
-        ([SAID, "a note 5"], "ValueError: row 7\na note 5"),
+        ([MESSAGE, "a note 5"], "ValueError: row 7\na note 5"),
         (["ValueError: two\nlines"], "ValueError: two\nlines"),
         ([BELOW_A_FRAME], "SyntaxError: invalid 3"),
         (
@@ -67,15 +67,15 @@ def test_messages_and_notes_are_whole_whatever_they_look_like(line: str) -> None
         ),
         (["In     Traceback (most recent call last)", FRAMES[0], "In: x 3"], "In: x 3"),
         ([HEAD, FRAMES[0], "my.own.ValueError: /row 7"], "my.own.ValueError: /row 7"),
-        (["KeyError  Traceback (most recent call last)", SAID], "KeyError\nValueError: row 7"),
+        (["KeyError  Traceback (most recent call last)", MESSAGE], "KeyError\nValueError: row 7"),
         (
-            [HEAD, FRAMES[0], SAID, "\nDuring handling, another occurred:\n", "KeyError: 3"],
+            [HEAD, FRAMES[0], MESSAGE, "\nDuring handling, another occurred:\n", "KeyError: 3"],
             "ValueError: row 7\nDuring handling, another occurred:\nKeyError: 3",
         ),
     ],
 )
-def test_types_and_messages_are_kept(parts: list[str], said: str) -> None:
-    assert messages(parts) == said
+def test_types_and_messages_are_kept(parts: list[str], expected: str) -> None:
+    assert messages(parts) == expected
 
 
 def test_a_group_that_python_writes_is_read_without_its_frames() -> None:

@@ -131,18 +131,18 @@ class TestEveryPageRuns:
         assert "1.5" in live.page("two")
 
     def test_browsers_hear_when_pages_ran(self, live: Live) -> None:
-        begun = time.time()
+        started = time.time()
         (live.folder / ".hold").touch()
         live.save("one.md", "Text of", "New text of")
         runs = live.report()["runs"]
         assert runs["running"]
         assert runs["all"] is None
-        assert runs["pages"]["two.html"] < begun < runs["pages"]["one.html"]
+        assert runs["pages"]["two.html"] < started < runs["pages"]["one.html"]
         (live.folder / ".hold").unlink()
         live.wait_for_all()
         runs = live.report()["runs"]
         assert not runs["running"]
-        assert begun < runs["all"] <= min(runs["pages"].values())
+        assert started < runs["all"] <= min(runs["pages"].values())
         save_one(live, "New text of", "Text of")
 
     def test_not_again_if_all_have_run(self, live: Live) -> None:
@@ -250,12 +250,12 @@ def test_a_short_request_to_a_process_that_is_gone(
 
 def child(session: int, name: str) -> psutil.Process:
     """Return the process of the session that runs a file or a module."""
-    (found,) = (
+    (pid,) = (
         each
         for each in psutil.Process(session).children()
         if any(word.endswith(name) for word in each.cmdline())
     )
-    return found
+    return pid
 
 
 def test_what_a_stopped_build_queued_is_not_fetched_by_the_next(live: Live) -> None:

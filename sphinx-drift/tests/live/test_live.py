@@ -77,18 +77,18 @@ class TestSaves:
         assert live.failures() == []
 
     def test_a_save_changes_the_page(self, live: Live) -> None:
-        told = live.save("index.md", "First sentence.", "Another sentence.")
-        assert "index.md" in told
+        report = live.save("index.md", "First sentence.", "Another sentence.")
+        assert "index.md" in report
         assert "Another sentence." in live.page()
         live.save("index.md", "Another sentence.", "First sentence.")
 
     def test_a_drift_is_reported_with_both_numbers_until_it_is_mended(self, live: Live) -> None:
-        told = live.save("index.md", "output}\n1.2346", "output}\n1.2345")
+        report = live.save("index.md", "output}\n1.2346", "output}\n1.2345")
         (failure,) = live.failures()
         assert failure["title"] == "index.md:16: drift"
         assert "1.2345" in failure["text"]
         assert "1.2346" in failure["text"]
-        assert failure["title"] in told
+        assert failure["title"] in report
         live.save("index.md", "output}\n1.2345", "output}\n1.2346")
         assert live.failures() == []
 

@@ -36,7 +36,7 @@ version = Path("version.txt").read_text()
 """
 # Tells which processes have made an application for a save, and which have built; `.hold` holds a
 # build up after its pages were read, and `.trip` has the early pages fail.
-TOLD = """
+EXTENSION = """
 import os, time
 from pathlib import Path
 
@@ -116,7 +116,7 @@ DOT = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><path d="M1 
 
 FILES = {
     "conf.py": CONF,
-    "_ext/told.py": TOLD,
+    "_ext/told.py": EXTENSION,
     "_templates/part.html": "",
     "index.md": INDEX,
     "one.md": ONE,

@@ -22,10 +22,10 @@ def app(**templates: str) -> Any:
 
 def test_what_a_page_needs_is_compiled() -> None:
     page = '{% include "part.html" %}{% extends "layout.html" %}{% include name %}'
-    found = app(page=page, part="", layout='{% include "page.html" %}', side="", unused="")
-    names = compile_templates(found)
+    application = app(page=page, part="", layout='{% include "page.html" %}', side="", unused="")
+    names = compile_templates(application)
     assert names == ["page.html", "side.html", "part.html", "layout.html"]
-    cached = {name for _, name in found.builder.templates.environment.cache}
+    cached = {name for _, name in application.builder.templates.environment.cache}
     assert cached == set(names)
 
 

@@ -65,9 +65,9 @@ def test_status(results: list[PageResult], status: int) -> None:
 def test_json_says_everything() -> None:
     waived = compare("[0.5]", "[0.6]", waivers=[Waiver("0.5", "0.6", "known")])
     outcomes = (drift("[0.5, 1]", "[0.5, 2]"), Outcome(Kind.VERIFIED, 9, verdict=waived))
-    (told,) = json.loads(to_json([page(*outcomes)]))["pages"]
-    assert (told["file"], told["policy"], told["cells"]) == ("page.md", "exact", 2)
-    first, second = told["outcomes"]
+    (report,) = json.loads(to_json([page(*outcomes)]))["pages"]
+    assert (report["file"], report["policy"], report["cells"]) == ("page.md", "exact", 2)
+    first, second = report["outcomes"]
     assert (first["kind"], first["line"], first["cell"]) == ("drift", 7, 3)
     assert first["differences"] == [{"index": [1], "documented": "1", "executed": "2", "note": ""}]
     assert second["waived"] == [{"documented": "0.5", "executed": "0.6", "reason": "known"}]
@@ -100,11 +100,11 @@ def test_structure_is_skipped_not_passed() -> None:
 def test_annotation_is_one_escaped_line(file: str) -> None:
     (line,) = to_github([page(SAME, drift("100%\nb", "99%\nb"), UNCHECKED, file=file)])
     assert "\n" not in line
-    head, _, told = line.removeprefix("::error ").partition("::")
+    head, _, message = line.removeprefix("::error ").partition("::")
     name = file.replace("%", "%25").replace(":", "%3A").replace(",", "%2C")
     assert head == f"file={name},line=7,title=drift"
-    assert told.startswith(Kind.DRIFT.meaning)
-    assert "- 100%25%0A" in told
+    assert message.startswith(Kind.DRIFT.meaning)
+    assert "- 100%25%0A" in message
 
 
 TEXTS = st.text(
@@ -120,7 +120,7 @@ def test_any_output_gives_valid_reports(documented: str, executed: str) -> None:
     outcome = Outcome(Kind.UNCHECKED, 1, message=executed)
     results = [page(drift(documented, executed), outcome, file=f"{documented}.md")]
     to_json(results).encode("ascii")
-    told = json.loads(to_json(results))["pages"][0]["outcomes"][0]
-    assert (told["documented"], told["executed"]) == (documented, executed)
+    report = json.loads(to_json(results))["pages"][0]["outcomes"][0]
+    assert (report["documented"], report["executed"]) == (documented, executed)
     assert len(parsed(results).findall("testsuite/testcase")) == 2
     assert all(len(line.split("\n")) == 1 for line in to_github(results))

@@ -47,10 +47,10 @@ def page(*outcomes: Outcome, environment: Mapping[str, str] = TORCH, **parts: ob
 def test_long_lines_are_cut_around_the_caret(at: int) -> None:
     numbers = [f"{0.1 + place / 1000:.4f}" for place in range(40)]
     other = [*numbers[:at], "9.9999", *numbers[at + 1 :]]
-    told = render([page(drift(f"[{', '.join(numbers)}]", f"[{', '.join(other)}]"))])
-    lines = told.splitlines()
+    report = render([page(drift(f"[{', '.join(numbers)}]", f"[{', '.join(other)}]"))])
+    lines = report.splitlines()
     assert max(map(len, lines)) <= 100
-    assert f"element [{at}], line 25, documented {numbers[at]}, executed 9.9999" in told
+    assert f"element [{at}], line 25, documented {numbers[at]}, executed 9.9999" in report
     carets = [place for place, line in enumerate(lines) if "^" in line]
     assert len(carets) == 2
     for text, caret in ((lines[place - 1], lines[place]) for place in carets):
@@ -62,43 +62,43 @@ def test_long_lines_are_cut_around_the_caret(at: int) -> None:
 @pytest.mark.parametrize("kind", [kind for kind in Kind if kind.fails])
 def test_every_kind_tells_its_remedy_in_100_columns(kind: Kind) -> None:
     message = "a long message about what was seen and what was wanted instead of it " * 3
-    told = render([page(Outcome(kind, 1234, cell=56, cell_line=1230, message=message))])
-    head, *_ = told.splitlines()
+    report = render([page(Outcome(kind, 1234, cell=56, cell_line=1230, message=message))])
+    head, *_ = report.splitlines()
     assert head.startswith(f"{PATH}:1234: {kind.label} in cell 56 (line 1230):")
-    assert kind.meaning in told
-    assert kind.remedy in told
-    assert max(map(len, told.splitlines())) <= 100
+    assert kind.meaning in report
+    assert kind.remedy in report
+    assert max(map(len, report.splitlines())) <= 100
 
 
 def test_many_differences_are_cut_short() -> None:
     executed = [number + 1000 for number in range(40)]
-    told = render([page(drift(str([*range(40)]), str(executed)))])
-    assert told.count("element [") == 10
-    assert "    and 30 more differences\n" in told
+    report = render([page(drift(str([*range(40)]), str(executed)))])
+    assert report.count("element [") == 10
+    assert "    and 30 more differences\n" in report
 
 
 def test_failures_come_in_the_order_of_lines() -> None:
-    told = render([page(Outcome(Kind.NO_CELL, 30), Outcome(Kind.UNDOCUMENTED, 5, cell=1))])
-    assert told.index(":5:") < told.index(":30:")
+    report = render([page(Outcome(Kind.NO_CELL, 30), Outcome(Kind.UNDOCUMENTED, 5, cell=1))])
+    assert report.index(":5:") < report.index(":30:")
 
 
 def test_cells_that_were_not_run_are_reported_once() -> None:
     left = [Outcome(Kind.NOT_EXECUTED, 10 + n, cell=n, cell_line=9 + n) for n in (4, 5, 6)]
-    told = render([page(Outcome(Kind.RAISED, 9, cell=3, message="E: m"), *left)])
-    assert told.count("not-executed") == 1
-    assert "not run: cells 4, 5, 6" in told
-    assert "1 failure, 3 cells not run" in told
+    report = render([page(Outcome(Kind.RAISED, 9, cell=3, message="E: m"), *left)])
+    assert report.count("not-executed") == 1
+    assert "not run: cells 4, 5, 6" in report
+    assert "1 failure, 3 cells not run" in report
 
 
 def test_undocumented_output_can_be_pasted() -> None:
-    told = render([page(Outcome(Kind.UNDOCUMENTED, 5, cell=1, executed="one\n\ntwo\n"))])
-    assert "    ```{expected-output}\n    one\n    \n    two\n    ```" in told
+    report = render([page(Outcome(Kind.UNDOCUMENTED, 5, cell=1, executed="one\n\ntwo\n"))])
+    assert "    ```{expected-output}\n    one\n    \n    two\n    ```" in report
 
 
 def test_pasted_output_has_the_lines_that_were_printed() -> None:
     executed = "one\u2028and\ftwo\n"
-    told = render([page(Outcome(Kind.UNDOCUMENTED, 5, cell=1, executed=executed))])
-    assert "    ```{expected-output}\n    one\ufffdand␌two\n    ```" in told
+    report = render([page(Outcome(Kind.UNDOCUMENTED, 5, cell=1, executed=executed))])
+    assert "    ```{expected-output}\n    one\ufffdand␌two\n    ```" in report
 
 
 def test_notebooks_are_reported_by_cell() -> None:
@@ -107,23 +107,23 @@ def test_notebooks_are_reported_by_cell() -> None:
 
 
 def test_rounding_is_reported_with_its_distance_and_what_to_do() -> None:
-    found = drift("tensor(155.9240)", "tensor(155.9239)")
+    outcome = drift("tensor(155.9240)", "tensor(155.9239)")
     verdict = compare(
         "tensor(155.9240)",
         "tensor(155.9239)",
         policy=Policy.PORTABLE,
         precise="tensor(155.92393493652344)",
     )
-    told = render([page(replace(found, rounding=verdict))])
-    assert "DRIFT_POLICY=portable" in told
-    assert Kind.DRIFT.remedy not in told
+    report = render([page(replace(outcome, rounding=verdict))])
+    assert "DRIFT_POLICY=portable" in report
+    assert Kind.DRIFT.remedy not in report
 
 
 def test_what_was_forgiven_is_listed_though_it_passes() -> None:
     verdict = compare("[0.2]", "[0.3]", waivers=[Waiver("0.2", "0.3", "known")])
-    told = render([page(Outcome(Kind.VERIFIED, 5, cell=1, verdict=verdict))])
-    assert "waived: 0.2 -> 0.3 (known)" in told
-    assert ", 1 waived (" in told
+    report = render([page(Outcome(Kind.VERIFIED, 5, cell=1, verdict=verdict))])
+    assert "waived: 0.2 -> 0.3 (known)" in report
+    assert ", 1 waived (" in report
 
 
 def test_what_passed_is_listed_only_when_asked() -> None:
@@ -161,9 +161,9 @@ def test_structure_is_never_called_verified() -> None:
 
 def test_what_is_not_compared_is_listed_with_its_reason() -> None:
     left = Outcome(Kind.NOT_COMPARED, 5, cell=2, cell_line=3, message="a draw")
-    told = render([page(Outcome(Kind.VERIFIED, 1), left)])
-    assert f"{PATH}:5: not-compared" in told
-    assert "\n    a draw\n" in told
+    report = render([page(Outcome(Kind.VERIFIED, 1), left)])
+    assert f"{PATH}:5: not-compared" in report
+    assert "\n    a draw\n" in report
 
 
 def test_environment_names_torch_device_and_policy() -> None:
@@ -185,7 +185,7 @@ def test_colour_is_asked_for() -> None:
 
 
 @pytest.mark.parametrize(
-    ("variables", "terminal", "wanted"),
+    ("variables", "terminal", "expected"),
     [
         ({}, True, True),
         ({}, False, False),
@@ -197,7 +197,7 @@ def test_colour_is_asked_for() -> None:
 def test_colour_follows_the_terminal_and_its_variables(
     variables: dict[str, str],
     terminal: bool,  # noqa: FBT001 - a column
-    wanted: bool,  # noqa: FBT001 - a column
+    expected: bool,  # noqa: FBT001 - a column
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     for name in ("NO_COLOR", "FORCE_COLOR"):
@@ -206,7 +206,7 @@ def test_colour_follows_the_terminal_and_its_variables(
         monkeypatch.setenv(name, value)
     stream = io.StringIO()
     monkeypatch.setattr(stream, "isatty", lambda: terminal)
-    assert use_color(stream) is wanted
+    assert use_color(stream) is expected
 
 
 UNREADABLE = (
@@ -231,13 +231,13 @@ UNREADABLE = (
     ],
 )
 def test_report_is_readable_whatever_was_printed(outcome: Outcome) -> None:
-    told = render([page(outcome)], verbose=True)
-    assert len(told) < 10_000
+    report = render([page(outcome)], verbose=True)
+    assert len(report) < 10_000
     assert not [
-        character for character in told if not character.isprintable() and character != "\n"
+        character for character in report if not character.isprintable() and character != "\n"
     ]
 
 
 def test_carets_stay_below_what_differs_beside_characters_that_are_not_printed() -> None:
-    told = render([page(drift("a\x07b 1", "a\x07b 2"))]).splitlines()
-    assert told[told.index("      - a\u2407b 1") + 1] == "            ^"
+    report = render([page(drift("a\x07b 1", "a\x07b 2"))]).splitlines()
+    assert report[report.index("      - a\u2407b 1") + 1] == "            ^"

@@ -36,36 +36,36 @@ def read(folder: Path, module: str, readers: int) -> tuple[dict[str, Any], list[
         folder, {"conf.py": CONF} | {f"{name}.rst": text for name, text in files.items()}
     )
     # No page has a cell: no fork server need be started.
-    said = small_book.build(
+    result = small_book.build(
         folder, "dummy", "-j", str(readers), module=module, DRIFT_RUNNER="jupyter"
     )
-    assert said.returncode == 0, said.stderr
-    told, *others = (
+    assert result.returncode == 0, result.stderr
+    first, *others = (
         json.loads((source / f"{name}.json").read_text()) for name in ("builder", *files)
     )
-    forked = [other for other in others if other["process"] != told["process"]]
+    forked = [other for other in others if other["process"] != first["process"]]
     assert len(forked) == (len(files) if readers > 1 else 0)
-    return told, others
+    return first, others
 
 
 def test_what_a_build_keeps_is_looked_at_rarely(tmp_path: Path) -> None:
     build, pages = read(tmp_path, "sphinx_drift.run", readers=1)
-    for told in (build, *pages):
-        assert told["often"] > 10 * gc.get_threshold()[0]  # which differs between Pythons
-        assert told["frozen"] == 0
+    for process in (build, *pages):
+        assert process["often"] > 10 * gc.get_threshold()[0]  # which differs between Pythons
+        assert process["frozen"] == 0
 
 
 def test_what_readers_inherit_is_left_alone(tmp_path: Path) -> None:
     build, pages = read(tmp_path, "sphinx_drift.run", READERS)
     assert build["frozen"] == 0
-    for told in pages:
-        assert told["frozen"] > 0
-        assert told["often"] == build["often"]
+    for process in pages:
+        assert process["frozen"] > 0
+        assert process["often"] == build["often"]
 
 
 @pytest.mark.parametrize("readers", [1, READERS])
 def test_sphinx_alone_does_neither(readers: int, tmp_path: Path) -> None:
     build, pages = read(tmp_path, "sphinx", readers)
-    for told in (build, *pages):
-        assert told["frozen"] == 0
-        assert told["often"] <= gc.get_threshold()[0]
+    for process in (build, *pages):
+        assert process["frozen"] == 0
+        assert process["often"] <= gc.get_threshold()[0]

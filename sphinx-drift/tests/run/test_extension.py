@@ -103,22 +103,22 @@ def test_book_is_the_same_with_the_runner(book: Book, lines: tuple[str, ...]) ->
         names = {"page": PAGE, "inline": INLINE}
     for name, text in names.items():
         book.write(name, text)
-    stock, status, said = book.build(*lines, runner=False)
-    ours, our_status, we_said = book.build(*lines, runner=True)
+    stock, status, log = book.build(*lines, runner=False)
+    ours, our_status, own_log = book.build(*lines, runner=True)
     assert our_status == status == 0
     assert ours.keys() == stock.keys()
     for name, html in stock.items():
         assert words(ours[name]) == words(html), name
-    assert ("Executing notebook failed" in we_said) == ("Executing notebook failed" in said)
+    assert ("Executing notebook failed" in own_log) == ("Executing notebook failed" in log)
 
 
 def test_page_that_fails_warns_where_stock_warns(book: Book) -> None:
     book.write("raises", RAISES)
-    _, status, said = book.build("nb_execution_mode = 'force'", runner=True)
+    _, status, log = book.build("nb_execution_mode = 'force'", runner=True)
     assert status == 0
-    assert "raises.md: WARNING: Executing notebook failed: IndexError: list index out" in said
-    assert "[mystnb.exec]" in said
-    assert "Notebook exception traceback saved in" in said
+    assert "raises.md: WARNING: Executing notebook failed: IndexError: list index out" in log
+    assert "[mystnb.exec]" in log
+    assert "Notebook exception traceback saved in" in log
     book.build("nb_execution_mode = 'force'", runner=False)
     ours, theirs = (
         plain((book.folder.parent / f"out-{runner}/html/reports/raises.err.log").read_text())
@@ -127,17 +127,17 @@ def test_page_that_fails_warns_where_stock_warns(book: Book) -> None:
     assert ours.startswith("An error occurred while executing the following cell:\n")
     assert theirs.rstrip().endswith(ours.rstrip())  # before it: how the stock client got there
     lines = ("nb_execution_mode = 'force'", "nb_execution_raise_on_error = True")
-    _, status, said = book.build(*lines, runner=True)
+    _, status, log = book.build(*lines, runner=True)
     assert status != 0
-    assert "IndexError: list index out of range" in said
+    assert "IndexError: list index out of range" in log
 
 
 def test_cell_that_takes_too_long_is_stopped(book: Book) -> None:
     book.write("slow", "# Slow\n\n```{code-cell} ipython3\nimport time; time.sleep(100)\n```\n")
     lines = ("nb_execution_mode = 'force'", "nb_execution_timeout = 1")
-    _, status, said = book.build(*lines, runner=True)
+    _, status, log = book.build(*lines, runner=True)
     assert status == 0
-    assert re.search(r"\b1 seconds\b", said)
+    assert re.search(r"\b1 seconds\b", log)
 
 
 def test_page_runs_where_it_is_to_run(book: Book) -> None:
@@ -158,8 +158,8 @@ def test_page_that_is_not_to_run_does_not(book: Book) -> None:
     book.write("off", off + "# O\n\n" + code, front=False)
     book.write("comment", "# C\n\n<!--\n\n" + code + "\n-->\n\n```{code-cell}\n1\n```\n")
     lines = ("nb_execution_mode = 'force'", "nb_execution_excludepatterns = ['excluded*']")
-    _, status, said = book.build(*lines, runner=True)
-    assert status == 0, said
+    _, status, log = book.build(*lines, runner=True)
+    assert status == 0, log
     assert not ran.exists()
 
 
@@ -190,24 +190,24 @@ def test_code_that_a_hook_changes_runs_as_changed(book: Book) -> None:
 def test_runner_is_named_by_the_environment(book: Book) -> None:
     book.write("page", PAGE)
     mode = "nb_execution_mode = 'force'"
-    _, status, said = book.build(mode, runner=True, DRIFT_RUNNER="off", CI="1")
+    _, status, log = book.build(mode, runner=True, DRIFT_RUNNER="off", CI="1")
     assert status == 2
-    assert "refused under CI" in said
-    _, status, said = book.build(mode, runner=True, DRIFT_RUNNER="fast")
+    assert "refused under CI" in log
+    _, status, log = book.build(mode, runner=True, DRIFT_RUNNER="fast")
     assert status == 2
-    assert re.search(r"DRIFT_RUNNER\b.*fork, jupyter, off.*'fast'", said)
-    pages, status, said = book.build(mode, runner=True, DRIFT_RUNNER="off")
+    assert re.search(r"DRIFT_RUNNER\b.*fork, jupyter, off.*'fast'", log)
+    pages, status, log = book.build(mode, runner=True, DRIFT_RUNNER="off")
     assert status == 0
-    assert "Nothing was executed" in said
+    assert "Nothing was executed" in log
     assert "printed\n" not in pages["page.html"]
     assert "Nothing was executed" in pages["page.html"]
 
 
 def test_it_says_what_must_come_before_it(book: Book) -> None:
     book.write("page", PAGE)
-    _, status, said = book.build("extensions = ['sphinx_drift.run']", runner=True)
+    _, status, log = book.build("extensions = ['sphinx_drift.run']", runner=True)
     assert status == 2
-    assert "extensions = ['myst_nb', 'sphinx_drift.run']" in said  # the remedy
+    assert "extensions = ['myst_nb', 'sphinx_drift.run']" in log  # the remedy
 
 
 def test_page_whose_interpreter_is_gone_is_reported_as_not_executed(
@@ -224,15 +224,15 @@ def test_page_whose_interpreter_is_gone_is_reported_as_not_executed(
     book.write("page", FRONT.replace("python3", "gone") + page, front=False)
     mode = "nb_execution_mode = 'force'"
     drift = "extensions = ['myst_nb', 'sphinx_drift']"
-    _, status, said = book.build(mode, drift, runner=True, **jupyter)
+    _, status, log = book.build(mode, drift, runner=True, **jupyter)
     assert status == 1
-    assert "not-executed in cell 1" in said
-    assert "No such file or directory: '/nothing/such/python'" in said
-    assert "nested" not in said
+    assert "not-executed in cell 1" in log
+    assert "No such file or directory: '/nothing/such/python'" in log
+    assert "nested" not in log
     known = "exclude_patterns = []\nsuppress_warnings = ['myst.directive_unknown']"
-    _, status, said = book.build(mode, known, runner=True, **jupyter)
+    _, status, log = book.build(mode, known, runner=True, **jupyter)
     assert status == 0
-    assert re.search(r"no kernel: FileNotFoundError", said)
+    assert re.search(r"no kernel: FileNotFoundError", log)
 
 
 def test_the_command_builds_as_sphinx_does(tmp_path: Path) -> None:

@@ -23,15 +23,15 @@ def plain() -> PygmentsBridge:
 def app(plain: PygmentsBridge) -> Any:
     builder: Any = StandaloneHTMLBuilder.__new__(StandaloneHTMLBuilder)
     builder.highlighter = plain
-    found = SimpleNamespace(builder=builder)
-    keep_formatters(found)  # type: ignore[arg-type]
-    return found
+    application = SimpleNamespace(builder=builder)
+    keep_formatters(application)  # type: ignore[arg-type]
+    return application
 
 
 def page(highlighter: PygmentsBridge, code: str, **options: Any) -> str:
     """Highlight a cell as the writer of a page does."""
-    wanted = {"opts": {}, "linenos": False, "force": False, **options}
-    return highlighter.highlight_block(code, "ipython3", location="a place", **wanted)
+    settings = {"opts": {}, "linenos": False, "force": False, **options}
+    return highlighter.highlight_block(code, "ipython3", location="a place", **settings)
 
 
 @pytest.mark.parametrize(
@@ -55,9 +55,11 @@ def test_what_is_shown_is_what_sphinx_shows(
 
 
 def test_a_formatter_is_made_once_for_the_same_options(app: Any) -> None:
-    kept = app.builder.highlighter
-    assert kept.get_formatter(linenos=False) is kept.get_formatter(linenos=False)
-    assert kept.get_formatter(linenos="inline") is not kept.get_formatter(linenos=False)
+    highlighter = app.builder.highlighter
+    assert highlighter.get_formatter(linenos=False) is highlighter.get_formatter(linenos=False)
+    assert highlighter.get_formatter(linenos="inline") is not highlighter.get_formatter(
+        linenos=False
+    )
 
 
 def test_another_highlighter_is_left_alone() -> None:

@@ -62,11 +62,11 @@ DRAWS = (
 
 def test_page_sees_nothing_of_another(pages: Pages, shown: Any) -> None:
     before, _ = pages.fork(OPEN)
-    disturbing, ended = pages.fork(DISTURB, LOOK)
-    assert ended.failure is None
+    disturbing, execution = pages.fork(DISTURB, LOOK)
+    assert execution.failure is None
     assert shown(disturbing.cells[2]) != "[]\n"  # the page itself sees what it did
-    looking, ended = pages.fork(LOOK)
-    assert ended.failure is None
+    looking, execution = pages.fork(LOOK)
+    assert execution.failure is None
     assert shown(looking.cells[1]) == "[]\n"
     after, _ = pages.fork(OPEN)
     assert shown(after.cells[1]) == shown(before.cells[1])
@@ -77,8 +77,10 @@ def test_page_that_runs_beside_others_has_none_of_their_pipes(pages: Pages, show
 
     alone, _ = pages.fork(OPEN)
     with ThreadPoolExecutor(3) as pool:
-        made = pool.map(lambda n: pages.fork(f"{n}", "import time; time.sleep(0.5)", OPEN), "123")
-    for notebook, _ in made:
+        results = pool.map(
+            lambda n: pages.fork(f"{n}", "import time; time.sleep(0.5)", OPEN), "123"
+        )
+    for notebook, _ in results:
         assert shown(notebook.cells[3]) == shown(alone.cells[1])
 
 
@@ -98,9 +100,9 @@ def test_local_module_is_the_one_that_is_there_now(pages: Pages, shown: Any) -> 
     local = pages.folder / "changing.py"
     for value in ("old", "new, and longer"):
         local.write_text(f"VALUE = {value!r}\n", "utf-8")
-        made, ended = pages.fork("import changing\nprint(changing.VALUE)")
-        assert shown(made.cells[1]) == value + "\n"
-        assert str(local) in ended.files
+        notebook, execution = pages.fork("import changing\nprint(changing.VALUE)")
+        assert shown(notebook.cells[1]) == value + "\n"
+        assert str(local) in execution.files
 
 
 def test_equal_pages_asked_for_at_a_time_are_each_run(pages: Pages, shown: Any) -> None:
@@ -108,8 +110,8 @@ def test_equal_pages_asked_for_at_a_time_are_each_run(pages: Pages, shown: Any) 
 
     code = "import os, time\nprint(os.getpid())\ntime.sleep(0.3)"
     with ThreadPoolExecutor(4) as pool:
-        made = list(pool.map(lambda _: pages.fork(code), range(4)))
-    assert len({shown(notebook.cells[1]) for notebook, _ in made}) == 4
+        results = list(pool.map(lambda _: pages.fork(code), range(4)))
+    assert len({shown(notebook.cells[1]) for notebook, _ in results}) == 4
 
 
 def test_environment_of_the_build_is_the_environment_of_the_page(

@@ -31,38 +31,38 @@ def test_cell_that_prints_without_end_is_stopped(
     pages: Pages, shown: Any, name: str, way: str
 ) -> None:
     code = ENDLESS[name]
-    made, ended = getattr(pages, way)("1", code, "2", output_limit=LIMIT, timeout=50)
-    assert ended.failure is not None
-    assert (ended.failure.kind, ended.failure.index) == (Ending.OUTPUT_LIMIT, 2)
-    assert "100,000 bytes" in ended.failure.message
+    notebook, execution = getattr(pages, way)("1", code, "2", output_limit=LIMIT, timeout=50)
+    assert execution.failure is not None
+    assert (execution.failure.kind, execution.failure.index) == (Ending.OUTPUT_LIMIT, 2)
+    assert "100,000 bytes" in execution.failure.message
     if name != "cleared":
-        assert "\nfirst" in ended.failure.message
-    assert len(ended.failure.message) < 5000
-    assert len(shown(made.cells[2])) < 5000
-    assert shown(made.cells[1]) == "1\n"
-    assert ended.executed == {1}
+        assert "\nfirst" in execution.failure.message
+    assert len(execution.failure.message) < 5000
+    assert len(shown(notebook.cells[2])) < 5000
+    assert shown(notebook.cells[1]) == "1\n"
+    assert execution.executed == {1}
 
 
 def test_cell_that_flushes_without_end_is_stopped(pages: Pages) -> None:
     code = "import sys\nwhile True:\n    sys.stdout.flush()"
-    _, ended = pages.fork(code, output_limit=LIMIT)
-    assert ended.failure is not None
-    assert ended.failure.kind is Ending.OUTPUT_LIMIT
+    _, execution = pages.fork(code, output_limit=LIMIT)
+    assert execution.failure is not None
+    assert execution.failure.kind is Ending.OUTPUT_LIMIT
 
 
 def test_last_lines_are_reported(pages: Pages) -> None:
-    _, ended = pages.fork(ENDLESS["one"], output_limit=LIMIT)
-    assert ended.failure is not None
-    assert ended.failure.message.endswith("x\nlast")
+    _, execution = pages.fork(ENDLESS["one"], output_limit=LIMIT)
+    assert execution.failure is not None
+    assert execution.failure.message.endswith("x\nlast")
 
 
 @pytest.mark.parametrize("way", ["fork", "stock"])
 def test_cells_of_a_page_may_print_four_times_as_much(pages: Pages, way: str) -> None:
     cells = ["print('x' * 90_000)"] * 5
     assert getattr(pages, way)(*cells[:4], output_limit=LIMIT)[1].failure is None
-    _, ended = getattr(pages, way)(*cells, output_limit=LIMIT)
-    assert ended.failure is not None
-    assert (ended.failure.kind, ended.failure.index) == (Ending.OUTPUT_LIMIT, 5)
+    _, execution = getattr(pages, way)(*cells, output_limit=LIMIT)
+    assert execution.failure is not None
+    assert (execution.failure.kind, execution.failure.index) == (Ending.OUTPUT_LIMIT, 5)
 
 
 def test_fork_server_counts_too(pages: Pages) -> None:
@@ -72,9 +72,9 @@ def test_fork_server_counts_too(pages: Pages) -> None:
         "[channel] = [each for each in gc.get_objects() if type(each).__name__ == 'Channel']\n"
         "channel._allowance.admits = lambda *_: True"
     )
-    _, ended = pages.fork(unlimited, "while True:\n    print('x' * 9000)", output_limit=LIMIT)
-    assert ended.failure is not None
-    assert (ended.failure.kind, ended.failure.index) == (Ending.OUTPUT_LIMIT, 2)
+    _, execution = pages.fork(unlimited, "while True:\n    print('x' * 9000)", output_limit=LIMIT)
+    assert execution.failure is not None
+    assert (execution.failure.kind, execution.failure.index) == (Ending.OUTPUT_LIMIT, 2)
     assert pages.fork("1")[1].failure is None
 
 

@@ -32,8 +32,8 @@ def test_what_pages_have_in_common_travels_once(
     monkeypatch.setenv("LARGE", "x" * 10_000)
 
     def size(pages: int) -> int:
-        asked = [([f"print({number})"], Request(tmp_path)) for number in range(pages)]
-        return len(protocol.pack(fork._message(asked)[0]))  # noqa: SLF001 - what is sent
+        requests = [([f"print({number})"], Request(tmp_path)) for number in range(pages)]
+        return len(protocol.pack(fork._message(requests)[0]))  # noqa: SLF001 - what is sent
 
     assert 99 * 100 < size(100) - size(1) < 99 * 200
 
@@ -41,12 +41,12 @@ def test_what_pages_have_in_common_travels_once(
 def test_page_is_not_run_again_for_a_variable_that_came_after_it_had_begun(
     pages: Pages, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked = pages.notebook(NOTE), pages.request()
+    arguments = pages.notebook(NOTE), pages.request()
     fork.queue([([NOTE], pages.request())])
     monkeypatch.setenv("LATER", "set")
-    assert fork.run(*asked).failure is None
+    assert fork.run(*arguments).failure is None
     assert (pages.folder / "ran").read_text() == "None\n"
-    assert fork.run(*asked).failure is None  # nobody has begun it
+    assert fork.run(*arguments).failure is None  # nobody has begun it
     assert (pages.folder / "ran").read_text() == "None\nset\n"
     fork.forget()
 
@@ -55,16 +55,16 @@ def test_page_is_not_run_again_for_a_variable_that_came_after_it_had_begun(
 def forking() -> Any:
     """Return a scheduler of two slots, and what makes jobs in a state for it."""
     nothing: Any = None
-    made = scheduler.Scheduler(nothing, 2, nothing, nothing)
+    result = scheduler.Scheduler(nothing, 2, nothing, nothing)
 
     def jobs(number: int, **state: Any) -> list[scheduler.Job]:
         new = [scheduler.Job(str(each), {}, nothing) for each in range(number)]
         for job in new:
             vars(job).update(state)
-        made.jobs += new
+        result.jobs += new
         return new
 
-    return made, jobs
+    return result, jobs
 
 
 def test_sphinx_has_a_core_once_pages_are_ready_for_it(forking: Any) -> None:
@@ -87,19 +87,19 @@ def test_sphinx_has_a_core_once_pages_are_ready_for_it(forking: Any) -> None:
 @pytest.mark.parametrize("state", [{"raised": 0}, {"is_over": True, "size": 1 << 26}])
 def test_pages_wait_for_sphinx_when_much_waits_for_it(forking: Any, state: dict[str, Any]) -> None:
     forking, jobs = forking
-    (wanted,), (unwanted,) = jobs(1, is_fetched=True), jobs(1)
+    (fetched,), (unfetched,) = jobs(1, is_fetched=True), jobs(1)
     forking.running = jobs(7, **state)
     forking.running = [job for job in forking.running if not job.is_over]
     jobs(1, **state)
     forking.running += [job for job in forking.jobs[-1:] if not job.is_over]
-    assert not forking.may_fork(unwanted)  # what a memory holds is bounded
-    assert forking.may_fork(wanted)  # Sphinx itself waits for it
+    assert not forking.may_fork(unfetched)  # what a memory holds is bounded
+    assert forking.may_fork(fetched)  # Sphinx itself waits for it
 
 
 def test_pages_that_raised_and_were_not_read_are_few(pages: Pages) -> None:
     code = "import os\nopen(f'{os.getpid()}.ran', 'w').close()\nraise ValueError(%d)"
-    asked = [code % number for number in range(30)]
-    fork.queue([([cell], pages.request()) for cell in asked])
+    sources = [code % number for number in range(30)]
+    fork.queue([([cell], pages.request()) for cell in sources])
 
     def ran() -> int:
         return len([*pages.folder.glob("*.ran")])
@@ -107,7 +107,7 @@ def test_pages_that_raised_and_were_not_read_are_few(pages: Pages) -> None:
     wait_until(lambda: ran() >= 8)
     time.sleep(1)
     assert ran() <= 8 + len(os.sched_getaffinity(0))
-    for cell in asked:
+    for cell in sources:
         failure = fork.run(pages.notebook(cell), pages.request()).failure
         assert failure
         assert failure.kind is Ending.RAISED
@@ -118,9 +118,9 @@ def test_pages_that_raised_and_were_not_read_are_few(pages: Pages) -> None:
 def test_pages_run_at_a_time_are_no_more_than_descriptors_last_for(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    for most, wanted in ((1 << 20, 500), (1024, 116), (256, 20), (64, 1)):
+    for most, expected in ((1 << 20, 500), (1024, 116), (256, 20), (64, 1)):
         monkeypatch.setattr(resource, "getrlimit", lambda _, most=most: (most, most))
-        assert scheduler.affordable_slots(500) == wanted
+        assert scheduler.affordable_slots(500) == expected
 
 
 # Whose they are ------------------------------------------------------------------------

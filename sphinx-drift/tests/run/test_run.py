@@ -22,13 +22,13 @@ SAY_PID = "import os\nprint(os.getpid())"
 
 
 def notebook(*sources: str, kernel: str = "python3") -> NotebookNode:
-    made = v4.new_notebook(metadata={"kernelspec": {"name": kernel, "display_name": kernel}})
-    made.cells = [v4.new_markdown_cell("prose"), *map(v4.new_code_cell, sources)]
-    return made
+    result = v4.new_notebook(metadata={"kernelspec": {"name": kernel, "display_name": kernel}})
+    result.cells = [v4.new_markdown_cell("prose"), *map(v4.new_code_cell, sources)]
+    return result
 
 
-def said(made: NotebookNode, index: int) -> str:
-    return printed(made.cells[index].outputs).select(Stream.ALL)
+def text_of(page: NotebookNode, index: int) -> str:
+    return printed(page.cells[index].outputs).select(Stream.ALL)
 
 
 def gone(process: str) -> bool:
@@ -43,37 +43,37 @@ def gone(process: str) -> bool:
 
 
 def test_cells_run_in_order_in_their_folder_in_a_kernel_that_ends(tmp_path: Path) -> None:
-    made = notebook("x = 2", "from pathlib import Path\nPath.cwd().name", "x + 1", SAY_PID)
-    made.cells[1].outputs = [v4.new_output("stream", text="stale")]
-    ended = execute(made, request_for(tmp_path))
-    assert ended.executed == {1, 2, 3, 4}
-    assert ended.failure is None
-    assert said(made, 1) == ""
-    assert said(made, 2) == f"'{tmp_path.name}'\n"
-    assert said(made, 3) == "3\n"
-    assert gone(said(made, 4))
-    assert {"python", "system", "machine"} == set(ended.environment)
+    book = notebook("x = 2", "from pathlib import Path\nPath.cwd().name", "x + 1", SAY_PID)
+    book.cells[1].outputs = [v4.new_output("stream", text="stale")]
+    execution = execute(book, request_for(tmp_path))
+    assert execution.executed == {1, 2, 3, 4}
+    assert execution.failure is None
+    assert text_of(book, 1) == ""
+    assert text_of(book, 2) == f"'{tmp_path.name}'\n"
+    assert text_of(book, 3) == "3\n"
+    assert gone(text_of(book, 4))
+    assert {"python", "system", "machine"} == set(execution.environment)
 
 
 def test_what_is_printed_slowly_is_one_output(tmp_path: Path) -> None:
     slowly = (
         "import time\nfor n in range(3):\n    print(n, end='  ', flush=True)\n    time.sleep(0.3)"
     )
-    made = notebook(slowly, "import sys\nprint('a')\nprint('b', file=sys.stderr)\nprint('c')")
-    execute(made, request_for(tmp_path))
-    assert [output.text for output in made.cells[1].outputs] == ["0  1  2  "]
-    assert {output.name for output in made.cells[2].outputs} == {"stdout", "stderr"}
+    book = notebook(slowly, "import sys\nprint('a')\nprint('b', file=sys.stderr)\nprint('c')")
+    execute(book, request_for(tmp_path))
+    assert [output.text for output in book.cells[1].outputs] == ["0  1  2  "]
+    assert {output.name for output in book.cells[2].outputs} == {"stdout", "stderr"}
 
 
 def test_error_that_may_come_lets_the_page_go_on(tmp_path: Path) -> None:
-    made = notebook("1 / 0", "print('on')", "[][0]", "print('never')")
-    ended = execute(made, request_for(tmp_path, may_raise=[1]))
-    assert ended.executed == {1, 2}
-    assert ended.failure is not None
-    assert (ended.failure.kind, ended.failure.index) == (Ending.RAISED, 3)
-    assert ended.failure.message == "IndexError: list index out of range"
-    assert said(made, 1) == "ZeroDivisionError: division by zero\n"
-    assert said(made, 2) == "on\n"
+    book = notebook("1 / 0", "print('on')", "[][0]", "print('never')")
+    execution = execute(book, request_for(tmp_path, may_raise=[1]))
+    assert execution.executed == {1, 2}
+    assert execution.failure is not None
+    assert (execution.failure.kind, execution.failure.index) == (Ending.RAISED, 3)
+    assert execution.failure.message == "IndexError: list index out of range"
+    assert text_of(book, 1) == "ZeroDivisionError: division by zero\n"
+    assert text_of(book, 2) == "on\n"
 
 
 @pytest.mark.parametrize(
@@ -87,43 +87,43 @@ def test_error_that_may_come_lets_the_page_go_on(tmp_path: Path) -> None:
 def test_cell_that_never_ends_well_leaves_no_kernel(
     source: str, kind: Ending, tmp_path: Path
 ) -> None:
-    made = notebook(SAY_PID, source, "print('never')")
-    ended = execute(made, request_for(tmp_path, timeout=2))
-    assert ended.failure is not None
-    assert (ended.failure.kind, ended.failure.index) == (kind, 2)
-    assert ended.executed == {1}
-    assert gone(said(made, 1))
+    book = notebook(SAY_PID, source, "print('never')")
+    execution = execute(book, request_for(tmp_path, timeout=2))
+    assert execution.failure is not None
+    assert (execution.failure.kind, execution.failure.index) == (kind, 2)
+    assert execution.executed == {1}
+    assert gone(text_of(book, 1))
 
 
 def test_kernel_that_is_not_there_is_a_failure_of_no_cell(tmp_path: Path) -> None:
-    ended = execute(notebook("print(1)", kernel="no-such-kernel"), request_for(tmp_path))
-    assert ended.failure is not None
-    assert (ended.failure.kind, ended.failure.index) == (Ending.DEAD_KERNEL, -1)
-    assert "NoSuchKernel" in ended.failure.message
-    assert "no-such-kernel" in ended.failure.message
-    assert ended.executed == set()
+    execution = execute(notebook("print(1)", kernel="no-such-kernel"), request_for(tmp_path))
+    assert execution.failure is not None
+    assert (execution.failure.kind, execution.failure.index) == (Ending.DEAD_KERNEL, -1)
+    assert "NoSuchKernel" in execution.failure.message
+    assert "no-such-kernel" in execution.failure.message
+    assert execution.executed == set()
 
 
 def test_folder_that_is_not_there_is_a_failure_of_no_cell(tmp_path: Path) -> None:
-    ended = execute(notebook("print(1)"), request_for(tmp_path / "gone"))
-    assert ended.failure is not None
-    assert ended.failure.index == -1
-    assert ended.executed == set()
+    execution = execute(notebook("print(1)"), request_for(tmp_path / "gone"))
+    assert execution.failure is not None
+    assert execution.failure.index == -1
+    assert execution.executed == set()
 
 
 def test_full_precision_prints_what_is_behind_the_digits(tmp_path: Path) -> None:
-    made = notebook(
+    book = notebook(
         "import torch\nt = torch.tensor([0.1, 155.92394])\nprint(t)",
         "torch.set_printoptions(precision=2, sci_mode=False)\nprint(t)",
         "print(f'{t[0]:.2f}')",
     )
-    ended = execute(made, request_for(tmp_path, before=print_full_precision))
-    assert "1.55923934936523438e+02" in said(made, 1)
-    assert said(made, 1) == said(made, 2)
-    assert said(made, 3).startswith("0.1000000014901161")
-    assert ended.environment["torch"] == TORCH
-    assert ended.environment["device"] == "cpu"
-    assert {"capability", "threads"} <= set(ended.environment)
+    execution = execute(book, request_for(tmp_path, before=print_full_precision))
+    assert "1.55923934936523438e+02" in text_of(book, 1)
+    assert text_of(book, 1) == text_of(book, 2)
+    assert text_of(book, 3).startswith("0.1000000014901161")
+    assert execution.environment["torch"] == TORCH
+    assert execution.environment["device"] == "cpu"
+    assert {"capability", "threads"} <= set(execution.environment)
 
 
 FROM_FLOAT32 = """\
@@ -138,9 +138,9 @@ print(x[1:], torch.tensor(3).item(), torch.tensor([]))
 
 
 def test_full_precision_marks_what_was_computed_in_float32(tmp_path: Path) -> None:
-    made = notebook(FROM_FLOAT32)
-    execute(made, request_for(tmp_path, before=print_full_precision))
-    assert said(made, 1).replace("\N{INVISIBLE SEPARATOR}", "|").splitlines() == [
+    book = notebook(FROM_FLOAT32)
+    execute(book, request_for(tmp_path, before=print_full_precision))
+    assert text_of(book, 1).replace("\N{INVISIBLE SEPARATOR}", "|").splitlines() == [
         "15592.393493652344|*|",
         "155.92393493652344|float32| and +10.000000149011612|*|%",
         "155.92393493652344|float32| 156.02393493801355|*|",
@@ -164,9 +164,9 @@ print(file.getvalue())
 
 
 def test_full_precision_marks_the_formats_of_numpy(tmp_path: Path) -> None:
-    made = notebook(FROM_NUMPY)
-    execute(made, request_for(tmp_path, before=print_full_precision))
-    text = said(made, 1).replace("\N{INVISIBLE SEPARATOR}", "|")
+    book = notebook(FROM_NUMPY)
+    execute(book, request_for(tmp_path, before=print_full_precision))
+    text = text_of(book, 1).replace("\N{INVISIBLE SEPARATOR}", "|")
     assert " ".join(text.split()) == (
         "[0.10000000149011612|float32| 2.0|float32|] [0.1|float64|] "
         "1.0499999523162842|float32| 0.1|float64| 0.1 [np.float32(1.05)] 1.05"
@@ -174,5 +174,5 @@ def test_full_precision_marks_the_formats_of_numpy(tmp_path: Path) -> None:
 
 
 def test_a_default_device_of_a_cell_is_not_what_was_asked_for(tmp_path: Path) -> None:
-    made = notebook("import torch\ntorch.set_default_device('meta')")
-    assert execute(made, request_for(tmp_path)).environment["device"] == "cpu"
+    book = notebook("import torch\ntorch.set_default_device('meta')")
+    assert execute(book, request_for(tmp_path)).environment["device"] == "cpu"

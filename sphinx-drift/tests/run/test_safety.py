@@ -36,26 +36,26 @@ DEADLY = {
 
 @pytest.mark.parametrize("code", DEADLY)
 def test_page_whose_process_dies_fails_with_how_and_where(pages: Pages, code: str) -> None:
-    _, ended = pages.fork("print('fine')", code, "print('never')")
-    assert ended.failure is not None
-    assert (ended.failure.kind, ended.failure.index) == (Ending.DEAD_KERNEL, 2)
-    assert DEADLY[code] in ended.failure.message
-    assert 1 in ended.executed
+    _, execution = pages.fork("print('fine')", code, "print('never')")
+    assert execution.failure is not None
+    assert (execution.failure.kind, execution.failure.index) == (Ending.DEAD_KERNEL, 2)
+    assert DEADLY[code] in execution.failure.message
+    assert 1 in execution.executed
     assert pages.fork("1")[1].failure is None  # others go on
 
 
 def test_crash_in_compiled_code_tells_its_stack(pages: Pages) -> None:
-    _, ended = pages.fork("import ctypes\nctypes.string_at(0)")
-    assert ended.failure is not None
-    assert "string_at" in ended.failure.message
+    _, execution = pages.fork("import ctypes\nctypes.string_at(0)")
+    assert execution.failure is not None
+    assert "string_at" in execution.failure.message
 
 
 def test_page_that_runs_out_of_memory_fails_alone(pages: Pages, shown: Any) -> None:
     limit = "import resource\nresource.setrlimit(resource.RLIMIT_AS, (2**30, 2**30))"
-    made, ended = pages.fork(limit, "held = bytearray(2**33)")
-    assert ended.failure is not None
-    assert ended.failure.index == 2
-    assert shown(made.cells[2]) == "MemoryError: \n"
+    notebook, execution = pages.fork(limit, "held = bytearray(2**33)")
+    assert execution.failure is not None
+    assert execution.failure.index == 2
+    assert shown(notebook.cells[2]) == "MemoryError: \n"
     assert pages.fork("len(bytearray(2**20))")[1].failure is None
 
 
@@ -70,9 +70,9 @@ def test_page_that_runs_out_of_memory_fails_alone(pages: Pages, shown: Any) -> N
     ],
 )
 def test_cell_that_takes_too_long_is_stopped(pages: Pages, code: str) -> None:
-    _, ended = pages.fork("1", code, "2", timeout=1)
-    assert ended.failure is not None
-    assert (ended.failure.kind, ended.failure.index) == (Ending.TIMEOUT, 2)
+    _, execution = pages.fork("1", code, "2", timeout=1)
+    assert execution.failure is not None
+    assert (execution.failure.kind, execution.failure.index) == (Ending.TIMEOUT, 2)
 
 
 def hang() -> None:
@@ -84,13 +84,13 @@ def hang() -> None:
 
 @pytest.mark.parametrize("runner", ["fork", "stock"])
 def test_what_runs_before_the_first_cell_has_the_time_of_a_cell(pages: Pages, runner: str) -> None:
-    begun = time.monotonic()
-    _, ended = getattr(pages, runner)("1", before=(hang,), timeout=2)
-    assert time.monotonic() - begun < 90
-    assert ended.failure is not None
-    assert (ended.failure.kind, ended.failure.index) == (Ending.TIMEOUT, -1)
-    assert "2 seconds" in ended.failure.message
-    assert ended.executed == set()
+    started = time.monotonic()
+    _, execution = getattr(pages, runner)("1", before=(hang,), timeout=2)
+    assert time.monotonic() - started < 90
+    assert execution.failure is not None
+    assert (execution.failure.kind, execution.failure.index) == (Ending.TIMEOUT, -1)
+    assert "2 seconds" in execution.failure.message
+    assert execution.executed == set()
 
 
 def test_task_that_a_cell_leaves_can_not_hold_the_page_up(pages: Pages) -> None:
@@ -98,9 +98,9 @@ def test_task_that_a_cell_leaves_can_not_hold_the_page_up(pages: Pages) -> None:
         "import asyncio, time\nasync def block():\n    time.sleep(100)\n"
         "task = asyncio.create_task(block())"
     )
-    _, ended = pages.fork(leaves, timeout=1)
-    assert ended.failure is not None
-    assert ended.failure.kind is Ending.TIMEOUT
+    _, execution = pages.fork(leaves, timeout=1)
+    assert execution.failure is not None
+    assert execution.failure.kind is Ending.TIMEOUT
     later = "import threading, time\nthreading.Thread(target=time.sleep, args=(100,)).start()"
     assert pages.fork(later, timeout=50)[1].failure is None
 
@@ -111,17 +111,17 @@ def test_each_cell_has_the_time_for_itself(pages: Pages) -> None:
 
 def test_what_a_page_started_ends_with_it(pages: Pages, shown: Any) -> None:
     started = "import subprocess\nprint(subprocess.Popen(['sleep', '1000']).pid)"
-    made, _ = pages.fork(started)
-    wait_until(lambda: not alive(int(shown(made.cells[1]))))
-    made, _ = pages.fork(started, "import os\nos._exit(1)")
-    wait_until(lambda: not alive(int(shown(made.cells[1]))))
+    notebook, _ = pages.fork(started)
+    wait_until(lambda: not alive(int(shown(notebook.cells[1]))))
+    notebook, _ = pages.fork(started, "import os\nos._exit(1)")
+    wait_until(lambda: not alive(int(shown(notebook.cells[1]))))
 
 
 def test_page_that_exits_in_the_middle_fails(pages: Pages) -> None:
     assert pages.fork("exit")[1].failure is None
-    _, ended = pages.fork("exit", "1")
-    assert ended.failure is not None
-    assert ended.failure.kind is Ending.DEAD_KERNEL
+    _, execution = pages.fork("exit", "1")
+    assert execution.failure is not None
+    assert execution.failure.kind is Ending.DEAD_KERNEL
 
 
 # What a page writes where it should not ------------------------------------------------
@@ -137,10 +137,10 @@ def test_page_that_writes_to_any_descriptor_fails_alone(pages: Pages, junk: byte
         "import os\nfor fd in range(3, 64):\n    try:\n"
         f"        os.write(fd, {junk!r})\n    except OSError:\n        pass"
     )
-    _, ended = pages.fork("1", code, "2")
-    assert ended.failure is not None
-    assert (ended.failure.kind, ended.failure.index) == (Ending.DEAD_KERNEL, 2)
-    assert "descriptor" in ended.failure.message
+    _, execution = pages.fork("1", code, "2")
+    assert execution.failure is not None
+    assert (execution.failure.kind, execution.failure.index) == (Ending.DEAD_KERNEL, 2)
+    assert "descriptor" in execution.failure.message
     assert pages.fork("1")[1].failure is None  # by the same server
 
 
@@ -160,11 +160,11 @@ def test_page_that_forks_goes_on_alone(pages: Pages, shown: Any, fork: str, chil
     fork_in_cell = f"import ctypes, os, sys\npid = {fork}\nif not pid:\n    pass\n    {child}\n"
     fork_in_cell += "else:\n    for n in range(1000):\n        print(n)"
     wait = "_, status = os.waitpid(pid, 0)\nprint('ended', status)"
-    made, ended = pages.fork(fork_in_cell, wait, "print('next')")
-    assert ended.failure is None
-    assert shown(made.cells[1]) == "".join(f"{n}\n" for n in range(1000))
-    assert shown(made.cells[2]) == "ended 0\n"
-    assert shown(made.cells[3]) == "next\n"
+    notebook, execution = pages.fork(fork_in_cell, wait, "print('next')")
+    assert execution.failure is None
+    assert shown(notebook.cells[1]) == "".join(f"{n}\n" for n in range(1000))
+    assert shown(notebook.cells[2]) == "ended 0\n"
+    assert shown(notebook.cells[3]) == "next\n"
     assert pages.fork("1")[1].failure is None
 
 
@@ -216,8 +216,8 @@ def test_what_pages_started_ends_with_a_fork_server_that_is_killed(pages: Pages)
 @pytest.mark.usefixtures("own_server")
 def test_fork_server_ends_when_its_guard_is_killed(pages: Pages) -> None:
     guard = fork_client.fork_server().process  # type: ignore[attr-defined] # it is our own
-    made, _ = pages.fork("import os\nos.getppid()")
-    child = int(made.cells[1].outputs[0].data["text/plain"])
+    notebook, _ = pages.fork("import os\nos.getppid()")
+    child = int(notebook.cells[1].outputs[0].data["text/plain"])
     assert child != guard.pid
     guard.kill()
     wait_until(lambda: not alive(child))
@@ -261,9 +261,9 @@ def test_other_ipython_that_lacks_a_name_is_left_to_the_stock_kernel(
     (pages.folder / "renaming.py").write_text(RENAMED[where] + "\n")
     monkeypatch.setattr(fork_client, "_preloaded", ("renaming",))
     monkeypatch.setenv("PYTHONPATH", str(pages.folder), prepend=os.pathsep)
-    made = pages.notebook("print('once')", "2")
-    assert run.execute(made, run.request_for(pages.folder, timeout=60)).failure is None
-    assert shown(made.cells[1]) == "once\n"
+    notebook = pages.notebook("print('once')", "2")
+    assert run.execute(notebook, run.request_for(pages.folder, timeout=60)).failure is None
+    assert shown(notebook.cells[1]) == "once\n"
     assert len(caplog.records) == 1
     assert "made a kernel: " in caplog.text
     assert "Error: " in caplog.text
@@ -285,8 +285,8 @@ def test_module_that_says_something_is_left_to_the_pages(
     (pages.folder / "loud_module.py").write_text("print('loud')\n")
     monkeypatch.setattr(fork_client, "_preloaded", ("loud_module", "json"))
     monkeypatch.setenv("PYTHONPATH", str(pages.folder), prepend=os.pathsep)
-    made, _ = pages.fork("import loud_module")
-    assert shown(made.cells[1]) == "loud\n"
+    notebook, _ = pages.fork("import loud_module")
+    assert shown(notebook.cells[1]) == "loud\n"
 
 
 @pytest.mark.usefixtures("own_server")
@@ -307,19 +307,19 @@ def test_module_that_raises_is_left_to_the_pages(
     monkeypatch.setattr(fork_client, "_preloaded", (name, "json"))
     monkeypatch.setattr(fork_client, "_LONGEST_IMPORT", 1)
     monkeypatch.setenv("PYTHONPATH", str(pages.folder), prepend=os.pathsep)
-    begun = time.monotonic()
+    started = time.monotonic()
     pages.fork("1")
-    assert time.monotonic() - begun < 9  # one that hangs is given up
-    _, ended = pages.fork(f"import {name}")
-    assert ended.failure is not None
-    assert error in ended.failure.message
+    assert time.monotonic() - started < 9  # one that hangs is given up
+    _, execution = pages.fork(f"import {name}")
+    assert execution.failure is not None
+    assert error in execution.failure.message
 
 
 def test_page_of_another_kernel_is_left_to_it(pages: Pages) -> None:
-    made = pages.notebook("1")
-    made.metadata.kernelspec = {"name": "nothing-such", "display_name": "x"}
+    notebook = pages.notebook("1")
+    notebook.metadata.kernelspec = {"name": "nothing-such", "display_name": "x"}
     with pytest.raises(CannotForkError, match="'nothing-such'"):
-        fork.run(made, pages.request())
+        fork.run(notebook, pages.request())
 
 
 @pytest.fixture
@@ -344,23 +344,23 @@ def test_kernel_whose_interpreter_is_gone_fails_the_page_and_says_so(
     pages: Pages, kernels: Callable[..., None]
 ) -> None:
     kernels("gone", pages.folder / "old" / "bin" / "python")
-    made = pages.notebook("1")
-    made.metadata.kernelspec = {"name": "gone", "display_name": "x"}
-    ended = run.execute(made, run.request_for(pages.folder, timeout=60))
-    assert ended.failure is not None
-    assert ended.failure.index == -1
-    assert "no kernel: FileNotFoundError" in ended.failure.message
-    assert "old/bin/python" in ended.failure.message
+    notebook = pages.notebook("1")
+    notebook.metadata.kernelspec = {"name": "gone", "display_name": "x"}
+    execution = run.execute(notebook, run.request_for(pages.folder, timeout=60))
+    assert execution.failure is not None
+    assert execution.failure.index == -1
+    assert "no kernel: FileNotFoundError" in execution.failure.message
+    assert "old/bin/python" in execution.failure.message
 
 
 def test_kernel_that_can_not_be_read_is_left_to_jupyter(
     pages: Pages, kernels: Callable[..., None]
 ) -> None:
     kernels("broken", sys.executable, text="{")
-    made = pages.notebook("1")
-    made.metadata.kernelspec = {"name": "broken", "display_name": "x"}
+    notebook = pages.notebook("1")
+    notebook.metadata.kernelspec = {"name": "broken", "display_name": "x"}
     with pytest.raises(CannotForkError, match="'broken'"):
-        fork.run(made, pages.request())
+        fork.run(notebook, pages.request())
 
 
 def test_kernel_of_another_virtual_environment_is_run_in_that(
@@ -379,21 +379,21 @@ def test_kernel_of_another_virtual_environment_is_run_in_that(
     (other / packages).parent.mkdir(parents=True)
     (other / packages).symlink_to(Path(sys.prefix) / packages)
     for name, prefix in (("other", str(other)), ("ours", sys.prefix)):
-        made = pages.notebook("import sys\nprint(sys.prefix)")
-        made.metadata.kernelspec = {"name": name, "display_name": "x"}
-        assert run.execute(made, run.request_for(pages.folder, timeout=60)).failure is None
-        assert shown(made.cells[1]) == f"{prefix}\n"
-    fork.run(made, pages.request())  # of ours, without Jupyter
-    made.metadata.kernelspec.name = "other"
+        notebook = pages.notebook("import sys\nprint(sys.prefix)")
+        notebook.metadata.kernelspec = {"name": name, "display_name": "x"}
+        assert run.execute(notebook, run.request_for(pages.folder, timeout=60)).failure is None
+        assert shown(notebook.cells[1]) == f"{prefix}\n"
+    fork.run(notebook, pages.request())  # of ours, without Jupyter
+    notebook.metadata.kernelspec.name = "other"
     with pytest.raises(CannotForkError, match="'other'"):
-        fork.run(made, pages.request())
+        fork.run(notebook, pages.request())
 
 
 @pytest.mark.parametrize("table", [None, "python3", []])
 def test_metadata_that_is_no_table_is_taken_for_none(pages: Pages, table: Any) -> None:
-    made = pages.notebook("1")
-    made.metadata["kernelspec"] = made.metadata["language_info"] = table
-    assert run.execute(made, run.request_for(pages.folder, timeout=60)).failure is None
+    notebook = pages.notebook("1")
+    notebook.metadata["kernelspec"] = notebook.metadata["language_info"] = table
+    assert run.execute(notebook, run.request_for(pages.folder, timeout=60)).failure is None
 
 
 def test_error_of_our_own_is_a_failure_of_the_page(
@@ -403,9 +403,9 @@ def test_error_of_our_own_is_a_failure_of_the_page(
         raise AttributeError("of ours")
 
     monkeypatch.setattr(fork, "run", fail)
-    ended = executed(pages, "1")
-    assert (ended.failure.kind, ended.failure.index) == (Ending.RUNNER_FAILED, -1)
-    assert "AttributeError: of ours" in ended.failure.message
+    execution = executed(pages, "1")
+    assert (execution.failure.kind, execution.failure.index) == (Ending.RUNNER_FAILED, -1)
+    assert "AttributeError: of ours" in execution.failure.message
 
 
 def test_personal_settings_are_left_to_the_stock_kernel(
@@ -457,7 +457,7 @@ def test_system_without_forks_is_left_to_the_stock_kernel(
 
 
 @pytest.mark.parametrize(
-    ("value", "ci", "wanted"),
+    ("value", "ci", "expected"),
     [
         ("", "", "fork"),
         ("fork", "1", "fork"),
@@ -469,14 +469,14 @@ def test_system_without_forks_is_left_to_the_stock_kernel(
     ],
 )
 def test_runner_is_chosen_by_the_environment(
-    monkeypatch: pytest.MonkeyPatch, value: str, ci: str, wanted: str | type[ValueError]
+    monkeypatch: pytest.MonkeyPatch, value: str, ci: str, expected: str | type[ValueError]
 ) -> None:
     monkeypatch.setenv("DRIFT_RUNNER", value)
     monkeypatch.setenv("CI", ci)
-    if isinstance(wanted, str):
-        assert choice.chosen() == wanted
+    if isinstance(expected, str):
+        assert choice.chosen() == expected
         return
-    with pytest.raises(wanted, match="DRIFT_RUNNER"):
+    with pytest.raises(expected, match="DRIFT_RUNNER"):
         choice.chosen()
 
 
@@ -515,12 +515,12 @@ started.wait()
 
 def of_build(scratch: Path) -> list[str]:
     """Return the processes that a build has started, by its folder for temporary files."""
-    found = []
+    pids = []
     for folder in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
             if f"TMPDIR={scratch}".encode() in (folder / "environ").read_bytes().split(b"\0"):
-                found.append(folder.name)
-    return found
+                pids.append(folder.name)
+    return pids
 
 
 def sockets(of: int | None = None) -> set[str]:
@@ -529,8 +529,8 @@ def sockets(of: int | None = None) -> set[str]:
     there = {line.split()[6] for line in lines if "@sphinx-drift-" in line}
     if of is None:
         return there
-    held = " ".join(str(end.readlink()) for end in Path(f"/proc/{of}/fd").iterdir())
-    return {inode for inode in there if f"[{inode}]" in held}
+    targets = " ".join(str(end.readlink()) for end in Path(f"/proc/{of}/fd").iterdir())
+    return {inode for inode in there if f"[{inode}]" in targets}
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
@@ -542,8 +542,8 @@ def test_build_that_is_ended_leaves_nothing(tmp_path: Path, number: signal.Signa
     conf = f"{extensions}\nsuppress_warnings = ['toc.not_included']\n"
     (book / "conf.py").write_text(conf)
     for name in ("index", "two"):
-        told = str(tmp_path / f"{name}.told")
-        (book / f"{name}.md").write_text(SLEEPING.format(told=told))
+        pid_file = str(tmp_path / f"{name}.told")
+        (book / f"{name}.md").write_text(SLEEPING.format(told=pid_file))
     build = subprocess.Popen(
         [sys.executable, "-m", "sphinx", "-q", "-j", "2", "-b", "dummy", book, tmp_path / "out"],
         env={**os.environ, "TMPDIR": str(scratch)},
@@ -597,14 +597,14 @@ def test_interrupted_build_waits_for_no_page_and_warns_of_nothing(tmp_path: Path
 
 def test_build_that_is_over_leaves_nothing(tmp_path: Path) -> None:
     (tmp_path / "conf.py").write_text("extensions = ['myst_nb', 'sphinx_drift.run']\n")
-    told = tmp_path / "told"
-    page = SLEEPING.format(told=str(told)).replace("started.wait()", "print('over')")
+    file = tmp_path / "told"
+    page = SLEEPING.format(told=str(file)).replace("started.wait()", "print('over')")
     (tmp_path / "index.md").write_text(page)
     subprocess.run(
         [sys.executable, "-m", "sphinx", "-q", "-W", "-b", "dummy", tmp_path, tmp_path / "out"],
         check=True,
     )
-    wait_until(lambda: not any(alive(int(word)) for word in told.read_text().split()))
+    wait_until(lambda: not any(alive(int(word)) for word in file.read_text().split()))
 
 
 WRITING = """
@@ -624,8 +624,8 @@ def setup(app):
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
 def test_worker_of_sphinx_ends_with_it(tmp_path: Path, number: signal.Signals) -> None:
-    told = tmp_path / "told"
-    conf = WRITING.format(told=str(told)).replace("[]", "['myst_nb', 'sphinx_drift.run']")
+    file = tmp_path / "told"
+    conf = WRITING.format(told=str(file)).replace("[]", "['myst_nb', 'sphinx_drift.run']")
     pages = {f"page{n}": "---\norphan: true\n---\n\n# Page\n" for n in range(10)}
     small_book.write(tmp_path, {"conf.py": conf, "index": "# Book\n", **pages})
     build = subprocess.Popen(
@@ -634,8 +634,8 @@ def test_worker_of_sphinx_ends_with_it(tmp_path: Path, number: signal.Signals) -
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
-    wait_until(lambda: told.exists() and told.read_text().endswith("\n"))
-    worker, parent = map(int, told.read_text().split())
+    wait_until(lambda: file.exists() and file.read_text().endswith("\n"))
+    worker, parent = map(int, file.read_text().split())
     assert parent == build.pid
     build.send_signal(number)
     build.wait(60)

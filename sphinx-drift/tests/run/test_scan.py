@@ -31,27 +31,27 @@ def by_myst_nb(path: Path) -> NotebookNode | None:
 
 
 def pages() -> list[str]:
-    found = (path for folder in FOLDERS for path in ROOT.joinpath(folder).rglob("*"))
-    kept = {".md", ".ipynb"}
+    paths = (path for folder in FOLDERS for path in ROOT.joinpath(folder).rglob("*"))
+    endings = {".md", ".ipynb"}
     return sorted(
         str(path.relative_to(ROOT))
-        for path in found
-        if path.suffix in kept and "_build" not in path.parts and path.is_file()
+        for path in paths
+        if path.suffix in endings and "_build" not in path.parts and path.is_file()
     )
 
 
 def test_every_page_here_is_read_as_myst_nb_reads_it() -> None:
-    seen = 0
+    count = 0
     for name in pages():
         path = ROOT / name
         try:
             notebook = by_myst_nb(path)
         except Exception:  # noqa: BLE001, S112 - a page that can't be read isn't run
             continue
-        wanted = [source for _, source in code_of(notebook)] if notebook else []
-        assert scan(path) == wanted, name
-        seen += bool(wanted)
-    assert seen > 20
+        expected = [source for _, source in code_of(notebook)] if notebook else []
+        assert scan(path) == expected, name
+        count += bool(expected)
+    assert count > 20
 
 
 @pytest.mark.parametrize(

@@ -38,28 +38,28 @@ HANDLERS += "    print(signal.getsignal(number).name)"
 def inherited(handler: signal.Handlers) -> Iterator[None]:
     """Start processes as a shell does, or as `nohup` does."""
     numbers = {signal.SIGHUP: handler, signal.SIGTERM: signal.SIG_DFL}
-    before = {number: signal.signal(number, wanted) for number, wanted in numbers.items()}
+    before = {number: signal.signal(number, chosen) for number, chosen in numbers.items()}
     try:
         yield
     finally:
-        for number, wanted in before.items():
-            signal.signal(number, wanted)
+        for number, chosen in before.items():
+            signal.signal(number, chosen)
 
 
 def test_page_of_a_build_under_nohup_is_not_hung_up(tmp_path: Path) -> None:
     source = small_book.write(tmp_path, {"conf.py": CONF, "index": PAGE})
     with inherited(signal.SIG_IGN):
-        said = small_book.build(tmp_path, "dummy")
-    assert said.returncode == 0, said.stderr
+        result = small_book.build(tmp_path, "dummy")
+    assert result.returncode == 0, result.stderr
     assert (source / "ended").exists()
 
 
 def test_page_of_a_plain_build_is_hung_up(tmp_path: Path) -> None:
     source = small_book.write(tmp_path, {"conf.py": CONF, "index": PAGE})
     with inherited(signal.SIG_DFL):
-        said = small_book.build(tmp_path, "dummy")
-    assert said.returncode == 1
-    assert "killed by SIGHUP" in said.stderr
+        result = small_book.build(tmp_path, "dummy")
+    assert result.returncode == 1
+    assert "killed by SIGHUP" in result.stderr
     assert (source / "begun").exists()
     assert not (source / "ended").exists()
 
@@ -79,6 +79,6 @@ def test_fork_server_hands_on_what_it_inherited(
     monkeypatch.setattr(fork_client, "_preloaded", preloaded)
     monkeypatch.setattr(fork_client, "_servers", {})
     with inherited(handler):
-        made, _ = pages.fork(HANDLERS)
+        notebook, _ = pages.fork(HANDLERS)
         fork_client.close()
-    assert shown(made.cells[1]) == f"{handler.name}\nSIG_DFL\n"
+    assert shown(notebook.cells[1]) == f"{handler.name}\nSIG_DFL\n"

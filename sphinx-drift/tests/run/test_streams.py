@@ -29,15 +29,15 @@ time.sleep({pause})
 print("\\r100 %", file=sys.stderr)
 print("done")
 """
-WANTED = [("stdout", "loss 0.5\ndone\n"), ("stderr", "begun\n\r 50 %\r100 %\n")]
+EXPECTED = [("stdout", "loss 0.5\ndone\n"), ("stderr", "begun\n\r 50 %\r100 %\n")]
 
 
 @pytest.mark.parametrize("runner", ["fork", "stock"])
 @pytest.mark.parametrize("pause", [0, 0.5])
 def test_pause_between_two_streams_changes_nothing(pages: Pages, runner: str, pause: float) -> None:
     run: Callable[..., Any] = getattr(pages, runner)
-    made, _ = run(TAKES_TURNS.format(pause=pause))
-    assert [(o.name, o.text) for o in made.cells[1].outputs] == WANTED
+    notebook, _ = run(TAKES_TURNS.format(pause=pause))
+    assert [(o.name, o.text) for o in notebook.cells[1].outputs] == EXPECTED
 
 
 def stream(name: str, text: str) -> NotebookNode:

@@ -35,8 +35,8 @@ def read(folder: Path, extension: str, *with_cells: str, **variables: str) -> li
     cells = {name: f"{FRONT}# {name}\n\n{cell}" for name in with_cells}
     conf = {"conf.py": CONF % ["myst_nb", extension]}
     source = small_book.write(folder, conf | PROSE | cells)
-    said = small_book.build(folder, **variables)
-    assert said.returncode == 0, said.stderr
+    result = small_book.build(folder, **variables)
+    assert result.returncode == 0, result.stderr
     return (source / "read").read_text().split()
 
 

@@ -35,7 +35,7 @@ MIXED = [
 
 
 @pytest.mark.parametrize(
-    ("wanted", "text"),
+    ("stream_name", "text"),
     [
         (Stream.ALL, "one two\n'value'\nthree\nerror\n"),
         (Stream.MAIN, "one two\n'value'\nthree\n"),
@@ -44,8 +44,8 @@ MIXED = [
         (Stream.VALUE, "'value'\n"),
     ],
 )
-def test_each_stream_is_selected_in_order(wanted: Stream, text: str) -> None:
-    assert printed(MIXED).select(wanted) == text
+def test_each_stream_is_selected_in_order(stream_name: Stream, text: str) -> None:
+    assert printed(MIXED).select(stream_name) == text
 
 
 def test_chunks_of_a_stream_are_one_text() -> None:
@@ -56,24 +56,24 @@ def test_chunks_of_a_stream_are_one_text() -> None:
 
 def test_stream_goes_on_after_the_other_one_until_something_is_displayed() -> None:
     taking_turns = [stream("a"), stream("50 %", "stderr"), stream("b"), stream("\r100 %", "stderr")]
-    found = printed([*taking_turns, shown(text_plain="value"), stream("c")])
-    assert found.select(Stream.STDOUT) == "ab\nc\n"
-    assert found.select(Stream.STDERR) == "100 %\n"
+    result = printed([*taking_turns, shown(text_plain="value"), stream("c")])
+    assert result.select(Stream.STDOUT) == "ab\nc\n"
+    assert result.select(Stream.STDERR) == "100 %\n"
 
 
-@pytest.mark.parametrize("wanted", [Stream.ALL, Stream.MAIN, Stream.STDERR])
-def test_error_comes_last(wanted: Stream) -> None:
-    found = printed([raised("ValueError", "a\nb"), stream("out\n", "stdout")])
-    assert found.select(wanted).endswith("ValueError: a\nb\n")
-    assert "long" not in found.select(wanted)
-    assert found.error == "ValueError: a\nb"
+@pytest.mark.parametrize("part", [Stream.ALL, Stream.MAIN, Stream.STDERR])
+def test_error_comes_last(part: Stream) -> None:
+    result = printed([raised("ValueError", "a\nb"), stream("out\n", "stdout")])
+    assert result.select(part).endswith("ValueError: a\nb\n")
+    assert "long" not in result.select(part)
+    assert result.error == "ValueError: a\nb"
 
 
 def test_a_stream_is_one_text_between_two_values() -> None:
     """However it took turns with the other one, which the machine's speed decides."""
     chunks = [stream("a"), stream("1%", "stderr"), stream("b\n"), stream(" 2%", "stderr")]
-    found = printed([*chunks, shown(text_plain="0.5"), stream("c\n")])
-    assert found.select(Stream.ALL) == "ab\n0.5\nc\n1% 2%\n"
+    result = printed([*chunks, shown(text_plain="0.5"), stream("c\n")])
+    assert result.select(Stream.ALL) == "ab\n0.5\nc\n1% 2%\n"
 
 
 def test_error_without_a_message_is_its_name() -> None:
@@ -92,28 +92,28 @@ def test_error_without_a_message_is_its_name() -> None:
     ],
 )
 def test_what_is_no_text_is_counted(data: dict[str, str], pictures: int, widgets: int) -> None:
-    found = printed([shown(**data)])
-    assert (found.pictures, found.widgets) == (pictures, widgets)
-    assert found.select(Stream.ALL) == ""
-    assert found.parts == ()
+    result = printed([shown(**data)])
+    assert (result.pictures, result.widgets) == (pictures, widgets)
+    assert result.select(Stream.ALL) == ""
+    assert result.parts == ()
 
 
 def test_pictures_in_html_are_counted_with_what_is_read() -> None:
-    found = printed([shown(text_html="Loss<img src=a.png><video src=b></video><IMG src=c>")])
-    assert (found.pictures, found.select(Stream.VALUE)) == (3, "Loss\n")
+    result = printed([shown(text_html="Loss<img src=a.png><video src=b></video><IMG src=c>")])
+    assert (result.pictures, result.select(Stream.VALUE)) == (3, "Loss\n")
 
 
 def test_displayed_html_is_read_by_its_words() -> None:
     wrapper = "<IPython.core.display.HTML object>"
     html = "<style>b{}</style><p>accuracy</p><b>0.97</b><script>x = 1</script>"
-    found = printed([shown(text_html=html, text_plain=wrapper)])
-    assert found.select(Stream.ALL) == "accuracy\n0.97\n"
-    assert found.pictures == 0
+    result = printed([shown(text_html=html, text_plain=wrapper)])
+    assert result.select(Stream.ALL) == "accuracy\n0.97\n"
+    assert result.pictures == 0
 
 
 def test_a_table_with_html_is_read_as_text() -> None:
-    found = printed([shown(text_html="<table>", text_plain="a  b")])
-    assert found.select(Stream.VALUE) == "a  b\n"
+    result = printed([shown(text_html="<table>", text_plain="a  b")])
+    assert result.select(Stream.VALUE) == "a  b\n"
 
 
 def test_text_stored_as_lines_is_joined() -> None:
@@ -139,8 +139,8 @@ def test_parts_name_the_streams_that_say_something() -> None:
         ("", ""),
     ],
 )
-def test_addresses(text: str, found: str) -> None:
-    assert address(text) == found
+def test_addresses(text: str, result: str) -> None:
+    assert address(text) == result
 
 
 # Other forms ---------------------------------------------------------------------------
@@ -228,7 +228,7 @@ def test_the_notes_of_an_error_are_a_part_of_it(message: str) -> None:
 
 
 def test_an_error_that_is_written_to_stderr_is_one() -> None:
-    found = printed([stream("w\nUsageError: no %x\n", "stderr")])
-    assert (found.error, found.native_error) == ("UsageError: no %x", True)
-    assert found.select(Stream.STDERR) == "w\nUsageError: no %x\n"
-    assert found.parts == (Stream.STDERR,)
+    result = printed([stream("w\nUsageError: no %x\n", "stderr")])
+    assert (result.error, result.native_error) == ("UsageError: no %x", True)
+    assert result.select(Stream.STDERR) == "w\nUsageError: no %x\n"
+    assert result.parts == (Stream.STDERR,)

@@ -62,7 +62,7 @@ def test_the_only_number_needs_no_place(output: str, quoted: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "output", "told"),
+    ("text", "output", "message"),
     [
         ("it", "no number here", "it has no number$"),
         ("it", "", "it has no number$"),
@@ -75,8 +75,8 @@ def test_the_only_number_needs_no_place(output: str, quoted: str) -> None:
         ("it#1 nonsense", OUTPUT, "(?i)format"),
     ],
 )
-def test_says_why_not(text: str, output: str, told: str) -> None:
-    with pytest.raises(ValueError, match=told):
+def test_says_why_not(text: str, output: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         read_quotation(text).of(output)
 
 

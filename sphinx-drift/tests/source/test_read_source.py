@@ -28,9 +28,9 @@ def read(folder: Path, body: str) -> Page:
     """Read a page whose body begins on line 6."""
     path = folder / "page.md"
     path.write_text(FRONT + body, encoding="utf-8")
-    found = load(path)
-    assert found is not None
-    return found[0]
+    result = load(path)
+    assert result is not None
+    return result[0]
 
 
 def only(page: Page) -> Expectation:
@@ -55,11 +55,11 @@ def test_lines_end_where_markdown_ends_them(separator: str, folder: Path) -> Non
     code = f"```{{code-cell}} ipython3\ns = '{prose}'\nprint(s)\n```\n"
     page = read(folder, f"\n{prose}\n\n{code}% {prose}\n{expected(prose, 'end')}")
     (cell,) = page.cells
-    found = only(page)
+    expectation = only(page)
     assert (cell.line, cell.end_line) == (9, 12)
     assert cell.source == f"s = '{prose}'\nprint(s)"
-    assert (found.line, found.body_line, found.end_line) == (14, 15, 16)
-    assert found.text == f"{prose}\nend"
+    assert (expectation.line, expectation.body_line, expectation.end_line) == (14, 15, 16)
+    assert expectation.text == f"{prose}\nend"
 
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"], ids=repr)
@@ -67,10 +67,10 @@ def test_line_ends_of_every_system(newline: str, folder: Path) -> None:
     text = f"{FRONT}\nText.\n\n{CELL}\n{expected('1')}".replace("\n", newline)
     path = folder / "page.md"
     path.write_bytes(text.encode())
-    for found in (load(path), load(path, text=text)):
-        assert found is not None
-        (cell,) = found[0].cells
-        assert (cell.line, only(found[0]).line, only(found[0]).text) == (9, 13, "1")
+    for result in (load(path), load(path, text=text)):
+        assert result is not None
+        (cell,) = result[0].cells
+        assert (cell.line, only(result[0]).line, only(result[0]).text) == (9, 13, "1")
 
 
 # Places -------------------------------------------------------------------------------
@@ -79,10 +79,10 @@ def test_line_ends_of_every_system(newline: str, folder: Path) -> None:
 def test_lines_are_counted_from_the_front_matter(folder: Path) -> None:
     page = read(folder, f"\n# Title\n\n{CELL}\n{expected(':stream: stdout', '', '1')}")
     (cell,) = page.cells
-    found = only(page)
+    result = only(page)
     assert (cell.number, cell.line, cell.end_line) == (1, 9, 11)
-    assert (found.line, found.body_line, found.end_line) == (13, 16, 16)
-    assert found.text == "1"
+    assert (result.line, result.body_line, result.end_line) == (13, 16, 16)
+    assert result.text == "1"
 
 
 @pytest.mark.parametrize(
@@ -141,7 +141,7 @@ def test_tags_are_read(folder: Path) -> None:
 
 
 def test_options_are_read(folder: Path) -> None:
-    found = only(
+    result = only(
         read(
             folder,
             CELL
@@ -155,26 +155,26 @@ def test_options_are_read(folder: Path) -> None:
             ),
         )
     )
-    assert found.waivers == (
+    assert result.waivers == (
         Waiver("5.6183e-11", "5.6184e-11", "softmax tail: (see above)", None, 10),
         Waiver("-0.1", "-0.2", "known", (2, 0), 11),
     )
-    assert (found.stream, found.name, found.raises) == (Stream.VALUE, "weights", "ValueError")
-    assert (found.text, found.body_line) == ("text", 15)
+    assert (result.stream, result.name, result.raises) == (Stream.VALUE, "weights", "ValueError")
+    assert (result.text, result.body_line) == ("text", 15)
 
 
 def test_unchecked_needs_no_text(folder: Path) -> None:
-    found = only(read(folder, CELL + expected(":unchecked: a timing")))
-    assert (found.unchecked, found.text) == ("a timing", "")
+    result = only(read(folder, CELL + expected(":unchecked: a timing")))
+    assert (result.unchecked, result.text) == ("a timing", "")
 
 
 def test_reference_only_keeps_its_text(folder: Path) -> None:
-    found = only(read(folder, CELL + expected(":reference-only: a draw", "0.5")))
-    assert (found.reference_only, found.text) == ("a draw", "0.5")
+    result = only(read(folder, CELL + expected(":reference-only: a draw", "0.5")))
+    assert (result.reference_only, result.text) == ("a draw", "0.5")
 
 
 @pytest.mark.parametrize(
-    ("other", "told"),
+    ("other", "message"),
     [
         (":unchecked: a time", "what can't be checked holds nowhere: keep one of the two"),
         (":name: draws", "elsewhere its numbers are not those that a sentence quotes: leave the"),
@@ -182,14 +182,14 @@ def test_reference_only_keeps_its_text(folder: Path) -> None:
 )
 @pytest.mark.parametrize("first", [0, 1])
 def test_what_contradicts_reference_only_is_a_problem(
-    other: str, told: str, first: int, folder: Path
+    other: str, message: str, first: int, folder: Path
 ) -> None:
     options = [":reference-only: a draw"]
     options.insert(first, other)
     page = read(folder, CELL + expected(*options, "0.5"))
     (problem,) = page.problems
     assert (problem.kind, problem.line) == (Kind.OPTION, 10 + first)
-    assert told in problem.message
+    assert message in problem.message
 
 
 @pytest.mark.parametrize(

@@ -314,9 +314,11 @@ def test_notebook_changes_in_one_place(end: str, newline: str, tmp_path: Path) -
 def test_compact_notebook_stays_compact(tmp_path: Path) -> None:
     path = tmp_path / "notebook.ipynb"
     path.write_text(json.dumps(json.loads(STORED), separators=(",", ":")), "utf-8")
-    wanted = json.loads(STORED)
-    wanted["cells"][2]["outputs"] = [{"name": "stdout", "output_type": "stream", "text": ["0.5\n"]}]
-    assert updated(path) == json.dumps(wanted, separators=(",", ":"))
+    expected = json.loads(STORED)
+    expected["cells"][2]["outputs"] = [
+        {"name": "stdout", "output_type": "stream", "text": ["0.5\n"]}
+    ]
+    assert updated(path) == json.dumps(expected, separators=(",", ":"))
 
 
 def test_cell_that_stopped_printing_and_counts(tmp_path: Path) -> None:
@@ -526,9 +528,9 @@ def test_writes_whole_files_and_shows_them(
     assert path.read_bytes() == b"b\r\n"
     assert path.stat().st_mode & 0o777 == 0o640
     assert [p.name for p in repository.iterdir() if p.is_file()] == ["page.md"]
-    told = capsys.readouterr().out
-    assert "-a\n+b\n" in told
-    assert "wrote 1 file;" in told
+    out = capsys.readouterr().out
+    assert "-a\n+b\n" in out
+    assert "wrote 1 file;" in out
 
 
 @pytest.mark.parametrize("force", [False, True])

@@ -198,13 +198,13 @@ def test_the_command_itself_and_the_notebooks_that_myst_nb_leaves(book: Book) ->
     command = [sys.executable, "-m", "sphinx", "-q", "-b", "dummy", ".", "out"]
     for text, status in ((GOOD, 0), (BAD, 1)):
         put(book, page=text)
-        ended = subprocess.run(
+        completed = subprocess.run(
             command, cwd=book.folder, capture_output=True, text=True, check=False
         )
-        assert ended.returncode == status, ended.stderr
+        assert completed.returncode == status, completed.stderr
         assert (book.folder / "jupyter_execute" / "page.ipynb").exists()
-    assert "page.md:11: drift" in ended.stderr
-    assert ended.stderr.strip().splitlines()[-1].startswith("1 output drifted")
+    assert "page.md:11: drift" in completed.stderr
+    assert completed.stderr.strip().splitlines()[-1].startswith("1 output drifted")
 
 
 # Settings -----------------------------------------------------------------------------

@@ -157,8 +157,8 @@ def test_surroundings_know_versions_and_variables(
 def test_a_page_is_what_its_files_were(tmp_path: Path) -> None:
     path, gone = tmp_path / "data.txt", str(tmp_path / "gone.txt")
     path.write_text("one")
-    found = path.stat()
-    state = FileState(found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino, ONE)
+    status = path.stat()
+    state = FileState(status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino, ONE)
     origin = Origin("now", {str(path): state, gone: None})
     assert origin.is_current("now")
     assert not origin.is_current("later")

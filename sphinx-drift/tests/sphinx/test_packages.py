@@ -56,10 +56,10 @@ def test_another_copy_fails_though_it_prints_the_same(
     built = build(project, copy, runner)
     assert built.status == 1
     assert built.places == {("page.md:7", "elsewhere")}
-    told = " ".join(built.report.split())
-    assert f"expected `mine` from {project.folder / 'src'}" in told
-    assert f"got it from {copy / 'mine'}" in told
-    assert "python -m pip install --editable ." in told
+    report = " ".join(built.report.split())
+    assert f"expected `mine` from {project.folder / 'src'}" in report
+    assert f"got it from {copy / 'mine'}" in report
+    assert "python -m pip install --editable ." in report
 
 
 @pytest.mark.slow

@@ -47,16 +47,16 @@ class Declared:
 
 def declared(page: Path) -> list[Declared]:
     """Return the failures that a page names: ``% fails: PLACE KIND``, ``% says: TEXT``."""
-    found: list[Declared] = []
+    result: list[Declared] = []
     for line in _comments(page):
         name, _, value = line.partition(": ")
         if name == "% fails":
             place, _, kind = value.rpartition(" ")
-            found.append(Declared(place, kind))
+            result.append(Declared(place, kind))
         elif name == "% says":
-            last = found.pop()
-            found.append(Declared(last.place, last.kind, (*last.says, value)))
-    return found
+            last = result.pop()
+            result.append(Declared(last.place, last.kind, (*last.says, value)))
+    return result
 
 
 def _comments(page: Path) -> list[str]:
@@ -101,13 +101,13 @@ def test_page_fails_as_it_says(page: Path, failed: Built) -> None:
 
 def assert_failures(page: Path, built: Built) -> None:
     """Hold a report against what a page says of itself: no failure more, none less."""
-    wanted = declared(page)
-    assert wanted, f"{page.name} names no failure"
-    found = [f for f in built.failures if f.file == page.name]
-    assert [(f.place, f.kind) for f in found] == [(w.place, w.kind) for w in wanted]
-    for failure, want in zip(found, wanted, strict=True):
+    expected = declared(page)
+    assert expected, f"{page.name} names no failure"
+    failures = [f for f in built.failures if f.file == page.name]
+    assert [(f.place, f.kind) for f in failures] == [(w.place, w.kind) for w in expected]
+    for failure, want in zip(failures, expected, strict=True):
         text = " ".join(failure.text.split())
-        assert [said for said in want.says if said not in text] == [], failure.text
+        assert [words for words in want.says if words not in text] == [], failure.text
 
 
 def test_every_kind_of_failure_has_a_page() -> None:
@@ -165,10 +165,10 @@ def test_timeout_names_the_cell_and_harms_no_other_page(make_book: Callable[[], 
 def test_page_passes(page: Path, passed: Built) -> None:
     assert passed.status == 0, passed.stderr
     (comment,) = _comments(page)[:1]
-    wanted = int(comment.removeprefix("% verified: "))
+    expected = int(comment.removeprefix("% verified: "))
     result = passed.results.get(name(page).rpartition(".")[0])
     kinds = [outcome.kind for outcome in result.outcomes] if result else []
-    assert kinds.count(Kind.VERIFIED) == wanted
+    assert kinds.count(Kind.VERIFIED) == expected
     assert set(kinds) <= {Kind.VERIFIED, Kind.UNCHECKED}
 
 

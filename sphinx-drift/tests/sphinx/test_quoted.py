@@ -70,8 +70,8 @@ DOT = (
 @pytest.fixture
 def titled(book: Book) -> Book:
     """Return a book of which a page quotes, in its title, a number that another page prints."""
-    said = {"copyright": "us", "version": "1"}  # an e-book asks for them
-    book.configure(numfig=True, html_theme="alabaster", myst_heading_anchors=3, **said)
+    settings = {"copyright": "us", "version": "1"}  # an e-book asks for them
+    book.configure(numfig=True, html_theme="alabaster", myst_heading_anchors=3, **settings)
     (book.folder / "dot.png").write_bytes(DOT)
     put(book, "0.5")
     book.write("titled.md", TITLED, front=False)
