@@ -442,9 +442,11 @@ def test_a_right_step_is_right_where_the_book_does_not_print_it(
 ) -> None:
     """The right keys are also the queries that come of six numbers drawn before."""
     torch.manual_seed(usual)
-    make = {"rand": lambda: torch.rand(3, 2), "linear": lambda: torch.nn.Linear(3, 2, bias=False)}
-    drawn = [make[draw]() for _ in range(3)]
-    queries, keys, values = ((INPUTS @ W if draw == "rand" else W(INPUTS)).detach() for W in drawn)
+    if draw == "rand":
+        queries, keys, values = (INPUTS @ torch.rand(3, 2) for _ in range(3))
+    else:
+        layers = [torch.nn.Linear(3, 2, bias=False) for _ in range(3)]
+        queries, keys, values = (layer(INPUTS).detach() for layer in layers)
     scores = queries @ keys.T
     steps = {
         "queries": queries,
