@@ -66,12 +66,12 @@ words = { i = ["one", "two"] }
 [family.first.a]
 symbol = "a_{$i$j}"
 name = "entry $j of “$wi”"
-from = "the page"
+origin = "from the page"
 [family.first.b]
 symbol = "b_{$i$j}"
 name = "entry $j of “$wi”"
 formula = "a @ a"
-from = "row $i of a times column $j of a"
+origin = "from row $i of a times column $j of a"
 [page.index]
 families = ["first"]
 [page.index.prints]
@@ -185,7 +185,7 @@ def test_a_number_of_another_page_opens_the_same_note(tmp_path: Path) -> None:
                 "",
                 "b_{22}",
                 "entry 2 of “two”",
-                "row 2 of a times column 2 of a",
+                "from row 2 of a times column 2 of a",
                 [],
                 "Products",
             ]

@@ -192,7 +192,7 @@
     const head = put(note, "p");
     formula(put(head, "b"), symbol);
     head.append(`, ${name}`);
-    formula(put(note, "p", "from "), made);
+    formula(put(note, "p"), made);
     const place = printed.has(of) ? `#${printed.get(of)}` : number.getAttribute("href");
     const where = `The cell that printed it${title ? `, in “${title}”` : ""}`;
     if (place) put(put(note, "p"), "a", where).href = place;

@@ -84,7 +84,7 @@ def _quantity(entry: Mapping[str, Any]) -> Quantity:
     return Quantity(
         entry["symbol"],
         entry["name"],
-        entry["from"],
+        entry["origin"],
         entry.get("axes", "ij"),
         (formula,) if isinstance(formula, str) else tuple(formula),
     )
