@@ -13,7 +13,7 @@ from the_book import DOCS, PAGES
 
 from figures.attention_trace import attention_trace
 from sphinx_drift.compare.compare import Policy, compare
-from sphinx_drift.compare.tokens import Kind, tokens
+from sphinx_drift.compare.tokens import TokenKind, tokens
 from sphinx_drift.run.run import execute, request_for
 from sphinx_drift.source.printed_text import printed
 from sphinx_drift.source.read_source import Cell, Expectation, Page, load
@@ -115,11 +115,11 @@ def expectations(path: Path) -> Iterator[Expectation]:
         yield from cell.expectations
 
 
-def keys(text: str) -> list[tuple[Kind, str]]:
+def keys(text: str) -> list[tuple[TokenKind, str]]:
     return [(token.kind, token.text) for token in tokens(text)]
 
 
-def holds(found: list[tuple[Kind, str]], wanted: list[tuple[Kind, str]]) -> bool:
+def holds(found: list[tuple[TokenKind, str]], wanted: list[tuple[TokenKind, str]]) -> bool:
     """Whether one text holds another, token by token."""
     starts = range(len(found) - len(wanted) + 1)
     return any(found[start : start + len(wanted)] == wanted for start in starts)
@@ -158,7 +158,7 @@ def altered(text: str) -> Iterator[tuple[str, str]]:
 
     It is each digit in turn; in an output of many numbers, the last of each number.
     """
-    found = [token for token in tokens(text) if token.kind in (Kind.INT, Kind.FLOAT)]
+    found = [token for token in tokens(text) if token.kind in (TokenKind.INT, TokenKind.FLOAT)]
     for token in found:
         digits = re.finditer(r"\d", text[token.start : token.end].partition("e")[0])
         places = [token.start + digit.start() for digit in digits]

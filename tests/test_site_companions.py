@@ -12,7 +12,7 @@ from the_book import DOCS, TRACED
 from figures import page_trace
 from figures.attention_trace import attention_trace
 from figures.drawings import across, block, cache, masks, positions
-from sphinx_drift.compare.tokens import Kind, tokens
+from sphinx_drift.compare.tokens import TokenKind, tokens
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -55,7 +55,7 @@ def documented(page: str) -> set[str]:
     text = (DOCS / "companions" / f"{page}.md").read_text("utf-8")
     outputs = re.findall(r"^```\{expected-output\}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
     found = {token for output in outputs for token in tokens(output)}
-    rounded = {f"{float(token.text):.2f}" for token in found if token.kind is Kind.FLOAT}
+    rounded = {f"{float(token.text):.2f}" for token in found if token.kind is TokenKind.FLOAT}
     return {token.text for token in found} | rounded
 
 

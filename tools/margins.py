@@ -18,7 +18,7 @@ from record import write_table
 
 from sphinx_drift.compare.compare import without_marks
 from sphinx_drift.compare.floats import UNITS, Precise
-from sphinx_drift.compare.tokens import Kind, index_of, plain, tokens
+from sphinx_drift.compare.tokens import TokenKind, index_of, plain, tokens
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -69,7 +69,7 @@ def margins(output: Output) -> Iterator[Margin]:
         return
     precise = Precise(full, marks)
     for place, token in enumerate(printed):
-        if token.kind is not Kind.FLOAT:
+        if token.kind is not TokenKind.FLOAT:
             continue
         units = precise.margin(place, token.text)
         if units is not None:

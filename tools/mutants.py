@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from sphinx_drift.compare.compare import Policy, Verdict, Waiver, compare
-from sphinx_drift.compare.tokens import Kind, Token, index_of, plain, tokens
+from sphinx_drift.compare.tokens import Token, TokenKind, index_of, plain, tokens
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _CORPUS = Path(__file__).resolve().parent.parent / "sphinx-drift/tests/corpus"
 _DTYPE = re.compile(r",\s*dtype=[\w.]+")
 _GRAD = re.compile(r",\s*grad_fn=<\w+>")
-_NUMBERS = (Kind.INT, Kind.FLOAT)
+_NUMBERS = (TokenKind.INT, TokenKind.FLOAT)
 
 Edit = tuple[int, int, str]
 """Replace the characters from, to by a text."""
@@ -132,7 +132,7 @@ def mutants(text: str) -> Iterator[Mutant]:
             yield mutant
 
 
-def _keys(text: str) -> list[tuple[Kind, str, str]]:
+def _keys(text: str) -> list[tuple[TokenKind, str, str]]:
     return [token.key for token in tokens(text)]
 
 
@@ -140,7 +140,7 @@ def _all(text: str, all_tokens: Sequence[Token]) -> Iterator[Mutant]:
     yield from _numbers(text, all_tokens)
     yield from _words(text, all_tokens)
     yield from _attributes(text)
-    if any(token.kind is Kind.ELISION for token in all_tokens):
+    if any(token.kind is TokenKind.ELISION for token in all_tokens):
         return  # a row more or less may be true of an output that is shown in part
     yield from _lines(text)
     for each in _lists(all_tokens):
@@ -198,7 +198,7 @@ def _flipped(number: str, bare: str) -> str:
 
 def _words(text: str, all_tokens: Sequence[Token]) -> Iterator[Mutant]:
     for token in all_tokens:
-        if token.kind is Kind.WORD and token.text[0].isalpha():
+        if token.kind is TokenKind.WORD and token.text[0].isalpha():
             new = text[token.start : token.end - 1] + ("y" if text[token.end - 1] != "y" else "x")
             where = f"{token.text} -> {new}"
             yield Mutant("label", where, _edited(text, [(token.start, token.end, new)]))
@@ -257,7 +257,7 @@ def _lists(all_tokens: Sequence[Token]) -> list[_List]:
             lists.append(_List(start, token.end, items))
             if stack:
                 stack[-1][1].append(lists[-1])
-        elif stack and token.kind in (*_NUMBERS, Kind.WORD):
+        elif stack and token.kind in (*_NUMBERS, TokenKind.WORD):
             stack[-1][1].append(token)
     return lists
 

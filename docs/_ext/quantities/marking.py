@@ -32,7 +32,7 @@ from quantities.matching import (
 )
 from quantities.page_numbers import PageNumbers, numbers_of
 from reference.ancestors import is_in
-from sphinx_drift.compare.tokens import Kind, indices, tokens
+from sphinx_drift.compare.tokens import TokenKind, indices, tokens
 from sphinx_drift.source.quote import read_quotation
 from sphinx_drift.sphinx.quoted import quoted_number
 from sphinx_drift.sphinx.state import results_of
@@ -248,7 +248,7 @@ def quoted_outcome(env: BuildEnvironment, target: str) -> tuple[str, int, int | 
 def _ordinal(text: str, at: tuple[int, ...] | None, place: int | None) -> int | None:
     """Return which of an output's numbers is quoted, counted from 0."""
     found = tokens(text)
-    numeric = [i for i, token in enumerate(found) if token.kind in (Kind.INT, Kind.FLOAT)]
+    numeric = [i for i, token in enumerate(found) if token.kind in (TokenKind.INT, TokenKind.FLOAT)]
     if len(numeric) != len(NUMBER.findall(text)):
         return None
     if at is None:

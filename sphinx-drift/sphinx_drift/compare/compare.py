@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sphinx_drift.compare.alignment import Layout, moved_by_numbers
 from sphinx_drift.compare.floats import UNITS, Precise
-from sphinx_drift.compare.tokens import ELISION, Kind, Token, indices, plain, tokens
+from sphinx_drift.compare.tokens import ELISION, Token, TokenKind, indices, plain, tokens
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -112,7 +112,7 @@ class Verdict:
         return not self.differences
 
 
-_Key = tuple[Kind, str, str]
+_Key = tuple[TokenKind, str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +128,7 @@ class _Side:
         result = tokens(text, elisions=elision == ELISION, flowing=flowing)
         if elision == ANYTHING:
             result = [
-                token._replace(kind=Kind.ELISION) if token.text == ANYTHING else token
+                token._replace(kind=TokenKind.ELISION) if token.text == ANYTHING else token
                 for token in result
             ]
         return cls(plain(text), result, [token.key for token in result])
@@ -146,9 +146,9 @@ class _Side:
         return next((i for i in range(first, last) if self.tokens[i].kind in _VALUES), -1)
 
 
-_VALUES = (Kind.WORD, Kind.INT, Kind.FLOAT)
-_NUMBERS = (Kind.INT, Kind.FLOAT)
-_FIXED = (Kind.OPEN, Kind.CLOSE, Kind.LINE, Kind.MARK)
+_VALUES = (TokenKind.WORD, TokenKind.INT, TokenKind.FLOAT)
+_NUMBERS = (TokenKind.INT, TokenKind.FLOAT)
+_FIXED = (TokenKind.OPEN, TokenKind.CLOSE, TokenKind.LINE, TokenKind.MARK)
 
 
 class _Block(NamedTuple):
@@ -225,8 +225,8 @@ def compare(  # noqa: PLR0913 - all but the first two have a default
 
 def _count(documented: Sequence[Token]) -> int:
     """Return how many tokens were compared: none, where only ends of lines are between elisions."""
-    kinds = [token.kind for token in documented if token.kind is not Kind.ELISION]
-    return len(kinds) if any(kind is not Kind.LINE for kind in kinds) else 0
+    kinds = [token.kind for token in documented if token.kind is not TokenKind.ELISION]
+    return len(kinds) if any(kind is not TokenKind.LINE for kind in kinds) else 0
 
 
 # Alignment ---------------------------------------------------------------------------
@@ -234,7 +234,7 @@ def _count(documented: Sequence[Token]) -> int:
 
 def _blocks(left: _Side, right: _Side, *, rows: bool) -> Iterator[_Block]:
     """Yield the stretches that differ, in order."""
-    cuts = [place for place, token in enumerate(left.tokens) if token.kind is Kind.ELISION]
+    cuts = [place for place, token in enumerate(left.tokens) if token.kind is TokenKind.ELISION]
     if cuts:
         yield from _around_elisions(left, right, cuts, rows=rows)
     elif left.keys != right.keys:
@@ -284,7 +284,7 @@ def _row_ends(right: _Side, at: int) -> Iterator[int]:
     something = False
     for place in range(at, len(right.tokens)):
         token = right.tokens[place]
-        depth += (token.kind is Kind.OPEN) - (token.kind is Kind.CLOSE)
+        depth += (token.kind is TokenKind.OPEN) - (token.kind is TokenKind.CLOSE)
         if depth < 0:
             return
         something = something or token.kind in _VALUES
@@ -330,7 +330,7 @@ def _at_line(left: _Side, right: _Side, block: _Block) -> _Block:
         return block
     side, first, last = (right, r0, r1) if l0 == l1 else (left, l0, l1)
     for by in range(last - first):
-        if side.tokens[first + by].kind is Kind.LINE:
+        if side.tokens[first + by].kind is TokenKind.LINE:
             return _Block(l0 + by, l1 + by, r0 + by, r1 + by)
         if last + by == len(side.keys) or side.keys[first + by] != side.keys[last + by]:
             break
@@ -376,7 +376,7 @@ def _difference(
         documented_span=left_span,
         executed_span=right_span,
     )
-    if l0 < l1 and left.tokens[l0].kind is Kind.ELISION:
+    if l0 < l1 and left.tokens[l0].kind is TokenKind.ELISION:
         return replace(difference, note=_ELISIONS[left.tokens[l0].text])
     if not l1 - l0 == r1 - r0 == 1:
         return difference
@@ -524,6 +524,6 @@ def without_marks(precise: str) -> tuple[str, dict[int, str]]:
 def _aligned(right: Sequence[Token], full: Sequence[Token]) -> bool:
     """Whether the output at full precision is the executed one but for digits of floats."""
     return len(right) == len(full) and all(
-        a.kind is b.kind and (a.kind is Kind.FLOAT or a.text == b.text)
+        a.kind is b.kind and (a.kind is TokenKind.FLOAT or a.text == b.text)
         for a, b in zip(right, full, strict=True)
     )

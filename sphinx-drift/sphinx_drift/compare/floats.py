@@ -12,7 +12,7 @@ from decimal import Decimal, InvalidOperation
 from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
-from sphinx_drift.compare.tokens import Kind, Token, groups
+from sphinx_drift.compare.tokens import Token, TokenKind, groups
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -143,7 +143,7 @@ class Precise:
         self._members: dict[int, list[Decimal]] = {}
         self._arrays: dict[int, _Array] = {}
         for group, token in zip(self._groups, tokens, strict=True):
-            if token.kind is Kind.FLOAT and (value := _value(token.text)) is not None:
+            if token.kind is TokenKind.FLOAT and (value := _value(token.text)) is not None:
                 self._members.setdefault(group, []).append(value)
 
     def judge(self, place: int, documented: str, executed: str) -> float | str:
@@ -259,9 +259,9 @@ def _marked(tokens: Sequence[Token], marks: Mapping[int, str]) -> dict[int, str]
     for place in reversed(range(len(tokens))) if marks else ():
         token = tokens[place]
         own = marks.get(token.end, "")
-        if token.kind is Kind.CLOSE:
+        if token.kind is TokenKind.CLOSE:
             around.append(own or around[-1])
-        elif token.kind is Kind.OPEN and len(around) > 1:
+        elif token.kind is TokenKind.OPEN and len(around) > 1:
             around.pop()
         mark_by_place[place] = own or around[-1]
     return mark_by_place
@@ -274,9 +274,9 @@ def _named_kinds(tokens: Sequence[Token]) -> list[FloatKind | None]:
     called = _called(tokens)
     for place in reversed(range(len(tokens))):
         token = tokens[place]
-        if token.kind is Kind.CLOSE:
+        if token.kind is TokenKind.CLOSE:
             around.append(around[-1] if token.text == "]" else called.get(place))
-        elif token.kind is Kind.OPEN and len(around) > 1:
+        elif token.kind is TokenKind.OPEN and len(around) > 1:
             around.pop()
         elif token.text == "dtype" and len(around) > 1:
             words = (after.text for after in tokens[place + 1 : place + 5])
@@ -291,10 +291,10 @@ def _in_tensor(tokens: Sequence[Token]) -> list[bool]:
     inside: list[bool] = []
     around = [False]
     for place, token in enumerate(tokens):
-        if token.kind is Kind.OPEN:
+        if token.kind is TokenKind.OPEN:
             is_tensor = token.text == "(" and place > 0 and tokens[place - 1].text == "tensor"
             around.append(is_tensor or (token.text == "[" and around[-1]))
-        elif token.kind is Kind.CLOSE and len(around) > 1:
+        elif token.kind is TokenKind.CLOSE and len(around) > 1:
             around.pop()
         inside.append(around[-1])
     return inside
@@ -309,9 +309,9 @@ def _called(tokens: Sequence[Token]) -> dict[int, FloatKind]:
     kinds: dict[int, FloatKind] = {}
     names: list[str] = []
     for place, token in enumerate(tokens):
-        if token.kind is Kind.OPEN:
+        if token.kind is TokenKind.OPEN:
             names.append(tokens[place - 1].text if place and token.text == "(" else "")
-        elif token.kind is Kind.CLOSE and names and (name := names.pop()) in formats:
+        elif token.kind is TokenKind.CLOSE and names and (name := names.pop()) in formats:
             kinds[place] = formats[name]
     return kinds
 

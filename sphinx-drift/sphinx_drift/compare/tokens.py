@@ -22,13 +22,13 @@ from sphinx_drift.compare.layout import loose_gaps
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-__all__ = ["ELISION", "Kind", "Token", "groups", "index_of", "indices", "plain", "tokens"]
+__all__ = ["ELISION", "Token", "TokenKind", "groups", "index_of", "indices", "plain", "tokens"]
 
 ELISION = "\N{VERTICAL ELLIPSIS}"
 """Alone on a line of a documented output, it stands for rows that are not shown."""
 
 
-class Kind(Enum):
+class TokenKind(Enum):
     """What a token is."""
 
     WORD = "word"
@@ -44,7 +44,7 @@ class Kind(Enum):
 class Token(NamedTuple):
     """One token: its kind, its text as compared, where it stands, and what is before it."""
 
-    kind: Kind
+    kind: TokenKind
     text: str
     start: int
     end: int
@@ -52,29 +52,29 @@ class Token(NamedTuple):
     """The white space before it that counts: one space at most where layout says nothing."""
 
     @property
-    def key(self) -> tuple[Kind, str, str]:
+    def key(self) -> tuple[TokenKind, str, str]:
         """What two tokens must share to be equal."""
         return self.kind, self.text, self.gap
 
     @property
     def is_line(self) -> bool:
         """Whether it is a line break."""
-        return self.kind is Kind.LINE
+        return self.kind is TokenKind.LINE
 
     @property
     def is_number(self) -> bool:
         """Whether it is an integer or a float."""
-        return self.kind is Kind.FLOAT or self.kind is Kind.INT
+        return self.kind is TokenKind.FLOAT or self.kind is TokenKind.INT
 
     @property
     def is_word(self) -> bool:
         """Whether it is a word."""
-        return self.kind is Kind.WORD
+        return self.kind is TokenKind.WORD
 
     @property
     def is_elision(self) -> bool:
         """Whether it stands for rows that are not shown."""
-        return self.kind is Kind.ELISION
+        return self.kind is TokenKind.ELISION
 
 
 _PATTERN = re.compile(
@@ -108,17 +108,17 @@ _GROUPS = _PATTERN.groupindex
 _NUMBER, _LINE, _OPEN, _CLOSE = (_GROUPS[name] for name in ("number", "line", "open", "close"))
 _DEVICE, _GRAD, _ELISION = (_GROUPS[name] for name in ("device", "grad", "elision"))
 _KINDS = {
-    _NUMBER: Kind.FLOAT,
-    _OPEN: Kind.OPEN,
-    _CLOSE: Kind.CLOSE,
-    _GROUPS["word"]: Kind.WORD,
-    _GROUPS["comma"]: Kind.MARK,
-    _GROUPS["mark"]: Kind.MARK,
-    _DEVICE: Kind.MARK,
-    _GRAD: Kind.WORD,
-    _ELISION: Kind.ELISION,
+    _NUMBER: TokenKind.FLOAT,
+    _OPEN: TokenKind.OPEN,
+    _CLOSE: TokenKind.CLOSE,
+    _GROUPS["word"]: TokenKind.WORD,
+    _GROUPS["comma"]: TokenKind.MARK,
+    _GROUPS["mark"]: TokenKind.MARK,
+    _DEVICE: TokenKind.MARK,
+    _GRAD: TokenKind.WORD,
+    _ELISION: TokenKind.ELISION,
 }
-_INTEGER, _BREAK = Kind.INT, Kind.LINE  # plain names: to look up a member takes its time
+_INTEGER, _BREAK = TokenKind.INT, TokenKind.LINE  # plain names: to look up a member takes its time
 _new = partial(tuple.__new__, Token)
 
 
@@ -188,7 +188,7 @@ def _read(text: str, *, elisions: bool) -> Iterator[Token]:
         elif group == _ELISION and (
             not elisions or text[text.rfind("\n", 0, start) + 1 : start].strip()
         ):
-            kind = Kind.MARK if elisions else Kind.WORD
+            kind = TokenKind.MARK if elisions else TokenKind.WORD
         if broken:
             yield _new((_BREAK, "\n", start, start, ""))
         yield _new((kind, piece, start, end, text[last:start]))
@@ -214,13 +214,13 @@ def _without_layout(
                 continue
             text = _SPACE.sub(" ", text) if place in loose else text
         if place in loose:
-            tight = before in _OPENING or kind is Kind.CLOSE or text.startswith(",")
+            tight = before in _OPENING or kind is TokenKind.CLOSE or text.startswith(",")
             gap = " " if before and (gap or broken) and not tight else ""
         elif place <= head:
             gap = ""
         broken = False
         if place in partners:
-            if kind is Kind.OPEN:
+            if kind is TokenKind.OPEN:
                 in_tensor.append(text == "(" and before == "tensor")
             else:
                 in_tensor.pop()
@@ -246,7 +246,9 @@ def _head(all_tokens: Sequence[Token], loose: Collection[int]) -> int:
         place for place, token in enumerate(all_tokens) if not (token.is_word or token.text == ".")
     )
     first = next(names, -1)
-    return 0 if first >= 0 and all_tokens[first].kind is Kind.OPEN and first + 1 in loose else -1
+    return (
+        0 if first >= 0 and all_tokens[first].kind is TokenKind.OPEN and first + 1 in loose else -1
+    )
 
 
 def _partners(brackets: Iterable[tuple[str, int]]) -> dict[int, int]:
@@ -263,7 +265,7 @@ def _partners(brackets: Iterable[tuple[str, int]]) -> dict[int, int]:
 
 
 def _brackets(all_tokens: Sequence[Token]) -> Iterable[tuple[str, int]]:
-    kinds = (Kind.OPEN, Kind.CLOSE)
+    kinds = (TokenKind.OPEN, TokenKind.CLOSE)
     return ((token.text, place) for place, token in enumerate(all_tokens) if token.kind in kinds)
 
 
@@ -282,7 +284,7 @@ def groups(all_tokens: Sequence[Token]) -> list[int]:
     around = [-1]
     count = 0
     for position, token in enumerate(all_tokens):
-        opens = position in matched and token.kind is Kind.OPEN
+        opens = position in matched and token.kind is TokenKind.OPEN
         if opens:
             new = token.text == "[" and around[-1] < 0
             around.append(count if new else around[-1] if token.text == "[" else -1)
@@ -315,11 +317,11 @@ def indices(all_tokens: Sequence[Token], positions: Collection[int]) -> dict[int
     fresh: list[bool] = []
     for here, token in enumerate(all_tokens[: max(positions) + 1]):
         square = here in matched and token.text in "[]"
-        if square and token.kind is Kind.CLOSE:
+        if square and token.kind is TokenKind.CLOSE:
             path.pop()
             fresh.pop()
         else:
-            if path and token.kind is not Kind.LINE:
+            if path and token.kind is not TokenKind.LINE:
                 _advance(path, fresh, token)
             if square:
                 path.append(-1)

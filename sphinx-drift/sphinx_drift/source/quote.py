@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from sphinx_drift.compare.tokens import Kind, indices, tokens
+from sphinx_drift.compare.tokens import TokenKind, indices, tokens
 
 _QUOTATION = re.compile(
     r"(?P<name>[\w-]+)(?:\[(?P<index>\d+(?:,\s*\d+)*)\]|\#(?P<place>\d+))?(?:\s+(?P<form>\S+))?$"
@@ -43,7 +43,11 @@ class Quotation:
 
     def _find(self, text: str) -> str:
         all_tokens = tokens(text)
-        places = [i for i, token in enumerate(all_tokens) if token.kind in (Kind.INT, Kind.FLOAT)]
+        places = [
+            i
+            for i, token in enumerate(all_tokens)
+            if token.kind in (TokenKind.INT, TokenKind.FLOAT)
+        ]
         if self.index is not None:
             at = indices(all_tokens, set(places))
             places = [i for i in places if at[i] == self.index][:1]

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from sphinx_drift.compare.tokens import (
     ELISION,
-    Kind,
     Token,
+    TokenKind,
     groups,
     index_of,
     indices,
@@ -18,18 +18,18 @@ from sphinx_drift.compare.tokens import (
 )
 
 SHORT = {
-    Kind.WORD: "w",
-    Kind.INT: "i",
-    Kind.FLOAT: "f",
-    Kind.MARK: "m",
-    Kind.OPEN: "(",
-    Kind.CLOSE: ")",
-    Kind.LINE: "n",
-    Kind.ELISION: "e",
+    TokenKind.WORD: "w",
+    TokenKind.INT: "i",
+    TokenKind.FLOAT: "f",
+    TokenKind.MARK: "m",
+    TokenKind.OPEN: "(",
+    TokenKind.CLOSE: ")",
+    TokenKind.LINE: "n",
+    TokenKind.ELISION: "e",
 }
 
 
-def keys(text: str) -> list[tuple[Kind, str, str]]:
+def keys(text: str) -> list[tuple[TokenKind, str, str]]:
     return [token.key for token in tokens(text)]
 
 
@@ -262,7 +262,7 @@ def test_any_text_can_be_read(text: str) -> None:
     ends = [0, *(token.end for token in result)]
     for before, token in zip(ends, result, strict=False):
         assert before <= token.start <= token.end <= len(read)
-        if token.kind not in (Kind.LINE, Kind.WORD):
+        if token.kind not in (TokenKind.LINE, TokenKind.WORD):
             assert read[token.start : token.end] == token.text
     assert keys(text) == keys(text)
     assert len(groups(result)) == len(result)
@@ -380,5 +380,5 @@ def test_arrays_in_a_list_are_apart() -> None:
 
 
 def test_a_token_says_where_it_stands() -> None:
-    assert tokens("a  [0.5]")[2] == Token(Kind.FLOAT, "0.5", 4, 7, gap="")
-    assert tokens("a  b")[1] == Token(Kind.WORD, "b", 3, 4, gap="  ")
+    assert tokens("a  [0.5]")[2] == Token(TokenKind.FLOAT, "0.5", 4, 7, gap="")
+    assert tokens("a  b")[1] == Token(TokenKind.WORD, "b", 3, 4, gap="  ")
