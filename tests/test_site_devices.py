@@ -88,7 +88,7 @@ def test_a_failing_book_is_not_kept(
     recorder: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = recorder["main"]
-    monkeypatch.setitem(run.__globals__, "KEPT", tmp_path)
+    monkeypatch.setitem(run.__globals__, "REPORTS", tmp_path)
     monkeypatch.setattr(sys, "argv", ["devices.py", "--device", "cuda", "--record"])
 
     def told(status: int) -> Any:
