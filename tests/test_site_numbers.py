@@ -17,7 +17,7 @@ from quantities import declared, matching
 from quantities.matching import MismatchError
 from quantities.page_numbers import numbers_of
 from quantities.page_run import CellRun, Span, run_page
-from quantities.uses import uses
+from quantities.uses import needed, uses
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -320,6 +320,17 @@ def used(formula: str, axes: str = "ij", symbol: str = "b_{$i$j}", **made: list[
     return [(use.text, use.places) for use in uses(quantities, tensors)["a"]]
 
 
+def test_what_a_page_never_makes_uses_nothing() -> None:
+    """Of weights that get a mask, no context vectors are made."""
+    made = {"weights": (), "vectors": ("weights @ x",), "masked": ("weights * mask",)}
+    quantities = {
+        name: declared.Quantity("", "", "", "ij", formulas) for name, formulas in made.items()
+    }
+    kept = needed(quantities, {"masked"})
+    assert [kept[name].formulas for name in made] == [(), (), ("weights * mask",)]
+    assert needed(quantities, set()) == quantities
+
+
 MATRIX = [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]
 
 
@@ -415,14 +426,16 @@ def test_what_a_note_says_is_what_the_formula_uses() -> None:
     assert checked > 100
 
 
-def test_each_quantity_that_a_formula_uses_says_what_it_is_used_in() -> None:
+def test_each_quantity_says_what_its_page_uses_it_in() -> None:
+    """The page on causal attention makes no values, and no context vectors."""
     found = numbers_of(DOCS, "self-attention/causal")
     assert found is not None
     said = {name: [use.text for use in each] for name, each in found.uses.items()}
-    assert said["inputs"] == ["q^{($i)}", "k^{($i)}", "v^{($i)}"]
+    assert said["inputs"] == ["q^{($i)}", "k^{($i)}"]
     assert said["queries"] == ["ω_{$i1} … ω_{$i6}"]
     assert said["keys"] == ["ω_{1$i} … ω_{6$i}"]
-    assert said["values"] == ["z^{(1)}_$j … z^{(6)}_$j"]
+    assert said["values"] == []
+    assert said["attn_weights"] == ["α_{$i$j} m_{$i$j}"]
     assert said["attn_scores"] == ["ω_{$i$j} / √d_k", "masked ω_{$i$j}"]
     assert said["masked_simple"] == ["causal α_{$i1} … causal α_{$i6}"]
     assert said["masked"] == ["causal α_{$i1} … causal α_{$i6}"]

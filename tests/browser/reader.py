@@ -30,10 +30,13 @@ if TYPE_CHECKING:
     Judge: TypeAlias = Callable[["Visit", list[str]], None]
 
 WINDOWS = 6  # kept open
-# How the browsers say that a file isn't waited for any longer, since its page was left. Firefox
-# says it of fonts on the console too, and sometimes not before the next page is there.
+# How the browsers say that a file isn't waited for any longer, since its page was left.
 LEFT = {"net::ERR_ABORTED", "NS_BINDING_ABORTED"}
-FONT_LEFT = re.compile(r"download failed \(font-family: .* status=2152398850 ")
+# What Firefox calls an error and isn't: a font of a page that was left, sometimes not before the
+# next page is there, and a formula that is laid out before all of it has come.
+NO_ERROR = re.compile(
+    r"download failed \(font-family: .* status=2152398850 |Incorrect number of children for <m"
+)
 PROBES = Path(__file__).with_name("probes.js").read_text(encoding="utf-8")
 AXE = files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8")
 RUN = """(rules) => axe.run(document, {
@@ -171,10 +174,11 @@ class Visit:
         }
 
     def _error(self, error: Error) -> None:
-        self.heard.append(f"console: {error}")
+        if not NO_ERROR.match(str(error)):
+            self.heard.append(f"console: {error}")
 
     def _console(self, message: ConsoleMessage) -> None:
-        if message.type == "error" and not FONT_LEFT.match(message.text):
+        if message.type == "error" and not NO_ERROR.match(message.text):
             where = message.location["url"]
             self.heard.append(f"console: {message.text} ({where})")
 

@@ -570,7 +570,7 @@ def test_links_to_other_places_are_left_alone(reader: Reader, website: Website) 
 def test_it_works_from_a_folder(way: Way, site: Path) -> None:
     with opened(way, (site / f"{PAGE}.html").as_uri()) as explorer:
         explorer.type("v11", "1")
-        assert explorer.text("learned").startswith("✓ The values and the context vectors follow")
+        assert explorer.text("learned").startswith("✓ In one column, the values")
         assert explorer.address() == "#try-1?v11=1"
         explorer.page.reload()
         assert explorer.rows("W_value")[0][0] == "1.0000"

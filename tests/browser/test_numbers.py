@@ -343,7 +343,8 @@ def test_every_number_of_the_index_is_lit_on_its_page(
     reader: Reader, website: Website, site: Path
 ) -> None:
     for name in pages(site):
-        if 'id="numbers"' not in (site / f"{name}.html").read_text("utf-8"):
+        text = (site / f"{name}.html").read_text("utf-8")
+        if 'id="numbers"' not in text or '"outputs":{}' in text:  # it quotes others' alone
             continue
         with reader.visit(website.page(name)) as visit:
             opened(visit)

@@ -11,7 +11,7 @@ import torch
 from quantities import declared
 from quantities.matching import MismatchError, Part, Run, runs_of, tensors
 from quantities.page_run import run_page
-from quantities.uses import Use, uses
+from quantities.uses import Use, needed, uses
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -78,4 +78,6 @@ def _numbers(folder: Path, name: str, _: tuple[str, str]) -> PageNumbers:
             runs[number] = runs_of(cell, page, made)
         except MismatchError as error:
             faults[number] = str(error)
-    return PageNumbers(page, made, uses(page.quantities, made), run.cells, runs, faults)
+    printed = {each.part.quantity for several in runs.values() for each in several}
+    used_here = uses(needed(page.quantities, printed), made)
+    return PageNumbers(page, made, used_here, run.cells, runs, faults)

@@ -10,7 +10,7 @@ import ast
 import functools
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import torch
@@ -18,7 +18,7 @@ import torch
 from quantities.matching import MismatchError, computed, expanded, ranges
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
     from types import CodeType
 
     from quantities.declared import Quantity
@@ -36,6 +36,27 @@ class Use:
     places: str  # in short; empty for all
 
 
+def needed(quantities: Mapping[str, Quantity], printed: Collection[str]) -> dict[str, Quantity]:
+    """Return the quantities without the formulas of those that no printed one is made from.
+
+    A page on causal attention has the weights without a mask, and makes no context vectors of
+    them. Where nothing is printed, a figure shows all.
+    """
+    kept = set(printed or quantities)
+    for name, quantity in reversed([*quantities.items()]):
+        if name in kept:
+            kept |= _names_in(quantity.formulas) & quantities.keys()
+    return {
+        name: quantity if name in kept else replace(quantity, formulas=())
+        for name, quantity in quantities.items()
+    }
+
+
+def _names_in(formulas: Sequence[str]) -> set[str]:
+    trees = [ast.walk(ast.parse(formula)) for formula in formulas]
+    return {each.id for tree in trees for each in tree if isinstance(each, ast.Name)}
+
+
 def uses(
     quantities: Mapping[str, Quantity], made: Mapping[str, torch.Tensor]
 ) -> dict[str, list[Use]]:
@@ -48,7 +69,7 @@ def uses(
     found: dict[str, list[Use]] = {name: [] for name in quantities}
     for user, quantity in quantities.items():
         for formula in quantity.formulas:
-            names = {each.id for each in ast.walk(ast.parse(formula)) if isinstance(each, ast.Name)}
+            names = _names_in([formula])
             shapes = tuple((name, made[name].shape) for name in made if name in names)
             for name, ways in _reached(formula, shapes).items():
                 together = torch.stack(ways).any(dim=0)
