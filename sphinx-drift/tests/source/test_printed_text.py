@@ -129,7 +129,7 @@ def test_parts_name_the_streams_that_say_something() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "result"),
     [
         ("<object object at 0x7f6b9486f0a0>", "at 0x7f6b9486f0a0"),
         ("<function f at 0X7F>", ""),
