@@ -122,13 +122,13 @@ def weight(parts: dict[str, int], most: int) -> list[str]:
 
 
 def steadiness(shifts: dict[str, float], most: float) -> list[str]:
-    """Say which pages moved most when their fonts came, if they moved too much on average."""
+    """Say which pages moved most, if they moved too much on average."""
     mean = sum(shifts.values()) / len(shifts)
     if mean <= most:
         return []
     first = sorted(shifts.items(), key=lambda shift: -shift[1])[:5]
     told = ", ".join(f"{name} {shift:.3f}" for name, shift in first)
-    return [f"fonts: pages shift by {mean:.3f}, {most} at most: {told}"]
+    return [f"pages shift by {mean:.3f}, {most} at most: {told}"]
 
 
 def not_found(visit: Visit) -> list[str]:

@@ -128,20 +128,21 @@ class Visit:
         self.page.wait_for_load_state("networkidle")
         return sizes
 
-    def shift(self, address: str) -> float:
-        """Load a page, bring its fonts once it is painted, and tell how far it has moved."""
+    def shift(self, address: str, files: str, never: str) -> float:
+        """Load a page, bring files once it is painted, others never, and tell how far it moves."""
         late: list[Route] = []
         painted = False
-        self.page.route(
-            "**/*.woff2", lambda route: route.continue_() if painted else late.append(route)
-        )
-        self.page.goto(address, wait_until="domcontentloaded")
+        self.page.route(never, lambda route: route.abort())
+        self.page.route(files, lambda route: route.continue_() if painted else late.append(route))
+        self.page.goto(address, wait_until="commit")
+        self.page.wait_for_function("document.readyState !== 'loading'")
         self.page.evaluate(WATCH)
         self.page.evaluate(PAINTED)
         painted = True
-        assert late, "no font was asked for"
+        assert late, f"no file {files} was asked for"
         for route in late:
             route.continue_()
+        self.page.wait_for_load_state()
         self.settle()
         return float(self.page.evaluate("shifted()"))
 

@@ -149,7 +149,7 @@ def test_the_page_stays_where_it_is_when_the_figure_wakes(
     reader: Reader, website: Website, width: int
 ) -> None:
     with reader.visit(website.page("index"), width, fresh=True) as visit:
-        assert visit.shift(website.page("index")) < 0.02
+        assert visit.shift(website.page("index"), "**/*.js*", "**/*.woff2") < 0.01
 
 
 def test_without_scripts_the_figure_stands(reader: Reader, website: Website) -> None:

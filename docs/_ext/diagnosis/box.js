@@ -234,7 +234,6 @@
     answer.replaceChildren(...answered({ ...found, isCut, hasError }));
   };
 
-  form.hidden = false;
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     compare();

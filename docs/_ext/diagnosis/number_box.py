@@ -1,4 +1,4 @@
-"""`{number-box}`: a box that says what pasted numbers are; a script shows it and does its work.
+"""`{number-box}`: a box that says what pasted numbers are; a script does its work.
 
 Without a script, and in a book that isn't a site, the page has its table of mistakes alone.
 """
@@ -43,7 +43,7 @@ SITES = {"html", "dirhtml"}
 SPARE = re.compile(r"^\s*(//.*|/\*[\s\S]*?\*/)\n|^\s+| +// .*$", re.MULTILINE)
 """Comments and indentation: no text in the scripts spans lines, or has two slashes and a space."""
 
-FORM = """<form class="number-box" hidden>
+FORM = """<form class="number-box">
 <label for="pasted-numbers">{label}</label>
 <textarea id="pasted-numbers" rows="6" spellcheck="false" autocomplete="off" autocapitalize="off"
  maxlength="{limit}" aria-describedby="pasted-note"></textarea>

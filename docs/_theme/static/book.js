@@ -19,7 +19,6 @@
     }
   };
   if (button) {
-    button.hidden = false;
     button.addEventListener("click", () => {
       const wanted = root.dataset.theme === "dark" ? "light" : "dark";
       const mode = wanted === system() ? "auto" : wanted;
@@ -158,20 +157,24 @@
   ]) {
     for (const box of document.querySelectorAll(kind)) boxes.set(box, name);
   }
-  const reach = () => {
-    const isWide = new Map([...boxes.keys()].map((box) => [box, box.scrollWidth > box.clientWidth]));
-    for (const [box, name] of boxes) {
-      if ("numbers" in box.dataset) continue; // numbers.js makes it reachable
-      const given = { tabindex: "0", role: "group", "aria-label": name };
+  // An observer is called once a page is laid out, so that looking costs no layout of its own.
+  const widths = new ResizeObserver((seen) => {
+    const isWide = seen.map(({ target }) => target.scrollWidth > target.clientWidth);
+    for (const [i, { target }] of seen.entries()) {
+      if ("numbers" in target.dataset) continue; // numbers.js makes it reachable
+      const given = { tabindex: "0", role: "group", "aria-label": boxes.get(target) };
       for (const [attribute, value] of Object.entries(given)) {
-        if (isWide.get(box)) box.setAttribute(attribute, value);
-        else box.removeAttribute(attribute);
+        if (isWide[i]) target.setAttribute(attribute, value);
+        else target.removeAttribute(attribute);
       }
     }
+  });
+  const watch = () => {
+    widths.disconnect();
+    for (const box of boxes.keys()) widths.observe(box);
   };
-  reach();
-  addEventListener("resize", reach);
-  document.fonts?.ready.then(reach);
+  watch();
+  document.fonts?.ready.then(watch); // a font widens what is in a box, and not the box
 
   // One mark is open at a time; Escape and a click elsewhere close it. Ctrl+K searches.
   const opened = () => document.querySelectorAll(".drift-mark details[open]");
