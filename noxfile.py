@@ -208,8 +208,15 @@ def lighthouse(session: nox.Session) -> None:
     look(session, "lighthouse")
     home = npm_install(session, LIGHTHOUSE)
     out = "docs/_build/lighthouse"
-    command = ("python", "tests/browser/lighthouse.py", "docs/_build/html", out)
+    command = ("python", "tools/lighthouse.py", "docs/_build/html", out)
     session.run(*command, *session.posargs, env={"LIGHTHOUSE_HOME": home})
+
+
+@nox.session(default=False)
+def card(session: nox.Session) -> None:
+    """Draw the picture that a link to the book is shown with, in Chromium."""
+    install(session, "browser")
+    session.run("python", "tools/social_card.py", env={"PYTHONPATH": "docs/_ext"})
 
 
 def npm_install(session: nox.Session, package: str) -> str:

@@ -83,8 +83,8 @@ class Device:
 
     def __str__(self) -> str:
         """Tell about it in one line."""
-        told = ", ".join(part for part in (self.name, self.driver, self.capability) if part)
-        line = f"{self.place} ({told})" if told else self.place
+        details = ", ".join(part for part in (self.name, self.driver, self.capability) if part)
+        line = f"{self.place} ({details})" if details else self.place
         return f"{line}: does not work: {self.fault}" if self.fault else line
 
 
@@ -226,19 +226,19 @@ def _driver_of_cuda() -> str:
     """Return the driver's version as it tells it, and CUDA's that PyTorch is built for."""
     cuda, hip = (getattr(torch.version, name, None) for name in ("cuda", "hip"))
     built = f"CUDA {cuda}" if cuda else f"HIP {hip}"
-    told = Path("/proc/driver/nvidia/version")
-    if not told.exists():
+    file = Path("/proc/driver/nvidia/version")
+    if not file.exists():
         return built
-    words = told.read_text("utf-8", "replace").partition("\n")[0].split()
+    words = file.read_text("utf-8", "replace").partition("\n")[0].split()
     numbers = [word for word in words if word[0].isdigit() and "." in word]
     return f"driver {numbers[0]}, {built}" if numbers else built
 
 
 def _name_of_cpu() -> str:
     """Return what the CPU's maker calls it, where the system tells."""
-    told = Path("/proc/cpuinfo")
-    if told.exists():
-        for line in told.read_text("utf-8", "replace").splitlines():
+    file = Path("/proc/cpuinfo")
+    if file.exists():
+        for line in file.read_text("utf-8", "replace").splitlines():
             if line.startswith("model name"):
                 return line.partition(":")[2].strip()
     return platform.processor() or platform.machine()
@@ -472,7 +472,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(error, file=sys.stderr)
         return 2
     if asked.json:
-        print(json.dumps([{**asdict(device), "told": str(device)} for device in found]))
+        print(json.dumps([{**asdict(device), "description": str(device)} for device in found]))
     else:
         print(*found, sep="\n")
     return 0

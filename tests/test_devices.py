@@ -750,12 +750,13 @@ def test_auto_takes_the_first_that_works(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert devices.main(["cpu", "--json"]) == 0
     (found,) = json.loads(capsys.readouterr().out)
-    assert found.pop("told") == str(choose("cpu"))
+    assert found.pop("description") == str(choose("cpu"))
     assert Device(**found) == choose("cpu")
     assert devices.main([]) == 0
     assert re.search(r"^cpu \(.+\)$", capsys.readouterr().out, re.MULTILINE)
 
 
+@pytest.mark.usefixtures("standin")
 def test_the_command_says_which_devices_there_are(capsys: pytest.CaptureFixture[str]) -> None:
     assert devices.main(["standin:9"]) == 2
     assert "Found: " in capsys.readouterr().err

@@ -1,9 +1,7 @@
 """Draw the picture that a link to the book is shown with: docs/_static/card.png.
 
 Its numbers are computed, and the picture carries a fingerprint of what was drawn, which a test
-holds against what would be drawn now. Needs Playwright and the system's Chromium:
-
-    python tools/social_card.py
+holds against what would be drawn now. `nox -s card` runs it, with the system's Chromium.
 """
 
 from __future__ import annotations
@@ -12,18 +10,15 @@ import base64
 import hashlib
 import re
 import struct
-import sys
 import zlib
 from pathlib import Path
 
 from chromium import FLAGS, chromium
 
+from figures.attention_trace import attention_trace
+from website.social_preview import CARD, CARD_SIZE
+
 DOCS = Path(__file__).resolve().parents[1] / "docs"
-sys.path.insert(0, str(DOCS / "_ext"))  # the site's extensions
-
-from figures.attention_trace import attention_trace  # noqa: E402 - after sys.path
-from website.social_preview import CARD, CARD_SIZE  # noqa: E402 - the same
-
 FILE = DOCS / CARD
 FONTS = DOCS / "_theme" / "static" / "fonts"
 KEYWORD = b"Drawn"

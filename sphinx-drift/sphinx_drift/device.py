@@ -3,8 +3,8 @@
 What a device is, a module of the book's own knows, named ``devices`` in ``[tool.sphinx-drift]``:
 
 - ``python -m MODULE NAME --json`` looks for a device, and prints a list of one: an object with its
-  ``place``, the same ``told`` with its name, and its ``memory`` in bytes if pages share it; or it
-  exits with another status than 0, and its last line on stderr says why;
+  ``place``, a ``description``, the same with its name, and its ``memory`` in bytes if pages share
+  it; or it exits with another status than 0, and its last line on stderr says why;
 - ``start(place, part)`` has the page compute there, with that part of the memory at most (or None);
 - ``describe(place)`` returns its ``name``, ``driver`` and ``capability``;
 - ``reproducible(place)`` is a context in which an example computes there.
@@ -65,7 +65,7 @@ def chosen_device(
     origin = "--device" if requested else DEVICE_VARIABLE if variable else "drift_device"
     origin = f"{origin}={name}"
     device: dict[str, Any] = {"place": "cpu"} if name == "cpu" else _look_for(name, origin, module)
-    place, description = str(device["place"]), str(device.get("told", ""))
+    place, description = str(device["place"]), str(device.get("description", ""))
     for stale in (SHARE_VARIABLE, _DESCRIPTION_VARIABLE):
         os.environ.pop(stale, None)
     if place != "cpu" or DEVICE_VARIABLE in os.environ:

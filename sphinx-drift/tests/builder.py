@@ -24,7 +24,6 @@ def build(request: dict) -> int:
     for stream, name in ((sys.stdout, "stdout"), (sys.stderr, "stderr")):
         with open(request[name], "wb") as file:  # noqa: PTH123 - its descriptor is wanted
             os.dup2(file.fileno(), stream.fileno())
-    sys.path.insert(0, "")
     return sphinx.cmd.build.main(request["arguments"])
 
 
@@ -36,7 +35,3 @@ def main() -> None:
             sys.exit(build(json.loads(line)))
         _, status = os.waitpid(child, 0)
         print(os.waitstatus_to_exitcode(status), flush=True)  # noqa: T201 - the answer
-
-
-if __name__ == "__main__":
-    main()

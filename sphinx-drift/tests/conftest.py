@@ -103,7 +103,9 @@ class Server:
     def __init__(self) -> None:
         variables = {name: value for name, value in os.environ.items() if name not in UNSET}
         self._process = subprocess.Popen(
-            [sys.executable, str(HERE / "builder.py")],
+            # So that a build finds what lies in its own folder, as `python -m` does.
+            [sys.executable, "-c", "import builder; builder.main()"],
+            cwd=HERE,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,

@@ -304,7 +304,7 @@ def test_how_many_pages_share_it(
 ) -> None:
     from sphinx_drift import device  # noqa: PLC0415
 
-    chosen = {"place": "cuda:0", "told": "cuda:0", "memory": total * 2**30}
+    chosen = {"place": "cuda:0", "description": "cuda:0", "memory": total * 2**30}
     monkeypatch.setattr(device, "_look_for", lambda *_: chosen)
     monkeypatch.setenv(MEMORY_VARIABLE, memory)
     chosen_device(requested="cuda")

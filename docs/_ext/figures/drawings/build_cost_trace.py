@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+import sys
 from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import Path
@@ -44,7 +45,7 @@ Named = tuple[str, str, str]
 class Bar(NamedTuple):
     """A ratio of two medians, and what it may be at most."""
 
-    told: str
+    label: str
     above: Named
     below: Named
     most: float
@@ -52,9 +53,9 @@ class Bar(NamedTuple):
     """What is reached whatever the ratio, if the first median is no larger."""
 
 
-def _bar(told: str, measured: str, book: str, ways: tuple[str, str], most: float) -> Bar:
+def _bar(label: str, measured: str, book: str, ways: tuple[str, str], most: float) -> Bar:
     above, below = ((measured, way, book) for way in ways)
-    return Bar(told, above, below, most)
+    return Bar(label, above, below, most)
 
 
 AGAIN = ("ours-again", "off-again")
@@ -192,15 +193,15 @@ def bar_rows(cost: BuildCost) -> list[list[str]]:
         runs = "/".join(str(len(cost.runs.get(name, ()))) for name in (bar.above, bar.below))
         rows.append(
             [
-                bar.told,
+                bar.label,
                 _limit(bar),
                 _judged(cost.ratio(bar), bar.most, suffices=cost.suffices(bar)),
                 runs,
             ]
         )
     found = cost.differences
-    told = f"{DIFFERING}, of {found['outputs']}" if found else DIFFERING
-    return [*rows, [told, "0", _judged(found.get("differ"), 0), "1/1" if found else "0/0"]]
+    label = f"{DIFFERING}, of {found['outputs']}" if found else DIFFERING
+    return [*rows, [label, "0", _judged(found.get("differ"), 0), "1/1" if found else "0/0"]]
 
 
 def _limit(bar: Bar) -> str:
@@ -223,8 +224,8 @@ def short(ratio: float) -> str:
 def time_rows(cost: BuildCost) -> list[list[str]]:
     """Return the rows of times: the way, then for each book its median and number of runs."""
     return [
-        [told, *(_timed(cost, ("seconds", way, book)) for book in BOOKS)]
-        for way, told in WAYS.items()
+        [label, *(_timed(cost, ("seconds", way, book)) for book in BOOKS)]
+        for way, label in WAYS.items()
         if any(("seconds", way, book) in cost.runs for book in BOOKS)
     ]
 
@@ -241,8 +242,8 @@ OTHER_BOOKS = ("10", "30", "this")
 def other_rows(cost: BuildCost) -> list[list[str]]:
     """Return the rows of what is no time of a build: saves, and memory at its peak."""
     return [
-        [told, *(_timed(cost, (measured, way, book)) for book in OTHER_BOOKS)]
-        for told, measured, way in OTHERS
+        [label, *(_timed(cost, (measured, way, book)) for book in OTHER_BOOKS)]
+        for label, measured, way in OTHERS
     ]
 
 
@@ -294,3 +295,7 @@ def markdown(cost: BuildCost) -> str:
 def _table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     lines = [columns, ["---"] * len(columns), *rows]
     return "\n".join(f"| {' | '.join(line)} |".replace("\n", " ") for line in lines)
+
+
+if __name__ == "__main__":
+    sys.stdout.write(markdown(read(Path(sys.argv[1]).read_text(encoding="utf-8"))) + "\n")

@@ -48,9 +48,11 @@ class Website(ThreadingHTTPServer):
 
     @cached_property
     def address(self) -> str:
+        """Where the site's root is."""
         return f"http://127.0.0.1:{self.server_port}"
 
     def page(self, name: str) -> str:
+        """Return a page's address."""
         return f"{self.address}/{name}.html"
 
     def file(self, path: str) -> Path | None:
@@ -68,6 +70,7 @@ class Handler(BaseHTTPRequestHandler):
     server: Website
 
     def do_GET(self) -> None:
+        """Send a file, compressed where it is text, or the page for addresses that are none."""
         status, found = HTTPStatus.OK, self.server.file(self.path)
         if found is None:
             status, found = HTTPStatus.NOT_FOUND, self.server.file("404.html")

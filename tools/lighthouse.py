@@ -11,8 +11,6 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
-
 from built_site import Website, pages
 from chromium import chromium
 
@@ -34,10 +32,9 @@ def ask(site: Path, out: Path, names: list[str]) -> Iterator[dict[str, Any]]:
 
 def _run(arguments: list[str]) -> Iterator[dict[str, Any]]:
     env = os.environ | {"CHROME_PATH": chromium()}
-    node = shutil.which("node") or "node"
-    with subprocess.Popen([node, *arguments], stdout=subprocess.PIPE, env=env, text=True) as run:
-        assert run.stdout is not None
-        for line in run.stdout:
+    command = [shutil.which("node") or "node", *arguments]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, env=env, text=True) as run:  # noqa: S603 - ours
+        for line in run.stdout or ():
             yield json.loads(line)
     if run.returncode:
         raise SystemExit(f"Lighthouse ended with status {run.returncode}")
