@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sphinx_drift.compare.compare import Policy, compare
-from sphinx_drift.compare.outcomes import Kind, Outcome, PageResult, Problem
+from sphinx_drift.compare.outcomes import Kind, Outcome, PageResult
 from sphinx_drift.compare.pictures import decoded, differing
 from sphinx_drift.compare.tokens import ELISION
 from sphinx_drift.source.printed_text import (
@@ -62,7 +62,7 @@ def judge_page(  # noqa: PLR0913 - one page has these parts
         inside the comparison is an outcome too, and fails.
 
     """
-    outcomes = [_outcome(problem) for problem in page.problems]
+    outcomes = list(page.problems)
     skipped: Counter[str] = Counter()
     how = _How(execution, policy, page.ignored, folder or Path(), stored=page.stored, away=away)
     for cell in page.cells:
@@ -111,10 +111,6 @@ class _How:
         if expectation.reference_only and self.policy is Policy.PORTABLE:
             return Policy.EXACT
         return self.policy
-
-
-def _outcome(problem: Problem) -> Outcome:
-    return Outcome(problem.kind, problem.line, message=problem.message, documented=problem.text)
 
 
 def _of(cell: Cell, kind: Kind, expectation: Expectation | None = None, **parts: object) -> Outcome:

@@ -10,7 +10,7 @@ from nbformat import v4
 
 from sphinx_drift import judge
 from sphinx_drift.compare.compare import Policy, Waiver
-from sphinx_drift.compare.outcomes import Kind, PageResult, Problem
+from sphinx_drift.compare.outcomes import Kind, Outcome, PageResult
 from sphinx_drift.judge import compare_runs, judge_page
 from sphinx_drift.run.results import Ending, Execution, Failure
 from sphinx_drift.run_and_judge import Settings, chosen_policy
@@ -165,7 +165,7 @@ def test_skipped_cell_is_counted_and_its_expectation_fails() -> None:
 
 
 def test_problems_of_a_page_are_outcomes() -> None:
-    page = Page(problems=(Problem(Kind.NO_CELL, 7, text="lost"),))
+    page = Page(problems=(Outcome(Kind.NO_CELL, 7, documented="lost"),))
     result = outcomes(page, notebook())
     assert [(o.kind, o.line, o.documented) for o in result.outcomes] == [(Kind.NO_CELL, 7, "lost")]
     assert result.failed

@@ -172,16 +172,6 @@ class Kind(Enum):
 
 
 @dataclass(frozen=True)
-class Problem:
-    """Something that is wrong with a page before any output is compared."""
-
-    kind: Kind
-    line: int
-    message: str = ""
-    text: str = ""
-
-
-@dataclass(frozen=True)
 class Outcome:
     """What came of one expectation, or of a cell or page that has none."""
 

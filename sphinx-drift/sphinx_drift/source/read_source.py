@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from sphinx_drift.compare.compare import Waiver
-from sphinx_drift.compare.outcomes import Kind, Problem
+from sphinx_drift.compare.outcomes import Kind, Outcome
 from sphinx_drift.compare.pictures import decoded
 from sphinx_drift.source.json_places import cell_lines
 from sphinx_drift.source.lines import hide_separators, lines_of, show_separators
@@ -110,7 +110,7 @@ class Page:
     """The cells of a page or notebook, and what is wrong before anything runs."""
 
     cells: tuple[Cell, ...] = ()
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[Outcome, ...] = ()
     stored: bool = field(default=False, kw_only=True)
     """Whether it is a notebook, whose stored outputs are what it documents."""
     ignored: frozenset[Stream] = field(default=frozenset(), kw_only=True)
@@ -142,7 +142,7 @@ def read_page(text: str, notebook: NotebookNode, config: MdParserConfig) -> Page
             first, last = token.map
             ends[len(cells)] = last
             cells.append(_cell(len(cells) + 1, index, node, first + 1, last))
-    problems: list[Problem] = []
+    problems: list[Outcome] = []
     for token in fences:
         if _name(token) == DIRECTIVE:
             problems += _attach(token, cells, ends, lines)
@@ -172,14 +172,14 @@ def _fences(text: str, config: MdParserConfig) -> list[MarkdownToken]:
     return [token for token in tokens if token.type in ("fence", "colon_fence")]
 
 
-def _nested(text: str, config: MdParserConfig, before: int = 0) -> Iterator[Problem]:
+def _nested(text: str, config: MdParserConfig, before: int = 0) -> Iterator[Outcome]:
     """Yield the cells and expectations that nobody looks at: in lists, directives, colon fences."""
     for token in _fences(text, config):
         name = _name(token)
         line = before + (token.map[0] if token.map else 0) + 1
         if name in ("code-cell", DIRECTIVE):
             if before or token.level or not (name == DIRECTIVE or _is_cell(token)):
-                yield Problem(Kind.NESTED, line)
+                yield Outcome(Kind.NESTED, line)
         elif name and name not in _LITERAL:
             yield from _nested(token.content, config, line)
 
@@ -201,7 +201,7 @@ def _cell(number: int, index: int, node: NotebookNode, line: int = 1, end_line: 
 
 def _attach(
     token: MarkdownToken, cells: list[Cell], ends: dict[int, int], lines: Sequence[str]
-) -> list[Problem]:
+) -> list[Outcome]:
     """Give an expectation to the cell straight before it."""
     assert token.map  # noqa: S101 - only fences with a map come here
     first, last = token.map
@@ -211,17 +211,17 @@ def _attach(
         # Sphinx hands an argument that isn't wanted over as the first line of the content.
         expectation = replace(expectation, content=f"{argument}\n{token.content}".strip())
         message = f"`{{{DIRECTIVE}}}` takes no argument, got {token.info.strip()!r}"
-        problems.append(Problem(Kind.OPTION, first + 1, message))
+        problems.append(Outcome(Kind.OPTION, first + 1, message=message))
     owner = max((place for place, end in ends.items() if end <= first), default=None)
     if owner is None or any(not _COMMENT.match(line) for line in lines[ends[owner] : first]):
-        return [*problems, Problem(Kind.NO_CELL, first + 1, text=expectation.content)]
+        return [*problems, Outcome(Kind.NO_CELL, first + 1, documented=expectation.content)]
     ends[owner] = last
     cell = cells[owner]
     cells[owner] = replace(cell, expectations=(*cell.expectations, expectation))
     return problems
 
 
-def _expectation(content: str, line: int) -> tuple[Expectation, list[Problem]]:
+def _expectation(content: str, line: int) -> tuple[Expectation, list[Outcome]]:
     """Read the options and the text of an expectation that begins on ``line``."""
     body = lines_of(content)
     count = 0
@@ -237,21 +237,21 @@ def _expectation(content: str, line: int) -> tuple[Expectation, list[Problem]]:
         content=content.strip(),
         end_line=line + len(body),
     )
-    problems: list[Problem] = []
+    problems: list[Outcome] = []
     for name, value, at in options:
         try:
             expectation = _with_option(expectation, name, value, at)
         except ValueError as error:
-            problems.append(Problem(Kind.OPTION, at, str(error)))
+            problems.append(Outcome(Kind.OPTION, at, message=str(error)))
     problems += _exclusive({name: at for name, _, at in options})
     return expectation, problems
 
 
-def _exclusive(lines: Mapping[str, int]) -> Iterator[Problem]:
+def _exclusive(lines: Mapping[str, int]) -> Iterator[Outcome]:
     """Yield the options that contradict `reference-only`, given the lines of all."""
     for name in _EXCLUSIVE.keys() & lines.keys() if "reference-only" in lines else ():
         message = f"`:reference-only:` and `:{name}:` don't go together: {_EXCLUSIVE[name]}"
-        yield Problem(Kind.OPTION, lines[name], message)
+        yield Outcome(Kind.OPTION, lines[name], message=message)
 
 
 def _with_option(expectation: Expectation, name: str, value: str, line: int) -> Expectation:

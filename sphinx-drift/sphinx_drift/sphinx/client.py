@@ -140,7 +140,7 @@ def _pictures_of(page: Page, folder: Path) -> list[Path]:
 def _claims(page: Page, result: PageResult) -> list[tuple[str, Outcome | None]]:
     """Return the content of each expectation at the top level, in order, and what came of it."""
     by_line = {outcome.line: outcome for outcome in result.outcomes if outcome.body_line}
-    orphans = [(p.line, p.text, None) for p in page.problems if p.kind is Kind.NO_CELL]
+    orphans = [(p.line, p.documented, None) for p in page.problems if p.kind is Kind.NO_CELL]
     expectations = [e for cell in page.cells for e in cell.expectations]
     claims = [*((e.line, e.content, by_line.get(e.line)) for e in expectations), *orphans]
     in_order = sorted(claims, key=itemgetter(0))

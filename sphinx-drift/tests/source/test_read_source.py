@@ -103,7 +103,7 @@ def test_anything_else_between_parts_them(between: str, folder: Path) -> None:
 
 def test_expectation_before_the_first_cell_has_none(folder: Path) -> None:
     page = read(folder, expected("1") + "\n" + CELL)
-    assert [(p.kind, p.line, p.text) for p in page.problems] == [(Kind.NO_CELL, 6, "1")]
+    assert [(p.kind, p.line, p.documented) for p in page.problems] == [(Kind.NO_CELL, 6, "1")]
 
 
 def test_a_cell_may_have_several(folder: Path) -> None:
