@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from sphinx_drift.compare.compare import Policy
 from sphinx_drift.compare.outcomes import Kind, Outcome, PageResult
 from sphinx_drift.configuration import find_project, stored_reference
-from sphinx_drift.device import chosen_device
+from sphinx_drift.device import choose_device
 from sphinx_drift.report.formats import exit_status
 from sphinx_drift.report.options import add_reports, guarded, tell
 from sphinx_drift.report.text import render, use_color
@@ -64,11 +64,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _refuse(options, policy)
         paths = list(dict.fromkeys(_paths(options.paths)))
         project = find_project(paths[0].parent)
-        device = chosen_device(requested=options.device, module=project.devices)
+        device = choose_device(requested=options.device, module=project.devices)
     except ValueError as error:
         parser.error(str(error))
-    if device.description:
-        print(f"pages compute on {device.description}", file=sys.stderr)
+    if device:
+        print(f"pages compute on {device}", file=sys.stderr)
     report_origins(_packages(paths))
     fork_client.preload(project.libraries(paths))
     if len(paths) > 1:

@@ -17,7 +17,6 @@ import json
 import os
 import subprocess
 import sys
-from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -38,23 +37,16 @@ _CONTEXT = 0.75
 _GIB = 2**30
 
 
-@dataclass(frozen=True)
-class ChosenDevice:
-    """Where pages compute."""
-
-    place: str = "cpu"
-    """What PyTorch calls it."""
-    description: str = ""
-    """The same with its name, driver and capability; empty if nobody asked for a device."""
-
-
-def chosen_device(
+def choose_device(
     configured: str = "cpu", *, requested: str | None = None, module: str = ""
-) -> ChosenDevice:
-    """Return the device: what was asked for, else the environment variable, else the configuration.
+) -> str:
+    """Choose what was asked for, else the environment variable, else the configuration.
 
     The environment variable names it from then on, for the processes of pages. The device is
     looked for in a process of its own, so that this one never touches CUDA and can be forked.
+
+    Returns:
+        The device with its name, driver and capability; nothing if nobody asked for one.
 
     Raises:
         ValueError: If there is no such device; the error says what was found.
@@ -76,7 +68,7 @@ def chosen_device(
         os.environ[_DESCRIPTION_VARIABLE] = description
     if memory := device.get("memory", 0):
         os.environ[SHARE_VARIABLE] = _share(memory / _GIB)
-    return ChosenDevice(place, description)
+    return description
 
 
 def _look_for(name: str, origin: str, module: str) -> dict[str, Any]:

@@ -26,7 +26,7 @@ import pytest
 from sphinx_drift.compare.compare import Policy
 from sphinx_drift.compare.outcomes import Kind
 from sphinx_drift.configuration import find_project
-from sphinx_drift.device import chosen_device
+from sphinx_drift.device import choose_device
 from sphinx_drift.doctests.examples import (
     Examples,
     check_examples,
@@ -74,7 +74,7 @@ def pytest_configure(config: pytest.Config) -> None:
         watch_exits()  # in a process of pytest-xdist
         try:
             chosen_policy()
-            chosen_device(module=find_project(config.rootpath).devices)
+            choose_device(module=find_project(config.rootpath).devices)
         except ValueError as error:
             raise pytest.UsageError(str(error)) from None
         if not hasattr(config, "workerinput"):  # of pytest-xdist, which sends its results here

@@ -20,8 +20,7 @@ from sphinx_drift.device import (
     MEMORY_VARIABLE,
     MODULE_VARIABLE,
     SHARE_VARIABLE,
-    ChosenDevice,
-    chosen_device,
+    choose_device,
     explained,
 )
 from sphinx_drift.report.text import describe_environment
@@ -104,7 +103,7 @@ def page(code: str = SEEDED, expected: str | None = DOCUMENTED) -> str:
 
 
 def test_nobody_asks_for_one() -> None:
-    assert chosen_device() == ChosenDevice("cpu", "")
+    assert choose_device() == ""
     assert DEVICE_VARIABLE not in os.environ
     assert request_for(Path()) == request_for(Path())
     assert [f.__name__ for f in request_for(Path()).before] == ["watch"]
@@ -112,32 +111,32 @@ def test_nobody_asks_for_one() -> None:
 
 @pytest.mark.usefixtures("with_backend")
 def test_the_order_of_those_who_may_ask(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert chosen_device("npu", module=DEVICES) == ChosenDevice("npu:0", "npu:0 (CPU in disguise)")
+    assert choose_device("npu", module=DEVICES) == "npu:0 (CPU in disguise)"
     assert os.environ[DEVICE_VARIABLE] == "npu:0"
     assert [f.__name__ for f in request_for(Path()).before] == ["watch", "compute_on_device"]
-    assert chosen_device("cpu", module=DEVICES).place == "npu:0"
-    assert chosen_device("npu", requested="cpu").place == "cpu"
+    assert choose_device("cpu", module=DEVICES) == "npu:0 (CPU in disguise)"
+    assert os.environ[DEVICE_VARIABLE] == "npu:0"
+    assert choose_device("npu", requested="cpu") == ""
     assert os.environ[DEVICE_VARIABLE] == "cpu"
     assert [f.__name__ for f in request_for(Path()).before] == ["watch"]
 
 
 def test_auto_says_which() -> None:
-    chosen = chosen_device(requested="auto", module=DEVICES)
-    assert os.environ.get(DEVICE_VARIABLE, "cpu") == chosen.place
-    assert chosen.description.startswith(f"{chosen.place} (")
+    description = choose_device(requested="auto", module=DEVICES)
+    assert description.startswith(f"{os.environ.get(DEVICE_VARIABLE, 'cpu')} (")
 
 
 @pytest.mark.usefixtures("with_backend")
 @pytest.mark.parametrize(("name", "reason"), [("npu:2", "there is 1"), ("pdp11", "no kind of")])
 def test_one_that_is_not_there(name: str, reason: str) -> None:
     with pytest.raises(ValueError, match=reason):
-        chosen_device(requested=name, module=DEVICES)
+        choose_device(requested=name, module=DEVICES)
     assert DEVICE_VARIABLE not in os.environ
 
 
 def test_a_device_needs_a_module_that_knows_it() -> None:
     with pytest.raises(ValueError, match=r'drift_device=cuda: expected .* write devices = "'):
-        chosen_device("cuda")
+        choose_device("cuda")
 
 
 @pytest.mark.parametrize("printed", ["hello", [], [{}], {"place": "cuda"}])
@@ -148,13 +147,13 @@ def test_a_module_that_prints_no_device_is_refused(
     (tmp_path / "printing.py").write_text(f"print({text!r})\n", "utf-8")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
     with pytest.raises(ValueError, match=r"=cuda: expected printing to print .* as JSON"):
-        chosen_device("cuda", module="printing")
+        choose_device("cuda", module="printing")
 
 
 def test_this_process_asks_no_device() -> None:
     run = (
-        "import sys\nfrom sphinx_drift.device import chosen_device\n"
-        f"chosen_device('auto', module={DEVICES!r})\nassert 'torch' not in sys.modules"
+        "import sys\nfrom sphinx_drift.device import choose_device\n"
+        f"choose_device('auto', module={DEVICES!r})\nassert 'torch' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", run], check=True)
 
@@ -307,7 +306,7 @@ def test_how_many_pages_share_it(
     chosen = {"place": "cuda:0", "description": "cuda:0", "memory": total * 2**30}
     monkeypatch.setattr(device, "_look_for", lambda *_: chosen)
     monkeypatch.setenv(MEMORY_VARIABLE, memory)
-    chosen_device(requested="cuda")
+    choose_device(requested="cuda")
     assert os.environ[SHARE_VARIABLE] == share
 
 
@@ -318,7 +317,7 @@ def test_a_bound_that_is_none(memory: str, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(device, "_look_for", lambda *_: {"place": "cuda:0", "memory": 2**34})
     monkeypatch.setenv(MEMORY_VARIABLE, memory)
     with pytest.raises(ValueError, match="must be a number of GiB, such as 2"):
-        chosen_device(requested="cuda")
+        choose_device(requested="cuda")
 
 
 def test_a_child_keeps_to_its_part(monkeypatch: pytest.MonkeyPatch) -> None:

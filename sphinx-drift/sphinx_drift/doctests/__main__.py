@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sphinx_drift.configuration import find_project
-from sphinx_drift.device import chosen_device
+from sphinx_drift.device import choose_device
 from sphinx_drift.doctests.isolated import check_all
 from sphinx_drift.report.formats import exit_status
 from sphinx_drift.report.options import add_reports, guarded, tell
@@ -29,12 +29,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         flags = _read_flags(options.option)
         project = find_project(Path.cwd())
         settings = Settings(chosen_policy(), project.reference)
-        device = chosen_device(requested=options.device, module=project.devices)
+        device = choose_device(requested=options.device, module=project.devices)
         results = list(check_all(options.names, settings, flags))
     except ValueError as error:
         parser.error(str(error))
-    if device.description:
-        print(f"examples compute on {device.description}", file=sys.stderr)
+    if device:
+        print(f"examples compute on {device}", file=sys.stderr)
     tell(results, options, noun="example")
     if options.update:
         changes = (update_docstrings(Path(page.file), page) for page in results)

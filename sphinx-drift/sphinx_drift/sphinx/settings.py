@@ -11,7 +11,7 @@ from sphinx.errors import ConfigError
 from sphinx.util import logging
 
 from sphinx_drift.configuration import find_project, table_of_texts
-from sphinx_drift.device import chosen_device
+from sphinx_drift.device import choose_device
 from sphinx_drift.run_and_judge import Settings, chosen_policy, report_origins
 from sphinx_drift.sphinx.builds import Build, begin_build
 from sphinx_drift.sphinx.incremental import surroundings
@@ -54,11 +54,11 @@ def read_settings(app: Sphinx) -> None:
     try:
         policy = chosen_policy(app.config.drift_policy)
         project = _project(app)
-        device = chosen_device(app.config.drift_device, module=project.devices)
+        device = choose_device(app.config.drift_device, module=project.devices)
     except ValueError as error:
         raise ConfigError(str(error)) from None
-    if device.description:
-        _LOGGER.info("pages compute on %s", device.description)
+    if device:
+        _LOGGER.info("pages compute on %s", device)
     rerun = app.config.drift_rerun
     if rerun == "changed" and os.environ.get("CI"):
         raise ConfigError(
