@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import partial
 from typing import TYPE_CHECKING
@@ -89,17 +89,17 @@ class Value:
                 yield stream, message
 
 
-@dataclass(frozen=True)
+@dataclass
 class Printed:
     """What a cell printed, in order, and how much of its output is not text."""
 
-    pieces: tuple[tuple[Stream, str], ...] = ()
+    pieces: list[tuple[Stream, str]] = field(default_factory=list)
     error: str = ""
     """``ErrorType: message`` if the cell raised, and the notes that were added to it."""
     pictures: int = 0
     widgets: int = 0
-    values: tuple[Value, ...] = ()
-    images: tuple[str, ...] = ()
+    values: list[Value] = field(default_factory=list)
+    images: list[str] = field(default_factory=list)
     """The pictures themselves, as notebooks store them."""
     native_error: bool = False
     """Whether the error was written to stderr, and is no output of its own."""
@@ -142,14 +142,9 @@ class _Reader:
     """Reads one output after another."""
 
     def __init__(self) -> None:
-        self._pieces: list[tuple[Stream, str]] = []
+        self._result = Printed()
         self._streams: dict[Stream, int] = {}
         """Where each stream goes on, until something is displayed."""
-        self._values: list[Value] = []
-        self._images: list[str] = []
-        self._error = ""
-        self._native = False
-        self._pictures = self._widgets = 0
 
     def read(self, output: NotebookNode) -> None:
         if output.output_type == "stream":
@@ -160,67 +155,59 @@ class _Reader:
             error = f"{output.ename}: {output.evalue}" if output.evalue else str(output.ename)
             text = messages(output.get("traceback", ()))
             if text:
-                self._pieces.append((Stream.TRACEBACK, text))
+                self._result.pieces.append((Stream.TRACEBACK, text))
             _, message, notes = f"\n{text}".rpartition(f"\n{error}")
-            self._error = error + notes * (bool(message) and notes.startswith(("\n", ":\n")))
+            self._result.error = error + notes * (bool(message) and notes.startswith(("\n", ":\n")))
         else:
             self._data(*_unglued(output))
 
     def printed(self) -> Printed:
-        pieces = [self._piece(name, text) for name, text in self._pieces]
-        return Printed(
-            tuple(pieces),
-            self._error,
-            self._pictures,
-            self._widgets,
-            tuple(self._values),
-            tuple(self._images),
-            native_error=self._native,
-        )
+        self._result.pieces = [self._piece(name, text) for name, text in self._result.pieces]
+        return self._result
 
     def _piece(self, name: Stream, text: str) -> tuple[Stream, str]:
         """Return a piece as it is left on the screen, and keep the error that stderr ends with."""
         if name not in (Stream.STDOUT, Stream.STDERR):
             return name, text
         text = repeatable(on_screen(text))
-        if name is Stream.STDERR and not self._error:
-            text, self._error = split_native_error(text)
-            self._native = bool(self._error)
+        if name is Stream.STDERR and not self._result.error:
+            text, self._result.error = split_native_error(text)
+            self._result.native_error = bool(self._result.error)
         return name, text
 
     def _stream(self, name: Stream, output: NotebookNode) -> None:
-        place = self._streams.setdefault(name, len(self._pieces))
-        if place == len(self._pieces):
-            self._pieces.append((name, ""))
-        self._pieces[place] = (name, self._pieces[place][1] + _text(output.text))
+        pieces = self._result.pieces
+        place = self._streams.setdefault(name, len(pieces))
+        if place == len(pieces):
+            pieces.append((name, ""))
+        pieces[place] = (name, pieces[place][1] + _text(output.text))
 
     def _data(self, name: str, data: dict[str, str]) -> None:
         """Read a value, which may be glued under a name and shown elsewhere."""
+        result = self._result
         text = data.get("text/plain", "")
+        texts = {mime: read(data[mime]) for mime, (_, read, _) in _FORMS.items() if data.get(mime)}
         picture = any(mime.startswith(_PICTURES) for mime in data)
         widget = any(mime.startswith(_WIDGETS) for mime in data)
-        self._widgets += widget
-        self._pictures += picture and not widget
-        self._images += [data[mime] for mime in data if mime.startswith("image/")][:1]
+        result.widgets += widget
+        result.pictures += picture and not widget
+        result.images += [data[mime] for mime in data if mime.startswith("image/")][:1]
         if drawing := html_text(data.get("image/svg+xml", "")):
-            self._pieces.append((Stream.PICTURE, drawing))
-        has_form = any(_read(mime, data[mime]) for mime in _FORMS if data.get(mime))
-        if widget or (picture and _DESCRIPTION.fullmatch(text) and not has_form):
+            result.pieces.append((Stream.PICTURE, drawing))
+        if widget or (picture and _DESCRIPTION.fullmatch(text) and not any(texts.values())):
             if text and not _DEFAULT_REPR.fullmatch(text):
-                self._pieces.append((Stream.PICTURE, without_addresses(text)))
+                result.pieces.append((Stream.PICTURE, without_addresses(text)))
             return
-        value = _value(text, data)
+        value = _value(text, data, texts)
         if not value.text:
             scripted = "<script" in data.get("text/html", "").lower()
-            self._widgets += scripted and not picture
-            self._pictures += not (scripted or picture) and any(m != "text/plain" for m in data)
+            result.widgets += scripted and not picture
+            result.pictures += not (scripted or picture) and any(m != "text/plain" for m in data)
             return
-        self._values.append(value)
-        self._pictures += len(_DRAWN_IN_HTML.findall(data.get("text/html", "")))
-        self._pieces.append((Stream.VALUE, _named(name, value.text)))
-        for mime, source in value.forms:
-            stream, read, _ = _FORMS[mime]
-            self._pieces.append((stream, read(source)))
+        result.values.append(value)
+        result.pictures += len(_DRAWN_IN_HTML.findall(data.get("text/html", "")))
+        result.pieces.append((Stream.VALUE, _named(name, value.text)))
+        result.pieces += [(_FORMS[mime][0], texts[mime]) for mime, _ in value.forms]
 
 
 def _unglued(output: NotebookNode) -> tuple[str, dict[str, str]]:
@@ -239,20 +226,14 @@ def _named(name: str, text: str) -> str:
     return f"{name} ={chr(10) if chr(10) in text.strip() else ' '}{text}" if name else text
 
 
-def _value(text: str, data: dict[str, str]) -> Value:
+def _value(text: str, data: dict[str, str], texts: dict[str, str]) -> Value:
     """Return a value: where its text is a default ``repr``, that of another form stands for it."""
-    forms = [(mime, data[mime]) for mime in _FORMS if data.get(mime)]
     if text and not _DEFAULT_REPR.fullmatch(text):
-        return Value(text, tuple((mime, source) for mime, source in forms if _read(mime, source)))
+        return Value(text, tuple((mime, data[mime]) for mime in texts if texts[mime]))
     for preferred in ("text/markdown", "text/latex", "text/html", "application/json"):
-        if data.get(preferred) and (instead := _read(preferred, data[preferred])):
-            return Value(instead, tuple(form for form in forms if form[0] != preferred))
+        if instead := texts.get(preferred):
+            return Value(instead, tuple((mime, data[mime]) for mime in texts if mime != preferred))
     return Value("" if set(data) - {"text/plain"} else text)
-
-
-def _read(mime: str, source: str) -> str:
-    _, read, _ = _FORMS[mime]
-    return read(source)
 
 
 def _text(data: object) -> str:
