@@ -14,11 +14,7 @@ import base64
 import contextlib
 import re
 from html.parser import HTMLParser
-from typing import TYPE_CHECKING
 from urllib.parse import unquote
-
-if TYPE_CHECKING:
-    from typing import Self
 
 _UNSEEN = {"iframe", "script", "style", "template", "title"}
 _UNSEEN_IN_SVG = {"desc", "metadata"}
@@ -69,7 +65,7 @@ def html_text(html: str) -> str:
 
 def row_headers(html: str) -> str:
     """Return the headers before the cells of rows, and what heads those: a data frame's index."""
-    return "\n".join(_IndexReader.of(html).index())
+    return "\n".join(_Reader.of(html).index())
 
 
 class _Reader(HTMLParser):
@@ -79,6 +75,8 @@ class _Reader(HTMLParser):
         super().__init__()
         self.lines: list[str] = []
         self.headers: list[str] = []
+        self._rows: list[list[tuple[str, str]]] = []
+        """The rows of tables, which say which columns hold the headers of rows."""
         self._text = ""
         self._row: list[tuple[str, str]] | None = None
         """The tag and text of each cell, while a row is open."""
@@ -92,13 +90,21 @@ class _Reader(HTMLParser):
         """How many more rows each column's cell reaches into."""
 
     @classmethod
-    def of(cls, html: str) -> Self:
+    def of(cls, html: str) -> _Reader:
         reader = cls()
         reader.feed(html)
         reader.close()
         reader._end_row()
         reader._end_line()
         return reader
+
+    def index(self) -> list[str]:
+        """Return the headers of all rows, after what stands above them: the index's name."""
+        widths = (_before_cells(row) for row in self._rows)
+        width = max((width for width in widths if width is not None), default=0)
+        above = (row[:width] for row in self._rows if _before_cells(row) is None)
+        names = (" ".join(text.split()) for cells in above for _, text in cells)
+        return [*filter(None, names), *self.headers]
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Begin a line, a row or a cell, or to hide."""
@@ -250,6 +256,7 @@ class _Reader(HTMLParser):
             self._end_line()
             return
         self._fill()
+        self._rows += [self._row] if self._row else []
         cells = [(tag, _repeatable(" ".join(text.split()))) for tag, text in self._row]
         self._row = None
         if any(text for _, text in cells):
@@ -290,27 +297,6 @@ def _number(text: str | None) -> int:
 def _repeatable(text: str) -> str:
     """Return a text with what differs in each run made the same."""
     return _UUID.sub("UUID", _ADDRESS.sub("at 0x0", text))
-
-
-class _IndexReader(_Reader):
-    """Keeps the rows of tables, to say which columns hold the headers of rows."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._rows: list[list[tuple[str, str]]] = []
-
-    def index(self) -> list[str]:
-        """Return the headers of all rows, after what stands above them: the index's name."""
-        widths = (_before_cells(row) for row in self._rows)
-        width = max((width for width in widths if width is not None), default=0)
-        above = (row[:width] for row in self._rows if _before_cells(row) is None)
-        names = (" ".join(text.split()) for cells in above for _, text in cells)
-        return [*filter(None, names), *self.headers]
-
-    def _end_row(self) -> None:
-        row = self._row
-        super()._end_row()
-        self._rows += [row] if row else []
 
 
 def _before_cells(row: list[tuple[str, str]]) -> int | None:
