@@ -18,7 +18,7 @@ from record import write_table
 
 from sphinx_drift.compare.compare import without_marks
 from sphinx_drift.compare.floats import UNITS, Precise
-from sphinx_drift.compare.tokens import TokenKind, index_of, plain, tokens
+from sphinx_drift.compare.tokens import TokenKind, indices, plain, tokens
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -68,13 +68,13 @@ def margins(output: Output) -> Iterator[Margin]:
     if len(printed) != len(full):
         return
     precise = Precise(full, marks)
+    where = indices(printed, range(len(printed)))
     for place, token in enumerate(printed):
         if token.kind is not TokenKind.FLOAT:
             continue
         units = precise.margin(place, token.text)
         if units is not None:
-            index = index_of(printed, place)
-            yield Margin(units, output.source, index, token.text, full[place].text)
+            yield Margin(units, output.source, where[place], token.text, full[place].text)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from sphinx_drift.compare.compare import Policy, Verdict, Waiver, compare
-from sphinx_drift.compare.tokens import Token, TokenKind, index_of, plain, tokens
+from sphinx_drift.compare.tokens import Token, TokenKind, indices, plain, tokens
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -159,10 +159,11 @@ def _edited(text: str, edits: Iterable[Edit]) -> str:
 
 
 def _numbers(text: str, all_tokens: Sequence[Token]) -> Iterator[Mutant]:
+    places = indices(all_tokens, range(len(all_tokens)))
     for place, token in enumerate(all_tokens):
         if token.kind not in _NUMBERS:
             continue
-        index = list(index_of(all_tokens, place)) or ""
+        index = list(places[place]) or ""
         for kind, new in _changed(token.text):
             where = f"{index} {token.text} -> {new}".strip()
             yield Mutant(kind, where, _edited(text, [(token.start, token.end, new)]))

@@ -22,7 +22,7 @@ from sphinx_drift.compare.layout import loose_gaps
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-__all__ = ["ELISION", "Token", "TokenKind", "groups", "index_of", "indices", "plain", "tokens"]
+__all__ = ["ELISION", "Token", "TokenKind", "groups", "indices", "plain", "tokens"]
 
 ELISION = "\N{VERTICAL ELLIPSIS}"
 """Alone on a line of a documented output, it stands for rows that are not shown."""
@@ -295,20 +295,15 @@ def groups(all_tokens: Sequence[Token]) -> list[int]:
     return numbers
 
 
-def index_of(all_tokens: Sequence[Token], position: int) -> tuple[int, ...]:
-    """Return where a token stands in the brackets around it, counted from 0.
+def indices(all_tokens: Sequence[Token], positions: Collection[int]) -> dict[int, tuple[int, ...]]:
+    """Return where each of some tokens stands in the brackets around it, counted from 0.
 
     Examples:
         >>> read = tokens("tensor([[0.1, 0.2], [0.3, 0.4]])")
-        >>> index_of(read, [token.text for token in read].index("0.4"))
-        (1, 1)
+        >>> indices(read, {[token.text for token in read].index("0.4")})
+        {12: (1, 1)}
 
     """
-    return indices(all_tokens, {position})[position]
-
-
-def indices(all_tokens: Sequence[Token], positions: Collection[int]) -> dict[int, tuple[int, ...]]:
-    """Return where each of some tokens stands in the brackets around it, counted from 0."""
     if not positions:
         return {}
     matched = _partners(_brackets(all_tokens))

@@ -11,7 +11,6 @@ from sphinx_drift.compare.tokens import (
     Token,
     TokenKind,
     groups,
-    index_of,
     indices,
     plain,
     tokens,
@@ -363,13 +362,14 @@ INDEX = [
 @pytest.mark.parametrize(("text", "element", "index"), INDEX)
 def test_an_element_has_an_index(text: str, element: str, index: tuple[int, ...]) -> None:
     result = tokens(text)
-    assert index_of(result, [token.text for token in result].index(element)) == index
+    place = [token.text for token in result].index(element)
+    assert indices(result, {place}) == {place: index}
 
 
 def test_indices_are_those_of_each_token() -> None:
     result = tokens("a [1, [2, 3]] {4: [5]} ]")
     places = indices(result, range(len(result)))
-    assert places == {place: index_of(result, place) for place in range(len(result))}
+    assert places == {place: indices(result, {place})[place] for place in range(len(result))}
     assert indices(result, ()) == {}
 
 
