@@ -147,7 +147,6 @@ class _Side:
 
 
 _VALUES = (TokenKind.WORD, TokenKind.INT, TokenKind.FLOAT)
-_NUMBERS = (TokenKind.INT, TokenKind.FLOAT)
 _FIXED = (TokenKind.OPEN, TokenKind.CLOSE, TokenKind.LINE, TokenKind.MARK)
 
 
@@ -218,7 +217,7 @@ def compare(  # noqa: PLR0913 - all but the first two have a default
         waived=tuple(waived),
         unneeded=tuple(unneeded),
         unmatched=tuple(unmatched),
-        numbers=sum(token.kind in _NUMBERS for token in left.tokens),
+        numbers=sum(token.is_number for token in left.tokens),
         tokens=_count(left.tokens),
     )
 
@@ -381,7 +380,7 @@ def _difference(
     if not l1 - l0 == r1 - r0 == 1:
         return difference
     a, b = left.tokens[l0], right.tokens[r0]
-    number = a.text != b.text and a.kind in _NUMBERS and b.kind in _NUMBERS
+    number = a.text != b.text and a.is_number and b.is_number
     gaps = (a.gap, b.gap)
     note = _note(gaps) if a.key[:2] == b.key[:2] else ""
     return replace(difference, number=number, gaps=gaps, note=note)

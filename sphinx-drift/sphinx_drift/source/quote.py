@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from sphinx_drift.compare.tokens import TokenKind, indices, tokens
+from sphinx_drift.compare.tokens import indices, tokens
 
 _QUOTATION = re.compile(
     r"(?P<name>[\w-]+)(?:\[(?P<index>\d+(?:,\s*\d+)*)\]|\#(?P<place>\d+))?(?:\s+(?P<form>\S+))?$"
@@ -43,26 +43,20 @@ class Quotation:
 
     def _find(self, text: str) -> str:
         all_tokens = tokens(text)
-        places = [
-            i
-            for i, token in enumerate(all_tokens)
-            if token.kind in (TokenKind.INT, TokenKind.FLOAT)
-        ]
+        places = [i for i, token in enumerate(all_tokens) if token.is_number]
+        where = ""
         if self.index is not None:
+            where = f" [{', '.join(map(str, self.index))}]"
             at = indices(all_tokens, set(places))
-            places = [i for i in places if at[i] == self.index][:1]
+            places = [i for i in places if at[i] == self.index]
         elif self.place is not None:
+            where = f" #{self.place}"
             places = places[self.place - 1 : self.place] if self.place else []
         elif len(places) > 1:
             raise ValueError(
                 f"{self.name} has {len(places)} numbers; say which: {self.name}[0] or {self.name}#1"
             )
         if not places:
-            where = ""
-            if self.index is not None:
-                where = f" [{', '.join(map(str, self.index))}]"
-            elif self.place is not None:
-                where = f" #{self.place}"
             raise ValueError(f"{self.name} has no number{where}")
         return all_tokens[places[0]].text
 
