@@ -14,10 +14,10 @@ from sphinx_drift.report.text import count, entry, meaning_and_remedy, summary
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from sphinx_drift.compare.compare import Difference
     from sphinx_drift.compare.outcomes import Outcome, PageResult
 
 _NOTHING = "nothing was checked"
+_DIFFERENCE = ("index", "documented", "executed", "note")
 _DECLARATION = '<?xml version="1.0" encoding="UTF-8"?>\n'
 _NO_XML = re.compile("[^\\t\\n\\x20-\\ud7ff\\ue000-\\ufffd\\U00010000-\\U0010ffff]")
 
@@ -41,7 +41,7 @@ def to_json(results: Sequence[PageResult], *, noun: str = "output") -> str:
         "version": 1,
         "status": exit_status(results),
         "summary": summary(results, noun=noun),
-        "counts": {name: getattr(counts, name) for name in counts.__dataclass_fields__},
+        "counts": _fields(counts, *counts.__dataclass_fields__),
         "files" if noun == "example" else "pages": [_page(page) for page in results],
     }
     # ASCII: what a cell printed needs no particular encoding to be valid.
@@ -68,31 +68,20 @@ def _outcome(outcome: Outcome, *, examples: bool) -> dict[str, Any]:
         "kind": outcome.kind.label,
         "line": outcome.line,
         **({"example": outcome.cell} if examples else place),
-        "message": outcome.message,
-        "reference_only": outcome.reference_only,
-        "documented": outcome.documented,
-        "executed": outcome.executed,
+        **_fields(outcome, "message", "reference_only", "documented", "executed"),
         "numbers": verdict.numbers,
-        "differences": [_difference(d) for d in verdict.differences],
+        "differences": [_fields(d, *_DIFFERENCE) for d in verdict.differences],
         "accepted": [
-            {**_difference(a.difference), "precise": a.precise, "units": a.units}
+            {**_fields(a.difference, *_DIFFERENCE), **_fields(a, "precise", "units")}
             for a in verdict.accepted
         ],
-        "waived": [
-            {"documented": w.documented, "executed": w.executed, "reason": w.reason}
-            for w in verdict.waived
-        ],
+        "waived": [_fields(w, "documented", "executed", "reason") for w in verdict.waived],
         "rounding": bool(outcome.rounding and outcome.rounding.same),
     }
 
 
-def _difference(difference: Difference) -> dict[str, Any]:
-    return {
-        "index": difference.index,
-        "documented": difference.documented,
-        "executed": difference.executed,
-        "note": difference.note,
-    }
+def _fields(of: object, *names: str) -> dict[str, Any]:
+    return {name: getattr(of, name) for name in names}
 
 
 def to_junit(results: Sequence[PageResult]) -> str:

@@ -16,10 +16,12 @@ from sphinx_drift.compare.tokens import plain
 from sphinx_drift.source.lines import lines_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from sphinx_drift.compare.compare import Difference
     from sphinx_drift.compare.outcomes import Outcome, PageResult
+
+    _Paint = Callable[[str, str], str]
 
 WIDTH = 100
 """Columns that a report is readable in."""
@@ -272,7 +274,7 @@ def entries(
 
 def entry(page: PageResult, outcome: Outcome, *, color: bool = False) -> str:
     """Return what there is to say of one outcome, in a few lines."""
-    return "\n".join(_outcome(page, outcome, _Paint(on=color)))
+    return "\n".join(_outcome(page, outcome, partial(_paint, on=color)))
 
 
 def closing_line(
@@ -282,7 +284,7 @@ def closing_line(
     results = [page for page in results if page.cells or page.outcomes]
     last = summary(results, noun=noun)
     bad = any(page.failed for page in results) or last == "nothing was checked"
-    return _Paint(on=color)(last, _RED if bad else _GREEN)
+    return _paint(last, _RED if bad else _GREEN, on=color)
 
 
 def use_color(stream: TextIO) -> bool:
@@ -292,14 +294,9 @@ def use_color(stream: TextIO) -> bool:
     return bool(os.environ.get("FORCE_COLOR")) or stream.isatty()
 
 
-class _Paint:
-    """Puts a terminal's colours around text, or doesn't."""
-
-    def __init__(self, *, on: bool) -> None:
-        self.on = on
-
-    def __call__(self, text: str, code: str) -> str:
-        return f"{code}{text}{_END}" if self.on and text else text
+def _paint(text: str, code: str, *, on: bool) -> str:
+    """Put a terminal's colour around text, or don't."""
+    return f"{code}{text}{_END}" if on and text else text
 
 
 def _noteworthy(outcome: Outcome) -> bool:
