@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING
 
 from sphinx_drift.run.preload import imported_below
+from sphinx_drift.source.read_source import table_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -104,7 +105,5 @@ def stored_reference(notebook: NotebookNode) -> dict[str, str]:
     It is in the notebook's metadata, ``{"drift": {"reference": {...}}}``, with the names of
     :attr:`Project.reference`. What can't be read is no reference, and then the project's counts.
     """
-    stored = notebook.metadata.get("drift", {})
-    table = stored.get("reference", {}) if isinstance(stored, dict) else {}
-    right = isinstance(table, dict) and all(isinstance(value, str) for value in table.values())
-    return dict(table) if right else {}
+    table = table_in(table_in(notebook.metadata, "drift"), "reference")
+    return dict(table) if all(isinstance(value, str) for value in table.values()) else {}
