@@ -10,8 +10,9 @@ from __future__ import annotations
 import re
 from bisect import bisect
 from collections import defaultdict
+from dataclasses import dataclass
 from itertools import takewhile
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -28,7 +29,8 @@ _Edge = tuple[str, int, int]
 """Which edge of a token, and the columns in which it stands in both texts."""
 
 
-class Layout(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Layout:
     """A text and its tokens: where each stands on its line."""
 
     text: str

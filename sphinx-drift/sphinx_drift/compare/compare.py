@@ -116,11 +116,9 @@ _Key = tuple[TokenKind, str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class _Side:
+class _Side(Layout):
     """One of the two texts, read."""
 
-    text: str
-    tokens: list[Token]
     keys: list[_Key]
 
     @classmethod
@@ -458,8 +456,7 @@ def _misplaced(
             numbers[span] = pair
         if difference.moved and (span not in remaining_by_span or _only_space(difference)):
             spaces[span] = pair
-    layouts = Layout(left.text, left.tokens), Layout(right.text, right.tokens)
-    moved = moved_by_numbers(*layouts, numbers.values(), spaces.values()) if numbers else set()
+    moved = moved_by_numbers(left, right, numbers.values(), spaces.values()) if numbers else set()
     for difference in differences:
         span = difference.documented_span
         if span in spaces and spaces[span] not in moved:
