@@ -67,9 +67,9 @@ BESIDE = (
 _Form = tuple[Stream, Callable[[str], str], Callable[[str, str], str]]
 _FORMS: dict[str, _Form] = {
     "text/html": (Stream.HTML, html_text, html_differs),
-    "text/latex": (Stream.LATEX, lambda latex: latex, latex_differs),
-    "text/markdown": (Stream.MARKDOWN, lambda markdown: markdown, text_differs),
-    "application/json": (Stream.JSON, lambda json: json, partial(text_differs, form="JSON")),
+    "text/latex": (Stream.LATEX, str, latex_differs),
+    "text/markdown": (Stream.MARKDOWN, str, text_differs),
+    "application/json": (Stream.JSON, str, partial(text_differs, form="JSON")),
 }
 
 
