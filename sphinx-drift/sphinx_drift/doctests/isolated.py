@@ -10,7 +10,7 @@ import pickle
 import pkgutil
 import sys
 import traceback
-from dataclasses import dataclass
+from functools import partial
 from importlib.machinery import PathFinder
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -29,32 +29,18 @@ if TYPE_CHECKING:
     from importlib.machinery import ModuleSpec
     from multiprocessing.context import ForkServerContext, SpawnContext
 
+    from sphinx_drift.doctests.examples import Examples
     from sphinx_drift.run_and_judge import Settings
 
+    _Read = Callable[[], Examples]
+    _Note = Callable[[object], object]
+    _Check = Callable[[_Note], PageResult]
+
 _LAST_LINES = 8
-
-
-@dataclass(frozen=True)
-class _Job:
-    """A module to import or a text file to read, and where the process writes what came of it."""
-
-    name: str
-    file: str
-    is_text: bool
-    settings: Settings
-    flags: int
-    folder: Path
-    environment: Mapping[str, str]
-
-    @property
-    def results(self) -> Path:
-        """The file of pickled results, one after another."""
-        return self.folder / "results"
-
-    @property
-    def log(self) -> Path:
-        """What the process wrote to its stdout and stderr."""
-        return self.folder / "log"
+_RESULTS = "results"
+"""The file of what a process pickled, one after another."""
+_LOG = "log"
+"""The file of what it wrote to its stdout and stderr."""
 
 
 def check_all(names: Sequence[str], settings: Settings, flags: int = 0) -> Iterator[PageResult]:
@@ -67,29 +53,25 @@ def check_all(names: Sequence[str], settings: Settings, flags: int = 0) -> Itera
         ValueError: If there is neither a file nor a module of a name; nothing was run.
 
     """
-    files = {name: [(name, name)] if Path(name).is_file() else _modules(name) for name in names}
-    for name, modules in files.items():
-        is_text = Path(name).is_file()
+    for name, sources in {name: _sources(name) for name in names}.items():
         results = []
-        for each, file in modules:
-            with TemporaryDirectory(prefix="drift-") as folder:
-                job = _Job(
-                    each, _relative(file), is_text, settings, flags, Path(folder), dict(os.environ)
-                )
-                results.append(_checked(job))
+        for file, read in sources:
+            results.append(_checked(file, partial(_check, file, read, settings, flags)))
             yield results[-1]
         if not any(result.cells or result.outcomes for result in results):
             yield PageResult(name, (Outcome(Kind.NOTHING_CHECKED, 1),), examples=True)
 
 
-# Finding modules ----------------------------------------------------------------------
+# Finding files ------------------------------------------------------------------------
 
 
-def _modules(name: str) -> list[tuple[str, str]]:
-    """Return a module and all below it that may have examples, with the file of each.
+def _sources(name: str) -> list[tuple[str, _Read]]:
+    """Return a text file, or a module and all below it that may have examples, and how to read it.
 
     Nothing is imported here: an import may do anything, and end this process too.
     """
+    if Path(name).is_file():
+        return [(_relative(name), partial(examples_of_text, Path(name)))]
     first, *rest = name.split(".")
     try:
         spec = importlib.util.find_spec(first)
@@ -100,7 +82,15 @@ def _modules(name: str) -> list[tuple[str, str]]:
         spec = PathFinder.find_spec(f"{spec.name}.{part}", inside) if spec and inside else None
     if spec is None:
         raise ValueError(f"there is neither a file nor a module {name!r} here")
-    return [(each.name, each.origin or each.name) for each in _below(spec) if _may_have(each)]
+    return [
+        (_relative(each.origin or each.name), partial(_imported, each.name))
+        for each in _below(spec)
+        if _may_have(each)
+    ]
+
+
+def _imported(name: str) -> Examples:
+    return examples_of_module(importlib.import_module(name))
 
 
 def _below(spec: ModuleSpec) -> Iterator[ModuleSpec]:
@@ -127,19 +117,21 @@ def _relative(file: str) -> str:
 # Checking one -------------------------------------------------------------------------
 
 
-def _checked(job: _Job) -> PageResult:
+def _checked(file: str, check: _Check) -> PageResult:
     """Check a file in another process, and say what came of it however that ends."""
     # A clean process that has loaded this module alone forks a child for each file, where
     # there is fork; multiprocessing ends it with this one.
-    process = _context().Process(target=_check_here, args=(job,))
-    process.start()
-    try:
-        process.join()
-    finally:
-        if process.is_alive():  # this one was interrupted
-            process.kill()
+    with TemporaryDirectory(prefix="drift-") as name:
+        folder = Path(name)
+        process = _context().Process(target=_in_child, args=(check, folder, dict(os.environ)))
+        process.start()
+        try:
             process.join()
-    return _result(job, process.exitcode)
+        finally:
+            if process.is_alive():  # this one was interrupted
+                process.kill()
+                process.join()
+        return _result(file, folder, process.exitcode)
 
 
 def _context() -> ForkServerContext | SpawnContext:
@@ -150,18 +142,18 @@ def _context() -> ForkServerContext | SpawnContext:
     return context
 
 
-def _result(job: _Job, status: int | None) -> PageResult:
-    messages = list(_read(job.results))
+def _result(file: str, folder: Path, status: int | None) -> PageResult:
+    messages = list(_read(folder / _RESULTS))
     ends = [message for message in messages if isinstance(message, PageResult)]
     if ends:
         return ends[0]
     outcomes = [message for message in messages if isinstance(message, Outcome)]
     lines = [message for message in messages if isinstance(message, int)]
-    last = job.log.read_text("utf-8", "replace").splitlines()[-_LAST_LINES:]
+    last = (folder / _LOG).read_text("utf-8", "replace").splitlines()[-_LAST_LINES:]
     reason = f"the process ended with status {status} before its examples did: the rest was not run"
     text = "\n".join([reason, *last])
     outcomes.append(Outcome(Kind.DEAD_KERNEL, lines[-1] if lines else 1, message=text))
-    return PageResult(job.file, tuple(outcomes), cells=len(lines), examples=True)
+    return PageResult(file, tuple(outcomes), cells=len(lines), examples=True)
 
 
 def _read(path: Path) -> Iterator[object]:
@@ -176,11 +168,11 @@ def _read(path: Path) -> Iterator[object]:
                 return
 
 
-def _check_here(job: _Job) -> None:
+def _in_child(check: _Check, folder: Path, environment: Mapping[str, str]) -> None:
     """Check a file in this process, whose words nobody reads."""
     os.environ.clear()
-    os.environ.update(job.environment)
-    with job.log.open("wb") as log, job.results.open("wb") as results:
+    os.environ.update(environment)
+    with (folder / _LOG).open("wb") as log, (folder / _RESULTS).open("wb") as results:
         for stream in (1, 2):
             os.dup2(log.fileno(), stream)
 
@@ -188,23 +180,20 @@ def _check_here(job: _Job) -> None:
             pickle.dump(message, results)
             results.flush()
 
-        write(_check(job, write))
+        write(check(write))
 
 
-def _check(job: _Job, note: Callable[[object], object]) -> PageResult:
+def _check(file: str, read: _Read, settings: Settings, flags: int, note: _Note) -> PageResult:
     sys.path.insert(0, os.curdir)  # a module's name holds from where the command is given
     try:
-        if job.is_text:
-            examples = examples_of_text(Path(job.name))
-        else:
-            examples = examples_of_module(importlib.import_module(job.name))
+        examples = read()
     except BaseException as error:  # noqa: BLE001 - an import may raise SystemExit too
-        return PageResult(job.file, (_not_imported(error),), examples=True)
+        return PageResult(file, (_not_imported(error),), examples=True)
     try:
-        return check_examples(job.file, examples, job.settings, flags=job.flags, note=note)
+        return check_examples(file, examples, settings, flags=flags, note=note)
     except Exception:  # noqa: BLE001 - an error here must never pass for a success
         outcome = Outcome(Kind.COULD_NOT_CHECK, 1, message=traceback.format_exc(limit=-3))
-        return PageResult(job.file, (outcome,), examples=True)
+        return PageResult(file, (outcome,), examples=True)
 
 
 def _not_imported(error: BaseException) -> Outcome:
