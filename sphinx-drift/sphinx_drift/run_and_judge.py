@@ -21,7 +21,7 @@ from sphinx_drift.run.run import execute, request_for
 from sphinx_drift.source.read_source import table_in
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from nbformat import NotebookNode
 
@@ -133,19 +133,20 @@ def run_and_judge(
     where: dict[str, Any] = {"file": file, "folder": folder, "away": away}
     result = judge_page(page, notebook, execution, **where, policy=policy)
     elsewhere = tuple(_imported_elsewhere(page, execution, settings))
-    if policy is not Policy.STRUCTURE and any(_may_be_rounding(o) for o in result.outcomes):
-        precise = _copied(notebook, _until(execution))
+    if policy is not Policy.STRUCTURE and any(map(may_be_rounding, result.outcomes)):
+        precise = _copied(notebook, execution)
         execute(precise, request(before=print_full_precision))
         judged = judge_page(
             page, notebook, execution, **where, policy=Policy.PORTABLE, precise=precise
         )
-        result = judged if policy is Policy.PORTABLE else _hinted(result, judged)
+        outcomes = hinted(result.outcomes, judged.outcomes)
+        result = judged if policy is Policy.PORTABLE else replace(result, outcomes=outcomes)
     if settings.twice and execution.failure is None:
         seed = _second_hash_seed([source for _, source in code_of(notebook)])
-        second = _copied(notebook)
+        second = _copied(notebook, execution)
         repeated = execute(second, request(before=disturb, hash_seed=seed))
-        outcomes = compare_runs(page, notebook, second, repeated)
-        result = replace(result, outcomes=(*result.outcomes, *outcomes))
+        unrepeatable = compare_runs(page, notebook, second, repeated)
+        result = replace(result, outcomes=(*result.outcomes, *unrepeatable))
     return replace(result, outcomes=(*result.outcomes, *elsewhere)), execution
 
 
@@ -225,28 +226,23 @@ _BY_HASH = {"set", "frozenset", "hash"}
 _SETS = (ast.Set, ast.SetComp)
 
 
-def _copied(notebook: NotebookNode, until: int | None = None) -> NotebookNode:
-    """Return a copy to run again, of which the cells from one on do nothing."""
+def _copied(notebook: NotebookNode, execution: Execution) -> NotebookNode:
+    """Return a copy to run again: what took too long once is not waited for twice."""
     copied = copy.deepcopy(notebook)
-    if until is not None:
-        for cell in copied.cells[until:]:
+    if execution.failure:
+        for cell in copied.cells[execution.failure.index :]:
             cell.source = ""
     return copied
 
 
-def _until(execution: Execution) -> int | None:
-    """Return the cell that stopped a page: what took too long once is not waited for twice."""
-    return execution.failure.index if execution.failure else None
-
-
-def _hinted(result: PageResult, judged: PageResult) -> PageResult:
+def hinted(exact: Iterable[Outcome], portable: Iterable[Outcome]) -> tuple[Outcome, ...]:
     """Tell with each drift whether *portable* would have accepted it."""
-    outcomes = (
-        replace(exact, rounding=portable.verdict) if exact.kind is Kind.DRIFT else exact
-        for exact, portable in zip(result.outcomes, judged.outcomes, strict=True)
+    return tuple(
+        replace(outcome, rounding=other.verdict) if outcome.kind is Kind.DRIFT else outcome
+        for outcome, other in zip(exact, portable, strict=True)
     )
-    return replace(result, outcomes=tuple(outcomes))
 
 
-def _may_be_rounding(outcome: Outcome) -> bool:
+def may_be_rounding(outcome: Outcome) -> bool:
+    """Whether an output drifted in numbers, so that its full precision says more."""
     return outcome.kind is Kind.DRIFT and any(d.number for d in outcome.verdict.differences)

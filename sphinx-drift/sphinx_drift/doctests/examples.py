@@ -24,12 +24,12 @@ from sphinx_drift.doctests.exits import exits_raised
 from sphinx_drift.report.text import entry
 from sphinx_drift.run.injected import print_full_precision, report_environment, watch_imports
 from sphinx_drift.run.run import DEVICE_VARIABLE
-from sphinx_drift.run_and_judge import Settings
+from sphinx_drift.run_and_judge import Settings, hinted, may_be_rounding
 from sphinx_drift.source.docstrings import find_docstrings, follows_quotes, without_fences
 from sphinx_drift.source.printed_text import address
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
     from types import ModuleType, TracebackType
 
@@ -145,8 +145,7 @@ class _Recorder(doctest.DocTestRunner):
         """Keep what drifted."""
         self.report_success(out, test, example, got)
         if not example.want:
-            undocumented = Outcome(Kind.UNDOCUMENTED, _line(test, example), executed=got)
-            self.outcomes.append(_placed(undocumented, test, example))
+            self.outcomes.append(_of(test, example, Kind.UNDOCUMENTED, executed=got))
 
     def report_unexpected_exception(
         self, out: object, test: doctest.DocTest, example: doctest.Example, exc_info: _ExcInfo
@@ -155,8 +154,7 @@ class _Recorder(doctest.DocTestRunner):
         del out
         message = "".join(traceback.format_exception_only(exc_info[1])).strip()
         kind = Kind.UNCHECKED if was_skipped(exc_info[1]) else Kind.RAISED
-        raised = Outcome(kind, _line(test, example), message=message, documented=example.want)
-        self.outcomes.append(_placed(raised, test, example))
+        self.outcomes.append(_of(test, example, kind, example.want, message=message))
 
 
 def was_skipped(error: BaseException) -> bool:
@@ -168,13 +166,15 @@ def _line(test: doctest.DocTest, example: doctest.Example) -> int:
     return (test.lineno or 0) + example.lineno + 1
 
 
-def _placed(outcome: Outcome, test: doctest.DocTest, example: doctest.Example) -> Outcome:
-    """Return an outcome with the place of its example, and of what that must print."""
+def _of(
+    test: doctest.DocTest, example: doctest.Example, kind: Kind, documented: str = "", **parts: Any
+) -> Outcome:
+    """Make an outcome at the place of an example, and of what that must print."""
     line = _line(test, example)
-    before = example.source.count("\n") + example.want.count("\n")
-    before -= outcome.documented.count("\n")
+    before = example.source.count("\n") + example.want.count("\n") - documented.count("\n")
     number = test.examples.index(example) + 1
-    return replace(outcome, cell=number, cell_line=line, body_line=line + before)
+    place: dict[str, Any] = {"cell": number, "cell_line": line, "body_line": line + before}
+    return Outcome(kind, line, documented=documented, **place, **parts)
 
 
 def _outcome(
@@ -188,13 +188,11 @@ def _outcome(
     if not verdict.same and follows_quotes(example):
         dedented = textwrap.dedent(want)
         verdict, want = compare_example(dedented, executed, flags), dedented
-    line = _line(test, example)
     if not verdict.same and (first_address := address(executed)):
-        return _placed(Outcome(Kind.ADDRESS, line, message=first_address), test, example)
+        return _of(test, example, Kind.ADDRESS, message=first_address)
     kind = Kind.VERIFIED if verdict.same else Kind.DRIFT
     documented = _documented(want, flags)
-    outcome = Outcome(kind, line, documented=documented, executed=executed, verdict=verdict)
-    return _placed(outcome, test, example)
+    return _of(test, example, kind, documented, executed=executed, verdict=verdict)
 
 
 def _flags_of(example: doctest.Example, flags: int) -> int:
@@ -228,24 +226,17 @@ class _Parser(doctest.DocTestParser):
     def __init__(self) -> None:
         self.problems: dict[str, str] = {}
 
-    def get_doctest(
-        self,
-        string: str,
-        globs: dict[str, Any],
-        name: str,
-        filename: str | None,
-        lineno: int | None,
-    ) -> doctest.DocTest:
+    def get_examples(self, string: str, name: str = "<string>") -> list[doctest.Example]:
         """Read a docstring; one that can't be read has no examples."""
         try:
-            test = super().get_doctest(string, globs, name, filename, lineno)
+            examples = super().get_examples(string, name)
         except ValueError as error:
             self.problems[name] = str(error)
-            return doctest.DocTest([], globs, name, filename, lineno, string)
-        for example in test.examples:
+            return []
+        for example in examples:
             for flag in [flag for flag in example.options if flag & _NOT_FOLLOWED]:
                 del example.options[flag]
-        return test
+        return examples
 
 
 def examples_of_module(module: ModuleType) -> Examples:
@@ -355,26 +346,18 @@ def check_examples(
 
 def _run(
     test: doctest.DocTest, settings: Settings, flags: int, note: Callable[[object], object]
-) -> list[Outcome]:
+) -> Sequence[Outcome]:
     """Run one docstring; once more at full precision if a float's text differs."""
     first = _record(test, flags, note)
     policy = settings.policy_on(report_environment())
     if policy is Policy.STRUCTURE:
-        return [_judge(o, test, flags, policy, None) for o in first.outcomes]
-    drifts = [o for o in first.outcomes if o.kind is Kind.DRIFT]
-    if not any(d.number for o in drifts for d in o.verdict.differences):
+        return [_judge(o, test, flags, policy, {}) for o in first.outcomes]
+    if not any(map(may_be_rounding, first.outcomes)):
         return first.outcomes
     with _full_precision():
         again = _record(test, flags, note)
-    judged: list[Outcome] = []
-    for outcome in first.outcomes:
-        full = again.printed.get(test.examples[outcome.cell - 1].lineno)
-        portable = _judge(outcome, test, flags, Policy.PORTABLE, full)
-        if policy is Policy.PORTABLE or outcome.kind is not Kind.DRIFT:
-            judged.append(portable)
-        else:
-            judged.append(replace(outcome, rounding=portable.verdict))
-    return judged
+    judged = [_judge(o, test, flags, Policy.PORTABLE, again.printed) for o in first.outcomes]
+    return judged if policy is Policy.PORTABLE else hinted(first.outcomes, judged)
 
 
 def _record(test: doctest.DocTest, flags: int, note: Callable[[object], object]) -> _Recorder:
@@ -384,21 +367,20 @@ def _record(test: doctest.DocTest, flags: int, note: Callable[[object], object])
     recorder.run(fresh, out=io.StringIO().write)
     for example in test.examples:
         if _flags_of(example, flags) & doctest.SKIP:
-            skipped = Outcome(
-                Kind.UNCHECKED, _line(test, example), message="+SKIP", documented=example.want
-            )
-            recorder.outcomes.append(_placed(skipped, test, example))
+            skipped = _of(test, example, Kind.UNCHECKED, example.want, message="+SKIP")
+            recorder.outcomes.append(skipped)
     return recorder
 
 
 def _judge(
-    outcome: Outcome, test: doctest.DocTest, flags: int, policy: Policy, precise: str | None
+    outcome: Outcome, test: doctest.DocTest, flags: int, policy: Policy, precise: Mapping[int, str]
 ) -> Outcome:
-    """Compare a drift again, under another policy."""
+    """Compare a drift again, under another policy, by what each line printed in full."""
     if outcome.kind is not Kind.DRIFT:
         return outcome
-    flags = _flags_of(test.examples[outcome.cell - 1], flags)
-    verdict = compare_example(outcome.documented, outcome.executed, flags, policy, precise)
+    example = test.examples[outcome.cell - 1]
+    flags, full = _flags_of(example, flags), precise.get(example.lineno)
+    verdict = compare_example(outcome.documented, outcome.executed, flags, policy, full)
     return replace(outcome, verdict=verdict, kind=Kind.VERIFIED if verdict.same else Kind.DRIFT)
 
 
