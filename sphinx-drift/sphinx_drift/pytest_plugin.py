@@ -168,11 +168,7 @@ class _Docstring(pytest.Collector):
 
 
 class _Drift(Exception):  # noqa: N818 - it isn't seen by anybody
-    """Examples that failed."""
-
-    def __init__(self, result: PageResult) -> None:
-        super().__init__(result)
-        self.result = result
+    """Examples that failed: what came of them is their item's result."""
 
 
 class _Item(pytest.Item):
@@ -191,15 +187,15 @@ class _Item(pytest.Item):
             flags |= doctest.OPTIONFLAGS_BY_NAME.get(name, 0)  # pytest has some of its own
         result = self.result = check_examples(file, self._examples, settings, flags=flags)
         if result.failed:
-            raise _Drift(result)
+            raise _Drift
         if result.policy is Policy.STRUCTURE:
             pytest.skip("not verified: only its structure was compared")
         if result.outcomes and all(o.kind is Kind.UNCHECKED for o in result.outcomes):
             pytest.skip("all its examples are skipped")
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException]) -> object:  # type: ignore[override]
-        if isinstance(excinfo.value, _Drift):
-            return render([excinfo.value.result], noun="example")
+        if isinstance(excinfo.value, _Drift) and self.result is not None:
+            return render([self.result], noun="example")
         return super().repr_failure(excinfo)
 
     def reportinfo(self) -> tuple[Path, int, str]:
