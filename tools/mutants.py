@@ -161,7 +161,7 @@ def _edited(text: str, edits: Iterable[Edit]) -> str:
 def _numbers(text: str, all_tokens: Sequence[Token]) -> Iterator[Mutant]:
     places = indices(all_tokens, range(len(all_tokens)))
     for place, token in enumerate(all_tokens):
-        if token.kind not in _NUMBERS:
+        if not token.is_number:
             continue
         index = list(places[place]) or ""
         for kind, new in _changed(token.text):
