@@ -118,6 +118,7 @@ _KINDS = {
     _GRAD: TokenKind.WORD,
     _ELISION: TokenKind.ELISION,
 }
+_OPENS, _CLOSES = TokenKind.OPEN, TokenKind.CLOSE
 _INTEGER, _BREAK = TokenKind.INT, TokenKind.LINE  # plain names: to look up a member takes its time
 _new = partial(tuple.__new__, Token)
 
@@ -150,7 +151,7 @@ def tokens(text: str, *, elisions: bool = True, flowing: bool = False) -> list[T
     """
     with _collector_at_rest():
         all_tokens = list(_read(plain(text), elisions=elisions))
-        partners = _partners(_brackets(all_tokens))
+        partners = _partners(all_tokens)
         relevant = _without_layout(all_tokens, partners, loose_gaps(all_tokens, partners))
         return _flowing(relevant) if flowing else list(relevant)
 
@@ -251,22 +252,17 @@ def _head(all_tokens: Sequence[Token], loose: Collection[int]) -> int:
     )
 
 
-def _partners(brackets: Iterable[tuple[str, int]]) -> dict[int, int]:
+def _partners(all_tokens: Sequence[Token]) -> dict[int, int]:
     """Return for each bracket that has a partner, properly nested, the place of that."""
     stack: list[tuple[str, int]] = []
     partners: dict[int, int] = {}
-    for bracket, place in brackets:
-        if bracket not in _PAIRS:
-            stack.append((bracket, place))
-        elif stack and stack[-1][0] == _PAIRS[bracket]:
+    for place, (kind, text, _, _, _) in enumerate(all_tokens):
+        if kind is _OPENS:
+            stack.append((text, place))
+        elif kind is _CLOSES and stack and stack[-1][0] == _PAIRS[text]:
             start = stack.pop()[1]
             partners[place], partners[start] = start, place
     return partners
-
-
-def _brackets(all_tokens: Sequence[Token]) -> Iterable[tuple[str, int]]:
-    kinds = (TokenKind.OPEN, TokenKind.CLOSE)
-    return ((token.text, place) for place, token in enumerate(all_tokens) if token.kind in kinds)
 
 
 def groups(all_tokens: Sequence[Token]) -> list[int]:
@@ -279,7 +275,7 @@ def groups(all_tokens: Sequence[Token]) -> list[int]:
         [-1, 0, 0, 0, 0, 0, 0, 0, -1, 1, 1, 1]
 
     """
-    matched = _partners(_brackets(all_tokens))
+    matched = _partners(all_tokens)
     numbers: list[int] = []
     around = [-1]
     count = 0
@@ -306,7 +302,7 @@ def indices(all_tokens: Sequence[Token], positions: Collection[int]) -> dict[int
     """
     if not positions:
         return {}
-    matched = _partners(_brackets(all_tokens))
+    matched = _partners(all_tokens)
     places: dict[int, tuple[int, ...]] = {}
     path: list[int] = []
     fresh: list[bool] = []
