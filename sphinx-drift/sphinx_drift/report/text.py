@@ -124,11 +124,6 @@ class Counts:
     left_out: Mapping[str, int] = field(default_factory=dict)
     """Pages that the book doesn't execute, by the setting that says so."""
 
-    @property
-    def checked(self) -> int:
-        """How many outputs were found as documented."""
-        return self.verified + self.structural
-
 
 def count(results: Iterable[PageResult]) -> Counts:
     """Count the outcomes of all pages that have cells or outcomes."""
@@ -173,7 +168,7 @@ def summary(results: Sequence[PageResult], *, noun: str = "output") -> str:
         f"{_many(number, 'page')} left out by {setting}"
         for setting, number in sorted(counts.left_out.items())
     ]
-    if not counts.checked and not counts.failed:
+    if not (counts.verified or counts.structural or counts.failed):
         return ", ".join(["nothing was checked", *left_out])
     parts = []
     if counts.drifted:
