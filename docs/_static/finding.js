@@ -254,11 +254,17 @@
   };
   const asTyped = query
     .replace(/(?<![\p{L}\p{N}_.])\.(?=\d)/gu, "0.") // .3061 is 0.3061
-    .replace(/_\{(\w+)\}/g, "_$1"); // α_{21} is α_21
-  const withoutIndex = asTyped.replace(/(\p{Script=Greek})_?\d+/gu, "$1");
+    .replace(/_\{(\w+)\}/g, "_$1") // α_{21} is α_21
+    .replace(/(?<=\p{L})[ᵀ⊤]/gu, "^T")
+    .replace(/(?<![\d,.])(\d+),(?=(?:\d\d|\d{4,})(?![\d,]))/g, "$1."); // 0,3061 is 0.3061
+  // What is found nowhere is looked for without indices, modules, and digits that aren't printed.
+  const shorter = asTyped
+    .replace(/(\p{Script=Greek}|\\[a-z]+)_?[\d₀-₉]+/gu, "$1")
+    .replace(/\d+\.\d{5,}/g, (number) => Number(number).toFixed(4))
+    .replace(/(?<![\w.])(?:[a-z]\w*\.)+(?=[a-z_])/gi, "");
   const first = answered(asTyped);
-  const isFound = first.results.length || withoutIndex === asTyped;
-  const { typed, typedWhole, results } = isFound ? first : answered(withoutIndex);
+  const isFound = first.results.length || shorter === asTyped;
+  const { typed, typedWhole, results } = isFound ? first : answered(shorter);
   const whole = split(asTyped).map((word) => wordOf(word.replaceAll("_", "")));
   const own = new Set([...wordsOf(asTyped), ...whole].map(({ raw }) => raw));
   const other = [...typed, ...typedWhole].find(({ raw }) => !own.has(raw));

@@ -25,6 +25,7 @@
   const ERROR =
     "There is an error message in this text, which says itself what is wrong: the box compares only what code prints.";
 
+  const SCARCE = " So few may fit by chance: paste all rows.";
   const CHANCE =
     "Another seed would make them, but so few digits fit some seed by chance: paste more of them.";
 
@@ -144,12 +145,13 @@
       ),
       paragraph(...advice("digits-swapped-in-an-embedding")),
     ],
-    dropout: ({ factor, places }) => [
+    dropout: ({ factor, places, isScarce }) => [
       paragraph(
         element("strong", "Dropout is on."),
         ` Some numbers are 0, and the others ${short(factor)} times those of `,
         ...placed(places[0]),
         ".",
+        isScarce ? SCARCE : "",
       ),
       paragraph(...advice("dropout-left-on")),
     ],
@@ -160,14 +162,15 @@
       listed(found.wrong),
       ...lastDigits(found),
     ],
-    mask: ({ places }) => [
+    mask: ({ places, isScarce }) => [
       paragraph(
         element("strong", "Masked weights."),
-        " They are the weights of ",
+        isScarce ? " They fit the weights of " : " They are the weights of ",
         ...placed(places[0]),
         ", in which some are 0, and the others of a row are divided by their sum. That is what ",
         link("a mask", "#masked-weights"),
         " does, and no mistake if you meant to have one.",
+        isScarce ? SCARCE : "",
       ),
     ],
     coarse: () => [
@@ -175,7 +178,7 @@
     ],
     few: ({ places, more, isNear }) => [
       paragraph(
-        "To name a mistake, the box needs three different numbers with two decimals or more. ",
+        "To name a mistake, the box needs three different numbers other than 0, with two decimals or more. ",
         places.length
           ? `What you pasted is printed here${isNear ? ", with another last digit" : ""}:`
           : "What you pasted is printed nowhere in the book.",

@@ -23,6 +23,9 @@
   const unitOf = ({ power }) => (power === null || power >= 0 ? 0 : 10 ** power);
   const [SAME, NEAR, OTHER] = [0, 1, 2];
   const LEAST_UNIT = 0.001;
+  /** How many ratios of shares must be right, and how many aren't by chance, in so many rows. */
+  const LEAST_RATIOS = { mask: 2, dropout: 3 };
+  const ENOUGH_RATIOS = 5;
 
   /** Whether a number is a known one once the longer is rounded, or a last digit apart. */
   const compare = (a, unitA, b, unitB) => {
@@ -52,9 +55,11 @@
     return { others, nears };
   };
 
-  /** The numbers of a block that say something: no two alike, with two decimals or more. */
-  const telling = (numbers) =>
-    new Set(numbers.filter(({ power }) => power !== null && power <= -2).map(({ text }) => text)).size;
+  /** The numbers of a block that say something: no two alike, no 0, with two decimals or more. */
+  const telling = (numbers) => {
+    const some = numbers.filter(({ value, power }) => value && power !== null && power <= -2);
+    return new Set(some.map(({ text }) => text)).size;
+  };
 
   /** Digits that tell a block from others: the first decimal doesn't, as weights are all alike. */
   const tellingDigits = (numbers) => {
@@ -166,16 +171,26 @@
     if (!block.values.includes(0) || block.units.some((unit) => unit > LEAST_UNIT)) return null;
     const rows = rowPlaces(numbers);
     const kind = rows.every((row) => isWhole(block, row)) ? "mask" : "dropout";
+    const ratios = ratiosIn(block, kind === "mask" ? rows : [[0, block.values.length]]);
+    if (ratios < LEAST_RATIOS[kind]) return null;
     const factorOf = kind === "mask" ? maskFactor : dropFactor;
     const length = numbers.length;
     for (const output of outputs.filter(({ mistake }) => !mistake)) {
       for (let start = 0; start + length <= output.values.length; start++) {
         const factor = factorOf(block, output, start, rows);
-        if (factor) return { kind, factor, places: [placeOf({ output, start }, length)] };
+        const places = [placeOf({ output, start }, length)];
+        if (factor) return { kind, factor, places, isScarce: ratios < ENOUGH_RATIOS };
       }
     }
     return null;
   };
+
+  /** How many ratios of different shares some rows have that one factor each would leave alone. */
+  const ratiosIn = ({ values }, rows) =>
+    rows.reduce((sum, row) => {
+      const kept = new Set(values.subarray(...row).filter(Boolean));
+      return sum + Math.max(0, kept.size - 1);
+    }, 0);
 
   /** Where each row of a block begins and ends. */
   const rowPlaces = (numbers) => {
@@ -194,25 +209,24 @@
   const maskFactor = (block, output, start, rows) => {
     const isRowOfWeights = ([from, to]) => isWhole(output, [start + from, start + to]);
     if (!rows.every(isRowOfWeights)) return 0;
-    const factors = rows.map((row) => factorAt(block, output, start, row, 1));
+    const factors = rows.map((row) => factorAt(block, output, start, row));
     return factors.every(Boolean) ? Math.max(...factors) : 0;
   };
 
   const dropFactor = (block, output, start) => {
-    const factor = factorAt(block, output, start, [0, block.values.length], ENOUGH);
+    const factor = factorAt(block, output, start, [0, block.values.length]);
     return factor > 1.02 ? factor : 0;
   };
 
   /** The one factor by which some of a block's numbers are larger; the others must be 0. */
-  const factorAt = (block, output, start, [from, to], least) => {
+  const factorAt = (block, output, start, [from, to]) => {
     let [mine, theirs] = [0, 0];
-    const kept = new Set();
     for (let i = from; i < to; i++) {
       const [a, b] = [block.values[i], output.values[start + i]];
       if (a * b < 0 || (a && !b) || a !== a) return 0;
-      if (a) [mine, theirs] = [mine + a, theirs + b], kept.add(b);
+      if (a) [mine, theirs] = [mine + a, theirs + b];
     }
-    if (kept.size < least) return 0;
+    if (!theirs) return 0;
     const factor = mine / theirs;
     const off = 0.6 * (factor + 1);
     for (let i = from; i < to; i++) {
@@ -369,9 +383,11 @@
    */
   const WIDER = 10;
   const MOST_NEIGHBOURS = 4;
+  const LEAST_SEARCHED = 4e-6; // float32 has lost more by then, however many digits are printed
 
   /** The first variant in whose steps a block stands, digit for digit, unless that may be chance. */
-  const searched = (block, { tried, all }) => {
+  const searched = ({ values, units }, { tried, all }) => {
+    const block = { values, units: units.map((unit) => Math.max(unit, LEAST_SEARCHED)) };
     const wide = { values: block.values, units: block.units.map((unit) => WIDER * unit) };
     const [first, unit, length] = [block.values[0], 0.51 * wide.units[0], block.values.length];
     let [found, neighbours] = [null, -1];
@@ -434,9 +450,13 @@
 
   /* --- A whole text --- */
 
+  /** Numbers with decimal commas, if a text has no decimal points; "[10,20,30]" is a list. */
+  const withPoints = (text) =>
+    /\d\.\d/.test(text) ? text : text.replace(/(?<!\d,?)(\d+),(?=\d\d+(?!\d|,\d))/g, "$1.");
+
   /** Without what makes no difference: marks that don't show, signs like a minus, and prompts. */
   const cleaned = (text) =>
-    text
+    withPoints(text)
       .replace(/[−﹣－]/g, "-")
       .replace(/[\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g, "")
       .replace(/\b(?:In|Out) ?\[\d*\]:/g, " ");
@@ -520,10 +540,11 @@
       return { ...named(numbers, block, found), kind: "almost", wrong };
     };
 
-    /** Blocks that say little: together, if the book prints them so; else those with decimals. */
-    const short = (all, numbers) => {
+    /** Blocks that say little: together, if they are something; else those with decimals. */
+    const short = (all, numbers, text) => {
       const some = all.filter((block) => block.some(hasDecimals));
-      return some.length < 2 || few(numbers).places.length ? [numbers] : some;
+      const isOne = some.length < 2 || few(numbers).places.length;
+      return isOne || isSomething(finding(numbers, text, true)) ? [numbers] : some;
     };
 
     const finding = (numbers, text, isSearched) => {
@@ -545,9 +566,9 @@
       return almost(numbers, block) ?? { ...nearest(numbers, block, outputs), hints };
     };
 
-    return (pasted) => {
-      const text = cleaned(pasted);
-      const all = blocksOf(tokens(text));
+    const isSomething = ({ kind }) => !["coarse", "few", "unknown"].includes(kind);
+
+    const diagnosed = (all, text) => {
       const total = all.flat().length;
       const numbers = all.flat().slice(0, MOST_NUMBERS);
       const isCut = total > MOST_NUMBERS || all.length > MOST_BLOCKS;
@@ -557,13 +578,25 @@
         return { total, isCut, findings: [{ ...finding(numbers, text, false), numbers }] };
       }
       const saying = all.filter((block) => telling(block) >= ENOUGH);
-      const blocks = (saying.length ? saying : short(all, numbers)).slice(0, MOST_BLOCKS);
+      const blocks = (saying.length ? saying : short(all, numbers, text)).slice(0, MOST_BLOCKS);
       let searches = 0;
       const findings = blocks.map((block) => {
         const some = block.slice(0, MOST_NUMBERS);
         return { ...finding(some, text, searches++ < MOST_SEARCHED), numbers: some };
       });
       return { total, isCut, findings };
+    };
+
+    /** Without numbers of rows and columns, if that makes something of what is nothing. */
+    return (pasted) => {
+      const text = cleaned(pasted);
+      const all = blocksOf(tokens(text));
+      const found = diagnosed(all, text);
+      if (!found.total || found.findings.some(isSomething)) return found;
+      const floats = all.map((block) => block.filter(({ kind }) => kind === "float"));
+      const isLess = floats.flat().length < found.total;
+      const other = isLess ? diagnosed(floats.filter(({ length }) => length), text) : null;
+      return other?.findings.some(isSomething) ? other : found;
     };
   };
 

@@ -527,7 +527,7 @@
       if (this.set(value)) return;
       this.edit();
       const wanted = selfattn.fault("x11", value);
-      const fault = `An entry must be ${wanted} with four decimals at most, not “${text}”.`;
+      const fault = `An entry must be ${wanted}, not “${text}”.`;
       setTimeout(() => this.say(fault)); // the focus may be moving: that clears what is said
     }
 

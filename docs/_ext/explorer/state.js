@@ -44,7 +44,7 @@
         ? ""
         : "none, causal, or places such as 12.13";
     if (ENTRY.test(name))
-      return NUMBER.test(value) && Math.abs(value) <= 999 ? "" : "a number from -999 to 999";
+      return NUMBER.test(value) && Math.abs(value) <= 999 ? "" : "a number from -999 to 999 with four decimals at most";
     return "something that the explorer knows";
   }
 
