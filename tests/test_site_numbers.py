@@ -40,7 +40,7 @@ def setup(app):
     app.add_directive("drawn", Figure)
 
 project = "A book"
-extensions = ["myst_nb", "sphinx_drift", "quantities"]
+extensions = ["myst_nb", "sphinx_drift", "figures", "website.permalinks", "quantities"]
 myst_enable_extensions = ["dollarmath"]
 """
 PAGE = (

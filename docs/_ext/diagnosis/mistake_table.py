@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from sphinx.application import Sphinx
-    from sphinx.util.typing import ExtensionMetadata
 
     from diagnosis.printed_values import Printed
 
@@ -77,8 +76,7 @@ def first_rows(text: str) -> list[str]:
     return [*rows[:SHOWN], f"and {more} more"] if more > 1 else rows
 
 
-def setup(app: Sphinx) -> ExtensionMetadata:
+def setup(app: Sphinx) -> None:
     app.add_node(mistake_table)
     app.add_directive("mistake-table", MistakeTable)
     app.add_post_transform(FillTable)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
-    from sphinx.util.typing import ExtensionMetadata
 
     from diagnosis.printed_values import Printed
 
@@ -184,11 +183,10 @@ def add_files(
         app.add_css_file(STYLES)
 
 
-def setup(app: Sphinx) -> ExtensionMetadata:
+def setup(app: Sphinx) -> None:
     app.add_node(number_box)
     app.add_directive("number-box", NumberBox)
     app.add_post_transform(FillBox)
     app.connect("builder-inited", write_files)
     app.connect("html-page-context", add_files)
     rewrite_where(app, number_box, shown)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}

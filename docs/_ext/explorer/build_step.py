@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
-    from sphinx.util.typing import ExtensionMetadata
 
     from sphinx_drift.run_and_judge import Settings
 
@@ -162,10 +161,8 @@ def _read(kept: Path, key: str) -> Counts | None:
         return None
 
 
-def setup(app: Sphinx) -> ExtensionMetadata:
-    app.setup_extension("explorer.element")
+def setup(app: Sphinx) -> None:
     app.add_role("proven", Proven())
     app.add_post_transform(WriteFigures)
     app.connect("env-get-updated", prove_once)
     rewrite_where(app, proven, figures)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -45,7 +45,6 @@ if TYPE_CHECKING:
 
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
-    from sphinx.util.typing import ExtensionMetadata
 
 logger = logging.getLogger(__name__)
 
@@ -310,12 +309,9 @@ def check_pages(app: Sphinx, env: BuildEnvironment) -> None:
         logger.warning(message, declared.DATA, name, type="quantities")
 
 
-def setup(app: Sphinx) -> ExtensionMetadata:
-    app.setup_extension("figures.numbered_blocks")
-    app.setup_extension("website.permalinks")  # which gives outputs their ids
+def setup(app: Sphinx) -> None:
     app.add_post_transform(MarkNumbers)
     app.connect("builder-inited", add_files)
     app.connect("env-check-consistency", check_pages)
     rewrite_on_change(app, "quantities", shown, pages)
     rewrite_on_change(app, "quoted quantities", quoted_pages, lambda env: quoting(env).keys())
-    return {"parallel_read_safe": True, "parallel_write_safe": True}

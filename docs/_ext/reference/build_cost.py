@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from sphinx.application import Sphinx
-    from sphinx.util.typing import ExtensionMetadata
 
 
 class BuildCostBars(SphinxDirective):
@@ -89,9 +88,8 @@ def figure(cost: BuildCost, text: str) -> str:
     return f"{build_cost_trace.seconds(number) if unit == 's' else round(number)} {unit}"
 
 
-def setup(app: Sphinx) -> ExtensionMetadata:
+def setup(app: Sphinx) -> None:
     app.add_directive("build-cost-bars", BuildCostBars)
     app.add_directive("build-cost-times", BuildCostTimes)
     app.add_directive("build-cost-others", BuildCostOthers)
     app.add_role("build-cost", BuildCostFigure())
-    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -13,7 +13,6 @@ from reference.table import table
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
-    from sphinx.util.typing import ExtensionMetadata
 
 COLUMNS = ("T", "written out, ms", "one call, ms", "written out, MB", "one call, MB")
 
@@ -73,7 +72,6 @@ def figure(trace: CostTrace, text: str) -> str:
     return f"{ratio:.1f}" if ratio < 10 else f"{ratio:.0f}"  # noqa: PLR2004 - two digits or more
 
 
-def setup(app: Sphinx) -> ExtensionMetadata:
+def setup(app: Sphinx) -> None:
     app.add_directive("cost-table", CostTable)
     app.add_role("cost", Cost())
-    return {"parallel_read_safe": True, "parallel_write_safe": True}

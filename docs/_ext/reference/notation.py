@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
-    from sphinx.util.typing import ExtensionMetadata, OptionSpec
+    from sphinx.util.typing import OptionSpec
 
 PAGE = "reference/notation"
 HEADER = ("symbol", "in code", "shape", "first in")
@@ -163,7 +163,7 @@ class SymbolLinks(SphinxPostTransform):
                 node.replace_self(link)
 
 
-def setup(app: Sphinx) -> ExtensionMetadata:
+def setup(app: Sphinx) -> None:
     for symbol in symbols():
         symbol.alone  # noqa: B018 - compiled while nobody waits for a page
     app.add_directive("notation-table", NotationTable)
@@ -174,4 +174,3 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     rewrite_where(app, first_place, lambda env: sorted(_formulas(env).items()))
     app.add_post_transform(FirstPlaces)
     app.add_post_transform(SymbolLinks)
-    return {"env_version": 1, "parallel_read_safe": True, "parallel_write_safe": True}

@@ -13,7 +13,6 @@ from reference.table import table
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
-    from sphinx.util.typing import ExtensionMetadata
 
 
 class RecordedTable(SphinxDirective):
@@ -43,6 +42,5 @@ def _machine(environment: dict[str, str]) -> str:
     return ", ".join(word for word in words if word)
 
 
-def setup(app: Sphinx) -> ExtensionMetadata:
+def setup(app: Sphinx) -> None:
     app.add_directive("recorded-table", RecordedTable)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}

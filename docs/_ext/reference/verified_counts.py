@@ -16,7 +16,6 @@ from website.stale_pages import rewrite_where
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
-    from sphinx.util.typing import ExtensionMetadata
 
 
 class verified_counts(nodes.General, nodes.Element):  # noqa: N801 - docutils names nodes so
@@ -52,8 +51,7 @@ def counts(env: BuildEnvironment) -> list[tuple[str, int, int]]:
     return [*rows, ("all pages", sum(row[1] for row in rows), total.verified)]
 
 
-def setup(app: Sphinx) -> ExtensionMetadata:
+def setup(app: Sphinx) -> None:
     app.add_directive("verified-counts", VerifiedCounts)
     app.add_post_transform(FillCounts)
     rewrite_where(app, verified_counts, counts)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -14,7 +14,6 @@ from reference.table import table
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
-    from sphinx.util.typing import ExtensionMetadata
 
 COLUMNS = ("device", "PyTorch", "verified", "rounded")
 
@@ -73,7 +72,6 @@ def _device(environment: dict[str, str]) -> tuple[str, ...]:
     return (f"{named} ({kind})" if named else kind, ", ".join(filter(None, details)), system)
 
 
-def setup(app: Sphinx) -> ExtensionMetadata:
+def setup(app: Sphinx) -> None:
     app.add_directive("verified-devices", VerifiedDevices)
     app.connect("env-get-outdated", outdated)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}

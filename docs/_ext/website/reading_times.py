@@ -17,7 +17,6 @@ from website.stale_pages import rewrite_where
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
-    from sphinx.util.typing import ExtensionMetadata
 
 WORDS_A_MINUTE = 200
 MINUTES_A_CELL = 0.4  # to read a cell of some ten lines, and what it printed
@@ -99,11 +98,10 @@ def put_help(
     context["reading_help"] = " · ".join([*place, *time]).capitalize()
 
 
-def setup(app: Sphinx) -> ExtensionMetadata:
+def setup(app: Sphinx) -> None:
     app.add_role("reading-time", KnownLater())
     app.add_role("compared", KnownLater())
     app.add_post_transform(WriteNumbers)
     app.connect("doctree-read", note_length)
     app.connect("html-page-context", put_help)
     rewrite_where(app, known_later, numbers)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}
