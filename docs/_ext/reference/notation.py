@@ -13,7 +13,7 @@ from sphinx.util.nodes import make_refnode
 from reference.ancestors import is_in, titled_section
 from reference.symbols import DATA, Symbol, groups, symbols
 from website.reading_order import reading_order
-from website.stale_pages import rewrite_where
+from website.shown_later import show_later
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -119,23 +119,14 @@ def first(env: BuildEnvironment, symbol: Symbol) -> tuple[str, str] | None:
     return None
 
 
-class FirstPlaces(SphinxPostTransform):
-    """Say in the table where each symbol first appears."""
-
-    default_priority = 20
-
-    def run(self, **kwargs: Any) -> None:
-        by_id = {symbol.id: symbol for symbol in symbols()}
-        for node in list(self.document.findall(first_place)):
-            place = first(self.env, by_id[node["symbol"]])
-            if place is None:
-                node.replace_self(nodes.Text("–"))
-                continue
-            docname, section = place
-            title = nodes.Text(self.env.titles[docname].astext())
-            node.replace_self(
-                make_refnode(self.app.builder, self.env.docname, docname, section, title)
-            )
+def fill(app: Sphinx, docname: str, node: nodes.Element) -> nodes.Node:
+    """Say in the table where a symbol first appears."""
+    place = first(app.env, next(s for s in symbols() if s.id == node["symbol"]))
+    if place is None:
+        return nodes.Text("–")
+    page, section = place
+    title = nodes.Text(app.env.titles[page].astext())
+    return make_refnode(app.builder, docname, page, section, title)
 
 
 class SymbolLinks(SphinxPostTransform):
@@ -167,10 +158,8 @@ def setup(app: Sphinx) -> None:
     for symbol in symbols():
         symbol.alone  # noqa: B018 - compiled while nobody waits for a page
     app.add_directive("notation-table", NotationTable)
-    app.add_node(first_place)
     app.connect("doctree-read", collect)
     app.connect("env-purge-doc", forget)
     app.connect("env-merge-info", merge)
-    rewrite_where(app, first_place, lambda env: sorted(_formulas(env).items()))
-    app.add_post_transform(FirstPlaces)
+    show_later(app, first_place, fill, lambda env: sorted(_formulas(env).items()))
     app.add_post_transform(SymbolLinks)
