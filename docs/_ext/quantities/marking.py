@@ -271,7 +271,7 @@ def shown(env: BuildEnvironment) -> list[str]:
 
 def pages(env: BuildEnvironment) -> set[str]:
     """Return the pages that have marks, and those that had some."""
-    now = declared.read(Path(env.srcdir)).pages.keys() | quoting(env).keys()
+    now = declared.read(Path(env.srcdir)).keys() | quoting(env).keys()
     before: set[str] = getattr(env, "quantities_pages", set())
     env.quantities_pages = now  # type: ignore[attr-defined]
     return (now | before) & env.found_docs
@@ -304,7 +304,7 @@ def quoted_pages(env: BuildEnvironment) -> list[object]:
 
 def check_pages(app: Sphinx, env: BuildEnvironment) -> None:
     """Refuse declarations of pages that are not there."""
-    for name in declared.read(Path(env.srcdir)).pages.keys() - env.found_docs:
+    for name in declared.read(Path(env.srcdir)).keys() - env.found_docs:
         message = "%s: there is no page %r; correct the name or add the page"
         logger.warning(message, declared.DATA, name, type="quantities")
 

@@ -15,7 +15,7 @@ from figures.drawings.build_cost_trace import (
     UNITS,
     BuildCost,
 )
-from reference.table import paragraph, table
+from reference.table import origin, table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,9 +35,8 @@ class BuildCostTimes(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         cost = _read(self)
-        origin = paragraph(f"Recorded by `nox -s bench` {build_cost_trace.origin(cost)}")
-        origin["classes"].append("recorded-origin")
-        return [_numbers(TIME_COLUMNS, build_cost_trace.time_rows(cost)), origin]
+        said = origin(f"Recorded by `nox -s bench` {build_cost_trace.origin(cost)}")
+        return [_numbers(TIME_COLUMNS, build_cost_trace.time_rows(cost)), said]
 
 
 class BuildCostOthers(SphinxDirective):

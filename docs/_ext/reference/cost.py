@@ -9,7 +9,7 @@ from sphinx.util.docutils import SphinxDirective, SphinxRole
 
 from figures.drawings import cost_trace
 from figures.drawings.cost_trace import FORMS, SHOWN, CostTrace, rounded
-from reference.table import table
+from reference.table import origin, table
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -23,11 +23,10 @@ class CostTable(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         self.env.note_dependency(str(cost_trace.FILE))
         trace = cost_trace.cost_trace()
-        origin = nodes.paragraph("", _origin(trace), classes=["recorded-origin"])
         node = table(COLUMNS, [_row(trace, length) for length in trace.lengths])
         for entry in node.findall(nodes.entry):
             entry["classes"].append("number")
-        return [node, origin]
+        return [node, origin(_origin(trace))]
 
 
 def _row(trace: CostTrace, length: int) -> list[str]:

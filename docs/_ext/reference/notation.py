@@ -16,8 +16,6 @@ from website.reading_order import reading_order
 from website.shown_later import show_later
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
     from sphinx.util.typing import OptionSpec
@@ -81,39 +79,25 @@ def _entry(*content: nodes.Node) -> nodes.entry:
 # Where symbols appear ------------------------------------------------------------------
 
 
-def _formulas(env: BuildEnvironment) -> dict[str, list[tuple[str, str]]]:
-    """Return each page's formulas, each with the id of the section around it."""
-    if not hasattr(env, "notation_formulas"):
-        env.notation_formulas = {}  # type: ignore[attr-defined]
-    formulas: dict[str, list[tuple[str, str]]] = env.notation_formulas  # type: ignore[attr-defined]
-    return formulas
-
-
 def collect(app: Sphinx, doctree: nodes.document) -> None:
-    """Note the formulas of the page that was read."""
+    """Note the formulas of the page that was read, each with the id of the section around it."""
     formulas = []
     for node in doctree.findall(lambda node: isinstance(node, nodes.math | nodes.math_block)):
         section = titled_section(node)
         formulas.append((node.astext(), section["ids"][0] if section is not None else ""))
-    _formulas(app.env)[app.env.docname] = formulas
+    app.env.metadata[app.env.docname]["formulas"] = formulas
 
 
-def forget(app: Sphinx, env: BuildEnvironment, docname: str) -> None:
-    _formulas(env).pop(docname, None)
-
-
-def merge(
-    app: Sphinx, env: BuildEnvironment, docnames: Iterable[str], other: BuildEnvironment
-) -> None:
-    _formulas(env).update(
-        {name: _formulas(other)[name] for name in docnames if name in _formulas(other)}
-    )
+def formulas_of(env: BuildEnvironment) -> dict[str, list[tuple[str, str]]]:
+    """Return what was noted of each page."""
+    return {name: fields.get("formulas", []) for name, fields in sorted(env.metadata.items())}
 
 
 def first(env: BuildEnvironment, symbol: Symbol) -> tuple[str, str] | None:
     """Return the page and the section in which a symbol first appears."""
+    formulas = formulas_of(env)
     for docname, _ in reading_order(env, env.config.root_doc):
-        for formula, section in _formulas(env).get(docname, ()):
+        for formula, section in formulas.get(docname, ()):
             if docname != PAGE and symbol.is_in(formula):
                 return docname, section
     return None
@@ -159,7 +143,5 @@ def setup(app: Sphinx) -> None:
         symbol.alone  # noqa: B018 - compiled while nobody waits for a page
     app.add_directive("notation-table", NotationTable)
     app.connect("doctree-read", collect)
-    app.connect("env-purge-doc", forget)
-    app.connect("env-merge-info", merge)
-    show_later(app, first_place, fill, lambda env: sorted(_formulas(env).items()))
+    show_later(app, first_place, fill, formulas_of)
     app.add_post_transform(SymbolLinks)
