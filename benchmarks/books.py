@@ -38,6 +38,7 @@ NEXT = """\
 with torch.no_grad():
     print(torch.softmax(layer(inputs) * {number}, dim=-1))"""
 CONFIGURATION = """\
+import importlib
 import sys
 
 sys.path.insert(0, {path!r})
@@ -46,13 +47,17 @@ extensions = {extensions}
 html_theme = {theme!r}
 nb_execution_mode = "force"
 drift_policy = "exact"
+
+
+def setup(app):
+    for part in {parts}:
+        importlib.import_module(part).setup(app)
 """
 THEMED = (
-    "sphinx_design",
-    "website.search_index",
-    "website.theme",
-    "website.permalinks",
-    "website.stale_pages",
+    "figures.numbered_blocks",
+    *("website.address", "website.social_preview", "website.search_index"),
+    *("website.sidebar", "website.verified_foot", "website.theme"),
+    *("website.permalinks", "website.stale_pages"),
 )
 """What a book needs that has this one's theme, and what it then may want."""
 
@@ -114,12 +119,13 @@ def write_sphinx(
     It has sphinx-book-theme, or this book's theme.
     """
     extensions = ["myst_nb", "sphinx_drift"] if checked else ["myst_nb"]
-    extensions += THEMED if themed else ()
+    extensions += ["sphinx_design"] if themed else []
+    parts = THEMED if themed else ()
     theme = "selfattn" if themed else "sphinx_book_theme"
     folder.mkdir(parents=True)
     _write(
         folder / "conf.py",
-        CONFIGURATION.format(extensions=extensions, theme=theme, path=str(EXT)),
+        CONFIGURATION.format(extensions=extensions, parts=parts, theme=theme, path=str(EXT)),
     )
     listed = "\n".join(page.name for page in book)
     _write(folder / "index.md", f"# A generated book\n\n```{{toctree}}\n{listed}\n```\n")

@@ -6,6 +6,7 @@ import re
 import shutil
 import sys
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -112,17 +113,8 @@ def _checked(setup: Setup, book: str, out: Path, printed: str) -> str:
     return _shown(setup, book, out, printed) or ("" if enough else f"{number} outputs verified")
 
 
-def _shown(setup: Setup, book: str, out: Path, _printed: str) -> str:
-    """Ask for the pages, each with its ten outputs."""
-    return _missing(setup, book, out, books.PRINTED)
-
-
-def _unexecuted(setup: Setup, book: str, out: Path, _printed: str) -> str:
-    """Ask for the pages, none with an output."""
-    return _missing(setup, book, out, 0)
-
-
-def _missing(setup: Setup, book: str, out: Path, outputs: int) -> str:
+def _missing(setup: Setup, book: str, out: Path, _printed: str, *, outputs: int) -> str:
+    """Ask for the pages, each with so many outputs."""
     html = out / "_build" / "html" if (out / "_build").is_dir() else out / "html"
     if book == THIS:
         count = sum(page.read_text("utf-8").count(OUTPUT) for page in html.rglob("*.html"))
@@ -133,6 +125,10 @@ def _missing(setup: Setup, book: str, out: Path, outputs: int) -> str:
         if count != outputs:
             return f"{path.name} shows {count} outputs" if count >= 0 else f"{path.name} is missing"
     return ""
+
+
+_shown = partial(_missing, outputs=books.PRINTED)
+_unexecuted = partial(_missing, outputs=0)
 
 
 def _passed(_setup: Setup, _book: str, _out: Path, printed: str) -> str:

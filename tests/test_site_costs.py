@@ -34,7 +34,7 @@ def test_the_training_figure_shows_every_entry_of_every_matrix() -> None:
 
 
 def test_the_trained_matrices_are_the_ones_that_the_page_prints() -> None:
-    query, key, _ = training_trace().after
+    query, key, _ = training_trace().made["after"]
     scores = torch.tensor(query[6:]) @ torch.tensor(key[:3]).T / 3**0.5
     text = PAGE.read_text("utf-8")
     found = re.search(r":name: tr-match\n(.*?)\n```", text, re.DOTALL)
@@ -50,9 +50,9 @@ def test_the_curve_ends_at_the_losses_that_the_page_prints() -> None:
     rows = [line.split() for line in found[1].splitlines()[1:]]
     assert len(rows) > 3
     for step, *both in rows:
-        assert [f"{loss:.2f}" for loss in trace.losses[int(step)]] == both
+        assert [f"{loss:.2f}" for loss in trace.made["losses"][int(step)]] == both
     (shown_at_the_end,) = shown("loss")
-    assert shown_at_the_end == (f"losses.{len(trace.losses) - 1}.0", rows[-1][1])
+    assert shown_at_the_end == (f"losses.{len(trace.made['losses']) - 1}.0", rows[-1][1])
 
 
 def test_training_leaves_the_generator_and_the_threads_alone() -> None:
@@ -64,15 +64,18 @@ def test_training_leaves_the_generator_and_the_threads_alone() -> None:
 
 def test_what_the_training_page_says_about_its_picture() -> None:
     trace = training_trace()
-    query, key, value = (torch.tensor(matrix) for matrix in trace.after)
-    assert torch.equal(torch.tensor(trace.before[0])[:6], query[:6])
+    query, key, value = (torch.tensor(matrix) for matrix in trace.made["after"])
+    assert torch.equal(torch.tensor(trace.made["before"][0])[:6], query[:6])
     colour, number, asked = key.abs().split(3)
     assert colour.max() > asked.max() > number.max()
     assert value[3:6].abs().min() > value[:3].abs().max()
     assert (value[3:6].diag() > 1).all()
-    moved = (value - torch.tensor(trace.before[2])).abs()
+    moved = (value - torch.tensor(trace.made["before"][2])).abs()
     assert moved[6:].max() > 0.5 > moved[:3].max()
-    assert max(abs(entry) for matrix in trace.before for row in matrix for entry in row) <= 1 / 3
+    assert (
+        max(abs(entry) for matrix in trace.made["before"] for row in matrix for entry in row)
+        <= 1 / 3
+    )
     assert query[6:].abs().max() > 1
 
 

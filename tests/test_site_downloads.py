@@ -42,7 +42,7 @@ author = "its authors"
 copyright = "theirs"
 version = "1"
 extensions = ["myst_nb", "sphinx_drift", "sphinx_design",
-              "figures.directive", "reference.exercises", "reference.listing", "reference.mathml",
+              "figures", "reference.exercises", "reference.listing", "reference.mathml",
               "export"]
 exclude_patterns = ["_build", "_templates"]
 myst_enable_extensions = ["amsmath", "colon_fence", "deflist", "dollarmath"]

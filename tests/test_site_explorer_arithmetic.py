@@ -44,7 +44,7 @@ MACHINES = {
 }
 BOOK = f"""
 {EXTENSIONS_ON_PATH}
-extensions = ["myst_nb", "sphinx_drift", "explorer.build_step"]
+extensions = ["myst_nb", "sphinx_drift", "explorer"]
 """
 PAGE = f"""{small_book.FRONT}
 # Page

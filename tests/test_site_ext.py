@@ -27,7 +27,7 @@ TEXT = re.compile(r"<text [^>]*>.*?</text>")
 
 CONF = f"""
 {EXTENSIONS_ON_PATH}
-extensions = ["myst_nb", "figures.directive",
+extensions = ["myst_nb", "figures",
               "reference.listing", "reference.mathml", "reference.exercises"]
 myst_enable_extensions = ["dollarmath"]
 html_math_renderer = "mathml"

@@ -33,7 +33,8 @@ def setup(app):
 
 project, author, version = "The <book>", "Its authors", "1.0"
 extensions = ["myst_parser", "notfound.extension",
-              "website.search_index", "website.sitemap", "website.permalinks", "reference.mathml"]
+              "figures", "reference.mathml", "website.address", "website.social_preview",
+              "website.search_index", "website.sitemap", "website.permalinks"]
 myst_enable_extensions = ["dollarmath"]
 html_math_renderer = "mathml"
 notfound_context = {{"title": "Page not found"}}

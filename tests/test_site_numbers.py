@@ -40,7 +40,7 @@ def setup(app):
     app.add_directive("drawn", Figure)
 
 project = "A book"
-extensions = ["myst_nb", "sphinx_drift", "quantities"]
+extensions = ["myst_nb", "sphinx_drift", "figures", "website.permalinks", "quantities"]
 myst_enable_extensions = ["dollarmath"]
 """
 PAGE = (
@@ -373,18 +373,18 @@ def marked(name: str) -> dict[str, list[matching.Run]]:
     return {page.cells[n - 1].text: found for n, found in page.runs.items() if found}
 
 
-@pytest.mark.parametrize("name", BOOK.pages)
+@pytest.mark.parametrize("name", BOOK)
 def test_every_declared_page_has_marked_numbers(name: str) -> None:
     assert marked(name)
 
 
 def test_the_pages_of_section_3_4_are_among_them() -> None:
     own = {"index", "self-attention/step-by-step", "self-attention/compact-class"}
-    assert own <= BOOK.pages.keys()
-    assert len(BOOK.pages) >= 19
+    assert own <= BOOK.keys()
+    assert len(BOOK) >= 19
     counts = {
         name: sum(len(run.part.places.flatten()) for runs in marked(name).values() for run in runs)
-        for name in BOOK.pages
+        for name in BOOK
     }
     assert counts["self-attention/step-by-step"] == 42
     assert sum(counts.values()) >= 1900
@@ -412,7 +412,7 @@ def _named(found: dict[str, list[matching.Run]], text: str) -> list[str]:
 
 def test_what_a_note_says_is_what_the_formula_uses() -> None:
     checked = 0
-    for page in BOOK.pages.values():
+    for page in BOOK.values():
         for name, quantity in page.quantities.items():
             for formula in quantity.formulas:
                 tree = ast.parse(formula)

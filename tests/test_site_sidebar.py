@@ -88,7 +88,8 @@ def record(make):
 
 html.global_toctree_for_doc = record(html.global_toctree_for_doc)
 sidebar.global_toctree_for_doc = record(sidebar.global_toctree_for_doc)
-extensions = ["myst_nb", "sphinx_drift", "sphinx_design", "website.theme"]
+extensions = ["myst_nb", "sphinx_drift", "sphinx_design",
+              "website.sidebar", "website.verified_foot", "website.theme"]
 html_theme = "selfattn"
 """
     small_book.write(tmp_path, {"conf.py": conf} | PAGES)

@@ -32,7 +32,6 @@ from sphinx_drift.run.injected import report_environment
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-ROOT = Path(__file__).resolve().parent.parent
 BOUNDS = (4, 8, 16, 32, 64, 128, 256)
 LEFT_OUT = ("as it is", "40 columns", "200 columns", "another locale", "another hash seed")
 MOST_MUTANTS = 12
@@ -91,11 +90,9 @@ def main() -> None:
         print(f"{bound:>4} units chosen by one half: {times}; refused of the other: {share}")
     if options.record:
         columns = ["units", "outputs accepted", "altered digits caught"]
-        path = ROOT / "docs/_data/bounds.json"
-        write_table(path, "nox -s bounds", columns, rows, report_environment())
+        write_table("bounds", "nox -s bounds", columns, rows, report_environment())
         columns = ["units by one half", "how often", "refused of the other"]
-        path = ROOT / "docs/_data/held-out.json"
-        write_table(path, "nox -s bounds", columns, held_out, report_environment())
+        write_table("held-out", "nox -s bounds", columns, held_out, report_environment())
 
 
 def _least(accepting: Sequence[int]) -> list[int]:

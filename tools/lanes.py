@@ -59,7 +59,7 @@ def main() -> int:
         bad += bool(alarms) or bool(failed and not settings)
     if options.record:
         columns = ["lane", "verified", "exact refuses", "portable refuses", "settings"]
-        write_table(ROOT / "docs/_data/lanes.json", "nox -s lanes", columns, rows, environment)
+        write_table("lanes", "nox -s lanes", columns, rows, environment)
     return int(bad > 0)
 
 

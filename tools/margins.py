@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import heapq
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from mutation import book
@@ -24,8 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from mutants import Output
-
-ROOT = Path(__file__).resolve().parent.parent
 
 
 class Margin(NamedTuple):
@@ -58,7 +55,7 @@ def main() -> None:
             for m in closest[:10]
         ]
         columns = ["printed", "units", "element", "output"]
-        write_table(ROOT / "docs/_data/margins.json", "nox -s margins", columns, rows, environment)
+        write_table("margins", "nox -s margins", columns, rows, environment)
 
 
 def margins(output: Output) -> Iterator[Margin]:

@@ -167,8 +167,7 @@ def _record(
     name = "other forms: HTML, LaTeX, tracebacks"
     rows.append([name, len(shown_corpus()), len(shown), *(f"{share:.2%}" for share in counts)])
     columns = ["outputs of", "number", "altered", "exact", "portable"]
-    path = ROOT / "docs/_data/mutation.json"
-    write_table(path, "nox -s mutation", columns, rows, environment)
+    write_table("mutation", "nox -s mutation", columns, rows, environment)
 
 
 if __name__ == "__main__":

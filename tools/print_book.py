@@ -7,16 +7,13 @@ the system's Chromium, and printed with the site's own style for paper.
 from __future__ import annotations
 
 import argparse
-import contextlib
-import functools
-import http.server
 import json
 import sys
-import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pikepdf
+from built_site import Website
 from chromium import FLAGS, chromium
 from playwright.sync_api import sync_playwright
 
@@ -43,25 +40,6 @@ class BookError(RuntimeError):
     """The book can't be printed, or what was printed isn't what it must be."""
 
 
-class _Quiet(http.server.SimpleHTTPRequestHandler):
-    """Serves files without a line for each."""
-
-    def log_message(self, *_: Any) -> None:
-        """Say nothing."""
-
-
-@contextlib.contextmanager
-def served(folder: Path) -> Iterator[str]:
-    """Serve a folder on this machine alone, and give its address."""
-    handler = functools.partial(_Quiet, directory=str(folder))
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        thread = threading.Thread(target=server.serve_forever, daemon=True)
-        thread.start()
-        yield f"http://127.0.0.1:{server.server_port}/"
-        server.shutdown()
-        thread.join()
-
-
 def print_book(site: Path, order: list[dict[str, Any]], title: str, target: Path) -> None:
     """Join the pages of a site and print them.
 
@@ -77,10 +55,10 @@ def print_book(site: Path, order: list[dict[str, Any]], title: str, target: Path
 
     """
     target.parent.mkdir(parents=True, exist_ok=True)
-    with served(site) as address, sync_playwright() as playwright:
+    with Website(site) as website, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium(), args=[*FLAGS])
         page = browser.new_page(viewport=SHEET, color_scheme="light")
-        page.goto(f"{address}{order[0]['file']}")
+        page.goto(f"{website.address}/{order[0]['file']}")
         page.emulate_media(media="print", color_scheme="light")
         settings = {"pages": order, "title": title, "style": STYLE}
         wrong = page.evaluate(JOIN.read_text("utf-8"), settings)

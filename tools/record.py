@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
+
+DATA = Path(__file__).resolve().parents[1] / "docs" / "_data"
 
 
 def write_table(
-    path: Path,
+    name: str,
     command: str,
     columns: Sequence[str],
     rows: Sequence[Sequence[Any]],
     environment: Mapping[str, str],
 ) -> None:
-    """Write a table as JSON, with the command that made it, the day and the machine."""
+    """Write a table to docs/_data, with the command that made it, the day and the machine."""
     table = {
         "command": command,
         "date": datetime.now(UTC).date().isoformat(),
@@ -26,5 +28,6 @@ def write_table(
         "columns": list(columns),
         "rows": [list(row) for row in rows],
     }
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(table, indent=2, ensure_ascii=False) + "\n", "utf-8")
+    (DATA / f"{name}.json").write_text(
+        json.dumps(table, indent=2, ensure_ascii=False) + "\n", "utf-8"
+    )

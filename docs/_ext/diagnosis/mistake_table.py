@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from docutils import nodes
-from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.docutils import SphinxDirective
 
 from diagnosis.packing import arrays
 from diagnosis.printed_values import KEY
 from reference.table import table
+from website.shown_later import show_later
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from sphinx.application import Sphinx
-    from sphinx.util.typing import ExtensionMetadata
 
     from diagnosis.printed_values import Printed
 
@@ -37,19 +36,10 @@ class MistakeTable(SphinxDirective):
         return [mistake_table()]
 
 
-class FillTable(SphinxPostTransform):
+def fill(app: Sphinx, docname: str, node: nodes.Element) -> nodes.table:
     """Make the table from what the cells of the page have printed."""
-
-    default_priority = 5
-
-    def run(self, **kwargs: Any) -> None:
-        places = list(self.document.findall(mistake_table))
-        if not places:
-            return
-        right, *others = self.env.metadata[self.env.docname][KEY]
-        mistakes = [each for each in others if each.is_mistake]
-        for place in places:
-            place.replace_self(_table(right, mistakes))
+    right, *others = app.env.metadata[docname][KEY]
+    return _table(right, [each for each in others if each.is_mistake])
 
 
 def _table(right: Printed, mistakes: Sequence[Printed]) -> nodes.table:
@@ -77,8 +67,6 @@ def first_rows(text: str) -> list[str]:
     return [*rows[:SHOWN], f"and {more} more"] if more > 1 else rows
 
 
-def setup(app: Sphinx) -> ExtensionMetadata:
-    app.add_node(mistake_table)
+def setup(app: Sphinx) -> None:
     app.add_directive("mistake-table", MistakeTable)
-    app.add_post_transform(FillTable)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}
+    show_later(app, mistake_table, fill)

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from docutils import nodes
-from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.docutils import SphinxDirective
 
 from diagnosis.packing import ARRAYS, packed
@@ -20,7 +19,7 @@ from diagnosis.printed_values import printed_by
 from explorer.element import text_of
 from selfattn.examples import six_tokens
 from website.reading_order import reading_order
-from website.stale_pages import rewrite_where
+from website.shown_later import show_later
 from website.structured_data import data
 from website.theme import bundle
 
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
 
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
-    from sphinx.util.typing import ExtensionMetadata
 
     from diagnosis.printed_values import Printed
 
@@ -76,18 +74,11 @@ class NumberBox(SphinxDirective):
         return [number_box()]
 
 
-class FillBox(SphinxPostTransform):
+def fill(app: Sphinx, docname: str, node: nodes.Element) -> list[nodes.Node]:
     """Put the form and what it compares with into the page."""
-
-    default_priority = 5
-
-    def run(self, **kwargs: Any) -> None:
-        for node in list(self.document.findall(number_box)):
-            if self.app.builder.name in SITES:
-                page = self.env.docname
-                node.replace_self(nodes.raw("", written(self.app, page), format="html"))
-            else:
-                node.parent.remove(node)
+    if app.builder.name not in SITES:
+        return []
+    return [nodes.raw("", written(app, docname), format="html")]
 
 
 def written(app: Sphinx, page: str) -> str:
@@ -184,11 +175,8 @@ def add_files(
         app.add_css_file(STYLES)
 
 
-def setup(app: Sphinx) -> ExtensionMetadata:
-    app.add_node(number_box)
+def setup(app: Sphinx) -> None:
     app.add_directive("number-box", NumberBox)
-    app.add_post_transform(FillBox)
     app.connect("builder-inited", write_files)
     app.connect("html-page-context", add_files)
-    rewrite_where(app, number_box, shown)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}
+    show_later(app, number_box, fill, shown)

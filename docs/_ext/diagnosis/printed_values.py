@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
-    from sphinx.util.typing import ExtensionMetadata
 
 KEY = "printed_values"
 MISTAKES = "mistakes"
@@ -80,6 +79,5 @@ def is_output(block: nodes.Node) -> bool:
     return any(each.get("nb_element") == "cell_code_output" for each in ancestors(block))
 
 
-def setup(app: Sphinx) -> ExtensionMetadata:
+def setup(app: Sphinx) -> None:
     app.connect("doctree-read", collect)
-    return {"parallel_read_safe": True, "parallel_write_safe": True, "env_version": 1}

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rooms import set_up
+
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
     from sphinx.util.typing import ExtensionMetadata
@@ -12,6 +14,4 @@ PARTS = ("element", "build_step", "shares", "directive")
 
 
 def setup(app: Sphinx) -> ExtensionMetadata:
-    for name in PARTS:
-        app.setup_extension(f"{__name__}.{name}")
-    return {"parallel_read_safe": True, "parallel_write_safe": True}
+    return set_up(app, __name__, PARTS)

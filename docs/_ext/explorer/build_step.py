@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING
 
 from docutils import nodes
 from sphinx.errors import ExtensionError
-from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxRole
 
@@ -28,14 +27,13 @@ from explorer.element import HERE, files_of
 from explorer.node import NodeError, node_version
 from explorer.states import states
 from sphinx_drift.sphinx.builds import build_of
-from website.stale_pages import rewrite_where
+from website.shown_later import show_later
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
-    from sphinx.util.typing import ExtensionMetadata
 
     from sphinx_drift.run_and_judge import Settings
 
@@ -63,15 +61,9 @@ class Proven(SphinxRole):
         return [proven("", asked=self.text)], []
 
 
-class WriteFigures(SphinxPostTransform):
-    """Write the figures when a page is written."""
-
-    default_priority = 5
-
-    def run(self, **kwargs: object) -> None:
-        for node in list(self.document.findall(proven)):
-            figure = figures(self.env)[node["asked"]]
-            node.replace_self(nodes.inline("", f"{figure:,}", classes=["proven"]))
+def fill(app: Sphinx, docname: str, node: nodes.Element) -> nodes.inline:
+    """Write a figure."""
+    return nodes.inline("", f"{figures(app.env)[node['asked']]:,}", classes=["proven"])
 
 
 def figures(env: BuildEnvironment) -> dict[str, int]:
@@ -162,10 +154,7 @@ def _read(kept: Path, key: str) -> Counts | None:
         return None
 
 
-def setup(app: Sphinx) -> ExtensionMetadata:
-    app.setup_extension("explorer.element")
+def setup(app: Sphinx) -> None:
     app.add_role("proven", Proven())
-    app.add_post_transform(WriteFigures)
     app.connect("env-get-updated", prove_once)
-    rewrite_where(app, proven, figures)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}
+    show_later(app, proven, fill, figures)

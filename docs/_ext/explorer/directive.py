@@ -16,7 +16,7 @@ from explorer.element import HERE, begin, custom_element, end, text_of
 if TYPE_CHECKING:
     from docutils import nodes
     from sphinx.application import Sphinx
-    from sphinx.util.typing import ExtensionMetadata, OptionSpec
+    from sphinx.util.typing import OptionSpec
     from sphinx.writers.html5 import HTML5Translator
 
 EXAMPLES = HERE.parents[2] / "selfattn" / "examples.py"
@@ -106,8 +106,6 @@ def depart(self: HTML5Translator, node: explorer) -> None:
     end(self, node)
 
 
-def setup(app: Sphinx) -> ExtensionMetadata:
-    app.setup_extension("explorer.element")
+def setup(app: Sphinx) -> None:
     app.add_node(explorer, html=(visit, depart))
     app.add_directive("explorer", Explorer)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}

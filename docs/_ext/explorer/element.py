@@ -19,7 +19,6 @@ from website.theme import bundle
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
-    from sphinx.util.typing import ExtensionMetadata
     from sphinx.writers.html5 import HTML5Translator
 
 __all__ = ["HERE", "begin", "custom_element", "end", "files_of", "text_of"]
@@ -96,10 +95,9 @@ def load_files(
             app.add_js_file(name, loading_method="defer")
 
 
-def setup(app: Sphinx) -> ExtensionMetadata:
+def setup(app: Sphinx) -> None:
     app.add_node(custom_element, html=(begin, end))
     app.connect("doctree-read", note_files)
     app.connect("env-check-consistency", write_files)
     app.connect("html-page-context", load_files)
     rewrite_where(app, custom_element, files_of)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -103,7 +103,7 @@
   function make(kind, attributes = {}, ...children) {
     const element = document.createElement(kind);
     for (const [name, value] of Object.entries(attributes)) {
-      if (name === "html") element.innerHTML = value;
+      if (name === "html") element.innerHTML = value.replace(/>\s+</g, "><");
       else if (value !== false) element.setAttribute(name, value === true ? "" : value);
     }
     element.append(...children);
@@ -226,48 +226,31 @@
     }
 
     sentence() {
-      const words = page.book.words.map((word, i) =>
-        make(
-          "label",
-          { class: "explorer-word" },
-          make(
-            "span",
-            { class: "explorer-share", "aria-hidden": "true" },
-            make("span"),
-            make("span"),
-          ),
-          make("input", { type: "radio", name: `${this.id}-word`, value: i + 1 }),
-          make("span", { class: "explorer-name" }, word),
-        ),
-      );
-      this.words = words;
-      return make(
-        "fieldset",
-        { class: "explorer-sentence" },
-        make("legend", {}, "Which word asks? Above each word is the share that it gets."),
-        ...words,
-      );
+      const word = (n) => `<label class="explorer-word">
+        <span class="explorer-share" aria-hidden="true"><span></span><span></span></span>
+        <input type="radio" name="${this.id}-word" value="${n}"><span class="explorer-name"></span>
+        </label>`;
+      const box = make("fieldset", {
+        class: "explorer-sentence",
+        html: `<legend>Which word asks? Above each word is the share that it gets.</legend>
+          ${page.book.words.map((_, i) => word(i + 1)).join("")}`,
+      });
+      this.words = [...box.querySelectorAll("label")];
+      this.words.forEach((label, i) => label.lastChild.append(page.book.words[i]));
+      return box;
     }
 
     settings() {
-      const seed = make("fieldset", { class: "explorer-choice" }, make("legend", {}, "Seed"));
-      this.seed = make("input", {
-        type: "text",
-        inputmode: "numeric",
-        "aria-label": "Seed",
-        autocomplete: "off",
-        maxlength: 10,
-        size: 6,
+      const seed = make("fieldset", {
+        class: "explorer-choice",
+        html: `<legend>Seed</legend><div class="explorer-options">
+          <input type="text" inputmode="numeric" aria-label="Seed" autocomplete="off"
+          maxlength="10" size="6"></div>`,
       });
-      seed.append(
-        make(
-          "div",
-          { class: "explorer-options" },
-          this.button("−", () => this.setSeed(Number(page.state.seed) - 1), "The seed before"),
-          this.seed,
-          this.button("+", () => this.setSeed(Number(page.state.seed) + 1), "The next seed"),
-        ),
-      );
+      this.seed = seed.querySelector("input");
+      const change = (by) => () => this.setSeed(Number(page.state.seed) + by);
+      this.seed.before(this.button("−", change(-1), "The seed before"));
+      this.seed.after(this.button("+", change(1), "The next seed"));
       this.choices = CHOICES.filter(({ name, of }) =>
         name === "head" ? page.start.heads === "2" : this.shown.includes(of),
       );
@@ -289,17 +272,14 @@
     }
 
     choice({ name, legend, options }) {
-      const fields = Object.entries(options).map(([value, html]) =>
-        make("label", {
-          html: `<input type="radio" name="${this.id}-${name}" value="${value}"><span>${html}</span>`,
-        }),
+      const fields = Object.entries(options).map(
+        ([value, html]) =>
+          `<label><input type="radio" name="${this.id}-${name}" value="${value}"><span>${html}</span></label>`,
       );
-      return make(
-        "fieldset",
-        { class: "explorer-choice" },
-        make("legend", {}, legend),
-        make("div", { class: "explorer-options" }, ...fields),
-      );
+      return make("fieldset", {
+        class: "explorer-choice",
+        html: `<legend>${legend}</legend><div class="explorer-options">${fields.join("")}</div>`,
+      });
     }
 
     button(text, press, name = "") {
@@ -311,31 +291,22 @@
     task() {
       this.solved = new Set();
       this.current = 0;
-      this.parts = {
-        count: make("p", { class: "explorer-count" }),
-        ask: make("p", { class: "explorer-ask", tabindex: -1 }),
-        hint: make("p"),
-        learned: make("p", { class: "explorer-learned" }),
-      };
-      this.hint = make("details", {}, make("summary", {}, "Hint"), this.parts.hint);
+      const box = make("div", {
+        class: "explorer-task",
+        role: "group",
+        "aria-label": "Tasks",
+        html: `<div class="explorer-head"><p class="explorer-count"></p>
+          <div class="explorer-options"></div></div>
+          <p class="explorer-ask" tabindex="-1"></p><p class="explorer-learned"></p>
+          <details><summary>Hint</summary><p></p></details>`,
+      });
+      const [count, ask, learned, hint] = box.querySelectorAll("p");
+      this.parts = { count, ask, learned, hint };
+      this.hint = box.lastChild;
       const move = (by) => () => this.turn((this.current + by + tasks.length) % tasks.length);
-      const box = make(
-        "div",
-        { class: "explorer-task", role: "group", "aria-label": "Tasks" },
-        make(
-          "div",
-          { class: "explorer-head" },
-          this.parts.count,
-          make(
-            "div",
-            { class: "explorer-options" },
-            this.button("‹", move(-1), "Previous task"),
-            this.button("›", move(1), "Next task"),
-          ),
-        ),
-        this.parts.ask,
-        this.parts.learned,
-        this.hint,
+      count.nextSibling.append(
+        this.button("‹", move(-1), "Previous task"),
+        this.button("›", move(1), "Next task"),
       );
       this.showTask();
       return box;
@@ -407,46 +378,31 @@
     }
 
     bar() {
-      this.strip = make("p", { class: "explorer-strip", "aria-hidden": "true" });
-      this.trace = make("p", { class: "explorer-trace", id: `${this.id}-trace` });
-      this.message = make("p", { class: "explorer-message", role: "status" });
-      this.live = make("p", { class: "explorer-live", role: "status" });
-      this.field = make("input", {
-        type: "text",
-        inputmode: "decimal",
-        autocomplete: "off",
-        maxlength: 9,
-        size: 7,
+      const bar = make("div", {
+        class: "explorer-bar",
+        html: `<p class="explorer-strip" aria-hidden="true"></p>
+          <p class="explorer-trace" id="${this.id}-trace"></p>
+          <p class="explorer-message" role="status"></p><div></div>
+          <div class="explorer-editor" hidden>
+          <input type="text" inputmode="decimal" autocomplete="off" maxlength="9" size="7">
+          <input type="range" min="-2" max="2" step="0.01"></div>
+          <p class="explorer-live" role="status"></p>`,
       });
-      this.slider = make("input", { type: "range", min: -2, max: 2, step: 0.01 });
+      [this.strip, this.trace, this.message, this.live] = bar.querySelectorAll("p");
+      this.editor = bar.querySelector(".explorer-editor");
+      [this.field, this.slider] = this.editor.children;
       this.less = this.button("−", () => this.nudge(-0.1));
       this.more = this.button("+", () => this.nudge(0.1));
-      this.editor = make(
-        "div",
-        { class: "explorer-editor", hidden: true },
-        this.less,
-        this.field,
-        this.more,
-        this.slider,
-      );
+      this.field.before(this.less);
+      this.field.after(this.more);
       this.hide = this.button("", () => this.toggle(this.chosen));
-      this.hide.hidden = true;
       this.onward = this.button("", () => {
         this.turn(this.unsolved());
         this.parts.ask.focus();
       });
-      this.onward.hidden = true;
-      const bar = make(
-        "div",
-        { class: "explorer-bar" },
-        this.strip,
-        this.trace,
-        this.message,
-        make("div", {}, this.onward),
-        this.editor,
-        this.hide,
-        this.live,
-      );
+      this.hide.hidden = this.onward.hidden = true;
+      this.message.nextSibling.append(this.onward);
+      this.editor.after(this.hide);
       // The number that a button changes keeps the focus, in browsers that focus no button, too.
       bar.addEventListener(
         "mousedown",

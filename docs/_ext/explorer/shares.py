@@ -12,7 +12,6 @@ from explorer.element import custom_element
 if TYPE_CHECKING:
     from docutils import nodes
     from sphinx.application import Sphinx
-    from sphinx.util.typing import ExtensionMetadata
 
 FILES = ["shares.css", "shares.js"]
 DIGITS = 6
@@ -39,7 +38,5 @@ def given() -> dict[str, Any]:
     return {"words": trace.words, "weights": weights, "chosen": focus}
 
 
-def setup(app: Sphinx) -> ExtensionMetadata:
-    app.setup_extension("explorer.element")
+def setup(app: Sphinx) -> None:
     app.add_directive("shares", Shares)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}

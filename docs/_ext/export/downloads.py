@@ -43,7 +43,6 @@ if TYPE_CHECKING:
     from sphinx.application import Sphinx
     from sphinx.config import Config
     from sphinx.environment import BuildEnvironment
-    from sphinx.util.typing import ExtensionMetadata
 
     from sphinx_drift.compare.outcomes import Outcome
 
@@ -269,7 +268,7 @@ def settle(app: Sphinx, config: Config) -> None:
         config.downloads_books = os.environ.get(BOOKS, "").split()
 
 
-def setup(app: Sphinx) -> ExtensionMetadata:
+def setup(app: Sphinx) -> None:
     app.add_config_value("downloads_repository", None, "html", (str, type(None)))
     app.add_config_value("downloads_branch", "main", "html", str)
     app.add_config_value("downloads_notebooks_branch", "notebooks", "html", str)
@@ -280,4 +279,3 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     app.connect("html-page-context", offer)
     app.connect("build-finished", pack)
     rewrite_on_change(app, "notebooks", _with_notebooks, lambda env: env.found_docs)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}

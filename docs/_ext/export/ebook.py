@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from sphinx.application import Sphinx
-    from sphinx.util.typing import ExtensionMetadata
 
 LOGGER = logging.getLogger(__name__)
 
@@ -139,9 +138,8 @@ def leave_out(
         ]
 
 
-def setup(app: Sphinx) -> ExtensionMetadata:
+def setup(app: Sphinx) -> None:
     app.add_builder(EbookBuilder, override=True)
     app.add_post_transform(PlainFolds)
     app.add_post_transform(PlainLinks)
     app.connect("html-page-context", leave_out, priority=900)  # after those who add
-    return {"parallel_read_safe": True, "parallel_write_safe": True}

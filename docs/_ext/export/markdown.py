@@ -110,6 +110,7 @@ class Writer:
 
     _block_section = _block_container
     _block_compound = _block_container
+    _block_figure = _block_container
     _block_glossary = _block_container
     _block_definition = _block_container
 
@@ -181,9 +182,6 @@ class Writer:
     def _block_image(self, node: nodes.Element) -> Iterator[str]:
         if node.get("alt"):
             yield _quoted(f"A picture: {self._text(node['alt'])}")
-
-    def _block_figure(self, node: nodes.Element) -> Iterator[str]:
-        yield from self._all(node)
 
     def _block_transition(self, node: nodes.Element) -> Iterator[str]:
         yield "---"

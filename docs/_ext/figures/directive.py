@@ -15,7 +15,6 @@ from figures.numbered_blocks import CaptionedDirective
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
-    from sphinx.util.typing import ExtensionMetadata
 
 HERE = Path(__file__).parent
 PACKAGE = HERE.parents[2] / "selfattn"
@@ -71,7 +70,5 @@ class AttentionFigure(CaptionedDirective):
         return list(paragraphs[0].children)
 
 
-def setup(app: Sphinx) -> ExtensionMetadata:
-    app.setup_extension("figures.numbered_blocks")
+def setup(app: Sphinx) -> None:
     app.add_directive("attention-figure", AttentionFigure)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -12,7 +12,7 @@ from sphinx.util.docutils import SphinxDirective
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
     from sphinx.domains.std import StandardDomain
-    from sphinx.util.typing import ExtensionMetadata, OptionSpec
+    from sphinx.util.typing import OptionSpec
     from sphinx.writers.html5 import HTML5Translator
 
 
@@ -106,10 +106,9 @@ def depart_text(self: HTML5Translator, node: caption_text) -> None:
     self.body.append("</figcaption>\n")
 
 
-def setup(app: Sphinx) -> ExtensionMetadata:
+def setup(app: Sphinx) -> None:
     app.add_node(captioned, html=(visit_captioned, depart_captioned))
     app.add_node(caption_label, html=(skip_label, None))
     app.add_node(caption_text, html=(visit_text, depart_text))
     app.add_post_transform(PlainCaptions)
     app.connect("doctree-read", register_labels)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -10,7 +10,6 @@ from sphinx.util.docutils import SphinxDirective
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
-    from sphinx.util.typing import ExtensionMetadata
 
 
 class Pictogram(SphinxDirective):
@@ -29,6 +28,5 @@ class Pictogram(SphinxDirective):
         return [nodes.raw("", picture, format="html")]
 
 
-def setup(app: Sphinx) -> ExtensionMetadata:
+def setup(app: Sphinx) -> None:
     app.add_directive("pictogram", Pictogram)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rooms import set_up
+
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
     from sphinx.util.typing import ExtensionMetadata
 
+PARTS = ("marking",)
+
 
 def setup(app: Sphinx) -> ExtensionMetadata:
-    app.setup_extension(f"{__name__}.marking")
-    return {"parallel_read_safe": True, "parallel_write_safe": True}
+    return set_up(app, __name__, PARTS)

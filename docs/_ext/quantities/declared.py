@@ -35,15 +35,8 @@ class DeclaredPage:
     figures: Mapping[str, str]
 
 
-@dataclass(frozen=True)
-class Declared:
-    """What is declared of all pages."""
-
-    pages: Mapping[str, DeclaredPage]
-
-
-def read(folder: Path) -> Declared:
-    """Return what a book declares; nothing if it has no such file.
+def read(folder: Path) -> dict[str, DeclaredPage]:
+    """Return what a book declares of each page; nothing if it has no such file.
 
     Raises:
         ValueError: If a page names a family that there isn't.
@@ -54,7 +47,7 @@ def read(folder: Path) -> Declared:
     families = table.get("family", {})
     words = table.get("words", {})
     pages = table.get("page", {}).items()
-    return Declared({name: _page(name, page, families, words) for name, page in pages})
+    return {name: _page(name, page, families, words) for name, page in pages}
 
 
 def _page(

@@ -45,7 +45,6 @@ if TYPE_CHECKING:
 
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
-    from sphinx.util.typing import ExtensionMetadata
 
 logger = logging.getLogger(__name__)
 
@@ -272,7 +271,7 @@ def shown(env: BuildEnvironment) -> list[str]:
 
 def pages(env: BuildEnvironment) -> set[str]:
     """Return the pages that have marks, and those that had some."""
-    now = declared.read(Path(env.srcdir)).pages.keys() | quoting(env).keys()
+    now = declared.read(Path(env.srcdir)).keys() | quoting(env).keys()
     before: set[str] = getattr(env, "quantities_pages", set())
     env.quantities_pages = now  # type: ignore[attr-defined]
     return (now | before) & env.found_docs
@@ -305,17 +304,14 @@ def quoted_pages(env: BuildEnvironment) -> list[object]:
 
 def check_pages(app: Sphinx, env: BuildEnvironment) -> None:
     """Refuse declarations of pages that are not there."""
-    for name in declared.read(Path(env.srcdir)).pages.keys() - env.found_docs:
+    for name in declared.read(Path(env.srcdir)).keys() - env.found_docs:
         message = "%s: there is no page %r; correct the name or add the page"
         logger.warning(message, declared.DATA, name, type="quantities")
 
 
-def setup(app: Sphinx) -> ExtensionMetadata:
-    app.setup_extension("figures.numbered_blocks")
-    app.setup_extension("website.permalinks")  # which gives outputs their ids
+def setup(app: Sphinx) -> None:
     app.add_post_transform(MarkNumbers)
     app.connect("builder-inited", add_files)
     app.connect("env-check-consistency", check_pages)
     rewrite_on_change(app, "quantities", shown, pages)
     rewrite_on_change(app, "quoted quantities", quoted_pages, lambda env: quoting(env).keys())
-    return {"parallel_read_safe": True, "parallel_write_safe": True}

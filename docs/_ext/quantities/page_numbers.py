@@ -57,7 +57,7 @@ def numbers_of(folder: Path, name: str) -> PageNumbers | None:
         MismatchError: If its quantities aren't what the formulas say.
 
     """
-    page = declared.read(folder).pages.get(name)
+    page = declared.read(folder).get(name)
     if page is None:
         return None
     file = folder / f"{name}.md"
@@ -67,7 +67,7 @@ def numbers_of(folder: Path, name: str) -> PageNumbers | None:
 
 @functools.lru_cache(maxsize=4)
 def _numbers(folder: Path, name: str, _: tuple[str, str]) -> PageNumbers:
-    page = declared.read(folder).pages[name]
+    page = declared.read(folder)[name]
     wanted = [source for source, meant in page.prints.items() if meant]
     run = run_page(folder / f"{name}.md", page.bind, wanted)
     made = tensors(page, run.bound)

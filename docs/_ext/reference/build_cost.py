@@ -15,13 +15,12 @@ from figures.drawings.build_cost_trace import (
     UNITS,
     BuildCost,
 )
-from reference.table import paragraph, table
+from reference.table import origin, table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from sphinx.application import Sphinx
-    from sphinx.util.typing import ExtensionMetadata
 
 
 class BuildCostBars(SphinxDirective):
@@ -36,9 +35,8 @@ class BuildCostTimes(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         cost = _read(self)
-        origin = paragraph(f"Recorded by `nox -s bench` {build_cost_trace.origin(cost)}")
-        origin["classes"].append("recorded-origin")
-        return [_numbers(TIME_COLUMNS, build_cost_trace.time_rows(cost)), origin]
+        said = origin(f"Recorded by `nox -s bench` {build_cost_trace.origin(cost)}")
+        return [_numbers(TIME_COLUMNS, build_cost_trace.time_rows(cost)), said]
 
 
 class BuildCostOthers(SphinxDirective):
@@ -89,9 +87,8 @@ def figure(cost: BuildCost, text: str) -> str:
     return f"{build_cost_trace.seconds(number) if unit == 's' else round(number)} {unit}"
 
 
-def setup(app: Sphinx) -> ExtensionMetadata:
+def setup(app: Sphinx) -> None:
     app.add_directive("build-cost-bars", BuildCostBars)
     app.add_directive("build-cost-times", BuildCostTimes)
     app.add_directive("build-cost-others", BuildCostOthers)
     app.add_role("build-cost", BuildCostFigure())
-    return {"parallel_read_safe": True, "parallel_write_safe": True}

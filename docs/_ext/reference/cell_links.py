@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
-    from sphinx.util.typing import ExtensionMetadata
     from sphinx_codeautolink.parse import Name
 
 logger = logging.getLogger(__name__)
@@ -171,7 +170,7 @@ def add_styles(app: Sphinx) -> None:
         app.config.html_static_path.append(str(STYLES))
 
 
-def setup(app: Sphinx) -> ExtensionMetadata:
+def setup(app: Sphinx) -> None:
     if resolve.populate_type_checking.__module__ != __name__:
         resolve.populate_type_checking = spare_others(resolve.populate_type_checking)
     app.add_config_value("codelinks_preface", "", "env", str)
@@ -180,4 +179,3 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     app.add_post_transform(LinkCode)
     app.connect("builder-inited", add_styles)
     rewrite_on_change(app, "places", lambda _: places(app), lambda env: env.found_docs)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}

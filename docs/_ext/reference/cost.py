@@ -9,11 +9,10 @@ from sphinx.util.docutils import SphinxDirective, SphinxRole
 
 from figures.drawings import cost_trace
 from figures.drawings.cost_trace import FORMS, SHOWN, CostTrace, rounded
-from reference.table import table
+from reference.table import origin, table
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
-    from sphinx.util.typing import ExtensionMetadata
 
 COLUMNS = ("T", "written out, ms", "one call, ms", "written out, MB", "one call, MB")
 
@@ -24,11 +23,10 @@ class CostTable(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         self.env.note_dependency(str(cost_trace.FILE))
         trace = cost_trace.cost_trace()
-        origin = nodes.paragraph("", _origin(trace), classes=["recorded-origin"])
         node = table(COLUMNS, [_row(trace, length) for length in trace.lengths])
         for entry in node.findall(nodes.entry):
             entry["classes"].append("number")
-        return [node, origin]
+        return [node, origin(_origin(trace))]
 
 
 def _row(trace: CostTrace, length: int) -> list[str]:
@@ -73,7 +71,6 @@ def figure(trace: CostTrace, text: str) -> str:
     return f"{ratio:.1f}" if ratio < 10 else f"{ratio:.0f}"  # noqa: PLR2004 - two digits or more
 
 
-def setup(app: Sphinx) -> ExtensionMetadata:
+def setup(app: Sphinx) -> None:
     app.add_directive("cost-table", CostTable)
     app.add_role("cost", Cost())
-    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -18,7 +18,6 @@ from sphinx_exercise.nodes import exercise_enumerable_node, exercise_node, solut
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
-    from sphinx.util.typing import ExtensionMetadata
     from sphinx.writers.html5 import HTML5Translator
 
 
@@ -114,7 +113,7 @@ def depart_folded(self: HTML5Translator, node: folded) -> None:
     self.body.append("</details>\n")
 
 
-def setup(app: Sphinx) -> ExtensionMetadata:
+def setup(app: Sphinx) -> None:
     app.setup_extension("sphinx_exercise")
     app.add_config_value("exercise_chapter", None, "env")
     app.add_node(folded, html=(visit_folded, depart_folded))
@@ -122,4 +121,3 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     app.add_post_transform(PlainExercises)
     app.connect("env-get-updated", restore_count, priority=100)
     app.connect("env-get-updated", number_by_page, priority=900)  # Sphinx counts at 500
-    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from sphinx.application import Sphinx
     from sphinx.config import Config
-    from sphinx.util.typing import ExtensionMetadata
 
 ENTRY = re.compile(r"(?P<name>\S+)\s+(?P<role>[a-z]+:\w+)\s+(?P<place>\S+)(?P<others>(\s+\S+)*)")
 COMMENT = re.compile(r"(^|\s)# .*|^#$")
@@ -69,8 +68,7 @@ def compile_all(app: Sphinx, config: Config) -> None:
         config.intersphinx_mapping[name] = (address, str(compiled))
 
 
-def setup(app: Sphinx) -> ExtensionMetadata:
+def setup(app: Sphinx) -> None:
     app.setup_extension("sphinx.ext.intersphinx")
     app.add_config_value("inventories", {}, "env", dict)
     app.connect("config-inited", compile_all, priority=100)  # intersphinx reads its own at 800
-    return {"parallel_read_safe": True, "parallel_write_safe": True}

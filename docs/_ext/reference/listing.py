@@ -15,7 +15,6 @@ from sphinx_drift.source.lines import lines_of
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
-    from sphinx.util.typing import ExtensionMetadata
 
 Definition = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -98,7 +97,5 @@ class Listing(CaptionedDirective):
         return [self.wrap([block], caption, path), *messages]
 
 
-def setup(app: Sphinx) -> ExtensionMetadata:
-    app.setup_extension("figures.numbered_blocks")
+def setup(app: Sphinx) -> None:
     app.add_directive("listing", Listing)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -16,7 +16,6 @@ from sphinx.util.nodes import get_node_source
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
-    from sphinx.util.typing import ExtensionMetadata
     from sphinx.writers.html5 import HTML5Translator
 
 logger = logging.getLogger(__name__)
@@ -204,8 +203,7 @@ def visit_displaymath(self: HTML5Translator, node: nodes.math_block) -> None:
     raise nodes.SkipNode
 
 
-def setup(app: Sphinx) -> ExtensionMetadata:
+def setup(app: Sphinx) -> None:
     app.add_html_math_renderer("mathml", (visit_math, None), (visit_displaymath, None))
     app.add_post_transform(BoldInDocstrings)
     app.add_post_transform(KeepPunctuation)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}

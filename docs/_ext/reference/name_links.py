@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from sphinx.application import Sphinx
-    from sphinx.util.typing import ExtensionMetadata
 
 NAME = re.compile(r"[A-Za-z_][\w.]*")
 # How sentences shorten names, besides leaving a module of this package out.
@@ -97,6 +96,5 @@ class NameLinks(SphinxPostTransform):
         return link
 
 
-def setup(app: Sphinx) -> ExtensionMetadata:
+def setup(app: Sphinx) -> None:
     app.add_post_transform(NameLinks)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}

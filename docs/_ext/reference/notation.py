@@ -13,14 +13,12 @@ from sphinx.util.nodes import make_refnode
 from reference.ancestors import is_in, titled_section
 from reference.symbols import DATA, Symbol, groups, symbols
 from website.reading_order import reading_order
-from website.stale_pages import rewrite_where
+from website.shown_later import show_later
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
-    from sphinx.util.typing import ExtensionMetadata, OptionSpec
+    from sphinx.util.typing import OptionSpec
 
 PAGE = "reference/notation"
 HEADER = ("symbol", "in code", "shape", "first in")
@@ -81,61 +79,38 @@ def _entry(*content: nodes.Node) -> nodes.entry:
 # Where symbols appear ------------------------------------------------------------------
 
 
-def _formulas(env: BuildEnvironment) -> dict[str, list[tuple[str, str]]]:
-    """Return each page's formulas, each with the id of the section around it."""
-    if not hasattr(env, "notation_formulas"):
-        env.notation_formulas = {}  # type: ignore[attr-defined]
-    formulas: dict[str, list[tuple[str, str]]] = env.notation_formulas  # type: ignore[attr-defined]
-    return formulas
-
-
 def collect(app: Sphinx, doctree: nodes.document) -> None:
-    """Note the formulas of the page that was read."""
+    """Note the formulas of the page that was read, each with the id of the section around it."""
     formulas = []
     for node in doctree.findall(lambda node: isinstance(node, nodes.math | nodes.math_block)):
         section = titled_section(node)
         formulas.append((node.astext(), section["ids"][0] if section is not None else ""))
-    _formulas(app.env)[app.env.docname] = formulas
+    app.env.metadata[app.env.docname]["formulas"] = formulas
 
 
-def forget(app: Sphinx, env: BuildEnvironment, docname: str) -> None:
-    _formulas(env).pop(docname, None)
-
-
-def merge(
-    app: Sphinx, env: BuildEnvironment, docnames: Iterable[str], other: BuildEnvironment
-) -> None:
-    _formulas(env).update(
-        {name: _formulas(other)[name] for name in docnames if name in _formulas(other)}
-    )
+def formulas_of(env: BuildEnvironment) -> dict[str, list[tuple[str, str]]]:
+    """Return what was noted of each page."""
+    return {name: fields.get("formulas", []) for name, fields in sorted(env.metadata.items())}
 
 
 def first(env: BuildEnvironment, symbol: Symbol) -> tuple[str, str] | None:
     """Return the page and the section in which a symbol first appears."""
+    formulas = formulas_of(env)
     for docname, _ in reading_order(env, env.config.root_doc):
-        for formula, section in _formulas(env).get(docname, ()):
+        for formula, section in formulas.get(docname, ()):
             if docname != PAGE and symbol.is_in(formula):
                 return docname, section
     return None
 
 
-class FirstPlaces(SphinxPostTransform):
-    """Say in the table where each symbol first appears."""
-
-    default_priority = 20
-
-    def run(self, **kwargs: Any) -> None:
-        by_id = {symbol.id: symbol for symbol in symbols()}
-        for node in list(self.document.findall(first_place)):
-            place = first(self.env, by_id[node["symbol"]])
-            if place is None:
-                node.replace_self(nodes.Text("–"))
-                continue
-            docname, section = place
-            title = nodes.Text(self.env.titles[docname].astext())
-            node.replace_self(
-                make_refnode(self.app.builder, self.env.docname, docname, section, title)
-            )
+def fill(app: Sphinx, docname: str, node: nodes.Element) -> nodes.Node:
+    """Say in the table where a symbol first appears."""
+    place = first(app.env, next(s for s in symbols() if s.id == node["symbol"]))
+    if place is None:
+        return nodes.Text("–")
+    page, section = place
+    title = nodes.Text(app.env.titles[page].astext())
+    return make_refnode(app.builder, docname, page, section, title)
 
 
 class SymbolLinks(SphinxPostTransform):
@@ -163,15 +138,10 @@ class SymbolLinks(SphinxPostTransform):
                 node.replace_self(link)
 
 
-def setup(app: Sphinx) -> ExtensionMetadata:
+def setup(app: Sphinx) -> None:
     for symbol in symbols():
         symbol.alone  # noqa: B018 - compiled while nobody waits for a page
     app.add_directive("notation-table", NotationTable)
-    app.add_node(first_place)
     app.connect("doctree-read", collect)
-    app.connect("env-purge-doc", forget)
-    app.connect("env-merge-info", merge)
-    rewrite_where(app, first_place, lambda env: sorted(_formulas(env).items()))
-    app.add_post_transform(FirstPlaces)
+    show_later(app, first_place, fill, formulas_of)
     app.add_post_transform(SymbolLinks)
-    return {"env_version": 1, "parallel_read_safe": True, "parallel_write_safe": True}

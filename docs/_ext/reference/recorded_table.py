@@ -6,14 +6,13 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
-from reference.table import table
+from reference.table import origin, table
 
 if TYPE_CHECKING:
+    from docutils import nodes
     from sphinx.application import Sphinx
-    from sphinx.util.typing import ExtensionMetadata
 
 
 class RecordedTable(SphinxDirective):
@@ -27,10 +26,9 @@ class RecordedTable(SphinxDirective):
             raise self.error(f"no table is recorded as {path.name}; run the command that makes it")
         self.env.note_dependency(str(path))
         record = json.loads(path.read_text(encoding="utf-8"))
-        origin = nodes.paragraph("", "Recorded by ", classes=["recorded-origin"])
-        origin += nodes.literal("", record["command"])
-        origin += nodes.Text(f" on {record['date']}: {_machine(record['environment'])}.")
-        return [table(record["columns"], record["rows"]), origin]
+        machine = _machine(record["environment"])
+        said = origin(f"Recorded by `{record['command']}` on {record['date']}: {machine}.")
+        return [table(record["columns"], record["rows"]), said]
 
 
 def _machine(environment: dict[str, str]) -> str:
@@ -43,6 +41,5 @@ def _machine(environment: dict[str, str]) -> str:
     return ", ".join(word for word in words if word)
 
 
-def setup(app: Sphinx) -> ExtensionMetadata:
+def setup(app: Sphinx) -> None:
     app.add_directive("recorded-table", RecordedTable)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -5,18 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from docutils import nodes
-from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.docutils import SphinxDirective
 
 from reference.table import table
 from sphinx_drift.report.text import count
 from sphinx_drift.sphinx.state import results_of
-from website.stale_pages import rewrite_where
+from website.shown_later import show_later
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
-    from sphinx.util.typing import ExtensionMetadata
 
 
 class verified_counts(nodes.General, nodes.Element):  # noqa: N801 - docutils names nodes so
@@ -30,14 +28,9 @@ class VerifiedCounts(SphinxDirective):
         return [verified_counts()]
 
 
-class FillCounts(SphinxPostTransform):
-    """Make the table of counts when a page is written."""
-
-    default_priority = 5
-
-    def run(self, **kwargs: object) -> None:
-        for node in list(self.document.findall(verified_counts)):
-            node.replace_self(table(["page", "cells", "outputs verified"], counts(self.env)))
+def fill(app: Sphinx, docname: str, node: nodes.Element) -> nodes.table:
+    """Make the table of counts."""
+    return table(["page", "cells", "outputs verified"], counts(app.env))
 
 
 def counts(env: BuildEnvironment) -> list[tuple[str, int, int]]:
@@ -52,8 +45,6 @@ def counts(env: BuildEnvironment) -> list[tuple[str, int, int]]:
     return [*rows, ("all pages", sum(row[1] for row in rows), total.verified)]
 
 
-def setup(app: Sphinx) -> ExtensionMetadata:
+def setup(app: Sphinx) -> None:
     app.add_directive("verified-counts", VerifiedCounts)
-    app.add_post_transform(FillCounts)
-    rewrite_where(app, verified_counts, counts)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}
+    show_later(app, verified_counts, fill, counts)

@@ -6,15 +6,14 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
-from reference.table import table
+from reference.table import origin, table
 
 if TYPE_CHECKING:
+    from docutils import nodes
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
-    from sphinx.util.typing import ExtensionMetadata
 
 COLUMNS = ("device", "PyTorch", "verified", "rounded")
 
@@ -31,13 +30,8 @@ class VerifiedDevices(SphinxDirective):
             self.env.note_dependency(str(path))
         kept = [json.loads(path.read_text(encoding="utf-8")) for path in paths]
         kept.sort(key=lambda report: report["environment"]["device"] != "cpu")
-        commands = sorted({report["command"] for report in kept})
-        origin = nodes.paragraph("", "Recorded by ", classes=["recorded-origin"])
-        for place, command in enumerate(commands):
-            origin += [nodes.Text(" and ")] if place else []
-            origin += nodes.literal("", command)
-        origin += nodes.Text(".")
-        return [table(COLUMNS, map(row, kept)), origin]
+        commands = " and ".join(f"`{name}`" for name in sorted({each["command"] for each in kept}))
+        return [table(COLUMNS, map(row, kept)), origin(f"Recorded by {commands}.")]
 
 
 def reports(env: BuildEnvironment) -> list[Path]:
@@ -73,7 +67,6 @@ def _device(environment: dict[str, str]) -> tuple[str, ...]:
     return (f"{named} ({kind})" if named else kind, ", ".join(filter(None, details)), system)
 
 
-def setup(app: Sphinx) -> ExtensionMetadata:
+def setup(app: Sphinx) -> None:
     app.add_directive("verified-devices", VerifiedDevices)
     app.connect("env-get-outdated", outdated)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}

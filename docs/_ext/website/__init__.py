@@ -4,26 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rooms import set_up
+
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
     from sphinx.util.typing import ExtensionMetadata
 
 PARTS = (
-    "address",
-    "theme",
-    "permalinks",
-    "reading_order",
-    "reading_times",
-    "search_index",
-    "social_preview",
-    "sitemap",
-    "moved_pages",
-    "offline",
+    *("address", "sidebar", "verified_foot", "theme", "permalinks", "reading_order"),
+    *("reading_times", "social_preview", "search_index", "sitemap", "moved_pages", "offline"),
     "stale_pages",
 )
 
 
 def setup(app: Sphinx) -> ExtensionMetadata:
-    for name in PARTS:
-        app.setup_extension(f"{__name__}.{name}")
-    return {"parallel_read_safe": True, "parallel_write_safe": True}
+    return set_up(app, __name__, PARTS)

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from sphinx.application import Sphinx
     from sphinx.config import Config
-    from sphinx.util.typing import ExtensionMetadata
 
 VARIABLES = ("SELFATTN_BASEURL", "READTHEDOCS_CANONICAL_URL")
 
@@ -78,6 +77,5 @@ def settle(app: Sphinx, config: Config) -> None:
         config.notfound_urls_prefix = urlsplit(address).path or "/"
 
 
-def setup(app: Sphinx) -> ExtensionMetadata:
+def setup(app: Sphinx) -> None:
     app.connect("config-inited", settle, priority=400)  # before others read the address
-    return {"parallel_read_safe": True, "parallel_write_safe": True}

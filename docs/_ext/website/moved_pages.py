@@ -19,7 +19,6 @@ from website import address
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
-    from sphinx.util.typing import ExtensionMetadata
 
 # The refresh is immediate, so nobody is sent away while reading; the links are for those whom it
 # doesn't send, and for a search engine the canonical link says which page is meant.
@@ -95,8 +94,7 @@ def place(app: Sphinx, new: str) -> tuple[str, str]:
     return app.builder.get_target_uri(new), app.env.titles[new].astext()
 
 
-def setup(app: Sphinx) -> ExtensionMetadata:
+def setup(app: Sphinx) -> None:
     app.add_config_value("moved_pages", {}, "env", dict)
     app.connect("env-updated", check)
     app.connect("build-finished", write)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}

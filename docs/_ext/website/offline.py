@@ -18,7 +18,6 @@ from website.theme import THEME
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
-    from sphinx.util.typing import ExtensionMetadata
 
 WORKER, LIST = "offline.js", "offline.json"
 HEAD = re.compile(r"^//.*\n", re.MULTILINE)
@@ -55,8 +54,7 @@ def write_for_build(app: Sphinx, exception: Exception | None) -> None:
     write(Path(app.outdir), [*pages, "genindex.html", "search.html"])
 
 
-def setup(app: Sphinx) -> ExtensionMetadata:
+def setup(app: Sphinx) -> None:
     app.connect(
         "build-finished", write_for_build, priority=950
     )  # after all who write or remove files
-    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from sphinx.application import Sphinx
-    from sphinx.util.typing import ExtensionMetadata
 
 
 def kind_of(node: nodes.Node) -> str:
@@ -72,6 +71,5 @@ class Permalinks(SphinxPostTransform):
         return nodes.raw("", text, format="html")
 
 
-def setup(app: Sphinx) -> ExtensionMetadata:
+def setup(app: Sphinx) -> None:
     app.add_post_transform(Permalinks)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -11,7 +11,6 @@ if TYPE_CHECKING:
 
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
-    from sphinx.util.typing import ExtensionMetadata
 
 
 def reading_order(env: BuildEnvironment, page: str, depth: int = 0) -> Iterator[tuple[str, int]]:
@@ -33,6 +32,5 @@ def write_order(app: Sphinx, exception: Exception | None) -> None:
     Path(app.doctreedir, "reading-order.json").write_text(text, "utf-8")
 
 
-def setup(app: Sphinx) -> ExtensionMetadata:
+def setup(app: Sphinx) -> None:
     app.connect("build-finished", write_order)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}

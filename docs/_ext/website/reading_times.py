@@ -6,18 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 from docutils import nodes
 from sphinx.addnodes import toctree
-from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.docutils import SphinxRole
 
 from sphinx_drift.compare.outcomes import Kind
 from sphinx_drift.sphinx.state import results_of
 from website.reading_order import reading_order
-from website.stale_pages import rewrite_where
+from website.shown_later import show_later
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
-    from sphinx.util.typing import ExtensionMetadata
 
 WORDS_A_MINUTE = 200
 MINUTES_A_CELL = 0.4  # to read a cell of some ten lines, and what it printed
@@ -57,21 +55,14 @@ def compared(env: BuildEnvironment) -> tuple[int, int]:
     return sum(each.kind is Kind.VERIFIED for each in outcomes), len(outcomes)
 
 
-class WriteNumbers(SphinxPostTransform):
-    """Write the numbers when a page is written."""
-
-    default_priority = 5
-
-    def run(self, **kwargs: object) -> None:
-        for node in list(self.document.findall(known_later)):
-            text = nodes.Text(self._text(node))
-            node.replace_self(nodes.inline("", "", text, classes=[node["asked"]]))
-
-    def _text(self, node: nodes.Element) -> str:
-        known = numbers(self.env)
-        if node["asked"] == "compared":
-            return "{} of {}".format(*known["compared"])
-        return in_words(sum(known["minutes"][page] for page in node["pages"]))
+def fill(app: Sphinx, docname: str, node: nodes.Element) -> nodes.inline:
+    """Write the number that a page asked for."""
+    known = numbers(app.env)
+    if node["asked"] == "compared":
+        text = "{} of {}".format(*known["compared"])
+    else:
+        text = in_words(sum(known["minutes"][page] for page in node["pages"]))
+    return nodes.inline("", text, classes=[node["asked"]])
 
 
 def in_words(minutes: float) -> str:
@@ -99,11 +90,9 @@ def put_help(
     context["reading_help"] = " · ".join([*place, *time]).capitalize()
 
 
-def setup(app: Sphinx) -> ExtensionMetadata:
+def setup(app: Sphinx) -> None:
     app.add_role("reading-time", KnownLater())
     app.add_role("compared", KnownLater())
-    app.add_post_transform(WriteNumbers)
     app.connect("doctree-read", note_length)
     app.connect("html-page-context", put_help)
-    rewrite_where(app, known_later, numbers)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}
+    show_later(app, known_later, fill, numbers)

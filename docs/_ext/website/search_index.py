@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
-    from sphinx.util.typing import ExtensionMetadata
 
 logger = logging.getLogger(__name__)
 
@@ -229,12 +228,9 @@ def put_table(
     context["metatags"] = f"{context.get('metatags', '')}\n{script}"
 
 
-def setup(app: Sphinx) -> ExtensionMetadata:
-    app.setup_extension("figures.numbered_blocks")
-    app.setup_extension("website.social_preview")
+def setup(app: Sphinx) -> None:
     app.add_transform(IndexExplanations)
     app.connect("env-get-outdated", outdated)
     app.connect("doctree-read", collect)
     app.connect("env-check-consistency", check_pages)
     app.connect("html-page-context", put_table)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from sphinx.application import Sphinx
     from sphinx.builders import Builder
     from sphinx.builders.html import StandaloneHTMLBuilder
-    from sphinx.util.typing import ExtensionMetadata
 
 NO_PAGE = "\0"
 DEEPEST = 2
@@ -168,7 +167,6 @@ def show(
     context["book_pages"] = app.sidebar.on(pagename)  # type: ignore[attr-defined]
 
 
-def setup(app: Sphinx) -> ExtensionMetadata:
+def setup(app: Sphinx) -> None:
     app.connect("write-started", forget)
     app.connect("html-page-context", show)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -11,7 +11,6 @@ from website import address
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
-    from sphinx.util.typing import ExtensionMetadata
 
 
 def write_sitemap(app: Sphinx, exception: Exception | None) -> None:
@@ -33,7 +32,5 @@ def write_sitemap(app: Sphinx, exception: Exception | None) -> None:
         Path(app.outdir, "robots.txt").write_text(text, "utf-8")
 
 
-def setup(app: Sphinx) -> ExtensionMetadata:
-    app.setup_extension("website.address")
+def setup(app: Sphinx) -> None:
     app.connect("build-finished", write_sitemap)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}

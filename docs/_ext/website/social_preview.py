@@ -14,7 +14,6 @@ from website.structured_data import data, structured
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
-    from sphinx.util.typing import ExtensionMetadata
 
 CARD = "_static/card.png"
 CARD_SIZE = (1200, 630)
@@ -73,7 +72,5 @@ def _meta(kind: str, name: str, value: str) -> str:
     return f'<meta {kind}="{name}" content="{html.escape(value)}">'
 
 
-def setup(app: Sphinx) -> ExtensionMetadata:
-    app.setup_extension("website.address")
+def setup(app: Sphinx) -> None:
     app.connect("html-page-context", add_preview)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}

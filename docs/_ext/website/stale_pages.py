@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from docutils import nodes
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
-    from sphinx.util.typing import ExtensionMetadata
 
     Shown = Callable[[BuildEnvironment], object]
 
@@ -111,8 +110,7 @@ def spare_parents(app: Sphinx, env: BuildEnvironment) -> None:
         env.files_to_rebuild.pop(name, None)
 
 
-def setup(app: Sphinx) -> ExtensionMetadata:
+def setup(app: Sphinx) -> None:
     app.connect("env-get-updated", note_contents, priority=950)
     rewrite_on_change(app, "pages", shown_elsewhere, lambda env: env.found_docs)
     app.connect("env-check-consistency", spare_parents)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}

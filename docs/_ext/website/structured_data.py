@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from sphinx.application import Sphinx
-    from sphinx.environment import BuildEnvironment
 
 LICENSE = "https://www.apache.org/licenses/LICENSE-2.0"
 
@@ -49,7 +48,7 @@ def structured(app: Sphinx, pagename: str, title: str, summary: str) -> dict[str
 
 
 def _breadcrumb(app: Sphinx, pagename: str) -> dict[str, Any]:
-    path = [*reversed(list(_above(app.env, pagename))), pagename]
+    path = [*reversed(list(_above(app.builder, pagename))), pagename]
     steps = [
         {
             "@type": "ListItem",
@@ -62,10 +61,9 @@ def _breadcrumb(app: Sphinx, pagename: str) -> dict[str, Any]:
     return {"@type": "BreadcrumbList", "itemListElement": steps}
 
 
-def _above(env: BuildEnvironment, pagename: str) -> Iterator[str]:
+def _above(builder: Any, pagename: str) -> Iterator[str]:
     """Yield the pages whose contents lead to this one, the nearest first."""
-    parents = {child: page for page, inner in env.toctree_includes.items() for child in inner}
-    seen = {pagename}
-    while (pagename := parents.get(pagename, "")) and pagename not in seen:
-        seen.add(pagename)
+    while relations := builder.relations.get(pagename):
+        if (pagename := relations[0]) is None:
+            return
         yield pagename

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from docutils import nodes
     from sphinx.application import Sphinx
-    from sphinx.util.typing import ExtensionMetadata
 
 
 THEME = Path(__file__).parents[2] / "_theme"
@@ -144,11 +143,8 @@ def prune(app: Sphinx, exception: Exception | None) -> None:
             path.unlink(missing_ok=True)
 
 
-def setup(app: Sphinx) -> ExtensionMetadata:
-    for shown in ("sidebar", "verified_foot"):  # in the theme's templates
-        app.setup_extension(f"website.{shown}")
+def setup(app: Sphinx) -> None:
     app.add_html_theme("selfattn", str(THEME))
     app.connect("builder-inited", write_bundle)
     app.connect("html-page-context", furnish, priority=900)  # after all who add files
     app.connect("build-finished", prune, priority=900)  # the theme writes a style sheet there
-    return {"parallel_read_safe": True, "parallel_write_safe": True}

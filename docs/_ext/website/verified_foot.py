@@ -20,7 +20,6 @@ from sphinx_drift.sphinx.state import results_of
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
-    from sphinx.util.typing import ExtensionMetadata
 
     from sphinx_drift.compare.outcomes import PageResult
 
@@ -93,6 +92,5 @@ def _commit() -> str:
     return f"at commit {commit}{' with later changes' if changed else ''}"
 
 
-def setup(app: Sphinx) -> ExtensionMetadata:
+def setup(app: Sphinx) -> None:
     app.connect("html-page-context", put_foot)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}

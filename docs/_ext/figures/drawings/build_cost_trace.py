@@ -58,24 +58,16 @@ def _bar(label: str, measured: str, book: str, ways: tuple[str, str], most: floa
     return Bar(label, above, below, most)
 
 
-AGAIN = ("ours-again", "off-again")
+CHECKED = "checked ÷ nothing executed"
+PLAIN, THEMED, AGAIN = (("ours" + end, "off" + end) for end in ("", "-themed", "-again"))
+SMALL_AND_THIS = (("10 pages", "10"), ("this book", "this"))
 BARS = (
-    _bar("10 pages, checked ÷ nothing executed", "seconds", "10", ("ours", "off"), 1.4),
-    _bar("30 pages, checked ÷ nothing executed", "seconds", "30", ("ours", "off"), 1.3),
-    _bar("100 pages, checked ÷ nothing executed", "seconds", "100", ("ours", "off"), 1.3),
-    _bar(
-        "300 pages, checked ÷ nothing executed",
-        "seconds",
-        "300",
-        ("ours-themed", "off-themed"),
-        1.3,
-    ),
-    _bar(
-        "1000 pages, checked ÷ nothing executed",
-        "seconds",
-        "1000",
-        ("ours-themed", "off-themed"),
-        1.3,
+    *(
+        _bar(f"{book} pages, {CHECKED}", "seconds", book, ways, most)
+        for book, ways, most in (
+            *(("10", PLAIN, 1.4), ("30", PLAIN, 1.3), ("100", PLAIN, 1.3)),
+            *(("300", THEMED, 1.3), ("1000", THEMED, 1.3)),
+        )
     ),
     Bar(
         "1000 pages ÷ 100 pages, checked",
@@ -83,29 +75,28 @@ BARS = (
         ("seconds", "ours-themed", "100"),
         12,
     ),
-    _bar("this book, checked ÷ nothing executed", "seconds", "this", ("ours", "off"), 1.5),
+    _bar(f"this book, {CHECKED}", "seconds", "this", PLAIN, 1.5),
+    *(
+        _bar(f"{book} pages, nothing changed, {CHECKED}", "seconds", book, AGAIN, 1.25)
+        for book in ("10", "30", "100", "300", "1000")
+    ),
+    _bar(f"this book, nothing changed, {CHECKED}", "seconds", "this", AGAIN, 1.25)._replace(
+        enough=3.0
+    ),
+    *(
+        _bar(f"{book} pages, checked ÷ MyST-NB `-j 2`", "seconds", book, ("ours", "stock-j2"), most)
+        for book, most in (("10", 0.2), ("30", 0.08))
+    ),
+    *(
+        _bar(f"{name}, `--twice` ÷ once", "seconds", book, ("twice", "ours"), 1.1)
+        for name, book in SMALL_AND_THIS
+    ),
     *(
         _bar(
-            f"{size} pages, nothing changed, checked ÷ nothing executed",
-            *("seconds", size, AGAIN, 1.25),
+            f"{name}, save to page ÷ sphinx-autobuild",
+            *("save_seconds", book, ("live", "autobuild"), 0.15),
         )
-        for size in ("10", "30", "100", "300", "1000")
-    ),
-    _bar(
-        "this book, nothing changed, checked ÷ nothing executed",
-        *("seconds", "this", AGAIN, 1.25),
-    )._replace(enough=3.0),
-    _bar("10 pages, checked ÷ MyST-NB `-j 2`", "seconds", "10", ("ours", "stock-j2"), 0.2),
-    _bar("30 pages, checked ÷ MyST-NB `-j 2`", "seconds", "30", ("ours", "stock-j2"), 0.08),
-    _bar("10 pages, `--twice` ÷ once", "seconds", "10", ("twice", "ours"), 1.1),
-    _bar("this book, `--twice` ÷ once", "seconds", "this", ("twice", "ours"), 1.1),
-    _bar(
-        "10 pages, save to page ÷ sphinx-autobuild",
-        *("save_seconds", "10", ("live", "autobuild"), 0.15),
-    ),
-    _bar(
-        "this book, save to page ÷ sphinx-autobuild",
-        *("save_seconds", "this", ("live", "autobuild"), 0.15),
+        for name, book in SMALL_AND_THIS
     ),
     _bar(
         "10 pages, memory at the peak ÷ MyST-NB `-j 2`",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -57,7 +57,7 @@ def heads_trace() -> HeadsTrace:
         weights = [_weights(each, inputs, mask) for each in (layer, first, second)]
         unmasked = _weights(layer, inputs, None)
     return HeadsTrace(
-        **{field.name: getattr(base, field.name) for field in fields(base)},
+        **vars(base),
         unmasked_weights=rows(unmasked),
         causal_weights=rows(weights[0]),
         mask=rows(mask.int()),
@@ -87,23 +87,15 @@ SHORT = 4  # tokens of the sentence that is shorter than the mask
 
 def causal(trace: HeadsTrace) -> Panels:
     """Attention weights without a mask and with one."""
-    return _beside(
-        trace, ("unmasked_weights", "without a mask"), ("causal_weights", "with the mask")
+    return Panels(
+        pairs(trace, "unmasked_weights", "without a mask"),
+        pairs(trace, "causal_weights", "with the mask"),
     )
 
 
 def heads(trace: HeadsTrace) -> Panels:
     """The causal attention weights of two heads."""
-    return _beside(trace, ("weights_1", "first head"), ("weights_2", "second head"))
-
-
-def _beside(trace: HeadsTrace, *matrices: tuple[str, str]) -> Panels:
-    boards = []
-    for name, title in matrices:
-        board = pairs(trace, name)
-        board.text(LEFT, 15, title, anchor="start", css="role-weight fig-bold")
-        boards.append(board)
-    return Panels(*boards)
+    return Panels(pairs(trace, "weights_1", "first head"), pairs(trace, "weights_2", "second head"))
 
 
 def mask_corner(trace: HeadsTrace) -> Board:

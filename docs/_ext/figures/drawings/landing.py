@@ -83,7 +83,7 @@ def _spread() -> Board:
 def _learn() -> Board:
     trace = training_trace()
     board = Board(SIZE[1], trace, SIZE[0])
-    points = [(6 + 0.42 * p, 55 - 44 * seen) for p, (seen, _) in enumerate(trace.losses)]
+    points = [(6 + 0.42 * p, 55 - 44 * seen) for p, (seen, _) in enumerate(trace.made["losses"])]
     board.curve(points, "query", marked=False)
     return board
 

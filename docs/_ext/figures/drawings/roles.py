@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 from figures.attention_trace import Matrix, Trace, attention_trace, rows
 from figures.board import SMALL, Board, Panels
@@ -27,9 +27,8 @@ def roles_trace() -> RolesTrace:
     inputs = six_tokens().inputs
     scores = attention_scores(inputs, inputs)
     weights = scores.softmax(dim=-1)
-    base = attention_trace()
     return RolesTrace(
-        **{field.name: getattr(base, field.name) for field in fields(base)},
+        **vars(attention_trace()),
         raw_scores=rows(scores),
         raw_weights=rows(weights),
         raw_context_vecs=rows(context_vectors(weights, inputs)),
@@ -93,20 +92,17 @@ def _asks(board: Board) -> None:
 
 def raw_attention(trace: RolesTrace) -> Panels:
     """Scores and weights of the raw embeddings, all six tokens at once."""
-    scores, weights = (pairs(trace, name) for name in ("raw_scores", "raw_weights"))
-    scores.text(LEFT, 15, "scores $X X^{⊤}$", anchor="start", css="role-weight fig-bold")
-    weights.text(
-        LEFT, 15, "weights: softmax on each row", anchor="start", css="role-weight fig-bold"
+    return Panels(
+        pairs(trace, "raw_scores", "scores $X X^{⊤}$"),
+        pairs(trace, "raw_weights", "weights: softmax on each row"),
     )
-    return Panels(scores, weights)
 
 
 def two_scores(trace: RolesTrace) -> Panels:
     """Scores of embeddings, equal both ways, beside scores of queries and keys, which are not."""
     boards = []
     for name, title in (("raw_scores", "embedding · embedding"), ("attn_scores", "query · key")):
-        board = pairs(trace, name)
-        board.text(LEFT, 15, title, anchor="start", css="role-weight fig-bold")
+        board = pairs(trace, name, title)
         for r, c in MIRROR:
             x, y = LEFT + CELL[0] * c, TOP + CELL[1] * r
             board.box(x + 1.5, y + 1.5, CELL[0] - 3, CELL[1] - 3, "fig-frame role-input")
@@ -114,7 +110,7 @@ def two_scores(trace: RolesTrace) -> Panels:
     return Panels(*boards)
 
 
-def pairs(trace: Trace, name: str) -> Board:
+def pairs(trace: Trace, name: str, title: str) -> Board:
     """Draw a matrix of all pairs of tokens, darker where larger, a number in every cell."""
     board = Board(TOP + 6 * CELL[1] + 34, trace)
     rows = getattr(trace, name)
@@ -128,6 +124,7 @@ def pairs(trace: Trace, name: str) -> Board:
             board.number(x + CELL[0] / 2, y + CELL[1] / 2 + 4.3, f"{name}.{r}.{c}")
     board.box(LEFT, TOP, CELL[0] * len(rows), CELL[1] * len(rows), "fig-frame role-weight")
     heat_key(board, LEFT, TOP + 6 * CELL[1] + 14, name)
+    board.text(LEFT, 15, title, anchor="start", css="role-weight fig-bold")
     return board
 
 

@@ -3,37 +3,26 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from figures.board import SMALL, Board, Panels
 from figures.drawing import Drawing
 from figures.page_trace import page_trace
-from figures.trace import Traced
 
 if TYPE_CHECKING:
-    from figures.attention_trace import Matrix, Trace
+    from figures.attention_trace import Trace
+    from figures.page_trace import PageTrace
 
 ROLES = ("query", "key", "value")
 
 
-@dataclass(frozen=True)
-class TrainingTrace(Traced):
-    """What the page's cells made.
+def training_trace() -> PageTrace:
+    """Train once for the whole build, as the page stands now.
 
     `before` and `after` hold the query, the key and the value matrix, each (9, 3); `losses` has
     two numbers for each step, of the deals trained with and of those held out.
     """
-
-    before: tuple[Matrix, ...]
-    after: tuple[Matrix, ...]
-    losses: Matrix
-
-
-def training_trace() -> TrainingTrace:
-    """Train once for the whole build, as the page stands now."""
-    made = page_trace("training", "before", "losses", "after").made
-    return TrainingTrace(made["before"], made["after"], made["losses"])
+    return page_trace("training", "before", "losses", "after")
 
 
 # The drawings ---------------------------------------------------------------------------
@@ -52,7 +41,8 @@ def loss(_: Trace) -> Board:
     """The loss over the steps of training, on the deals trained with and on the ones held out."""
     trace = training_trace()
     board = Board(262, trace)
-    steps = len(trace.losses) - 1
+    losses = trace.made["losses"]
+    steps = len(losses) - 1
     for x, label, seen in ((AXIS, "trained deals", 0), (AXIS + 150, "held-out deals", 1)):
         _curve(board, [(x, 14), (x + 28, 14)], held_out=bool(seen))
         board.text(x + 36, 18.5, label, anchor="start", css="fig-bold")
@@ -73,11 +63,10 @@ def loss(_: Trace) -> Board:
     )
     for seen in (0, 1):
         points = [
-            (AXIS + WIDE * step / steps, _height(both[seen]))
-            for step, both in enumerate(trace.losses)
+            (AXIS + WIDE * step / steps, _height(both[seen])) for step, both in enumerate(losses)
         ]
         _curve(board, points, held_out=bool(seen))
-    end = _height(trace.losses[-1][0])
+    end = _height(losses[-1][0])
     board.number(AXIS + WIDE + 8, end + 4, f"losses.{steps}.0", css="fig-bold", anchor="start")
     board.text(AXIS + WIDE / 2, 254, "step of training", css="fig-muted")
     return board
@@ -99,7 +88,7 @@ def training(_: Trace) -> Panels:
     return Panels(*(_stage(trace, stage) for stage in ("before", "after")))
 
 
-def _stage(trace: TrainingTrace, stage: str) -> Board:
+def _stage(trace: PageTrace, stage: str) -> Board:
     board = Board(TOP + 9 * CELL[1] + 34, trace)
     board.text(0, 16, f"{stage} training", anchor="start", css="fig-bold")
     for row, entry in enumerate(ENTRIES):
@@ -113,11 +102,11 @@ def _stage(trace: TrainingTrace, stage: str) -> Board:
     return board
 
 
-def _heat_map(board: Board, trace: TrainingTrace, which: tuple[str, int], x: float) -> None:
+def _heat_map(board: Board, trace: PageTrace, which: tuple[str, int], x: float) -> None:
     """Draw a matrix: one colour above 0, another below, and stronger where further from 0."""
     stage, place = which
     furthest = _furthest(trace)
-    for r, row in enumerate(getattr(trace, stage)[place]):
+    for r, row in enumerate(trace.made[stage][place]):
         for c, number in enumerate(row):
             left, top = x + CELL[0] * c, TOP + CELL[1] * r
             board.shade(left, top, CELL, *_colour(number / furthest))
@@ -128,9 +117,9 @@ def _heat_map(board: Board, trace: TrainingTrace, which: tuple[str, int], x: flo
     board.box(x, TOP, 3 * CELL[0], 9 * CELL[1], f"fig-frame role-{ROLES[place]}")
 
 
-def _furthest(trace: TrainingTrace) -> float:
+def _furthest(trace: PageTrace) -> float:
     """Return the largest entry of all, without its sign: one scale for all six matrices."""
-    stages = (*trace.before, *trace.after)
+    stages = (*trace.made["before"], *trace.made["after"])
     return max(abs(number) for matrix in stages for row in matrix for number in row)
 
 
