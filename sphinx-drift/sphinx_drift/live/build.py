@@ -17,8 +17,9 @@ from sphinx.util.console import nocolor
 from sphinx.util.docutils import docutils_namespace, patch_docutils
 
 from sphinx_drift.live.first_page import show_first
-from sphinx_drift.live.standby import Application, ReadFiles, state_of
+from sphinx_drift.live.standby import Application, ReadFiles
 from sphinx_drift.live.warm_up import warm_up
+from sphinx_drift.live.watch import state_of
 from sphinx_drift.report.text import closing_line, entry
 from sphinx_drift.run import fork_client
 from sphinx_drift.run.choice import chosen
