@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from sphinx_drift.run_and_judge import Settings
     from sphinx_drift.sphinx.incremental import Origin
     from sphinx_drift.sphinx.rerun import Fresh
+    from sphinx_drift.sphinx.warned import Listener
 
 
 @dataclass
@@ -26,6 +27,8 @@ class Build:
 
     settings: Settings
     surroundings: str
+    listener: Listener = field(init=False)
+    """What the build warns of."""
     begun: Collection[Path] = ()
     """The pages that have been asked for; they are dropped when this build ends."""
     fresh: dict[str, Fresh] = field(default_factory=dict)

@@ -39,12 +39,9 @@ if TYPE_CHECKING:
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Set the extension up."""
-    if "myst_nb" not in app.extensions:
-        raise ExtensionError(
-            "sphinx_drift.run runs the pages of MyST-NB: put 'myst_nb' before it in conf.py: "
-            "extensions = ['myst_nb', 'sphinx_drift.run']"
-        )
-    if "sphinx_drift" not in app.extensions and (runner := start(app)) != "jupyter":
+    # The other extension does all this itself.
+    runner = "jupyter" if "sphinx_drift" in app.extensions else start(app, "sphinx_drift.run")
+    if runner != "jupyter":
         app.connect("env-before-read-docs", _begin_all)
         app.connect("builder-inited", _take_over)
         app.connect("builder-inited", keep_formatters)
@@ -55,8 +52,13 @@ def setup(app: Sphinx) -> dict[str, Any]:
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
 
 
-def start(app: Sphinx) -> str:
+def start(app: Sphinx, extension: str) -> str:
     """Say how pages are run, and start the fork server while Sphinx loads everything else."""
+    if "myst_nb" not in app.extensions:
+        raise ExtensionError(
+            f"{extension} runs the pages of MyST-NB: put 'myst_nb' before it in conf.py: "
+            f"extensions = ['myst_nb', '{extension}']"
+        )
     app.add_config_value("drift_preload", None, "", (list, tuple, type(None)))
     try:
         runner = chosen()

@@ -6,7 +6,6 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from sphinx.config import ENUM
-from sphinx.errors import ExtensionError
 
 from sphinx_drift.run.results import OUTPUT_LIMIT
 from sphinx_drift.source.read_source import DIRECTIVE
@@ -35,14 +34,12 @@ from sphinx_drift.sphinx.verdict import report_results, warn_if_off
 from sphinx_drift.sphinx.warned import keep_warned, listen, save_warned
 from sphinx_drift.sphinx.which_pages import (
     find_outdated,
-    find_outdated_outputs,
     forget,
     merge,
     note_order,
     note_read,
-    note_written,
 )
-from sphinx_drift.sphinx.written import leave_mark_out
+from sphinx_drift.sphinx.written import leave_mark_out, note_written, outdated_outputs
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -50,12 +47,7 @@ if TYPE_CHECKING:
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Set the extension up."""
-    if "myst_nb" not in app.extensions:
-        raise ExtensionError(
-            "sphinx_drift checks the pages that MyST-NB runs: put 'myst_nb' before it in "
-            "conf.py: extensions = ['myst_nb', 'sphinx_drift']"
-        )
-    start(app)
+    start(app, "sphinx_drift")
     app.add_config_value("drift_policy", "auto", "env", str)
     app.add_config_value("drift_device", "cpu", "env", str)
     app.add_config_value("drift_devices", None, "env", (str, type(None)))
@@ -89,8 +81,8 @@ def setup(app: Sphinx) -> dict[str, Any]:
     )
     app.connect("config-inited", leave_copies_out)
     app.connect("config-inited", leave_mark_out)
-    app.connect("builder-inited", listen)
     app.connect("builder-inited", read_settings)
+    app.connect("builder-inited", listen)
     app.connect("builder-inited", keep_formatters)
     app.connect("builder-inited", add_style)
     app.connect("env-get-outdated", find_outdated)
@@ -99,7 +91,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("env-updated", note_read)
     app.connect("env-updated", keep_warned)
     app.connect("env-updated", fill_titles, priority=-sys.maxsize)  # before any page is written
-    app.connect("env-get-updated", find_outdated_outputs)
+    app.connect("env-get-updated", outdated_outputs)
     app.connect("doctree-resolved", note_written)
     app.connect("env-merge-info", merge)
     app.connect("build-finished", report_results)

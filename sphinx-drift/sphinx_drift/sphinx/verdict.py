@@ -18,7 +18,7 @@ from sphinx_drift.sphinx.builder import DriftBuilder
 from sphinx_drift.sphinx.builds import build_of, file_of
 from sphinx_drift.sphinx.incremental import save_origins
 from sphinx_drift.sphinx.private_sphinx import colors_output, fail_build
-from sphinx_drift.sphinx.quotations import check_quotations, quoted_by_page
+from sphinx_drift.sphinx.quotations import check_quotations
 from sphinx_drift.sphinx.rerun import unsettled
 from sphinx_drift.sphinx.running import warn_at_head
 from sphinx_drift.sphinx.state import state_of
@@ -70,7 +70,7 @@ def report_results(app: Sphinx, exception: Exception | None) -> None:
     if exception is not None:
         return
     build, state = build_of(app.env), state_of(app.env)
-    mark_written(app, quoted_by_page(app.env), build.written)
+    mark_written(app)
     if chosen() == "off":
         _LOGGER.warning("%s", NOTHING_EXECUTED, type="drift", subtype="off")
         return
