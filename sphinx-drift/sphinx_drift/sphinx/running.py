@@ -43,7 +43,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     runner = "jupyter" if "sphinx_drift" in app.extensions else start(app, "sphinx_drift.run")
     if runner != "jupyter":
         app.connect("env-before-read-docs", _begin_all)
-        app.connect("builder-inited", _take_over)
+        app.connect("builder-inited", lambda _: replace_stock_clients(Client))
         app.connect("builder-inited", keep_formatters)
         app.connect("build-finished", forget_pages)
         if runner == "off":
@@ -112,17 +112,12 @@ def _sure_to_run(app: Sphinx, page: Path) -> bool:
     """Tell whether MyST-NB will ask for a page's outputs, as far as its path tells."""
     mode, patterns = app.config.nb_execution_mode, app.config.nb_execution_excludepatterns
     excluded = left_out(page, mode, patterns)
-    stored = page.suffix == ".ipynb" and app.config.nb_execution_mode == "auto"
+    stored = page.suffix == ".ipynb" and mode == "auto"
     return not excluded and not stored
 
 
 def _timeout(configured: int) -> int | None:
     return configured if configured > 0 else None
-
-
-def _take_over(_app: Sphinx) -> None:
-    """Have MyST-NB run pages by this runner wherever it would have run them by Jupyter."""
-    replace_stock_clients(Client)
 
 
 NOTHING_EXECUTED = f"Nothing was executed: {RUNNER_VARIABLE}=off is for writing prose."
