@@ -41,10 +41,10 @@ def build(  # noqa: PLR0913, PLR0917 - what to build, and the two ways to who as
     fork_server: str,
     preload: Sequence[str],
     rerun: str,
-    before: Collection[str] = (),
+    before: Collection[str],
     *,
-    wait: Callable[[], list[str] | None] = lambda: None,
-    send: Callable[[dict[str, Any]], None] = lambda _: None,
+    wait: Callable[[], list[str] | None],
+    send: Callable[[dict[str, Any]], None],
 ) -> dict[str, Any]:
     """Build a book as ``sphinx-build`` does, and return a report.
 

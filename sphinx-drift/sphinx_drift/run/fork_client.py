@@ -150,10 +150,10 @@ def is_started() -> bool:
     return None in _servers
 
 
-def start(hash_seed: str | None = None) -> None:
+def start() -> None:
     """Start the server now, so that it loads while something else is done."""
     if can_fork():
-        fork_server(hash_seed)
+        fork_server()
 
 
 def can_fork() -> bool:
