@@ -39,21 +39,25 @@ if TYPE_CHECKING:
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Set the extension up."""
-    # The other extension does all this itself.
-    runner = "jupyter" if "sphinx_drift" in app.extensions else start(app, "sphinx_drift.run")
+    metadata = {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
+    if "sphinx_drift" in app.extensions:  # it does all this itself
+        return metadata
+    runner = start(app, "sphinx_drift.run", NOTHING_EXECUTED)
     if runner != "jupyter":
         app.connect("env-before-read-docs", _begin_all)
         app.connect("builder-inited", lambda _: replace_stock_clients(Client))
         app.connect("builder-inited", keep_formatters)
         app.connect("build-finished", forget_pages)
-        if runner == "off":
-            app.connect("doctree-read", _say_on_page)
-            app.connect("build-finished", _say_in_log)
-    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
+    if runner == "off":
+        app.connect("build-finished", _say_in_log)
+    return metadata
 
 
-def start(app: Sphinx, extension: str) -> str:
-    """Say how pages are run, and start the fork server while Sphinx loads everything else."""
+def start(app: Sphinx, extension: str, nothing_executed: str) -> str:
+    """Return how pages are run, and start the fork server while Sphinx loads everything else.
+
+    If none is to be run, each says so at its head.
+    """
     if "myst_nb" not in app.extensions:
         raise ExtensionError(
             f"{extension} runs the pages of MyST-NB: put 'myst_nb' before it in conf.py: "
@@ -75,6 +79,8 @@ def start(app: Sphinx, extension: str) -> str:
             fork_client.preload(preload)
         fork_client.start()
         end_with_build()
+    elif runner == "off":
+        app.connect("doctree-read", lambda _, page: _warn_at_head(page, nothing_executed))
     return runner
 
 
@@ -123,12 +129,7 @@ def _timeout(configured: int) -> int | None:
 NOTHING_EXECUTED = f"Nothing was executed: {RUNNER_VARIABLE}=off is for writing prose."
 
 
-def _say_on_page(_app: Sphinx, doctree: nodes.document) -> None:
-    """Say at the head of a page that nothing was executed."""
-    warn_at_head(doctree, NOTHING_EXECUTED)
-
-
-def warn_at_head(doctree: nodes.document, message: str) -> None:
+def _warn_at_head(doctree: nodes.document, message: str) -> None:
     """Put a warning at the head of a page."""
     place = next(iter(doctree.findall(nodes.section)), doctree)
     after_title = 1 if isinstance(place, nodes.section) else 0
@@ -136,7 +137,7 @@ def warn_at_head(doctree: nodes.document, message: str) -> None:
 
 
 def _say_in_log(_app: Sphinx, _exception: Exception | None) -> None:
-    """Say the same to whoever builds."""
+    """Say to whoever builds that nothing was executed."""
     logging.getLogger(__name__).warning(NOTHING_EXECUTED, type="drift", subtype="off")
 
 

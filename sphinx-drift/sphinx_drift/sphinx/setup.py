@@ -30,7 +30,7 @@ from sphinx_drift.sphinx.quoted import quoted_number
 from sphinx_drift.sphinx.running import forget_pages, start
 from sphinx_drift.sphinx.settings import RERUNS, leave_copies_out, read_settings
 from sphinx_drift.sphinx.texts import note_dependencies
-from sphinx_drift.sphinx.verdict import report_results, warn_if_off
+from sphinx_drift.sphinx.verdict import NOTHING_EXECUTED, report_results
 from sphinx_drift.sphinx.warned import keep_warned, listen, save_warned
 from sphinx_drift.sphinx.which_pages import (
     find_outdated,
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Set the extension up."""
-    start(app, "sphinx_drift")
+    start(app, "sphinx_drift", NOTHING_EXECUTED)
     app.add_config_value("drift_policy", "auto", "env", str)
     app.add_config_value("drift_device", "cpu", "env", str)
     app.add_config_value("drift_devices", None, "env", (str, type(None)))
@@ -69,7 +69,6 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_post_transform(QuoteNumbers)
     app.add_post_transform(QuoteNumbersInReferences)
     app.connect("doctree-read", keep_quotations)
-    app.connect("doctree-read", warn_if_off)
     app.connect("doctree-read", note_dependencies, priority=sys.maxsize)  # others may add some
     app.add_node(
         drift_mark,

@@ -20,14 +20,12 @@ from sphinx_drift.sphinx.incremental import save_origins
 from sphinx_drift.sphinx.private_sphinx import colors_output, fail_build
 from sphinx_drift.sphinx.quotations import check_quotations
 from sphinx_drift.sphinx.rerun import unsettled
-from sphinx_drift.sphinx.running import warn_at_head
 from sphinx_drift.sphinx.state import state_of
 from sphinx_drift.sphinx.texts import late_texts
 from sphinx_drift.sphinx.which_pages import origins_file
 from sphinx_drift.sphinx.written import mark_written
 
 if TYPE_CHECKING:
-    from docutils import nodes
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
 
@@ -39,12 +37,6 @@ NOTHING_EXECUTED = (
     f"Nothing was executed or verified: {RUNNER_VARIABLE}=off is for writing prose. "
     "Unset it, and build again."
 )
-
-
-def warn_if_off(_app: Sphinx, doctree: nodes.document) -> None:
-    """Say at the head of every page that nothing was executed, if nothing was."""
-    if chosen() == "off":
-        warn_at_head(doctree, NOTHING_EXECUTED)
 
 
 def all_results_of(env: BuildEnvironment) -> list[PageResult]:
