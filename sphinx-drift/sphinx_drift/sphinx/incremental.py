@@ -18,7 +18,7 @@ from sphinx_drift.run.results import FileState
 from sphinx_drift.sphinx.files import content_digest, replace_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
 # Variables that change what a page prints without changing its code.
 _TELLING = (
@@ -89,9 +89,9 @@ def load_origins(path: Path) -> dict[str, Origin]:
         return {}  # nothing is known, so every page runs
 
 
-def save_origins(path: Path, origins: Iterable[tuple[str, Origin]]) -> None:
+def save_origins(path: Path, origins: Mapping[str, Origin]) -> None:
     """Keep what pages depend on for the next build."""
-    stored = {name: vars(origin) for name, origin in origins}
+    stored = {name: vars(origin) for name, origin in origins.items()}
     replace_text(path, json.dumps(stored))
 
 

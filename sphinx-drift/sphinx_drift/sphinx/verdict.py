@@ -66,8 +66,8 @@ def report_results(app: Sphinx, exception: Exception | None) -> None:
     if chosen() == "off":
         _LOGGER.warning("%s", NOTHING_EXECUTED, type="drift", subtype="off")
         return
-    origins = ((name, run.origin) for name, run in state.runs.items() if name not in build.not_run)
-    save_origins(origins_file(app), [*build.origins.items(), *origins])
+    origins = {name: run.origin for name, run in state.runs.items()}
+    save_origins(origins_file(app), {**origins, **build.not_run})
     results = all_results_of(app.env)
     if app.builder.name == DriftBuilder.name:
         Path(app.outdir, "drift.txt").write_text(render(results, verbose=True) + "\n", "utf-8")

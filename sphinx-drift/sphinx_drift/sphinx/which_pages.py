@@ -47,15 +47,12 @@ def find_outdated(
     if executed:
         unchanged = sorted(state.runs.keys() & env.found_docs - to_read)
         if app.config.drift_rerun != "always":
-            origins = load_origins(origins_file(app))
             build.not_run = {
-                name
-                for name in origins.keys() & unchanged
-                if origins[name].is_current(
-                    digest_of(state.runs[name].notebook, build.surroundings)
-                )
+                name: origin
+                for name, origin in load_origins(origins_file(app)).items()
+                if name in unchanged
+                and origin.is_current(digest_of(state.runs[name].notebook, build.surroundings))
             }
-            build.origins = {name: origins[name] for name in build.not_run}
         to_run = [name for name in unchanged if name not in build.not_run]
         _begin_all(env, to_run, sorted(to_read & env.found_docs))
         to_read.update(_differing(app, env, to_run))
