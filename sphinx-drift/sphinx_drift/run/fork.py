@@ -9,7 +9,6 @@ import inspect
 import json
 import os
 import secrets
-import textwrap
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -183,9 +182,7 @@ def _way(request: Request) -> dict[str, Any]:
     }
 
 
-@functools.cache
-def _source(function: Any) -> str:
-    return textwrap.dedent(inspect.getsource(function))
+_source = functools.cache(inspect.getsource)
 
 
 def _digest(value: Any) -> str:
