@@ -230,7 +230,7 @@ SUPPORTED = {
     *("flip_evaluator", "tornado.ioloop:IOLoop", "tornado.platform:asyncio"),
     *("myst_parser.config.main:MdParserConfig", "sphinx:addnodes", "sphinx:version_info"),
     *("sphinx.application:Sphinx", "sphinx.builders.html:StandaloneHTMLBuilder"),
-    *("sphinx.builders:Builder", "sphinx.cmd.build:main", "sphinx.config:ENUM"),
+    *("sphinx.builders.dummy:DummyBuilder", "sphinx.cmd.build:main", "sphinx.config:ENUM"),
     *("sphinx.errors:ConfigError", "sphinx.errors:ExtensionError", "sphinx.util:logging"),
     *("sphinx.transforms.post_transforms:SphinxPostTransform",),
     *("sphinx.util.docutils:SphinxDirective", "sphinx.util.docutils:SphinxRole"),

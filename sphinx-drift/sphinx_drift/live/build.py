@@ -17,8 +17,9 @@ from sphinx.util.console import nocolor
 from sphinx.util.docutils import docutils_namespace, patch_docutils
 
 from sphinx_drift.live.first_page import show_first
-from sphinx_drift.live.standby import Application, ReadFiles, state_of
+from sphinx_drift.live.standby import Application, ReadFiles
 from sphinx_drift.live.warm_up import warm_up
+from sphinx_drift.live.watch import state_of
 from sphinx_drift.report.text import closing_line, entry
 from sphinx_drift.run import fork_client
 from sphinx_drift.run.choice import chosen
@@ -40,10 +41,10 @@ def build(  # noqa: PLR0913, PLR0917 - what to build, and the two ways to who as
     fork_server: str,
     preload: Sequence[str],
     rerun: str,
-    before: Collection[str] = (),
+    before: Collection[str],
     *,
-    wait: Callable[[], list[str] | None] = lambda: None,
-    send: Callable[[dict[str, Any]], None] = lambda _: None,
+    wait: Callable[[], list[str] | None],
+    send: Callable[[dict[str, Any]], None],
 ) -> dict[str, Any]:
     """Build a book as ``sphinx-build`` does, and return a report.
 
@@ -66,7 +67,12 @@ def build(  # noqa: PLR0913, PLR0917 - what to build, and the two ways to who as
     warned = io.StringIO()
     read_files = ReadFiles()
     environment_file = Path(doctrees, ENV_PICKLE_FILENAME)
-    report: dict[str, Any] = {"begun": time.time(), "is_complete": False}
+    report: dict[str, Any] = {
+        "begun": time.time(),
+        "failures": [],
+        "summary": "",
+        "is_complete": False,
+    }
     state = state_of(environment_file)
 
     def stand_by(app: Sphinx) -> None:
@@ -94,12 +100,10 @@ def build(  # noqa: PLR0913, PLR0917 - what to build, and the two ways to who as
         if rerun == "always":
             app.connect("env-before-read-docs", announce_writing, priority=-sys.maxsize)
         else:
-            show_first(app, lambda: send({"is_early": True, **report, **_known(app)}))
+            early = {"is_early": True, "is_complete": False}
+            show_first(app, lambda: send({**report, **_known(app), **early}))
         app.build()
 
-    results: list[PageResult] = []
-    failures: list[dict[str, str]] = []
-    last = ""
     try:
         with patch_docutils(source), docutils_namespace():
             places = (source, source, output, doctrees)
@@ -110,23 +114,16 @@ def build(  # noqa: PLR0913, PLR0917 - what to build, and the two ways to who as
             # Sphinx enables a logger when the module that has it is imported.
             silence("sphinx_drift.sphinx.verdict")
             begin(app)
-        results, last = _verdict(app)
-        report |= {"runs": _runs(app), "is_complete": all(page.was_run for page in results)}
+        report |= _known(app)
     except Exception:  # noqa: BLE001 - the author's own code is part of a build
-        failures += [{"title": "The build stopped", "text": traceback.format_exc(limit=-4).strip()}]
-    failures += [failure for page in results for failure in _drifts(page)]
-    failures += _warnings(warned.getvalue())
+        text = traceback.format_exc(limit=-4).strip()
+        report["failures"] = [{"title": "The build stopped", "text": text}]
+    if log := warned.getvalue().strip():
+        report["failures"] += [{"title": "Sphinx warns", "text": log}]
     return report | {
-        "failures": failures,
-        "summary": last,
         "modules": imported_since(before),
         "has_written": state_of(environment_file) != state,
     }
-
-
-def _warnings(log: str) -> list[dict[str, str]]:
-    """Return what Sphinx warns of."""
-    return [{"title": "Sphinx warns", "text": log.strip()}] if log.strip() else []
 
 
 def _remove_pages(
@@ -145,36 +142,25 @@ def _are_pages(app: Sphinx, changed: list[str]) -> bool:
     return pages.issuperset(changed) and all(map(os.path.exists, changed))
 
 
-def _verdict(app: Sphinx) -> tuple[list[PageResult], str]:
-    """Return what came of each page, if the book is one that is verified, and the summary."""
+def _known(app: Sphinx) -> dict[str, Any]:
+    """Return what is known of a book's pages once they are read: nothing if it isn't verified."""
     if "sphinx_drift" not in app.extensions:
-        return [], ""
-    from sphinx_drift.sphinx.verdict import all_results_of  # noqa: PLC0415 - other books need none
+        return {"runs": None, "is_complete": True}
+    from sphinx_drift.sphinx.private_myst import execution_data  # noqa: PLC0415 - other books need none
+    from sphinx_drift.sphinx.state import results_of  # noqa: PLC0415 - as above
+    from sphinx_drift.sphinx.verdict import all_results_of  # noqa: PLC0415 - as above
 
     results = all_results_of(app.env)
-    return results, closing_line(results)
-
-
-def _known(app: Sphinx) -> dict[str, Any]:
-    """Return what is known as soon as pages are read: failures, and when pages ran."""
-    failures = [failure for page in _verdict(app)[0] for failure in _drifts(page)]
-    return {"failures": failures, "runs": _runs(app)}
-
-
-def _runs(app: Sphinx) -> dict[str, float] | None:
-    """Return when each page last ran, by its address; nothing if they can't be run again."""
-    if "sphinx_drift" not in app.extensions or chosen() == "off":
-        return None
-    from sphinx_drift.sphinx.private_myst import execution_data  # noqa: PLC0415 - as above
-    from sphinx_drift.sphinx.state import results_of  # noqa: PLC0415 - as above
-
-    def ran(docname: str) -> float:
-        return float(execution_data(app.env, docname).get("mtime", 0))
-
-    return {
-        app.builder.get_target_uri(docname): ran(docname)
+    runs = {
+        app.builder.get_target_uri(docname): float(execution_data(app.env, docname).get("mtime", 0))
         for docname, page in results_of(app.env).items()
         if page.cells
+    }
+    return {
+        "failures": [failure for page in results for failure in _drifts(page)],
+        "summary": closing_line(results),
+        "runs": None if chosen() == "off" else runs,  # by another build they can't be run either
+        "is_complete": all(page.was_run for page in results),
     }
 
 

@@ -14,17 +14,15 @@ from __future__ import annotations
 import contextlib
 import gc
 import importlib
-import json
 import os
-import selectors
 import signal
-import socket
 import warnings
+from multiprocessing.connection import Connection, wait
 from typing import TYPE_CHECKING, Any
 
 # Not by the package's name: this process may not import it.
 from ..run.processes import thread_count  # noqa: TID252
-from .build_process import IGNORED, BuildProcess
+from .build_process import IGNORED, BuildProcess, receive
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -36,7 +34,7 @@ def main(words: Sequence[str]) -> None:
         # A terminal sends these to all processes of a session, and whoever started this one decides
         # when it ends: by closing the socket.
         signal.signal(number, signal.SIG_IGN)
-    builds = BuildScheduler(socket.socket(fileno=int(words[0])))
+    builds = BuildScheduler(Connection(int(words[0])))
     with contextlib.suppress(BrokenPipeError, ConnectionResetError):
         builds.serve()
     builds.end()
@@ -67,9 +65,8 @@ class BuildScheduler:
     end if that is writing already, which takes a moment: half of it would be worse than either.
     """
 
-    def __init__(self, client: socket.socket) -> None:
+    def __init__(self, client: Connection) -> None:
         self._client = client
-        self._rest = b""
         self._standby: BuildProcess | None = None
         self._background: BuildProcess | None = None
         self._next_background: dict[str, Any] | None = None
@@ -78,17 +75,16 @@ class BuildScheduler:
     def serve(self) -> None:
         """Handle requests until whoever makes them is gone."""
         while True:
-            source = self._wait()
-            if source is self._client:
-                piece = self._client.recv(1 << 16)
-                if not piece:
+            builds = (each for each in (self._standby, self._background) if each is not None)
+            ready = wait([self._client, *(build.connection for build in builds)])
+            if self._client in ready:
+                request = receive(self._client)
+                if not request:
                     return
-                *lines, self._rest = (self._rest + piece).split(b"\n")
-                for line in lines:
-                    self._handle(json.loads(line))
-            elif source is self._standby:
+                self._handle(request)
+            elif self._standby is not None and self._standby.connection in ready:
                 self._follow_standby(self._standby)
-            elif source is self._background:
+            elif self._background is not None:
                 self._follow_background(self._background)
 
     def end(self) -> None:
@@ -97,29 +93,18 @@ class BuildScheduler:
             if process is not None:
                 process.end()
 
-    def _wait(self) -> Any:
-        """Wait for a request, or a message of a build, and return where it is to be read."""
-        with selectors.DefaultSelector() as selector:
-            for source in (self._client, self._standby, self._background):
-                if source is not None:
-                    selector.register(source, selectors.EVENT_READ)
-            return selector.select()[0][0].fileobj
-
     def _handle(self, request: dict[str, Any]) -> None:
         match request.pop("do"):
             case "load":
-                self._send(load(request["names"]))
+                self._client.send(load(request["names"]))
             case "stand_by":
                 self._stand_by(request)
             case "build":
                 for report in self._build(request):
-                    self._send(report)
+                    self._client.send(report)
             case "background":
                 self._next_background = request
                 self._begin_background()
-
-    def _send(self, message: dict[str, Any]) -> None:
-        self._client.sendall(json.dumps(message).encode() + b"\n")
 
     def _stand_by(self, request: dict[str, Any]) -> None:
         """Have a build stand by, instead of the one that does: what that has read has changed."""
@@ -158,7 +143,7 @@ class BuildScheduler:
             return
         request, self._next_background = self._next_background, None
         if refusal := _refusal():
-            self._send({"background": True, **refusal})
+            self._client.send({"background": True, **refusal})
             return
         self._background = BuildProcess(request, self._client)
         self._background.go_on(None)
@@ -170,7 +155,7 @@ class BuildScheduler:
             background.go_on(None)
         if background.is_over:
             self._background = None
-            self._send({"background": True, **background.outcome()})
+            self._client.send({"background": True, **background.outcome()})
 
     def _leave_background(self) -> None:
         """End the build in the background, or wait for its end if it is writing."""

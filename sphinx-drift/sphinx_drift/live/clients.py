@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import logging
 import os
-import select
-import socket
 import subprocess
 import sys
 import time
 from collections.abc import Callable
+from multiprocessing import Pipe
 from typing import Any
 
+from sphinx_drift.live.build_process import receive
 from sphinx_drift.run.apart import command
 
 _LOGGER = logging.getLogger(__name__)
@@ -22,41 +21,6 @@ _LONGEST_PAUSE = 10.0
 """Seconds before a server is started again that can't start."""
 
 _Send = Callable[[dict[str, Any]], object]
-
-
-class Lines:
-    """Messages to and from a process that this one has started, one a line."""
-
-    def __init__(self, end: socket.socket) -> None:
-        self._end = end
-        self._rest = b""
-
-    def send(self, message: dict[str, Any]) -> None:
-        """Send a message; that the process is gone is seen when its answer is asked for."""
-        with contextlib.suppress(OSError):
-            self._end.sendall(json.dumps(message).encode() + b"\n")
-
-    def receive(self) -> dict[str, Any] | None:
-        """Return the next message; none if the process is gone."""
-        while b"\n" not in self._rest:
-            try:
-                piece = self._end.recv(1 << 16)
-            except OSError:
-                piece = b""
-            if not piece:
-                return None
-            self._rest += piece
-        line, _, self._rest = self._rest.partition(b"\n")
-        message: dict[str, Any] = json.loads(line)
-        return message
-
-    def wait(self, seconds: float) -> bool:
-        """Return whether there is a message, or the process is gone, before the time is up."""
-        return b"\n" in self._rest or bool(select.select([self._end], [], [], seconds)[0])
-
-    def close(self) -> None:
-        """Let the process know that no more will come: it ends."""
-        self._end.close()
 
 
 class BuildServer:
@@ -72,7 +36,7 @@ class BuildServer:
         self._start()
 
     def _start(self) -> None:
-        ours, theirs = socket.socketpair()
+        self._end, theirs = Pipe()
         with theirs:  # from then on the server alone has it
             self.process = subprocess.Popen(  # noqa: S603 - it is our own
                 command("live.build_server", str(theirs.fileno())),
@@ -85,19 +49,22 @@ class BuildServer:
                 stdin=subprocess.DEVNULL,
                 pass_fds=[theirs.fileno()],
             )
-        self._lines = Lines(ours)
         self._loaded: set[str] = set()
 
+    def _send(self, message: dict[str, Any]) -> None:
+        with contextlib.suppress(OSError):  # that it is gone is seen when it is to answer
+            self._end.send(message)
+
     def _receive(self) -> dict[str, Any]:
-        message = self._lines.receive()
-        if message is None:
+        message = receive(self._end)
+        if not message:
             return {"died": self.process.wait()}
         self._restarts = 0
         return message
 
     def stand_by(self, book: dict[str, Any]) -> None:
         """Have a process prepare all that the next build needs."""
-        self._lines.send(_request("stand_by", book))
+        self._send(_request("stand_by", book))
 
     def build(self, book: dict[str, Any], changed: list[str], send: _Send) -> dict[str, Any]:
         """Build a book; by a new server, if this one is gone or may not fork any more."""
@@ -109,7 +76,7 @@ class BuildServer:
     def _request_build(
         self, book: dict[str, Any], changed: list[str], send: _Send
     ) -> dict[str, Any]:
-        self._lines.send({**_request("build", book), "changed": changed})
+        self._send({**_request("build", book), "changed": changed})
         while (report := self._receive()).get("is_early") or "background" in report:
             if "background" not in report:  # that of one is out of date, if it has just ended
                 send(report)
@@ -117,11 +84,11 @@ class BuildServer:
 
     def build_in_background(self, book: dict[str, Any]) -> None:
         """Have a build go on in the background until one is asked for, or it ends."""
-        self._lines.send(_request("background", book))
+        self._send(_request("background", book))
 
     def wait(self, seconds: float) -> dict[str, Any] | None:
         """Return what came of the build in the background, if it ends before the time is up."""
-        return self._receive() if self._lines.wait(seconds) else None
+        return self._receive() if self._end.poll(seconds) else None
 
     def renew_after(self, report: dict[str, Any]) -> bool:
         """Start a new server, and return that, if this one is gone or may not fork any more."""
@@ -144,12 +111,12 @@ class BuildServer:
         new = [name for name in names if name not in self._loaded]
         if new:
             self._loaded.update(new)
-            self._lines.send({"do": "load", "names": new})
+            self._send({"do": "load", "names": new})
             self._receive()
 
     def close(self) -> None:
         """End it, with the builds that it may be at."""
-        self._lines.close()
+        self._end.close()
         self.process.wait()
 
 

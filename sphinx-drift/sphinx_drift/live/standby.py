@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from sphinx.application import Sphinx
 
+from sphinx_drift.live.watch import state_of
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
-    from pathlib import Path
 
-_State = tuple[int, int, int] | None
+    from sphinx_drift.live.watch import State
+
 # How a process asks others for something: what they have read is not known.
 _ASKING = {"os.posix_spawn", "os.system", "socket.connect", "sqlite3.connect", "subprocess.Popen"}
 
@@ -42,7 +44,7 @@ class ReadFiles:
     """The files that this process reads, from now on, and whether they are still as they were."""
 
     def __init__(self) -> None:
-        self._states: dict[str, _State] = {}
+        self._states: dict[str, State] = {}
         self._known = True
         self._listening = True
         sys.addaudithook(self._hear)
@@ -67,12 +69,3 @@ class ReadFiles:
         """Return whether all is still as it was read; what is read from now on is not noted."""
         self._listening = False
         return self._known and all(state_of(path) == state for path, state in self._states.items())
-
-
-def state_of(path: str | Path) -> _State:
-    """Return what tells one state of a file from another; none if it is not there."""
-    try:
-        status = os.stat(path)  # noqa: PTH116 - it is called for each file that is opened
-    except (OSError, ValueError):
-        return None
-    return status.st_mtime_ns, status.st_size, status.st_ino

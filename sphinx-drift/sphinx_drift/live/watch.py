@@ -7,7 +7,6 @@ where the system's own notifications don't: in containers, on network shares.
 
 from __future__ import annotations
 
-import contextlib
 import os
 import time
 from typing import TYPE_CHECKING
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
     from pathlib import Path
 
-_State = dict[str, tuple[int, int, int]]
+State = tuple[int, int, int, int] | None
 
 # Seconds between two looks, and for how long a changed file must have stayed as it is.
 PAUSE = 0.03
@@ -48,57 +47,45 @@ class Watch:
         names = now.keys() | before.keys()
         return sorted(name for name in names if now.get(name) != before.get(name))
 
-    def _look_again(self) -> _State:
+    def _look_again(self) -> dict[str, State]:
         time.sleep(SETTLED)
         return self._look()
 
-    def _look(self) -> _State:
-        state: _State = {}
-        for path in self._files():
-            with contextlib.suppress(OSError):  # gone since its folder was read, or leads nowhere
-                status = os.stat(path)  # noqa: PTH116 - a look must be quick, and this is its middle
-                state[path] = status.st_mtime_ns, status.st_size, status.st_ino
-        return state
+    def _look(self) -> dict[str, State]:
+        states = ((path, state_of(path)) for path in self._files())
+        return {path: state for path, state in states if state is not None}
 
     def _files(self) -> Iterator[str]:
         """Yield all files; what editors and Python keep for themselves is none.
 
         A folder that links lead to again is gone through once, and one that can't be read, never.
         """
-        folders = list(self._places)
         seen = set()
-        while folders:
-            folder = folders.pop()
-            if os.path.isfile(folder):  # noqa: PTH113 - as above
-                yield folder
-                continue
-            with contextlib.suppress(OSError):
-                status = os.stat(folder)  # noqa: PTH116 - as above
-                place = status.st_dev, status.st_ino
-                if place not in seen:
-                    seen.add(place)
-                    inner, files = self._entries(folder)
-                    folders += inner
-                    yield from files
-
-    def _entries(self, folder: str) -> tuple[list[str], list[str]]:
-        """Return the folders and the files in a folder."""
-        folders: list[str] = []
-        files: list[str] = []
-        with os.scandir(folder) as entries:
-            for entry in entries:
-                if not _is_noise(entry.name) and entry.path not in self._without:
-                    (folders if _is_folder(entry) else files).append(entry.path)
-        return folders, files
-
-
-def _is_folder(entry: os.DirEntry[str]) -> bool:
-    """Return whether an entry is a folder; a link that leads nowhere is none."""
-    try:
-        return entry.is_dir()
-    except OSError:
-        return False
+        for place in self._places:
+            if os.path.isfile(place):  # noqa: PTH113 - a look must be quick
+                yield place
+            for folder, inner, files in os.walk(place, followlinks=True):
+                state = state_of(folder)
+                if state in seen:
+                    inner.clear()
+                    continue
+                seen.add(state)
+                kept = (name for name in inner if not _is_noise(name))
+                inner[:] = [name for name in kept if f"{folder}/{name}" not in self._without]
+                yield from (f"{folder}/{name}" for name in files if not _is_noise(name))
 
 
 def _is_noise(name: str) -> bool:
     return name == "__pycache__" or name.startswith(".") or name.endswith(("~", ".pyc", ".tmp"))
+
+
+def state_of(path: str | Path) -> State:
+    """Return what tells one state of a file from another, and from other files; None if it is gone.
+
+    It is called for each file that is watched, and for each that a build opens.
+    """
+    try:
+        status = os.stat(path)  # noqa: PTH116 - it must be quick
+    except (OSError, ValueError):
+        return None
+    return status.st_mtime_ns, status.st_size, status.st_ino, status.st_dev

@@ -6,7 +6,6 @@ The fork server imports this file before it forks: it imports third-party packag
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import faulthandler
 import functools
 import json
@@ -29,7 +28,7 @@ from .limit import clipped
 from .protocol import pack, write_all
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
 
 def prepare(task: dict[str, Any]) -> None:
@@ -51,22 +50,16 @@ def run_page(
 
     """
     loop = asyncio.new_event_loop()
-    with _leave_to_jupyter_on_error(fds["events"]):
+    try:
         channel = _set_up(kernel, handlers, task, fds)
         asyncio.set_event_loop(loop)
         loop.run_until_complete(_rehearse(kernel, channel))
-    loop.run_until_complete(_run(kernel, task, channel))
-
-
-@contextlib.contextmanager
-def _leave_to_jupyter_on_error(events: int) -> Iterator[None]:
-    """Leave the page to Jupyter if this fails: nothing of it has run yet."""
-    try:
-        yield
     except Exception as error:  # noqa: BLE001 - another IPython may break anything
+        # Nothing of the page has run yet: it is left to Jupyter.
         reason = f"a copy can't be made a kernel: {type(error).__name__}: {error}"
-        write_all(events, pack({"type": "cannot_fork", "reason": reason}))
+        write_all(fds["events"], pack({"type": "cannot_fork", "reason": reason}))
         os._exit(1)
+    loop.run_until_complete(_run(kernel, task, channel))
 
 
 # Before the cells ---------------------------------------------------------------------

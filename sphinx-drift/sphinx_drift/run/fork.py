@@ -9,17 +9,11 @@ import inspect
 import json
 import os
 import secrets
-import textwrap
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sphinx_drift.run import protocol
-from sphinx_drift.run.fork_client import (
-    ServerGoneError,
-    can_fork,
-    fork_server,
-    page_environment,
-)
+from sphinx_drift.run.fork_client import can_fork, fork_server, page_environment
 from sphinx_drift.run.jupyter import kernel_name
 from sphinx_drift.run.obstacles import kernel_obstacle, obstacle
 from sphinx_drift.run.transcript import CannotForkError, Transcript
@@ -69,7 +63,7 @@ def queue(requests: Iterable[tuple[Sequence[str], Request]]) -> None:
             try:
                 connection = opened.enter_context(fork_server(hash_seed).connect())
                 connection.sendall(protocol.pack(message))
-            except (ServerGoneError, OSError) as error:
+            except OSError as error:
                 raise CannotForkError(f"the fork server is gone: {error}") from error
             connections.append(connection)
             queued |= pages
@@ -145,7 +139,7 @@ def run(notebook: NotebookNode, request: Request) -> Execution:
     transcript = Transcript(notebook, [index for index, _ in code], may_raise, request)
     try:
         _receive(transcript, fetch, request.hash_seed)
-    except (ServerGoneError, OSError) as error:
+    except OSError as error:
         raise CannotForkError(f"the fork server is gone: {error}") from error
     return transcript.execution()
 
@@ -158,7 +152,7 @@ def _receive(transcript: Transcript, fetch: dict[str, Any], hash_seed: str | Non
         while not transcript.is_over:
             piece = connection.recv(1 << 20)
             if not piece:
-                raise ServerGoneError("it stopped answering")
+                raise ConnectionError("it stopped answering")
             for message, _ in frames.feed(piece):
                 transcript.receive(message)
 
@@ -188,9 +182,7 @@ def _way(request: Request) -> dict[str, Any]:
     }
 
 
-@functools.cache
-def _source(function: Any) -> str:
-    return textwrap.dedent(inspect.getsource(function))
+_source = functools.cache(inspect.getsource)
 
 
 def _digest(value: Any) -> str:

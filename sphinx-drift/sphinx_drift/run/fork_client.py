@@ -31,10 +31,6 @@ _LONGEST_IMPORT = 120
 """Seconds that a library which is loaded in advance may take: one that hangs is left to pages."""
 
 
-class ServerGoneError(RuntimeError):
-    """The fork server is gone."""
-
-
 class AdoptedForkServer:
     """A fork server that another process has started, and will end."""
 
@@ -47,9 +43,9 @@ class AdoptedForkServer:
         connection = socket.socket(socket.AF_UNIX)
         try:
             connection.connect(self.address)
-        except OSError as error:
+        except OSError:
             connection.close()
-            raise ServerGoneError(f"the fork server is gone: {error}") from error
+            raise
         return connection
 
     def close(self) -> None:
@@ -123,11 +119,11 @@ def fork_server(hash_seed: str | None = None) -> AdoptedForkServer:
     """Return the server for a hash seed; another one if it was started in another environment.
 
     Raises:
-        ServerGoneError: If the build was interrupted.
+        ConnectionError: If the build was interrupted.
 
     """
     if _given_up:
-        raise ServerGoneError("the build was interrupted")
+        raise ConnectionError("the build was interrupted")
     environment = page_environment(hash_seed)
     server = _servers.get(hash_seed)
     if server is not None and server.read_once != _read_once(environment):
@@ -154,10 +150,10 @@ def is_started() -> bool:
     return None in _servers
 
 
-def start(hash_seed: str | None = None) -> None:
+def start() -> None:
     """Start the server now, so that it loads while something else is done."""
     if can_fork():
-        fork_server(hash_seed)
+        fork_server()
 
 
 def can_fork() -> bool:

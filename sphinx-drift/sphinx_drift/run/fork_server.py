@@ -110,12 +110,8 @@ def _preload(
             # What is imported can't be undone, and what is ignored would be inherited as ignored.
             for number, handler in handlers.items():
                 signal.signal(number, handler)
-            rest = [other for other in arguments.preload if other != name]
-            options = (
-                *("--guarded", "--socket", str(arguments.socket), "--slots", str(arguments.slots)),
-                *("--import-limit", str(arguments.import_limit)),
-            )
-            words = command("run.fork_server", *options, "--preload", *rest)
+            rest = [word for word in sys.argv[2:] if word != name]
+            words = command("run.fork_server", "--guarded", *rest)
             os.execv(sys.executable, words)  # noqa: S606 - it is our own
 
 

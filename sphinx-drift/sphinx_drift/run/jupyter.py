@@ -7,7 +7,6 @@ import asyncio
 import inspect
 import json
 import socket
-import textwrap
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -212,7 +211,7 @@ def _is_python(notebook: NotebookNode) -> bool:
 def _evaluate(client: NotebookClient, function: Callable[[], object]) -> Any:
     """Run a function of :mod:`sphinx_drift.run.injected` in the kernel, unseen by the page."""
     assert client.kc is not None  # noqa: S101 - setup_kernel has made it
-    source = textwrap.dedent(inspect.getsource(function))
+    source = inspect.getsource(function)
     name = function.__name__
     # A namespace of its own: the page's variables stay as they are.
     call = f"(lambda space: (exec({source!r}, space), space[{name!r}]())[1])({{}})"

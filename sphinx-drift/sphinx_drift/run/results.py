@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from dataclasses import dataclass, field
 from enum import Enum
 from itertools import groupby
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nbformat import from_dict, v4
@@ -16,6 +14,7 @@ from sphinx_drift.run.limit import CELLS_OF_A_PAGE, clipped, first_and_last
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
+    from pathlib import Path
 
     from nbclient import NotebookClient
     from nbformat import NotebookNode
@@ -53,22 +52,6 @@ class FileState(NamedTuple):
     number: int
     digest: str = ""
     """The digest of its content; none if it is too large to be read twice."""
-
-    def is_current(self, path: str, *, by_content: bool = False) -> bool:
-        """Return whether a file is what it was: untouched, or with the same content."""
-        try:
-            status = Path(path).stat()
-            now = (status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino)
-            if now == self[:4]:
-                return True
-            return bool(
-                by_content
-                and self.digest
-                and status.st_size == self.size
-                and hashlib.sha256(Path(path).read_bytes()).hexdigest() == self.digest
-            )
-        except OSError:
-            return False
 
 
 @dataclass(frozen=True)

@@ -83,8 +83,6 @@ class Scheduler:
         self._run_page = run_page
         self._connections: set[socket.socket] = set()
         self.jobs: list[Job] = []
-        self._queued: dict[str, Job] = {}
-        """Those that nobody has fetched yet, by their keys."""
         self._waiting: deque[Job] = deque()
         self.running: list[Job] = []
         self._selector = selectors.DefaultSelector()
@@ -161,13 +159,13 @@ class Scheduler:
             self._fetch(connection, message)
             return
         for key, cells, way in message["jobs"]:
-            job = self._add(key, {"cells": cells, **message["ways"][way]}, connection)
-            self._queued[key] = job
+            self._add(key, {"cells": cells, **message["ways"][way]}, connection)
 
     def _fetch(self, connection: socket.socket, message: dict[str, Any]) -> None:
         """Give a connection the job that it has a key of, or a new one."""
-        # A job that is fetched has left the queue: of two pages that are equal, each is run.
-        job = self._queued.pop(message["key"], None)
+        # Of two pages that are equal, each is run.
+        queued = (job for job in self.jobs if not job.is_fetched)
+        job = next((job for job in queued if job.key == message["key"]), None)
         if job is None:
             job = self._add(message["key"], message["job"], connection)
         job.owner, job.is_fetched = connection, True
@@ -192,7 +190,6 @@ class Scheduler:
         connection.close()
         for job in [job for job in self.jobs if job.owner is connection]:
             self.jobs.remove(job)
-            self._queued.pop(job.key, None)
             if job in self._waiting:
                 self._waiting.remove(job)
             if job.process:

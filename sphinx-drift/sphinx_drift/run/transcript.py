@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import signal
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from jupyter_client.session import Session
@@ -31,17 +32,6 @@ class CannotForkError(RuntimeError):
     """A page can't be run in a forked child here; the message says why."""
 
 
-class _NoKernelClient:
-    """Stands where the client would answer a kernel: the page's process has answered itself."""
-
-    def __init__(self) -> None:
-        self.session = Session()
-        self.shell_channel = self
-
-    def send(self, _: object) -> None:
-        """Send nothing."""
-
-
 class Transcript:
     """What a page's process has sent so far, in a notebook."""
 
@@ -59,7 +49,9 @@ class Transcript:
         self.request = request
         self.client = NotebookClient(notebook)
         self.client.reset_execution_trackers()
-        self.client.kc = _NoKernelClient()  # type: ignore[assignment] # a widget needs no more of it
+        # What a widget needs of one: the page's process has answered itself, so nothing is sent.
+        channel = SimpleNamespace(send=lambda _: None)
+        self.client.kc = SimpleNamespace(session=Session(), shell_channel=channel)  # type: ignore[assignment]
         self.is_over = False
         self._number = -1
         self._running = ""

@@ -11,13 +11,14 @@ from sphinx_drift.compare.outcomes import Outcome, PageResult
 from sphinx_drift.sphinx.state import state_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Mapping
 
     from sphinx.environment import BuildEnvironment
 
     from sphinx_drift.run_and_judge import Settings
     from sphinx_drift.sphinx.incremental import Origin
     from sphinx_drift.sphinx.rerun import Fresh
+    from sphinx_drift.sphinx.warned import Listener
 
 
 @dataclass
@@ -26,14 +27,14 @@ class Build:
 
     settings: Settings
     surroundings: str
+    listener: Listener = field(init=False)
+    """What the build warns of."""
     begun: Collection[Path] = ()
     """The pages that have been asked for; they are dropped when this build ends."""
     fresh: dict[str, Fresh] = field(default_factory=dict)
     """The runs of this build, by document name."""
-    not_run: set[str] = field(default_factory=set)
-    """Pages that were not run in this build."""
-    origins: dict[str, Origin] = field(default_factory=dict)
-    """What those depend on."""
+    not_run: Mapping[str, Origin] = field(default_factory=dict)
+    """Pages that were not run in this build, and what they depend on."""
     read: list[str] = field(default_factory=list)
     written: set[str] = field(default_factory=set)
     in_titles: dict[str, str] = field(default_factory=dict)

@@ -1,7 +1,8 @@
-"""Writes files that another build may write or read at the same time."""
+"""Reads and writes files that another program or build may write or read at the same time."""
 
 from __future__ import annotations
 
+import hashlib
 import os
 from typing import TYPE_CHECKING
 
@@ -14,3 +15,11 @@ def replace_text(path: Path, text: str) -> None:
     unfinished = path.with_name(f"{path.name}.{os.getpid()}.new")
     unfinished.write_text(text, "utf-8")
     unfinished.replace(path)
+
+
+def content_digest(path: Path) -> str:
+    """Return the digest of a file's content; nothing if it can't be read."""
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError:
+        return ""

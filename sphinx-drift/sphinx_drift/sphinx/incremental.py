@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sphinx_drift.run.results import FileState
-from sphinx_drift.sphinx.files import replace_text
+from sphinx_drift.sphinx.files import content_digest, replace_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
 # Variables that change what a page prints without changing its code.
 _TELLING = (
@@ -53,11 +53,16 @@ class Origin:
 
 
 def _differs(path: str, state: FileState | None, by_content: bool) -> bool:  # noqa: FBT001 - passed on
-    if state is None:
-        return not by_content and Path(path).exists()
-    if by_content and not state.digest:
+    try:
+        status = Path(path).stat()
+        now = status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino
+    except OSError:
+        now = None
+    if now == (state and state[:4]):
         return False
-    return not state.is_current(path, by_content=by_content)
+    if not by_content:
+        return True
+    return state is not None and state.digest not in {"", content_digest(Path(path))}
 
 
 def surroundings(settings: object) -> str:
@@ -84,9 +89,9 @@ def load_origins(path: Path) -> dict[str, Origin]:
         return {}  # nothing is known, so every page runs
 
 
-def save_origins(path: Path, origins: Iterable[tuple[str, Origin]]) -> None:
+def save_origins(path: Path, origins: Mapping[str, Origin]) -> None:
     """Keep what pages depend on for the next build."""
-    stored = {name: vars(origin) for name, origin in origins}
+    stored = {name: vars(origin) for name, origin in origins.items()}
     replace_text(path, json.dumps(stored))
 
 
@@ -104,4 +109,4 @@ def _own_code() -> list[str]:
     """Return what the code that checks is like: it judges, so another one judges anew."""
     package = Path(__file__).parents[1]
     sources = sorted(package.rglob("*.py"))
-    return [f"{path.name} {hashlib.sha256(path.read_bytes()).hexdigest()}" for path in sources]
+    return [f"{path.name} {content_digest(path)}" for path in sources]

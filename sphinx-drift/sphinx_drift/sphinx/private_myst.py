@@ -8,7 +8,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 import myst_nb.sphinx_ as myst_nb
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 __all__ = ["OUTPUT_FOLDER", "ExecutionError", "NotebookClientBase", "PendingGlueReference"]
 
 Parser = myst_nb.Parser
-
-_STOCK = (NotebookClientDirect, NotebookClientCache)
 
 
 @contextmanager
@@ -61,21 +59,18 @@ def with_clients(
         myst_nb.create_client, myst_nb.create_nb_reader = stock
 
 
+@cache
 def replace_stock_clients(client: type[NotebookClientBase]) -> None:
     """Have another client run pages wherever MyST-NB would have run them by Jupyter."""
     stock = myst_nb.create_client
-    if isinstance(stock, partial) and stock.func is _client_instead:
-        return
-    myst_nb.create_client = partial(_client_instead, client, stock)
 
+    def create_client(*arguments: Any, **options: Any) -> NotebookClientBase:
+        result = stock(*arguments, **options)
+        if type(result) in {NotebookClientDirect, NotebookClientCache}:
+            return client(result.notebook, result.path, result.nb_config, result.logger)
+        return result
 
-def _client_instead(
-    client: type[NotebookClientBase], stock: Any, *arguments: Any, **options: Any
-) -> NotebookClientBase:
-    result = stock(*arguments, **options)
-    if type(result) in _STOCK:
-        return client(result.notebook, result.path, result.nb_config, result.logger)
-    return result
+    myst_nb.create_client = create_client
 
 
 def execution_metadata(

@@ -14,7 +14,7 @@ from sphinx.util.console import colorize
 from sphinx.util.logging import NAMESPACE, get_node_location, is_suppressed_warning
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
@@ -49,11 +49,6 @@ def colors_output() -> bool:
 def add_warning_handler(handler: logging.Handler) -> None:
     """Have a handler get each warning of a build."""
     logging.getLogger(NAMESPACE).addHandler(handler)
-
-
-def warning_handlers() -> Iterable[logging.Handler]:
-    """Return all that get the warnings of builds in this process."""
-    return logging.getLogger(NAMESPACE).handlers
 
 
 def silence(module: str) -> None:

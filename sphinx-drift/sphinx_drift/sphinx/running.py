@@ -39,24 +39,30 @@ if TYPE_CHECKING:
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Set the extension up."""
-    if "myst_nb" not in app.extensions:
-        raise ExtensionError(
-            "sphinx_drift.run runs the pages of MyST-NB: put 'myst_nb' before it in conf.py: "
-            "extensions = ['myst_nb', 'sphinx_drift.run']"
-        )
-    if "sphinx_drift" not in app.extensions and (runner := start(app)) != "jupyter":
+    metadata = {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
+    if "sphinx_drift" in app.extensions:  # it does all this itself
+        return metadata
+    runner = start(app, "sphinx_drift.run", NOTHING_EXECUTED)
+    if runner != "jupyter":
         app.connect("env-before-read-docs", _begin_all)
-        app.connect("builder-inited", _take_over)
+        app.connect("builder-inited", lambda _: replace_stock_clients(Client))
         app.connect("builder-inited", keep_formatters)
         app.connect("build-finished", forget_pages)
-        if runner == "off":
-            app.connect("doctree-read", _say_on_page)
-            app.connect("build-finished", _say_in_log)
-    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
+    if runner == "off":
+        app.connect("build-finished", _say_in_log)
+    return metadata
 
 
-def start(app: Sphinx) -> str:
-    """Say how pages are run, and start the fork server while Sphinx loads everything else."""
+def start(app: Sphinx, extension: str, nothing_executed: str) -> str:
+    """Return how pages are run, and start the fork server while Sphinx loads everything else.
+
+    If none is to be run, each says so at its head.
+    """
+    if "myst_nb" not in app.extensions:
+        raise ExtensionError(
+            f"{extension} runs the pages of MyST-NB: put 'myst_nb' before it in conf.py: "
+            f"extensions = ['myst_nb', '{extension}']"
+        )
     app.add_config_value("drift_preload", None, "", (list, tuple, type(None)))
     try:
         runner = chosen()
@@ -73,6 +79,8 @@ def start(app: Sphinx) -> str:
             fork_client.preload(preload)
         fork_client.start()
         end_with_build()
+    elif runner == "off":
+        app.connect("doctree-read", lambda _, page: _warn_at_head(page, nothing_executed))
     return runner
 
 
@@ -110,7 +118,7 @@ def _sure_to_run(app: Sphinx, page: Path) -> bool:
     """Tell whether MyST-NB will ask for a page's outputs, as far as its path tells."""
     mode, patterns = app.config.nb_execution_mode, app.config.nb_execution_excludepatterns
     excluded = left_out(page, mode, patterns)
-    stored = page.suffix == ".ipynb" and app.config.nb_execution_mode == "auto"
+    stored = page.suffix == ".ipynb" and mode == "auto"
     return not excluded and not stored
 
 
@@ -118,20 +126,10 @@ def _timeout(configured: int) -> int | None:
     return configured if configured > 0 else None
 
 
-def _take_over(_app: Sphinx) -> None:
-    """Have MyST-NB run pages by this runner wherever it would have run them by Jupyter."""
-    replace_stock_clients(Client)
-
-
 NOTHING_EXECUTED = f"Nothing was executed: {RUNNER_VARIABLE}=off is for writing prose."
 
 
-def _say_on_page(_app: Sphinx, doctree: nodes.document) -> None:
-    """Say at the head of a page that nothing was executed."""
-    warn_at_head(doctree, NOTHING_EXECUTED)
-
-
-def warn_at_head(doctree: nodes.document, message: str) -> None:
+def _warn_at_head(doctree: nodes.document, message: str) -> None:
     """Put a warning at the head of a page."""
     place = next(iter(doctree.findall(nodes.section)), doctree)
     after_title = 1 if isinstance(place, nodes.section) else 0
@@ -139,7 +137,7 @@ def warn_at_head(doctree: nodes.document, message: str) -> None:
 
 
 def _say_in_log(_app: Sphinx, _exception: Exception | None) -> None:
-    """Say the same to whoever builds."""
+    """Say to whoever builds that nothing was executed."""
     logging.getLogger(__name__).warning(NOTHING_EXECUTED, type="drift", subtype="off")
 
 

@@ -6,7 +6,6 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from sphinx.config import ENUM
-from sphinx.errors import ExtensionError
 
 from sphinx_drift.run.results import OUTPUT_LIMIT
 from sphinx_drift.source.read_source import DIRECTIVE
@@ -31,18 +30,16 @@ from sphinx_drift.sphinx.quoted import quoted_number
 from sphinx_drift.sphinx.running import forget_pages, start
 from sphinx_drift.sphinx.settings import RERUNS, leave_copies_out, read_settings
 from sphinx_drift.sphinx.texts import note_dependencies
-from sphinx_drift.sphinx.verdict import report_results, warn_if_off
+from sphinx_drift.sphinx.verdict import NOTHING_EXECUTED, report_results
 from sphinx_drift.sphinx.warned import keep_warned, listen, save_warned
 from sphinx_drift.sphinx.which_pages import (
     find_outdated,
-    find_outdated_outputs,
     forget,
     merge,
     note_order,
     note_read,
-    note_written,
 )
-from sphinx_drift.sphinx.written import leave_mark_out
+from sphinx_drift.sphinx.written import leave_mark_out, note_written, outdated_outputs
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -50,12 +47,7 @@ if TYPE_CHECKING:
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Set the extension up."""
-    if "myst_nb" not in app.extensions:
-        raise ExtensionError(
-            "sphinx_drift checks the pages that MyST-NB runs: put 'myst_nb' before it in "
-            "conf.py: extensions = ['myst_nb', 'sphinx_drift']"
-        )
-    start(app)
+    start(app, "sphinx_drift", NOTHING_EXECUTED)
     app.add_config_value("drift_policy", "auto", "env", str)
     app.add_config_value("drift_device", "cpu", "env", str)
     app.add_config_value("drift_devices", None, "env", (str, type(None)))
@@ -77,7 +69,6 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_post_transform(QuoteNumbers)
     app.add_post_transform(QuoteNumbersInReferences)
     app.connect("doctree-read", keep_quotations)
-    app.connect("doctree-read", warn_if_off)
     app.connect("doctree-read", note_dependencies, priority=sys.maxsize)  # others may add some
     app.add_node(
         drift_mark,
@@ -89,8 +80,8 @@ def setup(app: Sphinx) -> dict[str, Any]:
     )
     app.connect("config-inited", leave_copies_out)
     app.connect("config-inited", leave_mark_out)
-    app.connect("builder-inited", listen)
     app.connect("builder-inited", read_settings)
+    app.connect("builder-inited", listen)
     app.connect("builder-inited", keep_formatters)
     app.connect("builder-inited", add_style)
     app.connect("env-get-outdated", find_outdated)
@@ -99,7 +90,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("env-updated", note_read)
     app.connect("env-updated", keep_warned)
     app.connect("env-updated", fill_titles, priority=-sys.maxsize)  # before any page is written
-    app.connect("env-get-updated", find_outdated_outputs)
+    app.connect("env-get-updated", outdated_outputs)
     app.connect("doctree-resolved", note_written)
     app.connect("env-merge-info", merge)
     app.connect("build-finished", report_results)

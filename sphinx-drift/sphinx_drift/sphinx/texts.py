@@ -6,11 +6,11 @@ not be read again, nor one whose included file is.
 
 from __future__ import annotations
 
-import hashlib
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sphinx_drift.sphinx.files import content_digest
 from sphinx_drift.sphinx.state import state_of
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def note_source(env: BuildEnvironment, state: State, docname: str) -> None:
     It is taken before Sphinx reads the page: what is changed in between is seen by the next build.
     """
     source = str(env.doc2path(docname))
-    state.texts[docname] = {source: _digest(Path(source))}
+    state.texts[docname] = {source: content_digest(Path(source))}
     state.read_at[docname] = time.time_ns()
 
 
@@ -46,7 +46,7 @@ def note_dependencies(app: Sphinx, _doctree: nodes.document) -> None:
     started = state.read_at.pop(docname, 0) - _CLOCK
     paths = {name: Path(env.srcdir, name) for name in _names(env, docname)}
     texts = state.texts.setdefault(docname, {})
-    texts.update({name: _digest(path) for name, path in paths.items() if name not in texts})
+    texts.update({name: content_digest(path) for name, path in paths.items() if name not in texts})
     if any(path.exists() and path.stat().st_ctime_ns >= started for path in paths.values()):
         state.untrusted.add(docname)
 
@@ -64,7 +64,7 @@ def note_more(env: BuildEnvironment, state: State, docnames: Iterable[str]) -> N
     for docname in docnames:
         texts = state.texts.setdefault(docname, {})
         names = _names(env, docname) - texts.keys()
-        texts.update({name: _digest(Path(env.srcdir, name)) for name in names})
+        texts.update({name: content_digest(Path(env.srcdir, name)) for name in names})
 
 
 def late_texts(env: BuildEnvironment, state: State) -> dict[str, list[str]]:
@@ -74,7 +74,7 @@ def late_texts(env: BuildEnvironment, state: State) -> dict[str, list[str]]:
     for docname in env.all_docs.keys() & env.found_docs:
         for name, before in state.texts.get(docname, {}).items():
             if name not in now:
-                now[name] = _digest(Path(env.srcdir, name))
+                now[name] = content_digest(Path(env.srcdir, name))
             if now[name] != before:
                 late.setdefault(docname, []).append(str(Path(env.srcdir, name)))
     return late
@@ -82,11 +82,3 @@ def late_texts(env: BuildEnvironment, state: State) -> dict[str, list[str]]:
 
 def _names(env: BuildEnvironment, docname: str) -> set[str]:
     return {str(env.doc2path(docname)), *map(str, env.dependencies.get(docname, ()))}
-
-
-def _digest(path: Path) -> str:
-    """Return the digest of a file's content; nothing if it can't be read."""
-    try:
-        return hashlib.sha256(path.read_bytes()).hexdigest()
-    except OSError:
-        return ""

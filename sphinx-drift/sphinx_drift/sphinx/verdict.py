@@ -18,16 +18,14 @@ from sphinx_drift.sphinx.builder import DriftBuilder
 from sphinx_drift.sphinx.builds import build_of, file_of
 from sphinx_drift.sphinx.incremental import save_origins
 from sphinx_drift.sphinx.private_sphinx import colors_output, fail_build
-from sphinx_drift.sphinx.quotations import check_quotations, quoted_by_page
+from sphinx_drift.sphinx.quotations import check_quotations
 from sphinx_drift.sphinx.rerun import unsettled
-from sphinx_drift.sphinx.running import warn_at_head
 from sphinx_drift.sphinx.state import state_of
 from sphinx_drift.sphinx.texts import late_texts
 from sphinx_drift.sphinx.which_pages import origins_file
 from sphinx_drift.sphinx.written import mark_written
 
 if TYPE_CHECKING:
-    from docutils import nodes
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
 
@@ -39,12 +37,6 @@ NOTHING_EXECUTED = (
     f"Nothing was executed or verified: {RUNNER_VARIABLE}=off is for writing prose. "
     "Unset it, and build again."
 )
-
-
-def warn_if_off(_app: Sphinx, doctree: nodes.document) -> None:
-    """Say at the head of every page that nothing was executed, if nothing was."""
-    if chosen() == "off":
-        warn_at_head(doctree, NOTHING_EXECUTED)
 
 
 def all_results_of(env: BuildEnvironment) -> list[PageResult]:
@@ -70,12 +62,12 @@ def report_results(app: Sphinx, exception: Exception | None) -> None:
     if exception is not None:
         return
     build, state = build_of(app.env), state_of(app.env)
-    mark_written(app, quoted_by_page(app.env), build.written)
+    mark_written(app)
     if chosen() == "off":
         _LOGGER.warning("%s", NOTHING_EXECUTED, type="drift", subtype="off")
         return
-    origins = ((name, run.origin) for name, run in state.runs.items() if name not in build.not_run)
-    save_origins(origins_file(app), [*build.origins.items(), *origins])
+    origins = {name: run.origin for name, run in state.runs.items()}
+    save_origins(origins_file(app), {**origins, **build.not_run})
     results = all_results_of(app.env)
     if app.builder.name == DriftBuilder.name:
         Path(app.outdir, "drift.txt").write_text(render(results, verbose=True) + "\n", "utf-8")

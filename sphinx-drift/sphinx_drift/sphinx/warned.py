@@ -12,13 +12,13 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sphinx_drift.sphinx.builds import build_of
 from sphinx_drift.sphinx.files import replace_text
 from sphinx_drift.sphinx.private_sphinx import (
     add_warning_handler,
     is_silenced,
     location_of,
     page_data,
-    warning_handlers,
 )
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from sphinx.environment import BuildEnvironment
 
 
-class _Listener(logging.Handler):
+class Listener(logging.Handler):
     """Collects the files that warnings name, and the pages that were then being read."""
 
     def __init__(self, app: Sphinx) -> None:
@@ -63,7 +63,8 @@ _LOCATION = re.compile(r"(.+?)(?::docstring of .*|:\d*)?")
 
 def listen(app: Sphinx) -> None:
     """Begin to note what this build warns about."""
-    add_warning_handler(_Listener(app))
+    build_of(app.env).listener = listener = Listener(app)
+    add_warning_handler(listener)
 
 
 def load_warned(app: Sphinx) -> set[str]:
@@ -76,17 +77,12 @@ def load_warned(app: Sphinx) -> set[str]:
 
 def keep_warned(app: Sphinx, _env: BuildEnvironment) -> None:
     """Keep the pages of this build too before Sphinx keeps them as read: it may be ended."""
-    _save(app, load_warned(app) | _warned_now(app))
+    _save(app, load_warned(app) | build_of(app.env).listener.docnames())
 
 
 def save_warned(app: Sphinx, exception: Exception | None) -> None:
     """Keep the pages for the next build: those alone if this one has come to its end."""
-    _save(app, _warned_now(app) | (load_warned(app) if exception else set()))
-
-
-def _warned_now(app: Sphinx) -> set[str]:
-    listeners = [h for h in warning_handlers() if isinstance(h, _Listener)]
-    return set().union(*(each.docnames() for each in listeners if each.app is app))
+    _save(app, build_of(app.env).listener.docnames() | (load_warned(app) if exception else set()))
 
 
 def _save(app: Sphinx, docnames: set[str]) -> None:

@@ -15,18 +15,15 @@ from sphinx_drift.run_and_judge import planned
 from sphinx_drift.sphinx.builds import build_of
 from sphinx_drift.sphinx.incremental import load_origins
 from sphinx_drift.sphinx.private_sphinx import doctree_file
-from sphinx_drift.sphinx.quotations import quoted_by_page
 from sphinx_drift.sphinx.rerun import Fresh, digest_of, run_page
 from sphinx_drift.sphinx.running import left_out, read_prose_first
 from sphinx_drift.sphinx.state import state_of
 from sphinx_drift.sphinx.texts import changed_texts, note_more, note_source
 from sphinx_drift.sphinx.warned import load_warned
-from sphinx_drift.sphinx.written import outdated_outputs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from docutils import nodes
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
 
@@ -50,15 +47,12 @@ def find_outdated(
     if executed:
         unchanged = sorted(state.runs.keys() & env.found_docs - to_read)
         if app.config.drift_rerun != "always":
-            origins = load_origins(origins_file(app))
             build.not_run = {
-                name
-                for name in origins.keys() & unchanged
-                if origins[name].is_current(
-                    digest_of(state.runs[name].notebook, build.surroundings)
-                )
+                name: origin
+                for name, origin in load_origins(origins_file(app)).items()
+                if name in unchanged
+                and origin.is_current(digest_of(state.runs[name].notebook, build.surroundings))
             }
-            build.origins = {name: origins[name] for name in build.not_run}
         to_run = [name for name in unchanged if name not in build.not_run]
         _begin_all(env, to_run, sorted(to_read & env.found_docs))
         to_read.update(_differing(app, env, to_run))
@@ -159,13 +153,3 @@ def note_read(app: Sphinx, env: BuildEnvironment) -> None:
     state_of(env).doctrees.update({name: _doctree(app, name) for name in build.read})
     build.fresh.clear()
     note_more(env, state_of(env), build.read)
-
-
-def find_outdated_outputs(app: Sphinx, env: BuildEnvironment) -> Sequence[str]:
-    """Have pages written again that show something else than when they were written."""
-    return outdated_outputs(app, quoted_by_page(env))
-
-
-def note_written(app: Sphinx, _doctree: nodes.document, docname: str) -> None:
-    """Note that a page is about to be written."""
-    build_of(app.env).written.add(docname)

@@ -12,14 +12,18 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sphinx_drift.sphinx.builds import build_of
 from sphinx_drift.sphinx.files import replace_text
+from sphinx_drift.sphinx.quotations import quoted_by_page
 from sphinx_drift.sphinx.state import state_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
+    from docutils import nodes
     from sphinx.application import Sphinx
     from sphinx.config import Config
+    from sphinx.environment import BuildEnvironment
 
 
 def leave_mark_out(_app: Sphinx, config: Config) -> None:
@@ -27,16 +31,22 @@ def leave_mark_out(_app: Sphinx, config: Config) -> None:
     config.epub_exclude_files = [*config.epub_exclude_files, _MARK_FILE]
 
 
-def outdated_outputs(app: Sphinx, quoted: Mapping[str, Any]) -> list[str]:
+def note_written(app: Sphinx, _doctree: nodes.document, docname: str) -> None:
+    """Note that a page is about to be written."""
+    build_of(app.env).written.add(docname)
+
+
+def outdated_outputs(app: Sphinx, env: BuildEnvironment) -> list[str]:
     """Return the pages that show something else than they would if they were written now."""
-    written = _load(app)
+    written, quoted = _load(app), quoted_by_page(env)
     return [name for name in app.env.found_docs if written.get(name) != _now(app, quoted, name)]
 
 
-def mark_written(app: Sphinx, quoted: Mapping[str, Any], docnames: Iterable[str]) -> None:
-    """Remember that pages have been written as they are now."""
-    written = _load(app)
-    new = {name: _now(app, quoted, name) for name in docnames if name in app.env.all_docs}
+def mark_written(app: Sphinx) -> None:
+    """Remember that the pages of this build have been written as they are now."""
+    written, quoted = _load(app), quoted_by_page(app.env)
+    docnames = build_of(app.env).written & app.env.all_docs.keys()
+    new = {name: _now(app, quoted, name) for name in docnames}
     pages = {name: what for name, what in {**written, **new}.items() if name in app.env.found_docs}
     if pages == written:
         return
