@@ -197,7 +197,7 @@ def test_an_entry_is_typed_and_stepped(way: Way, website: Website) -> None:
         assert explorer.rows("W_query")[0][0] == "-1.5000"
         assert explorer.rows("context_vecs") != before
         assert explorer.address() == "#try-1?q11=-1.5"
-        for wrong in ("softmax", "1e5", "0.123456", "1000"):
+        for wrong in ("softmax", "1e5", "0.123456", "1000", "."):
             explorer.type("q11", wrong)
             if way.hand != "keyboard":  # Escape has led back to the number
                 message = explorer.root.locator(".explorer-message", has_text=f"not “{wrong}”")
@@ -216,6 +216,15 @@ def test_an_entry_is_typed_and_stepped(way: Way, website: Website) -> None:
             explorer.press("Embeddings, “Your”, column 1, less")
         assert explorer.rows("inputs")[0][0] == "0.4300"
         assert explorer.address() == "#try-1?q11=-1.5"  # the book's embedding is no change
+
+
+def test_a_step_past_the_largest_number_is_refused(reader: Reader, website: Website) -> None:
+    with opened(Way(reader, "keyboard"), website.page(PAGE)) as explorer:
+        explorer.touch("inputs", 1, 1)
+        explorer.page.keyboard.type("999")
+        explorer.page.keyboard.press("ArrowUp")
+        explorer.root.locator(".explorer-message", has_text="not “999.1”").wait_for()
+        assert explorer.rows("inputs")[0][0] == "999.0000"
 
 
 @pytest.mark.parametrize("browser", ["reader", "firefox_reader"])

@@ -478,9 +478,12 @@
         .trim()
         .replace(",", ".")
         .replace("−", "-")
-        .replace(/^(-?)\./, "$10.")
+        .replace(/^(-?)\.(?=\d)/, "$10.")
         .replace(/\.$/, "");
-      if (this.set(value)) return;
+      if (!this.set(value)) this.refuse(value, text);
+    }
+
+    refuse(value, text) {
       this.edit();
       const wanted = selfattn.fault("x11", value);
       const fault = `An entry must be ${wanted}, not “${text}”.`;
@@ -497,7 +500,8 @@
     nudge(by) {
       this.commit();
       const { step, i, j } = this.chosen;
-      this.set(String(Number((at(page.now[step], i, j) + by).toFixed(4))));
+      const next = String(Number((at(page.now[step], i, j) + by).toFixed(4)));
+      if (!this.set(next)) this.refuse(next, minus(next));
     }
 
     toggle({ i, j }) {
