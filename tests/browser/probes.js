@@ -276,7 +276,7 @@ globalThis.probes = (() => {
       if (element.closest("title, desc, annotation, [role=tooltip], [popover]")) continue;
       if (element.closest(".explorer-before") && customElements.get("attention-explorer"))
         continue; // the explorer has taken its place
-      if (element.closest("form[hidden]")) continue; // what only a script can use, and shows
+      if (element.closest("html:not([data-mode]) form")) continue; // what only a script can use
       if (folded(element) || !/\w\w/.test(node.data)) continue;
       const chrome = element.closest("button, input, nav, summary, .headerlink, .visually-hidden");
       if (chrome || element.checkVisibility({ opacityProperty: true, visibilityProperty: true }))
