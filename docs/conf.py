@@ -1,7 +1,9 @@
 """Settings of the book."""
 
+import os
 import sys
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from selfattn import __version__
 
@@ -17,6 +19,7 @@ extensions = [
     "notfound.extension",
     "sphinx_drift",
     "sphinx.ext.autodoc",
+    "sphinx.ext.intersphinx",
     "sphinx.ext.napoleon",
     "sphinx_design",
     "sphinxcontrib.bibtex",
@@ -28,7 +31,7 @@ extensions = [
     "reference",
     "website",
 ]
-exclude_patterns = ["_build", "_ext", "_theme"]
+exclude_patterns = ["_build", "_ext", "_themes"]
 nitpicky = True
 
 # Pages
@@ -41,39 +44,61 @@ myst_url_schemes = {
     "manual": "../sphinx-drift/{{path}}.html",  # from pages one folder down
 }
 myst_update_mathjax = False
-exercise_chapter = 3
 numfig = True
 
-# Pages that are elsewhere now; see docs/_ext/website/moved_pages.py
-moved_pages = {
-    "companions/towards-a-language-model": [
-        "self-attention/causal",
-        "self-attention/causal-class",
-        "self-attention/multi-head",
-        "self-attention/multi-head-class",
-    ],
-    "reference/check-your-numbers": [
-        "The manual of sphinx-drift <sphinx-drift/index.html>",
-        "reference/verification",
-    ],
-}
-
-# Links; see docs/_ext/reference/inventories.py for the names that each manual has
+# Links
 autodoc_member_order = "bysource"
 bibtex_bibfiles = ["references.bib"]
 bibtex_reference_style = "author_year"
-codelinks_preface = "import torch\nfrom torch import nn"  # listings leave these out
-inventories = {
-    "python": "https://docs.python.org/3/",
-    "torch": "https://docs.pytorch.org/docs/2.13/",
+codeautolink_concat_default = True
+codeautolink_global_preface = "import torch\nfrom torch import nn"  # listings leave these out
+codeautolink_inventory_map = {  # where Python knows a name -> where it is documented
+    "random.Random.seed": "random.seed",
+    "torch._C.Generator": "torch.Generator",
+    "torch._C._nn.gelu": "torch.nn.functional.gelu",
+    "torch._tensor.Tensor.backward": "torch.Tensor.backward",
+    "torch.autograd.grad_mode.no_grad": "torch.no_grad",
+    "torch.nn.Parameter": "torch.nn.parameter.Parameter",
+    "torch.nn.attention._SDPBackend": "torch.nn.attention.SDPBackend",
+    "torch.nn.attention._SDPBackend.FLASH_ATTENTION": "torch.nn.attention.SDPBackend",
+    "torch.nn.modules.activation.MultiheadAttention": "torch.nn.MultiheadAttention",
+    "torch.nn.modules.container.ModuleList": "torch.nn.ModuleList",
+    "torch.nn.modules.dropout.Dropout": "torch.nn.Dropout",
+    "torch.nn.modules.linear.Linear": "torch.nn.Linear",
+    "torch.nn.modules.module.Module": "torch.nn.Module",
+    "torch.nn.modules.module.Module.eval": "torch.nn.Module.eval",
+    "torch.nn.modules.module.Module.named_children": "torch.nn.Module.named_children",
+    "torch.nn.modules.module.Module.named_parameters": "torch.nn.Module.named_parameters",
+    "torch.nn.modules.module.Module.parameters": "torch.nn.Module.parameters",
+    "torch.nn.modules.module.Module.register_buffer": "torch.nn.Module.register_buffer",
+    "torch.nn.modules.module.Module.requires_grad_": "torch.nn.Module.requires_grad_",
+    "torch.nn.modules.module.Module.state_dict": "torch.nn.Module.state_dict",
+    "torch.nn.modules.module.Module.to": "torch.nn.Module.to",
+    "torch.nn.modules.module.Module.train": "torch.nn.Module.train",
+    "torch.nn.modules.normalization.LayerNorm": "torch.nn.LayerNorm",
+    "torch.nn.modules.sparse.Embedding": "torch.nn.Embedding",
+    "torch.nn.parameter.Parameter.double": "torch.Tensor.double",
+    "torch.optim.adam.Adam": "torch.optim.Adam",
+    "torch.optim.adam.Adam.step": "torch.optim.Optimizer.step",
+    "torch.optim.optimizer.Optimizer.zero_grad": "torch.optim.Optimizer.zero_grad",
+    "torch.optim.sgd.SGD": "torch.optim.SGD",
+    "torch.optim.sgd.SGD.step": "torch.optim.Optimizer.step",
+    "torch.random.manual_seed": "torch.manual_seed",
+}
+codeautolink_warn_on_missing_inventory = True
+intersphinx_mapping = {
+    # A build needs no network: the names that the book uses lie in files, a line each.
+    "python": ("https://docs.python.org/3/", "_data/inventory/python.txt"),
+    "torch": ("https://docs.pytorch.org/docs/2.13/", "_data/inventory/torch.txt"),
 }
 linkcheck_ignore = [r"\.\./sphinx-drift/"]  # the tests follow links within the site
 napoleon_numpy_docstring = False
 nb_code_prompt_show = "Show the {type}"  # a reader knows no "code cells"
-nb_code_prompt_hide = "Hide the {type}"
 
 # The site
-html_theme = "selfattn"  # docs/_theme, which inherits sphinx_book_theme
+html_theme = "selfattn"  # docs/_themes/selfattn, which inherits sphinx_book_theme
+html_theme_path = ["_themes"]
+html_baseurl = os.environ.get("READTHEDOCS_CANONICAL_URL", "")  # where the site is published
 html_title = "Self-attention, verified"
 html_math_renderer = "mathml"
 html_permalinks_icon = '<span aria-hidden="true">#</span>'  # so that a link is called by its title
@@ -82,15 +107,16 @@ html_favicon = "_static/favicon.svg"
 html_copy_source = False
 html_show_sourcelink = False
 html_domain_indices = False
-html_show_search_summary = False  # it would fetch pages; see website/search_index.py
+html_show_search_summary = False  # it would fetch pages
 notfound_context = {"title": "Page not found"}
 notfound_template = "404.html"
+notfound_urls_prefix = urlsplit(html_baseurl).path or "/"
 templates_path = ["_templates"]
 
-# The e-book; docs/_ext/export/ebook.py makes it
+# The e-book
 epub_basename = "selfattn"
 epub_contributor = author
-epub_css_files = ["ebook.css"]
+epub_cover = ("_static/card.png", "")
 epub_description = "Self-attention with trainable weights, built in PyTorch; every number verified."
 epub_identifier = "urn:uuid:5d1e5f0a-3c9c-5b0e-9a52-6c6b0f6d9a31"
 epub_scheme = "UUID"

@@ -34,7 +34,6 @@ __all__ = [
 __version__ = "0.1.0"
 
 _MODULES = ("selfattn.functional", "selfattn.modules", "selfattn.causal")
-_ROOMS = ("devices",)
 
 
 def __getattr__(name: str) -> object:
@@ -43,10 +42,8 @@ def __getattr__(name: str) -> object:
         for module in map(import_module, _MODULES):
             if name in module.__all__:
                 return getattr(module, name)
-    if name in _ROOMS:
-        return import_module(f"selfattn.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return [*__all__, *_ROOMS]
+    return __all__

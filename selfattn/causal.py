@@ -1,7 +1,7 @@
 """Causal attention and its heads as three PyTorch modules, listings 3.3 to 3.5.
 
-The book prints the classes from this file, so their bodies hold the computation and nothing else;
-what refuses bad input is added at the end.
+The book prints the classes from this file, so their bodies hold the computation and little else:
+what doesn't fit is refused by PyTorch's layers and products.
 """
 # The listings keep the book's last line, and a class's docstring speaks for its methods.
 # ruff: noqa: RET504, D102
@@ -12,8 +12,6 @@ what refuses bad input is added at the end.
 
 import torch
 from torch import nn
-
-from selfattn._checked import check_arguments, check_calls
 
 __all__ = ["CausalAttention", "MultiHeadAttention", "MultiHeadAttentionWrapper"]
 
@@ -48,11 +46,10 @@ class CausalAttention(nn.Module):
         qkv_bias: Whether the projections add a learned vector.
 
     Raises:
-        TypeError: If a size is no integer, ``dropout`` no number or ``qkv_bias`` no bool; in the
-            call, if ``x`` is no floating-point tensor or its dtype is not the parameters'.
-        ValueError: If a size is less than 1 or ``dropout`` is not from 0 to 1; in the call, if
-            ``x`` has fewer than two dimensions, no tokens, more tokens than ``context_length`` or
-            another last dimension than ``d_in``, or is on another device.
+        ValueError: By PyTorch, if ``dropout`` is not from 0 to 1.
+        RuntimeError: In the call, by PyTorch, if the last dimension of ``x`` is not ``d_in``, it
+            has more tokens than ``context_length``, or its dtype or device is not the parameters'.
+        IndexError: In the call, by PyTorch, if ``x`` has fewer than two dimensions.
 
     Examples:
         Queries of zero give equal weights to all tokens that a query may see. The values are 3, 7
@@ -129,9 +126,9 @@ class MultiHeadAttentionWrapper(nn.Module):
         qkv_bias: Whether the projections add a learned vector.
 
     Raises:
-        TypeError: As :class:`~selfattn.causal.CausalAttention`.
-        ValueError: As :class:`~selfattn.causal.CausalAttention`, and if ``num_heads`` is less
-            than 1.
+        ValueError: As :class:`~selfattn.causal.CausalAttention`.
+        RuntimeError: As :class:`~selfattn.causal.CausalAttention`.
+        IndexError: As :class:`~selfattn.causal.CausalAttention`.
 
     Examples:
         >>> import torch
@@ -193,9 +190,9 @@ class MultiHeadAttention(nn.Module):
         qkv_bias: Whether the projections of queries, keys and values add a learned vector.
 
     Raises:
-        TypeError: As :class:`~selfattn.causal.CausalAttention`.
-        ValueError: As :class:`~selfattn.causal.CausalAttention`, and if ``num_heads`` is less
-            than 1 or doesn't divide ``d_out``.
+        ValueError: By PyTorch, if ``dropout`` is not from 0 to 1; if ``num_heads`` doesn't divide
+            ``d_out``; in the call, if ``x`` has fewer than two dimensions.
+        RuntimeError: As :class:`~selfattn.causal.CausalAttention`.
 
     Examples:
         One layer of the small GPT-2, but for the biases of its projections:
@@ -225,6 +222,8 @@ class MultiHeadAttention(nn.Module):
         qkv_bias: bool = False,
     ) -> None:
         super().__init__()
+        if d_out % num_heads:
+            raise ValueError(f"d_out must be a multiple of {num_heads=}, got {d_out}")
         self.num_heads = num_heads
         self.head_dim = d_out // num_heads
         self.W_query = nn.Linear(d_in, d_out, bias=qkv_bias)
@@ -252,11 +251,3 @@ class MultiHeadAttention(nn.Module):
         context_vecs = attn_weights @ values  # (..., num_heads, T, head_dim)
         context_vecs = context_vecs.transpose(-3, -2).contiguous()
         return self.out_proj(context_vecs.flatten(-2))  # (..., T, d_out)
-
-
-# Neither a base class nor a decorator, as in selfattn.modules. The wrapper's heads check its input.
-check_arguments(CausalAttention)
-check_calls(CausalAttention)
-check_arguments(MultiHeadAttentionWrapper)
-check_arguments(MultiHeadAttention, split=True)
-check_calls(MultiHeadAttention)

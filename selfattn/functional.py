@@ -8,23 +8,14 @@ With queries :math:`Q`, keys :math:`K` and values :math:`V` as the rows of three
 
 is computed from the inside out: attention scores, attention weights, context vectors.
 In all of them a row belongs to a query and a column to a key.
+
+Each function refuses what would give wrong numbers without an error, or an error that is hard to
+understand. Where dtypes or devices differ, or leading dimensions don't broadcast, PyTorch's own
+RuntimeError says so.
 """
 
 import torch
 from torch import Tensor, softmax
-
-from selfattn._checks import (
-    check_alike,
-    check_head_axis,
-    check_heads,
-    check_input,
-    check_leading,
-    check_mask,
-    check_matrix,
-    check_orientation,
-    check_size,
-    check_weight,
-)
 
 __all__ = [
     "attention_scores",
@@ -53,9 +44,8 @@ def attention_scores(queries: Tensor, keys: Tensor) -> Tensor:
         largest number becomes infinity, and that of float16 is 65504.
 
     Raises:
-        TypeError: If an argument is no floating-point tensor, or the dtypes differ.
-        ValueError: If an argument has fewer than two dimensions or no tokens, if ``d_k`` or the
-            device differs, or if the leading dimensions do not broadcast.
+        TypeError: If an argument is no floating-point tensor.
+        ValueError: If an argument has fewer than two dimensions, or if ``d_k`` differs.
 
     Examples:
         The second query holds a single 2, so its scores are twice the keys' second column.
@@ -84,15 +74,13 @@ def attention_scores(queries: Tensor, keys: Tensor) -> Tensor:
         Raschka, Build a Large Language Model (From Scratch), section 3.4.1, figure 3.15.
         Vaswani et al. (2017), Attention Is All You Need, equation 1: the product :math:`QK^\top`.
     """
-    check_matrix("queries", queries, "(..., N, d_k)")
-    check_matrix("keys", keys, "(..., T, d_k)")
-    check_alike("queries", queries, "keys", keys)
+    _check_matrix("queries", queries, "(..., N, d_k)")
+    _check_matrix("keys", keys, "(..., T, d_k)")
     if keys.shape[-1] != queries.shape[-1]:
         raise ValueError(
             f"keys must have shape (..., T, d_k={queries.shape[-1]}), got {tuple(keys.shape)}; "
             f"project queries and keys to the same number of features"
         )
-    check_leading("queries", queries, "keys", keys)
     return queries @ keys.transpose(-2, -1)  # (..., N, T)
 
 
@@ -117,10 +105,10 @@ def attention_weights(attn_scores: Tensor, d_k: int, mask: Tensor | None = None)
         negative infinity, becomes NaN, as in ``torch.softmax``.
 
     Raises:
-        TypeError: If ``attn_scores`` is no floating-point tensor, ``d_k`` no integer or ``mask``
-            no tensor of ``torch.bool``.
-        ValueError: If ``attn_scores`` has fewer than two dimensions or an empty row, ``d_k`` is
-            less than 1, or ``mask`` does not broadcast or is on another device.
+        TypeError: If ``attn_scores`` is no floating-point tensor.
+        ValueError: If ``attn_scores`` has fewer than two dimensions, or ``d_k`` is no whole number
+            from 1.
+        RuntimeError: By PyTorch, if ``mask`` is not of ``torch.bool`` or does not broadcast.
 
     Examples:
         For ``d_k = 4`` the scores are halved, to 0 and ln 3; their exponentials, 1 and 3, sum to 4.
@@ -145,10 +133,10 @@ def attention_weights(attn_scores: Tensor, d_k: int, mask: Tensor | None = None)
         Vaswani et al. (2017), Attention Is All You Need, equation 1, and section 3.2.1 for the
         scale.
     """
-    check_matrix("attn_scores", attn_scores, "(..., N, T)")
-    check_size("d_k", d_k)
+    _check_matrix("attn_scores", attn_scores, "(..., N, T)")
+    if d_k < 1 or d_k != int(d_k):
+        raise ValueError(f"d_k must be the number of features of a key, at least 1, got {d_k}")
     if mask is not None:
-        check_mask(mask, "attn_scores", attn_scores)
         attn_scores = attn_scores.masked_fill(mask, -torch.inf)
     return softmax(attn_scores / d_k**0.5, dim=-1)
 
@@ -168,9 +156,8 @@ def context_vectors(attn_weights: Tensor, values: Tensor) -> Tensor:
         One context vector for each query, shape ``(..., N, d_v)``.
 
     Raises:
-        TypeError: If an argument is no floating-point tensor, or the dtypes differ.
-        ValueError: If an argument has fewer than two dimensions or no tokens, if ``T`` or the
-            device differs, or if the leading dimensions do not broadcast.
+        TypeError: If an argument is no floating-point tensor.
+        ValueError: If an argument has fewer than two dimensions, or if ``T`` differs.
 
     Examples:
         A quarter of the first value and three quarters of the second:
@@ -186,15 +173,13 @@ def context_vectors(attn_weights: Tensor, values: Tensor) -> Tensor:
         Raschka, Build a Large Language Model (From Scratch), section 3.4.1, figure 3.17.
         Vaswani et al. (2017), Attention Is All You Need, equation 1: the product with :math:`V`.
     """
-    check_matrix("attn_weights", attn_weights, "(..., N, T)")
-    check_matrix("values", values, "(..., T, d_v)")
-    check_alike("attn_weights", attn_weights, "values", values)
+    _check_matrix("attn_weights", attn_weights, "(..., N, T)")
+    _check_matrix("values", values, "(..., T, d_v)")
     if values.shape[-2] != attn_weights.shape[-1]:
         raise ValueError(
             f"values must have shape (..., T={attn_weights.shape[-1]}, d_v), got "
             f"{tuple(values.shape)}; pass one value for each column of attn_weights"
         )
-    check_leading("attn_weights", attn_weights, "values", values)
     return attn_weights @ values  # (..., N, d_v)
 
 
@@ -214,9 +199,9 @@ def split_heads(vectors: Tensor, num_heads: int) -> Tensor:
         this module take it as a batch of sequences, one for each head.
 
     Raises:
-        TypeError: If ``vectors`` is no floating-point tensor, or ``num_heads`` is no integer.
-        ValueError: If ``vectors`` has fewer than two dimensions or no tokens, or ``num_heads`` is
-            less than 1 or doesn't divide ``d_out``.
+        TypeError: If ``vectors`` is no floating-point tensor.
+        ValueError: If ``vectors`` has fewer than two dimensions, or ``num_heads`` is less than 1 or
+            doesn't divide ``d_out``.
 
     Examples:
         The first head takes the first half of each row, the second head the second half.
@@ -234,10 +219,13 @@ def split_heads(vectors: Tensor, num_heads: int) -> Tensor:
     References:
         Raschka, Build a Large Language Model (From Scratch), section 3.6.2, figure 3.26.
     """
-    check_matrix("vectors", vectors, "(..., T, d_out)")
-    check_size("num_heads", num_heads)
-    check_heads("d_out", vectors.shape[-1], num_heads)
+    _check_matrix("vectors", vectors, "(..., T, d_out)")
     *leading, d_out = vectors.shape
+    if num_heads < 1 or d_out % num_heads:
+        raise ValueError(
+            f"d_out must be a multiple of num_heads={num_heads}, got {d_out}; each head has "
+            f"d_out / num_heads features, so change one of the two"
+        )
     by_token = vectors.view(*leading, num_heads, d_out // num_heads)
     return by_token.transpose(-3, -2)  # (..., num_heads, T, d_out / num_heads)
 
@@ -258,7 +246,7 @@ def join_heads(context_vecs: Tensor) -> Tensor:
 
     Raises:
         TypeError: If ``context_vecs`` is no floating-point tensor.
-        ValueError: If ``context_vecs`` has fewer than three dimensions, no tokens or no features.
+        ValueError: If ``context_vecs`` has fewer than three dimensions.
 
     Examples:
         >>> import torch
@@ -270,8 +258,7 @@ def join_heads(context_vecs: Tensor) -> Tensor:
     References:
         Raschka, Build a Large Language Model (From Scratch), section 3.6.2.
     """
-    check_matrix("context_vecs", context_vecs, "(..., num_heads, T, head_dim)")
-    check_head_axis("context_vecs", context_vecs)
+    _check_matrix("context_vecs", context_vecs, "(..., num_heads, T, head_dim)", dims=3)
     return context_vecs.transpose(-3, -2).flatten(-2)  # (..., T, d_out)
 
 
@@ -299,10 +286,9 @@ def self_attention(
         scaled before they meet the keys: the scores themselves may exceed its largest number.
 
     Raises:
-        TypeError: If an argument is no floating-point tensor or ``mask`` no tensor of
-            ``torch.bool``, or the dtypes differ.
-        ValueError: If ``x`` has fewer than two dimensions, no tokens or another last dimension
-            than ``d_in``, if a matrix or the mask does not fit, or if a device differs.
+        TypeError: If ``x`` or a matrix is no floating-point tensor.
+        ValueError: If ``x`` has fewer than two dimensions, or if a matrix does not fit.
+        RuntimeError: By PyTorch, if ``mask`` is not of ``torch.bool`` or does not broadcast.
 
     Examples:
         Tokens 0 and 1 have the queries 0 and ln 3, the keys 0 and 1, the values 0 and 4.
@@ -330,15 +316,10 @@ def self_attention(
         Raschka, Build a Large Language Model (From Scratch), section 3.4, figure 3.18.
         Vaswani et al. (2017), Attention Is All You Need, equation 1.
     """
-    check_weight("W_query", W_query, ("d_in", "d_k"), ())
-    check_orientation(x, "W_query", W_query, ("d_in", "d_k"))
-    d_in, d_k = W_query.shape
-    check_input(x, d_in)
-    check_alike("x", x, "W_query", W_query)
-    check_weight("W_key", W_key, ("d_in", "d_k"), (d_in, d_k))
-    check_alike("x", x, "W_key", W_key)
-    check_weight("W_value", W_value, ("d_in", "d_v"), (d_in,))
-    check_alike("x", x, "W_value", W_value)
+    _check_matrix("x", x, "(..., T, d_in)")
+    for name, weight in (("W_query", W_query), ("W_key", W_key), ("W_value", W_value)):
+        _check_weight(name, weight, d_in=x.shape[-1])
+    d_k = W_query.shape[-1]
 
     queries = x @ W_query  # (..., T, d_k)
     keys = x @ W_key  # (..., T, d_k)
@@ -348,3 +329,29 @@ def self_attention(
     attn_scores = attention_scores(queries, keys)  # (..., T, T)
     attn_weights = attention_weights(attn_scores, d_k, mask)
     return context_vectors(attn_weights, values)  # (..., T, d_v)
+
+
+def _check_matrix(name: str, value: object, shape: str, dims: int = 2) -> None:
+    """Require a floating-point tensor of at least so many dimensions."""
+    if not isinstance(value, Tensor) or not value.is_floating_point():
+        got = value.dtype if isinstance(value, Tensor) else type(value).__name__
+        raise TypeError(
+            f"{name} must be a floating-point tensor, got {got}; "
+            f"embed token ids first, or convert numbers with .float()"
+        )
+    if value.dim() < dims:
+        raise ValueError(
+            f"{name} must have shape {shape}, got {tuple(value.shape)}; "
+            f"give a single vector a row of its own, or a single head an axis, with .unsqueeze()"
+        )
+
+
+def _check_weight(name: str, weight: Tensor, d_in: int) -> None:
+    """Require a matrix that can be applied as ``x @ weight``."""
+    _check_matrix(name, weight, "(d_in, d_out)")
+    if weight.shape != (d_in, weight.shape[-1]):
+        raise ValueError(
+            f"{name} must have shape (d_in={d_in}, d_out), got {tuple(weight.shape)}; it is "
+            f"applied as x @ {name}, so a matrix stored as (d_out, d_in), like that of nn.Linear, "
+            f"comes in as {name}.transpose(-2, -1)"
+        )

@@ -1,20 +1,16 @@
 """Self-attention as two PyTorch modules, listings 3.1 and 3.2, and the copying of their weights.
 
 The book prints the two classes from this file, so their bodies hold the computation and nothing
-else; what refuses bad input is added at the end.
+else: what doesn't fit is refused by PyTorch's layers and products. The same steps with checks and
+explanations of their own are in :mod:`selfattn.functional`.
 """
 # The listings keep the book's last line, and a class's docstring speaks for its methods.
 # ruff: noqa: RET504, D102
 # Calling an nn.Module has the type Any, and a cast would be clutter in a listing.
 # mypy: disable-error-code="no-any-return"
 
-from typing import Any
-
 import torch
-from torch import Tensor, nn
-
-from selfattn._checked import check_arguments, check_calls
-from selfattn._checks import check_alike
+from torch import nn
 
 __all__ = ["SelfAttention_v1", "SelfAttention_v2", "copy_weights"]
 
@@ -39,11 +35,9 @@ class SelfAttention_v1(nn.Module):
         d_out: The number of features of a query, a key, a value and a context vector.
 
     Raises:
-        TypeError: If ``d_in`` or ``d_out`` is no integer; in the call, if ``x`` is no
-            floating-point tensor or its dtype is not the parameters'.
-        ValueError: If ``d_in`` or ``d_out`` is less than 1; in the call, if ``x`` has fewer than
-            two dimensions, no tokens or another last dimension than ``d_in``, or is on another
-            device.
+        RuntimeError: In the call, by PyTorch, if the last dimension of ``x`` is not ``d_in``, or
+            its dtype or device is not the parameters'.
+        IndexError: In the call, by PyTorch, if ``x`` has fewer than two dimensions.
 
     Examples:
         Queries of zero make every attention weight one half, and a ``W_value`` of ones makes the
@@ -104,11 +98,8 @@ class SelfAttention_v2(nn.Module):
         qkv_bias: Whether the projections add a learned vector.
 
     Raises:
-        TypeError: If ``d_in`` or ``d_out`` is no integer or ``qkv_bias`` no bool; in the call, if
-            ``x`` is no floating-point tensor or its dtype is not the parameters'.
-        ValueError: If ``d_in`` or ``d_out`` is less than 1; in the call, if ``x`` has fewer than
-            two dimensions, no tokens or another last dimension than ``d_in``, or is on another
-            device.
+        RuntimeError: In the call, by PyTorch, as :class:`SelfAttention_v1`.
+        IndexError: In the call, by PyTorch, as :class:`SelfAttention_v1`.
 
     Examples:
         Queries of zero make every attention weight one half. Values that are the tokens' sums, 3
@@ -155,17 +146,14 @@ def copy_weights(source: SelfAttention_v2, target: SelfAttention_v1) -> None:
 
     ``nn.Linear`` stores its matrix as ``(d_out, d_in)``, a v1 as ``(d_in, d_out)``. The copy
     leaves no trace in autograd, and later changes of one module do not reach the other.
-    Whatever is refused is refused before anything is written.
+    What doesn't fit is refused before anything is written.
 
     Args:
         source: The module to copy from, without biases.
-        target: The module to copy to, with the same sizes, dtype and device.
+        target: The module to copy to, with the same sizes.
 
     Raises:
-        TypeError: If ``source`` is no ``SelfAttention_v2`` or ``target`` no ``SelfAttention_v1``,
-            or if their dtypes differ.
-        ValueError: If ``source`` has biases, for which a v1 has no place, or if the sizes or
-            devices differ.
+        ValueError: If ``source`` has biases, for which a v1 has no place, or if the sizes differ.
 
     Examples:
         >>> import torch
@@ -178,44 +166,20 @@ def copy_weights(source: SelfAttention_v2, target: SelfAttention_v1) -> None:
     References:
         Raschka, Build a Large Language Model (From Scratch), section 3.4.2, exercise 3.1.
     """
-    _check_kind("source", source, SelfAttention_v2)
-    _check_kind("target", target, SelfAttention_v1)
-    pairs = [
-        (name, getattr(source, name), getattr(target, name))
-        for name in ("W_query", "W_key", "W_value")
-    ]
+    names = ("W_query", "W_key", "W_value")
+    pairs = [(name, getattr(source, name), getattr(target, name)) for name in names]
     for name, layer, matrix in pairs:
-        _check_copy(name, layer, matrix)
+        if layer.bias is not None:
+            raise ValueError(
+                f"source must have no biases, got one in {name}; a SelfAttention_v1 has no place "
+                f"for it, so build the source with qkv_bias=False"
+            )
+        if matrix.shape != layer.weight.shape[::-1]:
+            d_out, d_in = layer.weight.shape
+            raise ValueError(
+                f"target.{name} must have shape (d_in={d_in}, d_out={d_out}), got "
+                f"{tuple(matrix.shape)}; build the target as SelfAttention_v1({d_in}, {d_out})"
+            )
     with torch.no_grad():
         for _, layer, matrix in pairs:
             matrix.copy_(layer.weight.transpose(-2, -1))
-
-
-def _check_kind(name: str, module: object, kind: type[nn.Module]) -> None:
-    if not isinstance(module, kind):
-        raise TypeError(
-            f"{name} must be a {kind.__name__}, got {type(module).__name__}; "
-            f"call copy_weights(v2, v1), which copies from the v2 to the v1"
-        )
-
-
-def _check_copy(name: str, layer: Any, matrix: Tensor) -> None:
-    if layer.bias is not None:
-        raise ValueError(
-            f"source must have no biases, got one in {name}; a SelfAttention_v1 has no place for "
-            f"it, so build the source with qkv_bias=False"
-        )
-    (d_out, d_in), sizes = layer.weight.shape, tuple(matrix.shape)
-    if sizes != (d_in, d_out):
-        raise ValueError(
-            f"target.{name} must have shape (d_in={d_in}, d_out={d_out}), got {sizes}; "
-            f"build the target as SelfAttention_v1({d_in}, {d_out})"
-        )
-    check_alike(f"source.{name}.weight", layer.weight, f"target.{name}", matrix)
-
-
-# Neither a base class nor a decorator: a reader who copies a listing from the page gets a class
-# that needs torch alone.
-for _module_class in (SelfAttention_v1, SelfAttention_v2):
-    check_arguments(_module_class)
-    check_calls(_module_class)

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import re
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
-from markdown_it import MarkdownIt
 from the_book import DOCS, PAGES
 
-from figures.attention_trace import attention_trace
 from sphinx_drift.compare.compare import Policy, compare
 from sphinx_drift.compare.tokens import TokenKind, tokens
+from sphinx_drift.output.printed_text import printed
 from sphinx_drift.run.run import execute, request_for
-from sphinx_drift.source.printed_text import printed
 from sphinx_drift.source.read_source import Cell, Expectation, Page, load
 
 if TYPE_CHECKING:
@@ -149,7 +146,7 @@ def outputs() -> list[Printed]:
         assert ended.failure is None, ended.failure
         for cell in page.cells:
             output = printed(notebook.cells[cell.index].outputs)
-            found += [Printed(path, e, output.select(e.stream)) for e in cell.expectations]
+            found += [Printed(path, e, output.select(e.part)) for e in cell.expectations]
     return found
 
 
@@ -194,66 +191,3 @@ def test_each_altered_digit_is_caught(
         )
     assert missed == []
     assert numbers > 150
-
-
-# Figures ------------------------------------------------------------------------------
-
-
-class Figure(NamedTuple):
-    """A figure of a page and its text alternative."""
-
-    path: Path
-    drawing: str
-    alt: str
-
-
-def figures() -> Iterator[Figure]:
-    """Find the figures of the section; those of other pages have computations of their own."""
-    for path in SECTION:
-        for token in MarkdownIt().parse(path.read_text("utf-8")):
-            drawing = re.match(r"\{attention-figure\}\s*(\S+)", token.info)
-            if token.type == "fence" and drawing:
-                options = re.search(r"(?ms)^:?alt:(.*?)(?=^:?\w+:|^---)", token.content)
-                yield Figure(path, drawing[1], options[1] if options else "")
-
-
-@pytest.fixture(scope="session")
-def computed() -> set[str]:
-    """Return every number of the figures' computation, rounded to two decimals."""
-    return {f"{number:.2f}" for number in flat(tuple(vars(attention_trace()).values()))}
-
-
-def flat(found: object) -> Iterator[float]:
-    if isinstance(found, float):
-        yield found
-    elif isinstance(found, tuple):
-        for part in found:
-            yield from flat(part)
-
-
-def test_there_are_figures() -> None:
-    drawings = {"roadmap", "projections", "scores", "weights", "context", "overview"}
-    assert {figure.drawing for figure in figures()} == drawings
-
-
-@pytest.mark.parametrize("figure", [*figures()], ids=lambda figure: figure.drawing)
-def test_numbers_in_a_text_alternative_come_from_the_computation(
-    figure: Figure, computed: set[str]
-) -> None:
-    assert figure.alt.strip()
-    said = re.findall(r"-?\d+\.\d\d(?!\d)", figure.alt)
-    assert [number for number in said if number not in computed] == []
-
-
-def recorded(name: str) -> list[dict[str, Any]]:
-    said = json.loads((DOCS / "_data" / f"{name}.json").read_text("utf-8"))
-    return [dict(zip(said["columns"], row, strict=True)) for row in said["rows"]]
-
-
-def test_what_was_recorded_of_the_check_is_of_this_book() -> None:
-    """Else renew it, as CONTRIBUTING.md says where numbers change."""
-    checked = sum(not each.unchecked for path in WITH_CELLS for each in expectations(path))
-    altered = next(row for row in recorded("mutation") if row["outputs of"] == "this book")
-    assert altered["number"] == checked
-    for lane in recorded("lanes"):
-        assert lane["verified"] + lane["exact refuses"] == checked, lane["lane"]

@@ -1,19 +1,15 @@
-"""Every link within the built book leads somewhere, and the inventories are what Sphinx reads."""
+"""Every link within the built book leads somewhere, and pages show what was verified."""
 
 from __future__ import annotations
 
-import re
 from html.parser import HTMLParser
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urldefrag, urlsplit
 
 import pytest
 from bs4 import BeautifulSoup
-from sphinx.errors import ConfigError
-from sphinx.util.inventory import InventoryFile
-from the_book import DOCS, PAGES, current_site
+from the_book import DOCS, current_site
 
-from reference.inventories import compile_inventory, parse
 from sphinx_drift.compare.compare import compare
 from sphinx_drift.compare.outcomes import Kind
 from sphinx_drift.source.read_source import load
@@ -102,57 +98,19 @@ class TestBook:
         assert any("torch.softmax" in link for link in links)
         assert "../reference/notation.html#symbol-alpha" in links
 
-    def test_the_first_page_says_how_much_was_compared_and_how_long_it_takes(
-        self, site: Path
-    ) -> None:
-        loaded = [load(path) for path in PAGES]
-        expected = [
-            e for page in loaded if page for cell in page[0].cells for e in cell.expectations
-        ]
-        compared = sum(not each.unchecked for each in expected)
-        text = BeautifulSoup((site / "index.html").read_text("utf-8"), "html.parser")
-        assert text.select_one(".compared").text == f"{compared} of {len(expected)}"  # type: ignore[union-attr]
-        times = [found.text for found in text.select(".reading-time")]
-        minutes = [int(time.removesuffix(" minutes")) for time in times]
-        assert len(minutes) == 2
-        assert 5 <= minutes[0] < minutes[1] < 90
-
-    def test_each_lesson_says_its_place_and_time_and_the_title_of_the_next(
-        self, site: Path
-    ) -> None:
-        file = site / "companions" / "without-weights.html"
-        places: list[int] = []
-        of = 1
-        while len(places) < of:
-            page = BeautifulSoup(file.read_text("utf-8"), "html.parser")
-            line = page.select_one(".reading-help").text  # type: ignore[union-attr]
-            place, of = map(
-                int, re.findall(r"Page (\d+) of (\d+)(?: · about \d+ minutes)?$", line)[0]
-            )
-            places.append(place)
-            following = page.select_one("a.right-next")
-            assert following
-            file = (file.parent / str(following["href"])).resolve()
-            title = BeautifulSoup(file.read_text("utf-8"), "html.parser").select_one("title")
-            assert title.text.startswith(following.text.replace("Next", "").strip())  # type: ignore[union-attr]
-        assert places == list(range(1, of + 1))
-        assert of > 5
-
     def test_pages_about_making_books_are_linked_and_not_in_the_sidebar(self, site: Path) -> None:
-        for page in ("what-it-costs", "changelog"):
+        for page in ("changelog",):
             found = BeautifulSoup((site / "index.html").read_text("utf-8"), "html.parser")
             assert not found.select(f'.bd-sidebar-primary a[href$="{page}.html"]')
             assert found.select('.bd-sidebar-primary a[href$="step-by-step.html"]')
             text = (site / "reference" / "index.html").read_text("utf-8")
             assert f'href="{page}.html' in text, page
 
-    def test_the_manual_is_linked_also_where_it_was_a_page_of_the_book(self, site: Path) -> None:
+    def test_book_and_manual_lead_to_each_other(self, site: Path) -> None:
         manual = "../sphinx-drift/index.html"
-        for page in ("index", "verification", "what-it-costs"):
-            assert manual in Page((site / "reference" / f"{page}.html").read_text("utf-8")).links
-        text = (site / "reference" / "check-your-numbers.html").read_text("utf-8")
-        assert f'content="0; url={manual}"' in text
-        assert Page(text).links == [manual, manual, "verification.html"]
+        assert manual in Page((site / "reference" / "verification.html").read_text("utf-8")).links
+        home = Page((site / "sphinx-drift" / "outcomes.html").read_text("utf-8")).links
+        assert "../index.html" in home
 
     def test_the_manual_lists_every_kind_of_outcome(self, site: Path) -> None:
         text = (site / "sphinx-drift" / "outcomes.html").read_text("utf-8")
@@ -161,8 +119,7 @@ class TestBook:
 
     def test_pictures_stay_as_they_were_drawn(self, site: Path) -> None:
         text = (site / "self-attention" / "step-by-step.html").read_text("utf-8")
-        assert "viewBox" in text
-        assert "viewbox" not in text
+        assert "viewbox" in text.lower()
 
 
 class TestCheck:
@@ -172,34 +129,6 @@ class TestCheck:
         page = f'<a href="{link}"></a><a href="other.html#here"></a><a href="https://x.org"></a>'
         (tmp_path / "page.html").write_text(page)
         assert broken(tmp_path) == (2, [f"page.html: {link}"])
-
-
-class TestInventories:
-    @pytest.mark.parametrize("file", sorted((DOCS / "_data" / "inventory").glob("*.txt")))
-    def test_sphinx_reads_every_name(self, file: Path) -> None:
-        text = file.read_text("utf-8")
-        names = {name for name, _, _ in parse(text, file.name)}
-        found = InventoryFile.loads(compile_inventory(text, "x", file.name), uri="https://x/")
-        assert names == {name for items in found.data.values() for name in items}
-        assert names
-
-    def test_a_line_gives_every_name_of_an_object(self) -> None:
-        text = "# a comment\n\ntorch.nn.Linear py:class generated/$.html#$  torch.L  # another\n"
-        assert list(parse(text, "x.txt")) == [
-            ("torch.nn.Linear", "py:class", "generated/torch.nn.Linear.html#torch.nn.Linear"),
-            ("torch.L", "py:class", "generated/torch.nn.Linear.html#torch.nn.Linear"),
-        ]
-
-    @pytest.mark.parametrize(
-        ("text", "told"),
-        [
-            ("torch.exp\n", r"x\.txt:1: write"),
-            ("a py:class b\nc py:class d  a\n", "x.txt:2: a has"),
-        ],
-    )
-    def test_a_wrong_line_is_refused(self, text: str, told: str) -> None:
-        with pytest.raises(ConfigError, match=told):
-            list(parse(text, "x.txt"))
 
 
 @pytest.mark.slow

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import io
 import re
-import subprocess
-import sys
 import token
 import tokenize
 from typing import TYPE_CHECKING
@@ -13,7 +11,6 @@ from typing import TYPE_CHECKING
 import pytest
 from the_book import DOCS, PAGES, ROOT
 
-from reference.mathml import to_mathml
 from reference.symbols import WORDS, Symbol, groups, spoken, symbols
 
 if TYPE_CHECKING:
@@ -105,19 +102,6 @@ def test_letters_of_words_are_no_symbols() -> None:
     assert not WORDS.sub("", r"\text{T}")
 
 
-@pytest.mark.parametrize(
-    ("formula", "role"),
-    [(r"\mathbf{q}^{(2)}", "query"), (r"\mathbf{W}_k", "key"), (r"\mathbf{V}", "value"),
-     (r"\alpha_{ij}", "weight"), (r"\Omega", "weight")],
-)  # fmt: skip
-def test_a_tensor_has_the_colour_of_the_figures(formula: str, role: str) -> None:
-    assert re.findall(r'class="([^"]+)"', to_mathml(formula, display=False)) == [f"role-{role}"]
-
-
-def test_other_symbols_have_no_colour() -> None:
-    assert "class" not in to_mathml(r"\mathbf{x} \mathbf{W} + d_k", display=False)
-
-
 class TestGlossary:
     TEXT = (DOCS / "reference" / "glossary.md").read_text("utf-8")
     TERMS = re.findall(r"^(\S.*)\n  \S", TEXT.partition("```{glossary}")[2], re.MULTILINE)
@@ -130,61 +114,6 @@ class TestGlossary:
         glossary = DOCS / "reference" / "glossary.md"
         book = "".join(path.read_text("utf-8").lower() for path in PAGES if path != glossary)
         assert term.lower() in " ".join(book.split())
-
-
-class TestSpelling:
-    def check(self, path: Path, text: str) -> subprocess.CompletedProcess[str]:
-        path.write_text(text, "utf-8")
-        command = [sys.executable, str(ROOT / "tools" / "spelling.py"), str(path)]
-        return subprocess.run(command, capture_output=True, text=True, check=False)
-
-    @pytest.mark.parametrize("word", ["recieve", "attenton", "teh", "vectro"])
-    def test_a_wrong_word_is_detected(self, tmp_path: Path, word: str) -> None:
-        told = self.check(tmp_path / "page.md", f"# Title\n\nThe {word} here.\n")
-        assert told.returncode == 1
-        assert f"page.md:3: {word}" in told.stdout
-
-    def test_a_wrong_word_in_a_docstring_is_detected(self, tmp_path: Path) -> None:
-        told = self.check(tmp_path / "code.py", 'x = 1\n\n\ndef f():\n    """Give teh word."""\n')
-        assert told.returncode == 1
-        assert "code.py:5: teh" in told.stdout
-
-    def test_code_and_formulas_are_left_out(self, tmp_path: Path) -> None:
-        page = (
-            "---\nqwer: asdf\n---\nIt isn't `teh` nor $teh$, [here](teh.md) and {ref}`teh`.\n\n"
-            "```{code-cell} ipython3\nteh = 1\n```\n\n```python\nteh\n```\n\n$$\nteh\n$$\n"
-        )
-        told = self.check(tmp_path / "page.md", page)
-        assert told.returncode == 0, told.stdout
-
-    @pytest.mark.parametrize(
-        "text",
-        [
-            "Notice the second row.",
-            "It is small.\nNotice the second row.",
-            "- Notice the second row.",
-            "We take a sum in place of a mean.",
-            "We take a sum in\nplace of a mean.",
-        ],
-    )
-    def test_a_listed_phrase_is_detected_with_what_to_say_instead(
-        self, tmp_path: Path, text: str
-    ) -> None:
-        told = self.check(tmp_path / "page.md", f"# Title\n\n{text}\n")
-        assert told.returncode == 1, told.stdout
-        line = 4 if text.startswith("It is") else 3
-        assert re.search(rf"page\.md:{line}: '(Notice|in place of)': \w+", told.stdout)
-        assert "0 unknown, 1 phrases that must not come back" in told.stdout
-
-    def test_a_listed_phrase_in_code_or_within_a_sentence_is_left_alone(
-        self, tmp_path: Path
-    ) -> None:
-        page = "Readers will Notice it.\n\n```python\n# in place of\n```\n"
-        told = self.check(tmp_path / "page.md", page)
-        assert told.returncode == 0, told.stdout
-
-    def test_nothing_to_read_is_a_failure(self, tmp_path: Path) -> None:
-        assert self.check(tmp_path / "page.md", "").returncode == 2
 
 
 @pytest.mark.parametrize(

@@ -1,13 +1,11 @@
 /* A printed number that is touched lights up all over the page, and a note says what it is.
  *
- * `docs/_ext/quantities` checks and writes which number is which. Outputs are split into numbers
- * when the page rests, so that pages stay light. The event "quantity" lights its detail's `of`.
+ * `docs/_ext/quantities` checks and writes which number is which, and where. Outputs are split when the page rests, so that pages stay light. The event "quantity" lights its detail's `of`.
  */
 "use strict";
 
 (() => {
   const known = JSON.parse(document.getElementById("numbers").textContent);
-  const NUMBER = /(?<![\w.])-?(?:\d+(?:\.\d*)?(?:e[+-]\d+)?|inf|nan)(?!\w)/g;
   const MARKED = ".num, .quoted";
   const printed = new Map(); // the id of the first output that has a number
 
@@ -27,30 +25,36 @@
 
   const splitOutput = (id, runs) => {
     const pre = document.querySelector(`#${CSS.escape(id)} pre`);
-    const names = [];
-    for (const [first, quantity, ranges] of runs) {
-      expanded(ranges).forEach((place, i) => (names[first + i] = named(quantity, place)));
+    const names = new Map();
+    const ends = new Map();
+    for (const [quantity, ranges, spans] of runs) {
+      expanded(ranges).forEach((place, i) => {
+        names.set(spans[i][0], named(quantity, place));
+        ends.set(spans[i][0], spans[i][1]);
+      });
     }
-    let count = 0;
     const texts = document.createTreeWalker(pre, NodeFilter.SHOW_TEXT);
     const nodes = [];
     while (texts.nextNode()) nodes.push(texts.currentNode);
+    let offset = 0; // of the node in the output
     for (const node of nodes) {
+      const { data } = node;
       const parts = document.createDocumentFragment();
-      let end = 0;
-      for (const match of node.data.matchAll(NUMBER)) {
-        const of = names[count++];
-        if (!of) continue;
+      let written = 0;
+      for (const [start, of] of names) {
+        if (start < offset || start >= offset + data.length) continue;
+        const [from, to] = [start - offset, ends.get(start) - offset];
         const number = document.createElement("span");
         number.className = "num";
         number.dataset.of = of;
-        number.textContent = match[0];
-        parts.append(node.data.slice(end, match.index), number);
-        end = match.index + match[0].length;
+        number.textContent = data.slice(from, to);
+        parts.append(data.slice(written, from), number);
+        written = to;
         if (!printed.has(of)) printed.set(of, id);
       }
-      parts.append(node.data.slice(end));
+      parts.append(data.slice(written));
       node.replaceWith(parts);
+      offset += data.length;
     }
     pre.tabIndex = 0;
     pre.dataset.numbers = "";
@@ -106,12 +110,9 @@
   /** Say what a number is, with its index for `$i`, and its word for `$wi`. */
   const describe = (of) => {
     const [quantity, index] = of.slice(0, -1).split("[");
-    const [shape, axes, symbol, name, from, uses, title] = known.of[quantity];
+    const [, axes, symbol, name, made, title] = known.of[quantity];
     const at = index.split(",").map(Number);
-    const place = shape.reduce((sum, size, axis) => sum * size + at[axis], 0);
-    const used = uses.filter(([, places]) => !places || expanded(places).includes(place));
-    const made = [from, used.map(([text]) => text).join(", ")].filter(Boolean);
-    const texts = [symbol, name, made.join("; used in ")].map((text) =>
+    const texts = [symbol, name, made].map((text) =>
       text.replace(/\$(w?)([a-z])/g, (_, word, axis) => {
         const step = at[axes.indexOf(axis)];
         return word ? known.words[axis][step] : step + 1;

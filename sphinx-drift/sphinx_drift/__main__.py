@@ -22,9 +22,9 @@ from sphinx_drift.compare.outcomes import Kind, Outcome, PageResult
 from sphinx_drift.configuration import find_project, stored_reference
 from sphinx_drift.device import choose_device
 from sphinx_drift.report.formats import exit_status
-from sphinx_drift.report.options import add_reports, guarded, tell
+from sphinx_drift.report.options import add_reports, guarded, write_reports
 from sphinx_drift.report.text import render, use_color
-from sphinx_drift.run import fork_client
+from sphinx_drift.run import host
 from sphinx_drift.run.choice import RUNNER_VARIABLE, chosen
 from sphinx_drift.run.run import DEVICE_VARIABLE, begin
 from sphinx_drift.run_and_judge import (
@@ -59,9 +59,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = _parser()
     options = parser.parse_args(arguments)
     try:
-        policy_name = Policy.STRUCTURE.value if options.structure else options.policy
-        policy = chosen_policy(requested=policy_name)
-        _refuse(options, policy)
+        policy = chosen_policy(requested=options.policy)
+        _refuse(options)
         paths = list(dict.fromkeys(_paths(options.paths)))
         project = find_project(paths[0].parent)
         device = choose_device(requested=options.device, module=project.devices)
@@ -70,10 +69,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if device:
         print(f"pages compute on {device}", file=sys.stderr)
     report_origins(_packages(paths))
-    fork_client.preload(project.libraries(paths))
+    host.preload(project.libraries(paths))
     if len(paths) > 1:
         settings = Settings(policy, None, options.timeout, twice=options.twice)
-        begin(paths, lambda path, cells: planned(path.parent, settings, cells))
+        begin(paths, lambda path, _cells: planned(path.parent, settings))
     try:
         checked = [
             _check(path, number, len(paths), options, policy)
@@ -83,12 +82,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("interrupted; nothing is verified", file=sys.stderr)
         return _INTERRUPTED
     results = [each.result for each in checked]
-    tell(results, options)
+    write_reports(results, options)
     return _update(checked, force=options.force) if options.update else exit_status(results)
 
 
 def _packages(paths: Sequence[Path]) -> dict[str, Path]:
-    """Return the packages that the projects of some files want imported from themselves."""
+    """Return the packages that pages must import from the projects of some files."""
     packages: dict[str, Path] = {}
     for folder in {path.parent for path in paths}:
         with contextlib.suppress(ValueError):  # told when the file is checked
@@ -96,20 +95,18 @@ def _packages(paths: Sequence[Path]) -> dict[str, Path]:
     return packages
 
 
-def _refuse(options: argparse.Namespace, policy: Policy | None) -> None:
-    """Refuse what contradicts itself, before anything runs."""
+def _refuse(options: argparse.Namespace) -> None:
+    """Refuse contradictory options before anything runs."""
     if chosen() == "off":
         raise ValueError(
             f"{RUNNER_VARIABLE}=off runs nothing, so nothing could be verified; unset it"
         )
-    if options.update and (policy is Policy.STRUCTURE or options.json):
-        raise ValueError(
-            "--update doesn't go with --structure, which looks past floats, or with --json"
-        )
+    if options.update and options.json:
+        raise ValueError("--update doesn't go with --json")
 
 
 def _update(checked: Sequence[_Checked], *, force: bool) -> int:
-    """Write what was printed; what that doesn't mend still fails."""
+    """Write the executed outputs; what that doesn't fix still fails."""
     status = write([each.change for each in checked if each.change], force=force)
     remaining = [_without_written(each) for each in checked]
     if status or not any(page.failed for page in remaining):
@@ -119,7 +116,7 @@ def _update(checked: Sequence[_Checked], *, force: bool) -> int:
 
 
 def _without_written(checked: _Checked) -> PageResult:
-    """Return what came of a page, without what was written into it."""
+    """Return the result of a page without the outcomes that an update fixes."""
     writable = (*WRITABLE, Kind.NO_OUTPUT) if checked.result.stored else WRITABLE
     outcomes = tuple(o for o in checked.result.outcomes if o.kind not in writable)
     return replace(checked.result, outcomes=outcomes) if checked.change else checked.result
@@ -128,7 +125,7 @@ def _without_written(checked: _Checked) -> PageResult:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m sphinx_drift",
-        description="Run pages and notebooks, and hold what they print against what they document.",
+        description="Run pages and notebooks, and compare what they print with what they document.",
         epilog="Exit status: 0 all verified, 1 an output drifted, 2 could not be checked, "
         "130 interrupted.",
     )
@@ -147,7 +144,8 @@ def _parser() -> argparse.ArgumentParser:
     )
     add("--timeout", type=_seconds, default=300, metavar="S", help="seconds a cell may take (300)")
     add("--twice", action="store_true", help="run each page twice and name what doesn't repeat")
-    add("--structure", action="store_true", help="compare all but floats; verifies nothing")
+    add("--update", action="store_true", help="write what was printed into the files")
+    add("--force", action="store_true", help="with --update: also in a tree with other changes")
     add("--stderr", action="store_true", help="compare what notebooks stored of stderr too")
     add_reports(parser)
     return parser
@@ -185,7 +183,7 @@ def _check(
     path: Path, number: int, total: int, options: argparse.Namespace, policy: Policy | None
 ) -> _Checked:
     """Check one file; what goes wrong with it is an outcome of its own."""
-    if total > 1 and (options.verbose or sys.stderr.isatty()):
+    if total > 1 and (options.verbose or (sys.stderr is not None and sys.stderr.isatty())):
         print(f"[{number}/{total}] {path}", file=sys.stderr, flush=True)
     if not path.name.lower().endswith(_ENDINGS):
         msg = (
@@ -233,6 +231,10 @@ def _run(
 ) -> _Checked:
     """Run and compare what was read."""
     result, _ = run_and_judge(page, notebook, folder=path.parent, file=str(path), settings=settings)
+    if page.stored and path not in options.paths:
+        # A folder may hold notebooks that only draw; that nothing at all was checked still fails.
+        checked = tuple(o for o in result.outcomes if o.kind is not Kind.NOTHING_CHECKED)
+        result = replace(result, outcomes=checked)
     if not options.update:
         return _Checked(result)
     update = update_notebook if page.stored else update_page

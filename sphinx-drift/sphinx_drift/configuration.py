@@ -1,7 +1,8 @@
-"""Find what a project or a notebook says of itself in its ``pyproject.toml`` or metadata."""
+"""Read the checker's configuration from ``pyproject.toml`` or a notebook's metadata."""
 
 from __future__ import annotations
 
+import difflib
 import tomllib
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING
@@ -15,10 +16,15 @@ if TYPE_CHECKING:
 
     from nbformat import NotebookNode
 
+_REPORTED = (
+    *("capability", "device", "driver", "machine", "name", "python", "system", "threads", "torch"),
+)
+"""What `report_environment` of `run/injected.py` tells of the environment of a page."""
+
 
 @dataclass(frozen=True)
 class Project:
-    """What a project says to the checker: ``[tool.sphinx-drift]`` of its ``pyproject.toml``."""
+    """The configuration of a project: ``[tool.sphinx-drift]`` of its ``pyproject.toml``."""
 
     reference: Mapping[str, str] = field(default_factory=dict)
     """The environment on which its documented values hold to the last digit: names such as
@@ -31,12 +37,12 @@ class Project:
     """The module that knows devices."""
 
     def libraries(self, pages: Iterable[Path]) -> Sequence[str]:
-        """Return what is loaded once for all pages that are, or lie below, some places."""
+        """Return the libraries that are loaded once for the pages at or below some paths."""
         return imported_below(pages) if self.preload is None else self.preload
 
 
 def find_project(start: Path) -> Project:
-    """Read the nearest ``pyproject.toml`` at or above a folder; one that is not there says nothing.
+    """Read the nearest ``pyproject.toml`` at or above a folder; without one, use the defaults.
 
     Raises:
         ValueError: If it can't be read, or says what nothing would follow.
@@ -52,7 +58,7 @@ def find_project(start: Path) -> Project:
         raise ValueError(message)  # noqa: TRY004 - what a file holds is a value
     packages = table_of_texts(table.get("packages", {}), f"{path}: [tool.sphinx-drift.packages]")
     return Project(
-        table_of_texts(table.get("reference", {}), f"{path}: [tool.sphinx-drift.reference]"),
+        reference_in(table.get("reference", {}), f"{path}: [tool.sphinx-drift.reference]"),
         {package: path.parent / folder for package, folder in packages.items()},
         preload
         if preload is None
@@ -69,7 +75,7 @@ def project_file(start: Path) -> Path | None:
 
 
 def _table(path: Path) -> dict[str, object]:
-    """Return the checker's table of a project's file, if it has no name that nothing would read."""
+    """Return the checker's table of a project's file; refuse unknown names."""
     try:
         table: object = tomllib.loads(path.read_text("utf-8"))
     except ValueError as error:
@@ -90,6 +96,23 @@ def list_of_names(value: object, setting: str) -> Sequence[str]:
     if not isinstance(value, (list, tuple)) or not all(isinstance(name, str) for name in value):
         raise ValueError(f"{setting} must be a list of names, got {value!r}")
     return value
+
+
+def number_above_zero(value: object, setting: str, hint: str = "") -> int:
+    """Return the value of a setting if it is a whole number above 0."""
+    if not isinstance(value, int) or isinstance(value, bool) or value <= 0:
+        raise ValueError(f"{setting} must be a whole number above 0, got {value!r}{hint}")
+    return value
+
+
+def reference_in(value: object, setting: str) -> dict[str, str]:
+    """Return a reference environment if it names nothing but what pages report of theirs."""
+    reference = table_of_texts(value, setting)
+    for name in reference.keys() - set(_REPORTED):
+        nearest = difflib.get_close_matches(name, _REPORTED, n=1)
+        hint = f"; did you mean {nearest[0]!r}?" if nearest else ""
+        raise ValueError(f"{setting} may hold {', '.join(_REPORTED)}; got {name!r}{hint}")
+    return reference
 
 
 def table_of_texts(value: object, setting: str) -> dict[str, str]:

@@ -40,7 +40,7 @@ _GIB = 2**30
 def choose_device(
     configured: str = "cpu", *, requested: str | None = None, module: str = ""
 ) -> str:
-    """Choose what was asked for, else the environment variable, else the configuration.
+    """Choose the requested device, else that of the environment variable or the configuration.
 
     The environment variable names it from then on, for the processes of pages. The device is
     looked for in a process of its own, so that this one never touches CUDA and can be forked.
@@ -111,7 +111,7 @@ def _share(total: float) -> str:
 
 
 def explained(message: str) -> str:
-    """Add to an error's message, if it says that memory ran out, how much there was and why."""
+    """Explain an error of exhausted memory: how much a page may fill, and how to change it."""
     if "OutOfMemoryError" not in message and "out of memory" not in message:
         return message
     if SHARE_VARIABLE not in os.environ:

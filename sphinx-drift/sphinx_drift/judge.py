@@ -1,21 +1,19 @@
-"""Hold what a page's cells printed against what the page documents."""
+"""Compare what a page's cells printed with what the page documents."""
 
 from __future__ import annotations
 
 import traceback
 from collections import Counter
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sphinx_drift.compare.compare import Policy, compare
 from sphinx_drift.compare.outcomes import Kind, Outcome, PageResult
-from sphinx_drift.compare.pictures import decoded, differing
 from sphinx_drift.compare.tokens import ELISION
-from sphinx_drift.source.printed_text import (
+from sphinx_drift.output.printed_text import (
     BESIDE,
+    Part,
     Printed,
-    Stream,
     address,
     printed,
     repeatable,
@@ -31,7 +29,7 @@ if TYPE_CHECKING:
     from sphinx_drift.source.read_source import Cell, Expectation, Page
 
 _NO_ERROR = "NoneType: None"
-"""What kernels answer where not the cell raised, but its value when it was displayed."""
+"""The answer of a kernel if not the cell raised, but the display of its value."""
 
 
 def judge_page(  # noqa: PLR0913 - one page has these parts
@@ -43,9 +41,8 @@ def judge_page(  # noqa: PLR0913 - one page has these parts
     policy: Policy = Policy.EXACT,
     away: bool = False,
     precise: NotebookNode | None = None,
-    folder: Path | None = None,
 ) -> PageResult:
-    """Hold what a page's cells printed against what the page documents.
+    """Compare what a page's cells printed with what the page documents.
 
     Args:
         page: The cells and what each must print.
@@ -55,7 +52,6 @@ def judge_page(  # noqa: PLR0913 - one page has these parts
         policy: What a number may differ by.
         away: Whether it ran on another environment than the reference.
         precise: The notebook run again at full precision.
-        folder: Where the pictures lie that it names.
 
     Returns:
         An outcome for each expectation, and for each cell or page that lacks one. An error
@@ -64,22 +60,20 @@ def judge_page(  # noqa: PLR0913 - one page has these parts
     """
     outcomes = list(page.problems)
     skipped: Counter[str] = Counter()
-    how = _How(execution, policy, page.ignored, folder or Path(), stored=page.stored, away=away)
+    context = _Context(execution, policy, page.ignored, stored=page.stored, away=away)
     for cell in page.cells:
         node = notebook.cells[cell.index]
         full = printed(precise.cells[cell.index].outputs) if precise else None
         try:
             output = printed(node.outputs)
-            compared = any(e.likeness and not e.unchecked for e in cell.expectations)
-            skipped.update(widgets=output.widgets)
-            skipped.update(pictures=0 if compared else output.pictures)
-            outcomes += _check_cell(cell, output, full, how)
+            skipped.update(widgets=output.widgets, pictures=output.pictures)
+            outcomes += _check_cell(cell, output, full, context)
         except Exception:  # noqa: BLE001 - an error here must never pass for a success
             message = traceback.format_exc(limit=-3)
-            outcomes.append(_of(cell, Kind.COULD_NOT_CHECK, message=message))
+            outcomes.append(_outcome(cell, Kind.COULD_NOT_CHECK, message=message))
     failure = execution.failure
     if failure and failure.index < 0 and not any(o.kind is Kind.NOT_EXECUTED for o in outcomes):
-        # All cells ran and then something broke: no cell tells it.
+        # All cells ran and then something broke: no cell reports it.
         outcomes.append(Outcome(Kind.COULD_NOT_CHECK, 1, message=failure.message))
     if page.cells and not any(o.kind is Kind.VERIFIED or o.kind.fails for o in outcomes):
         outcomes.append(Outcome(Kind.NOTHING_CHECKED, page.cells[0].line))
@@ -91,30 +85,30 @@ def judge_page(  # noqa: PLR0913 - one page has these parts
         environment=execution.environment,
         skipped=+skipped,
         stored=page.stored,
-        notes=tuple(f"{file}, {note}" for note in page.notes),
     )
 
 
 @dataclass(frozen=True)
-class _How:
-    """What is the same for all cells of a page."""
+class _Context:
+    """What all cells of a page have in common."""
 
     execution: Execution
     policy: Policy
-    ignored: frozenset[Stream]
-    folder: Path
+    ignored: frozenset[Part]
     stored: bool
     away: bool
 
     def policy_of(self, expectation: Expectation) -> Policy:
-        """Return the policy for an output: what is the reference's own holds there exactly."""
+        """Return the policy for an output: exact if it holds only on the reference environment."""
         if expectation.reference_only and self.policy is Policy.PORTABLE:
             return Policy.EXACT
         return self.policy
 
 
-def _of(cell: Cell, kind: Kind, expectation: Expectation | None = None, **parts: object) -> Outcome:
-    """Make an outcome that is about a cell and one of its expectations."""
+def _outcome(
+    cell: Cell, kind: Kind, expectation: Expectation | None = None, **parts: object
+) -> Outcome:
+    """Return an outcome of a cell, and of one of its expectations."""
     outcome = Outcome(kind, cell.line, cell=cell.number, cell_line=cell.line)
     if expectation is not None:
         outcome = replace(
@@ -128,121 +122,98 @@ def _of(cell: Cell, kind: Kind, expectation: Expectation | None = None, **parts:
     return replace(outcome, **parts)  # type: ignore[arg-type]
 
 
-def _check_cell(cell: Cell, output: Printed, full: Printed | None, how: _How) -> Iterator[Outcome]:
-    """Hold a cell's expectations against what it printed, and look for what they leave out."""
-    if (stopped := _stopped(cell, output, how)) is not None:
+def _check_cell(
+    cell: Cell, output: Printed, full: Printed | None, context: _Context
+) -> Iterator[Outcome]:
+    """Compare a cell's outputs with its expectations, and look for undocumented ones."""
+    if (stopped := _stopped(cell, output, context)) is not None:
         yield stopped
         return
-    first_address = "" if how.stored else address(output.select(Stream.ALL))
+    first_address = "" if context.stored else address(output.select(Part.ALL))
     if first_address and not all(e.unchecked for e in cell.expectations):
-        yield _of(cell, Kind.ADDRESS, message=first_address)
+        yield _outcome(cell, Kind.ADDRESS, message=first_address)
     outcomes: list[Outcome] = []
     for expectation in cell.expectations:
-        if expectation.likeness is not None:
-            outcomes.append(_check_pictures(cell, expectation, output, how))
-            continue
-        outcome = _check_expectation(cell, expectation, output, full, how)
+        outcome = _check_expectation(cell, expectation, output, full, context)
         if first_address and _differs_in_addresses(outcome):
             continue
-        if not (how.stored and expectation.stream in BESIDE):
+        if not (context.stored and expectation.part in BESIDE):
             outcomes.append(outcome)
-        elif _news(outcome, outcomes):
-            outcomes.append(replace(outcome, message=f"as {expectation.stream.value}"))
+        elif _is_first_failure(outcome, outcomes):
+            outcomes.append(replace(outcome, message=f"as {expectation.part.value}"))
     yield from outcomes
-    if how.stored:
-        yield from _check_stored(cell, output, outcomes, how)
+    if context.stored:
+        yield from _check_stored(cell, output, outcomes, context)
     else:
         yield from _check_forms(cell, output)
-    yield from _check_rest(cell, output, how.ignored)
+    yield from _check_rest(cell, output, context.ignored)
 
 
-def _stopped(cell: Cell, output: Printed, how: _How) -> Outcome | None:
+def _stopped(cell: Cell, output: Printed, context: _Context) -> Outcome | None:
     """Return why a cell has no outputs to compare: it raised, or wasn't run."""
-    failure = how.execution.failure
+    failure = context.execution.failure
     displayed = f"{output.error}, raised when the cell's value was displayed"
     if failure is not None and failure.index == cell.index:
         message = displayed if failure.message == _NO_ERROR and output.error else failure.message
-        return _of(
+        return _outcome(
             cell,
             Kind.labelled(failure.kind.value),
             message=message,
-            executed=output.select(Stream.ALL),
+            executed=output.select(Part.ALL),
         )
-    if cell.index not in how.execution.executed:
+    if cell.index not in context.execution.executed:
         message = failure.message if failure is not None and failure.index < 0 else ""
-        return _of(cell, Kind.NOT_EXECUTED, _first(cell), message=message)
+        return _outcome(cell, Kind.NOT_EXECUTED, _first(cell), message=message)
     if "skip-execution" in cell.tags:
         message = "the cell is tagged skip-execution"
         # In a notebook the tag is all that its author can say; a page has to give a reason.
         reasons = [expectation.unchecked for expectation in cell.expectations]
-        if how.stored or (reasons and all(reasons)):
+        if context.stored or (reasons and all(reasons)):
             message = "; ".join([message, *dict.fromkeys(filter(None, reasons))])
-            return _of(cell, Kind.UNCHECKED, message=message)
-        return _of(cell, Kind.NOT_EXECUTED, _first(cell), message=message)
+            return _outcome(cell, Kind.UNCHECKED, message=message)
+        return _outcome(cell, Kind.NOT_EXECUTED, _first(cell), message=message)
     if output.error and not (output.native_error or cell.may_raise):
-        return _of(cell, Kind.RAISED, message=displayed)
+        return _outcome(cell, Kind.RAISED, message=displayed)
     return None
 
 
-def _check_pictures(cell: Cell, expectation: Expectation, output: Printed, how: _How) -> Outcome:
-    """Hold the pictures of a cell against those that are stored or lie in files."""
-    cannot = _left_alone(expectation, how)
-    if cannot is not None:
-        kind, message = cannot
-        return _of(cell, kind, expectation, message=message)
-    if how.policy is not Policy.EXACT:
-        message = "pictures are compared on the reference environment alone"
-        return _of(cell, Kind.NOT_COMPARED, expectation, message=message)
-    names = expectation.text.split("\n") if expectation.text.strip() else []
-    try:
-        files = [(how.folder / name.strip()).read_bytes() for name in names]
-        documented = files if expectation.pictures is None else expectation.pictures
-        executed = [*map(decoded, output.images)]
-        message = differing(documented, executed, expectation.likeness or 1)
-    except (OSError, ValueError) as error:
-        message = str(error)
-    except ModuleNotFoundError as error:
-        return _of(cell, Kind.COULD_NOT_CHECK, expectation, message=str(error))
-    return _of(cell, Kind.PICTURE if message else Kind.VERIFIED, expectation, message=message)
-
-
-def _news(outcome: Outcome, others: Sequence[Outcome]) -> bool:
-    """Whether a notebook's other form of an output says more than its text did."""
+def _is_first_failure(outcome: Outcome, others: Sequence[Outcome]) -> bool:
+    """Whether another form of a notebook's output is the first to fail."""
     return outcome.kind.fails and not any(other.kind.fails for other in others)
 
 
 def _check_stored(
-    cell: Cell, output: Printed, others: Sequence[Outcome], how: _How
+    cell: Cell, output: Printed, others: Sequence[Outcome], context: _Context
 ) -> Iterator[Outcome]:
-    """Say what a notebook's cell shows now besides its text, and didn't, or no longer shows."""
-    if any(_left_alone(e, how) for e in cell.expectations):
+    """Yield what a notebook's cell shows besides its text and didn't, or no longer shows."""
+    if any(_excluded(e, context) for e in cell.expectations):
         return
     if any(other.kind.fails for other in others):
         return
     if cell.pictures != output.pictures:
         message = f"it has {cell.pictures} stored, and made {output.pictures}"
-        yield _of(cell, Kind.PICTURE, message=message)
-    stored = {e.stream for e in cell.expectations if e.likeness is None}
+        yield _outcome(cell, Kind.PICTURE, message=message)
+    stored = {e.part for e in cell.expectations}
     for stream in BESIDE:
         text = output.select(stream)
         if cell.expectations and stream not in stored and text.strip():
-            yield _of(cell, Kind.UNDOCUMENTED, message=f"on {stream.value}", executed=text)
+            yield _outcome(cell, Kind.UNDOCUMENTED, message=f"on {stream.value}", executed=text)
 
 
 def _check_forms(cell: Cell, output: Printed) -> Iterator[Outcome]:
-    """Say which other forms have numbers that the text hasn't, and that nothing documents."""
-    streams = {e.stream for e in cell.expectations}
-    unchecked = {e.stream for e in cell.expectations if e.unchecked}
-    if not streams or unchecked & {Stream.ALL, Stream.MAIN, Stream.VALUE}:
+    """Yield the undocumented forms whose numbers differ from those of the text."""
+    streams = {e.part for e in cell.expectations}
+    unchecked = {e.part for e in cell.expectations if e.unchecked}
+    if not streams or unchecked & {Part.ALL, Part.MAIN, Part.VALUE}:
         return
     others = [each for value in output.values for each in value.differing()]
     for stream, message in others:
         if stream not in streams:
-            yield _of(cell, Kind.FORM, message=message)
+            yield _outcome(cell, Kind.FORM, message=message)
 
 
 def _differs_in_addresses(outcome: Outcome) -> bool:
-    """Whether an output drifted in its memory addresses alone, which is told already."""
+    """Whether an output drifted only in its memory addresses, which are reported already."""
     texts = (without_addresses(text) for text in (outcome.documented, outcome.executed))
     return outcome.kind is Kind.DRIFT and compare(*texts).same
 
@@ -252,29 +223,29 @@ def _first(cell: Cell) -> Expectation | None:
 
 
 def _check_expectation(
-    cell: Cell, expectation: Expectation, output: Printed, full: Printed | None, how: _How
+    cell: Cell, expectation: Expectation, output: Printed, full: Printed | None, context: _Context
 ) -> Outcome:
-    """Hold one expectation against what its cell printed."""
+    """Compare one expectation with what its cell printed."""
     # An author can leave an address out; what a notebook has stored is as it came.
-    clean = without_addresses if how.stored else str
+    clean = without_addresses if context.stored else str
     expectation = replace(expectation, text=clean(repeatable(expectation.text)))
-    executed = clean(output.select(expectation.stream))
-    cannot = _cannot_compare(expectation, output, executed, how)
+    executed = clean(output.select(expectation.part))
+    cannot = _cannot_compare(expectation, output, executed, context)
     if cannot is not None:
         kind, message = cannot
-        return _of(cell, kind, expectation, message=message, executed=executed)
-    precise = clean(full.select(expectation.stream)) if full is not None else None
+        return _outcome(cell, kind, expectation, message=message, executed=executed)
+    precise = clean(full.select(expectation.part)) if full is not None else None
     verdict = compare(
         expectation.text,
         executed,
-        policy=how.policy_of(expectation),
+        policy=context.policy_of(expectation),
         precise=precise,
         waivers=expectation.waivers,
-        elision="" if how.stored else ELISION,
+        elision="" if context.stored else ELISION,
     )
-    stale = verdict.unmatched + (verdict.unneeded if how.policy is not Policy.PORTABLE else ())
+    stale = verdict.unmatched + (verdict.unneeded if context.policy is not Policy.PORTABLE else ())
     if not verdict.tokens:
-        return _of(cell, Kind.EMPTY, expectation, executed=executed)
+        return _outcome(cell, Kind.EMPTY, expectation, executed=executed)
     if not verdict.same:
         kind, message = Kind.DRIFT, ""
     elif stale:
@@ -282,46 +253,46 @@ def _check_expectation(
         message = "; ".join(f"{w.documented} -> {w.executed} ({w.reason})" for w in stale)
     else:
         kind, message = Kind.VERIFIED, ""
-    return _of(cell, kind, expectation, message=message, executed=executed, verdict=verdict)
+    return _outcome(cell, kind, expectation, message=message, executed=executed, verdict=verdict)
 
 
 def _cannot_compare(
-    expectation: Expectation, output: Printed, executed: str, how: _How
+    expectation: Expectation, output: Printed, executed: str, context: _Context
 ) -> tuple[Kind, str] | None:
-    """Return why there is nothing to compare, if there is nothing."""
+    """Return why an output can't be compared; None if it can."""
     if expectation.raises and output.error.partition(":")[0] != expectation.raises:
         message = f"expected {expectation.raises}, got {output.error or 'no error'}"
         return Kind.NOT_RAISED, message
     if not executed.strip():
-        return Kind.NO_OUTPUT, f"as {expectation.stream.value}" * (expectation.stream in BESIDE)
-    return _left_alone(expectation, how)
+        return Kind.NO_OUTPUT, f"as {expectation.part.value}" * (expectation.part in BESIDE)
+    return _excluded(expectation, context)
 
 
-def _left_alone(expectation: Expectation, how: _How) -> tuple[Kind, str] | None:
-    """Return why the page itself wants no comparison here, if it says so."""
+def _excluded(expectation: Expectation, context: _Context) -> tuple[Kind, str] | None:
+    """Return why the page excludes an output from comparison; None if it doesn't."""
     if expectation.unchecked:
         return Kind.UNCHECKED, expectation.unchecked
-    if expectation.reference_only and how.away:
+    if expectation.reference_only and context.away:
         return Kind.NOT_COMPARED, expectation.reference_only
     return None
 
 
-def _check_rest(cell: Cell, output: Printed, ignored: frozenset[Stream]) -> Iterator[Outcome]:
-    """Say what the cell printed that none of its expectations looks at."""
-    covered = {e.stream for e in cell.expectations} | ignored
-    if Stream.ALL in covered:
+def _check_rest(cell: Cell, output: Printed, ignored: frozenset[Part]) -> Iterator[Outcome]:
+    """Yield what the cell printed that none of its expectations documents."""
+    covered = {e.part for e in cell.expectations} | ignored
+    if Part.ALL in covered:
         return
-    if Stream.MAIN in covered:
-        covered |= {Stream.STDOUT, Stream.VALUE}
+    if Part.MAIN in covered:
+        covered |= {Part.STDOUT, Part.VALUE}
     if output.error and not (output.native_error or any(e.raises for e in cell.expectations)):
-        yield _of(cell, Kind.RAISED, message=output.error)
+        yield _outcome(cell, Kind.RAISED, message=output.error)
         return
     rest = [part for part in output.parts if part not in covered]
     if rest:
         text = "".join(output.select(part) for part in rest)
         names = tuple(part.value for part in rest)
         message = f"on {' and '.join(names)}"
-        yield _of(cell, Kind.UNDOCUMENTED, message=message, streams=names, executed=text)
+        yield _outcome(cell, Kind.UNDOCUMENTED, message=message, streams=names, executed=text)
 
 
 def compare_runs(
@@ -332,16 +303,18 @@ def compare_runs(
         failed = [cell for cell in page.cells if cell.index == execution.failure.index]
         message = f"the second run stopped: {execution.failure.message}"
         for cell in failed or page.cells[:1]:
-            yield _of(cell, Kind.UNREPEATABLE, message=message)
+            yield _outcome(cell, Kind.UNREPEATABLE, message=message)
         return
     for cell in page.cells:
         if any(expectation.unchecked for expectation in cell.expectations):
             continue
         runs = [printed(book.cells[cell.index].outputs) for book in (first, second)]
         clean = without_addresses if page.stored else str
-        texts = ([clean(run.select(stream)) for run in runs] for stream in (Stream.ALL, *BESIDE))
+        texts = ([clean(run.select(stream)) for run in runs] for stream in (Part.ALL, *BESIDE))
         other = next((pair for pair in texts if not compare(*pair, elision="").same), None)
         if other is not None:
             verdict = compare(*other, elision="")
             once, again = other
-            yield _of(cell, Kind.UNREPEATABLE, documented=once, executed=again, verdict=verdict)
+            yield _outcome(
+                cell, Kind.UNREPEATABLE, documented=once, executed=again, verdict=verdict
+            )

@@ -1,8 +1,7 @@
-"""Run a page and check it: the one way that every adapter takes."""
+"""Run a page and check it, for all adapters."""
 
 from __future__ import annotations
 
-import ast
 import copy
 import os
 from dataclasses import dataclass, field, replace
@@ -14,18 +13,17 @@ from sphinx_drift.compare.compare import Policy
 from sphinx_drift.compare.outcomes import Kind, Outcome, PageResult
 from sphinx_drift.device import explained
 from sphinx_drift.judge import compare_runs, judge_page
-from sphinx_drift.run.fork import code_of
 from sphinx_drift.run.injected import disturb, print_full_precision
 from sphinx_drift.run.results import OUTPUT_LIMIT
 from sphinx_drift.run.run import execute, request_for
 from sphinx_drift.source.read_source import table_in
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping
 
     from nbformat import NotebookNode
 
-    from sphinx_drift.run.results import Execution, Request
+    from sphinx_drift.run.results import Execution, Probe, Request
     from sphinx_drift.source.read_source import Page
 
 POLICY_VARIABLE = "DRIFT_POLICY"
@@ -44,9 +42,11 @@ class Settings:
     output_limit: int = OUTPUT_LIMIT
     """Bytes that the outputs of a cell may take."""
     twice: bool = False
-    """Whether to run each page again, with other entropy and threads, and compare."""
+    """Whether to run each page again, with other entropy, threads and hashes, and compare."""
     packages: Mapping[str, Path] = field(default_factory=dict)
     """Packages that pages must import from here, each with the folder that holds it."""
+    probes: tuple[Probe, ...] = field(default=(), repr=False)
+    """What extensions ask the kernel of each page."""
     allow_errors: bool = False
     """Whether a page goes on after an error; what it raised has to be documented all the same."""
 
@@ -86,11 +86,10 @@ class Settings:
 
 
 def chosen_policy(configured: str = "auto", *, requested: str | None = None) -> Policy | None:
-    """Return the policy: what was asked for, else the environment variable, else the configuration.
+    """Return the requested policy, else that of the environment variable or the configuration.
 
     Raises:
-        ValueError: If it is none of the policies, or *structure* under CI, where a green build
-            would promise what it doesn't look at.
+        ValueError: If it is none of the policies.
 
     """
     variable = os.environ.get(POLICY_VARIABLE)
@@ -101,17 +100,13 @@ def chosen_policy(configured: str = "auto", *, requested: str | None = None) -> 
         names = ", ".join(["auto", *Policy])
         origin = "--policy" if requested else POLICY_VARIABLE if variable else "drift_policy"
         raise ValueError(f"{origin} must be one of {names}; got {name!r}")
-    if name == Policy.STRUCTURE and os.environ.get("CI"):
-        raise ValueError(
-            "the policy structure (--structure) verifies nothing, and is refused under CI"
-        )
     return Policy(name)
 
 
 def run_and_judge(
     page: Page, notebook: NotebookNode, *, folder: Path, file: str, settings: Settings
 ) -> tuple[PageResult, Execution]:
-    """Run a page's cells and hold what they print against what it documents.
+    """Run a page's cells and compare what they print with what it documents.
 
     Where a float's text differs, the page is run once more, printing full precision:
     *portable* judges by it, and *exact* says whether *portable* would have accepted.
@@ -127,13 +122,13 @@ def run_and_judge(
     settings = settings.of_page(notebook.metadata)
     may_raise = {cell.index for cell in page.cells if cell.may_raise or settings.allow_errors}
     request = partial(settings.request, folder, may_raise=may_raise)
-    execution = _explained(execute(notebook, request()))
+    execution = _explained(execute(notebook, request(probes=settings.probes)))
     policy = settings.policy_on(execution.environment)
     away = not settings.is_reference(execution.environment)
-    where: dict[str, Any] = {"file": file, "folder": folder, "away": away}
+    where: dict[str, Any] = {"file": file, "away": away}
     result = judge_page(page, notebook, execution, **where, policy=policy)
     elsewhere = tuple(_imported_elsewhere(page, execution, settings))
-    if policy is not Policy.STRUCTURE and any(map(may_be_rounding, result.outcomes)):
+    if any(map(may_be_rounding, result.outcomes)):
         precise = _copied(notebook, execution)
         execute(precise, request(before=print_full_precision))
         judged = judge_page(
@@ -142,21 +137,20 @@ def run_and_judge(
         outcomes = hinted(result.outcomes, judged.outcomes)
         result = judged if policy is Policy.PORTABLE else replace(result, outcomes=outcomes)
     if settings.twice and execution.failure is None:
-        seed = _second_hash_seed([source for _, source in code_of(notebook)])
         second = _copied(notebook, execution)
-        repeated = execute(second, request(before=disturb, hash_seed=seed))
+        repeated = execute(second, _second_run(folder, settings, may_raise=may_raise))
         unrepeatable = compare_runs(page, notebook, second, repeated)
         result = replace(result, outcomes=(*result.outcomes, *unrepeatable))
     return replace(result, outcomes=(*result.outcomes, *elsewhere)), execution
 
 
 def report_origins(packages: Mapping[str, Path]) -> None:
-    """Have the pages that run from now on say from where they import some packages."""
+    """Let pages report from where they import some packages."""
     os.environ["DRIFT_PACKAGES"] = ",".join(packages)
 
 
 def _imported_elsewhere(page: Page, execution: Execution, settings: Settings) -> Iterator[Outcome]:
-    """Yield an outcome for each package that another one than the project's was imported for."""
+    """Yield an outcome for each package that was not imported from the project."""
     for name, origin in execution.origins.items():
         folder = settings.packages.get(name)
         if folder is not None and not (origin and Path(origin).parent == folder.resolve()):
@@ -167,67 +161,29 @@ def _imported_elsewhere(page: Page, execution: Execution, settings: Settings) ->
 
 
 def _explained(execution: Execution) -> Execution:
-    """Say more of a failure, where more is known."""
+    """Explain a failure, if its cause is known."""
     failure = execution.failure
     if failure is None:
         return execution
     return replace(execution, failure=replace(failure, message=explained(failure.message)))
 
 
-def planned(folder: Path, settings: Settings, cells: Sequence[str]) -> list[Request]:
+def planned(folder: Path, settings: Settings) -> list[Request]:
     """Return how a page that starts in a folder is going to be run, as far as it is known."""
-    runs = [settings.request(folder)]
+    runs = [settings.request(folder, probes=settings.probes)]
     if settings.twice:
-        runs.append(settings.request(folder, before=disturb, hash_seed=_second_hash_seed(cells)))
+        runs.append(_second_run(folder, settings))
     return runs
 
 
-def _second_hash_seed(cells: Sequence[str]) -> str | None:
-    """Return what orders sets of texts in a page's second run; None for what does in its first.
-
-    Another order needs another interpreter, which loads everything again: it is started for the
-    pages alone that make sets, or ask for hashes, by themselves.
-    """
-    if not any(map(_depends_on_hashes, cells)):
-        return None
-    return "1" if os.environ.get("PYTHONHASHSEED") != "1" else "2"
-
-
-def _depends_on_hashes(cell: str) -> bool:
-    """Tell whether a cell makes a set or asks for a hash, or can't be read as Python."""
-    try:
-        nodes = list(ast.walk(ast.parse(cell)))
-    except (SyntaxError, ValueError):
-        return True  # magics, say
-    in_order = [_set_in_order(node) for node in nodes]
-    return any(
-        isinstance(node, _SETS)
-        or (isinstance(node, ast.Name) and node.id in _BY_HASH and node not in in_order)
-        for node in nodes
-    )
-
-
-def _set_in_order(node: ast.AST) -> ast.Name | None:
-    """Return the `set` of `sorted(set(...))`, or of its length: the same whatever its order.
-
-    With a key, elements that are alike by it stay in the set's own order.
-    """
-    match node:
-        case ast.Call(
-            func=ast.Name(id="sorted" | "len"),
-            args=[ast.Call(func=ast.Name(id="set") as name)],
-            keywords=[],
-        ):
-            return name
-    return None
-
-
-_BY_HASH = {"set", "frozenset", "hash"}
-_SETS = (ast.Set, ast.SetComp)
+def _second_run(folder: Path, settings: Settings, **options: Any) -> Request:
+    """Return how a page is run again: with other entropy, threads, and orders of sets."""
+    seed = "1" if os.environ.get("PYTHONHASHSEED") != "1" else "2"
+    return settings.request(folder, before=disturb, hash_seed=seed, **options)
 
 
 def _copied(notebook: NotebookNode, execution: Execution) -> NotebookNode:
-    """Return a copy to run again: what took too long once is not waited for twice."""
+    """Return a copy to run again, without the cells from the one that failed."""
     copied = copy.deepcopy(notebook)
     if execution.failure:
         for cell in copied.cells[execution.failure.index :]:
@@ -236,7 +192,7 @@ def _copied(notebook: NotebookNode, execution: Execution) -> NotebookNode:
 
 
 def hinted(exact: Iterable[Outcome], portable: Iterable[Outcome]) -> tuple[Outcome, ...]:
-    """Tell with each drift whether *portable* would have accepted it."""
+    """Add to each drift whether *portable* would have accepted it."""
     return tuple(
         replace(outcome, rounding=other.verdict) if outcome.kind is Kind.DRIFT else outcome
         for outcome, other in zip(exact, portable, strict=True)
@@ -244,5 +200,5 @@ def hinted(exact: Iterable[Outcome], portable: Iterable[Outcome]) -> tuple[Outco
 
 
 def may_be_rounding(outcome: Outcome) -> bool:
-    """Whether an output drifted in numbers, so that its full precision says more."""
+    """Whether an output drifted in numbers, so that full precision can explain it."""
     return outcome.kind is Kind.DRIFT and any(d.number for d in outcome.verdict.differences)

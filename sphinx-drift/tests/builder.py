@@ -14,7 +14,7 @@ import myst_nb.sphinx_ext  # noqa: F401 - loaded once for all builds
 import sphinx.cmd.build
 
 import sphinx_drift.sphinx.setup  # noqa: F401 - loaded once for all builds
-from sphinx_drift.run import fork_client
+from sphinx_drift.run import provisioner
 
 
 def build(request: dict) -> int:
@@ -29,7 +29,7 @@ def build(request: dict) -> int:
 
 def main() -> None:
     """Answer requests until there are no more."""
-    fork_client.start()  # the pages of all builds are forked from one helper
+    provisioner.start_server(("numpy", "torch"))  # the kernels of all builds are forked from it
     for line in sys.stdin:
         if not (child := os.fork()):
             sys.exit(build(json.loads(line)))

@@ -179,13 +179,6 @@ class Book:
         return Built(status, stdout, stderr, outdir, doctrees)
 
 
-def cell(code: str, expected: str | None = None, *, tags: str = "") -> str:
-    """Return a code cell, and its expectation if it has one."""
-    head = f":tags: [{tags}]\n" if tags else ""
-    text = f"```{{code-cell}} ipython3\n{head}{code}\n```"
-    return text if expected is None else f"{text}\n\n```{{expected-output}}\n{expected}\n```"
-
-
 @pytest.fixture(scope="session")
 def server() -> Iterator[Server]:
     running = Server()

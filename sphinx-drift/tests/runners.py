@@ -1,16 +1,18 @@
-"""Pages run by the forking runner or by the stock kernel."""
+"""Pages run in forked kernels, or in those that Jupyter starts."""
 
 from __future__ import annotations
 
 import os
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
 from nbformat import v4
 
-from sphinx_drift.run import fork, jupyter
 from sphinx_drift.run.injected import files, report_environment, watch
-from sphinx_drift.run.results import Request
+from sphinx_drift.run.page import run_page
+from sphinx_drift.run.results import Request, injected
+from sphinx_drift.run.run import execute
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,9 +21,11 @@ if TYPE_CHECKING:
 
     from sphinx_drift.run.results import Execution
 
+PRELOAD = ("numpy", "torch")
+
 
 class Pages:
-    """Runs pages of code cells in a folder."""
+    """Runs pages of code cells in a folder, in this process's own kernels."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -40,27 +44,33 @@ class Pages:
         """Return a request as books make it."""
         options = {
             "timeout": 60,
-            "before": (watch,),
-            "after": (report_environment, files),
+            "before": (injected(watch),),
+            "after": (injected(report_environment), injected(files)),
+            "preload": PRELOAD,
             **settings,
         }
         return Request(folder=self.folder, **options)
 
     def fork(
-        self, *cells: str | tuple[str, str], **settings: Any
+        self, *cells: str | tuple[str, str], forks: bool = True, **settings: Any
     ) -> tuple[NotebookNode, Execution]:
-        """Run a page in a forked child."""
-        notebook = self.notebook(*cells)
+        """Run a page in a forked kernel."""
+        notebook, request = self.notebook(*cells), self.request(**settings)
         with patch.dict(os.environ):
+            # Under pytest a kernel doesn't look for what is written past Python.
             os.environ.pop("PYTEST_CURRENT_TEST", None)
-            return notebook, fork.run(notebook, self.request(**settings))
+            run = partial(in_this_process, forks=forks)
+            return notebook, execute(notebook, request, run)
 
     def stock(
         self, *cells: str | tuple[str, str], **settings: Any
     ) -> tuple[NotebookNode, Execution]:
-        """Run a page in a Jupyter kernel."""
-        notebook = self.notebook(*cells)
-        with patch.dict(os.environ):
-            # Under pytest the stock kernel doesn't look for what is written past Python.
-            os.environ.pop("PYTEST_CURRENT_TEST", None)
-            return notebook, jupyter.run(notebook, self.request(**settings))
+        """Run a page in a kernel that Jupyter starts."""
+        return self.fork(*cells, forks=False, **settings)
+
+
+def in_this_process(
+    _key: str, notebook: NotebookNode, request: Request, *, forks: bool
+) -> tuple[NotebookNode, Execution]:
+    """Run a page, as the process does that runs the pages of a build."""
+    return run_page(notebook, request, request.environment(), forks=forks)

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from sphinx_drift.configuration import find_project
+from sphinx_drift.run.injected import report_environment
 
 TABLE = '[tool.sphinx-drift.reference]\ntorch = "7.1"\nsystem = "Linux"\n'
 REFERENCE = {"torch": "7.1", "system": "Linux"}
@@ -68,4 +69,13 @@ def test_table_that_nothing_would_read_is_named(project: Path) -> None:
 def test_broken_file_is_named(data: bytes, project: Path) -> None:
     (project / "pyproject.toml").write_bytes(data)
     with pytest.raises(ValueError, match=r"pyproject\.toml: "):
+        find_project(project)
+
+
+def test_reference_may_name_what_pages_report(project: Path) -> None:
+    reported = "".join(f'{name} = "1"\n' for name in report_environment())
+    (project / "pyproject.toml").write_text(f"[tool.sphinx-drift.reference]\n{reported}")
+    assert find_project(project).reference.keys() == report_environment().keys()
+    (project / "pyproject.toml").write_text('[tool.sphinx-drift.reference]\nmachina = "1"\n')
+    with pytest.raises(ValueError, match="got 'machina'; did you mean 'machine'"):
         find_project(project)

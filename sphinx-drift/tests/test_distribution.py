@@ -16,7 +16,9 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+import nbformat
 import pytest
+from nbformat import v4
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
@@ -32,10 +34,12 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 
 
 def imported(package: Path) -> set[str]:
-    """Return the distributions whose modules a package imports, also within functions."""
+    """Return the distributions that a package names or imports from, also within functions."""
     names: set[str] = set()
     for path in package.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        text = path.read_text("utf-8")
+        names.update(re.findall(r'\bdistribution\("([^"]+)"\)', text))
+        for node in ast.walk(ast.parse(text)):
             if isinstance(node, ast.Import):
                 names.update(alias.name.partition(".")[0] for alias in node.names)
             elif isinstance(node, ast.ImportFrom) and not node.level:
@@ -60,9 +64,9 @@ def test_an_import_that_is_not_declared_is_seen(tmp_path: Path) -> None:
     package = tmp_path / "package"
     package.mkdir()
     (package / "module.py").write_text(
-        "import json\ndef f():\n    from yaml import load\n", "utf-8"
+        "import json\ndef f():\n    from psutil import Process\n", "utf-8"
     )
-    assert imported(package) == {"pyyaml"}
+    assert imported(package) == {"psutil"}
     assert not imported(package) <= declared()
 
 
@@ -98,7 +102,7 @@ def test_the_wheel_contains_the_package_and_nothing_else(built: Built) -> None:
     about = {name for name in names if ".dist-info/" in name}
     assert names - about == code()
     assert {name.partition("/")[2] for name in about} == {
-        *("METADATA", "RECORD", "WHEEL", "licenses/LICENSE")
+        *("METADATA", "RECORD", "WHEEL", "entry_points.txt", "licenses/LICENSE")
     }
 
 
@@ -192,16 +196,12 @@ def alone(built: Built, tmp_path_factory: pytest.TempPathFactory) -> Alone:
     alone.write("conf.py", 'extensions = ["myst_nb", "sphinx_drift"]\ndrift_policy = "exact"\n')
     alone.write("index.md", f"# A book\n\n{TOCTREE}")
     alone.write("first.md", PAGE.format(title="First", code="print(1 / 3)", printed=1 / 3))
-    alone.write(
-        "second.md",
-        PAGE.format(title="Second", code="[n / 4 for n in range(3)]", printed="[0.0, 0.25, 0.5]"),
-    )
-    alone.write("notebook.ipynb", json.dumps(NOTEBOOK))
+    alone.write("notebook.ipynb", nbformat.writes(NOTEBOOK))
     alone.write("module.py", f'"""A module.\n\n>>> 2 / 3\n{2 / 3}\n"""\n')
     return alone
 
 
-TOCTREE = "```{toctree}\nfirst\nsecond\nnotebook\n```\n"
+TOCTREE = "```{toctree}\nfirst\nnotebook\n```\n"
 PAGE = """---
 file_format: mystnb
 kernelspec:
@@ -218,71 +218,46 @@ kernelspec:
 {printed}
 ```
 """
-NOTEBOOK = {
-    "cells": [
-        {"cell_type": "markdown", "id": "title", "metadata": {}, "source": "# Third"},
-        {
-            "cell_type": "code",
-            "execution_count": 1,
-            "id": "cell",
-            "metadata": {},
-            "outputs": [{"name": "stdout", "output_type": "stream", "text": "0.875\n"}],
-            "source": "print(7 / 8)",
-        },
+NOTEBOOK = v4.new_notebook(
+    cells=[
+        v4.new_markdown_cell("# Second"),
+        v4.new_code_cell(
+            "print(7 / 8)",
+            execution_count=1,
+            outputs=[v4.new_output("stream", text="0.875\n")],
+        ),
     ],
-    "metadata": {
-        "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}
-    },
-    "nbformat": 4,
-    "nbformat_minor": 5,
-}
-WAYS = {
+    metadata={"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}},
+)
+COMMANDS = {
     "first.md": ("sphinx_drift", "first.md", "--json"),
-    "second.md": ("sphinx_drift", "second.md", "--json"),
     "notebook.ipynb": ("sphinx_drift", "notebook.ipynb", "--json"),
     "module.py": ("sphinx_drift.doctests", "module", "--json"),
 }
 
 
 @pytest.mark.slow
-def test_it_needs_neither_numpy_nor_torch(alone: Alone) -> None:
-    for library in ("numpy", "torch", "selfattn"):
-        assert "ModuleNotFoundError" in alone.run("timeit", "-n1", f"import {library}").stderr
-
-
-@pytest.mark.slow
 def test_a_book_is_built_and_verified(alone: Alone) -> None:
     done = alone.run("sphinx_drift.run", "-W", "-b", "html", ".", "_build")
     assert done.returncode == 0, done.stderr
-    assert re.search(r"^3 outputs verified on 3 pages \(", done.stdout, re.MULTILINE)
+    assert re.search(r"^2 outputs verified on 2 pages \(", done.stdout, re.MULTILINE)
     assert "0.3333333333333333" in (alone.book / "_build" / "first.html").read_text("utf-8")
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", WAYS)
+@pytest.mark.parametrize("name", COMMANDS)
 def test_it_is_green_until_a_digit_is_another(alone: Alone, name: str) -> None:
     file = alone.book / name
     text = file.read_text("utf-8")
-    assert alone.verdict(*WAYS[name]) == (0, 1, [])
+    assert alone.verdict(*COMMANDS[name]) == (0, 1, [])
     *_, number = re.finditer(r"\d\.\d+", text)
     last = number.end() - 1
     altered = str((int(text[last]) + 1) % 10)
     file.write_text(text[:last] + altered + text[last + 1 :], "utf-8")
-    status, verified, drifts = alone.verdict(*WAYS[name])
+    status, verified, drifts = alone.verdict(*COMMANDS[name])
     file.write_text(text, "utf-8")
     assert (status, verified) == (1, 0)
     assert drifts == [(name, number[0][:-1] + altered, number[0])]
-
-
-@pytest.mark.slow
-def test_a_book_with_another_digit_is_not_built(alone: Alone) -> None:
-    page = alone.book / "first.md"
-    text = page.read_text("utf-8")
-    page.write_text(text.replace("3333\n", "3334\n"), "utf-8")
-    done = alone.run("sphinx", "-q", "-b", "html", ".", "_build_red")
-    page.write_text(text, "utf-8")
-    assert done.returncode == 1
-    assert re.search(r"^first\.md:\d+: drift in cell 1", done.stderr, re.MULTILINE)
 
 
 @pytest.mark.slow

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -12,9 +11,9 @@ from sphinx_drift import judge
 from sphinx_drift.compare.compare import Policy, Waiver
 from sphinx_drift.compare.outcomes import Kind, Outcome, PageResult
 from sphinx_drift.judge import compare_runs, judge_page
+from sphinx_drift.output.printed_text import Part
 from sphinx_drift.run.results import Ending, Execution, Failure
 from sphinx_drift.run_and_judge import Settings, chosen_policy
-from sphinx_drift.source.printed_text import Stream
 from sphinx_drift.source.read_source import Cell, Expectation, Page, read_notebook
 
 if TYPE_CHECKING:
@@ -76,11 +75,11 @@ def kinds(result: PageResult) -> list[Kind]:
         ([expecting("", unchecked="timing")], [], [Kind.NO_OUTPUT]),
         ([expecting("", unchecked="timing")], OK, [Kind.UNCHECKED, Kind.NOTHING_CHECKED]),
         ([], [], [Kind.NOTHING_CHECKED]),
-        ([expecting("good", stream=Stream.STDOUT)], OK, [Kind.VERIFIED]),
-        ([expecting("good", stream=Stream.MAIN)], OK, [Kind.VERIFIED]),
-        ([expecting("good", stream=Stream.STDERR)], OK, [Kind.NO_OUTPUT, Kind.UNDOCUMENTED]),
+        ([expecting("good", part=Part.STDOUT)], OK, [Kind.VERIFIED]),
+        ([expecting("good", part=Part.MAIN)], OK, [Kind.VERIFIED]),
+        ([expecting("good", part=Part.STDERR)], OK, [Kind.NO_OUTPUT, Kind.UNDOCUMENTED]),
         (
-            [expecting("good", stream=Stream.STDOUT)],
+            [expecting("good", part=Part.STDOUT)],
             [*OK, ("stderr", "warning")],
             [Kind.VERIFIED, Kind.UNDOCUMENTED],
         ),
@@ -153,15 +152,19 @@ def test_failure_after_the_last_cell_is_no_pass() -> None:
     assert result.outcomes[-1].message == "no answer"
 
 
-def test_skipped_cell_is_counted_and_its_expectation_fails() -> None:
-    skipped = frozenset({"skip-execution"})
-    alone = outcomes(page_of((), tags=skipped), notebook([]))
-    assert kinds(alone) == [Kind.NOT_EXECUTED]
-    documented = outcomes(page_of((expecting("good"),), tags=skipped), notebook([]))
-    assert kinds(documented) == [Kind.NOT_EXECUTED]
-    reason = replace(expecting("good"), unchecked="needs a cluster")
-    explained = outcomes(page_of((reason,), tags=skipped), notebook([]))
-    assert kinds(explained) == [Kind.UNCHECKED, Kind.NOTHING_CHECKED]
+@pytest.mark.parametrize(
+    ("expectations", "expected"),
+    [
+        ((), [Kind.NOT_EXECUTED]),
+        ((expecting("good"),), [Kind.NOT_EXECUTED]),
+        ((expecting("good", unchecked="a cluster"),), [Kind.UNCHECKED, Kind.NOTHING_CHECKED]),
+    ],
+)
+def test_skipped_cell_is_counted_and_its_expectation_fails(
+    expectations: tuple[Expectation, ...], expected: list[Kind]
+) -> None:
+    page = page_of(expectations, tags=frozenset({"skip-execution"}))
+    assert kinds(outcomes(page, notebook([]))) == expected
 
 
 def test_problems_of_a_page_are_outcomes() -> None:
@@ -195,13 +198,29 @@ def test_every_kind_but_two_fails() -> None:
 # Runs that don't repeat ---------------------------------------------------------------
 
 
-def test_what_holds_on_the_reference_alone_is_compared_there_exactly() -> None:
+@pytest.mark.parametrize("policy", [Policy.EXACT, Policy.PORTABLE])
+@pytest.mark.parametrize(
+    ("printed", "away", "expected"),
+    [
+        ("0.5", False, Kind.VERIFIED),
+        ("0.6", False, Kind.DRIFT),
+        ("0.5", True, Kind.NOT_COMPARED),
+        ("0.6", True, Kind.NOT_COMPARED),
+        ("", True, Kind.NO_OUTPUT),
+    ],
+)
+def test_what_holds_on_the_reference_alone_is_compared_there_exactly(
+    printed: str,
+    away: bool,  # noqa: FBT001 - a column
+    expected: Kind,
+    policy: Policy,
+) -> None:
     page = page_of((expecting("0.5", reference_only="a draw"),), (expecting("good"),))
-    same, other = notebook([("stdout", "0.5")], OK), notebook([("stdout", "0.6")], OK)
-    for policy in (Policy.EXACT, Policy.PORTABLE):
-        (outcome, _) = outcomes(page, same, policy=policy).outcomes
-        assert (outcome.kind, outcome.reference_only) == (Kind.VERIFIED, "a draw")
-        assert kinds(outcomes(page, other, policy=policy)) == [Kind.DRIFT, Kind.VERIFIED]
+    book = notebook([("stdout", printed)] if printed else [], OK)
+    result = outcomes(page, book, policy=policy, away=away)
+    assert kinds(result) == [expected, Kind.VERIFIED]
+    assert result.outcomes[0].reference_only == "a draw"
+    assert result.failed is expected.fails
 
 
 def test_what_holds_on_the_reference_alone_is_not_forgiven_as_rounding_there() -> None:
@@ -213,25 +232,6 @@ def test_what_holds_on_the_reference_alone_is_not_forgiven_as_rounding_there() -
     assert plain.kind is Kind.VERIFIED
     only = page_of((expecting(documented, reference_only="a draw"),))
     assert kinds(outcomes(only, notebook([("stdout", printed)]), **runs)) == [Kind.DRIFT]
-
-
-@pytest.mark.parametrize("printed", ["0.5", "0.6"])
-@pytest.mark.parametrize("policy", Policy)
-def test_what_holds_on_the_reference_alone_is_not_compared_elsewhere(
-    printed: str, policy: Policy
-) -> None:
-    page = page_of((expecting("0.5", reference_only="a draw"),), (expecting("good"),))
-    result = outcomes(page, notebook([("stdout", printed)], OK), policy=policy, away=True)
-    outcome = result.outcomes[0]
-    assert (outcome.kind, outcome.message) == (Kind.NOT_COMPARED, "a draw")
-    assert (outcome.documented, outcome.executed.strip()) == ("0.5", printed)
-    assert not result.failed
-
-
-def test_elsewhere_the_cell_must_still_print() -> None:
-    page = page_of((expecting("0.5", reference_only="a draw"),), (expecting("good"),))
-    result = outcomes(page, notebook([], OK), away=True)
-    assert kinds(result) == [Kind.NO_OUTPUT, Kind.VERIFIED]
 
 
 def test_elsewhere_a_page_of_nothing_else_checks_nothing() -> None:
@@ -292,6 +292,7 @@ def test_second_run_that_stops_is_reported() -> None:
         ({"torch": "7.0.0", "machine": "x86_64"}, Policy.PORTABLE),
         ({"torch": "7.1.0", "machine": "arm64"}, Policy.PORTABLE),
         ({"machine": "x86_64"}, Policy.EXACT),
+        ({"python": "3.11"}, Policy.EXACT),
     ],
 )
 def test_policy_follows_the_reference(environment: dict[str, str], expected: Policy) -> None:
@@ -299,9 +300,20 @@ def test_policy_follows_the_reference(environment: dict[str, str], expected: Pol
     assert settings.policy_on(environment) is expected
 
 
+@pytest.mark.parametrize("reference", [None, {}, {"torch": "7.1.0", "device": "cpu"}])
+def test_portable_holds_on_every_device_but_the_reference(
+    reference: dict[str, str] | None,
+) -> None:
+    environment = {"torch": "7.1.0", "device": "cpu"}
+    elsewhere = {**environment, "device": "cuda:0"}
+    assert Settings(reference=reference).policy_on(environment) is Policy.EXACT
+    assert Settings(reference=reference).policy_on(elsewhere) is Policy.PORTABLE
+    assert Settings(reference={"device": "cuda:0"}).policy_on(elsewhere) is Policy.EXACT
+
+
 def test_policy_without_a_reference_is_exact() -> None:
     assert Settings().policy_on({"torch": "2.2.0"}) is Policy.EXACT
-    assert Settings(Policy.STRUCTURE, {"torch": "1"}).policy_on({"torch": "2"}) is Policy.STRUCTURE
+    assert Settings(Policy.EXACT, {"torch": "1"}).policy_on({"torch": "2"}) is Policy.EXACT
 
 
 def test_environment_variable_beats_configuration(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -337,16 +349,16 @@ def test_html_that_does_not_repeat_is_named() -> None:
     ("expectations", "expected"),
     [
         ([expecting("x 1")], [Kind.VERIFIED, Kind.FORM]),
-        ([expecting("x 1"), expecting("x 2", stream=Stream.HTML)], [Kind.VERIFIED] * 2),
-        ([expecting("x 1"), expecting("x 3", stream=Stream.HTML)], [Kind.VERIFIED, Kind.DRIFT]),
+        ([expecting("x 1"), expecting("x 2", part=Part.HTML)], [Kind.VERIFIED] * 2),
+        ([expecting("x 1"), expecting("x 3", part=Part.HTML)], [Kind.VERIFIED, Kind.DRIFT]),
         (
-            [expecting("x 1"), expecting("", stream=Stream.HTML, unchecked="why")],
+            [expecting("x 1"), expecting("", part=Part.HTML, unchecked="why")],
             [Kind.VERIFIED, Kind.UNCHECKED],
         ),
-        ([expecting("x 2", stream=Stream.HTML)], [Kind.VERIFIED, Kind.UNDOCUMENTED]),
+        ([expecting("x 2", part=Part.HTML)], [Kind.VERIFIED, Kind.UNDOCUMENTED]),
         ([expecting("x 1", unchecked="why")], [Kind.UNCHECKED, Kind.NOTHING_CHECKED]),
         (
-            [expecting("x 1", stream=Stream.VALUE, unchecked="why")],
+            [expecting("x 1", part=Part.VALUE, unchecked="why")],
             [Kind.UNCHECKED, Kind.NOTHING_CHECKED],
         ),
         ([], [Kind.UNDOCUMENTED]),
@@ -400,31 +412,3 @@ def test_addresses_of_a_notebook_need_not_repeat() -> None:
     assert list(compare_runs(page, first, stored("<A at 0x7f19f000> 1"), ran)) == []
     other = [o.kind for o in compare_runs(page, first, stored("<A at 0x7f19f000> 2"), ran)]
     assert other == [Kind.UNREPEATABLE]
-
-
-VIEW = "application/vnd.jupyter.widget-view+json"
-STATE = "application/vnd.jupyter.widget-state+json"
-
-
-@pytest.mark.parametrize(
-    ("metadata", "notes"),
-    [
-        ({}, ("page.md, cell 1: a widget's state is not stored, only its text was compared",)),
-        ({"widgets": {STATE: {"state": {"7f": {}}}}}, ()),
-        (
-            {"widgets": None},
-            ("page.md, cell 1: a widget's state is not stored, only its text was compared",),
-        ),
-    ],
-)
-def test_a_widget_whose_state_is_not_stored_is_named(
-    metadata: dict[str, object], notes: tuple[str, ...]
-) -> None:
-    widget = {VIEW: {"model_id": "7f"}, "text/plain": "IntSlider(value=7)"}
-    book = stored("good\n")
-    book.metadata.update(metadata)
-    book.cells[0].outputs.append(v4.new_output("display_data", data=widget))
-    result = outcomes(read_notebook(book), book)
-    assert result.notes == notes
-    assert not result.failed
-    assert result.skipped == {"widgets": 1}

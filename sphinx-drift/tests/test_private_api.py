@@ -26,14 +26,7 @@ NOT_CAPPED = {"python", "torch"}
 
 CLIENT = "sphinx/private_myst.py: find by what MyST-NB now makes the client that runs a page"
 READER = "source/read_source.py: find how MyST-NB now reads a page's cells, with their lines"
-SCREEN = "run/channel.py: compare `CellStream.__init__` with that of OutStream, and set what is new"
-KERNEL = "run/child.py: find what IPython's kernel now does to run a cell; see `_run_cell`"
-OUTPUTS = "run/transcript.py: find what nbclient now keeps while it takes outputs in"
-WARNINGS = "sphinx/private_sphinx.py: find how Sphinx now passes warnings on, and leaves them out"
-TITLES = "sphinx/private_sphinx.py: find where Sphinx now keeps copies of titles"
-EARLY = "live/first_page.py: find what Sphinx now does between reading and writing a page"
-TEMPLATES = "live/warm_up.py: find where Sphinx now keeps the environment of its templates"
-BUILD = "live/build.py: compare it with what `sphinx.cmd.build` now does"
+OUTPUTS = "run/page.py: find what nbclient now keeps while it takes outputs in"
 
 USES = [
     # MyST-NB and MyST-Parser
@@ -47,10 +40,6 @@ USES = [
     Use("myst-nb", "myst_nb.core.execute.base:NotebookClientBase", CLIENT,
         ("notebook", "path", "nb_config", "logger"),
         ("start_client", "exec_metadata", "_path"), by=r"myst_nb.* import .*NotebookClientBase"),
-    Use("myst-nb", "myst_nb.core.execute:NotebookClientDirect", CLIENT),
-    Use("myst-nb", "myst_nb.core.execute:NotebookClientCache", CLIENT),
-    Use("myst-nb", "myst_nb.core.execute.base:ExecutionError", CLIENT,
-        by=r"myst_nb.* import ExecutionError"),
     Use("myst-nb", "myst_nb.sphinx_:NbMetadataCollector.get_exec_data",
         "sphinx/private_myst.py: find where MyST-NB now keeps when a page was run",
         ("env", "docname")),
@@ -68,86 +57,22 @@ USES = [
     Use("myst-parser", "myst_parser.sphinx_ext.main:create_myst_config",
         "sphinx/private_myst.py: find where MyST-Parser now keeps its configuration",
         names=("myst_config",), by=r"\bmyst_config\b"),
-    Use("myst-parser", "myst_parser.sphinx_ext.myst_refs:MystReferenceResolver",
-        "sphinx/private_myst.py: find where MyST-Parser now keeps the texts of headings",
-        names=("myst_slugs",), by=r"\bmyst_slugs\b"),
     # Sphinx
-    Use("sphinx", "sphinx.util.logging:NAMESPACE", WARNINGS),
-    Use("sphinx", "sphinx.util.logging:is_suppressed_warning", WARNINGS,
-        ("suppress_warnings",)),
-    Use("sphinx", "sphinx.util.logging:get_node_location", WARNINGS, ("node",)),
     Use("sphinx", "sphinx.util.console:colorize",
         "sphinx/private_sphinx.py: find how Sphinx now says whether it colours", ("name", "text")),
     Use("sphinx", "sphinx.application:Sphinx.build",
         "sphinx/private_sphinx.py: find what `sphinx.ext.doctest` now does to fail a build",
         names=("statuscode", "epilog"), by=r"\bstatuscode\b"),
-    Use("sphinx", "sphinx.environment:BuildEnvironment.__init__", TITLES,
-        names=("longtitles", "tocs"), by=r"\.longtitles\b"),
-    Use("sphinx", "sphinx.environment:BuildEnvironment.get_doctree",
-        "sphinx/private_sphinx.py: find where Sphinx now keeps doctrees", names=(".doctree",),
-        by=r"\}\.doctree\b"),
-    Use("sphinx", "sphinx.application:ENV_PICKLE_FILENAME", BUILD),
-    Use("sphinx", "sphinx.util.docutils:patch_docutils", BUILD, ("confdir",)),
-    Use("sphinx", "sphinx.util.docutils:docutils_namespace", BUILD),
-    Use("sphinx", "sphinx.util.console:nocolor", BUILD),
-    Use("sphinx", "sphinx.application:Sphinx.preload_builder",
-        "live/standby.py: find what Sphinx now does last before it makes a builder",
-        ("self", "name")),
-    Use("sphinx",
-        "sphinx.environment.collectors.toctree:TocTreeCollector.assign_section_numbers", EARLY,
-        ("self", "env"), ("toc_secnumbers",)),
-    Use("sphinx",
-        "sphinx.environment.collectors.toctree:TocTreeCollector.assign_figure_numbers", EARLY,
-        names=("toc_fignumbers",), by=r"\btoc_fignumbers\b"),
-    Use("sphinx", "sphinx.builders.html:StandaloneHTMLBuilder.copy_image_files", EARLY, ("self",)),
-    Use("sphinx", "sphinx.builders.html:StandaloneHTMLBuilder.prepare_writing", EARLY,
-        ("self", "docnames"), ("search",)),
-    Use("sphinx", "sphinx.builders.html:StandaloneHTMLBuilder.get_output_path",
-        "live/build.py: find where Sphinx now writes a page", ("page_name",)),
-    Use("sphinx", "sphinx.builders.html:StandaloneHTMLBuilder.init_templates", TEMPLATES,
-        names=("theme", "templates", "create_template_bridge"), by=r"builder\.templates\b"),
-    Use("sphinx", "sphinx.jinja2glue:BuiltinTemplateLoader.init", TEMPLATES,
-        names=("environment",), by=r"\.templates, 'environment'"),
-    Use("sphinx", "sphinx.highlighting:PygmentsBridge.get_formatter",
-        "sphinx/highlight.py: find how Sphinx now makes a formatter", ("self", "kwargs")),
     # Jupyter
-    Use("ipykernel", "ipykernel.iostream:OutStream", SCREEN,
-        names=("_parent_header", "_parent_header_global", "_master_pid", "_isatty",
-               "_should_watch", "pub_thread", "session", "topic", "echo"),
-        by=r"import OutStream\b"),
-    Use("ipykernel", "ipykernel.ipkernel:IPythonKernel._publish_execute_input", KERNEL, ("self",)),
-    Use("ipykernel", "ipykernel.ipkernel:IPythonKernel._execute_sleep", KERNEL),
-    Use("ipykernel", "ipykernel.ipkernel:IPythonKernel.finish_metadata", KERNEL,
-        ("self", "parent", "metadata", "reply_content")),
-    Use("ipykernel", "ipykernel.ipkernel:IPythonKernel.execute_request", KERNEL,
-        ("self", "stream", "ident", "parent"),
-        by=r"kernel\.execute_request\("),
-    Use("ipykernel", "ipykernel.ipkernel:IPythonKernel.set_parent", KERNEL,
-        ("self", "ident", "parent", "channel")),
-    Use("ipykernel", "ipykernel.ipkernel:IPythonKernel.do_execute", KERNEL,
-        names=("shell_channel_thread", "parent_thread"), by=r"\bparent_thread="),
-    Use("ipykernel", "ipykernel.kernelapp:IPKernelApp.patch_io", KERNEL, ("self",)),
-    Use("ipython", "IPython.core.debugger:InterruptiblePdb", KERNEL),
-    Use("ipython", "IPython.core.history:HistoryManager.new_session",
-        "run/child.py: find how IPython now begins the history of a session", ("self",)),
-    Use("ipython", "IPython.core.interactiveshell:InteractiveShell.init_environment", KERNEL,
-        ("self",)),
     Use("nbclient", "nbclient:NotebookClient.process_message", OUTPUTS,
         ("self", "msg", "cell", "cell_index"), ("output", "clear_output"),
         by=r"super\(\)\.process_message"),
-    Use("nbclient", "nbclient:NotebookClient.output", OUTPUTS,
-        names=("output_hook_stack", "clear_before_next_output"), by=r"\boutput_hook_stack\b"),
     Use("nbclient", "nbclient:NotebookClient.set_widgets_metadata", OUTPUTS,
         ("self",), ("widget_state",), by=r"\bwidget_state\b"),
-    Use("nbclient", "nbclient.output_widget:OutputWidget", "run/channel.py: see `Captures`",
-        ("comm_id", "state", "kernel_client", "executor"), by=r"import OutputWidget\b"),
     # Libraries of pages, and Python
     Use("torch", "torch._tensor_str:get_printoptions",
         "doctests/examples.py: find how torch now tells its print options",
         by=r"_tensor_str\.get_printoptions\b"),
-    Use("python", "multiprocessing.util:register_after_fork",
-        "run/workers.py: find how a process that multiprocessing forks can be reached",
-        ("obj", "func")),
 ]  # fmt: skip
 
 
@@ -219,17 +144,15 @@ def test_its_package_has_a_cap(package: str) -> None:
 
 
 SUPPORTED = {
-    *("docutils:nodes", "markdown_it.renderer:RendererHTML", "traitlets:Any"),
-    *("jinja2:FileSystemBytecodeCache", "jinja2:TemplateError", "traitlets.config:Config"),
-    *("jupyter_client.kernelspec:KernelSpecManager", "jupyter_client.kernelspec:NoSuchKernel"),
-    *("jupyter_client.manager:AsyncKernelManager", "jupyter_client.session:Session"),
+    *("docutils:nodes", "markdown_it.renderer:RendererHTML", "traitlets:List", "yaml"),
+    *("ipykernel.kernelspec:write_kernel_spec", "traitlets:Unicode"),
+    "jupyter_client.provisioning.local_provisioner:LocalProvisioner",
+    "jupyter_client.kernelspec:KernelSpecManager",
+    "jupyter_client.manager:AsyncKernelManager",
     *("nbclient.exceptions:CellExecutionComplete", "nbclient.exceptions:CellExecutionError"),
     *("nbclient.exceptions:CellTimeoutError", "nbclient.exceptions:DeadKernelError"),
-    *("nbformat", "nbformat:NotebookNode", "nbformat:from_dict", "nbformat:v4", "pytest"),
-    *("pygments.lexers:get_lexer_by_name", "pygments.util:ClassNotFound", "PIL.Image", "numpy"),
-    *("flip_evaluator", "tornado.ioloop:IOLoop", "tornado.platform:asyncio"),
-    *("myst_parser.config.main:MdParserConfig", "sphinx:addnodes", "sphinx:version_info"),
-    *("sphinx.application:Sphinx", "sphinx.builders.html:StandaloneHTMLBuilder"),
+    *("nbformat", "nbformat:from_dict", "nbformat:v4", "pytest"),
+    *("myst_parser.config.main:MdParserConfig", "sphinx:version_info"),
     *("sphinx.builders.dummy:DummyBuilder", "sphinx.cmd.build:main", "sphinx.config:ENUM"),
     *("sphinx.errors:ConfigError", "sphinx.errors:ExtensionError", "sphinx.util:logging"),
     *("sphinx.transforms.post_transforms:SphinxPostTransform",),

@@ -52,7 +52,7 @@ def test_cell_that_took_too_long_is_not_waited_for_twice(tmp_path: Path) -> None
     "front", ["mystnb:\n  execution_timeout: 1\n", "execution:\n  timeout: 1\n"]
 )
 def test_time_that_a_page_gives_its_cells_stands(tmp_path: Path, front: str) -> None:
-    slow = cell("import time\ntime.sleep(5)\nprint(1)", "1")
+    slow = cell("import time\ntime.sleep(2)\nprint(1)", "1")
     assert kinds(verified(tmp_path, slow, front=front)) == [Kind.TIMEOUT]
     longer = front.replace("1", "60")
     assert kinds(verified(tmp_path, slow, front=longer, timeout=1)) == [Kind.VERIFIED]

@@ -17,26 +17,37 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from playwright.sync_api import Playwright
-    from reader import Judge, Visit
+    from reader import Report, Visit
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
+REPRESENTATIVE = (
+    "index",
+    "self-attention/step-by-step",
+    "self-attention/explorer",
+    "reference/my-numbers-differ",
+    "companions/masks",
+)
+"""Pages that are looked at in every way; between them they have all that a page can have."""
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--site", type=Path, default=ROOT / "docs/_build/html", help="the built book")
-    parser.addoption(
-        "--shots", type=Path, default=ROOT / "docs/_build/browser", help="for pictures"
-    )
-    parser.addoption("--pages", default="", help="look only at pages whose name has this in it")
+    parser.addoption("--shots", type=Path, default=ROOT / "docs/_build/browser", help="pictures")
+    parser.addoption("--all", action="store_true", help="look at every page in every way")
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    if "name" not in metafunc.fixturenames:
-        return
-    site, part = (metafunc.config.getoption(option) for option in ("site", "pages"))
-    if not (names := pages(site)):
-        raise pytest.UsageError(f"no page in {site}: `nox -s docs` builds the book")
-    metafunc.parametrize("name", [name for name in names if part in name])
+    """Give tests every page (`name`), or those that are looked at in every way (`page_name`)."""
+    names = pages(metafunc.config.getoption("site"))
+    if not names:
+        raise pytest.UsageError("there is no book to look at: `nox -s docs` builds it")
+    if "name" in metafunc.fixturenames:
+        metafunc.parametrize("name", names)
+    if "page_name" in metafunc.fixturenames:
+        is_all = metafunc.config.getoption("all")
+        metafunc.parametrize("page_name", names if is_all else REPRESENTATIVE)
 
 
 @pytest.fixture(scope="session")
@@ -71,10 +82,10 @@ def firefox_reader(playwright: Playwright) -> Iterator[Reader]:
 
 
 @pytest.fixture
-def judge(request: pytest.FixtureRequest) -> Judge:
+def report(request: pytest.FixtureRequest) -> Report:
     """Fail with all faults of a visit, and leave a picture of the page."""
 
-    def judged(visit: Visit, faults: list[str]) -> None:
+    def reported(visit: Visit, faults: list[str]) -> None:
         if not faults:
             return
         folder: Path = request.config.getoption("shots")
@@ -86,4 +97,4 @@ def judge(request: pytest.FixtureRequest) -> Judge:
             faults = [*faults, f"no picture: {error.message.splitlines()[0]}"]
         pytest.fail("\n".join([*faults, f"picture: {picture}"]), pytrace=False)
 
-    return judged
+    return reported

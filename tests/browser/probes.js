@@ -1,4 +1,4 @@
-// What a page can tell about itself: each probe returns a list of faults, in words.
+// Looks at the page in the browser: each probe returns a list of faults, in words.
 globalThis.probes = (() => {
   const root = document.documentElement;
 
@@ -209,17 +209,6 @@ globalThis.probes = (() => {
     return faults;
   }
 
-  // Loading
-
-  // Only the search page may wait for its scripts: without them it is nothing.
-  function loading() {
-    if (document.querySelector("#search-results")) return [];
-    return performance.getEntriesByType("resource")
-      .filter((entry) => entry.initiatorType === "script")
-      .filter((entry) => entry.renderBlockingStatus === "blocking")
-      .map((entry) => `blocking: ${new URL(entry.name).pathname} holds the page up`);
-  }
-
   // Focus
 
   const FOCUSABLE = "a[href], button, input, select, textarea, summary, [tabindex]";
@@ -286,51 +275,7 @@ globalThis.probes = (() => {
     return faults;
   }
 
-  function deadWithout() {
-    const native = "form :is(button, input), [popovertarget], [commandfor], [disabled]";
-    return shown("button, [role=button], input, select")
-      .filter((control) => !control.matches(native) && !control.closest("label"))
-      .filter((control) => !(control.matches("input") && document.querySelector(`label[for="${control.id}"]`)))
-      .map((control) => `dead: ${place(control)} ${quote(name(control))} needs a script`);
-  }
-
-  // Controls
-
   const name = (element) => named(element) || element.title || element.textContent.trim();
-
-  const CONTROLS = "button, [role=button], [role=switch], [role=tab], input, select, summary";
-
-  function controls(skip) {
-    const found = shown(CONTROLS).filter((element) =>
-      !element.disabled && !(skip && element.closest(skip)) && element.type !== "hidden");
-    return found.map((element, i) => {
-      element.dataset.probe = i;
-      return { probe: String(i), name: name(element), place: place(element), type: element.type ?? "" };
-    });
-  }
-
-  // What can be seen, as one text: if using a control leaves it as it was, the control is dead.
-  // A formula and a piece of code are one part each.
-  function scene(probe) {
-    const parts = [location.href, Math.round(scrollY), String(globalThis.printed ?? 0)];
-    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_ELEMENT, (element) =>
-      element.matches(".tooltip, :is(math, pre) > *") || !element.checkVisibility()
-        ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_ACCEPT);
-    while (walker.nextNode()) {
-      const element = walker.currentNode;
-      if (!seen(element)) continue;
-      const box = element.getBoundingClientRect();
-      const text = element.matches("math, pre") ? element.textContent
-        : [...element.childNodes].map((node) => node.nodeType === 3 ? node.data : "").join("");
-      parts.push([element.localName, box.left | 0, (box.top + scrollY) | 0, box.width | 0,
-        box.height | 0, text, element.value ?? "", element.checked ?? "",
-        element.ownerSVGElement ? getComputedStyle(element).fill : ""].join(" "));
-    }
-    parts.push(getComputedStyle(document.body).backgroundColor, getComputedStyle(root).backgroundColor);
-    const active = document.activeElement;
-    parts.push(active === document.body || active?.dataset.probe === probe ? "" : place(active));
-    return parts.join("\n");
-  }
 
   // In the hand
 
@@ -358,37 +303,6 @@ globalThis.probes = (() => {
     });
   }
 
-  // Nothing lies over code or what it printed.
-  function covered() {
-    return shown(".cell a.headerlink, .highlight button").filter((control) => {
-      const over = control.getBoundingClientRect();
-      return all("pre", control.closest(".cell, .highlight")).some((pre) =>
-        [...texts(pre)].some(([node]) => {
-          const range = document.createRange();
-          range.selectNodeContents(node);
-          return [...range.getClientRects()].some((box) => box.left < over.right - 1 &&
-            box.right > over.left + 1 && box.top < over.bottom - 1 && box.bottom > over.top + 1);
-        }));
-    }).map((control) => `covered: ${place(control)} ${quote(name(control))} lies over the text`);
-  }
-
-  // A name in a table is on one line: it ends at a hyphen or a space, never within a word.
-  function cut() {
-    const faults = [];
-    for (const [node, element] of all("td, th").flatMap((cell) => [...texts(cell)])) {
-      if (element.closest("math")) continue;
-      for (const word of node.data.matchAll(/[\p{L}\p{N}_.]+/gu)) {
-        const range = document.createRange();
-        range.setStart(node, word.index);
-        range.setEnd(node, word.index + word[0].length);
-        const boxes = [...range.getClientRects()].filter((box) => box.width > 0);
-        if (new Set(boxes.map((box) => Math.round(box.top))).size > 1)
-          faults.push(`cut: ${quote(word[0])} in ${place(element)} is on two lines`);
-      }
-    }
-    return faults;
-  }
-
   // What scrolls sideways can be reached with the keyboard, and is called something there.
   function scrollers() {
     return shown("main *").filter((box) => box.scrollWidth > box.clientWidth + 1)
@@ -397,28 +311,10 @@ globalThis.probes = (() => {
       .map((box) => `scroller: ${place(box)} has no place in the order of keys, or no name`);
   }
 
-  // In the sidebars a bar shows where one is, and only there.
-  function bars() {
-    const ground = behind(document.body);
-    const barred = (entry) => {
-      const { borderInlineStartColor: colour, borderInlineStartWidth: width } = getComputedStyle(entry);
-      return parseFloat(width) > 0 && ratio(over(rgba(colour), ground), ground) > 1.2;
-    };
-    const entries = all("[class^=bd-sidebar] a");
-    return entries.filter((entry) => barred(entry) !== entry.matches(".current, [aria-current]"))
-      .map((entry) => `bar: ${quote(name(entry))} ${barred(entry) ? "has one" : "has none"}`);
-  }
-
   // Links
 
   function links() {
     return [...new Set(all("a[href], link[href], area[href]").map((link) => link.href))];
-  }
-
-  // What is there to be kept is saved, not shown as raw text.
-  function kept() {
-    return all("a[href*='_downloads/']:not([download])")
-      .map((link) => `link: ${place(link)} ${quote(name(link))} is shown, not saved`);
   }
 
   // Headings, figures and numbered equations can be sent to somebody.
@@ -434,29 +330,21 @@ globalThis.probes = (() => {
 
   // On paper
 
-  const LONG = 400; // pixels; a sheet has 970
-  const keptWhole = (element) => element !== null &&
-    (getComputedStyle(element).breakInside !== "auto" || keptWhole(element.parentElement));
-
   function unprinted() {
     const faults = shown("button, nav, input, .headerlink, .skip-link, .hide > summary")
       .map((part) => `print: ${place(part)} ${quote(name(part))} is printed`);
     for (const block of shown("pre"))
       if (block.scrollWidth > block.clientWidth + 1)
         faults.push(`print: ${place(block)} is cut off: ${quote(block.textContent)}`);
-    for (const block of shown("pre"))
-      if (block.clientHeight > LONG && keptWhole(block))
-        faults.push(`print: ${place(block)} leaves a page half empty rather than go on over two`);
-    return [...faults, ...all("article details:not(.drift-mark *)").filter((fold) => !fold.open)
-      .map((fold) => `print: the fold ${quote(fold.textContent)} stays closed`)];
+    return faults;
   }
 
   function dark() {
-    return luminance(behind(document.body)) < 0.2;
+    return luminance(behind(document.body)) < 0.2 ? ["dark"] : [];
   }
 
   return {
-    sideways, contrast, pictures, mathematics, loading, focus, unreadable, deadWithout,
-    controls, scene, targets, covered, cut, scrollers, bars, links, kept, permalinks, unprinted, dark, shown, seen, place, quote, name,
+    sideways, contrast, pictures, mathematics, focus, unreadable, targets, scrollers, links,
+    permalinks, unprinted, dark,
   };
 })();

@@ -1,70 +1,87 @@
-"""Every control is used, by pointer and by keyboard, and what it does is seen."""
+"""The controls of a page work by mouse, finger and keyboard."""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import pytest
-import using
+from reader import use
 
 if TYPE_CHECKING:
     from built_site import Website
-    from reader import Judge, Reader
+    from reader import Device, Reader
 
-# On a phone a finger, on a desk a mouse, the keyboard on both and between them: two or three of
-# these ways for every page, all for one page.
-IN_THE_TEXT = [(390, "keyboard"), (1440, "mouse")]
-AROUND_IT = [(390, "touch"), (768, "keyboard"), (1440, "mouse")]
-EVERY_WAY = [(390, "touch"), (390, "keyboard"), (768, "touch"), (1440, "keyboard")]
+STEP = "self-attention/step-by-step"
+DEVICES = [(390, "touch"), (390, "keyboard"), (1440, "mouse"), (1440, "keyboard")]
 
 
-@pytest.mark.parametrize(("width", "hand"), IN_THE_TEXT)
-def test_what_is_in_the_text_can_be_used(
-    reader: Reader, website: Website, judge: Judge, name: str, width: int, hand: using.Hand
-) -> None:
-    with reader.visit(website.page(name), width) as visit:
-        judge(visit, using.in_the_text(visit, hand) + visit.heard)
-
-
-@pytest.mark.parametrize(("width", "hand"), AROUND_IT)
-def test_what_is_around_the_text_can_be_used(
-    reader: Reader, website: Website, judge: Judge, name: str, width: int, hand: using.Hand
-) -> None:
-    with reader.visit(website.page(name), width) as visit:
-        judge(visit, using.around_the_text(visit, hand) + visit.heard)
-
-
-@pytest.mark.parametrize(("width", "hand"), EVERY_WAY)
-def test_the_main_page_can_be_used_in_every_way(
-    reader: Reader, website: Website, judge: Judge, width: int, hand: using.Hand
-) -> None:
-    with reader.visit(website.page("self-attention/step-by-step"), width) as visit:
-        faults = using.around_the_text(visit, hand)
-        judge(visit, faults + using.in_the_text(visit, hand) + visit.heard)
-
-
+@pytest.mark.parametrize(("width", "device"), [(390, "touch"), (1440, "mouse")])
 @pytest.mark.parametrize("system", ["light", "dark"])
-@pytest.mark.parametrize(("width", "hand"), AROUND_IT)
-def test_the_theme_is_kept_over_pages(
-    reader: Reader, website: Website, judge: Judge, width: int, hand: using.Hand, system: str
+def test_the_theme_is_kept_on_other_pages(
+    reader: Reader, website: Website, width: int, device: Device, system: str
 ) -> None:
-    others = map(website.page, ("self-attention/step-by-step", "search", "index"))
-    with reader.visit(website.page("index"), width, system, fresh=True) as visit:
-        judge(visit, using.theme(visit, hand, *others))
+    with reader.visit(website.page("index"), width, system) as visit:
+        use(visit.page.get_by_role("button", name="Dark theme"), device)
+        for name in ("index", STEP):
+            visit.go(website.page(name))
+            assert bool(visit.probe("dark")) is (system == "light")
+        use(visit.page.get_by_role("button", name="Dark theme"), device)
+        assert bool(visit.probe("dark")) is (system == "dark")
 
 
-@pytest.mark.parametrize("width", [390, 1440])
-def test_the_focus_is_seen_and_begins_at_the_text(
-    reader: Reader, website: Website, judge: Judge, name: str, width: int
+@pytest.mark.parametrize("device", ["touch", "keyboard"])
+@pytest.mark.parametrize(
+    ("button", "panel"), [("Menu", "Contents"), ("On this page", "On this page")]
+)
+def test_a_panel_opens_closes_and_leads_on(
+    reader: Reader, website: Website, device: Device, button: str, panel: str
 ) -> None:
-    with reader.visit(website.page(name), width) as visit:
-        judge(visit, using.skip_link(visit) + visit.probe("focus"))
+    with reader.visit(website.page(STEP), 390) as visit:
+        opener = visit.page.get_by_role("button", name=button, exact=True)
+        link = visit.page.get_by_role("navigation", name=panel).get_by_role("link").last
+        use(opener, device)
+        assert link.is_visible()
+        visit.page.keyboard.press("Escape")
+        assert not link.is_visible()
+        assert opener.evaluate("(it) => it === document.activeElement")
+        use(opener, device)
+        target = link.evaluate("(it) => it.href")
+        use(link, device)
+        visit.page.wait_for_url(target)
+        assert not link.is_visible()
 
 
-@pytest.mark.parametrize("width", [390, 1440])
-@pytest.mark.parametrize("word", ["softmax", "W_query"])
-def test_a_word_is_found(
-    reader: Reader, website: Website, judge: Judge, word: str, width: int
+def test_the_contents_show_what_is_read(reader: Reader, website: Website) -> None:
+    with reader.visit(website.page(STEP)) as visit:
+        link = visit.page.get_by_role("navigation", name="On this page").get_by_role("link").nth(3)
+        link.click()
+        visit.page.locator(".page-toc [aria-current]").wait_for()
+        assert link.get_attribute("aria-current") == "true"
+
+
+@pytest.mark.parametrize(("width", "device"), DEVICES)
+def test_code_is_copied_as_it_can_be_run(
+    reader: Reader, website: Website, width: int, device: Device
 ) -> None:
-    with reader.visit(website.page("self-attention/compact-class"), width) as visit:
-        judge(visit, using.search(visit, word) + visit.heard)
+    with reader.visit(website.page(STEP), width) as visit:
+        code = visit.page.locator(".cell_input pre").first
+        if device == "mouse":
+            code.hover()
+        use(visit.page.get_by_role("button", name="Copy code").first, device)
+        visit.page.get_by_text("Copied").wait_for(state="attached")
+        copied = visit.page.evaluate("navigator.clipboard.readText()")
+        assert copied.strip() == code.inner_text().strip()
+
+
+@pytest.mark.parametrize(("width", "device"), DEVICES)
+def test_folds_and_marks_open(reader: Reader, website: Website, width: int, device: Device) -> None:
+    with reader.visit(website.page("self-attention/exercise-3-1"), width) as visit:
+        fold = visit.page.locator("details.folded").first
+        use(fold.locator("> summary"), device)
+        assert fold.locator("> :not(summary)").first.is_visible()
+        mark = visit.page.locator(".drift-mark:visible").first
+        use(mark.locator("summary"), device)
+        assert re.search(r"(torch|python) \d", mark.inner_text())
+        visit.page.keyboard.press("Escape")
+        assert not mark.locator("p").is_visible()

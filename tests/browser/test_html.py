@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from built_site import moved, pages
+from built_site import pages
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -45,7 +45,7 @@ def faults(files: Iterable[Path]) -> list[str]:
 
 
 def test_every_page_is_correct_html(site: Path) -> None:
-    files = [site / f"{name}.html" for name in (*pages(site), *moved(site))]
+    files = [site / f"{name}.html" for name in pages(site)]
     assert (found := faults(files)) == [], "\n".join(found)
 
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rooms import set_up
+from diagnosis import mistake_table, number_box, printed_values
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
     from sphinx.util.typing import ExtensionMetadata
 
-PARTS = ("printed_values", "mistake_table", "number_box")
-
 
 def setup(app: Sphinx) -> ExtensionMetadata:
-    return set_up(app, __name__, PARTS)
+    printed_values.setup(app)
+    mistake_table.setup(app)
+    number_box.setup(app)
+    return {"env_version": 2, "parallel_read_safe": True, "parallel_write_safe": True}

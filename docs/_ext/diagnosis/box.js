@@ -17,8 +17,8 @@
     half: ["They are in half precision: ", "what it does to digits", "#half-precision-float16"],
     device: [
       "They come from a GPU, whose generator draws other numbers from the same seed: ",
-      "what isn't covered here",
-      "#what-the-box-cant-recognize",
+      "how to get the book's",
+      "#numbers-drawn-on-a-gpu",
     ],
   };
 
@@ -52,14 +52,6 @@
   };
   const drawnBy = (isLinear) => (isLinear ? "nn.Linear" : "torch.rand");
 
-  /* --- The mistakes, as the page has them --- */
-
-  const sections = [...document.querySelectorAll("#mistakes > section")];
-  const titleOf = (section) => section.querySelector("h3").textContent.trim();
-  const printedIn = (output) => [...output.querySelectorAll("pre")].map((pre) => pre.textContent).join("\n");
-  const mistakes = sections.flatMap((section) =>
-    [...section.querySelectorAll(".cell_output")].map((output) =>
-      ({ id: section.id, title: titleOf(section), anchor: output.id, text: printedIn(output) })));
   /** A section's first paragraph says what went wrong and what to do. */
   const advice = (id) => {
     const text = document.getElementById(id).querySelector("p").cloneNode(true);
@@ -116,16 +108,6 @@
         `; the book has the seed ${usual} there.`,
       ),
       paragraph(...advice("another-seed")),
-    ],
-    gpu: ({ seed, usual, isLinear, step }) => [
-      paragraph(
-        element("strong", "Drawn on a GPU."),
-        ` These are the ${step} that `,
-        code(drawnBy(isLinear)),
-        ` gives on a GPU, from the seed ${seed}`,
-        seed === usual ? "." : `; the book has the seed ${usual} there.`,
-      ),
-      paragraph(...advice("the-matrices-drawn-on-a-gpu")),
     ],
     draw: ({ draws, isLinear, step }) => [
       paragraph(
@@ -186,21 +168,8 @@
       ...(places.length ? [list(places.map(placed))] : []),
       ...(more > 0 ? [paragraph(`And in ${counted(more, "other place")}.`)] : []),
     ],
-    unknown: ({ places, distance, index, pasted, expected, hints }) => [
+    unknown: ({ hints }) => [
       paragraph("Nothing fits: no output of the book, and no mistake that is known here."),
-      ...(places.length && Number.isFinite(distance)
-        ? [
-            paragraph(
-              "The nearest is ",
-              ...placed(places[0]),
-              `, which need not be the cause. The largest difference is ${short(distance)}: number ${index} is `,
-              code(pasted),
-              " and there ",
-              code(expected),
-              ".",
-            ),
-          ]
-        : []),
       ...hints.map((hint) => {
         if (hint === "chance") return paragraph(CHANCE);
         const [before, text, href] = HINTS[hint];
@@ -229,7 +198,7 @@
   };
 
   const compare = () => {
-    diagnose ??= globalThis.selfattn.diagnosis(known, mistakes);
+    diagnose ??= globalThis.selfattn.diagnosis(known);
     const text = field.value.slice(0, field.maxLength);
     const found = diagnose(text);
     const isCut = found.isCut || text.length === field.maxLength;

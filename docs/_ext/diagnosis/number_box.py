@@ -12,52 +12,47 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from docutils import nodes
+from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 
-from diagnosis.packing import ARRAYS, packed
-from diagnosis.printed_values import printed_by
+from diagnosis.mistake_table import recorded
+from diagnosis.printed_values import KEY
 from explorer.element import text_of
+from later import show_later
 from selfattn.examples import six_tokens
-from website.reading_order import reading_order
-from website.shown_later import show_later
-from website.structured_data import data
-from website.theme import bundle
+from website.pages import data, reading_order
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from sphinx.application import Sphinx
-    from sphinx.environment import BuildEnvironment
 
     from diagnosis.printed_values import Printed
 
 HERE = Path(__file__).parent
-ARITHMETIC = HERE.parent / "explorer" / "arithmetic.js"  # a file of its own: other pages have it
-SCRIPTS = tuple(HERE / f"{name}.js" for name in ("reader", "gpu", "diagnose", "box"))
-SHEET = HERE / "box.css"
+ARITHMETIC = "arithmetic.js"  # the explorer's, a file of its own: other pages have it
+SCRIPTS = tuple(HERE / f"{name}.js" for name in ("reader", "match", "search", "diagnose", "box"))
 SCRIPT, STYLES = "diagnosis.js", "diagnosis.css"
 DATA_ID = "printed-numbers"
 SITES = {"html", "dirhtml"}
-SPARE = re.compile(r"^\s*(//.*|/\*[\s\S]*?\*/)\n|^\s+| +// .*$", re.MULTILINE)
-"""Comments and indentation: no text in the scripts spans lines, or has two slashes and a space."""
 
 FORM = """<form class="number-box">
-<label for="pasted-numbers">{label}</label>
+<label for="pasted-numbers">Paste what your code printed: a tensor, an array, a list, one row, a
+ whole cell’s output</label>
 <textarea id="pasted-numbers" rows="6" spellcheck="false" autocomplete="off" autocapitalize="off"
  maxlength="{limit}" aria-describedby="pasted-note"></textarea>
-<p id="pasted-note">{note}</p>
+<p id="pasted-note">What you paste is compared in your browser and sent nowhere.</p>
 <p class="number-box-buttons"><button type="submit">Compare</button>
 <button type="button" name="example" value="{example}">Try an example</button>
 <button type="reset">Clear</button></p>
 <div class="number-box-answer" role="status"></div>
 </form>
-<noscript><p>{without}</p></noscript>
+<noscript><p>The box is made by a script, and scripts are off; the table below needs none.</p>
+</noscript>
 """
-WITHOUT = "The box is made by a script, and scripts are off; the table below needs none."
-LABEL = "Paste what your code printed: a tensor, an array, a list, one row, a whole cell’s output"
-NOTE = "What you paste is compared in your browser and sent nowhere."
 LIMIT = 50_000
 """How many characters are read: some ten times the longest output of the book."""
+EXAMPLE = "No scaling"
 
 DECIMAL = re.compile(r"\d\.\d")
 """What an output must have to be told from others: many print the same whole numbers."""
@@ -78,27 +73,20 @@ def fill(app: Sphinx, docname: str, node: nodes.Element) -> list[nodes.Node]:
     """Put the form and what it compares with into the page."""
     if app.builder.name not in SITES:
         return []
-    return [nodes.raw("", written(app, docname), format="html")]
-
-
-def written(app: Sphinx, page: str) -> str:
-    """Return the box of a page as HTML, with its data."""
-    example = next((each.text for each in printed_by(app.env)[page] if each.is_mistake), "")
-    texts = {
-        "label": LABEL,
-        "note": NOTE,
-        "without": WITHOUT,
-        "limit": str(LIMIT),
-        "example": example.split("\ntensor")[0],
-    }
-    form = FORM.format_map({name: html.escape(text) for name, text in texts.items()})
-    known = known_numbers(app, page)
-    return form + data(known, f'type="application/json" id="{DATA_ID}"')
+    known = known_numbers(app, docname)
+    if node.document is not None:
+        for name, title, _ in known["mistakes"]:
+            if name not in node.document.ids:
+                message = "the page has no section %r for a recorded mistake; write one"
+                logging.getLogger(__name__).warning(message, title, location=node)
+    form = FORM.format(limit=LIMIT, example=html.escape(recorded()[EXAMPLE][0]))
+    text = form + data(known, f'type="application/json" id="{DATA_ID}"')
+    return [nodes.raw("", text, format="html")]
 
 
 def known_numbers(app: Sphinx, page: str) -> dict[str, Any]:
-    """Return what other pages print, by page and section; what its own prints, a page can read."""
-    printed = printed_by(app.env)
+    """Return what other pages print, by page and section, and what mistakes do."""
+    printed = {name: fields.get(KEY, ()) for name, fields in app.env.metadata.items()}
     pages = [
         {
             "href": app.builder.get_relative_uri(page, name),
@@ -108,7 +96,16 @@ def known_numbers(app: Sphinx, page: str) -> dict[str, Any]:
         for name, _ in reading_order(app.env, app.config.root_doc)
         if name != page and (sections := list(_sections(printed.get(name, ()))))
     ]
-    return {"inputs": six_tokens().inputs.tolist(), "pages": pages}
+    return {"inputs": six_tokens().inputs.tolist(), "pages": pages, "mistakes": mistakes()}
+
+
+def mistakes() -> list[tuple[str, str, str]]:
+    """Return the id and the title of each mistake's section, and what the mistake prints."""
+    return [
+        (nodes.make_id(title), title, "\n".join(texts))
+        for title, texts in recorded().items()
+        if title != "none"
+    ]
 
 
 def _sections(printed: Sequence[Printed]) -> Iterator[tuple[str, str, list[Any]]]:
@@ -116,22 +113,16 @@ def _sections(printed: Sequence[Printed]) -> Iterator[tuple[str, str, list[Any]]
 
     An id that follows from the title is left out.
     """
-    with_numbers = [(each, packed(each.text)) for each in printed if DECIMAL.search(each.text)]
-    for (name, title), group in groupby(
-        with_numbers, lambda pair: (pair[0].section, pair[0].title)
-    ):
-        outputs = [[_anchor(each), _names(each, numbers), numbers] for each, numbers in group]
+    with_numbers = [each for each in printed if DECIMAL.search(each.text)]
+    for (name, title), group in groupby(with_numbers, lambda each: (each.section, each.title)):
+        outputs = [
+            [_anchor(each), each.names, re.sub(" +", " ", each.text.strip())] for each in group
+        ]
         yield title, "" if name == slug(title) else name, outputs
 
 
-def _names(printed: Printed, numbers: str) -> str:
-    """Return the names of what was printed, if there is one for each array, or one alone."""
-    names = printed.names
-    return "\n".join(names) if len(names) in {1, numbers.count(ARRAYS) + 1} else ""
-
-
 def slug(title: str) -> str:
-    """Return the usual id of a section; diagnose.js does the same."""
+    """Return the usual id of a section; match.js does the same."""
     return re.sub("[^a-z0-9]+", "-", title.lower()).strip("-")
 
 
@@ -141,36 +132,23 @@ def _anchor(printed: Printed) -> str | int:
     return int(number) if stem == f"{printed.section}-output" else printed.anchor
 
 
-def shown(env: BuildEnvironment) -> list[Any]:
-    """Return what the page shows of others, and what it loads."""
-    order = [name for name, _ in reading_order(env, env.config.root_doc)]
-    printed = printed_by(env)
-    texts = [(name, env.titles[name].astext(), each) for name, each in printed.items()]
-    return [order, texts, text_of(ARITHMETIC.name), joined(SCRIPTS), bundle([SHEET])]
-
-
 def write_files(app: Sphinx) -> None:
     """Write the script and the styles of the box where Sphinx looks for static files."""
     if app.builder.name not in SITES:
         return
     folder = app.outdir / "_static"
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / ARITHMETIC.name).write_text(text_of(ARITHMETIC.name), "utf-8")
-    (folder / SCRIPT).write_text(joined(SCRIPTS), "utf-8")
-    (folder / STYLES).write_text(bundle([SHEET]), "utf-8")
-
-
-def joined(scripts: Iterable[Path]) -> str:
-    """Join scripts, without comments and spare space."""
-    return SPARE.sub("", "".join(path.read_text("utf-8") for path in scripts))
+    (folder / ARITHMETIC).write_text(text_of(ARITHMETIC), "utf-8")
+    (folder / SCRIPT).write_text("".join(path.read_text("utf-8") for path in SCRIPTS), "utf-8")
+    (folder / STYLES).write_text((HERE / "box.css").read_text("utf-8"), "utf-8")
 
 
 def add_files(
     app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: nodes.document
 ) -> None:
     """Load the script and the styles on pages that have the box."""
-    if number_box.__name__ in app.env.metadata.get(pagename, {}) and app.builder.name in SITES:
-        app.add_js_file(ARITHMETIC.name, loading_method="defer")
+    if 'class="number-box' in context.get("body", "") and app.builder.name in SITES:
+        app.add_js_file(ARITHMETIC, loading_method="defer")
         app.add_js_file(SCRIPT, loading_method="defer")
         app.add_css_file(STYLES)
 
@@ -179,4 +157,4 @@ def setup(app: Sphinx) -> None:
     app.add_directive("number-box", NumberBox)
     app.connect("builder-inited", write_files)
     app.connect("html-page-context", add_files)
-    show_later(app, number_box, fill, shown)
+    show_later(app, number_box, fill)

@@ -1,27 +1,22 @@
-"""What each page prints, collected as it is read: verified outputs, and the mistakes they show.
-
-A mistake is a section below the one named `mistakes`.
-"""
+"""What each page prints, collected as it is read: the outputs that were verified in this build."""
 
 from __future__ import annotations
 
+import ast
 from typing import TYPE_CHECKING, NamedTuple
 
 from docutils import nodes
 
-from diagnosis.packing import printed_names
 from reference.ancestors import ancestors, titled_section
-from sphinx_drift.sphinx.marks import drift_mark
+from sphinx_drift.api import drift_mark
 from website.permalinks import linked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from sphinx.application import Sphinx
-    from sphinx.environment import BuildEnvironment
 
 KEY = "printed_values"
-MISTAKES = "mistakes"
 
 
 class Printed(NamedTuple):
@@ -34,7 +29,6 @@ class Printed(NamedTuple):
     names: tuple[str, ...]
     """What the cell printed, as its code calls it."""
     text: str
-    is_mistake: bool
 
 
 def collect(app: Sphinx, doctree: nodes.document) -> None:
@@ -42,15 +36,9 @@ def collect(app: Sphinx, doctree: nodes.document) -> None:
     app.env.metadata[app.env.docname][KEY] = list(verified(doctree))
 
 
-def printed_by(env: BuildEnvironment) -> dict[str, list[Printed]]:
-    """Return what each page has printed, by its name."""
-    fields = sorted(env.metadata.items())
-    return {name: of_page[KEY] for name, of_page in fields if of_page.get(KEY)}
-
-
 def verified(doctree: nodes.document) -> Iterator[Printed]:
     """Yield the outputs of a page that are marked as verified."""
-    anchors = {id(node): name for node, kind, name in linked(doctree) if kind == "output"}
+    anchors = {id(node): name for node, name in linked(doctree)}
     output: nodes.Element | None = None
     for node in doctree.findall(nodes.Element):
         if id(node) in anchors:
@@ -71,12 +59,31 @@ def _printed(output: nodes.Element, anchor: str) -> Printed:
         anchor,
         tuple(printed_names(source)),
         "\n".join(text),
-        MISTAKES in getattr(getattr(section, "parent", None), "attributes", {}).get("ids", ()),
     )
 
 
 def is_output(block: nodes.Node) -> bool:
     return any(each.get("nb_element") == "cell_code_output" for each in ancestors(block))
+
+
+def printed_names(source: str) -> list[str]:
+    r"""Return what a cell's code prints, as it is called there; nothing where that says nothing.
+
+    Examples:
+        >>> printed_names("print('keys:', keys.shape)\nprint(f'{x:.4f}')\nprint(W_key)")
+        ['keys.shape', 'W_key']
+
+    """
+    try:
+        parsed = ast.parse(source)
+    except SyntaxError:
+        return []
+    calls = (node for node in ast.walk(parsed) if isinstance(node, ast.Call))
+    prints = [call for call in calls if isinstance(call.func, ast.Name) and call.func.id == "print"]
+    prints.sort(key=lambda call: (call.lineno, call.col_offset))
+    printed = (argument for call in prints for argument in call.args)
+    texts = (ast.Constant, ast.JoinedStr, ast.Starred)
+    return [ast.unparse(each) for each in printed if not isinstance(each, texts)]
 
 
 def setup(app: Sphinx) -> None:

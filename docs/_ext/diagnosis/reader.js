@@ -1,129 +1,55 @@
-/* Reads printed text into tokens and numbers, as sphinx_drift.compare reads it in Python.
+/* Reads the numbers of a printed text, in blocks of rows; nothing is evaluated.
  *
- * Any text is read and nothing is evaluated. Where lines are wrapped and numbers are padded is left
- * out: the box asks which numbers stand in which brackets, and in which line. A test compares the
- * tokens with those of Python, over all altered outputs that the comparer itself is tested with.
+ * What a reader pastes and what the book prints are read by the same code.
  */
 "use strict";
 
 (() => {
-  // What Python means by \s, \w and \d.
-  const SPACE = "\\t-\\r\\x1c- \\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000";
-  const WORD = "[\\p{L}\\p{N}_]";
-  const DIGIT = "\\p{Nd}";
-  const DIGITS = `${DIGIT}+(?:\\.(?!\\.)${DIGIT}*)?`;
-  const POWER = `(?:[eE][+-]?${DIGIT}+)?`;
-  const GROUPS = {
-    number:
-      `(?<![\\p{L}\\p{N}_.])(?:(?<![)\\]}])[+-])?` +
-      `(?:(?:${DIGITS}|\\.${DIGIT}+)${POWER}|(?:nan|inf)(?!${WORD}))(?:j(?!${WORD}))?` +
-      `|(?<=[${DIGIT}.])[+-](?:${DIGITS}${POWER}|nan|inf)j(?!${WORD})`,
-    device: `,[${SPACE}]*device='(?:cuda|mps|xpu|hpu|npu)(?::${DIGIT}+)?'`,
-    line: "\\n",
-    open: "[\\[({]",
-    close: "[\\])}]",
-    grad: `grad_fn=<${WORD}*?Backward${DIGIT}*>`,
-    word: `${WORD}+|\\.\\.\\.+`,
-    elision: `⋮(?=[${SPACE}]*(?:\\n|(?![^])))`,
-    mark: `[^${SPACE}]`,
-  };
-  const NAMES = Object.keys(GROUPS);
-  const PATTERN = new RegExp(Object.values(GROUPS).map((group) => `(${group})`).join("|"), "gu");
-  const KINDS = {
-    device: "mark",
-    open: "opening bracket",
-    close: "closing bracket",
-    grad: "word",
-    word: "word",
-    elision: "elision",
-    mark: "mark",
-  };
-  const PARTNERS = { ")": "(", "]": "[", "}": "{" };
-  const isSpace = RegExp.prototype.test.bind(new RegExp(`[${SPACE}]`, "u"));
+  const NUMBER =
+    "(?<![\\p{L}\\p{N}_.])(?:(?<![)\\]}])[+-])?" +
+    "(?:(?:\\d+(?:\\.(?!\\.)\\d*)?|\\.\\d+)(?:[eE][+-]?\\d+)?|(?:nan|inf)(?![\\p{L}\\p{N}_]))";
+  const PIECES = new RegExp(`(?<number>${NUMBER})|[[\\]\\n]`, "gu");
+  const PARTS = /^[+-]?(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d+))?$/;
+  const SPECIAL = { nan: NaN, inf: Infinity, "+inf": Infinity, "-inf": -Infinity };
 
-  /** The text as it looks: without a terminal's colours, tabs and space at its end. */
-  const plain = (text) => {
-    let column = 0;
-    const expanded = text.replace(/\x1b\[[0-9;?]*[A-Za-z]/g, "").replace(
-      /[\t\n\r]|[^\t\n\r]+/g,
-      (piece) => {
-        if (piece === "\t") piece = " ".repeat(8 - (column % 8));
-        column = piece === "\n" || piece === "\r" ? 0 : column + [...piece].length;
-        return piece;
-      },
-    );
-    let end = expanded.length;
-    while (end && isSpace(expanded[end - 1])) end--;
-    return expanded.slice(0, end);
-  };
-
-  /** The places of the brackets that have a partner. */
-  const paired = (read) => {
-    const [open, pairs] = [[], new Set()];
-    read.forEach(({ kind, text }, place) => {
-      if (kind === "opening bracket") open.push(place);
-      else if (kind === "closing bracket" && open.length) {
-        if (read[open.at(-1)].text === PARTNERS[text]) pairs.add(open.pop()).add(place);
-      }
-    });
-    return pairs;
-  };
-
-  const kindOf = (name, piece, before) => {
-    if (name === "number") return /^[+-]*\p{Nd}+$/u.test(piece) ? "integer" : "float";
-    if (name === "elision" && before.trim()) return "mark"; // it isn't alone on its line
-    return KINDS[name];
-  };
-
-  /** All tokens, each with its kind, its text, its place and its line; a device is none. */
-  const tokens = (text) => {
-    const [shown, read] = [plain(text), []];
-    let [line, lineStart] = [0, 0];
-    for (const match of shown.matchAll(PATTERN)) {
-      const piece = match[0];
-      const name = NAMES[match.indexOf(piece, 1) - 1];
-      const end = match.index + piece.length;
-      if (name === "line") {
-        [line, lineStart] = [line + 1, end];
-        continue;
-      }
-      const kind = kindOf(name, piece, shown.slice(lineStart, match.index));
-      const same = name === "grad" ? piece.replace(/Backward0?>$/, "Backward>") : piece;
-      read.push({ kind, text: same, start: match.index, end, line });
-    }
-    return withoutDevices(read);
-  };
-
-  const withoutDevices = (read) => {
-    const [pairs, inTensor] = [paired(read), []];
-    return read.filter(({ kind, text }, place) => {
-      if (text.length > 1 && text[0] === ",") return !inTensor.at(-1);
-      if (!pairs.has(place)) return true;
-      if (kind === "opening bracket") inTensor.push(text === "(" && read[place - 1]?.text === "tensor");
-      else inTensor.pop();
-      return true;
-    });
-  };
-
-  const valueOf = (text) => {
-    const special = /^([+-]?)(nan|inf)/.exec(text);
-    if (!special) return Number(text);
-    return special[2] === "nan" ? NaN : special[1] === "-" ? -Infinity : Infinity;
-  };
-
-  /** The power of ten of a number's last digit; none for what has no digits. */
-  const lastPower = (text) => {
-    const parts = /^[+-]?\d*(?:\.(\d*))?(?:[eE]([+-]?\d+))?$/.exec(text);
-    return parts ? Number(parts[2] ?? 0) - (parts[1] ?? "").length : null;
-  };
-
-  /** What a printed number says: its value, and the power of ten of its last digit. */
+  /** What a printed number says: its value, and the power of ten of its last digit, if it has one. */
   const number = (text) => {
-    const real = text.replace(/j$/, "");
-    return { value: valueOf(real), power: lastPower(real) };
+    const parts = PARTS.exec(text);
+    if (!parts) return { text, value: SPECIAL[text.replace(/^[+-]nan/, "nan")], power: null };
+    return { text, value: Number(text), power: Number(parts[3] ?? 0) - (parts[2] ?? "").length };
   };
 
-  const isNumber = ({ kind }) => kind === "integer" || kind === "float";
+  /** Numbers with decimal commas, if a text has no decimal points; "[10,20,30]" is a list. */
+  const withPoints = (text) =>
+    /\d\.\d/.test(text) ? text : text.replace(/(?<!\d,?)(\d+),(?=\d\d+(?!\d|,\d))/g, "$1.");
 
-  globalThis.selfattn = { ...globalThis.selfattn, tokens, number, isNumber };
+  /** Without what makes no difference: colours, marks that don't show, signs like a minus, prompts. */
+  const cleaned = (text) =>
+    withPoints(text)
+      .replace(/\x1b\[[0-9;?]*[A-Za-z]/g, "")
+      .replace(/[−﹣－]/g, "-")
+      .replace(/[\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g, "")
+      .replace(/\b(?:In|Out) ?\[\d*\]:/g, " ");
+
+  /** The numbers of a text, in blocks: each outermost bracket, and what is between. */
+  const blocksOf = (text) => {
+    const blocks = [];
+    const shown = text.replace(/device='[^']*'/g, ""); // its number is none of the tensor's
+    let [depth, isOpen, row] = [0, false, 0];
+    for (const { 0: piece, groups } of shown.matchAll(PIECES)) {
+      if (groups.number) {
+        if (!isOpen) blocks.push([]);
+        isOpen = true;
+        blocks.at(-1).push({ ...number(piece), row });
+      } else if (piece !== "\n") {
+        const wasOutside = depth === 0;
+        depth = Math.max(0, depth + (piece === "[" ? 1 : -1));
+        if (wasOutside !== (depth === 0)) isOpen = false;
+        row++;
+      } else if (!depth) row++; // within brackets, long rows are wrapped
+    }
+    return blocks;
+  };
+
+  globalThis.selfattn = { ...globalThis.selfattn, number, cleaned, blocksOf };
 })();

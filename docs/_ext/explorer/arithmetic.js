@@ -2,7 +2,7 @@
  *
  * A number has a value, and a range: all that float32 can make of it, adding in any order, with
  * partial results rounded or kept, an `exp` one unit in the last place off, and a reciprocal for a
- * division. It is certain if both ends print alike. `proof.py` compares both with torch.
+ * division. It is certain if both ends print alike. `tests/test_site_explorer.py` compares both with torch.
  */
 "use strict";
 

@@ -81,7 +81,7 @@ def example() -> dict[str, Any]:
 
 
 def digest(name: str) -> str:
-    """Return what makes the address of a file another when the file is."""
+    """Return the cache key of a file, which is part of its address."""
     return hashlib.sha256(text_of(name).encode()).hexdigest()[:8]
 
 

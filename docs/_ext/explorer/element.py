@@ -13,9 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 from docutils import nodes
 
-from website.stale_pages import rewrite_where
-from website.theme import bundle
-
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
@@ -57,6 +54,8 @@ def note_files(app: Sphinx, doctree: nodes.document) -> None:
             files += node.get(part, [])
         if files:
             app.env.metadata[app.env.docname][key] = list(dict.fromkeys(files))
+        for name in files:
+            app.env.note_dependency(str(HERE / name))
 
 
 def files_of(env: BuildEnvironment) -> dict[str, str]:
@@ -69,7 +68,7 @@ def files_of(env: BuildEnvironment) -> dict[str, str]:
 def text_of(name: str) -> str:
     """Return a file as pages load it: without comments and indentation."""
     file = HERE / name
-    return bundle([file]) if file.suffix == ".css" else SPARE.sub("", file.read_text("utf-8"))
+    return SPARE.sub("", file.read_text("utf-8"))
 
 
 def write_files(app: Sphinx, env: BuildEnvironment) -> None:
@@ -98,6 +97,5 @@ def load_files(
 def setup(app: Sphinx) -> None:
     app.add_node(custom_element, html=(begin, end))
     app.connect("doctree-read", note_files)
-    app.connect("env-check-consistency", write_files)
+    app.connect("env-updated", write_files)  # also where no page has changed
     app.connect("html-page-context", load_files)
-    rewrite_where(app, custom_element, files_of)

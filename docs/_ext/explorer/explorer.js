@@ -95,7 +95,7 @@
     },
     { name: "head", legend: "Head", of: "", options: { 1: "1", 2: "2" } },
   ];
-  const UNCERTAIN = "not verified";
+  const UNCERTAIN = "its last digit may differ on another computer";
 
   const minus = (text) => text.replaceAll("-", "−");
   const shaded = (share) => `${Math.round(100 * (share || 0))}%`;
@@ -806,7 +806,7 @@
       table.caption.innerHTML = `${name} <span class="explorer-sign">${symbol}</span>${
         certain
           ? ""
-          : `<span class="explorer-note">≈ ${UNCERTAIN}: another computer may print another last digit</span>`
+          : `<span class="explorer-note">≈ ${UNCERTAIN}</span>`
       }`;
     }
 

@@ -31,11 +31,11 @@ class Shares(SphinxDirective):
 
 def given() -> dict[str, Any]:
     """Return what the script reads: the words, the weights of each, and the word chosen first."""
-    # Loading the trace loads torch: a build that reads no such page does without.
-    trace = importlib.import_module("figures.attention_trace").attention_trace()
+    # Loading the values loads torch: a build that reads no such page does without.
+    values = importlib.import_module("figures.values").six_words()
     focus = importlib.import_module("figures.drawing").FOCUS
-    weights = [[round(weight, DIGITS) for weight in row] for row in trace.attn_weights]
-    return {"words": trace.words, "weights": weights, "chosen": focus}
+    weights = [[round(weight, DIGITS) for weight in row] for row in values["attn_weights"]]
+    return {"words": values["words"], "weights": weights, "chosen": focus}
 
 
 def setup(app: Sphinx) -> None:

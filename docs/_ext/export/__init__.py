@@ -1,17 +1,16 @@
-"""What readers take along: notebooks, scripts, and the e-book."""
+"""What readers take along: every page with cells as a notebook, and all of them in an archive."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rooms import set_up
+from export import downloads
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
     from sphinx.util.typing import ExtensionMetadata
 
-PARTS = ("downloads", "ebook")
-
 
 def setup(app: Sphinx) -> ExtensionMetadata:
-    return set_up(app, __name__, PARTS)
+    downloads.setup(app)
+    return {"env_version": 2, "parallel_read_safe": True, "parallel_write_safe": True}

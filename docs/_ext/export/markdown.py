@@ -1,4 +1,4 @@
-"""Write a page as Markdown that any Jupyter reader shows, and as text for a script's comments."""
+"""Write a page as Markdown that any Jupyter reader shows."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from docutils import nodes
 
+from export.pictures import pictures
 from reference.ancestors import is_in
 
 if TYPE_CHECKING:
@@ -37,12 +38,6 @@ class Writer:
 
     address: Callable[[nodes.reference], str]
     """Returns where a link leads, or nothing for one that is to be plain text."""
-    number: Callable[[nodes.Element], str] = lambda _: ""
-    """Returns an exercise's number."""
-    marked_up: bool = True
-    """Whether it is read as Markdown; without, nothing is escaped and links show as they are."""
-    pictures: Callable[[nodes.Element], Iterable[str]] | None = None
-    """Returns what shows a figure; without, its text alternative is written out."""
     unknown: list[str] = field(default_factory=list)
     """The kinds of nodes that it didn't know how to write."""
 
@@ -99,7 +94,7 @@ class Writer:
     def _block_paragraph(self, node: nodes.Element) -> Iterator[str]:
         text = self.inline(node).strip()
         if text:
-            yield BLOCK_START.sub(r"\1\\\2", text) if self.marked_up else text
+            yield BLOCK_START.sub(r"\1\\\2", text)
 
     _block_rubric = _block_paragraph
     _block_caption = _block_paragraph
@@ -138,12 +133,7 @@ class Writer:
             name, content = type(node).__name__.capitalize(), [title, *content]
         yield _quoted(f"**{name}**\n\n{self._joined(content)}")
 
-    def _block_exercise_node(self, node: nodes.Element) -> Iterator[str]:
-        title, *content = node.children
-        name = f"Exercise {self.number(node)}".strip() + self.inline(title).rstrip()
-        yield _quoted(f"**{name}**\n\n{self._joined(content)}")
-
-    _block_exercise_enumerable_node = _block_exercise_node
+    _block_exercise_node = _block_Admonition
 
     def _block_dropdown_main(self, node: nodes.Element) -> Iterator[str]:
         title, *content = node.children
@@ -167,12 +157,9 @@ class Writer:
         """Write a listing whole; of a figure, its picture or what it shows in words."""
         texts = (c for c in node.children if type(c).__name__ == "caption_text")
         caption = f"**{node['label']}** {''.join(map(self.inline, texts))}".strip()
-        if "alt" in node and self.pictures:
-            yield from self.pictures(node)
-            yield caption
-            return
         if "alt" in node:
-            yield _quoted(f"{caption}\n\nThe figure in words: {self._text(node['alt'])}")
+            yield from pictures(node)
+            yield caption
             return
         yield caption
         for child in node.children:
@@ -222,7 +209,7 @@ class Writer:
         return self.inline(node)
 
     def _text(self, text: str) -> str:
-        return SPECIAL.sub(r"\\\g<0>", text) if self.marked_up else text
+        return SPECIAL.sub(r"\\\g<0>", text)
 
     def _inline_strong(self, node: nodes.Element) -> str:
         return f"**{self.inline(node)}**"
@@ -245,10 +232,10 @@ class Writer:
         return f"${latex}$"
 
     def _inline_superscript(self, node: nodes.Element) -> str:
-        return f"<sup>{self.inline(node)}</sup>" if self.marked_up else f"^{self.inline(node)}"
+        return f"<sup>{self.inline(node)}</sup>"
 
     def _inline_subscript(self, node: nodes.Element) -> str:
-        return f"<sub>{self.inline(node)}</sub>" if self.marked_up else f"_{self.inline(node)}"
+        return f"<sub>{self.inline(node)}</sub>"
 
     def _inline_image(self, node: nodes.Element) -> str:
         return self._text(str(node.get("alt", "")))
@@ -258,7 +245,7 @@ class Writer:
         address = self.address(node)
         if not address or address == text:
             return text
-        return f"[{text}]({address})" if self.marked_up else f"{text} <{address}>"
+        return f"[{text}]({address})"
 
 
 def _quoted(text: str) -> str:

@@ -1,57 +1,79 @@
-"""A page as a notebook whose outputs are stored, the same in each build."""
+"""A page as a notebook: its text as Markdown, its cells with the outputs that were verified."""
 
 from __future__ import annotations
 
 import copy
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import nbformat
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
+from sphinx_drift.api import printed
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from nbformat import NotebookNode
-
-    from export.pieces import Code, Piece
 
 PYTHON = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
     "language_info": {"name": "python"},
 }
+FOLDED = {"cellView": "form", "jupyter": {"source_hidden": True}}  # in Colab, and in Jupyter
 
 
-def to_notebook(page: Iterable[Piece], metadata: dict[str, Any]) -> str:
-    """Return a notebook with its outputs stored."""
+def to_notebook(
+    pieces: Iterable[str | int],
+    executed: NotebookNode,
+    exceptions: Mapping[int, Mapping[str, str]],
+    note: str,
+    package: str,
+) -> NotebookNode:
+    """Return a notebook that runs where the book's package isn't installed.
+
+    Args:
+        pieces: The page's blocks as Markdown, and the indices of its cells between them.
+        executed: The notebook of the page as it was executed, cells that the page hides included.
+        exceptions: Why outputs can't be checked, or not everywhere, by the place of their cell.
+        note: Goes below the title.
+        package: The source of a cell that goes before all others; nothing if the page needs none.
+
+    """
+    code = [index for index, cell in enumerate(executed.cells) if cell.cell_type == "code"]
+    left = list(code)
     cells: list[NotebookNode] = []
-    count = 0
-    for piece in page:
+    blocks: list[str] = []
+    for piece in [*pieces, len(executed.cells)]:  # the end is after all cells
         if isinstance(piece, str):
-            cells.append(new_markdown_cell(piece, id=f"cell-{len(cells) + 1}"))
-        else:
-            count += 1
-            cells.append(_code_cell(piece, count, f"cell-{len(cells) + 1}"))
-    notebook = new_notebook(cells=cells, metadata=PYTHON | metadata)
+            blocks += [piece] if cells or blocks else [piece, note]
+            continue
+        if blocks:
+            cells.append(new_markdown_cell("\n\n".join(blocks)))
+            blocks = []
+        while left and left[0] <= piece:
+            index = left.pop(0)
+            place = code.index(index) + 1
+            cells.append(code_cell(executed.cells[index], place, exceptions.get(place, {})))
+    if package:
+        first = next(n for n, cell in enumerate(cells) if cell.cell_type == "code")
+        cells.insert(first, new_code_cell(package, metadata=FOLDED))
+    for number, cell in enumerate(cells, start=1):
+        cell["id"] = f"cell-{number}"
+    notebook = new_notebook(cells=cells, metadata=PYTHON)
     nbformat.validate(notebook)  # type: ignore[no-untyped-call]
-    return f"{nbformat.writes(notebook)}\n"
+    return notebook
 
 
-def _code_cell(code: Code, count: int, name: str) -> NotebookNode:
-    outputs = copy.deepcopy(code.node.outputs)
+def code_cell(executed: NotebookNode, count: int, exceptions: Mapping[str, str]) -> NotebookNode:
+    """Return a cell with its outputs, and what the checker and Jupyter have to know of it."""
+    outputs = copy.deepcopy(executed.outputs)
     for output in outputs:
         if "execution_count" in output:
             output.execution_count = count
-    number = count if outputs or code.node.source else None
-    parts = {"id": name, "metadata": _metadata(code), "outputs": outputs}
-    return new_code_cell(code.node.source, execution_count=number, **parts)
-
-
-def _metadata(code: Code) -> dict[str, Any]:
-    """Return what the checker and Jupyter have to know of a cell."""
-    tags = [tag for tag in code.node.metadata.get("tags", []) if tag == "skip-execution"]
-    if code.raises:
+    tags = [tag for tag in executed.metadata.get("tags", []) if tag == "skip-execution"]
+    if printed(outputs).error:
         tags.append("raises-exception")
-    known = ("cellView", "jupyter")  # how a cell is folded
-    metadata = {name: code.node.metadata[name] for name in known if name in code.node.metadata}
-    metadata |= {"tags": tags} if tags else {}
-    return metadata | ({"drift": dict(code.exceptions)} if code.exceptions else {})
+    metadata: dict[str, object] = {"tags": tags} if tags else {}
+    if exceptions:
+        metadata["drift"] = dict(exceptions)
+    return new_code_cell(executed.source, execution_count=count, outputs=outputs, metadata=metadata)

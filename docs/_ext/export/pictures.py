@@ -11,15 +11,17 @@ import base64
 import re
 from functools import cache
 from html import escape
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from docutils import nodes
 
-from website.theme import THEME, bundle
+from website.theme import bundle
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+STYLES = Path(__file__).parents[2] / "_themes" / "selfattn" / "static"
 WIDE = 1.25
 """How many pixels a unit of the drawing takes."""
 PICTURE = re.compile(r"<svg .*?</svg>", re.DOTALL)
@@ -31,7 +33,7 @@ RULE = re.compile(r"(?:^|(?<=[{}]))((?::root|\.role-|\.attention-svg)[^{}]*)\{([
 @cache
 def style() -> str:
     """Return the rules for figures, in light colours."""
-    sheets = bundle([THEME / "styles" / f"{name}.css" for name in ("colours", "figures")])
+    sheets = bundle([STYLES / f"{name}.css" for name in ("book", "content")])
     rules = "".join(f"{rule[1]}{{{rule[2]}}}" for rule in RULE.finditer(sheets))
     return THEMED.sub(r"\1", rules)
 

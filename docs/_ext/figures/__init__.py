@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rooms import set_up
+from figures import directive, numbered_blocks
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
     from sphinx.util.typing import ExtensionMetadata
 
-PARTS = ("numbered_blocks", "directive", "pictogram")
-
 
 def setup(app: Sphinx) -> ExtensionMetadata:
-    return set_up(app, __name__, PARTS)
+    app.setup_extension("page_values")
+    numbered_blocks.setup(app)
+    directive.setup(app)
+    return {"env_version": 1, "parallel_read_safe": True, "parallel_write_safe": True}

@@ -30,15 +30,15 @@ class Board:
 
     Args:
         height: How tall the picture is.
-        trace: What it asks for numbers, by `number(path)`, and for what else is drawn of it.
+        values: What it asks for numbers, by `number(path)`, and for what else is drawn of it.
         width: How wide the picture is.
 
     """
 
-    def __init__(self, height: float, trace: Any, width: float = WIDTH) -> None:
+    def __init__(self, height: float, values: Any, width: float = WIDTH) -> None:
         self.width = width
         self.height = height
-        self.trace = trace
+        self.values = values
         self.parts: list[str] = []
 
     def text(
@@ -57,6 +57,10 @@ class Board:
             f"{_class(css)}>{_scripts(content)}</text>"
         )
 
+    def note(self, x: float, y: float, content: str, *, anchor: Anchor = "middle") -> None:
+        """Write small grey text."""
+        self.text(x, y, content, anchor=anchor, size=SMALL, css="fig-muted")
+
     def number(
         self,
         x: float,
@@ -68,8 +72,8 @@ class Board:
         size: float = TEXT,
         anchor: Anchor = "middle",
     ) -> None:
-        """Write one number of the trace, to two decimals where it is not given as a text."""
-        shown = shown or signed(f"{self.trace.number(path):.2f}")
+        """Write one of the values, to two decimals where it is not given as a text."""
+        shown = shown or signed(f"{self.values.number(path):.2f}")
         self.parts.append(
             f'<text x="{x:g}" y="{y:g}" font-size="{size:g}" text-anchor="{anchor}"'
             f' data-trace="{path}"{_class(css)}>{shown}</text>'
@@ -158,8 +162,8 @@ class Board:
         cell: tuple[float, float],
         strong: int | None = None,
     ) -> None:
-        """Draw a matrix of the trace; the row `strong` is set off."""
-        rows = getattr(self.trace, name)
+        """Draw a matrix of the values; the row `strong` is set off."""
+        rows = self.values[name]
         width, height = cell
         self.box(x, y, width * len(rows[0]), height * len(rows), f"fig-box role-{role}")
         if strong is not None:
@@ -175,7 +179,7 @@ class Board:
 
     def words(self, x: float, y: float, step: float, strong: int | None = None) -> None:
         """Write the six words as row labels that end at `x`."""
-        for r, word in enumerate(self.trace.words):
+        for r, word in enumerate(self.values["words"]):
             css = "fig-bold" if r == strong else "fig-muted"
             self.text(x, y + step * (r + 0.5) + 4.3, word, anchor="end", css=css)
 

@@ -1,20 +1,28 @@
-"""`{attention-figure} NAME`: a picture of the computation, drawn when the book is built."""
+"""`{attention-figure} NAME` and `{pictogram} NAME`: pictures that are drawn when a book is built.
+
+Loading the drawings loads torch, so it waits for the first picture.
+"""
 
 from __future__ import annotations
 
 import importlib
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from docutils import nodes
 from docutils.parsers.rst import directives
+from sphinx.util.docutils import SphinxDirective
 
 from figures.drawings import all_drawings
 from figures.numbered_blocks import CaptionedDirective
+from later import show_later
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
+    from sphinx.environment import BuildEnvironment
+
+    from figures.drawing import Drawing
 
 HERE = Path(__file__).parent
 PACKAGE = HERE.parents[2] / "selfattn"
@@ -25,7 +33,7 @@ DEPENDENCIES = (
 
 
 class AttentionFigure(CaptionedDirective):
-    """Draw one of the section's figures; the content is its caption."""
+    """Draw one of the book's figures; the content is its caption."""
 
     kind = "figure"
     required_arguments = 1
@@ -42,11 +50,18 @@ class AttentionFigure(CaptionedDirective):
         if not alt:
             raise self.error(f"figure {name!r} needs :alt:, a text that says what it shows")
         node = self.wrap([], self._caption(), name)
-        drawing = drawings[name]
-        trace = importlib.import_module("figures.attention_trace").attention_trace()
-        picture = drawing.draw(trace).render(node["ids"][0], drawing.title, alt)
-        self._check_alt(alt, picture)
-        node.insert(1, nodes.raw("", picture, format="html"))
+        try:
+            drawn = draw(drawings[name], self.env, self.env.docname)
+        except KeyError as error:
+            raise self.error(
+                f"no cell before figure {name!r} makes {error}, which it shows"
+            ) from None
+        if drawn is None:  # nothing was executed
+            node.insert(1, nodes.paragraph(alt, alt))
+        else:
+            picture = drawn.render(node["ids"][0], drawings[name].title, alt)
+            self._check_alt(alt, picture)
+            node.insert(1, nodes.raw("", picture, format="html"))
         node["alt"] = alt
         for file in DEPENDENCIES:
             self.env.note_dependency(str(file))
@@ -70,5 +85,45 @@ class AttentionFigure(CaptionedDirective):
         return list(paragraphs[0].children)
 
 
+def draw(drawing: Drawing, env: BuildEnvironment, docname: str) -> Any:
+    """Draw a picture on a board; None if the page that makes its numbers wasn't run.
+
+    Raises:
+        KeyError: If no cell of that page makes what the picture shows.
+
+    """
+    if drawing.compute:
+        return drawing.draw(drawing.compute())
+    values = importlib.import_module("figures.values").page_values(env, drawing.page or docname)
+    return drawing.draw(values) if values else None
+
+
+class pictogram(nodes.General, nodes.Element):  # noqa: N801 - docutils names nodes in lower case
+    """A small picture that says nothing the text beside it doesn't, drawn when it is written."""
+
+
+class Pictogram(SphinxDirective):
+    """Show a small picture for eyes alone."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        name = self.arguments[0]
+        pictograms = importlib.import_module("figures.drawings.landing").PICTOGRAMS
+        if name not in pictograms:
+            valid = ", ".join(sorted(pictograms))
+            raise self.error(f"there is no pictogram {name!r}; the pictograms are: {valid}")
+        return [pictogram("", drawing=name)]
+
+
+def draw_pictogram(app: Sphinx, docname: str, node: nodes.Element) -> nodes.raw:
+    """Draw a small picture, once all pages have been run."""
+    pictograms = importlib.import_module("figures.drawings.landing").PICTOGRAMS
+    drawn = draw(pictograms[node["drawing"]], app.env, docname)
+    return nodes.raw("", drawn.decorate() if drawn else "", format="html")
+
+
 def setup(app: Sphinx) -> None:
     app.add_directive("attention-figure", AttentionFigure)
+    app.add_directive("pictogram", Pictogram)
+    show_later(app, pictogram, draw_pictogram)

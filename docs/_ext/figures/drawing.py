@@ -9,17 +9,21 @@ from figures.board import SMALL
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from figures.attention_trace import Matrix, Trace
     from figures.board import Board, Panels
+    from figures.values import Matrix, Values
 
 FOCUS = 1  # the second token, counted from 0
 
 
 class Drawing(NamedTuple):
-    """A picture's title for screen readers and the function that draws it."""
+    """A picture's title for screen readers, the function that draws it, and its numbers."""
 
     title: str
-    draw: Callable[[Trace], Board | Panels]
+    draw: Callable[[Values], Board | Panels]
+    compute: Callable[[], Values] | None = None
+    """Computes them from constants; if there is none, a page's cells have made them."""
+    page: str = ""
+    """That page, if it isn't the one that the picture is on."""
 
 
 def strength(number: float, rows: Matrix) -> float:
@@ -28,9 +32,24 @@ def strength(number: float, rows: Matrix) -> float:
     return 0.06 + 0.5 * (number - low) / (high - low)
 
 
+def heat_row(
+    board: Board, x: float, y: float, path: str, cell: tuple[float, float], below: float = 4.3
+) -> None:
+    """Draw a row of a matrix, such as `weights.2`: darker where larger, a number in every cell.
+
+    The numbers' base line is `below` the middle.
+    """
+    name, row = path.split(".")
+    rows: Matrix = board.values[name]
+    for c, number in enumerate(rows[int(row)]):
+        left = x + cell[0] * c
+        board.shade(left, y, cell, strength(number, rows), "weight")
+        board.number(left + cell[0] / 2, y + cell[1] / 2 + below, f"{path}.{c}")
+
+
 def heat_key(board: Board, x: float, y: float, name: str) -> None:
     """Draw the scale of a matrix's heat map, from its smallest number to its largest."""
-    rows: Matrix = getattr(board.trace, name)
+    rows: Matrix = board.values[name]
     cells = [
         (number, f"{name}.{r}.{c}") for r, row in enumerate(rows) for c, number in enumerate(row)
     ]

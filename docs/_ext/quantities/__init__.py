@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rooms import set_up
+from quantities import marking
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
     from sphinx.util.typing import ExtensionMetadata
 
-PARTS = ("marking",)
-
 
 def setup(app: Sphinx) -> ExtensionMetadata:
-    return set_up(app, __name__, PARTS)
+    app.setup_extension("page_values")
+    marking.setup(app)
+    return {"env_version": 1, "parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,9 +1,9 @@
-"""What `docs/_data/quantities.toml` declares: the quantities of a page, and what it calls them."""
+"""Read `docs/_data/quantities.toml`: the quantities of a page, and what it calls them."""
 
 from __future__ import annotations
 
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -19,20 +19,25 @@ class Quantity:
 
     symbol: str
     name: str
-    source: str
+    origin: str
     axes: str = "ij"
     formulas: tuple[str, ...] = ()
+    uses: Mapping[str, str] = field(default_factory=dict)
+    """What the notes of other quantities say that their numbers are used in, by their names."""
 
 
 @dataclass(frozen=True)
 class DeclaredPage:
-    """The quantities of a page, in the order in which they are made, and its own names for them."""
+    """The quantities of a page, in the order in which they are made, and where it shows them."""
 
     words: Mapping[str, tuple[str, ...]]
     quantities: Mapping[str, Quantity]
     bind: Mapping[str, str]
-    prints: Mapping[str, tuple[str, ...]]
+    """What makes a quantity, in the names of the page."""
+    prints: tuple[str, ...]
+    """The parts of quantities that the page prints, such as `attn_scores[1]`."""
     figures: Mapping[str, str]
+    """The part that a name in a figure's trace is."""
 
 
 def read(folder: Path) -> dict[str, DeclaredPage]:
@@ -44,8 +49,7 @@ def read(folder: Path) -> dict[str, DeclaredPage]:
     """
     file = folder / DATA
     table = tomllib.loads(file.read_text("utf-8")) if file.is_file() else {}
-    families = table.get("family", {})
-    words = table.get("words", {})
+    families, words = table.get("family", {}), table.get("words", {})
     pages = table.get("page", {}).items()
     return {name: _page(name, page, families, words) for name, page in pages}
 
@@ -53,23 +57,21 @@ def read(folder: Path) -> dict[str, DeclaredPage]:
 def _page(
     name: str, page: Mapping[str, Any], families: Mapping[str, Any], words: Mapping[str, Any]
 ) -> DeclaredPage:
-    if unknown := [family for family in page["families"] if family not in families]:
+    named = page.get("families", ())
+    if unknown := [family for family in named if family not in families]:
         known = ", ".join(families)
         raise ValueError(f"{name}: expected families among {known}; got {', '.join(unknown)}")
     quantities = {
-        each: _quantity(entry)
-        for family in page["families"]
-        for each, entry in families[family].items()
+        each: _quantity(entry) for family in named for each, entry in families[family].items()
     }
     itself = {each: each for each in quantities}
-    prints = {
-        source: (meant,) if isinstance(meant, str) else tuple(meant)
-        for source, meant in (itself | page.get("prints", {})).items()
-    }
-    computed = {each for each, quantity in quantities.items() if quantity.formulas}
-    bind = {k: v for k, v in (itself | page.get("bind", {})).items() if k not in computed}
-    own = {axis: tuple(each) for axis, each in (words | page.get("words", {})).items()}
-    return DeclaredPage(own, quantities, bind, prints, itself | page.get("figures", {}))
+    return DeclaredPage(
+        {axis: tuple(each) for axis, each in (words | page.get("words", {})).items()},
+        quantities,
+        itself | page.get("bind", {}),
+        tuple(page.get("prints", ())),
+        itself | page.get("figures", {}),
+    )
 
 
 def _quantity(entry: Mapping[str, Any]) -> Quantity:
@@ -80,4 +82,5 @@ def _quantity(entry: Mapping[str, Any]) -> Quantity:
         entry["origin"],
         entry.get("axes", "ij"),
         (formula,) if isinstance(formula, str) else tuple(formula),
+        entry.get("uses", {}),
     )

@@ -1,4 +1,4 @@
-"""Which number of which quantity each printed number is, and whether its digits are right."""
+"""Decide which number of which quantity a printed number is: by its digits and its place."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 
 import torch
 
+from sphinx_drift import api
+
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from types import CodeType
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from quantities.declared import DeclaredPage
-    from quantities.page_run import CellRun
 
-# As `numbers.js` has it: a number that isn't part of a name.
-NUMBER = re.compile(r"(?<![\w.])-?(?:\d+(?:\.\d*)?(?:e[+-]\d+)?|inf|nan)(?!\w)")
+Tensors = dict[str, torch.Tensor]
+DECIMALS = 2  # of a number alone; one with fewer may be a count or a sum
 
 
 @dataclass(frozen=True)
@@ -30,49 +30,48 @@ class Part:
 
 @dataclass(frozen=True)
 class Run:
-    """Numbers of an output, from the one of this count on, and what they are."""
+    """Numbers of an output that are a part of a quantity, and where each is in the text."""
 
-    first: int
+    expression: str
     part: Part
+    spans: list[tuple[int, int]]
 
 
 class MismatchError(ValueError):
-    """What is printed isn't the quantity that it is declared to be."""
+    """What is shown or computed isn't the quantity that it is declared to be."""
 
 
-def tensors(declared: DeclaredPage, bound: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-    """Return the quantities of a page: by their formulas, or bound by its cells.
+def tensors(declared: DeclaredPage, values: Mapping[str, object]) -> Tensors:
+    """Return the quantities of a page: by their formulas, or from the values that the page made.
 
     Raises:
         MismatchError: If a quantity has neither, or formulas that differ.
 
     """
-    made: dict[str, torch.Tensor] = {}
+    made: Tensors = {}
     for name, quantity in declared.quantities.items():
+        value = values.get(declared.bind[name])
         if quantity.formulas:
-            ways = [computed(formula, made) for formula in quantity.formulas]
-            made[name] = ways[0]
-            for formula, way in zip(quantity.formulas, ways, strict=True):
-                if not torch.allclose(way, ways[0], equal_nan=True):
+            value, *others = (_computed(formula, made) for formula in quantity.formulas)
+            for formula, other in zip(quantity.formulas[1:], others, strict=True):
+                if not torch.allclose(value, other, equal_nan=True):
                     raise MismatchError(f"{name} isn't both {quantity.formulas[0]} and {formula}")
-        elif name in bound:
-            made[name] = bound[name]
-        else:
+        if not isinstance(value, torch.Tensor):
             message = f"{name} has no formula, so a cell must make {declared.bind[name]}; none does"
             raise MismatchError(message)
-        if len(quantity.axes) != made[name].dim():
+        if len(quantity.axes) != value.dim():
             message = f"{name} has the axes {quantity.axes!r}, so expected that many; got"
-            raise MismatchError(f"{message} {made[name].dim()}")
+            raise MismatchError(f"{message} {value.dim()}")
+        made[name] = value
     return made
 
 
-def computed(formula: str | CodeType, made: Mapping[str, torch.Tensor]) -> torch.Tensor:
-    """Return what a formula makes of the quantities before it."""
+def _computed(formula: str, made: Tensors) -> torch.Tensor:
     result: torch.Tensor = eval(formula, {"torch": torch, **made})  # noqa: S307 - it is ours
     return result
 
 
-def part_of(expression: str, made: Mapping[str, torch.Tensor]) -> Part:
+def part_of(expression: str, made: Tensors) -> Part:
     """Return what an expression such as `attn_scores[1]` takes of which quantity."""
     name = re.match(r"\w*", expression)[0]  # type: ignore[index]
     if name not in made:
@@ -82,67 +81,99 @@ def part_of(expression: str, made: Mapping[str, torch.Tensor]) -> Part:
 
 
 def fits(printed: str, value: float) -> bool:
-    """Whether a number is printed as it should be, to the digits that it has."""
+    """Tell whether a number is printed as it should be, to the digits that it has."""
     shown = printed.replace("\N{MINUS SIGN}", "-")
+    factor = 1
     if shown.endswith("%"):
-        return fits(shown[:-1], 100 * value)
-    decimals = len(re.sub(r"e.*|^[^.]*\.?", "", shown))
-    exponent = int(shown.partition("e")[2] or 0)
+        shown, factor = shown[:-1], 100
     if not shown.strip("-")[:1].isdigit():
-        return str(float(shown)) == str(value)  # a nan equals none
-    return abs(float(shown) - value) <= 0.5001 * 10 ** (exponent - decimals) + 1e-6 * abs(value)
+        return str(float(shown)) == str(value)  # nan equals nothing, so compare the text
+    mantissa, _, exponent = shown.partition("e")
+    last_digit = 10.0 ** (int(exponent or 0) - len(mantissa.partition(".")[2]))
+    return abs(float(shown) - factor * value) <= 0.5001 * last_digit + 1e-6 * abs(factor * value)
 
 
-def runs_of(cell: CellRun, declared: DeclaredPage, made: Mapping[str, torch.Tensor]) -> list[Run]:
-    """Return what the numbers of a cell's output are.
+def runs_of(
+    text: str, parts: Mapping[str, Part], made: Tensors, seen: Collection[str]
+) -> list[Run]:
+    """Return which numbers of an output are which of the parts that its page prints.
 
-    Raises:
-        MismatchError: If a declared expression printed other digits than its quantity has.
+    An array is a part if it has its size and all its digits fit; outside arrays, so are numbers
+    that stand together on a line. Where several parts fit, the first that is new is taken.
+
+    Args:
+        text: The output.
+        parts: The parts, by their expressions, in the order in which the page prints them.
+        made: The quantities.
+        seen: Expressions of the parts that were printed before.
 
     """
-    places = [match.start() for match in NUMBER.finditer(cell.text)]
     runs: list[Run] = []
-    for span in sorted(cell.spans, key=lambda span: span.start):
-        if not declared.prints.get(span.source):
-            continue
-        printed = NUMBER.findall(cell.text[span.start : span.end])
-        parts = [part_of(meant, made) for meant in declared.prints[span.source]]
-        faults = [_fault(printed, part, made) for part in parts]
-        if "" not in faults:
-            raise MismatchError(f"`print({span.source})`: {'; or '.join(faults)}")
-        first = sum(place < span.start for place in places)
-        fitting = [part for part, fault in zip(parts, faults, strict=True) if not fault]
-        before = [run.part for run in runs]
-        new = [part for part in fitting if not any(_same(part, each) for each in before)]
-        runs.append(Run(first, (new or fitting)[0]))
+    for numbers in _together(text):
+        is_array = numbers[0].array >= 0
+        first = 0
+        while first < len(numbers):
+            new = {*seen, *(run.expression for run in runs)}
+            fitting = [
+                (expression, part.places.numel())
+                for expression, part in parts.items()
+                if _fits_part(numbers[first:], part, made, whole=is_array)
+            ]
+            if fitting:
+                expression, size = min(fitting, key=lambda each: (-each[1], each[0] in new))
+                spans = [(each.start, each.end) for each in numbers[first : first + size]]
+                runs.append(Run(expression, parts[expression], spans))
+                first += size
+            elif is_array:
+                break
+            else:
+                first += 1
     return runs
 
 
-def _same(one: Part, other: Part) -> bool:
-    return one.quantity == other.quantity and torch.equal(one.places, other.places)
+def _together(text: str) -> Iterator[list[api.Number]]:
+    """Yield the numbers of each array, and those between which there is nothing but space."""
+    group: list[api.Number] = []
+    for number in api.numbers(text):
+        between = text[group[-1].end : number.start] if group else ""
+        apart = number.array < 0 and ("\n" in between or between.strip())
+        if group and (number.array != group[-1].array or apart):
+            yield group
+            group = []
+        group.append(number)
+    if group:
+        yield group
 
 
-def _fault(printed: Sequence[str], part: Part, made: Mapping[str, torch.Tensor]) -> str:
-    """Say what is wrong with numbers that should be a part of a quantity, or nothing."""
-    values = made[part.quantity].flatten()[part.places.flatten()].tolist()
-    if len(values) != len(printed):
-        return f"expected {len(values)} numbers of {part.quantity}, got {len(printed)}"
-    for shown, value, place in zip(printed, values, part.places.flatten().tolist(), strict=True):
-        if not fits(shown, value):
-            where = index(place, made[part.quantity].shape)
-            return f"expected {part.quantity}{where} = {value:.4f}, got {shown}"
-    return ""
+def _fits_part(numbers: Sequence[api.Number], part: Part, made: Tensors, *, whole: bool) -> bool:
+    size = part.places.numel()
+    if size > len(numbers) or (whole and size != len(numbers)):
+        return False
+    if size == 1 and not whole and len(numbers[0].text.partition(".")[2]) < DECIMALS:
+        return False
+    values = _values(part, made)
+    return all(
+        each.value == value if isinstance(each.value, int) else fits(each.text, value)
+        for each, value in zip(numbers, values, strict=False)
+    )
 
 
-def figure_fault(
-    shown: str, path: Sequence[int], part: Part, made: Mapping[str, torch.Tensor]
-) -> str:
-    """Say what is wrong with a number of a figure, at a path in a part, or nothing."""
+def _values(part: Part, made: Tensors) -> list[float]:
+    values: list[float] = made[part.quantity].flatten()[part.places.flatten()].tolist()
+    return values
+
+
+def fault(shown: str, path: Sequence[int], part: Part, made: Tensors) -> str:
+    """Say what is wrong with a number that is shown, at a path in a part, or nothing."""
     try:
-        place = part.places[tuple(path)]
+        place = int(part.places[tuple(path)])
     except IndexError:
         return f"expected an index in the shape {tuple(part.places.shape)}, got {list(path)}"
-    return _fault([shown], Part(part.quantity, place.reshape(1)), made)
+    tensor = made[part.quantity]
+    value = tensor.flatten()[place].item()
+    if fits(shown, value):
+        return ""
+    return f"expected {part.quantity}{index(place, tensor.shape)} = {value:.4f}, got {shown}"
 
 
 def index(place: int, shape: Sequence[int]) -> str:
@@ -163,20 +194,3 @@ def ranges(places: torch.Tensor) -> str:
 
 def _range(places: Sequence[int]) -> str:
     return f"{places[0]}-{places[-1]}" if len(places) > 1 else str(places[0])
-
-
-def expanded(places: str) -> set[str]:
-    """Return the places that `ranges` wrote in short, as texts."""
-    ends = ([int(end) for end in part.split("-")] for part in places.split())
-    return {str(place) for each in ends for place in range(each[0], each[-1] + 1)}
-
-
-def with_index(text: str, axes: str, of: str, words: Mapping[str, Sequence[str]]) -> str:
-    """Return what a note says of one number, such as `attn_scores[1,0]`."""
-    steps = [int(step) for step in of[of.index("[") + 1 : -1].split(",") if step]
-
-    def indexed(match: re.Match[str]) -> str:
-        step = steps[axes.index(match[2])]
-        return words[match[2]][step] if match[1] else str(step + 1)
-
-    return re.sub(r"\$(w?)([a-z])", indexed, text)

@@ -1,83 +1,129 @@
-"""What each number is that a page's cells print: the page run again, and what is declared of it."""
+"""The numbers that a page's outputs print, each with its quantity, and the notes about them."""
 
 from __future__ import annotations
 
 import functools
+import re
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import torch
 
+import page_values
 from quantities import declared
-from quantities.matching import MismatchError, Part, Run, runs_of, tensors
-from quantities.page_run import run_page
-from quantities.uses import Use, needed, uses
+from quantities.matching import Part, Run, index, part_of, runs_of, tensors
+from sphinx_drift import api
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
+    from collections.abc import Mapping, Sequence
+
+    from sphinx.environment import BuildEnvironment
 
     from quantities.declared import DeclaredPage
-    from quantities.page_run import CellRun
+    from quantities.matching import Tensors
 
 
 @dataclass(frozen=True)
 class PageNumbers:
-    """A page's quantities, and its printed numbers: which quantity each is, by the cell's number.
-
-    A cell that prints what its quantity isn't has a fault, in words.
-    """
+    """A page's quantities, and which of them its outputs print, by the cell's number."""
 
     declared: DeclaredPage
-    made: Mapping[str, torch.Tensor]
-    uses: Mapping[str, list[Use]]
-    cells: list[CellRun]
+    made: Tensors
+    outputs: Mapping[int, str]
     runs: Mapping[int, list[Run]]
-    faults: Mapping[int, str]
+    missing: tuple[str, ...]
+    """What is declared to be printed, and isn't."""
 
-    def number(self, cell: int, ordinal: int | None) -> Part | None:
+    def number(self, cell: int, place: int) -> Part | None:
         """Return what a number of a cell's output is, counted from 0."""
+        numbers = api.numbers(self.outputs.get(cell, ""))
+        start = numbers[place].start if place < len(numbers) else -1
         for run in self.runs.get(cell, ()):
-            places = run.part.places.flatten()
-            if ordinal is not None and 0 <= ordinal - run.first < len(places):
-                return Part(run.part.quantity, places[ordinal - run.first])
+            for (begin, _), flat in zip(run.spans, run.part.places.flatten(), strict=True):
+                if begin == start:
+                    return Part(run.part.quantity, flat)
         return None
 
     def has(self, other: PageNumbers, name: str) -> bool:
-        """Whether a quantity of another page is one of this page, too."""
+        """Tell whether a quantity of another page is one of this page, too."""
         own = self.declared.quantities.get(name)
         is_same = own is not None and own == other.declared.quantities[name]
         return is_same and torch.equal(self.made[name], other.made[name])
 
+    def note(self, name: str) -> tuple[str, str, str]:
+        """Return what the note on a quantity's numbers says: symbol, name, origin and use."""
+        quantity = self.declared.quantities[name]
+        leading = self._leading()
+        uses = (
+            user.uses[name]
+            for each, user in self.declared.quantities.items()
+            if name in user.uses and each in leading
+        )
+        made = [quantity.origin, ", ".join(dict.fromkeys(uses))]
+        return quantity.symbol, quantity.name, "; used in ".join(filter(None, made))
 
-def numbers_of(folder: Path, name: str) -> PageNumbers | None:
-    """Return the numbers of a book's page; None if nothing is declared of it.
+    def note_on(self, name: str, place: int) -> tuple[str, ...]:
+        """Return the note on one number."""
+        quantity = self.declared.quantities[name]
+        steps = index(place, self.made[name].shape)[1:-1].split(",")
+
+        def indexed(match: re.Match[str]) -> str:
+            step = int(steps[quantity.axes.index(match[2])])
+            return self.declared.words[match[2]][step] if match[1] else str(step + 1)
+
+        return tuple(re.sub(r"\$(w?)([a-z])", indexed, text) for text in self.note(name))
+
+    def _leading(self) -> set[str]:
+        """Return the quantities that lead to a printed one; all where none is printed."""
+        printed = {run.part.quantity for runs in self.runs.values() for run in runs}
+        leading = printed or {*self.declared.quantities}
+        for name, quantity in reversed([*self.declared.quantities.items()]):
+            if name in leading:
+                leading |= quantity.uses.keys()
+        return leading
+
+
+def numbers_of(
+    env: BuildEnvironment, docname: str, outputs: Mapping[int, str]
+) -> PageNumbers | None:
+    """Return the numbers of a page; None if nothing is declared of it.
+
+    Args:
+        env: The environment, which has the values that the page's cells made.
+        docname: The page.
+        outputs: What its cells printed, by their numbers.
 
     Raises:
         MismatchError: If its quantities aren't what the formulas say.
 
     """
-    page = declared.read(folder).get(name)
-    if page is None:
+    page = declared.read(Path(env.srcdir)).get(docname)
+    if page is None or not page.quantities:
         return None
-    file = folder / f"{name}.md"
-    texts = (file.read_text("utf-8"), (folder / declared.DATA).read_text("utf-8"))
-    return _numbers(folder, name, texts)
+    return _numbers(_Hashed(page, dict(outputs)), page_values.text_of(env, docname))
+
+
+@dataclass(frozen=True)
+class _Hashed:
+    """What the numbers are made from besides the values, told apart by its representation."""
+
+    page: DeclaredPage
+    outputs: dict[int, str]
+
+    def __hash__(self) -> int:
+        return hash(repr(self))
 
 
 @functools.lru_cache(maxsize=4)
-def _numbers(folder: Path, name: str, _: tuple[str, str]) -> PageNumbers:
-    page = declared.read(folder)[name]
-    wanted = [source for source, meant in page.prints.items() if meant]
-    run = run_page(folder / f"{name}.md", page.bind, wanted)
-    made = tensors(page, run.bound)
+def _numbers(given: _Hashed, values: str) -> PageNumbers:
+    page = given.page
+    made = tensors(page, page_values.read(values))
+    parts = {expression: part_of(expression, made) for expression in page.prints}
     runs: dict[int, list[Run]] = {}
-    faults: dict[int, str] = {}
-    for number, cell in enumerate(run.cells, 1):
-        try:
-            runs[number] = runs_of(cell, page, made)
-        except MismatchError as error:
-            faults[number] = str(error)
-    printed = {each.part.quantity for several in runs.values() for each in several}
-    used_here = uses(needed(page.quantities, printed), made)
-    return PageNumbers(page, made, used_here, run.cells, runs, faults)
+    seen: list[str] = []
+    for cell, text in given.outputs.items():
+        runs[cell] = runs_of(text, parts, made, seen)
+        seen += [run.expression for run in runs[cell]]
+    missing: Sequence[str] = [each for each in page.prints if each not in seen]
+    return PageNumbers(page, made, given.outputs, runs, tuple(missing))

@@ -1,30 +1,21 @@
-"""What the pages refer to: listings, symbols, formulas, exercises, links and tables of records."""
+"""What the pages refer to: listings, symbols, formulas, exercises, what was verified."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rooms import set_up
+from reference import code_links, exercises, listing, mathml, notation, verified_counts
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
     from sphinx.util.typing import ExtensionMetadata
 
-PARTS = (
-    "inventories",
-    "mathml",
-    "cell_links",
-    "name_links",
-    "listing",
-    "notation",
-    "exercises",
-    "recorded_table",
-    "verified_counts",
-    "verified_devices",
-    "cost",
-    "build_cost",
-)
-
 
 def setup(app: Sphinx) -> ExtensionMetadata:
-    return set_up(app, __name__, PARTS)
+    code_links.setup(app)
+    mathml.setup(app)
+    listing.setup(app)
+    notation.setup(app)
+    exercises.setup(app)
+    verified_counts.setup(app)
+    return {"env_version": 3, "parallel_read_safe": True, "parallel_write_safe": True}

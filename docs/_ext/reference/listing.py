@@ -11,7 +11,7 @@ from docutils import nodes
 from docutils.parsers.rst import directives
 
 from figures.numbered_blocks import CaptionedDirective
-from sphinx_drift.source.lines import lines_of
+from sphinx_drift.api import lines_of
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx

@@ -10,10 +10,9 @@ from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.docutils import SphinxDirective
 from sphinx.util.nodes import make_refnode
 
+from later import show_later
 from reference.ancestors import is_in, titled_section
 from reference.symbols import DATA, Symbol, groups, symbols
-from website.reading_order import reading_order
-from website.shown_later import show_later
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -88,23 +87,17 @@ def collect(app: Sphinx, doctree: nodes.document) -> None:
     app.env.metadata[app.env.docname]["formulas"] = formulas
 
 
-def formulas_of(env: BuildEnvironment) -> dict[str, list[tuple[str, str]]]:
-    """Return what was noted of each page."""
-    return {name: fields.get("formulas", []) for name, fields in sorted(env.metadata.items())}
-
-
 def first(env: BuildEnvironment, symbol: Symbol) -> tuple[str, str] | None:
     """Return the page and the section in which a symbol first appears."""
-    formulas = formulas_of(env)
-    for docname, _ in reading_order(env, env.config.root_doc):
-        for formula, section in formulas.get(docname, ()):
+    for docname in env.collect_relations():  # in reading order
+        for formula, section in env.metadata[docname].get("formulas", ()):
             if docname != PAGE and symbol.is_in(formula):
                 return docname, section
     return None
 
 
 def fill(app: Sphinx, docname: str, node: nodes.Element) -> nodes.Node:
-    """Say in the table where a symbol first appears."""
+    """Say where a symbol first appears."""
     place = first(app.env, next(s for s in symbols() if s.id == node["symbol"]))
     if place is None:
         return nodes.Text("–")
@@ -143,5 +136,5 @@ def setup(app: Sphinx) -> None:
         symbol.alone  # noqa: B018 - compiled while nobody waits for a page
     app.add_directive("notation-table", NotationTable)
     app.connect("doctree-read", collect)
-    show_later(app, first_place, fill, formulas_of)
+    show_later(app, first_place, fill)
     app.add_post_transform(SymbolLinks)

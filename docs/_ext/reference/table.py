@@ -37,13 +37,6 @@ def _cell(value: Any) -> nodes.entry:
     return nodes.entry("", *lines, classes=classes)
 
 
-def origin(text: str) -> nodes.paragraph:
-    """Make the paragraph below a table that says by what, when and on what it was recorded."""
-    node = paragraph(text)
-    node["classes"].append("recorded-origin")
-    return node
-
-
 def paragraph(text: str) -> nodes.paragraph:
     """Make a paragraph in which `code` is set as code."""
     node = nodes.paragraph()

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
+from later import show_later
 from reference.table import table
-from sphinx_drift.report.text import count
-from sphinx_drift.sphinx.state import results_of
-from website.shown_later import show_later
+from sphinx_drift.api import count, results
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -29,22 +28,22 @@ class VerifiedCounts(SphinxDirective):
 
 
 def fill(app: Sphinx, docname: str, node: nodes.Element) -> nodes.table:
-    """Make the table of counts."""
-    return table(["page", "cells", "outputs verified"], counts(app.env))
+    """Return the table."""
+    return table(["page", "cells", "outputs verified"], page_counts(app.env))
 
 
-def counts(env: BuildEnvironment) -> list[tuple[str, int, int]]:
+def page_counts(env: BuildEnvironment) -> list[tuple[str, int, int]]:
     """Return what was verified: a row for each page, and one for all."""
-    results = results_of(env)
+    pages = results(env)
     rows = [
         (env.titles[name].astext(), page.cells, count([page]).verified)
-        for name, page in sorted(results.items())
+        for name, page in sorted(pages.items())
         if page.cells
     ]
-    total = count(results.values())
+    total = count(pages.values())
     return [*rows, ("all pages", sum(row[1] for row in rows), total.verified)]
 
 
 def setup(app: Sphinx) -> None:
     app.add_directive("verified-counts", VerifiedCounts)
-    show_later(app, verified_counts, fill, counts)
+    show_later(app, verified_counts, fill)

@@ -1,21 +1,19 @@
-"""The site around the pages: theme, contents, search, previews, and what is written again."""
+"""The site around the pages: permanent links, search, the verified foot, and helpers for pages."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rooms import set_up
+from website import permalinks, search, theme, verified_foot
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
     from sphinx.util.typing import ExtensionMetadata
 
-PARTS = (
-    *("address", "sidebar", "verified_foot", "theme", "permalinks", "reading_order"),
-    *("reading_times", "social_preview", "search_index", "sitemap", "moved_pages", "offline"),
-    "stale_pages",
-)
-
 
 def setup(app: Sphinx) -> ExtensionMetadata:
-    return set_up(app, __name__, PARTS)
+    permalinks.setup(app)
+    search.setup(app)
+    theme.setup(app)
+    verified_foot.setup(app)
+    return {"env_version": 1, "parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,8 +1,7 @@
-"""Permanent links to what has none in Sphinx: printed outputs, and equations without a number.
+"""Permanent links to printed outputs, which have none in Sphinx.
 
-An id is made of the section's and a count within it, such as `step-1-output-2`, so it stays as
-it is when other sections change. Headings, figures, listings and numbered equations have links
-already.
+An id is made of the section's and a count within it, such as `step-1-output-2`, so it stays the
+same when other sections change.
 """
 
 from __future__ import annotations
@@ -21,54 +20,41 @@ if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
 
-def kind_of(node: nodes.Node) -> str:
-    """Return "output" or "equation" for what gets a link, else an empty text."""
-    if isinstance(node, nodes.math_block):
-        return "" if node.get("number") else "equation"
-    is_output = isinstance(node, nodes.Element) and node.get("nb_element") == "cell_code_output"
-    return "output" if is_output else ""
-
-
-def linked(document: nodes.document) -> Iterator[tuple[nodes.Element, str, str]]:
-    """Yield what gets a link, with its kind and its id: the one it has, or the one it will have."""
+def linked(document: nodes.document) -> Iterator[tuple[nodes.Element, str]]:
+    """Yield each output with its id: the one it has, or the one it gets when it is written."""
     counts: Counter[str] = Counter()
     taken = set(document.ids)
-    for node in list(document.findall(nodes.Element)):
-        if kind := kind_of(node):
-            stem = _stem(node, kind)
+    for node in document.findall(nodes.container):
+        if node.get("nb_element") == "cell_code_output":
+            stem = _stem(node)
             counts[stem] += 1
             while not node["ids"] and f"{stem}-{counts[stem]}" in taken:
                 counts[stem] += 1
-            yield node, kind, node["ids"][0] if node["ids"] else f"{stem}-{counts[stem]}"
+            yield node, node["ids"][0] if node["ids"] else f"{stem}-{counts[stem]}"
 
 
-def _stem(node: nodes.Element, kind: str) -> str:
+def _stem(node: nodes.Element) -> str:
     section = titled_section(node)
     if section is None or isinstance(section.parent, nodes.document):
-        return kind
-    return f"{section['ids'][0]}-{kind}"
+        return "output"
+    return f"{section['ids'][0]}-output"
 
 
 class Permalinks(SphinxPostTransform):
-    """Give outputs and equations an id, and outputs a link after them."""
+    """Give outputs an id, and a link after them."""
 
     default_priority = 15
+    builders = ("html", "dirhtml")  # an e-book and a print have no addresses to copy
 
     def run(self, **kwargs: object) -> None:
-        if self.app.builder.name not in {"html", "dirhtml"}:
-            return  # an e-book and a print have no addresses to copy
-        for node, kind, name in linked(self.document):
+        for node, name in list(linked(self.document)):
             if not node["ids"]:
                 node["ids"].append(name)
-            if kind == "output":
-                node.append(self._link(name, kind))
-
-    def _link(self, name: str, kind: str) -> nodes.raw:
-        text = (
-            f'<a class="headerlink {kind}-link" href="#{name}" title="Link to this {kind}">'
-            f"{self.config.html_permalinks_icon}</a>"
-        )
-        return nodes.raw("", text, format="html")
+            link = (
+                f'<a class="headerlink output-link" href="#{name}" title="Link to this output">'
+                f"{self.config.html_permalinks_icon}</a>"
+            )
+            node.append(nodes.raw("", link, format="html"))
 
 
 def setup(app: Sphinx) -> None:

@@ -1,4 +1,4 @@
-"""Whether the digits of a float are a rounding of a value, as far as its format can tell.
+"""Decide whether printed digits are a rounding of a value.
 
 The digits stand for all values that print like them. A value is taken for one of those if
 it is no further from them than rounding explains: a few units in the last place, at the
@@ -12,22 +12,26 @@ from decimal import Decimal, InvalidOperation
 from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
-from sphinx_drift.compare.tokens import Token, TokenKind, groups
+from sphinx_drift.compare.brackets import brackets
+from sphinx_drift.compare.tokens import TokenKind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from sphinx_drift.compare.brackets import Bracket
+    from sphinx_drift.compare.tokens import Token
+
 __all__ = ["SHORT_UNITS", "UNITS", "FloatKind", "Precise", "ulp_distance"]
 
 UNITS = 16
-"""How many units in the last place a value may be from the documented digits: it was measured, by
-tools/bounds.py."""
+"""How many units in the last place a value may be from the documented digits, as measured."""
 
 SHORT_UNITS = 2
 """The same for 16-bit formats: computed in float32, they are rounded once."""
 
 _CANCELLED = 24
-"""How many times larger than a small number the numbers may be that it is the sum of."""
+"""How many times larger the numbers may be that a number is the sum of: those of the tensor that it
+was taken from, and those beside it where it is printed with an exponent."""
 
 _ALONE = 2
 """The same for a number that is printed alone: no other one says how large they were."""
@@ -58,16 +62,16 @@ class FloatKind(Enum):
         return math.inf if beyond else nearest
 
     def sums_exactly(self, value: Decimal) -> bool:
-        """Tell whether a number is whole and so small that every sum of such numbers is exact."""
+        """Whether a number is whole and so small that every sum of such numbers is exact."""
         return value == value.to_integral_value() and abs(value) < 2 ** (self.value + 1)
 
     def prints(self, text: str) -> bool:
-        """Tell whether a number of this format prints like this, when digits are cut."""
+        """Whether a number of this format can print like this when its digits are cut."""
         value = _exact(text)
         return abs(Decimal(self.nearest(value)) - value) <= _half_unit(text) * _SLACK
 
     def prints_in_full(self, text: str) -> bool:
-        """Tell whether this is all that a number of this format needs to be told from others."""
+        """Whether these are the shortest digits that identify a number of this format."""
         value = _exact(text)
         number = self.nearest(value)
         shortest = (f"{number:.{digits}g}" for digits in range(1, 18))
@@ -110,7 +114,7 @@ def ulp_distance(beyond: Decimal, scale: Decimal, kind: FloatKind) -> float:
 
 
 class _Array(NamedTuple):
-    """What the numbers that were computed together have in common."""
+    """The common properties of numbers that were computed together."""
 
     kind: FloatKind
     is_wider: bool
@@ -119,7 +123,7 @@ class _Array(NamedTuple):
     weights: bool
     """Whether all are between 0 and 1, as what comes out of a softmax is."""
     least: int
-    """How many times larger than each one the arithmetic was, at least."""
+    """How many times larger than each number those were, at least, that it was computed from."""
 
 
 class Precise:
@@ -135,16 +139,26 @@ class Precise:
                 of the tensor that it is a part of.
 
         """
-        self._texts = [token.text for token in tokens]
-        self._groups = _arrays(tokens)
-        self._named = _named_kinds(tokens)
-        self._in_tensor = _in_tensor(tokens)
-        self._marks = _marked(tokens, marks or {})
+        self._tokens = tokens
+        self._marks = marks or {}
+        self._brackets = brackets(tokens)
+        self._named: dict[int, FloatKind] = {}
         self._members: dict[int, list[Decimal]] = {}
         self._arrays: dict[int, _Array] = {}
-        for group, token in zip(self._groups, tokens, strict=True):
-            if token.kind is TokenKind.FLOAT and (value := _value(token.text)) is not None:
-                self._members.setdefault(group, []).append(value)
+        self._separated: set[int] = set()
+        """The arrays, by where they begin, whose items have commas between them."""
+        for place, (token, bracket) in enumerate(zip(tokens, self._brackets, strict=True)):
+            if bracket is None:
+                continue
+            if token.text == "dtype":
+                words = (after.text for after in tokens[place + 1 : place + 5])
+                kind = next((_NAMES[word] for word in words if word in _NAMES), FloatKind.FLOAT64)
+                self._named[bracket.start] = kind
+            elif array := bracket.array:
+                if token.text == ",":
+                    self._separated.add(array.start)
+                elif token.kind is TokenKind.FLOAT and (value := _value(token.text)) is not None:
+                    self._members.setdefault(array.start, []).append(value)
 
     def judge(self, place: int, documented: str, executed: str) -> float | str:
         """Say how far a value is from its documented digits, or why that can't be rounding.
@@ -158,8 +172,8 @@ class Precise:
             Units in the last place beyond the values that print like ``documented``.
 
         """
-        precise = self._texts[place]
-        objection = _objection(documented, executed, precise, fixed=self._in_tensor[place])
+        precise = self._tokens[place].text
+        objection = _objection(documented, executed, precise, fixed=self._is_in_tensor(place))
         if objection:
             return objection
         array = self._array(place, _exact(precise))
@@ -177,27 +191,9 @@ class Precise:
             return f"the executed value is {precise}, {distance} {allowed}"
         return units
 
-    def margin(self, place: int, printed: str) -> float | None:
-        """Say how far a value is from where its printed digits change.
-
-        Args:
-            place: Which token it is.
-            printed: The digits that are printed of it.
-
-        Returns:
-            Units in the last place; None for what is no number, or printed with all its digits.
-
-        """
-        precise = self._texts[place]
-        printed_value, value = _value(printed), _value(precise)
-        if printed_value is None or value is None or precise == printed:
-            return None
-        inside = _half_unit(printed) - abs(value - printed_value)
-        return self._units(inside, precise, printed, self._array(place, value))
-
     @staticmethod
     def _units(beyond: Decimal, precise: str, printed: str, array: _Array) -> float:
-        """Measure a distance by what the arithmetic of the array could resolve."""
+        """Return a distance in units of the arithmetic by which the array was computed."""
         if "e" not in printed.lower():
             return ulp_distance(beyond, array.largest, array.kind)
         # Small numbers are shown for their own sake. But what comes out of a softmax is an
@@ -211,14 +207,51 @@ class Precise:
         return ulp_distance(beyond, scale, array.kind)
 
     def _array(self, place: int, value: Decimal) -> _Array:
-        """Describe the numbers that were computed together with this one."""
-        group = self._groups[place]
-        kind, mark = self._named[place], self._marks.get(place, "")
-        if group < 0:
-            return _described(kind, [value], mark)
-        if group not in self._arrays:
-            self._arrays[group] = _described(kind, self._members[group], mark)
-        return self._arrays[group]
+        """Describe the numbers that were computed together with this one.
+
+        The members of a list in Python were computed one by one: a list has commas, and no name
+        before it. What NumPy prints of an array has none.
+        """
+        bracket = self._brackets[place]
+        array = bracket and bracket.array
+        named, mark = self._named_kind(bracket), self._mark(place)
+        if array is None or self._is_list(array):
+            return _described(named, [value], mark)
+        if array.start not in self._arrays:
+            self._arrays[array.start] = _described(named, self._members[array.start], mark)
+        return self._arrays[array.start]
+
+    def _is_list(self, array: Bracket) -> bool:
+        is_argument = array.start > 0 and self._tokens[array.start - 1].text == "("
+        return array.start in self._separated and not is_argument
+
+    def _is_in_tensor(self, place: int) -> bool:
+        """Whether PyTorch printed a number: all numbers of a tensor have as many decimals."""
+        bracket = self._brackets[place]
+        call = bracket and bracket.call
+        return call is not None and call.name == "tensor"
+
+    def _named_kind(self, bracket: Bracket | None) -> FloatKind | None:
+        """Return the format that the call around a number names, or stands for.
+
+        A tensor that names none has PyTorch's default; ``np.float32(0.5)`` is one number.
+        """
+        while bracket is not None:
+            if bracket.start in self._named:
+                return self._named[bracket.start]
+            if bracket.text != "[":
+                return FloatKind.FLOAT32 if bracket.name == "tensor" else _NAMES.get(bracket.name)
+            bracket = bracket.parent
+        return None
+
+    def _mark(self, place: int) -> str:
+        """Return what is known of a number, or of the innermost brackets around it with a mark."""
+        mark = self._marks.get(self._tokens[place].end, "")
+        bracket = self._brackets[place]
+        while not mark and bracket is not None:
+            mark = self._marks.get(self._tokens[bracket.end].end, "")
+            bracket = bracket.parent
+        return mark
 
 
 def _described(named: FloatKind | None, members: Sequence[Decimal], mark: str) -> _Array:
@@ -228,92 +261,11 @@ def _described(named: FloatKind | None, members: Sequence[Decimal], mark: str) -
         recorded, whole = whole, ""
     kind = FloatKind.FLOAT32 if is_wider else _NAMES.get(recorded) or named or FloatKind.FLOAT64
     least = _ALONE if len(members) == 1 and kind.units == UNITS else 1
-    largest = max(_value(whole) or Decimal(0), *(least * abs(member) for member in members))
+    printed = max(abs(member) for member in members)
+    # A reader sees the numbers printed, not the tensor that they are a part of.
+    largest = max(least * printed, min(_value(whole) or Decimal(0), _CANCELLED * printed))
     weights = all(0 <= member <= 1 for member in members)
     return _Array(kind, is_wider, largest, weights, least)
-
-
-def _arrays(tokens: Sequence[Token]) -> list[int]:
-    """Number the array that each token stands in; -1 outside any.
-
-    The members of a list in Python were computed each for itself: a list has commas, and no name
-    before it. What NumPy prints of an array has none.
-    """
-    numbers = groups(tokens)
-    begins: dict[int, int] = {}
-    commas = set()
-    for place, (number, token) in enumerate(zip(numbers, tokens, strict=True)):
-        begins.setdefault(number, place)
-        if token.text == ",":
-            commas.add(number)
-    lists = {
-        number for number in commas if not begins[number] or tokens[begins[number] - 1].text != "("
-    }
-    return [-1 if number in lists else number for number in numbers]
-
-
-def _marked(tokens: Sequence[Token], marks: Mapping[int, str]) -> dict[int, str]:
-    """Return what is known of each token that is marked, or stands in brackets that are."""
-    mark_by_place: dict[int, str] = {}
-    around = [""]
-    for place in reversed(range(len(tokens))) if marks else ():
-        token = tokens[place]
-        own = marks.get(token.end, "")
-        if token.kind is TokenKind.CLOSE:
-            around.append(own or around[-1])
-        elif token.kind is TokenKind.OPEN and len(around) > 1:
-            around.pop()
-        mark_by_place[place] = own or around[-1]
-    return mark_by_place
-
-
-def _named_kinds(tokens: Sequence[Token]) -> list[FloatKind | None]:
-    """Return for each token the format that the call around it names, or stands for."""
-    kinds: list[FloatKind | None] = [None] * len(tokens)
-    around: list[FloatKind | None] = [None]
-    called = _called(tokens)
-    for place in reversed(range(len(tokens))):
-        token = tokens[place]
-        if token.kind is TokenKind.CLOSE:
-            around.append(around[-1] if token.text == "]" else called.get(place))
-        elif token.kind is TokenKind.OPEN and len(around) > 1:
-            around.pop()
-        elif token.text == "dtype" and len(around) > 1:
-            words = (after.text for after in tokens[place + 1 : place + 5])
-            kind = next((_NAMES[word] for word in words if word in _NAMES), None)
-            around[-1] = kind or FloatKind.FLOAT64
-        kinds[place] = around[-1]
-    return kinds
-
-
-def _in_tensor(tokens: Sequence[Token]) -> list[bool]:
-    """Tell for each token whether PyTorch printed it: all numbers with as many decimals."""
-    inside: list[bool] = []
-    around = [False]
-    for place, token in enumerate(tokens):
-        if token.kind is TokenKind.OPEN:
-            is_tensor = token.text == "(" and place > 0 and tokens[place - 1].text == "tensor"
-            around.append(is_tensor or (token.text == "[" and around[-1]))
-        elif token.kind is TokenKind.CLOSE and len(around) > 1:
-            around.pop()
-        inside.append(around[-1])
-    return inside
-
-
-def _called(tokens: Sequence[Token]) -> dict[int, FloatKind]:
-    """Return for each bracket that ends a call the format that its name stands for.
-
-    A tensor that names none has PyTorch's default; ``np.float32(0.5)`` is one number.
-    """
-    formats = {"tensor": FloatKind.FLOAT32, **_NAMES}
-    kinds: dict[int, FloatKind] = {}
-    names: list[str] = []
-    for place, token in enumerate(tokens):
-        if token.kind is TokenKind.OPEN:
-            names.append(tokens[place - 1].text if place and token.text == "(" else "")
-        elif token.kind is TokenKind.CLOSE and names and (name := names.pop()) in formats:
-            kinds[place] = formats[name]
-    return kinds
 
 
 # Digits ------------------------------------------------------------------------------
@@ -324,7 +276,7 @@ def _exact(text: str) -> Decimal:
 
 
 def _value(text: str) -> Decimal | None:
-    """Return the value of a printed number; None if it is none that a float can hold."""
+    """Return the value of a printed number; None if no float can hold it."""
     try:
         value = _exact(text)
     except InvalidOperation:

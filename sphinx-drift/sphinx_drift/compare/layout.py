@@ -1,4 +1,4 @@
-"""Tell where in an output white space says nothing: in tensors, arrays, and lists of numbers.
+"""Find where white space has no meaning: in tensors, arrays, and lists of numbers.
 
 There, line breaks and padding depend on the width of a terminal and of the widest number. In
 a table, in indented text, in a formula that takes two lines or between quotation marks they
@@ -21,7 +21,7 @@ _QUOTES = frozenset("'\"")
 
 
 class _Before(Enum):
-    """What stands before a token, in the brackets around it."""
+    """What precedes a token in the brackets around it."""
 
     NOTHING = 0
     """The opening bracket, a comma, a colon or an equals sign."""
@@ -32,7 +32,7 @@ class _Before(Enum):
 
 @dataclass(slots=True)
 class _Region:
-    """What stands between two brackets: data, as long as it reads like a Python literal."""
+    """The content of two brackets: data, as long as it reads like a Python literal."""
 
     start: int
     bracket: str
@@ -45,7 +45,7 @@ class _Region:
 
 
 def loose_gaps(tokens: Sequence[Token], partners: Mapping[int, int]) -> set[int]:
-    """Return the tokens before which white space says nothing.
+    """Return the tokens before which white space has no meaning.
 
     Args:
         tokens: All tokens of a text, line breaks too.
@@ -66,13 +66,13 @@ def loose_gaps(tokens: Sequence[Token], partners: Mapping[int, int]) -> set[int]
 
 
 class _Reader:
-    """Reads what stands in brackets, from the first token to the last."""
+    """Reads the content of brackets, from the first token to the last."""
 
     def __init__(self, tokens: Sequence[Token], partners: Mapping[int, int]) -> None:
         self.loose: set[int] = set()
         """Opening brackets of data."""
         self.formulas: set[int] = set()
-        """Opening brackets of what is one list by its brackets and none by what is in them."""
+        """Opening square brackets whose content is no data: rows of a matrix of formulas."""
         self.quoted: set[int] = set()
         """Tokens inside quotation marks, the closing mark too."""
         self._tokens = tokens
@@ -84,7 +84,7 @@ class _Reader:
             elif place in partners:
                 self._bracket(place, token)
             elif self._open:
-                self._take(place, token)
+                self._add_token(place, token)
 
     def _bracket(self, place: int, token: Token) -> None:
         if self._partners[place] > place:
@@ -101,7 +101,7 @@ class _Reader:
         elif region.bracket == "[":
             self.formulas.add(region.start)
         if self._open:
-            _put(self._open[-1], region, self._tokens[region.start])
+            _add_value(self._open[-1], region, self._tokens[region.start])
 
     def _in_quotes(self, place: int, token: Token) -> None:
         region = self._open[-1]
@@ -111,7 +111,7 @@ class _Reader:
             region.before = _Before.VALUE
             region.has_data = True
 
-    def _take(self, place: int, token: Token) -> None:
+    def _add_token(self, place: int, token: Token) -> None:
         region = self._open[-1]
         before = region.before
         if not region.is_literal or token.is_line:
@@ -138,11 +138,11 @@ _MARKS = {
     ":": ((_Before.NAME, _Before.VALUE), _Before.NOTHING),
     ",": ((_Before.NAME, _Before.VALUE), _Before.NOTHING),
 }
-"""After what each mark may stand, and what it leaves before the next token."""
+"""What may precede each mark, and what the mark is to the token after it."""
 
 
 def _after(token: Token, region: _Region) -> _Before | None:
-    """Return what a token leaves before the next one; None if no literal has it there."""
+    """Return what a token is to the one after it; None if no literal has it here."""
     before, text = region.before, token.text
     if token.is_elision or text.startswith("..."):
         return _Before.VALUE
@@ -157,8 +157,8 @@ def _after(token: Token, region: _Region) -> _Before | None:
     return _Before.NAME if is_name else None
 
 
-def _put(outer: _Region, inner: _Region, bracket: Token) -> None:
-    """Count what stands in brackets as one value of what stands around them."""
+def _add_value(outer: _Region, inner: _Region, bracket: Token) -> None:
+    """Count a closed bracket as one value of the bracket around it."""
     call = outer.before is _Before.NAME and not bracket.gap
     item = outer.before in (_Before.NOTHING, _Before.VALUE)
     outer.is_literal &= inner.is_literal and (call or item)
@@ -167,7 +167,7 @@ def _put(outer: _Region, inner: _Region, bracket: Token) -> None:
 
 
 def _escaped(tokens: Sequence[Token], place: int) -> bool:
-    """Whether an odd number of backslashes stands straight before a token."""
+    """Whether an odd number of backslashes immediately precedes a token."""
     first = place
     while tokens[first].start == tokens[first - 1].end and tokens[first - 1].text == "\\":
         first -= 1
@@ -185,7 +185,7 @@ def _outermost(ends: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
 def _without_matrices(
     tokens: Sequence[Token], ends: Sequence[tuple[int, int]], formulas: set[int]
 ) -> Iterator[tuple[int, int]]:
-    """Leave out the lines of a matrix of formulas that hold numbers alone: its exponents."""
+    """Leave out rows of exponents: lines of numbers next to those of a matrix of formulas."""
     begins: dict[int, int] = {}  # the line of each bracket that begins one
     line = 0
     for place, token in enumerate(tokens):
@@ -204,5 +204,5 @@ def _without_matrices(
 
 
 def _is_row(inner: Sequence[Token]) -> bool:
-    """Whether what stands in brackets is one line of items with nothing but space between."""
+    """Whether the content of brackets is one line of items separated by spaces."""
     return not any(token.text in (",", "[") or token.is_line for token in inner)

@@ -1,4 +1,4 @@
-"""What comes of an expectation, a cell or a page, and what each kind of outcome means."""
+"""The outcomes of a check, and what each kind of outcome means."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Kind(Enum):
-    """What came of an expectation, a cell or a page: its name, its meaning, its remedy."""
+    """A kind of outcome: its name, its meaning, its remedy."""
 
     VERIFIED = ("verified", "the output is the documented one", "")
     UNCHECKED = ("unchecked", "the page says why this output can't be checked", "")
@@ -39,7 +39,7 @@ class Kind(Enum):
     )
     PICTURE = (
         "picture",
-        "the pictures of a cell are not the documented ones",
+        "a cell draws more or fewer pictures than its notebook has stored",
         "look at the pictures: mend the code, or document the new ones if they are right",
     )
     NO_CELL = (
@@ -157,7 +157,7 @@ class Kind(Enum):
 
     @property
     def unknown(self) -> bool:
-        """Whether it leaves open what would have been printed."""
+        """Whether it is unknown what would have been printed."""
         return self in (
             Kind.TIMEOUT,
             Kind.OUTPUT_LIMIT,
@@ -173,7 +173,7 @@ class Kind(Enum):
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of one expectation, or of a cell or page that has none."""
+    """The outcome of one expectation, or of a cell or page that has none."""
 
     kind: Kind
     line: int
@@ -192,14 +192,14 @@ class Outcome:
     rounding: Verdict | None = None
     """What *portable* makes of a drift that *exact* found."""
     streams: tuple[str, ...] = ()
-    """What of a cell's output no expectation looks at."""
+    """The parts of a cell's output that no expectation documents."""
     reference_only: str = ""
-    """Why what is documented holds on the reference environment alone, if it does."""
+    """Why the documented output holds only on the reference environment, if so."""
 
 
 @dataclass(frozen=True)
 class PageResult:
-    """What came of a page."""
+    """The outcomes of a page."""
 
     file: str = field(compare=False)
     outcomes: tuple[Outcome, ...] = ()
@@ -209,9 +209,7 @@ class PageResult:
     skipped: Mapping[str, int] = field(default_factory=dict)
     """How many outputs are not text, by what they are."""
     stored: bool = False
-    """Whether it is a notebook, whose cells are told by number and not by line."""
-    notes: tuple[str, ...] = field(default=(), compare=False)
-    """What happened while it ran."""
+    """Whether it is a notebook, whose cells are reported by number and not by line."""
     left_out: str = ""
     """The setting of the book by which it is not executed, if it isn't."""
     was_run: bool = field(default=True, compare=False)

@@ -12,17 +12,32 @@ from __future__ import annotations
 
 import gc
 import re
+import sys
 from contextlib import contextmanager
 from enum import Enum
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
+from sphinx_drift.compare.brackets import PAIRS, groups, indices, partners
 from sphinx_drift.compare.layout import loose_gaps
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-__all__ = ["ELISION", "Token", "TokenKind", "groups", "indices", "plain", "tokens"]
+__all__ = [
+    "DIGITS",
+    "ELISION",
+    "ESCAPE",
+    "Number",
+    "Token",
+    "TokenKind",
+    "groups",
+    "indices",
+    "numbers",
+    "plain",
+    "tokens",
+    "value_of",
+]
 
 ELISION = "\N{VERTICAL ELLIPSIS}"
 """Alone on a line of a documented output, it stands for rows that are not shown."""
@@ -42,14 +57,14 @@ class TokenKind(Enum):
 
 
 class Token(NamedTuple):
-    """One token: its kind, its text as compared, where it stands, and what is before it."""
+    """One token: its kind, its text as compared, its position, and the space before it."""
 
     kind: TokenKind
     text: str
     start: int
     end: int
     gap: str
-    """The white space before it that counts: one space at most where layout says nothing."""
+    """The white space before it that counts: at most one space where layout has no meaning."""
 
     @property
     def key(self) -> tuple[TokenKind, str, str]:
@@ -72,43 +87,68 @@ class Token(NamedTuple):
         return self.kind is TokenKind.WORD
 
     @property
+    def is_open(self) -> bool:
+        """Whether it is an opening bracket."""
+        return self.kind is TokenKind.OPEN
+
+    @property
+    def is_close(self) -> bool:
+        """Whether it is a closing bracket."""
+        return self.kind is TokenKind.CLOSE
+
+    @property
     def is_elision(self) -> bool:
         """Whether it stands for rows that are not shown."""
         return self.kind is TokenKind.ELISION
 
 
+class Number(NamedTuple):
+    """A number in a text: where it stands, its value, and its text."""
+
+    start: int
+    end: int
+    value: complex
+    """An `int`, a `float` or, with ``j`` at the end, a `complex`."""
+    text: str
+
+
+DIGITS = r"(?:\d+(?:\.(?!\.)\d*)?|\.\d+)(?:[eE][+-]?\d+)?"
+"""A finite number without its sign, as a regular expression."""
+
+# A sign belongs to a number unless an operand is before it; to an imaginary part, always.
+_NUMBER = rf"""
+    (?<![\w.]) (?: (?<![)\]}}]) [+-] )? (?: {DIGITS} | (?:nan|inf)(?!\w) ) (?:j\b)?
+    | (?<=[\d.]) [+-] (?: {DIGITS} | nan | inf ) j\b
+"""
 _PATTERN = re.compile(
-    r"""
+    rf"""
     [^\S\n]*
     (?:
-      (?P<number>
-          (?<![\w.]) (?: (?<![)\]}]) [+-] )?
-          (?: (?: \d+(?:\.(?!\.)\d*)? | \.\d+ ) (?:[eE][+-]?\d+)? | (?:nan|inf)(?!\w) )
-          (?:j\b)?
-        | (?<=[\d.]) [+-](?:\d+(?:\.(?!\.)\d*)?(?:[eE][+-]?\d+)?|nan|inf)j\b )
+      (?P<number> {_NUMBER} )
     | (?P<device> ,\s*device='(?:cuda|mps|xpu|hpu|npu)(?::\d+)?' )
     | (?P<comma> , )
     | (?P<line> \n )
-    | (?P<open> [\[({] )
-    | (?P<close> [\])}] )
+    | (?P<open> [\[({{] )
+    | (?P<close> [\])}}] )
     | (?P<grad> grad_fn=<\w*?Backward\d*> )
     | (?P<word> [^\W\d]\w* | \d\w* | \.\.\.+ )
-    | (?P<elision> \N{VERTICAL ELLIPSIS} (?=[^\S\n]*(?:\n|\Z)) )
+    | (?P<elision> {ELISION} (?=[^\S\n]*(?:\n|\Z)) )
     | (?P<mark> \S )
     )
     """,
     re.VERBOSE,
 )
-_ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+ESCAPE = r"\x1b(?:\[[0-9;?]*[A-Za-z]|\][^\x07\x1b]*(?:\x07|\x1b\\))"
+"""What sets a terminal's colours or marks its links, as a regular expression."""
+_ESCAPE = re.compile(ESCAPE)
 _SPACE = re.compile(r"\s+")
 _COUNTER = re.compile(r"(?<=Backward)0?>$")
-_PAIRS = {")": "(", "]": "[", "}": "{"}
-_OPENING = frozenset(_PAIRS.values())
+_OPENING = frozenset(PAIRS.values())
 _GROUPS = _PATTERN.groupindex
-_NUMBER, _LINE, _OPEN, _CLOSE = (_GROUPS[name] for name in ("number", "line", "open", "close"))
+_NUMBER_GROUP, _LINE, _OPEN, _CLOSE = (_GROUPS[n] for n in ("number", "line", "open", "close"))
 _DEVICE, _GRAD, _ELISION = (_GROUPS[name] for name in ("device", "grad", "elision"))
 _KINDS = {
-    _NUMBER: TokenKind.FLOAT,
+    _NUMBER_GROUP: TokenKind.FLOAT,
     _OPEN: TokenKind.OPEN,
     _CLOSE: TokenKind.CLOSE,
     _GROUPS["word"]: TokenKind.WORD,
@@ -118,14 +158,40 @@ _KINDS = {
     _GRAD: TokenKind.WORD,
     _ELISION: TokenKind.ELISION,
 }
-_OPENS, _CLOSES = TokenKind.OPEN, TokenKind.CLOSE
 _INTEGER, _BREAK = TokenKind.INT, TokenKind.LINE  # plain names: to look up a member takes its time
 _new = partial(tuple.__new__, Token)
 
 
 def plain(text: str) -> str:
-    """Return a text as it looks, without colours and trailing space: tokens' places count in it."""
-    return _ANSI.sub("", text).expandtabs().rstrip()
+    """Return a text without colours, links and trailing space: positions of tokens are in it."""
+    return _ESCAPE.sub("", text).expandtabs().rstrip()
+
+
+def numbers(text: str) -> Iterator[Number]:
+    """Yield the numbers of a text, in order: those that are no part of a word or an attribute.
+
+    Examples:
+        >>> [(number.start, number.value) for number in numbers("x2 = -0.5 at 1e3")]
+        [(5, -0.5), (13, 1000.0)]
+
+    """
+    for match in _PATTERN.finditer(text):
+        if match.lastindex == _NUMBER_GROUP:
+            start, end = match.span(_NUMBER_GROUP)
+            yield Number(start, end, value_of(text[start:end]), text[start:end])
+
+
+def value_of(number: str) -> complex:
+    """Return the value of a number's text."""
+    if number.endswith("j"):
+        return complex(number)
+    # Python refuses to read integers of thousands of digits; as floats they are infinite.
+    is_short = len(number) < sys.int_info.default_max_str_digits
+    return int(number) if is_short and _is_integer(number) else float(number)
+
+
+def _is_integer(number: str) -> bool:
+    return number.lstrip("+-").isdecimal()
 
 
 def tokens(text: str, *, elisions: bool = True, flowing: bool = False) -> list[Token]:
@@ -151,8 +217,8 @@ def tokens(text: str, *, elisions: bool = True, flowing: bool = False) -> list[T
     """
     with _collector_at_rest():
         all_tokens = list(_read(plain(text), elisions=elisions))
-        partners = _partners(all_tokens)
-        relevant = _without_layout(all_tokens, partners, loose_gaps(all_tokens, partners))
+        pairs = partners(all_tokens)
+        relevant = _without_layout(all_tokens, pairs, loose_gaps(all_tokens, pairs))
         return _flowing(relevant) if flowing else list(relevant)
 
 
@@ -169,7 +235,7 @@ def _collector_at_rest() -> Iterator[None]:
 
 
 def _read(text: str, *, elisions: bool) -> Iterator[Token]:
-    """Yield all tokens with the space before them, and a line break before each further line."""
+    """Yield every token with the space before it, and a line break for each new line."""
     last = 0
     broken = False
     has_token = False
@@ -182,7 +248,7 @@ def _read(text: str, *, elisions: bool) -> Iterator[Token]:
         piece = match[group]
         start = end - len(piece)
         kind = _KINDS[group]
-        if group == _NUMBER and piece.lstrip("+-").isdecimal():
+        if group == _NUMBER_GROUP and _is_integer(piece):
             kind = _INTEGER
         elif group == _GRAD:
             piece = _COUNTER.sub(">", piece)
@@ -198,9 +264,9 @@ def _read(text: str, *, elisions: bool) -> Iterator[Token]:
 
 
 def _without_layout(
-    all_tokens: Sequence[Token], partners: Mapping[int, int], loose: Collection[int]
+    all_tokens: Sequence[Token], pairs: Mapping[int, int], loose: Collection[int]
 ) -> Iterator[Token]:
-    """Take out what makes no difference: layout that says nothing, and a tensor's device."""
+    """Drop layout that has no meaning, and the device of a tensor."""
     in_tensor: list[bool] = []  # for each open bracket, whether it is that of `tensor(`
     before = ""
     broken = False
@@ -220,7 +286,7 @@ def _without_layout(
         elif place <= head:
             gap = ""
         broken = False
-        if place in partners:
+        if place in pairs:
             if kind is TokenKind.OPEN:
                 in_tensor.append(text == "(" and before == "tensor")
             else:
@@ -230,7 +296,7 @@ def _without_layout(
 
 
 def _flowing(relevant: Iterable[Token]) -> list[Token]:
-    """Make a space of each line break and of any space."""
+    """Replace each line break, and each run of spaces, by one space."""
     flow: list[Token] = []
     broken = False
     for token in relevant:
@@ -242,7 +308,7 @@ def _flowing(relevant: Iterable[Token]) -> list[Token]:
 
 
 def _head(all_tokens: Sequence[Token], loose: Collection[int]) -> int:
-    """Return 0 if a text begins with an array, whose place on its line says nothing; or -1."""
+    """Return 0 if a text begins with an array, whose indentation has no meaning; else -1."""
     names = (
         place for place, token in enumerate(all_tokens) if not (token.is_word or token.text == ".")
     )
@@ -250,82 +316,3 @@ def _head(all_tokens: Sequence[Token], loose: Collection[int]) -> int:
     return (
         0 if first >= 0 and all_tokens[first].kind is TokenKind.OPEN and first + 1 in loose else -1
     )
-
-
-def _partners(all_tokens: Sequence[Token]) -> dict[int, int]:
-    """Return for each bracket that has a partner, properly nested, the place of that."""
-    stack: list[tuple[str, int]] = []
-    partners: dict[int, int] = {}
-    for place, (kind, text, _, _, _) in enumerate(all_tokens):
-        if kind is _OPENS:
-            stack.append((text, place))
-        elif kind is _CLOSES and stack and stack[-1][0] == _PAIRS[text]:
-            start = stack.pop()[1]
-            partners[place], partners[start] = start, place
-    return partners
-
-
-def groups(all_tokens: Sequence[Token]) -> list[int]:
-    """Number the array or list that each token stands in; -1 outside any.
-
-    That is the outermost square bracket around it within the innermost call.
-
-    Examples:
-        >>> groups(tokens("a [1, [2]] b [3]"))
-        [-1, 0, 0, 0, 0, 0, 0, 0, -1, 1, 1, 1]
-
-    """
-    matched = _partners(all_tokens)
-    numbers: list[int] = []
-    around = [-1]
-    count = 0
-    for position, token in enumerate(all_tokens):
-        opens = position in matched and token.kind is TokenKind.OPEN
-        if opens:
-            new = token.text == "[" and around[-1] < 0
-            around.append(count if new else around[-1] if token.text == "[" else -1)
-            count += new
-        numbers.append(around[-1])
-        if position in matched and not opens:
-            around.pop()
-    return numbers
-
-
-def indices(all_tokens: Sequence[Token], positions: Collection[int]) -> dict[int, tuple[int, ...]]:
-    """Return where each of some tokens stands in the brackets around it, counted from 0.
-
-    Examples:
-        >>> read = tokens("tensor([[0.1, 0.2], [0.3, 0.4]])")
-        >>> indices(read, {[token.text for token in read].index("0.4")})
-        {12: (1, 1)}
-
-    """
-    if not positions:
-        return {}
-    matched = _partners(all_tokens)
-    places: dict[int, tuple[int, ...]] = {}
-    path: list[int] = []
-    fresh: list[bool] = []
-    for here, token in enumerate(all_tokens[: max(positions) + 1]):
-        square = here in matched and token.text in "[]"
-        if square and token.kind is TokenKind.CLOSE:
-            path.pop()
-            fresh.pop()
-        else:
-            if path and token.kind is not TokenKind.LINE:
-                _advance(path, fresh, token)
-            if square:
-                path.append(-1)
-                fresh.append(True)
-        if here in positions:
-            places[here] = tuple(max(place, 0) for place in path)
-    return places
-
-
-def _advance(path: list[int], fresh: list[bool], token: Token) -> None:
-    """Count an item where one begins: after a bracket, a comma or white space."""
-    if token.text == ",":
-        fresh[-1] = True
-    elif fresh[-1] or token.gap:
-        path[-1] += 1
-        fresh[-1] = False

@@ -8,14 +8,14 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sphinx_drift.compare.outcomes import Kind, Outcome, PageResult
 from sphinx_drift.configuration import find_project
 from sphinx_drift.device import choose_device
-from sphinx_drift.doctests.isolated import check_all
+from sphinx_drift.doctests.files import check_all, find_files
 from sphinx_drift.report.formats import exit_status
-from sphinx_drift.report.options import add_reports, guarded, tell
+from sphinx_drift.report.options import add_reports, guarded, write_reports
 from sphinx_drift.run.run import DEVICE_VARIABLE
 from sphinx_drift.run_and_judge import Settings, chosen_policy
-from sphinx_drift.source.update import update_docstrings, write
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,20 +25,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Check the examples of packages and files; its exit status is that of ``sphinx_drift``."""
     parser = _parser()
     options = parser.parse_args(arguments)
+    flags = sum({doctest.OPTIONFLAGS_BY_NAME[name] for name in options.option})
     try:
-        flags = _read_flags(options.option)
         project = find_project(Path.cwd())
         settings = Settings(chosen_policy(), project.reference)
         device = choose_device(requested=options.device, module=project.devices)
-        results = list(check_all(options.names, settings, flags))
+        files = {name: find_files(name) for name in options.names}
     except ValueError as error:
         parser.error(str(error))
     if device:
         print(f"examples compute on {device}", file=sys.stderr)
-    tell(results, options, noun="example")
-    if options.update:
-        changes = (update_docstrings(Path(page.file), page) for page in results)
-        return write([change for change in changes if change], force=options.force)
+    results = []
+    for name, each in files.items():
+        checked = list(check_all(each, settings, flags, isolated=options.isolated))
+        if not any(result.cells or result.outcomes for result in checked):
+            checked = [PageResult(name, (Outcome(Kind.NOTHING_CHECKED, 1),), examples=True)]
+        results += checked
+    write_reports(results, options, noun="example")
     return exit_status(results)
 
 
@@ -49,26 +52,17 @@ def _parser() -> argparse.ArgumentParser:
     add = parser.add_argument
     add("names", nargs="+", metavar="NAME", help="a package or module to import, or a text file")
     add("--device", metavar="NAME", help=f"cpu, cuda, cuda:1, mps or auto, as {DEVICE_VARIABLE}")
+    add("--isolated", action="store_true", help="check each module in a process of its own")
     add(
         *("-o", "--option"),
         action="append",
+        choices=sorted(doctest.OPTIONFLAGS_BY_NAME),
         default=[],
         metavar="FLAG",
         help="an option flag for all examples, such as ELLIPSIS",
     )
     add_reports(parser)
     return parser
-
-
-def _read_flags(names: Sequence[str]) -> int:
-    """Return the option flags of some names."""
-    known = doctest.OPTIONFLAGS_BY_NAME
-    flags = 0
-    for name in names:
-        if name not in known:
-            raise ValueError(f"--option must be one of {', '.join(sorted(known))}; got {name!r}")
-        flags |= known[name]
-    return flags
 
 
 if __name__ == "__main__":

@@ -1,1 +1,1 @@
-"""Tells people, CI systems and programs what came of a check."""
+"""Report the outcomes to people, CI systems and programs."""

@@ -1,4 +1,4 @@
-"""Tell a machine what came of a check: exit status, JSON, JUnit, GitHub annotations."""
+"""Report to machines: exit status, JSON, JUnit, GitHub annotations."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import re
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
-from sphinx_drift.compare.compare import Policy
 from sphinx_drift.compare.outcomes import Kind
-from sphinx_drift.report.text import count, entry, meaning_and_remedy, summary
+from sphinx_drift.report.text import count, entry, summary
+from sphinx_drift.report.wording import meaning_and_remedy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -23,19 +23,15 @@ _NO_XML = re.compile("[^\\t\\n\\x20-\\ud7ff\\ue000-\\ufffd\\U00010000-\\U0010fff
 
 
 def exit_status(results: Sequence[PageResult]) -> int:
-    """Return 0 if all is verified, 1 if an output drifted, 2 if something is not known.
-
-    Where only the structure was compared, nothing is verified: 2 at best.
-    """
+    """Return 0 if all is verified, 1 if an output drifted, 2 if something is not known."""
     failed = [o.kind for page in results for o in page.outcomes if o.kind.fails]
     if any(not kind.unknown for kind in failed):
         return 1
-    counts = count(results)
-    return 2 if failed or counts.structural or not counts.verified else 0
+    return 2 if failed or not count(results).verified else 0
 
 
 def to_json(results: Sequence[PageResult], *, noun: str = "output") -> str:
-    """Return everything that is known of a check, as JSON."""
+    """Return the whole report as JSON."""
     counts = count(results)
     report = {
         "version": 1,
@@ -55,7 +51,6 @@ def _page(page: PageResult) -> dict[str, Any]:
         "environment": dict(page.environment),
         "examples" if page.examples else "cells": page.cells,
         "skipped": dict(page.skipped),
-        "notes": list(page.notes),
         "was_run": page.was_run,
         "outcomes": [_outcome(outcome, examples=page.examples) for outcome in page.outcomes],
     }
@@ -121,8 +116,6 @@ def _case(suite: ET.Element, page: PageResult, outcome: Outcome) -> None:
         problem.text = _printable(entry(page, outcome))
     elif outcome.kind in (Kind.UNCHECKED, Kind.NOT_COMPARED):
         ET.SubElement(case, "skipped", message=outcome.message)
-    elif page.policy is Policy.STRUCTURE:
-        ET.SubElement(case, "skipped", message="not verified: only its structure was compared")
 
 
 def _printable(text: str) -> str:
@@ -145,7 +138,7 @@ def to_github(results: Sequence[PageResult]) -> Iterator[str]:
 
 
 def _annotation(page: PageResult, outcome: Outcome) -> str:
-    """Return the report of an outcome; that of a page stands at its place, which needs no telling.
+    """Return the report of an outcome, without its place if the annotation is shown there.
 
     In a notebook the place is a cell, which a line of its file doesn't name.
     """

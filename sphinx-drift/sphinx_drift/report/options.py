@@ -1,4 +1,4 @@
-"""What the commands have in common: the options for reports, and what a crash of ours means."""
+"""The options for reports that all commands share, and the handling of a crash."""
 
 from __future__ import annotations
 
@@ -21,13 +21,10 @@ _CRASHED = 2
 
 
 def add_reports(parser: argparse.ArgumentParser) -> None:
-    """Add the options for what becomes of the results."""
+    """Add the options for reports."""
     add = parser.add_argument
-    add("--update", action="store_true", help="write what was printed into the files")
-    add("--force", action="store_true", help="with --update: also in a tree with other changes")
     add("--json", action="store_true", help="print the report as JSON")
     add("--junit", type=_file, metavar="FILE", help="write the report as JUnit XML")
-    add("--color", choices=("auto", "always", "never"), default="auto")
     add("-q", "--quiet", action="store_true", help="print the summary alone")
     add("-v", "--verbose", action="store_true", help="list what was verified too")
 
@@ -39,7 +36,7 @@ def _file(name: str) -> Path:
     return path
 
 
-def tell(
+def write_reports(
     results: Sequence[PageResult], options: argparse.Namespace, *, noun: str = "output"
 ) -> None:
     """Print and write the reports that were asked for."""
@@ -51,7 +48,7 @@ def tell(
     if options.json:
         print(to_json(results, noun=noun), end="")
         return
-    color = use_color(sys.stdout) if options.color == "auto" else options.color == "always"
+    color = use_color(sys.stdout)
     if options.quiet:
         print(closing_line(results, color=color, noun=noun))
     else:
@@ -59,7 +56,7 @@ def tell(
 
 
 def guarded(main: Callable[[], int]) -> int:
-    """Run a command; a crash of ours is no drift, so it is told as what could not be checked."""
+    """Run a command; report a crash of the checker as what it is, not as a drift."""
     try:
         return main()
     except Exception:  # noqa: BLE001 - whatever it is, nothing is verified

@@ -274,29 +274,35 @@ def watch_imports() -> None:
 
 
 def watch() -> None:
-    """Note from now on which files are opened for reading, and what each was like by then."""
-    import contextlib
+    """Note from now on which local files are opened for reading, and their digests by then."""
+    import hashlib
     import importlib.util
     import os
     import sys
 
-    opened: dict[str, list[int] | None] = {}
+    opened: dict[str, str | None] = {}
     written: set[str] = set()
     # What else a page does to files is its own doing too: these name one file, or two.
     doing = {"os.rename": 2, "os.remove": 1, "os.rmdir": 1, "os.truncate": 1, "os.link": 2}
     # By what is opened, not by sys.modules: to go through it copies a thousand pages of memory
     # that this process shares with its parent.
     access = getattr(os, "O_ACCMODE", 3)  # Windows has no such name
-    soon = 2_000_000_000
+    soon, large = 2_000_000_000, 1 << 24
+    standard = os.path.dirname(os.__file__)
+    libraries = {os.path.join(path, "") for path in (standard, os.path.realpath(standard))}
+    elsewhere = (*libraries, "/etc/", "/dev/", "/proc/", "/sys/")
+    packaged = {"site-packages", "dist-packages", "__pycache__"}
 
-    def state(path: str) -> list[int] | None:
+    def digest(path: str) -> str | None:
         try:
-            status = os.stat(path)
+            if os.path.getsize(path) > large:
+                return ""
+            with open(path, "rb") as file:
+                return hashlib.sha256(file.read()).hexdigest()
         except (OSError, ValueError):
             return None
-        return [status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino]
 
-    sys.__dict__["_drift_watched"] = opened, written, state
+    sys.__dict__["_drift_watched"] = opened, written
 
     def note(event: str, arguments: tuple[object, ...]) -> None:
         if event in doing:
@@ -305,75 +311,49 @@ def watch() -> None:
             return
         # An extension module is imported by its file: the linker opens it, not Python.
         place = {"open": 0, "import": 1}.get(event)
-        if place is None or not isinstance(path := arguments[place], str):
+        if place is None or not isinstance(path := arguments[place], (str, bytes)):
             return
-        path = os.path.abspath(path)  # the working directory may change
+        path = os.path.abspath(os.fsdecode(path))  # the working directory may change
         flags = arguments[2]
         if place == 0 and isinstance(flags, int) and flags & access:
             written.add(path)
             return
         if path.endswith(".pyc"):
-            with contextlib.suppress(ValueError):
-                source = importlib.util.source_from_cache(path)
-                if not drop_if_doubtful(path, source):
-                    path = source  # what is loaded is compiled; what an author changes is not
-        if path not in opened and not os.path.isdir(path):
-            opened[path] = state(path)
+            path = source_of(path)
+        if path in opened or path.startswith(elsewhere) or packaged & {*path.split(os.sep)}:
+            return
+        if not os.path.isdir(path):
+            opened[path] = ""  # it is opened once more, here
+            opened[path] = digest(path)
 
-    def drop_if_doubtful(cached: str, source: str) -> bool:
-        # Python knows a source by its second and size. One that was compiled within two seconds
-        # of its last change, or touched since (another file may have been put in its place, with
-        # the same times), may be another one. Without the cache it is read.
-        before, compiled = state(source), state(cached)
-        if "-packages" in cached or not before or not compiled:
-            return False
-        if compiled[0] - max(before[0], before[1]) > soon:
-            return False
-        with contextlib.suppress(OSError):
+    def source_of(cached: str) -> str:
+        # What is loaded is compiled; what an author changes is not. Python knows a source by its
+        # second and size: one that was compiled within two seconds of its last change, or touched
+        # since, may be another one. Without the cache it is read.
+        try:
+            source = importlib.util.source_from_cache(cached)
+            before, compiled = os.stat(source), os.stat(cached)
+        except (OSError, ValueError):
+            return cached
+        changed = max(before.st_mtime_ns, before.st_ctime_ns)
+        if "-packages" in cached or compiled.st_mtime_ns - changed > soon:
+            return source
+        try:
             os.unlink(cached)
-        return True
+        except OSError:
+            return source
+        return cached
 
     sys.addaudithook(note)
 
 
-def files() -> dict[str, dict[str, list[object] | None]]:
-    """Return which files the page depends on, as they were when it opened them, and which changed.
+def files() -> dict[str, str | None]:
+    """Return the local files that the page has read and not written, with their digests.
 
-    Returns:
-        ``read``: the state (times, size, number) and the digest of each local file, None if there
-        is none; the digest of a large one is empty. ``changed``: what the page opened, did not
-        write itself, and is not any more what it was.
-
+    They are those of when the page opened them; None if there was no such file, empty if it is
+    large.
     """
-    import hashlib
-    import os
     import sys
 
-    opened, written, state = sys.__dict__["_drift_watched"]
-    large = 1 << 24
-    standard, _ = os.path.split(os.__file__)
-    libraries = {os.path.join(path, "") for path in (standard, os.path.realpath(standard))}
-    elsewhere = (*libraries, "/etc/")
-    of_system = ("/dev/", "/proc/", "/sys/")
-    packaged = {"site-packages", "dist-packages", "__pycache__"}
-
-    def digest(path: str, size: int) -> str:
-        if size > large:
-            return ""
-        try:
-            with open(path, "rb") as file:
-                return hashlib.sha256(file.read()).hexdigest()
-        except OSError:
-            return ""
-
-    read: dict[str, list[object] | None] = {}
-    changed: dict[str, list[object] | None] = {}
-    for path, before in list(opened.items()):
-        if path in written or path.startswith(of_system) or os.path.isdir(path):
-            continue
-        if before and state(path) != before:
-            changed[path] = before
-        # By their text first: reading a thousand library files would take long.
-        if not path.startswith(elsewhere) and not packaged.intersection(path.split(os.sep)):
-            read[os.path.realpath(path)] = before and [*before, digest(path, before[2])]
-    return {"read": read, "changed": changed}
+    opened, written = sys.__dict__["_drift_watched"]
+    return {path: digest for path, digest in opened.items() if path not in written}

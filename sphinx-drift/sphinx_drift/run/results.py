@@ -1,23 +1,17 @@
-"""How a page's run ended."""
+"""How a page is to be run, and how its run ended."""
 
 from __future__ import annotations
 
+import inspect
 import os
 from dataclasses import dataclass, field
 from enum import Enum
-from itertools import groupby
+from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from nbformat import from_dict, v4
-
-from sphinx_drift.run.limit import CELLS_OF_A_PAGE, clipped, first_and_last
-
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping
+    from collections.abc import Callable, Collection, Mapping
     from pathlib import Path
-
-    from nbclient import NotebookClient
-    from nbformat import NotebookNode
 
 OUTPUT_LIMIT = 10_000_000
 """Bytes that the outputs of a cell may take, unless a book says otherwise."""
@@ -43,15 +37,26 @@ class Failure:
     message: str
 
 
-class FileState(NamedTuple):
-    """What a file was like when a page opened it."""
+class Injected(NamedTuple):
+    """A function that stands alone, as it is sent into a page's kernel."""
 
-    modified: int
-    changed: int
-    size: int
-    number: int
-    digest: str = ""
-    """The digest of its content; none if it is too large to be read twice."""
+    name: str
+    source: str
+
+
+@cache
+def injected(function: Callable[[], object]) -> Injected:
+    """Return a function with its source: it may use nothing that it does not import itself."""
+    return Injected(function.__name__, inspect.getsource(function))
+
+
+class Probe(NamedTuple):
+    """What an extension asks a page's kernel."""
+
+    before: Injected | None
+    """Runs before the first cell."""
+    after: Injected
+    """Runs after the last; its answer is kept under its name."""
 
 
 @dataclass(frozen=True)
@@ -61,14 +66,29 @@ class Execution:
     executed: frozenset[int] = frozenset()
     """Places of the code cells that ran to their end, or raised what they may raise."""
     failure: Failure | None = None
-    environment: dict[str, str] = field(default_factory=dict)
-    """What the numbers were computed with: torch, device, capability, threads."""
-    files: Mapping[str, FileState | None] = field(default_factory=dict)
-    """Local modules that the page imported and data that it opened, as they were by then."""
-    changed: tuple[str, ...] = ()
-    """Files that changed after the page had opened them, while it ran."""
-    origins: Mapping[str, str] = field(default_factory=dict)
-    """From where it imported the packages that ``DRIFT_PACKAGES`` names."""
+    answers: Mapping[str, Any] = field(default_factory=dict)
+    """What was asked for after the last cell, by the functions' names."""
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """What the numbers were computed with: torch, device, capability, threads."""
+        return dict(self.answers.get("report_environment", {}))
+
+    @property
+    def origins(self) -> Mapping[str, str]:
+        """From where the page imported the packages that ``DRIFT_PACKAGES`` names."""
+        return dict(self.answers.get("origins", {}))
+
+    @property
+    def probed(self) -> dict[str, Any]:
+        """What the probes of extensions returned, by the names of their functions."""
+        own = {"report_environment", "origins", "files"}
+        return {name: answer for name, answer in self.answers.items() if name not in own}
+
+    @property
+    def files(self) -> dict[str, str | None]:
+        """Local modules that the page imported and data that it opened, with their digests."""
+        return dict(self.answers.get("files", {}))
 
 
 @dataclass(frozen=True)
@@ -81,14 +101,21 @@ class Request:
     """How many seconds a cell may take; None for as long as it likes."""
     may_raise: Collection[int] = ()
     """Places of the cells after which the page goes on if they raise."""
-    before: tuple[Callable[[], object], ...] = ()
-    """Functions of :mod:`sphinx_drift.run.injected` to run before the first cell."""
-    after: tuple[Callable[[], object], ...] = ()
-    """Functions of it to run after the last."""
+    before: tuple[Injected, ...] = ()
+    """What runs in the kernel before the first cell."""
+    after: tuple[Injected, ...] = ()
+    """What runs in it after the last, and answers."""
     hash_seed: str | None = None
     """What orders sets of texts, ``PYTHONHASHSEED``; None leaves it as it is."""
     output_limit: int = OUTPUT_LIMIT
     """Bytes that the outputs of a cell may take; those of a page may take four times as many."""
+    preload: tuple[str, ...] = ()
+    """Libraries that are loaded once for all pages, where kernels are forked."""
+
+    def environment(self) -> dict[str, str]:
+        """Return the environment in which the page's kernel starts."""
+        seed = {} if self.hash_seed is None else {"PYTHONHASHSEED": self.hash_seed}
+        return {**os.environ, **seed}
 
 
 def never_begun(request: Request) -> Failure:
@@ -100,59 +127,3 @@ def never_begun(request: Request) -> Failure:
         "longer; see that it ends, or raise the limit"
     )
     return Failure(Ending.TIMEOUT, -1, message)
-
-
-def execution_from(
-    executed: Iterable[int], failure: Failure | None, answers: dict[str, Any]
-) -> Execution:
-    """Return how a page ended, from what its process answered."""
-    watched = answers.get("files", {"read": {}, "changed": {}})
-    files = {path: state and FileState(*state) for path, state in watched["read"].items()}
-    environment, origins = answers.get("report_environment", {}), answers.get("origins", {})
-    changed = tuple(sorted(watched["changed"]))
-    return Execution(frozenset(executed), failure, environment, files, changed, origins)
-
-
-def joined(outputs: Iterable[NotebookNode]) -> list[NotebookNode]:
-    """Return a cell's outputs with each stream whole between two displays, stdout before stderr.
-
-    In how many pieces the two arrive, and which comes first, depends on the clock alone.
-    """
-    whole: list[NotebookNode] = []
-    for is_stream, group in groupby(outputs, lambda output: output.output_type == "stream"):
-        run = list(group)
-        whole += _whole_streams(run) if is_stream else run
-    return whole
-
-
-def join_captured(client: NotebookClient) -> None:
-    """Do the same for what a page's output widgets have captured."""
-    for state in client.widget_state.values():
-        if "outputs" in state:
-            state["outputs"] = joined(map(from_dict, state["outputs"]))
-
-
-def _whole_streams(pieces: Iterable[NotebookNode]) -> list[NotebookNode]:
-    streams: dict[str, NotebookNode] = {}
-    for piece in pieces:
-        if piece.name in streams:
-            streams[piece.name].text += piece.text
-        else:
-            streams[piece.name] = piece
-    return sorted(streams.values(), key=lambda stream: stream.name == "stderr")
-
-
-def excess(notebook: NotebookNode, index: int, limit: int) -> Failure:
-    """Return the failure of a page that printed too much in a cell; keep both ends of the text."""
-    outputs = notebook.cells[index].outputs if index >= 0 else []
-    text = "".join(output.text for output in outputs if output.output_type == "stream")
-    if index >= 0:
-        clipped_output = v4.new_output("stream", name="stdout", text=clipped(text))  # type: ignore[no-untyped-call]
-        notebook.cells[index].outputs = [clipped_output]
-    message = (
-        f"its outputs took more than {limit:,} bytes, or those of the page more than "
-        f"{limit * CELLS_OF_A_PAGE:,}"
-    )
-    if text:
-        message += f"; they began and ended so:\n{first_and_last(text)}"
-    return Failure(Ending.OUTPUT_LIMIT, index, message)

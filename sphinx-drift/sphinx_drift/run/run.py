@@ -1,15 +1,19 @@
-"""Runs a page the chosen way: in a forked child, or where that can't be, in a Jupyter kernel."""
+"""Runs the pages of a build: begun ahead where their cells are known, and fetched when needed."""
 
 from __future__ import annotations
 
-import contextlib
 import functools
-import logging
+import hashlib
+import json
 import os
 import traceback
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from sphinx_drift.run import fork, fork_client, jupyter
+from jupyter_client.kernelspec import KernelSpecManager
+from nbformat import from_dict
+
+from sphinx_drift.run import host
 from sphinx_drift.run.choice import chosen
 from sphinx_drift.run.injected import (
     compute_on_device,
@@ -19,95 +23,205 @@ from sphinx_drift.run.injected import (
     watch,
     watch_imports,
 )
-from sphinx_drift.run.obstacles import obstacle
-from sphinx_drift.run.results import Ending, Execution, Failure, Request
+from sphinx_drift.run.results import Ending, Execution, Failure, Request, injected
 from sphinx_drift.run.scan import scan
-from sphinx_drift.run.transcript import CannotForkError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from nbformat import NotebookNode
 
+    from sphinx_drift.run.results import Probe
+
 DEVICE_VARIABLE = "DRIFT_DEVICE"
-_LOGGER = logging.getLogger(__name__)
 
 
 def begin(
     pages: Iterable[Path],
     requests: Callable[[Path, Sequence[str]], Iterable[Request]],
-    *,
-    known: Mapping[Path, Sequence[str]] | None = None,
+    executor: str = "",
 ) -> set[Path]:
-    """Have the pages of a build begin to run, as the requests for a page and its cells say.
-
-    What this process has begun before, for another build, is dropped.
+    """Have the pages of a build begin to run, in this order.
 
     Args:
         pages: Pages whose cells are to be looked up.
-        requests: Returns the ways in which a page is to be run.
-        known: Pages to begin before these, with their cells.
+        requests: Returns the ways in which a page with these cells is to be run.
+        executor: The function that returns the executor, ``module:function``; nothing for ours.
 
     Returns:
         The pages that have begun.
 
     """
-    fork.forget()
-    if chosen() != "fork" or obstacle():
+    if chosen() == "off":
         return set()
-    cells = {**(known or {}), **{page: code for page in pages if (code := scan(page))}}
-    jobs = [(code, each) for page, code in cells.items() for each in requests(page, code)]
-    with contextlib.suppress(CannotForkError):  # warned of when the first page is to be run
-        fork.queue(jobs)
-    return {*cells}
+    found = {page: scanned for page in pages if (scanned := scan(page))}
+    jobs: dict[str, tuple[NotebookNode, Request]] = {}
+    for page, (kernel, cells) in found.items():
+        for request in requests(page, cells):
+            notebook = _notebook(kernel, cells)
+            jobs.setdefault(_key(notebook, request), (notebook, request))
+    host.queue([(key, *job) for key, job in jobs.items()], executor)
+    return set(found)
 
 
-def execute(notebook: NotebookNode, request: Request) -> Execution:
+_Runner = Callable[[str, "NotebookNode", Request], tuple["NotebookNode", Execution]]
+
+
+def execute(notebook: NotebookNode, request: Request, run: _Runner = host.run) -> Execution:
     """Run the code cells of a notebook, in order, in a process of their own.
 
     Its outputs are replaced by what is printed now. Nothing is raised: a process that can't be
     started or dies is a failure too, and so is an error of ours.
+
+    Args:
+        notebook: The notebook.
+        request: How it is to be run.
+        run: Runs what is queued by a key, or these cells.
+
     """
     try:
-        return _execute(notebook, request)
+        return _execute(notebook, request, run)
     except Exception:  # noqa: BLE001 - the page fails, and the others are checked
         message = f"sphinx_drift.run itself failed:\n{traceback.format_exc(limit=-3)}"
         return Execution(failure=Failure(Ending.RUNNER_FAILED, -1, message))
 
 
-def _execute(notebook: NotebookNode, request: Request) -> Execution:
-    if chosen() == "fork":
-        try:
-            return fork.run(notebook, request)
-        except CannotForkError as error:
-            if fork_client.is_over():
-                raise SystemExit("the build was ended") from None  # not even by the stock path
-            _warn_once(f"pages run in Jupyter kernels, which is slower: {error}")
-    return jupyter.run(notebook, request)
+def _execute(notebook: NotebookNode, request: Request, run: _Runner) -> Execution:
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            cell.outputs, cell.execution_count = [], None
+    code = code_of(notebook)
+    places = [place for place, _ in code]
+    tagged = {place for place, _ in code if "raises-exception" in _tags(notebook.cells[place])}
+    may_raise = {*request.may_raise, *tagged}
+    numbers = tuple(number for number, place in enumerate(places) if place in may_raise)
+    bare = _notebook(kernel_name(notebook), [source for _, source in code])
+    key = _key(bare, request)
+    ran, execution = run(key, bare, _replaced(request, numbers))
+    failure = execution.failure
+    if failure and failure.kind is Ending.RAISED and failure.index in numbers:
+        # It ran ahead, when nobody knew that it may go on.
+        ran, execution = run("", bare, _replaced(request, numbers))
+    return _filled(notebook, places, ran, execution)
+
+
+def _replaced(request: Request, may_raise: Sequence[int]) -> Request:
+    fields = {**vars(request), "may_raise": may_raise}
+    return Request(**fields)
+
+
+def _filled(
+    notebook: NotebookNode, places: Sequence[int], ran: NotebookNode, execution: Execution
+) -> Execution:
+    """Give a notebook the outputs of its cells that ran, and return how it ended."""
+    for place, cell in zip(places, ran.cells, strict=True):
+        notebook.cells[place].outputs = cell.outputs
+        notebook.cells[place].execution_count = cell.execution_count
+    for name in ("language_info", "widgets"):
+        if name in ran.metadata:
+            notebook.metadata[name] = ran.metadata[name]
+    failure = execution.failure
+    if failure is not None and failure.index >= 0:
+        failure = Failure(failure.kind, places[failure.index], failure.message)
+    last = failure.index if failure else len(notebook.cells)
+    executed = {places[number] for number in execution.executed}
+    not_to_run = {
+        place
+        for place, cell in enumerate(notebook.cells[:last])
+        if cell.cell_type == "code" and place not in places
+    }
+    return Execution(frozenset(executed | not_to_run), failure, execution.answers)
+
+
+def kernel_name(notebook: NotebookNode) -> str:
+    """Return the kernel to start: a Python notebook made with one that isn't here takes ours."""
+    kernelspec = _table(notebook, "kernelspec")
+    name = kernelspec.get("name") or "python3"
+    language = _table(notebook, "language_info").get("name") or kernelspec.get("language")
+    if language == "python" and name not in _kernels():
+        return "python3"
+    return str(name)
+
+
+def _table(notebook: NotebookNode, name: str) -> Mapping[str, Any]:
+    """Return a part of a notebook's metadata, which some programs write as null or as text."""
+    table = notebook.metadata.get(name)
+    return table if isinstance(table, dict) else {}
+
+
+@functools.cache
+def _kernels() -> Collection[str]:
+    return set(KernelSpecManager().find_kernel_specs())
+
+
+def code_of(notebook: NotebookNode) -> list[tuple[int, str]]:
+    """Return the places and sources of the cells that run."""
+    return [
+        (place, cell.source)
+        for place, cell in enumerate(notebook.cells)
+        if cell.cell_type == "code" and cell.source.strip() and "skip-execution" not in _tags(cell)
+    ]
+
+
+def _tags(cell: NotebookNode) -> Sequence[str]:
+    tags: Sequence[str] = cell.metadata.get("tags", ())
+    return tags
+
+
+def _notebook(kernel: str, cells: Sequence[str]) -> NotebookNode:
+    """Return a notebook of nothing but cells that run; making it by a schema takes long."""
+    code: list[dict[str, object]] = [
+        {
+            "cell_type": "code",
+            "id": f"cell-{number}",
+            "source": source,
+            "metadata": {},
+            "outputs": [],
+            "execution_count": None,
+        }
+        for number, source in enumerate(cells)
+    ]
+    metadata = {"kernelspec": {"name": kernel, "display_name": kernel}}
+    notebook = {"cells": code, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}
+    return from_dict(notebook)  # type: ignore[no-untyped-call,no-any-return]
+
+
+def _key(notebook: NotebookNode, request: Request) -> str:
+    """Return what a run is known by before anybody knows which of its cells may raise."""
+    settings = {name: value for name, value in vars(request).items() if name != "may_raise"}
+    cells = [cell.source for cell in notebook.cells]
+    kernel = notebook.metadata["kernelspec"]["name"]
+    text = json.dumps([kernel, cells, settings], sort_keys=True, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def request_for(
-    folder: Path, *, before: Callable[[], object] | None = None, **settings: Any
+    folder: Path,
+    *,
+    before: Callable[[], object] | None = None,
+    probes: Iterable[Probe] = (),
+    **settings: Any,
 ) -> Request:
-    """Return how a page is to be run, with what is injected into each page.
+    """Return how a page is to be run, with what is asked of each page.
 
     Args:
         folder: Where it starts.
         before: A function of :mod:`sphinx_drift.run.injected` to run before the first cell.
+        probes: What extensions ask the page's kernel.
         **settings: Other fields of the request.
 
     """
     on_device = os.environ.get(DEVICE_VARIABLE, "cpu") != "cpu"
     first = (watch, compute_on_device) if on_device else (watch,)
+    before_all = first if before is None else (*first, watch_imports, before)
     return Request(
         folder.absolute(),
-        before=first if before is None else (*first, watch_imports, before),
-        after=(report_environment, files, origins),
+        before=(*map(injected, before_all), *(each.before for each in probes if each.before)),
+        after=(
+            *map(injected, (report_environment, files, origins)),
+            *(each.after for each in probes),
+        ),
+        preload=host.preloaded(),
         **settings,
     )
-
-
-@functools.cache
-def _warn_once(message: str) -> None:
-    _LOGGER.warning(message)

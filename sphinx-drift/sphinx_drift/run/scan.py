@@ -1,64 +1,80 @@
 """Reads the code cells of a page quickly: MyST-NB reads them for sure, later.
 
 A page begins to run while Sphinx is still busy with others. If MyST-NB then reads other cells than
-were read here, the run is thrown away and the page is run again: a mistake here costs time only.
+were read here, the page is run again: a mistake here costs time only.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
+
+import yaml  # type: ignore[import-untyped]
 
 from sphinx_drift.source.lines import lines_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
+_CELL = re.compile(r"(?P<fence>`{3,}|~{3,})\s*\{code-cell\}")
 _FENCE = re.compile(r" {0,3}(?P<fence>`{3,}|~{3,}|:{3,})(?P<info>.*)")
 _COMMENT = re.compile(r" {0,3}<!--")
-_CELL = "{code-cell}"
-# Of MyST-NB or jupyter-cache, for one page: how it runs, and whether, is not for us to say.
-_SETTING = re.compile(r"execution_|^execution:|\"execution\":", re.MULTILINE)
 
 
-def scan(path: Path) -> list[str]:
-    """Return the sources of a page's cells that run, in order; none for what is no notebook."""
+class Scanned(NamedTuple):
+    """The kernel of a page, and the sources of its cells that run."""
+
+    kernel: str
+    cells: list[str]
+
+
+def scan(path: Path) -> Scanned | None:
+    """Return what of a page runs; None for what is no notebook, or can't be read so quickly."""
     try:
         text = path.read_text("utf-8-sig")
-    except (OSError, UnicodeDecodeError):
-        return []
-    if path.suffix == ".ipynb":
-        return _of_notebook(text)
-    if not text.startswith("---") or ("mystnb" not in text and "myst" not in text):
-        return []
-    if _SETTING.search(text.split("\n---", 1)[0]):
-        return []
-    return [source for body in _bodies(lines_of(text)) if (source := _source(body)).strip()]
+        if path.suffix == ".ipynb":
+            return _of_notebook(json.loads(text))
+        return _of_markdown(text) if path.suffix == ".md" else None
+    except (AttributeError, KeyError, OSError, TypeError, ValueError, yaml.YAMLError):
+        return None  # what it lacks is reported when it is read
 
 
-def _of_notebook(text: str) -> list[str]:
-    try:
-        notebook = json.loads(text)
-        if _SETTING.search(json.dumps(notebook.get("metadata"))):
-            return []
-        code = [
-            "".join(cell["source"])
-            for cell in notebook["cells"]
-            if cell["cell_type"] == "code"
-            and "skip-execution" not in cell.get("metadata", {}).get("tags", ())
-        ]
-    except (AttributeError, KeyError, TypeError, ValueError):
-        return []  # what it lacks is reported when it is read
-    return [source for source in code if source.strip()]
+def _of_notebook(notebook: dict) -> Scanned | None:  # type: ignore[type-arg]
+    code = [
+        "".join(cell["source"])
+        for cell in notebook["cells"]
+        if cell["cell_type"] == "code"
+        and "skip-execution" not in cell.get("metadata", {}).get("tags", ())
+    ]
+    return _scanned(notebook.get("metadata") or {}, code)
+
+
+def _of_markdown(text: str) -> Scanned | None:
+    if not text.startswith("---"):
+        return None
+    front, _, body = text[3:].partition("\n---")
+    metadata = yaml.safe_load(front)
+    if metadata.get("file_format") != "mystnb" and "jupytext" not in metadata:
+        return None
+    return _scanned(metadata, map(_source, _bodies(lines_of(body))))
+
+
+def _scanned(metadata: dict, code: Iterable[str]) -> Scanned | None:  # type: ignore[type-arg]
+    own = metadata.get("mystnb") or {}
+    if "execution" in metadata or any(name.startswith("execution_") for name in own):
+        return None  # whether it runs, and how, is not for us to say
+    cells = [source for source in code if source.strip()]
+    kernelspec = metadata.get("kernelspec") or {}
+    return Scanned(str(kernelspec.get("name") or "python3"), cells) if cells else None
 
 
 def _bodies(lines: list[str]) -> list[list[str]]:
     """Return the lines of each fence at the top level that is a cell."""
     bodies: list[list[str]] = []
-    fence, is_cell = "", False
+    fence, is_cell, in_comment = "", False, False
     body: list[str] = []
-    in_comment = False
     for line in lines:
         match = _FENCE.match(line)
         if in_comment or (not fence and _COMMENT.match(line)):
@@ -66,8 +82,7 @@ def _bodies(lines: list[str]) -> list[list[str]]:
         elif not fence:
             if match:
                 fence, body = match["fence"], []
-                # What is indented may be in a list, and what is not at the top level is no cell.
-                is_cell = line[0] in "`~" and match["info"].strip().startswith(_CELL)
+                is_cell = bool(_CELL.match(line))  # an indented one may be in a list
         elif match and match["fence"].startswith(fence) and not match["info"].strip():
             if is_cell:
                 bodies.append(body)

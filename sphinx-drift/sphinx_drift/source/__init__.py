@@ -1,1 +1,1 @@
-"""Reads what pages, notebooks and docstrings document, and writes it anew when asked."""
+"""Read the documented outputs of pages, notebooks and docstrings, and update them."""

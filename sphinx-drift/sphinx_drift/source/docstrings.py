@@ -1,4 +1,4 @@
-"""Find the docstrings of a module's source: what each belongs to, and where it stands."""
+"""Find the docstrings in the source of a module, with their names and lines."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
 _FENCE = re.compile(r"(?m)^[ \t]*(?:```|~~~).*$")
@@ -26,9 +26,6 @@ class Docstring:
     text: str
     line: int
     """Line on which it begins, counted from 1."""
-    end_line: int = 0
-    raw: bool = False
-    """Whether a backslash in it is one."""
 
 
 def find_docstrings(source: str) -> list[Docstring]:
@@ -36,42 +33,54 @@ def find_docstrings(source: str) -> list[Docstring]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the source is read here, not judged
         tree = ast.parse(source)
-    lines = source.encode().splitlines()
-    return sorted(_below(tree, "", lines), key=lambda docstring: docstring.line)
+    return sorted(_below(tree, ""), key=lambda docstring: docstring.line)
 
 
-def _below(node: ast.AST, name: str, lines: list[bytes]) -> Iterator[Docstring]:
+def _below(node: ast.AST, name: str) -> Iterator[Docstring]:
     documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
     if isinstance(node, documented):
         text = ast.get_docstring(node, clean=False)
         if text is not None:
-            first = node.body[0]
-            opening = lines[first.lineno - 1][first.col_offset :].partition(b'"')[0]
-            raw = b"r" in opening.partition(b"'")[0].lower()
-            yield Docstring(name, text, first.lineno, first.end_lineno or first.lineno, raw)
+            yield Docstring(name, text, node.body[0].lineno)
     for child in ast.iter_child_nodes(node):
         own = getattr(child, "name", "") if isinstance(child, documented) else ""
-        yield from _below(child, ".".join(filter(None, (name, own))), lines)
+        yield from _below(child, ".".join(filter(None, (name, own))))
 
 
-def without_fences(text: str) -> str:
-    """Blank the fences around Markdown's code: they end an example as a blank line does."""
-    return _FENCE.sub("", text)
+def find_tests(
+    path: Path, text: str, names: Mapping[str, object] | None = None
+) -> list[doctest.DocTest]:
+    """Return what has examples in a module or a text file: each docstring, or the whole text.
 
+    They are read from the source, so that each is at its line, and none is hidden by a decorator.
 
-def find_examples(path: Path, text: str) -> dict[int, doctest.Example]:
-    """Return the examples of a module or a text file, by the line on which each begins."""
-    docstrings = [Docstring("", without_fences(text), 1)]
+    Args:
+        path: The file; its suffix says which it is.
+        text: What it holds.
+        names: The variables that examples begin with.
+
+    Raises:
+        ValueError: If an example can't be read.
+
+    """
+    # The fences around Markdown's code end an example as a blank line does.
+    docstrings = [Docstring(path.name, _FENCE.sub("", text), 1)]
     if path.suffix == ".py":
         docstrings = find_docstrings(text)
-    parse = doctest.DocTestParser().get_examples
-    examples = {each.line + e.lineno: e for each in docstrings for e in parse(each.text)}
-    for example in examples.values():
-        if follows_quotes(example):
-            example.want = textwrap.dedent(example.want)
-    return examples
+    parse = doctest.DocTestParser().get_doctest
+    tests = [
+        parse(_dedented(each.text), dict(names or {}), each.name, str(path), each.line - 1)
+        for each in docstrings
+    ]
+    return [test for test in tests if test.examples]
 
 
-def follows_quotes(example: doctest.Example) -> bool:
-    """Whether an example begins its docstring: the lines below are indented, and it is not."""
-    return not example.lineno and not example.indent
+def _dedented(text: str) -> str:
+    """Indent the lines below the first as it is: it stands after the quotes."""
+    first, newline, rest = text.expandtabs().partition("\n")
+    return first + newline + textwrap.dedent(rest)
+
+
+def line_of(test: doctest.DocTest, example: doctest.Example) -> int:
+    """Return the line of the file on which an example begins."""
+    return (test.lineno or 0) + example.lineno + 1

@@ -10,6 +10,7 @@ from sphinx_drift.compare.tokens import indices, tokens
 _QUOTATION = re.compile(
     r"(?P<name>[\w-]+)(?:\[(?P<index>\d+(?:,\s*\d+)*)\]|\#(?P<place>\d+))?(?:\s+(?P<form>\S+))?$"
 )
+_FILLED = re.compile(r"[^\W_][<>=^]")
 
 
 @dataclass(frozen=True)
@@ -24,18 +25,20 @@ class Quotation:
     form: str = ""
     """A format specification; as printed, if there is none."""
 
-    def of(self, text: str) -> str:
-        """Return the number, taken from a text.
+    def number_in(self, text: str) -> str:
+        """Return the quoted number of a text.
 
         Raises:
             ValueError: If the text has no such number, or its form can't be read.
 
         Examples:
-            >>> read_quotation("weights[1] .0%").of("tensor([0.1500, 0.2264])")
+            >>> read_quotation("weights[1] .0%").number_in("tensor([0.1500, 0.2264])")
             '23%'
 
         """
         number = self._find(text)
+        if _FILLED.match(self.form):
+            raise ValueError(f"a format can't fill up with digits or letters, got {self.form!r}")
         if not self.form:
             return number.replace("-", "\N{MINUS SIGN}")
         exact = int(number) if number.lstrip("+-").isdecimal() else float(number)

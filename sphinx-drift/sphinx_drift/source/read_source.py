@@ -10,10 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from sphinx_drift.compare.compare import Waiver
 from sphinx_drift.compare.outcomes import Kind, Outcome
-from sphinx_drift.compare.pictures import decoded
-from sphinx_drift.source.json_places import cell_lines
+from sphinx_drift.output.printed_text import BESIDE, Part, printed
 from sphinx_drift.source.lines import hide_separators, lines_of, show_separators
-from sphinx_drift.source.printed_text import BESIDE, Stream, printed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -29,12 +27,8 @@ _OPTION = re.compile(r":(?P<name>[a-z-]+):(?:\s+(?P<value>.*\S))?\s*$")
 _ALLOW = re.compile(
     r"(?:\[(?P<index>\d+(?:,\s*\d+)*)\]\s*)?(?P<old>\S+)\s*->\s*(?P<new>\S+)\s*\((?P<reason>.*\S.*)\)$"
 )
-_WIDGET_STATE = "application/vnd.jupyter.widget-state+json"
-_WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
-_FORMS = tuple(each.value for each in (Stream.HTML, Stream.LATEX, Stream.MARKDOWN, Stream.JSON))
-OPTIONS = sorted(
-    ["allow", "name", "picture", "raises", "reference-only", "stream", "unchecked", *_FORMS]
-)
+_FORMS = tuple(each.value for each in (Part.HTML, Part.LATEX, Part.MARKDOWN, Part.JSON))
+OPTIONS = sorted(["allow", "name", "raises", "reference-only", "stream", "unchecked", *_FORMS])
 """What an expectation may say above its text."""
 _REQUIRED = {
     "name": "a name",
@@ -49,6 +43,8 @@ _EXCLUSIVE = {
 """What doesn't go together with `reference-only`, and why."""
 _LITERAL = {"code", "code-block", "sourcecode", "math", "mermaid", "parsed-literal", "raw"}
 """Directives whose content is shown, not read as Markdown: a cell in them is an example of one."""
+_CELL_IN_JSON = re.compile(r'(?<!\\)"cell_type"\s*:')
+"""In the file of a notebook it is on the first lines of each cell, as Jupyter writes them."""
 _COMMENT = re.compile(r"\s*(?:%.*)?$")
 
 
@@ -61,7 +57,7 @@ class Expectation:
     """Line of the page on which it begins, counted from 1."""
     body_line: int
     """Line of the page on which its text begins."""
-    stream: Stream = Stream.ALL
+    part: Part = Part.ALL
     name: str = ""
     """What the page calls it, to quote numbers from it."""
     raises: str = ""
@@ -70,10 +66,6 @@ class Expectation:
     """Why it can't be checked."""
     reference_only: str = ""
     """Why it holds on the reference environment alone."""
-    likeness: float | None = None
-    """How alike pictures must be, from 0 to 1; the text names their files, one to a line."""
-    pictures: tuple[bytes, ...] | None = None
-    """The pictures that a notebook has stored, where no files are named."""
     waivers: tuple[Waiver, ...] = ()
     content: str = ""
     """All that stands in the directive, options too."""
@@ -113,10 +105,8 @@ class Page:
     problems: tuple[Outcome, ...] = ()
     stored: bool = field(default=False, kw_only=True)
     """Whether it is a notebook, whose stored outputs are what it documents."""
-    ignored: frozenset[Stream] = field(default=frozenset(), kw_only=True)
-    """What its cells may print without saying so."""
-    notes: tuple[str, ...] = field(default=(), kw_only=True)
-    """What a reader of the report should know of it, whatever came of its cells."""
+    ignored: frozenset[Part] = field(default=frozenset(), kw_only=True)
+    """The parts of its outputs that need no expectation."""
 
 
 # MyST pages --------------------------------------------------------------------------
@@ -173,7 +163,7 @@ def _fences(text: str, config: MdParserConfig) -> list[MarkdownToken]:
 
 
 def _nested(text: str, config: MdParserConfig, before: int = 0) -> Iterator[Outcome]:
-    """Yield the cells and expectations that nobody looks at: in lists, directives, colon fences."""
+    """Yield the cells and expectations that are never run or checked because they are nested."""
     for token in _fences(text, config):
         name = _name(token)
         line = before + (token.map[0] if token.map else 0) + 1
@@ -202,7 +192,7 @@ def _cell(number: int, index: int, node: NotebookNode, line: int = 1, end_line: 
 def _attach(
     token: MarkdownToken, cells: list[Cell], ends: dict[int, int], lines: Sequence[str]
 ) -> list[Outcome]:
-    """Give an expectation to the cell straight before it."""
+    """Assign an expectation to the cell immediately before it."""
     assert token.map  # noqa: S101 - only fences with a map come here
     first, last = token.map
     expectation, problems = _expectation(token.content, first + 1)
@@ -259,16 +249,14 @@ def _with_option(expectation: Expectation, name: str, value: str, line: int) -> 
     if name == "allow":
         return replace(expectation, waivers=(*expectation.waivers, _waiver(value, line)))
     if name == "stream":
-        names = [stream.value for stream in Stream if stream is not Stream.TRACEBACK]
+        names = [stream.value for stream in Part if stream is not Part.TRACEBACK]
         if value not in names:
             raise ValueError(f"`:stream:` must be one of {', '.join(names)}; got {value!r}")
-        return replace(expectation, stream=Stream(value))
+        return replace(expectation, part=Part(value))
     if name in _FORMS:
         if value:
             raise ValueError(f"`:{name}:` takes nothing after it, got {value!r}")
-        return replace(expectation, stream=Stream(name))
-    if name == "picture":
-        return replace(expectation, likeness=_likeness(value), stream=Stream.PICTURE)
+        return replace(expectation, part=Part(name))
     if name in _REQUIRED:
         if not value:
             raise ValueError(f"`:{name}:` must be followed by {_REQUIRED[name]}")
@@ -277,18 +265,6 @@ def _with_option(expectation: Expectation, name: str, value: str, line: int) -> 
     raise ValueError(
         f"unknown option `:{name}:`; known are {', '.join(OPTIONS[:-1])} and {OPTIONS[-1]}"
     )
-
-
-def _likeness(value: str) -> float:
-    try:
-        likeness = float(value)
-    except ValueError:
-        likeness = -1
-    if not 0 < likeness <= 1:
-        raise ValueError(
-            f"`:picture:` must be followed by a likeness above 0 and up to 1; got {value!r}"
-        )
-    return likeness
 
 
 def _waiver(value: str, line: int) -> Waiver:
@@ -312,8 +288,8 @@ def read_notebook(notebook: NotebookNode, text: str = "", *, stderr: bool = Fals
             paths and times of the machine that wrote them.
 
     """
-    stream = Stream.ALL if stderr else Stream.MAIN
-    lines = cell_lines(text)
+    stream = Part.ALL if stderr else Part.MAIN
+    lines = [text.count("\n", 0, match.start()) + 1 for match in _CELL_IN_JSON.finditer(text)]
     cells: list[Cell] = []
     for index, node in enumerate(notebook.cells):
         if node.cell_type != "code":
@@ -329,28 +305,9 @@ def read_notebook(notebook: NotebookNode, text: str = "", *, stderr: bool = Fals
             for each in (stream, *BESIDE)
             if (output_text := output.select(each)).strip()
         )
-        if likeness := _setting(node, "picture"):
-            picture = Expectation("", line, line, Stream.PICTURE, **options)
-            pictures = tuple(map(decoded, output.images))
-            picture = replace(picture, likeness=_likeness(str(likeness)), pictures=pictures)
-            expectations = (*expectations, picture)
         cells.append(replace(cell, expectations=expectations, pictures=output.pictures))
-    ignored = frozenset() if stderr else frozenset({Stream.STDERR})
-    return Page(tuple(cells), stored=True, ignored=ignored, notes=tuple(_stateless(notebook)))
-
-
-def _stateless(notebook: NotebookNode) -> Iterator[str]:
-    """Say which cells have widgets that the notebook can't show, having stored nothing of them."""
-    states = table_in(table_in(table_in(notebook.metadata, "widgets"), _WIDGET_STATE), "state")
-    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
-    numbers = [
-        str(number)
-        for number, cell in enumerate(code, start=1)
-        if any(model not in states for model in _models(cell))
-    ]
-    if numbers:
-        cells = f"cell{'' if len(numbers) == 1 else 's'} {', '.join(numbers)}"
-        yield f"{cells}: a widget's state is not stored, only its text was compared"
+    ignored = frozenset() if stderr else frozenset({Part.STDERR})
+    return Page(tuple(cells), stored=True, ignored=ignored)
 
 
 def table_in(metadata: Mapping[str, Any], name: str) -> Mapping[str, Any]:
@@ -359,23 +316,10 @@ def table_in(metadata: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     return table if isinstance(table, dict) else {}
 
 
-def _models(cell: NotebookNode) -> Iterator[str]:
-    """Yield the names of the widgets that a cell has stored."""
-    for output in cell.outputs:
-        view = output.get("data", {}).get(_WIDGET_VIEW)
-        if isinstance(view, dict):
-            yield str(view.get("model_id", ""))
-
-
 def _reason(node: NotebookNode, name: str) -> str:
     """Return why a cell isn't checked, or not everywhere: ``{"drift": {"unchecked": "why"}}``."""
-    reason = _setting(node, name)
+    reason = table_in(node.metadata, "drift").get(name, "")
     return reason if isinstance(reason, str) else ""
-
-
-def _setting(node: NotebookNode, name: str) -> Any:
-    """Return what a cell's metadata says to this check."""
-    return table_in(node.metadata, "drift").get(name, "")
 
 
 # Files -------------------------------------------------------------------------------

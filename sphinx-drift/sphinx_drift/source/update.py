@@ -1,4 +1,4 @@
-"""Write executed outputs into pages, notebooks and docstrings, by position and never by search."""
+"""Write executed outputs into pages and notebooks, by position and never by search."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import textwrap
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,10 +18,8 @@ from typing import TYPE_CHECKING, Any
 from sphinx_drift.compare.compare import compare
 from sphinx_drift.compare.outcomes import Kind
 from sphinx_drift.compare.tokens import ELISION, plain, tokens
-from sphinx_drift.source.docstrings import find_docstrings, find_examples
-from sphinx_drift.source.json_places import DECODER, members
+from sphinx_drift.output.printed_text import Part, printed
 from sphinx_drift.source.lines import NEWLINE, lines_of
-from sphinx_drift.source.printed_text import Stream, printed
 from sphinx_drift.source.read_source import DIRECTIVE, load
 
 if TYPE_CHECKING:
@@ -52,7 +49,7 @@ class Change:
     """Why it can't be written."""
 
 
-def refusal(changes: Sequence[Change], *, force: bool) -> str:
+def _refusal(changes: Sequence[Change], *, force: bool) -> str:
     """Return why nothing may be written, or nothing."""
     if os.environ.get("CI"):
         return "--update is refused under CI: what is documented is decided by a person"
@@ -82,7 +79,7 @@ def _git(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
 
 
-def diff(changes: Iterable[Change]) -> str:
+def _diff(changes: Iterable[Change]) -> str:
     """Show what would be written."""
     lines: list[str] = []
     for change in changes:
@@ -107,10 +104,10 @@ def write(changes: Sequence[Change], *, force: bool = False) -> int:
     if not changes:
         print("nothing to write")
         return 2 if refused else 0
-    print(diff(changes))
-    reason = refusal(changes, force=force)
+    print(_diff(changes))
+    reason = _refusal(changes, force=force)
     for change in changes:
-        if not reason and _read(change.path) != change.before:
+        if not reason and _read_exactly(change.path) != change.before:
             reason = f"{change.path} was changed while it was run"
     if reason:
         print(f"nothing was written: {reason}", file=sys.stderr)
@@ -122,7 +119,7 @@ def write(changes: Sequence[Change], *, force: bool = False) -> int:
     return 2 if refused else 0
 
 
-def _read(path: Path) -> str:
+def _read_exactly(path: Path) -> str:
     """Return a file with its line endings as they are."""
     return path.read_bytes().decode("utf-8")
 
@@ -140,7 +137,7 @@ def _replace(path: Path, text: str) -> None:
         raise
 
 
-def _stopped(result: PageResult) -> str:
+def _why_not(result: PageResult) -> str:
     """Return why no output of a page should be taken, or nothing."""
     for outcome in result.outcomes:
         kind = outcome.kind
@@ -155,14 +152,14 @@ _Edit = tuple[int, int, list[str]]
 """Lines from one place up to another, counted from 0, and what stands there afterwards."""
 
 
-def _lines(text: str) -> list[str]:
+def _lines_with_ends(text: str) -> list[str]:
     """Return the lines as editors and Markdown count them, with their ends."""
     return io.StringIO(text, newline="").readlines()
 
 
 def _edited(text: str, edits: Iterable[_Edit]) -> str:
-    """Put other lines in place of some, in the line endings that the file has."""
-    lines = _lines(text)
+    """Replace some lines, and keep the line endings of the file."""
+    lines = _lines_with_ends(text)
     end = (NEWLINE.search(text) or ["\n"])[0]
     has_last_newline = text.endswith(("\n", "\r"))
     if not has_last_newline:
@@ -196,6 +193,7 @@ def _rows(text: str) -> list[str]:
 
 
 def _keys(text: str) -> list[object]:
+    """Return what two texts must share to be the same output."""
     return [token.key for token in tokens(text)]
 
 
@@ -206,27 +204,28 @@ def update_page(
     path: Path, page: Page, executed: NotebookNode, result: PageResult
 ) -> Change | None:
     """Return a MyST page with its executed outputs; None if all is well."""
-    before = _read(path)
-    if stopped := _stopped(result):
+    before = _read_exactly(path)
+    if stopped := _why_not(result):
         return Change(path, before, before, stopped)
     lines = lines_of(before)
     by_line = {e.line: e for cell in page.cells for e in cell.expectations}
     edits: list[_Edit] = []
     texts: dict[int, str] = {}
     added: dict[int, list[str]] = {}
-    same = True  # a text with ⋮ alone on a line, say, can't document itself
+    same = True
     for outcome in result.outcomes:
         if outcome.kind in (Kind.DRIFT, Kind.EMPTY):
             expectation = by_line[outcome.line]
             rows = _rewritten(outcome, expectation.waivers)
             texts[outcome.line] = text = "\n".join(rows)
             same &= compare(text, outcome.executed, waivers=expectation.waivers).same
+            same &= not _prints_elision(outcome.executed)
             edits += _body(lines, expectation, rows)
         elif outcome.kind is Kind.UNDOCUMENTED:
             cell = page.cells[outcome.cell - 1]
             missing = _missing(cell, executed, outcome.streams)
             added[cell.number] = [text for _, text in missing]
-            same &= all(compare(text, text).same for _, text in missing)
+            same &= not any(_prints_elision(text) for _, text in missing)
             end = cell.expectations[-1].end_line + 1 if cell.expectations else cell.end_line
             edits.append((end, end, [row for each in missing for row in _fence(*each)]))
     if not edits:
@@ -237,8 +236,13 @@ def update_page(
     return Change(path, before, after, refused)
 
 
+def _prints_elision(text: str) -> bool:
+    """Whether a text has a line that would stand for any rows if it were documented."""
+    return any(token.is_elision for token in tokens(text))
+
+
 def _body(lines: Sequence[str], expectation: Expectation, rows: Sequence[str]) -> list[_Edit]:
-    """Replace the text of an expectation, and lengthen its fence if the text holds it."""
+    """Replace the text of an expectation, and lengthen its fence if the text contains it."""
     opening = lines[expectation.line - 1]
     indent = opening[: len(opening) - len(opening.lstrip())]
     first, last = expectation.body_line - 1, expectation.end_line
@@ -267,18 +271,18 @@ def _longer(fence: str, rows: Iterable[str]) -> str:
     return fence[0] * max(len(fence), longest + 1)
 
 
-def _fence(stream: Stream, text: str) -> list[str]:
+def _fence(stream: Part, text: str) -> list[str]:
     """Return a new expectation."""
     rows = _rows(text)
     ticks = _longer("```", rows)
-    head = [f":stream: {stream.value}", ""] if stream is not Stream.ALL else _guard(rows)
+    head = [f":stream: {stream.value}", ""] if stream is not Part.ALL else _guard(rows)
     return [f"{ticks}{{{DIRECTIVE}}}", *head, *rows, ticks]
 
 
-def _missing(cell: Cell, executed: NotebookNode, names: Sequence[str]) -> list[tuple[Stream, str]]:
-    """Return what a cell printed that no expectation of it looks at."""
+def _missing(cell: Cell, executed: NotebookNode, names: Sequence[str]) -> list[tuple[Part, str]]:
+    """Return the parts of a cell's output that no expectation documents."""
     output = printed(executed.cells[cell.index].outputs)
-    streams = [Stream(name) for name in names] if cell.expectations else [Stream.ALL]
+    streams = [Part(name) for name in names] if cell.expectations else [Part.ALL]
     return [(stream, output.select(stream)) for stream in streams]
 
 
@@ -289,7 +293,7 @@ def _reads_as(
     texts: Mapping[int, str],
     added: Mapping[int, Sequence[str]],
 ) -> bool:
-    """Whether a page that is read again has its cells, and the expectations that it should."""
+    """Whether the updated page has the same cells, and the new expectations."""
     loaded = load(path, text=text.removeprefix("\ufeff"))
     if loaded is None or len(loaded[0].cells) != len(page.cells):
         return False
@@ -310,120 +314,49 @@ def update_notebook(
 ) -> Change | None:
     """Return a notebook in which the cells that drifted have their executed outputs.
 
-    The rest of the file stays as it is, byte for byte.
+    The rest of the file keeps its order, indentation and line endings.
     """
-    before = _read(path)
-    if stopped := _stopped(result):
+    before = _read_exactly(path)
+    if stopped := _why_not(result):
         return Change(path, before, before, stopped)
     kinds = (*WRITABLE, Kind.NO_OUTPUT)
     drifted = {page.cells[o.cell - 1].index for o in result.outcomes if o.kind in kinds and o.cell}
     if not drifted:
         return None
-    try:
-        cells = list(members(before, dict(members(before, before.index("{")))["cells"]))
-        after = before
-        for index in sorted(drifted, reverse=True):
-            place = cells[index][1]
-            start = dict(members(before, place))["outputs"]
-            outputs = [_stored(o) for o in executed.cells[index].outputs]
-            after = _with_outputs(after, place, start, outputs)
-    except KeyError:
+    notebook = json.loads(before.removeprefix("\ufeff"))
+    if "cells" not in notebook:
         refused = "its format is older than 4; save it once with Jupyter"
         return Change(path, before, before, refused)
-    return Change(path, before, after)
+    for index in drifted:
+        cell = notebook["cells"][index]
+        cell["outputs"] = [_stored(output) for output in executed.cells[index].outputs]
+        for output in cell["outputs"]:
+            if "execution_count" in output:
+                output["execution_count"] = cell.get("execution_count")
+    return Change(path, before, _json_like(before, notebook))
 
 
-def _with_outputs(text: str, cell: int, start: int, outputs: list[dict[str, Any]]) -> str:
-    """Return a notebook's JSON with other outputs at a place, written as the rest is."""
-    count = DECODER.raw_decode(text, cell)[0].get("execution_count")
-    for output in outputs:
-        if "execution_count" in output:
-            output["execution_count"] = count
-    line = text[text.rfind("\n", 0, start) + 1 : start]
-    unit = re.match(r"\ufeff?\{\s*?\r?\n([ \t]+)", text)
+def _json_like(before: str, notebook: dict[str, Any]) -> str:
+    """Return a notebook as JSON, in the style in which it was written before."""
+    indent = re.match(r"\ufeff?\{\s*?\r?\n([ \t]+)", before)
     written = json.dumps(
-        outputs,
-        indent=unit[1] if unit else None,
-        separators=None if '": ' in text else (",", ":"),
-        ensure_ascii=text.isascii() and "\\u" in text,
-        sort_keys=True,
+        notebook,
+        indent=indent[1] if indent else None,
+        separators=None if '": ' in before else (",", ":"),
+        ensure_ascii=before.isascii() and "\\u" in before,
     )
-    end = (NEWLINE.search(text) or ["\n"])[0]
-    written = written.replace("\n", end + line[: len(line) - len(line.lstrip())])
-    return text[:start] + written + text[DECODER.raw_decode(text, start)[1] :]
+    end = (NEWLINE.search(before) or ["\n"])[0]
+    start = "\ufeff" if before.startswith("\ufeff") else ""
+    last = end if before.endswith(("\n", "\r")) else ""
+    return start + written.replace("\n", end) + last
 
 
 def _stored(output: NotebookNode) -> dict[str, Any]:
     """Return an output as notebooks store it: text as a list of lines."""
-    stored = json.loads(json.dumps(output))
+    stored = json.loads(json.dumps(output, sort_keys=True))
     if "text" in stored:
         stored["text"] = stored["text"].splitlines(keepends=True)
     for mime, data in stored.get("data", {}).items():
         if isinstance(data, str) and (mime.startswith("text/") or mime == "image/svg+xml"):
             stored["data"][mime] = data.splitlines(keepends=True)
     return dict(stored)
-
-
-# Docstrings --------------------------------------------------------------------------
-
-_QUOTES = re.compile(r"(?:\"{1,3}|'{1,3})(?=\s*$)")
-
-
-def update_docstrings(path: Path, result: PageResult) -> Change | None:
-    """Return a module or text file whose examples have their executed outputs."""
-    before = _read(path)
-    if stopped := _stopped(result):
-        return Change(path, before, before, stopped)
-    lines = _lines(before)
-    wants = {line: e.want for line, e in find_examples(path, _read_text(before)).items()}
-    raw, closing = _places(path, before)
-    edits: dict[int, _Edit] = {}
-    for outcome in result.outcomes:
-        if outcome.kind not in (Kind.DRIFT, Kind.UNDOCUMENTED) or outcome.line not in wants:
-            continue
-        first = outcome.body_line - 1
-        last = first + outcome.documented.count("\n")
-        rows = _rewritten(outcome)
-        head = _lines(wants[outcome.line])
-        unchanged = len(head) - outcome.documented.count("\n")
-        wants[outcome.line] = "".join(head[:unchanged]) + "\n".join(rows)
-        prompt = lines[outcome.line - 1]
-        if not prompt.lstrip().startswith(">>>"):  # after the quotes, where indentation is text
-            rows = textwrap.dedent("\n".join(rows)).split("\n")
-        new = [(row.rstrip() or "<BLANKLINE>") for row in rows]
-        new = new if outcome.line in raw else [row.replace("\\", "\\\\") for row in new]
-        indent = prompt[: len(prompt) - len(prompt.lstrip())]
-        if last > first and last in closing and (quotes := _QUOTES.search(lines[last - 1])):
-            new[-1] += quotes[0]
-        edits[first] = (first, last, [indent + row for row in new])
-    if not edits:
-        return None
-    after = _edited(before, edits.values())
-    reads = _read_back(path, after, wants)
-    reason = "" if reads else "its examples don't stand there as they read"
-    return Change(path, before, after, reason)
-
-
-def _read_text(text: str) -> str:
-    return NEWLINE.sub("\n", text.removeprefix("\ufeff"))
-
-
-def _places(path: Path, text: str) -> tuple[set[int], set[int]]:
-    """Return the lines on which a backslash is one, and those on which a docstring ends."""
-    if path.suffix != ".py":
-        return set(range(1, len(_lines(text)) + 1)), set()
-    docstrings = find_docstrings(_read_text(text))
-    raw = {line for each in docstrings if each.raw for line in range(each.line, each.end_line + 1)}
-    return raw, {each.end_line for each in docstrings}
-
-
-def _read_back(path: Path, text: str, wants: Mapping[int, str]) -> bool:
-    """Whether a file that is read again has these outputs, and no others."""
-    try:
-        outputs = [example.want for example in find_examples(path, _read_text(text)).values()]
-    except (SyntaxError, ValueError):
-        return False
-    unmarked = [
-        [_keys(w.replace("<BLANKLINE>", "")) for w in side] for side in (outputs, wants.values())
-    ]
-    return unmarked[0] == unmarked[1]

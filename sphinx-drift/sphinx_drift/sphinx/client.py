@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from sphinx_drift.compare.outcomes import Kind, Outcome, PageResult
 from sphinx_drift.run.choice import chosen
+from sphinx_drift.run_and_judge import run_and_judge
 from sphinx_drift.source.read_source import notebook_of_page, read_notebook, read_page
-from sphinx_drift.sphinx.builds import build_of, file_of, record
+from sphinx_drift.sphinx.pages import left_out
 from sphinx_drift.sphinx.private_myst import (
     NotebookClientBase,
     Parser,
@@ -21,10 +22,8 @@ from sphinx_drift.sphinx.private_myst import (
     with_clients,
 )
 from sphinx_drift.sphinx.private_sphinx import page_data
-from sphinx_drift.sphinx.rerun import Fresh, run_page
-from sphinx_drift.sphinx.running import left_out
 from sphinx_drift.sphinx.shown import settle_streams, show_stored, stored_outputs
-from sphinx_drift.sphinx.state import state_of
+from sphinx_drift.sphinx.state import file_of, record, state_of
 
 if TYPE_CHECKING:
     from docutils import nodes
@@ -89,8 +88,11 @@ class VerifyingClient(NotebookClientBase):  # type: ignore[misc]
             page = read_page(self._source, self.notebook, markdown_config(env))
         else:
             page = read_notebook(self.notebook, self._source, stderr=True)
+        state = state_of(env)
         if not page.cells and not page.problems:
+            state.seconds.pop(env.docname, None)
             return
+        state.seconds.setdefault(env.docname, 0.0)
         config = self.nb_config
         why = left_out(self._path, config.execution_mode, config.execution_excludepatterns)
         if why or chosen() == "off":
@@ -98,43 +100,35 @@ class VerifyingClient(NotebookClientBase):  # type: ignore[misc]
             self._document.attributes["drift_unclaimed"] = _claims(page, PageResult(file_of(env)))
             if why:
                 result = PageResult(file_of(env), cells=len(page.cells), left_out=why)
-                state_of(env).results[env.docname] = result
+                state.results[env.docname] = result
             return
-        for picture in _pictures_of(page, self._path.parent):
-            env.note_dependency(str(picture))
-        started = datetime.now(UTC)
         for path in _LOADED.findall(self._source):
             env.note_dependency(str(self._path.parent / path))
+        started = datetime.now(UTC)
         stored = stored_outputs(self.notebook) if page.stored else {}
-        fresh = self._run(page)
-        execution = fresh.execution
+        result, execution = run_and_judge(
+            page,
+            self.notebook,
+            folder=self._path.parent,
+            file=file_of(env),
+            settings=state.settings,
+        )
+        for path, digest in execution.files.items():
+            if digest is not None:  # Sphinx reads the page again when the file changes
+                env.note_dependency(path)
         stopped_at = {execution.failure.index} if execution.failure else set()
         show_stored(self.notebook, stored, execution.executed | stopped_at)
         settle_streams(self.notebook)
-        state = state_of(env)
-        state.results[env.docname], state.runs[env.docname] = fresh.result, fresh.run
-        self._document.attributes["drift_unclaimed"] = _claims(page, fresh.result)
-        self.exec_metadata = execution_metadata("sphinx_drift", started, execution.failure)
-
-    def _run(self, page: Page) -> Fresh:
-        """Run the page, unless these cells have been run in this build."""
-        env = self._document.settings.env
-        build = build_of(env)
-        fresh = build.fresh.get(env.docname)
-        if fresh is not None and fresh.is_of(page, self.notebook):
-            fresh.fill(self.notebook)
-            return fresh
-        return run_page(env, env.docname, page, self.notebook)
+        state.results[env.docname], state.files[env.docname] = result, execution.files
+        state.probed[env.docname] = execution.probed
+        self._document.attributes["drift_unclaimed"] = _claims(page, result)
+        self.exec_metadata = execution_metadata(started, execution.failure)
+        state.ran.add(env.docname)
+        state.seconds[env.docname] = self.exec_metadata["runtime"]
 
 
 _LOADED = re.compile(r"^\s*:?load:\s*(\S.*?)\s*$", re.MULTILINE)
 """A file that a cell's code is taken from."""
-
-
-def _pictures_of(page: Page, folder: Path) -> list[Path]:
-    """Return the files of the pictures that a page documents: it is read again if they change."""
-    texts = (e.text for cell in page.cells for e in cell.expectations if e.likeness is not None)
-    return [folder / name.strip() for text in texts for name in text.splitlines()]
 
 
 def _claims(page: Page, result: PageResult) -> list[tuple[str, Outcome | None]]:

@@ -8,13 +8,11 @@ from typing import Any, ClassVar
 from docutils import nodes
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
-from sphinx_drift.compare.compare import Policy
 from sphinx_drift.compare.outcomes import Kind, Outcome
-from sphinx_drift.sphinx.builds import record
 from sphinx_drift.sphinx.client import IS_NOTEBOOK
 from sphinx_drift.sphinx.marks import drift_mark, mark_details, mark_text
 from sphinx_drift.sphinx.private_sphinx import page_data
-from sphinx_drift.sphinx.state import state_of
+from sphinx_drift.sphinx.state import record, state_of
 
 
 class ExpectedOutput(SphinxDirective):
@@ -39,8 +37,7 @@ class ExpectedOutput(SphinxDirective):
         if outcome is None:
             return []
         page = state_of(self.env).results[self.env.docname]
-        structural = outcome.kind is Kind.VERIFIED and page.policy is Policy.STRUCTURE
-        label = "not verified" if structural else outcome.kind.label
+        label = outcome.kind.label
         summary, details = mark_text(outcome, label), mark_details(outcome, page)
         return [
             drift_mark("", label=label, summary=summary, details=details, docname=self.env.docname)

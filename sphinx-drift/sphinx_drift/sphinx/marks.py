@@ -28,7 +28,6 @@ class drift_mark(nodes.General, nodes.Element):  # noqa: N801 - docutils names n
 _POLICY_SENTENCES = {
     Policy.EXACT: "Each word and each digit is the documented one.",
     Policy.PORTABLE: "Each number is the documented one, up to float32's rounding.",
-    Policy.STRUCTURE: "Numbers were not compared, only what stands around them.",
 }
 
 

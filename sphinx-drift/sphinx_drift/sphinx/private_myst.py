@@ -8,12 +8,11 @@ from __future__ import annotations
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import cache, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import myst_nb.sphinx_ as myst_nb
-from myst_nb.core.execute import NotebookClientCache, NotebookClientDirect
-from myst_nb.core.execute.base import ExecutionError, NotebookClientBase
+from myst_nb.core.execute.base import NotebookClientBase
 from myst_nb.ext.glue.utils import PendingGlueReference
 from myst_nb.sphinx_ext import OUTPUT_FOLDER
 
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 
     from sphinx_drift.run.results import Failure
 
-__all__ = ["OUTPUT_FOLDER", "ExecutionError", "NotebookClientBase", "PendingGlueReference"]
+__all__ = ["OUTPUT_FOLDER", "NotebookClientBase", "PendingGlueReference"]
 
 Parser = myst_nb.Parser
 
@@ -59,32 +58,16 @@ def with_clients(
         myst_nb.create_client, myst_nb.create_nb_reader = stock
 
 
-@cache
-def replace_stock_clients(client: type[NotebookClientBase]) -> None:
-    """Have another client run pages wherever MyST-NB would have run them by Jupyter."""
-    stock = myst_nb.create_client
-
-    def create_client(*arguments: Any, **options: Any) -> NotebookClientBase:
-        result = stock(*arguments, **options)
-        if type(result) in {NotebookClientDirect, NotebookClientCache}:
-            return client(result.notebook, result.path, result.nb_config, result.logger)
-        return result
-
-    myst_nb.create_client = create_client
-
-
-def execution_metadata(
-    method: str, started: datetime, failure: Failure | None, traceback: str | None = None
-) -> dict[str, Any]:
+def execution_metadata(started: datetime, failure: Failure | None) -> dict[str, Any]:
     """Return what MyST-NB keeps of a run that has just ended."""
     ended = datetime.now(UTC)
     return {
         "mtime": ended.timestamp(),
         "runtime": (ended - started).total_seconds(),
-        "method": method,
+        "method": "sphinx_drift",
         "succeeded": failure is None,
         "error": failure.message if failure else None,
-        "traceback": traceback,
+        "traceback": None,
     }
 
 
@@ -97,9 +80,3 @@ def markdown_config(env: BuildEnvironment) -> MdParserConfig:
     """Return how MyST-Parser reads Markdown, as conf.py says."""
     config: MdParserConfig = env.myst_config  # type: ignore[attr-defined]
     return config
-
-
-def heading_slugs(env: BuildEnvironment) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield where MyST-Parser keeps the texts of a page's headings, by document name."""
-    for docname, metadata in env.metadata.items():
-        yield docname, metadata.get("myst_slugs", {})

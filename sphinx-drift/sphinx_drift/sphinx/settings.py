@@ -2,80 +2,149 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
+import platform
+import sys
 from dataclasses import replace
+from importlib.metadata import distributions
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
-from sphinx.errors import ConfigError
+from docutils import nodes
+from sphinx.errors import ConfigError, ExtensionError
 from sphinx.util import logging
 
-from sphinx_drift.configuration import find_project, table_of_texts
+from sphinx_drift.configuration import (
+    find_project,
+    list_of_names,
+    number_above_zero,
+    reference_in,
+    table_of_texts,
+)
 from sphinx_drift.device import choose_device
+from sphinx_drift.run import host
+from sphinx_drift.run.choice import RUNNER_VARIABLE, chosen
 from sphinx_drift.run_and_judge import Settings, chosen_policy, report_origins
-from sphinx_drift.sphinx.builds import Build, begin_build
-from sphinx_drift.sphinx.incremental import surroundings
 from sphinx_drift.sphinx.private_myst import OUTPUT_FOLDER
+from sphinx_drift.sphinx.state import state_of
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
     from sphinx.config import Config
 
     from sphinx_drift.configuration import Project
+    from sphinx_drift.run.results import Probe
 
 
 _LOGGER = logging.getLogger(__name__)
+RERUNS = ("always", "changed")
+"""Which pages run whose text is what it was: all, or those that seem to depend on a change."""
+NOTHING_EXECUTED = (
+    f"Nothing was executed or verified: {RUNNER_VARIABLE}=off is for writing prose. "
+    "Unset it, and build again."
+)
+_LONGER = (
+    "; a page that may take longer, or any time (-1), says so in its front matter: "
+    "mystnb: {execution_timeout: 600}"
+)
+# Variables that change what a page prints without changing its code.
+_TELLING = (
+    *("ATEN_", "CUBLAS_", "CUDA_", "GOMP_", "KMP_", "MKL_", "OMP_", "OPENBLAS_"),
+    *("PYTHON", "PYTORCH_", "DRIFT_DEVICE", "DRIFT_POLICY", "DRIFT_RUNNER", "TORCH_"),
+)
 
 
-def leave_copies_out(app: Sphinx, config: Config) -> None:
-    """Keep the notebooks that MyST-NB writes beside the output folder from being read as pages."""
+PROBES: WeakKeyDictionary[Sphinx, list[Probe]] = WeakKeyDictionary()
+"""What the extensions of each application ask the kernels of pages; see `sphinx_drift.api`."""
+
+
+def start(app: Sphinx) -> None:
+    """Start the process that runs pages, while Sphinx loads everything else."""
+    if "myst_nb" not in app.extensions:
+        raise ExtensionError(
+            "sphinx_drift runs the pages of MyST-NB: put 'myst_nb' before it in conf.py: "
+            "extensions = ['myst_nb', 'sphinx_drift']"
+        )
+    app.add_config_value("drift_preload", None, "", (list, tuple, type(None)))
+    try:
+        runner, preload = chosen(), app.config.drift_preload
+        if preload is not None:
+            list_of_names(preload, "drift_preload")
+        elif not host.is_started():  # else it loads already what the project asks for
+            preload = find_project(Path(app.confdir)).libraries([Path(app.srcdir)])
+    except ValueError as error:
+        raise ConfigError(str(error)) from None
+    if preload is not None:
+        host.preload(preload)
+    if runner == "off":
+        app.connect("doctree-read", _warn_at_head)
+    else:
+        host.start()
+
+
+def _warn_at_head(_app: Sphinx, doctree: nodes.document) -> None:
+    """Say at the head of a page that nothing was executed."""
+    place = next(iter(doctree.findall(nodes.section)), doctree)
+    after_title = 1 if isinstance(place, nodes.section) else 0
+    place.insert(after_title, nodes.warning("", nodes.paragraph("", NOTHING_EXECUTED)))
+
+
+def before_reading(app: Sphinx, config: Config) -> None:
+    """Settle what Sphinx compares with the last build before it reads a page."""
+    # The notebooks that MyST-NB writes beside the output folder are no pages.
     copies = Path(app.outdir).parent / OUTPUT_FOLDER
     if copies.is_relative_to(app.srcdir):
         config.exclude_patterns.append(copies.relative_to(app.srcdir).as_posix())
+    config.drift_environment = _environment() if config.drift_rerun == "changed" else chosen()
 
 
-RERUNS = ("always", "changed", "later")
-"""Which pages run whose text is what it was: all, those that seem to depend on something that
-changed, or those now and all others in a build that follows at once, as the live server's does."""
+def _environment() -> str:
+    """Return a digest of what pages depend on besides files: versions, variables, the checker."""
+    telling = sorted(item for item in os.environ.items() if item[0].startswith(_TELLING))
+    versions = sorted(f"{each.name} {each.version}" for each in distributions())
+    sources = sorted(Path(__file__).parents[1].rglob("*.py"))
+    parts = [sys.version, platform.platform(), *map(str, telling), *versions]
+    texts = [*(part.encode() for part in parts), *(path.read_bytes() for path in sources)]
+    return hashlib.sha256(b"\n".join(texts)).hexdigest()
 
 
 def read_settings(app: Sphinx) -> None:
     """Read the configuration before the first page."""
-    if app.config.nb_execution_mode == "inline":
+    config = app.config
+    if config.nb_execution_mode == "inline":
         raise ConfigError(
             "sphinx_drift runs whole pages; set nb_execution_mode = 'force', not 'inline'"
         )
-    if app.config.drift_timeout <= 0:
-        raise ConfigError(
-            "drift_timeout must be a number of seconds above 0, the most that a cell may take; "
-            f"got {app.config.drift_timeout}. A page that may take longer, or any time (-1), says "
-            "so in its front matter: mystnb: {execution_timeout: 600}"
-        )
-    try:
-        policy = chosen_policy(app.config.drift_policy)
-        project = _project(app)
-        device = choose_device(app.config.drift_device, module=project.devices)
-    except ValueError as error:
-        raise ConfigError(str(error)) from None
-    if device:
-        _LOGGER.info("pages compute on %s", device)
-    rerun = app.config.drift_rerun
-    if rerun == "changed" and os.environ.get("CI"):
+    if config.drift_rerun == "changed" and os.environ.get("CI"):
         raise ConfigError(
             'drift_rerun = "changed" leaves out pages that seem unchanged, and is refused under '
             'CI; set it to "always", or for builds elsewhere alone'
         )
+    try:
+        timeout = number_above_zero(config.drift_timeout, "drift_timeout", _LONGER)
+        output_limit = number_above_zero(config.drift_output_limit, "drift_output_limit")
+        policy = chosen_policy(config.drift_policy)
+        project = _project(app)
+        device = choose_device(config.drift_device, module=project.devices)
+    except ValueError as error:
+        raise ConfigError(str(error)) from None
+    if device:
+        _LOGGER.info("pages compute on %s", device)
     report_origins(project.packages)
-    settings = Settings(
+    state = state_of(app.env)
+    state.ran.clear()
+    state.settings = Settings(
         policy,
         project.reference,
-        timeout=app.config.drift_timeout,
-        output_limit=app.config.drift_output_limit,
-        twice=bool(app.config.drift_twice),
+        timeout=timeout,
+        output_limit=output_limit,
+        twice=bool(config.drift_twice),
         packages=project.packages,
-        allow_errors=app.config.nb_execution_allow_errors,
+        probes=tuple(PROBES.get(app, ())),
+        allow_errors=config.nb_execution_allow_errors,
     )
-    begin_build(app.env, Build(settings, surroundings(settings)))
 
 
 def _project(app: Sphinx) -> Project:
@@ -83,7 +152,7 @@ def _project(app: Sphinx) -> Project:
     config, confdir = app.config, Path(app.confdir)
     changed: dict[str, Any] = {}
     if config.drift_reference is not None:
-        changed["reference"] = table_of_texts(config.drift_reference, "drift_reference")
+        changed["reference"] = reference_in(config.drift_reference, "drift_reference")
     if config.drift_packages is not None:
         folders = table_of_texts(config.drift_packages, "drift_packages")
         changed["packages"] = {name: confdir / folder for name, folder in folders.items()}

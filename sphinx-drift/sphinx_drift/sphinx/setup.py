@@ -17,29 +17,18 @@ from sphinx_drift.sphinx.directives import (
     UncheckedDirective,
     UncheckedRole,
 )
-from sphinx_drift.sphinx.highlight import keep_formatters
 from sphinx_drift.sphinx.marks import add_style, depart_mark, drift_mark, skip_mark, visit_mark
-from sphinx_drift.sphinx.quotations import (
-    Printed,
-    QuoteNumbers,
-    QuoteNumbersInReferences,
-    fill_titles,
-    keep_quotations,
-)
-from sphinx_drift.sphinx.quoted import quoted_number
-from sphinx_drift.sphinx.running import forget_pages, start
-from sphinx_drift.sphinx.settings import RERUNS, leave_copies_out, read_settings
-from sphinx_drift.sphinx.texts import note_dependencies
-from sphinx_drift.sphinx.verdict import NOTHING_EXECUTED, report_results
-from sphinx_drift.sphinx.warned import keep_warned, listen, save_warned
-from sphinx_drift.sphinx.which_pages import (
+from sphinx_drift.sphinx.pages import (
+    begin_pages,
+    end_workers,
     find_outdated,
     forget,
     merge,
-    note_order,
-    note_read,
+    showing_others,
 )
-from sphinx_drift.sphinx.written import leave_mark_out, note_written, outdated_outputs
+from sphinx_drift.sphinx.quotations import Printed, QuoteNumbers, keep_quotations, quoted_number
+from sphinx_drift.sphinx.settings import RERUNS, before_reading, read_settings, start
+from sphinx_drift.sphinx.verdict import report_results
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -47,16 +36,18 @@ if TYPE_CHECKING:
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Set the extension up."""
-    start(app, "sphinx_drift", NOTHING_EXECUTED)
+    start(app)
     app.add_config_value("drift_policy", "auto", "env", str)
     app.add_config_value("drift_device", "cpu", "env", str)
     app.add_config_value("drift_devices", None, "env", (str, type(None)))
+    app.add_config_value("drift_executor", "", "", str)
     app.add_config_value("drift_reference", None, "env", (dict, type(None)))
     app.add_config_value("drift_rerun", "always", "", ENUM(*RERUNS))
     app.add_config_value("drift_packages", None, "env", (dict, type(None)))
     app.add_config_value("drift_timeout", 300, "env", int)
     app.add_config_value("drift_output_limit", OUTPUT_LIMIT, "env", int)
     app.add_config_value("drift_twice", default=False, rebuild="env", types=bool)
+    app.add_config_value("drift_environment", "", "env", str)  # set by before_reading
     app.add_source_parser(VerifyingParser, override=True)
     app.add_builder(DriftBuilder)
     app.add_directive(DIRECTIVE, ExpectedOutput)
@@ -67,9 +58,6 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_directive("eval", UncheckedDirective, override=True)
     app.add_directive_to_domain("eval", "figure", UncheckedDirective, override=True)
     app.add_post_transform(QuoteNumbers)
-    app.add_post_transform(QuoteNumbersInReferences)
-    app.connect("doctree-read", keep_quotations)
-    app.connect("doctree-read", note_dependencies, priority=sys.maxsize)  # others may add some
     app.add_node(
         drift_mark,
         html=(visit_mark, depart_mark),
@@ -78,27 +66,20 @@ def setup(app: Sphinx) -> dict[str, Any]:
         texinfo=(skip_mark, None),
         text=(skip_mark, None),
     )
-    app.connect("config-inited", leave_copies_out)
-    app.connect("config-inited", leave_mark_out)
+    app.connect("config-inited", before_reading)
     app.connect("builder-inited", read_settings)
-    app.connect("builder-inited", listen)
-    app.connect("builder-inited", keep_formatters)
     app.connect("builder-inited", add_style)
     app.connect("env-get-outdated", find_outdated)
-    app.connect("env-before-read-docs", note_order, priority=900)  # others may add pages
+    app.connect("env-before-read-docs", begin_pages, priority=sys.maxsize)  # others may add pages
     app.connect("env-purge-doc", forget)
-    app.connect("env-updated", note_read)
-    app.connect("env-updated", keep_warned)
-    app.connect("env-updated", fill_titles, priority=-sys.maxsize)  # before any page is written
-    app.connect("env-get-updated", outdated_outputs)
-    app.connect("doctree-resolved", note_written)
     app.connect("env-merge-info", merge)
+    app.connect("doctree-read", keep_quotations)
+    app.connect("env-updated", showing_others)
     app.connect("build-finished", report_results)
-    app.connect("build-finished", save_warned)
-    app.connect("build-finished", forget_pages)
+    app.connect("build-finished", end_workers)
     return {
         "version": "1",
-        "env_version": 5,
+        "env_version": 6,
         "parallel_read_safe": True,
         "parallel_write_safe": True,
     }

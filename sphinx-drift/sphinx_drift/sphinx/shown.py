@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from nbformat import v4
 
-from sphinx_drift.compare.screen import on_screen
+from sphinx_drift.output.screen import on_screen
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping

@@ -1,56 +1,55 @@
-"""What the extension keeps on Sphinx's environment between builds."""
+"""What the extension keeps on Sphinx's environment, for this build and the next."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from sphinx_drift.compare.outcomes import Outcome, PageResult
+from sphinx_drift.run_and_judge import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from sphinx.environment import BuildEnvironment
 
-    from sphinx_drift.compare.outcomes import PageResult
-    from sphinx_drift.sphinx.rerun import Run
-
 
 @dataclass
 class State:
     """What is known of a book's pages, by document name."""
 
+    settings: Settings = field(default_factory=Settings)
+    """How pages are run and compared in this build."""
     results: dict[str, PageResult] = field(default_factory=dict)
     """What came of each page that has cells, or something that is never looked at."""
-    runs: dict[str, Run] = field(default_factory=dict)
-    """What was run of each page, and what it then showed."""
-    texts: dict[str, dict[str, str]] = field(default_factory=dict)
-    """The digests of the files that each page was read from."""
-    untrusted: set[str] = field(default_factory=set)
-    """Pages that were read from files which changed meanwhile: the next build reads them again."""
-    read_at: dict[str, int] = field(default_factory=dict)
-    """When the reading of each page that is being read began, in nanoseconds."""
-    doctrees: dict[str, tuple[int, int]] = field(default_factory=dict)
-    """When each page's doctree was written, and its size: those of an ended build are newer."""
-    executed: bool = True
-    """Whether the last build executed pages."""
+    seconds: dict[str, float] = field(default_factory=dict)
+    """How long each page with cells took; 0 if it was not run."""
+    files: dict[str, Mapping[str, str | None]] = field(default_factory=dict)
+    """Local files that each page opened, with their digests by then."""
+    probed: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+    """What the probes of extensions returned of each page."""
+    ran: set[str] = field(default_factory=set)
+    """Pages that have run in this build."""
 
     def forget(self, docname: str) -> None:
-        """Forget a page that is gone, or about to be read again."""
-        for table in (self.results, self.runs, self.texts, self.doctrees):
+        """Forget a page that is gone, or about to be read again; how long it took is of use."""
+        for table in (self.results, self.files, self.probed):
             table.pop(docname, None)
-        self.untrusted.discard(docname)
 
     def merge(self, docnames: Iterable[str], other: State) -> None:
         """Take over what another process has read."""
         for docname in docnames:
             for mine, theirs in (
                 (self.results, other.results),
-                (self.runs, other.runs),
-                (self.texts, other.texts),
+                (self.seconds, other.seconds),
+                (self.files, other.files),
+                (self.probed, other.probed),
             ):
                 if docname in theirs:
                     mine[docname] = theirs[docname]  # type: ignore[assignment]
-        self.untrusted |= other.untrusted & set(docnames)
+        self.ran |= other.ran
 
 
 def state_of(env: BuildEnvironment) -> State:
@@ -64,3 +63,16 @@ def state_of(env: BuildEnvironment) -> State:
 def results_of(env: BuildEnvironment) -> Mapping[str, PageResult]:
     """Return what came of each page that has cells, by document name, for a page that tells it."""
     return MappingProxyType(state_of(env).results)
+
+
+def record(env: BuildEnvironment, *outcomes: Outcome) -> None:
+    """Add outcomes to the page that is being read."""
+    results = state_of(env).results
+    page = results.get(env.docname) or PageResult(file_of(env))
+    results[env.docname] = replace(page, outcomes=(*page.outcomes, *outcomes))
+
+
+def file_of(env: BuildEnvironment, docname: str = "") -> str:
+    """Return the name of a page, the one that is being read by default, as one would type it."""
+    path = Path(env.doc2path(docname or env.docname))
+    return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)

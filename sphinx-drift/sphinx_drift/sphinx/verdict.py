@@ -10,50 +10,33 @@ from typing import TYPE_CHECKING
 
 from sphinx.util import logging
 
-from sphinx_drift.compare.outcomes import PageResult
 from sphinx_drift.report.formats import exit_status, to_github, to_json
 from sphinx_drift.report.text import closing_line, entries, render, use_color
-from sphinx_drift.run.choice import RUNNER_VARIABLE, chosen
+from sphinx_drift.run.choice import chosen
 from sphinx_drift.sphinx.builder import DriftBuilder
-from sphinx_drift.sphinx.builds import build_of, file_of
-from sphinx_drift.sphinx.incremental import save_origins
+from sphinx_drift.sphinx.pages import unsettled
 from sphinx_drift.sphinx.private_sphinx import colors_output, fail_build
 from sphinx_drift.sphinx.quotations import check_quotations
-from sphinx_drift.sphinx.rerun import unsettled
+from sphinx_drift.sphinx.settings import NOTHING_EXECUTED
 from sphinx_drift.sphinx.state import state_of
-from sphinx_drift.sphinx.texts import late_texts
-from sphinx_drift.sphinx.which_pages import origins_file
-from sphinx_drift.sphinx.written import mark_written
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
 
+    from sphinx_drift.compare.outcomes import PageResult
 
 _LOGGER = logging.getLogger(__name__)
 
 
-NOTHING_EXECUTED = (
-    f"Nothing was executed or verified: {RUNNER_VARIABLE}=off is for writing prose. "
-    "Unset it, and build again."
-)
-
-
 def all_results_of(env: BuildEnvironment) -> list[PageResult]:
     """Return what came of each page, and of what pages quote, in the order of their names."""
-    build, state = build_of(env), state_of(env)
-    results, late = check_quotations(env), late_texts(env, state)
-    for docname in late:  # what is shown is of a text that is no longer there
-        results.setdefault(docname, PageResult(file_of(env, docname)))
+    state, results = state_of(env), check_quotations(env)
     final = []
     for docname, page in sorted(results.items()):
-        if docname in build.not_run:
-            final.append(replace(page, was_run=False))
-            continue
-        changed = set(late.get(docname, ()))
-        if docname in state.runs:
-            changed |= set(state.runs[docname].origin.changed(by_content=True))
-        final.append(unsettled(page, sorted(changed)) if changed else page)
+        was_run = docname in state.ran or docname not in state.files
+        late = unsettled(page, state.files.get(docname, {})) if was_run else ()
+        final.append(replace(page, outcomes=(*page.outcomes, *late), was_run=was_run))
     return final
 
 
@@ -61,13 +44,9 @@ def report_results(app: Sphinx, exception: Exception | None) -> None:
     """Tell what came of every page, those read by an earlier build too, and fail."""
     if exception is not None:
         return
-    build, state = build_of(app.env), state_of(app.env)
-    mark_written(app)
     if chosen() == "off":
         _LOGGER.warning("%s", NOTHING_EXECUTED, type="drift", subtype="off")
         return
-    origins = {name: run.origin for name, run in state.runs.items()}
-    save_origins(origins_file(app), {**origins, **build.not_run})
     results = all_results_of(app.env)
     if app.builder.name == DriftBuilder.name:
         Path(app.outdir, "drift.txt").write_text(render(results, verbose=True) + "\n", "utf-8")

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 import re
 
 import pytest
@@ -12,6 +13,7 @@ from sphinx_drift.compare.tokens import (
     TokenKind,
     groups,
     indices,
+    numbers,
     plain,
     tokens,
 )
@@ -121,6 +123,19 @@ def test_is_read_as(text: str) -> None:
     assert texts(text) == pieces
 
 
+@pytest.mark.parametrize("text", READ)
+def test_numbers_are_those_of_the_tokens(text: str) -> None:
+    found = list(numbers(plain(text)))
+    assert [number.text for number in found] == [t.text for t in tokens(text) if t.is_number]
+    assert all(plain(text)[number.start : number.end] == number.text for number in found)
+
+
+def test_numbers_have_values() -> None:
+    values = {"3": 3, "-0.5": -0.5, "1e3": 1000.0, "2j": 2j, "-inf": -math.inf}
+    assert {number.text: number.value for number in numbers(" ".join(values))} == values
+    assert [number.value for number in numbers("9" * 5000)] == [math.inf]
+
+
 SAME = {
     "wrapped in brackets": ("tensor([0.5, 1.5])", "tensor([0.5,\n        1.5])"),
     "padded": ("tensor([ 0.5, -1.5])", "tensor([0.5,  -1.5])"),
@@ -148,8 +163,15 @@ SAME = {
     ),
     "carriage return": ("a\r\nb", "a\nb"),
     "colour": ("\x1b[1;31m[0.5]\x1b[0m", "[0.5]"),
+    "link": ("\x1b]8;id=7;file://a\x1b\\a\x1b]8;;\x1b\\ b", "\x1b]8;;file://c\x07a\x1b]8;;\x07 b"),
     "grad_fn's counter": ("(grad_fn=<MmBackward0>)", "(grad_fn=<MmBackward>)"),
     "device": ("tensor([1.], device='cuda:0')", "tensor([1.])"),
+    "another device": ("tensor([1.], device='cuda:1')", "tensor([1.])"),
+    "device of a scalar": ("tensor(0.5000, device='cuda:0')", "tensor(0.5000)"),
+    "devices in a list": (
+        "[tensor([1], device='cuda:0'), tensor([3], device='cuda:0')]",
+        "[tensor([1]), tensor([3])]",
+    ),
     "device without a number": ("tensor([1.], device='mps')", "tensor([1.])"),
     "device wrapped": (
         "tensor([1.], device='cuda:0',\n       dtype=torch.float64)",
@@ -174,6 +196,11 @@ OTHER = {
     "space after a comma": ("[1, 2]", "[1,2]"),
     "sign of a zero": ("[0.]", "[-0.]"),
     "device on the CPU": ("tensor([1.], device='cpu')", "tensor([1.])"),
+    "no device of torch": ("tensor([1.], device='disk:0')", "tensor([1.])"),
+    "no device at all": ("tensor([1.], requires_grad='cuda:0')", "tensor([1.])"),
+    "device in words": ("the device is cuda:0", "the device is cpu"),
+    "device as an object": ("device(type='cuda', index=0)", "device(type='cpu')"),
+    "type beside a device": ("tensor([1.], device='cuda:0', dtype=torch.half)", "tensor([1.])"),
     "meta device": ("tensor([1.], device='meta')", "tensor([1.])"),
     "device outside a tensor": ("f(1, device='cuda:0')", "f(1)"),
     "line break before a device": ("a,\ndevice='cuda:0'", "a, device='cuda:0'"),
@@ -321,26 +348,6 @@ def test_order_and_shape_change_something(rows: list[list[str]], data: st.DataOb
     assert keys(printed([[number for row in rows for number in row]])) != text or len(rows) == 1
     assert keys(printed([*rows, rows[-1]])) != text
     assert keys(printed([[*row, row[-1]] for row in rows])) != text
-
-
-def test_the_work_grows_with_the_text_and_no_faster() -> None:
-    class Counting(str):
-        """Counts how many characters are cut out of it."""
-
-        __slots__ = ()
-        cut = 0
-
-        def __getitem__(self, place: int | slice) -> str:  # type: ignore[override]
-            piece = str.__getitem__(self, place)
-            Counting.cut += len(piece)
-            return piece
-
-    line = f"{'x ' * 20}{ELISION}\n"
-    for size in (100, 1000):
-        Counting.cut = 0
-        text = Counting(line * size)
-        assert len(tokens(text)) == 22 * size - 1
-        assert Counting.cut <= 2 * len(text)
 
 
 INDEX = [

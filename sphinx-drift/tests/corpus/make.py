@@ -25,7 +25,58 @@ from sphinx_drift.run.injected import print_full_precision
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-KINDS: dict[str, Callable[[], object]] = {}
+KINDS: dict[str, Callable[[], object]] = {
+    "vector": lambda: torch.rand(5),
+    "matrix": lambda: torch.randn(4, 3),
+    "matrix-wrapped": lambda: torch.randn(3, 17),
+    "three-dimensions": lambda: torch.randn(2, 3, 5),
+    "four-dimensions": lambda: torch.randn(2, 1, 2, 3),
+    "scalar": lambda: torch.randn(7) @ torch.randn(7),
+    "scalar-with-grad": lambda: torch.randn(7, requires_grad=True).square().sum(),
+    "parameter": lambda: nn.Parameter(torch.rand(3, 2)),
+    "matrix-product": lambda: torch.randn(5, 31) @ nn.Parameter(torch.randn(31, 7)),
+    "long-product": lambda: torch.randn(3, 997) @ torch.randn(997, 5),
+    "large-and-small": lambda: (
+        torch.randn(3, 211) @ torch.randn(211, 5) * torch.tensor([1.0, 10, 100, 1, 0.1])
+    ),
+    "linear-layer": lambda: nn.Linear(13, 7)(torch.randn(5, 13)),
+    "integers": lambda: torch.randint(0, 50, (3, 5)),
+    "negative-integers": lambda: torch.arange(-6, 6).reshape(3, 4),
+    "small-integers": lambda: torch.arange(5, dtype=torch.uint8),
+    "whole-floats": lambda: torch.arange(6.0).reshape(2, 3) - 2,
+    "causal-mask": lambda: torch.tril(torch.ones(4, 4)),
+    "booleans": lambda: torch.randn(3, 4) > 0,
+    "shape": lambda: torch.rand(6, 2).shape,
+    "scientific": lambda: torch.randn(3, 5) * torch.tensor([1e-5, 1.0, 1e3, 1e-2, 10.0]),
+    "softmax-rows": lambda: torch.softmax(torch.randn(4, 7) @ torch.randn(7, 6), dim=-1),
+    "not-finite": lambda: torch.tensor([math.nan, math.inf, -math.inf, 0.5]),
+    "negative-zeros": lambda: torch.tensor([-0.0, 0.0, -1e-6, 1e-6, 0.25]),
+    "double": lambda: torch.randn(2, 3, dtype=torch.float64),
+    "half": lambda: torch.randn(5).half(),
+    "brain-float": lambda: torch.randn(2, 5).bfloat16(),
+    "complex-numbers": lambda: torch.fft.fft(torch.randn(5)),
+    "complex-whole": lambda: torch.tensor([1 + 2j, -3j, 0.0 + 1j]),
+    "sparse": lambda: torch.tensor([[0, 0.25, 0], [1.5, 0, -0.125]]).to_sparse(),
+    "quantized": lambda: torch.fake_quantize_per_tensor_affine(torch.randn(5), 0.1, 0, -128, 127),
+    "summarised": lambda: torch.randn(1003, 7),
+    "empty": lambda: torch.empty(0, 3),
+    "layers": lambda: nn.Sequential(
+        nn.Linear(3, 2, bias=False), nn.Softmax(dim=-1), nn.Dropout(0.5)
+    ),
+    "state-dict": lambda: nn.Linear(3, 2).state_dict(),
+    "list-of-tensors": lambda: [torch.randn(3), 100 * torch.randn(3)],
+    "tuple-of-tensors": lambda: torch.randn(5).sort(),
+    "ordered-dictionary": lambda: OrderedDict(loss=0.125, steps=3, name="v2"),
+    "tolist": lambda: torch.randn(2, 3).tolist(),
+    "python-numbers": lambda: (0.1 + 0.2, 1e-9, 10**12, -5, 1e22, 2.0, math.pi),
+    "numpy-double": lambda: np.linspace(0, 1, 7).reshape(1, 7) ** 3,
+    "numpy-integers": lambda: np.arange(-3, 9).reshape(3, 4),
+    "numpy-complex": lambda: np.array([1 + 2j, 0.5 - 0.125j, 1j]),
+    "numpy-scientific": lambda: np.exp(np.array([-20.0, -3.0, 0.0, 5.0])),
+    "large": lambda: torch.randn(5, 61) @ torch.randn(61, 3) * 1000,
+    "exact-at-large": lambda: (torch.tensor([16777216.0, 3.0]), torch.tensor([123456.78, 0.5])),
+}
+"""What each kind of output returns; the functions below print too."""
 
 
 def kind(function: Callable[[], object]) -> Callable[[], object]:
@@ -35,115 +86,9 @@ def kind(function: Callable[[], object]) -> Callable[[], object]:
 
 
 @kind
-def vector() -> object:
-    return torch.rand(5)
-
-
-@kind
-def matrix() -> object:
-    return torch.randn(4, 3)
-
-
-@kind
-def matrix_wrapped() -> object:
-    return torch.randn(3, 17)
-
-
-@kind
-def three_dimensions() -> object:
-    return torch.randn(2, 3, 5)
-
-
-@kind
-def four_dimensions() -> object:
-    return torch.randn(2, 1, 2, 3)
-
-
-@kind
-def scalar() -> object:
-    return torch.randn(7) @ torch.randn(7)
-
-
-@kind
-def scalar_with_grad() -> object:
-    return torch.randn(7, requires_grad=True).square().sum()
-
-
-@kind
-def parameter() -> object:
-    return nn.Parameter(torch.rand(3, 2))
-
-
-@kind
-def matrix_product() -> object:
-    return torch.randn(5, 31) @ nn.Parameter(torch.randn(31, 7))
-
-
-@kind
-def long_product() -> object:
-    return torch.randn(3, 997) @ torch.randn(997, 5)
-
-
-@kind
-def large_and_small() -> object:
-    return torch.randn(3, 211) @ torch.randn(211, 5) * torch.tensor([1.0, 10, 100, 1, 0.1])
-
-
-@kind
-def linear_layer() -> object:
-    return nn.Linear(13, 7)(torch.randn(5, 13))
-
-
-@kind
-def integers() -> object:
-    return torch.randint(0, 50, (3, 5))
-
-
-@kind
-def negative_integers() -> object:
-    return torch.arange(-6, 6).reshape(3, 4)
-
-
-@kind
-def small_integers() -> object:
-    return torch.arange(5, dtype=torch.uint8)
-
-
-@kind
-def whole_floats() -> object:
-    return torch.arange(6.0).reshape(2, 3) - 2
-
-
-@kind
-def causal_mask() -> object:
-    return torch.tril(torch.ones(4, 4))
-
-
-@kind
-def booleans() -> object:
-    return torch.randn(3, 4) > 0
-
-
-@kind
-def shape() -> object:
-    return torch.rand(6, 2).shape
-
-
-@kind
-def shape_labelled() -> object:
+def shape_labelled() -> None:
     print("keys.shape:", torch.rand(6, 2).shape)
     print("values.shape:", torch.rand(13, 28).shape)
-    return None
-
-
-@kind
-def scientific() -> object:
-    return torch.randn(3, 5) * torch.tensor([1e-5, 1.0, 1e3, 1e-2, 10.0])
-
-
-@kind
-def softmax_rows() -> object:
-    return torch.softmax(torch.randn(4, 7) @ torch.randn(7, 6), dim=-1)
 
 
 @kind
@@ -160,129 +105,37 @@ def softmax_masked() -> object:
 
 
 @kind
-def not_finite() -> object:
-    return torch.tensor([math.nan, math.inf, -math.inf, 0.5])
-
-
-@kind
-def negative_zeros() -> object:
-    return torch.tensor([-0.0, 0.0, -1e-6, 1e-6, 0.25])
-
-
-@kind
-def double() -> object:
-    return torch.randn(2, 3, dtype=torch.float64)
-
-
-@kind
-def half() -> object:
-    return torch.randn(5).half()
-
-
-@kind
-def brain_float() -> object:
-    return torch.randn(2, 5).bfloat16()
-
-
-@kind
-def complex_numbers() -> object:
-    return torch.fft.fft(torch.randn(5))
-
-
-@kind
-def complex_whole() -> object:
-    return torch.tensor([1 + 2j, -3j, 0.0 + 1j])
-
-
-@kind
-def sparse() -> object:
-    return torch.tensor([[0, 0.25, 0], [1.5, 0, -0.125]]).to_sparse()
-
-
-@kind
-def quantized() -> object:
-    return torch.fake_quantize_per_tensor_affine(torch.randn(5), 0.1, 0, -128, 127)
-
-
-@kind
-def summarised() -> object:
-    return torch.randn(1003, 7)
-
-
-@kind
-def empty() -> object:
-    return torch.empty(0, 3)
-
-
-@kind
-def layers() -> object:
-    return nn.Sequential(nn.Linear(3, 2, bias=False), nn.Softmax(dim=-1), nn.Dropout(0.5))
-
-
-@kind
-def state_dict() -> object:
-    return nn.Linear(3, 2).state_dict()
-
-
-@kind
-def list_of_tensors() -> object:
-    return [torch.randn(3), 100 * torch.randn(3)]
-
-
-@kind
-def tuple_of_tensors() -> object:
-    return torch.randn(5).sort()
-
-
-@kind
 def dictionary() -> object:
     words = ["your", "journey", "starts", "with", "one", "step"]
     return {word: place for place, word in enumerate(sorted(words))}
 
 
 @kind
-def ordered_dictionary() -> object:
-    return OrderedDict(loss=0.125, steps=3, name="v2")
-
-
-@kind
 def item() -> object:
-    return (torch.randn(31) @ torch.randn(31)).item()
+    product = torch.randn(31) @ torch.randn(31)
+    return product.item()
 
 
 @kind
-def items() -> object:
+def items() -> None:
     for step in range(3):
         print(f"step {step}: loss", torch.randn(7).square().mean().item())
-    return None
 
 
 @kind
-def formatted() -> object:
+def formatted() -> None:
     weights = torch.softmax(torch.randn(3), dim=0)
     for word, weight in zip(("your", "journey", "starts"), weights, strict=True):
         print(f"{word:>8} {weight:.4f}")
-    return None
 
 
 @kind
-def tolist() -> object:
-    return torch.randn(2, 3).tolist()
-
-
-@kind
-def fewer_digits() -> object:
+def fewer_digits() -> None:
     torch.set_printoptions(precision=2, sci_mode=False)
     try:
         print(torch.randn(2, 5))
     finally:
         torch.set_printoptions(profile="default")
-    return None
-
-
-@kind
-def python_numbers() -> object:
-    return 0.1 + 0.2, 1e-9, 10**12, -5, 1e22, 2.0, math.pi
 
 
 @kind
@@ -292,56 +145,33 @@ def numpy_matrix() -> object:
 
 
 @kind
-def numpy_double() -> object:
-    return np.linspace(0, 1, 7).reshape(1, 7) ** 3
-
-
-@kind
 def numpy_scalars() -> object:
     print(np.float64(1) / 3, np.float32(1) / np.float32(3))
     return [np.float64(0.25), np.float32(1) / np.float32(3), np.int64(3), np.bool_(1)]
 
 
 @kind
-def numpy_integers() -> object:
-    return np.arange(-3, 9).reshape(3, 4)
-
-
-@kind
-def numpy_complex() -> object:
-    return np.array([1 + 2j, 0.5 - 0.125j, 1j])
-
-
-@kind
-def numpy_scientific() -> object:
-    return np.exp(np.array([-20.0, -3.0, 0.0, 5.0]))
-
-
-@kind
-def several_lines() -> object:
+def several_lines() -> None:
     attn_scores = torch.randn(3, 5) @ torch.randn(5, 3)
     print("attention scores:")
     print(attn_scores)
     print("sum of each row:", torch.softmax(attn_scores, dim=-1).sum(dim=-1))
     print("equal:", torch.allclose(attn_scores, attn_scores.clone()))
-    return None
 
 
 @kind
-def table() -> object:
+def table() -> None:
     print(f"{'T':>5} {'scores':>8} {'ms':>6}")
     for tokens in (16, 64, 256):
         print(f"{tokens:5} {tokens * tokens:8} {tokens / 7:6.2f}")
-    return None
 
 
 @kind
-def error() -> object:
+def error() -> None:
     try:
         torch.rand(2, 3) @ torch.rand(4, 2)
     except RuntimeError as raised:
         print(f"RuntimeError: {raised}")
-    return None
 
 
 @kind
@@ -349,16 +179,6 @@ def gradient() -> object:
     x = torch.randn(3, 5, requires_grad=True)
     torch.softmax(x @ torch.randn(5, 4), dim=-1).square().sum().backward()
     return x.grad
-
-
-@kind
-def large() -> object:
-    return torch.randn(5, 61) @ torch.randn(61, 3) * 1000
-
-
-@kind
-def exact_at_large() -> object:
-    return torch.tensor([16777216.0, 3.0]), torch.tensor([123456.78, 0.5])
 
 
 def written(function: Callable[[], object]) -> str:

@@ -53,8 +53,6 @@ def parsed(results: Sequence[PageResult]) -> ET.Element:
         ([page(UNCHECKED)], 2),
         ([page(SAME), page(LOST)], 2),
         ([page(LOST), page(drift("1", "2"))], 1),
-        ([page(SAME, policy=Policy.STRUCTURE)], 2),
-        ([page(SAME), page(SAME, policy=Policy.STRUCTURE)], 2),
     ],
 )
 def test_status(results: list[PageResult], status: int) -> None:
@@ -89,11 +87,6 @@ def test_nothing_is_an_error_for_machines_too(results: list[PageResult]) -> None
     assert len(parsed(results).findall("testsuite/testcase/error")) == 1
     (line,) = to_github(results)
     assert line.startswith("::error title=nothing-checked::")
-
-
-def test_structure_is_skipped_not_passed() -> None:
-    (suite,) = parsed([page(SAME, drift("a", "b"), policy=Policy.STRUCTURE)])
-    assert (suite.get("skipped"), suite.get("failures")) == ("1", "1")
 
 
 @pytest.mark.parametrize("file", ["page.md", "a: b,c%.md", "very/" * 20 + "long.md"])

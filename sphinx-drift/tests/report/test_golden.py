@@ -69,7 +69,6 @@ NOTEBOOK = PageResult(
     cells=4,
     environment=ENVIRONMENT,
     stored=True,
-    notes=("docs/stored.ipynb, cell 5: a widget's state is not stored",),
 )
 RESULTS = [PAGE, NOTEBOOK]
 FORMATS = {

@@ -141,7 +141,6 @@ def test_what_passed_is_listed_only_when_asked() -> None:
         ([Kind.UNCHECKED], Policy.EXACT, {"unchecked": 1}),
         ([Kind.VERIFIED, Kind.UNCHECKED], Policy.EXACT, {"verified": 1, "unchecked": 1}),
         ([Kind.VERIFIED, Kind.NOT_COMPARED], Policy.PORTABLE, {"verified": 1, "not_compared": 1}),
-        ([Kind.VERIFIED], Policy.STRUCTURE, {"structural": 1}),
     ],
 )
 def test_counts(outcomes: list[Kind], policy: Policy, counts: dict[str, Any]) -> None:
@@ -153,10 +152,6 @@ def test_counts(outcomes: list[Kind], policy: Policy, counts: dict[str, Any]) ->
 def test_where_nothing_is_verified_nothing_was_checked(outcomes: list[Kind]) -> None:
     results = [page(*(Outcome(kind, 1) for kind in outcomes))]
     assert summary(results) == summary([])
-
-
-def test_structure_is_never_called_verified() -> None:
-    assert summary([page(Outcome(Kind.VERIFIED, 1), policy=Policy.STRUCTURE)]).startswith("NOT ")
 
 
 def test_what_is_not_compared_is_listed_with_its_reason() -> None:
@@ -175,6 +170,11 @@ def test_environment_names_torch_device_and_policy() -> None:
     assert describe_environment([page(), gpu]).split(" and ") == [
         *("torch 7.1.0, cpu, exact", "torch 7.1.0, cuda:0, portable")
     ]
+    named = {"device": "cuda:0", "name": "A GPU", "driver": "driver 1.2", "capability": "9.0"}
+    gpu = page(environment={**TORCH, **named})
+    described = "torch 7.1.0, cuda:0 (A GPU, driver 1.2, 9.0)"
+    assert describe_environment([gpu]) == f"{described}, exact"
+    assert describe_environment([gpu], full=True) == f"{described}, 1 thread, exact"
     assert describe_environment([]) == "nothing was run"
 
 

@@ -9,9 +9,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from runners import Pages
 
-from sphinx_drift.run import fork_client
-from sphinx_drift.run.preload import SLOW
-
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
@@ -20,12 +17,6 @@ if TYPE_CHECKING:
 
 
 _FILE_OF_CELL = re.compile(r"ipykernel_\d+")
-
-
-@pytest.fixture(autouse=True, scope="session")
-def preloaded() -> None:
-    """Load what most pages here import, as a book's project has it."""
-    fork_client.preload(SLOW)
 
 
 @pytest.fixture

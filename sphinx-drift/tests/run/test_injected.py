@@ -7,33 +7,31 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
-from nbformat import v4
 
-from sphinx_drift.run.injected import disturb, print_full_precision
-from sphinx_drift.run.run import execute, request_for
+from sphinx_drift.run.injected import disturb, print_full_precision, watch_imports
+from sphinx_drift.run.results import injected
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+
+    from runners import Pages
 
 MARK = "\N{INVISIBLE SEPARATOR}"
 LOADED = "import sys\nprint([name for name in ('numpy', 'torch') if name in sys.modules])"
 DIGITS = "0.3333333432674408"  # a third in float32
 
 
-@pytest.fixture(params=["fork", "jupyter"])
-def outputs(
-    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Callable[..., list[str]]:
+@pytest.fixture(params=["fork", "stock"])
+def outputs(request: pytest.FixtureRequest, pages: Pages) -> Callable[..., list[str]]:
     """Return what runs cells after a function of ours, and returns what each has printed."""
-    monkeypatch.setenv("DRIFT_RUNNER", request.param)
-    monkeypatch.delenv("PYTEST_CURRENT_TEST")
 
     def run(before: Callable[[], object], *cells: str) -> list[str]:
-        notebook = v4.new_notebook(metadata={"kernelspec": {"name": "python3", "display_name": ""}})
-        notebook.cells = [v4.new_code_cell(cell) for cell in cells]
-        assert execute(notebook, request_for(tmp_path, before=before)).failure is None
-        return ["".join(output.text for output in cell.outputs) for cell in notebook.cells]
+        probes = tuple(map(injected, (watch_imports, before)))
+        notebook, execution = getattr(pages, request.param)(*cells, before=probes, after=())
+        assert execution.failure is None
+        outputs = (cell.outputs for cell in notebook.cells[1:])
+        return ["".join(output.text for output in each) for each in outputs]
 
     return run
 
@@ -73,7 +71,7 @@ def test_the_second_run_has_another_number_of_threads(outputs: Callable[..., lis
 
 BEGIN = """
 import importlib, sys
-from sphinx_drift.run.hidden import HiddenPackages
+from sphinx_drift.run.fork_server import Preloaded
 from sphinx_drift.run.injected import print_full_precision, watch_imports
 """
 SHOW = """
@@ -107,7 +105,7 @@ def test_a_library_that_another_one_brings_prints_full_precision(tmp_path: Path)
 
 
 def test_so_does_one_that_a_preloaded_one_has_brought(tmp_path: Path) -> None:
-    preload = "hidden = HiddenPackages(); hidden.load('own'); hidden.hide()"
+    preload = "hidden = Preloaded(); hidden.load('own'); hidden.hide()"
     preload += "; assert 'own' not in sys.modules"
     numbers, state = shown(tmp_path, preload, CHANGE, "import own", SHOW)
     assert DIGITS in numbers

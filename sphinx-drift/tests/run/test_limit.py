@@ -25,13 +25,10 @@ ENDLESS = {
 }
 
 
-@pytest.mark.parametrize("way", ["fork", "stock"])
 @pytest.mark.parametrize("name", ENDLESS)
-def test_cell_that_prints_without_end_is_stopped(
-    pages: Pages, shown: Any, name: str, way: str
-) -> None:
+def test_cell_that_prints_without_end_is_stopped(pages: Pages, shown: Any, name: str) -> None:
     code = ENDLESS[name]
-    notebook, execution = getattr(pages, way)("1", code, "2", output_limit=LIMIT, timeout=50)
+    notebook, execution = pages.fork("1", code, "2", output_limit=LIMIT, timeout=50)
     assert execution.failure is not None
     assert (execution.failure.kind, execution.failure.index) == (Ending.OUTPUT_LIMIT, 2)
     assert "100,000 bytes" in execution.failure.message
@@ -43,39 +40,18 @@ def test_cell_that_prints_without_end_is_stopped(
     assert execution.executed == {1}
 
 
-def test_cell_that_flushes_without_end_is_stopped(pages: Pages) -> None:
-    code = "import sys\nwhile True:\n    sys.stdout.flush()"
-    _, execution = pages.fork(code, output_limit=LIMIT)
-    assert execution.failure is not None
-    assert execution.failure.kind is Ending.OUTPUT_LIMIT
-
-
 def test_last_lines_are_reported(pages: Pages) -> None:
     _, execution = pages.fork(ENDLESS["one"], output_limit=LIMIT)
     assert execution.failure is not None
     assert execution.failure.message.endswith("x\nlast")
 
 
-@pytest.mark.parametrize("way", ["fork", "stock"])
-def test_cells_of_a_page_may_print_four_times_as_much(pages: Pages, way: str) -> None:
+def test_cells_of_a_page_may_print_four_times_as_much(pages: Pages) -> None:
     cells = ["print('x' * 90_000)"] * 5
-    assert getattr(pages, way)(*cells[:4], output_limit=LIMIT)[1].failure is None
-    _, execution = getattr(pages, way)(*cells, output_limit=LIMIT)
+    assert pages.fork(*cells[:4], output_limit=LIMIT)[1].failure is None
+    _, execution = pages.fork(*cells, output_limit=LIMIT)
     assert execution.failure is not None
     assert (execution.failure.kind, execution.failure.index) == (Ending.OUTPUT_LIMIT, 5)
-
-
-def test_fork_server_counts_too(pages: Pages) -> None:
-    """A page that doesn't count, for whatever reason, fills no other process's memory."""
-    unlimited = (
-        "import gc\n"
-        "[channel] = [each for each in gc.get_objects() if type(each).__name__ == 'Channel']\n"
-        "channel._allowance.admits = lambda *_: True"
-    )
-    _, execution = pages.fork(unlimited, "while True:\n    print('x' * 9000)", output_limit=LIMIT)
-    assert execution.failure is not None
-    assert (execution.failure.kind, execution.failure.index) == (Ending.OUTPUT_LIMIT, 2)
-    assert pages.fork("1")[1].failure is None
 
 
 def test_small_pieces_count_for_little() -> None:

@@ -1,4 +1,4 @@
-"""What a page shows in a forked child is byte for byte what the stock kernel shows."""
+"""What a page shows in a forked kernel is byte for byte what a stock kernel shows."""
 
 from __future__ import annotations
 
@@ -73,6 +73,7 @@ RICH = [
 ]
 
 STREAMS = [
+    "import subprocess\nsubprocess.run(['cat'], capture_output=True)",
     (
         "import os, subprocess, sys, time\nfor n in range(5):\n"
         "    print('out', n)\n    print('err', n, file=sys.stderr)"
@@ -114,8 +115,8 @@ STREAMS = [
         "thread = threading.Thread(target=late)\nthread.start()"
     ),
     "thread.join()\nprint('joined')",
-    "def bad():\n    1 / 0\nthread = threading.Thread(target=bad)\nthread.start()\nthread.join()",
-    "threading.current_thread().name, threading.Thread().name",
+    "def bad():\n    1 / 0\nthread = threading.Thread(target=bad, name='bad')\nthread.start()\nthread.join()",
+    "threading.current_thread().name",
     (
         "import multiprocessing\n"
         "def work(n):\n    print('child', n, flush=True)\n    return n * n\n"
@@ -333,7 +334,7 @@ STATE = [
     "for _ in range(3):\n    numpy.polyfit([1, 1], [1, 1], 2)",
     "[name in sys.modules for name in ('numpy', 'torch', 'torch.nn')]",
     "warnings.simplefilter('error', UserWarning)\nfrom torch.nn import functional\nwarnings.filters",
-    "[name in sys.modules for name in ('numpy', 'torch', 'torch.nn')], sys.modules['__mp_main__']",
+    "[name in sys.modules for name in ('numpy', 'torch', 'torch.nn')]",
     "import torch\ntorch.nn.functional is functional, torch.__spec__.name, numpy.__spec__.name",
 ]
 

@@ -8,10 +8,10 @@ import pytest
 from nbformat import v4
 from small_book import TORCH
 
+from sphinx_drift.output.printed_text import Part, printed
 from sphinx_drift.run.injected import print_full_precision
 from sphinx_drift.run.results import Ending
 from sphinx_drift.run.run import execute, request_for
-from sphinx_drift.source.printed_text import Stream, printed
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,7 +28,7 @@ def notebook(*sources: str, kernel: str = "python3") -> NotebookNode:
 
 
 def text_of(page: NotebookNode, index: int) -> str:
-    return printed(page.cells[index].outputs).select(Stream.ALL)
+    return printed(page.cells[index].outputs).select(Part.ALL)
 
 
 def gone(process: str) -> bool:

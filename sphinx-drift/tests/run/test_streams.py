@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from nbformat.v4 import new_output
 
-from sphinx_drift.run.results import joined
+from sphinx_drift.run.page import joined
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from nbformat import NotebookNode
     from runners import Pages
 
@@ -32,11 +30,9 @@ print("done")
 EXPECTED = [("stdout", "loss 0.5\ndone\n"), ("stderr", "begun\n\r 50 %\r100 %\n")]
 
 
-@pytest.mark.parametrize("runner", ["fork", "stock"])
 @pytest.mark.parametrize("pause", [0, 0.5])
-def test_pause_between_two_streams_changes_nothing(pages: Pages, runner: str, pause: float) -> None:
-    run: Callable[..., Any] = getattr(pages, runner)
-    notebook, _ = run(TAKES_TURNS.format(pause=pause))
+def test_pause_between_two_streams_changes_nothing(pages: Pages, pause: float) -> None:
+    notebook, _ = pages.fork(TAKES_TURNS.format(pause=pause))
     assert [(o.name, o.text) for o in notebook.cells[1].outputs] == EXPECTED
 
 

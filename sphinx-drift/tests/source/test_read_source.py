@@ -9,7 +9,7 @@ from nbformat import v4
 
 from sphinx_drift.compare.compare import Waiver
 from sphinx_drift.compare.outcomes import Kind
-from sphinx_drift.source.printed_text import Stream
+from sphinx_drift.output.printed_text import Part
 from sphinx_drift.source.read_source import Expectation, Page, load, read_notebook
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def test_expectation_before_the_first_cell_has_none(folder: Path) -> None:
 def test_a_cell_may_have_several(folder: Path) -> None:
     body = CELL + expected(":stream: stdout", "1") + "\n" + expected(":stream: stderr", "2")
     (cell,) = read(folder, body).cells
-    assert [e.stream for e in cell.expectations] == [Stream.STDOUT, Stream.STDERR]
+    assert [e.part for e in cell.expectations] == [Part.STDOUT, Part.STDERR]
 
 
 @pytest.mark.parametrize("fence", ["```", "````", "~~~", ":::"])
@@ -159,7 +159,7 @@ def test_options_are_read(folder: Path) -> None:
         Waiver("5.6183e-11", "5.6184e-11", "softmax tail: (see above)", None, 10),
         Waiver("-0.1", "-0.2", "known", (2, 0), 11),
     )
-    assert (result.stream, result.name, result.raises) == (Stream.VALUE, "weights", "ValueError")
+    assert (result.part, result.name, result.raises) == (Part.VALUE, "weights", "ValueError")
     assert (result.text, result.body_line) == ("text", 15)
 
 
@@ -291,7 +291,7 @@ def test_stored_outputs_are_what_a_notebook_documents() -> None:
     assert page.cells[1].expectations[0].text == "1\n"
     assert page.cells[2].expectations[0].raises == "E"
     assert page.cells[2].may_raise
-    assert page.ignored == {Stream.STDERR}
+    assert page.ignored == {Part.STDERR}
     whole = read_notebook(notebook, stderr=True)
     assert whole.cells[1].expectations[0].text == "1\nprogress\n"
     assert whole.ignored == set()

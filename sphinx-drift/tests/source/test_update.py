@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import importlib
+import copy
 import io
 import json
-import os
 import subprocess
-import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import nbformat.v4
 import pytest
@@ -17,15 +15,11 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from small_book import FRONT
 
-from sphinx_drift.compare.compare import Policy
-from sphinx_drift.doctests.examples import check_examples, examples_of_module, examples_of_text
 from sphinx_drift.judge import judge_page
 from sphinx_drift.run.results import Execution
-from sphinx_drift.run_and_judge import Settings
 from sphinx_drift.source.read_source import load
 from sphinx_drift.source.update import (
     Change,
-    update_docstrings,
     update_notebook,
     update_page,
     write,
@@ -182,12 +176,29 @@ def test_crlf_and_missing_last_newline_stay(tmp_path: Path) -> None:
     assert updated(path) == after.rstrip("\n").replace("\n", "\r\n")
 
 
-@pytest.mark.parametrize("printed", ["a\x00b", "\x00"])
-def test_what_a_page_cannot_hold_is_refused(printed: str, tmp_path: Path) -> None:
-    path = put(tmp_path, cell(f"print({printed!r})"), expected("old"))
+@pytest.mark.parametrize(
+    ("code", "documented"),
+    [
+        (r"print('a\x00b')", expected("old")),
+        (r"print('\x00')", expected("old")),
+        # Any rows could be printed where it leaves some out.
+        (r"print('[1]\n ⋮\n[~⋮')", expected("[0.5]")),
+        (r"print('[1]\n ⋮\n[~⋮')", ""),
+    ],
+)
+def test_what_a_page_cannot_hold_is_refused(code: str, documented: str, tmp_path: Path) -> None:
+    path = put(tmp_path, cell(code), documented)
     change = update_page(path, *run(path))
     assert change
     assert "reads the same" in change.refused
+
+
+def test_address_is_not_written(tmp_path: Path) -> None:
+    path = put(tmp_path, cell("print(object())"), expected("old"), cell('print("a")'))
+    change = update_page(path, *run(path))
+    assert change
+    assert "memory address" in change.refused
+    assert change.after == change.before
 
 
 def test_other_failures_are_left_to_the_author(tmp_path: Path) -> None:
@@ -195,24 +206,6 @@ def test_other_failures_are_left_to_the_author(tmp_path: Path) -> None:
     change = update_page(path, *run(path))
     assert change
     assert change.after == FRONT + expected("lost") + cell('print("a")') + expected("a")
-
-
-@pytest.mark.parametrize("code", ["print(object())"])
-def test_address_is_not_written(code: str, tmp_path: Path) -> None:
-    path = put(tmp_path, cell(code), expected("old"), cell('print("a")'))
-    change = update_page(path, *run(path))
-    assert change
-    assert "memory address" in change.refused
-    assert change.after == change.before
-
-
-def test_output_with_an_elision_documents_itself(tmp_path: Path) -> None:
-    path = put(tmp_path, cell(r"print('[1]\n ⋮\n[~⋮')"), expected("[0.5]"))
-    change = update_page(path, *run(path))
-    assert change
-    assert not change.refused
-    path.write_text(change.after)
-    assert update_page(path, *run(path)) is None
 
 
 def test_right_page_needs_no_change(tmp_path: Path) -> None:
@@ -268,71 +261,63 @@ def test_any_page_is_right_afterwards_and_else_the_same(
 
 # Notebooks ----------------------------------------------------------------------------
 
-STORED = """{
- "cells": [
-  {
-   "cell_type": "code",
-   "execution_count": 7,
-   "id": "one",
-   "metadata": {"zebra": 1.0, "a": [ ]},
-   "outputs": [
-    {"output_type": "stream", "name": "stdout",
-     "text": "0.25\\n"}
-   ],
-   "source": ["print(0.25)"]
-  },
-  {"cell_type": "markdown", "source": "0.50 and \\u00e9", "metadata": {}},
-  {
-   "cell_type": "code", "execution_count": null, "metadata": {},
-   "outputs": [
-    {
-     "name": "stdout",
-     "output_type": "stream",
-     "text": [
-      "0.25\\n"
-     ]
-    }
-   ],
-   "source": ["print(0.5)"]
-  }
- ],
- "metadata": {"kernelspec": {"name": "python3", "language": "python", "display_name": "Mine"}},
- "nbformat_minor": 5, "nbformat": 4
-}"""
+STORED: dict[str, Any] = {
+    "cells": [
+        {
+            "cell_type": "code",
+            "execution_count": 7,
+            "metadata": {"zebra": 1.0, "a": []},
+            "outputs": [{"output_type": "stream", "name": "stdout", "text": "0.25\n"}],
+            "source": ["print(0.25)"],
+        },
+        {"cell_type": "markdown", "source": "0.50 and é", "metadata": {}},
+        {
+            "cell_type": "code",
+            "execution_count": None,
+            "metadata": {},
+            "outputs": [{"name": "stdout", "output_type": "stream", "text": ["0.25\n"]}],
+            "source": ["print(0.5)"],
+        },
+    ],
+    "metadata": {"kernelspec": {"name": "python3", "language": "python", "display_name": "Mine"}},
+    "nbformat_minor": 5,
+    "nbformat": 4,
+}
 
 
-@pytest.mark.parametrize("end", ["", "\n"])
-@pytest.mark.parametrize("newline", ["\n", "\r\n"])
-def test_notebook_changes_in_one_place(end: str, newline: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "style",
+    [
+        {"indent": 1, "ensure_ascii": False},
+        {"indent": "\t"},
+        {"separators": (",", ":")},
+        {"end": "\n", "indent": 2, "newline": "\r\n"},
+    ],
+    ids=["Jupyter's", "tabs", "compact", "of Windows"],
+)
+@pytest.mark.parametrize(("code", "printed"), [("print(0.5)", ["0.5\n"]), ("pass", [])])
+def test_notebook_keeps_its_style(
+    style: dict[str, Any], code: str, printed: list[str], tmp_path: Path
+) -> None:
+    options = dict(style)
+    newline, end = options.pop("newline", "\n"), options.pop("end", "")
     path = tmp_path / "notebook.ipynb"
-    text = (STORED + end).replace("\n", newline)
-    path.write_bytes(text.encode())
-    before, _, after = text.rpartition('"0.25\\n"')
-    assert updated(path) == f'{before}"0.5\\n"{after}'
 
+    def written(notebook: object) -> str:
+        return (json.dumps(notebook, **options) + end).replace("\n", newline)
 
-def test_compact_notebook_stays_compact(tmp_path: Path) -> None:
-    path = tmp_path / "notebook.ipynb"
-    path.write_text(json.dumps(json.loads(STORED), separators=(",", ":")), "utf-8")
-    expected = json.loads(STORED)
-    expected["cells"][2]["outputs"] = [
-        {"name": "stdout", "output_type": "stream", "text": ["0.5\n"]}
-    ]
-    assert updated(path) == json.dumps(expected, separators=(",", ":"))
-
-
-def test_cell_that_stopped_printing_and_counts(tmp_path: Path) -> None:
-    notebook = json.loads(STORED)
-    notebook["cells"][2]["source"] = ["pass"]
-    path = tmp_path / "notebook.ipynb"
-    path.write_text(json.dumps(notebook, indent=1), "utf-8")
-    notebook["cells"][2]["outputs"] = []
-    assert updated(path) == json.dumps(notebook, indent=1)
+    notebook = copy.deepcopy(STORED)
+    cell = notebook["cells"][2]
+    cell["source"] = [code]
+    path.write_bytes(written(notebook).encode())
+    output = {"name": "stdout", "output_type": "stream", "text": printed}
+    cell["outputs"] = [output] if printed else []
+    assert updated(path) == written(notebook)
 
 
 def test_value_keeps_the_count_of_its_cell(tmp_path: Path) -> None:
     path = tmp_path / "notebook.ipynb"
-    path.write_text(STORED.replace("0.25\\n", "0.26\\n", 1), "utf-8")
+    path.write_text(json.dumps(STORED).replace("0.25\\n", "0.26\\n", 1), "utf-8")
     page, notebook, result = run(path)
     notebook.cells[0].outputs = [
         nbformat.v4.new_output("execute_result", {"text/plain": "0.25"}, execution_count=1)
@@ -344,165 +329,14 @@ def test_value_keeps_the_count_of_its_cell(tmp_path: Path) -> None:
 
 
 def test_old_notebook_is_refused(tmp_path: Path) -> None:
-    old = {
-        "nbformat": 3,
-        "nbformat_minor": 0,
-        "metadata": {"name": ""},
-        "worksheets": [
-            {
-                "metadata": {},
-                "cells": [
-                    {
-                        "cell_type": "code",
-                        "collapsed": False,
-                        "input": "print(1)",
-                        "language": "python",
-                        "metadata": {},
-                        "outputs": [{"output_type": "stream", "stream": "stdout", "text": "2\n"}],
-                    }
-                ],
-            }
-        ],
-    }
+    stdout = nbformat.v4.new_output("stream", text="2\n")
+    cell = nbformat.v4.new_code_cell("print(1)", outputs=[stdout])
+    old = nbformat.writes(nbformat.v4.new_notebook(cells=[cell]), version=3)
     path = tmp_path / "old.ipynb"
-    path.write_text(json.dumps(old), "utf-8")
+    path.write_text(old, "utf-8")
     change = update_notebook(path, *run(path))
     assert change
     assert "older than 4" in change.refused
-
-
-# Docstrings ---------------------------------------------------------------------------
-
-MODULE = '''\
-"""A module.
-
-    >>> [0.25,
-    ...  0.5]
-    [0.25,
-     0.6]
-"""
-
-import functools
-
-
-def decorate(function):
-    @functools.wraps(function)
-    def inner(*args):
-        return function(*args)
-
-    return inner
-
-
-class Outer:
-    """A class.
-
-    >>> print("a\\\\n\\\\nb")
-    a
-    <BLANKLINE>
-    c
-    >>> 0.6
-    0.6
-    """
-
-    class Inner:
-        """>>> 1 + 1
-        3
-        """
-
-    @property
-    def value(self):
-        r"""A value.
-
-        >>> "\\\\"
-        >>> 1
-        2
-
-        Prose: 2.
-        """
-
-    @functools.cached_property
-    def kept(self):
-        """>>> 0.5
-        0.6"""
-
-    @staticmethod
-    @decorate
-    def method(x: "str" = """
-        >>> 0.6
-        """):
-        \'\'\'Do it.
-
-        >>> 0.5
-        0.6
-        >>> 0.6
-        0.5
-        >>> "\\\\\\\\"
-        1
-        >>> int("x")
-        Traceback (most recent call last):
-          ...
-        ValueError: what it says
-        \'\'\'
-'''
-RIGHT = (
-    MODULE.replace("     0.6]", "     0.5]")
-    .replace("    c\n", "    b\n")
-    .replace("        3\n", "        2\n")
-    .replace('>>> "\\\\"\n', ">>> \"\\\\\"\n        '\\\\'\n")
-    .replace("        2\n\n        Prose", "        1\n\n        Prose")
-    .replace('        0.6"""', '        0.5"""')
-    .replace(
-        "        0.6\n        >>> 0.6\n        0.5", "        0.5\n        >>> 0.6\n        0.6"
-    )
-    .replace("        1\n        >>> int", "        '\\\\\\\\'\n        >>> int")
-    .replace("what it says", "invalid literal for int() with base 10: 'x'")
-)
-
-
-@pytest.mark.parametrize("newline", ["\n", "\r\n"])
-def test_docstrings_of_all_sorts(
-    newline: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.syspath_prepend(str(tmp_path))
-    monkeypatch.chdir(tmp_path)
-    path = tmp_path / "module_to_update.py"
-    path.write_bytes(MODULE.replace("\n", newline).encode())
-
-    def check() -> PageResult:
-        sys.modules.pop("module_to_update", None)
-        importlib.invalidate_caches()
-        examples = examples_of_module(importlib.import_module("module_to_update"))
-        return check_examples(path.name, examples, Settings(Policy.EXACT))
-
-    change = update_docstrings(path, check())
-    assert change
-    assert change.after.replace(newline, "\n") == RIGHT
-    assert not change.refused
-    path.write_bytes(change.after.encode())
-    os.utime(path, (0, 0))  # not what was compiled
-    assert not check().failed
-
-
-def test_docstring_written_in_another_way_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.syspath_prepend(str(tmp_path))
-    path = tmp_path / "module_with_escapes.py"
-    path.write_text('"""One.\\n\\n>>> 1\n2\n"""\n')
-    importlib.invalidate_caches()
-    examples = examples_of_module(importlib.import_module(path.stem))
-    change = update_docstrings(path, check_examples(path.name, examples))
-    assert change
-    assert change.refused
-
-
-def test_text_file_with_fences(tmp_path: Path) -> None:
-    path = tmp_path / "README.md"
-    path.write_text("```pycon\n>>> 0.5\n0.6\n```\n\n>>> 0.6\n0.6\n", "utf-8")
-    result = check_examples(path.name, examples_of_text(path), Settings(Policy.EXACT))
-    change = update_docstrings(path, result)
-    assert change
-    assert (change.after, change.refused) == (path.read_text().replace("0.6\n`", "0.5\n`"), "")
 
 
 # Writing ------------------------------------------------------------------------------
@@ -533,31 +367,27 @@ def test_writes_whole_files_and_shows_them(
     assert "wrote 1 file;" in out
 
 
-@pytest.mark.parametrize("force", [False, True])
-def test_tree_with_changes(
-    force: bool,  # noqa: FBT001 - a column
-    repository: Path,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    (repository / "other.txt").write_text("not committed")
-    change = Change(repository / "page.md", "a\r\n", "b\r\n")
-    assert write([change], force=force) == (0 if force else 2)
-    assert (change.path.read_bytes() == b"b\r\n") is force
-    captured = capsys.readouterr()
-    assert "+b" in captured.out
-    assert ("not committed" in captured.err) is not force
-
-
-def test_ignored_file_is_not_safe_in_git(
-    repository: Path, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [("page.md", "not committed"), ("mine.md", "git doesn't keep")],
+    ids=["other changes", "ignored"],
+)
+def test_what_git_could_not_bring_back_is_left(
+    name: str, reason: str, repository: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (repository / ".git" / "info").mkdir(exist_ok=True)
     (repository / ".git" / "info" / "exclude").write_text("mine.md\n")
-    path = repository / "mine.md"
-    path.write_text("a")
-    assert write([Change(path, "a", "b")]) == 2
-    assert "git doesn't keep" in capsys.readouterr().err
-    assert path.read_text() == "a"
+    (repository / "mine.md").write_bytes(b"a\r\n")
+    if name == "page.md":
+        (repository / "other.txt").write_text("not committed")
+    change = Change(repository / name, "a\r\n", "b\r\n")
+    assert write([change]) == 2
+    assert change.path.read_bytes() == b"a\r\n"
+    captured = capsys.readouterr()
+    assert "+b" in captured.out
+    assert reason in captured.err
+    assert write([change], force=True) == 0
+    assert change.path.read_bytes() == b"b\r\n"
 
 
 def test_outside_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

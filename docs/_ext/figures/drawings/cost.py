@@ -5,15 +5,17 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
-from figures.board import SMALL, Board
+from figures.board import Board
 from figures.drawing import Drawing
-from figures.drawings.cost_trace import FORMS, SHOWN, CostTrace, cost_trace, rounded
+from figures.values import benchmark
 
 if TYPE_CHECKING:
-    from figures.attention_trace import Trace
+    from figures.values import Values
 
 LEFT, RIGHT = 50.0, 288.0  # where a panel's curves begin and end
 TALL = 150.0
+FORMS = ("written-out", "one-call")
+UNITS = {"time": "ms", "memory": "MB"}
 LABELS = {"written-out": "written out", "one-call": "one call"}
 
 
@@ -30,42 +32,51 @@ class Panel(NamedTuple):
         return (math.log10(number) - first) / (last - first)
 
 
-def cost(_: Trace) -> Board:
+def cost(values: Values) -> Board:
     """Two panels with two curves each, both axes logarithmic."""
-    trace = cost_trace()
-    board = Board(482, trace)
+    board = Board(482, values)
     for x, form in ((LEFT, "written-out"), (LEFT + 142, "one-call")):
         _curve(board, [(x, 14), (x + 30, 14)], form)
         board.text(x + 38, 18.5, LABELS[form], anchor="start", css="fig-bold")
-    _panel(board, trace, Panel("time", "time of one call, ms", _decades(trace, "time")), 212)
-    memory = Panel("memory", "memory at the peak, MB", _decades(trace, "memory"))
-    _panel(board, trace, memory, 428)
+    _panel(board, values, Panel("time", "time of one call, ms", _decades(values, "time")), 212)
+    memory = Panel("memory", "memory at the peak, MB", _decades(values, "memory"))
+    _panel(board, values, memory, 428)
     board.text((LEFT + RIGHT) / 2, 472, "$T$, the number of tokens", css="fig-muted")
     return board
 
 
-def _decades(trace: CostTrace, what: str) -> tuple[float, ...]:
+def rounded(number: float) -> str:
+    """Write a number with three significant digits, and never with an exponent."""
+    digits = 2 - math.floor(math.log10(abs(number))) if number else 0
+    return f"{round(number, digits):.{max(digits, 0)}f}"
+
+
+def _lengths(values: Values) -> list[int]:
+    return sorted(map(int, values[FORMS[0]]))
+
+
+def _decades(values: Values, what: str) -> tuple[float, ...]:
     """Return the powers of ten around everything that was measured."""
-    numbers = [trace.number(f"{form}.{T}.{what}") for form in FORMS for T in trace.lengths]
+    numbers = [values.number(f"{form}.{T}.{what}") for form in FORMS for T in _lengths(values)]
     first, last = math.floor(math.log10(min(numbers))), math.ceil(math.log10(max(numbers)))
     return tuple(10.0**power for power in range(first, last + 1))
 
 
-def _panel(board: Board, trace: CostTrace, panel: Panel, floor: float) -> None:
+def _panel(board: Board, values: Values, panel: Panel, floor: float) -> None:
     board.text(LEFT - 6, floor - TALL - 12, panel.title, anchor="start", css="fig-bold")
     board.line(LEFT - 6, floor, RIGHT + 6, floor)
     for tick in panel.ticks:
         y = floor - TALL * panel.height(tick)
-        board.text(LEFT - 10, y + 4, f"{tick:g}", anchor="end", size=SMALL, css="fig-muted")
+        board.note(LEFT - 10, y + 4, f"{tick:g}", anchor="end")
         board.line(LEFT - 6, y, LEFT, y)
-    step = (RIGHT - LEFT) / (len(trace.lengths) - 1)
-    for place, length in enumerate(trace.lengths):
-        board.text(LEFT + step * place, floor + 16, f"{length}", size=SMALL, css="fig-muted")
+    step = (RIGHT - LEFT) / (len(_lengths(values)) - 1)
+    for place, length in enumerate(_lengths(values)):
+        board.note(LEFT + step * place, floor + 16, f"{length}")
     for form in FORMS:
-        paths = [f"{form}.{length}.{panel.what}" for length in trace.lengths]
-        heights = [floor - TALL * panel.height(trace.number(path)) for path in paths]
+        paths = [f"{form}.{length}.{panel.what}" for length in _lengths(values)]
+        heights = [floor - TALL * panel.height(values.number(path)) for path in paths]
         _curve(board, [(LEFT + step * p, y) for p, y in enumerate(heights)], form)
-        shown = f"{rounded(trace.number(paths[-1]))} {SHOWN[panel.what][2]}"
+        shown = f"{rounded(values.number(paths[-1]))} {UNITS[panel.what]}"
         css = "fig-bold role-query" if form == "one-call" else "fig-bold"
         y = round(heights[-1] + 4.3, 1)
         board.number(RIGHT + 9, y, paths[-1], shown, css=css, anchor="start")
@@ -78,5 +89,5 @@ def _curve(board: Board, points: list[tuple[float, float]], form: str) -> None:
 
 
 DRAWINGS: dict[str, Drawing] = {
-    "cost": Drawing("Time and memory of two ways to compute attention", cost),
+    "cost": Drawing("Time and memory of two ways to compute attention", cost, benchmark),
 }

@@ -4,17 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from figures.attention_trace import attention_trace
 from figures.board import WIDTH, Board
 from figures.drawing import FOCUS, Drawing, strength
-from figures.drawings.plane import ARROWS, QUERY, plane_trace
-from figures.drawings.scaling_trace import scaling_trace
-from figures.drawings.training import training_trace
+from figures.values import DOT_KEYS, DOT_QUERY, scaling_experiment, six_words
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from figures.attention_trace import Trace
+    from figures.values import Values
 
 COLUMN = WIDTH / 6
 BASE = 74.0  # of the words
@@ -22,11 +17,11 @@ TALLEST = 34.0  # bar
 SIZE = (96.0, 60.0)  # of a small picture
 
 
-def sentence(trace: Trace) -> Board:
+def sentence(values: Values) -> Board:
     """The six words, joined to the word that asks by lines as thick as its weights."""
-    board = Board(138, trace)
-    weights = trace.attn_weights[FOCUS]
-    for place, (word, weight) in enumerate(zip(trace.words, weights, strict=True)):
+    board = Board(138, values)
+    weights = values["attn_weights"][FOCUS]
+    for place, (word, weight) in enumerate(zip(values["words"], weights, strict=True)):
         x = COLUMN * (place + 0.5)
         _arc(board, COLUMN * (FOCUS + 0.5), x, 32 * weight)
         css = "fig-bold" if place == FOCUS else ""
@@ -55,45 +50,45 @@ def _arc(board: Board, start: float, end: float, thickness: float) -> None:
 # Small pictures ------------------------------------------------------------------------
 
 
-def _compare() -> Board:
-    board = Board(SIZE[1], plane_trace(), SIZE[0])
-    for arrow, role in ((QUERY, "query"), (ARROWS["right angle"], "key")):
+def _compare(values: Values) -> Board:
+    board = Board(SIZE[1], values, SIZE[0])
+    for arrow, role in ((DOT_QUERY, "query"), (DOT_KEYS["right angle"], "key")):
         board.arrow(38, 52, 38 + 22 * arrow[0], 52 - 22 * arrow[1], css=f"fig-vector role-{role}")
     return board
 
 
-def _weigh() -> Board:
-    board = Board(SIZE[1], attention_trace(), SIZE[0])
-    rows = attention_trace().attn_weights
+def _weigh(values: Values) -> Board:
+    board = Board(SIZE[1], values, SIZE[0])
+    rows = values["attn_weights"]
     for r, row in enumerate(rows):
         for c, weight in enumerate(row):
             board.shade(20 + 9.5 * c, 2 + 9.5 * r, (9, 9), 1.6 * strength(weight, rows), "weight")
     return board
 
 
-def _spread() -> Board:
-    trace = scaling_trace()
-    board = Board(SIZE[1], trace, SIZE[0])
-    for series, role in ((trace.scaled, "weight"), (trace.plain, "input")):
-        points = [(6 + 9.3 * p, 56 - 13 * bits) for p, bits in enumerate(series.entropy)]
+def _spread(values: Values) -> Board:
+    board = Board(SIZE[1], values, SIZE[0])
+    for series, role in ((values["scaled"], "weight"), (values["plain"], "input")):
+        points = [(6 + 9.3 * p, 56 - 13 * bits) for p, bits in enumerate(series["entropy"])]
         board.curve(points, role, marked=False)
     return board
 
 
-def _learn() -> Board:
-    trace = training_trace()
-    board = Board(SIZE[1], trace, SIZE[0])
-    points = [(6 + 0.42 * p, 55 - 44 * seen) for p, (seen, _) in enumerate(trace.made["losses"])]
+def _learn(values: Values) -> Board:
+    board = Board(SIZE[1], values, SIZE[0])
+    points = [(6 + 0.42 * p, 55 - 44 * seen) for p, (seen, _) in enumerate(values["losses"])]
     board.curve(points, "query", marked=False)
     return board
 
 
-PICTOGRAMS: dict[str, Callable[[], Board]] = {
-    "compare": _compare,
-    "weigh": _weigh,
-    "spread": _spread,
-    "learn": _learn,
+PICTOGRAMS: dict[str, Drawing] = {
+    "compare": Drawing("", _compare, six_words),
+    "weigh": Drawing("", _weigh, six_words),
+    "spread": Drawing("", _spread, scaling_experiment),
+    "learn": Drawing("", _learn, page="companions/training"),
 }
 DRAWINGS: dict[str, Drawing] = {
-    "sentence": Drawing("How much journey attends to each word of its sentence", sentence),
+    "sentence": Drawing(
+        "How much journey attends to each word of its sentence", sentence, six_words
+    ),
 }

@@ -7,26 +7,11 @@ from typing import TYPE_CHECKING
 
 from figures.board import SMALL, Board, Panels
 from figures.drawing import Drawing
-from figures.page_trace import page_trace
 
 if TYPE_CHECKING:
-    from figures.attention_trace import Trace
-    from figures.page_trace import PageTrace
+    from figures.values import Values
 
 ROLES = ("query", "key", "value")
-
-
-def training_trace() -> PageTrace:
-    """Train once for the whole build, as the page stands now.
-
-    `before` and `after` hold the query, the key and the value matrix, each (9, 3); `losses` has
-    two numbers for each step, of the deals trained with and of those held out.
-    """
-    return page_trace("training", "before", "losses", "after")
-
-
-# The drawings ---------------------------------------------------------------------------
-
 CELL = (33.0, 21.0)
 LEFT, GAP = 48.0, 6.0  # room for the row labels; space between two matrices
 TOP = 46.0  # of the matrices, below their names
@@ -37,11 +22,10 @@ AXIS, FLOOR, TALL, WIDE = 44.0, 214.0, 168.0, 250.0  # of the plot of the loss
 HIGHEST = 1.2
 
 
-def loss(_: Trace) -> Board:
+def loss(values: Values) -> Board:
     """The loss over the steps of training, on the deals trained with and on the ones held out."""
-    trace = training_trace()
-    board = Board(262, trace)
-    losses = trace.made["losses"]
+    board = Board(262, values)
+    losses = values["losses"]
     steps = len(losses) - 1
     for x, label, seen in ((AXIS, "trained deals", 0), (AXIS + 150, "held-out deals", 1)):
         _curve(board, [(x, 14), (x + 28, 14)], held_out=bool(seen))
@@ -49,18 +33,16 @@ def loss(_: Trace) -> Board:
     for tick in (0.0, 0.4, 0.8, 1.2):
         board.line(AXIS - 5, _height(tick), AXIS, _height(tick))
         shown = f"{tick:.1f}"
-        board.text(AXIS - 9, _height(tick) + 4, shown, anchor="end", size=SMALL, css="fig-muted")
+        board.note(AXIS - 9, _height(tick) + 4, shown, anchor="end")
     for step in range(0, steps + 1, 20):
         x = AXIS + WIDE * step / steps
-        board.text(x, FLOOR + 17, f"{step}", size=SMALL, css="fig-muted")
+        board.note(x, FLOOR + 17, f"{step}")
         board.line(x, FLOOR, x, FLOOR + 4)
     board.line(AXIS, FLOOR, AXIS + WIDE + 6, FLOOR)
     board.line(AXIS, _height(HIGHEST), AXIS, FLOOR)
     guess = _height(math.log(3))
     board.line(AXIS, guess, AXIS + WIDE, guess)
-    board.text(
-        AXIS + WIDE, guess - 6, "guessing: $ln$ 3", anchor="end", size=SMALL, css="fig-muted"
-    )
+    board.note(AXIS + WIDE, guess - 6, "guessing: $ln$ 3", anchor="end")
     for seen in (0, 1):
         points = [
             (AXIS + WIDE * step / steps, _height(both[seen])) for step, both in enumerate(losses)
@@ -82,31 +64,30 @@ def _curve(board: Board, points: list[tuple[float, float]], *, held_out: bool) -
     board.curve(points, role, dashes, marked=False)
 
 
-def training(_: Trace) -> Panels:
+def training(values: Values) -> Panels:
     """Heat maps of the three matrices, before training and after it."""
-    trace = training_trace()
-    return Panels(*(_stage(trace, stage) for stage in ("before", "after")))
+    return Panels(*(_stage(values, stage) for stage in ("before", "after")))
 
 
-def _stage(trace: PageTrace, stage: str) -> Board:
-    board = Board(TOP + 9 * CELL[1] + 34, trace)
+def _stage(values: Values, stage: str) -> Board:
+    board = Board(TOP + 9 * CELL[1] + 34, values)
     board.text(0, 16, f"{stage} training", anchor="start", css="fig-bold")
     for row, entry in enumerate(ENTRIES):
         base = TOP + CELL[1] * (row + 0.5) + 4.3
-        board.text(LEFT - 5, base, entry, anchor="end", size=SMALL, css="fig-muted")
+        board.note(LEFT - 5, base, entry, anchor="end")
     for place, role in enumerate(ROLES):
         x = LEFT + (3 * CELL[0] + GAP) * place
         board.text(x + 1.5 * CELL[0], TOP - 8, f"$W_{{{role[0]}}}$", css=f"role-{role} fig-bold")
-        _heat_map(board, trace, (stage, place), x)
-    _key(board, TOP + 9 * CELL[1] + 14, _furthest(trace))
+        _heat_map(board, values, (stage, place), x)
+    _key(board, TOP + 9 * CELL[1] + 14, _furthest(values))
     return board
 
 
-def _heat_map(board: Board, trace: PageTrace, which: tuple[str, int], x: float) -> None:
+def _heat_map(board: Board, values: Values, which: tuple[str, int], x: float) -> None:
     """Draw a matrix: one colour above 0, another below, and stronger where further from 0."""
     stage, place = which
-    furthest = _furthest(trace)
-    for r, row in enumerate(trace.made[stage][place]):
+    furthest = _furthest(values)
+    for r, row in enumerate(values[stage][place]):
         for c, number in enumerate(row):
             left, top = x + CELL[0] * c, TOP + CELL[1] * r
             board.shade(left, top, CELL, *_colour(number / furthest))
@@ -117,9 +98,9 @@ def _heat_map(board: Board, trace: PageTrace, which: tuple[str, int], x: float) 
     board.box(x, TOP, 3 * CELL[0], 9 * CELL[1], f"fig-frame role-{ROLES[place]}")
 
 
-def _furthest(trace: PageTrace) -> float:
+def _furthest(values: Values) -> float:
     """Return the largest entry of all, without its sign: one scale for all six matrices."""
-    stages = (*trace.made["before"], *trace.made["after"])
+    stages = (*values["before"], *values["after"])
     return max(abs(number) for matrix in stages for row in matrix for number in row)
 
 
@@ -130,9 +111,9 @@ def _colour(share: float) -> tuple[float, str]:
 def _key(board: Board, y: float, furthest: float) -> None:
     """Draw the scale of all six: as far below 0 as above it."""
     low, high = f"−{furthest:.2f}", f"{furthest:.2f}"
-    board.text(LEFT + 44, y + 9.5, low, anchor="end", size=SMALL, css="fig-muted")
+    board.note(LEFT + 44, y + 9.5, low, anchor="end")
     board.key(LEFT + 51, y, [_colour(share) for share in SWATCHES])
-    board.text(LEFT + 184, y + 9.5, high, anchor="start", size=SMALL, css="fig-muted")
+    board.note(LEFT + 184, y + 9.5, high, anchor="start")
 
 
 DRAWINGS: dict[str, Drawing] = {

@@ -1,0 +1,227 @@
+"""The figures of companion pages that show what the page's own cells made."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from figures.board import SMALL, Board
+from figures.drawing import FOCUS, Drawing, heat_row
+from figures.values import six_words
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from figures.values import Values
+
+# Who sees whom ------------------------------------------------------------------------
+
+MASKS = (("free", "no mask"), ("right", "causal mask"), ("swapped", "swapped"))
+PADDING = (("unmasked", "no mask"), ("masked", "padding hidden"))
+SEEN_LEFT, SEEN_TOP, SEEN_CELL, SEEN_GAP = (
+    52.0,
+    26.0,
+    16.0,
+    6.0,
+)  # of the first table, and between two
+
+
+def who_sees_whom(values: Values) -> Board:
+    """Three tables: a row for who looks, a column for who was changed."""
+    return _tables(values, MASKS, values["words"])
+
+
+def padding_seen(values: Values) -> Board:
+    """Two such tables for a sentence of three words, filled up with padding."""
+    return _tables(values, PADDING, (*values["words"][:3], *3 * ("padding",)))
+
+
+def _tables(values: Values, tables: Sequence[tuple[str, str]], labels: Sequence[str]) -> Board:
+    side = len(labels) * SEEN_CELL
+    board = Board(SEEN_TOP + side + 8, values)
+    for r, label in enumerate(labels):
+        board.note(SEEN_LEFT - 6, _base(r), label, anchor="end")
+    for place, (name, title) in enumerate(tables):
+        left = SEEN_LEFT + place * (side + SEEN_GAP)
+        board.text(left, 15, title, anchor="start", css="fig-bold")
+        _table(board, values, name, left)
+    return board
+
+
+def _base(row: int) -> float:
+    return SEEN_TOP + SEEN_CELL * (row + 0.5) + 4.3
+
+
+def _table(board: Board, values: Values, name: str, left: float) -> None:
+    for r, row in enumerate(values[name]):
+        for c, seen in enumerate(row):
+            css = "" if seen else "fig-muted"
+            if seen:
+                board.shade(
+                    left + SEEN_CELL * c,
+                    SEEN_TOP + SEEN_CELL * r,
+                    (SEEN_CELL, SEEN_CELL),
+                    0.5,
+                    "weight",
+                )
+            x, path = left + SEEN_CELL * (c + 0.5), f"{name}.{r}.{c}"
+            board.number(x, _base(r), path, str(seen), css=css, size=SMALL)
+    side = len(values[name]) * SEEN_CELL
+    board.box(left, SEEN_TOP, side, side, "fig-frame role-weight")
+
+
+# A cache ------------------------------------------------------------------------------
+
+CACHE_LEFT, CACHE_TOP, CACHE_CELL = 58.0, 44.0, (36.5, 27.0)
+CACHE_COUNTS = (("kept", 304.0, "cache"), ("anew", 342.0, "none"))  # name, where, title
+
+
+def cached(values: Values) -> Board:
+    """The weights of each step, the new key outlined, and how many scores the step computes."""
+    board = Board(CACHE_TOP + 7 * CACHE_CELL[1] + 12, values)
+    board.words(CACHE_LEFT - 6, CACHE_TOP, CACHE_CELL[1])
+    for c, word in enumerate(values["words"]):
+        board.text(
+            CACHE_LEFT + CACHE_CELL[0] * (c + 0.5), CACHE_TOP - 8, word, size=10, css="fig-muted"
+        )
+    for r in range(6):
+        y = CACHE_TOP + CACHE_CELL[1] * r
+        heat_row(board, CACHE_LEFT, y, f"steps.{r}", CACHE_CELL)
+        board.box(CACHE_LEFT + CACHE_CELL[0] * r, y, *CACHE_CELL, "fig-frame role-key")
+    board.text(323, 14, "scores, with", size=SMALL, css="fig-bold")
+    for name, x, title in CACHE_COUNTS:
+        board.note(x, CACHE_TOP - 8, title)
+        _counts(board, name, x, values[name])
+    return board
+
+
+def _counts(board: Board, name: str, x: float, counts: tuple[int, ...]) -> None:
+    """Write a column of whole numbers, and their sum below a rule."""
+    for r, count in enumerate(counts):
+        board.number(x, CACHE_TOP + CACHE_CELL[1] * (r + 0.5) + 4.3, f"{name}.{r}", str(count))
+    floor = CACHE_TOP + CACHE_CELL[1] * len(counts)
+    board.line(x - 14, floor + 4, x + 14, floor + 4)
+    board.text(x, floor + 22, str(sum(counts)), css="fig-bold")
+
+
+# Cross-attention ----------------------------------------------------------------------
+
+CROSS_LEFT, CROSS_TOP, CROSS_CELL = 66.0, 58.0, (34.0, 27.0)
+CROSS_CONTEXT = CROSS_LEFT + 6 * CROSS_CELL[0] + 18  # where the context vectors begin
+WRITTEN = ("Ton", "voyage", "commence")
+
+
+def across(values: Values) -> Board:
+    """Weights with a row for each written word, and the context vectors beside them."""
+    board = Board(CROSS_TOP + 3 * CROSS_CELL[1] + 30, values)
+    board.text(
+        CROSS_LEFT, 15, "keys and values of the source", anchor="start", css="role-key fig-bold"
+    )
+    board.text(CROSS_LEFT - 6, CROSS_TOP - 30, "queries", anchor="end", css="role-query fig-bold")
+    board.text(CROSS_CONTEXT, 15, "context", anchor="start", css="fig-bold")
+    for c, word in enumerate(values["words"]):
+        lower = 12 * (c % 2)  # longer words would touch their neighbours
+        board.note(CROSS_LEFT + CROSS_CELL[0] * (c + 0.5), CROSS_TOP - 20 + lower, word)
+    for r, word in enumerate(WRITTEN):
+        y = CROSS_TOP + CROSS_CELL[1] * r
+        board.note(CROSS_LEFT - 6, y + 17.8, word, anchor="end")
+        heat_row(board, CROSS_LEFT, y, f"weights.{r}", CROSS_CELL)
+        board.row(
+            CROSS_CONTEXT, y, [f"context_vecs.{r}.{c}" for c in range(2)], "input", CROSS_CELL
+        )
+    board.box(CROSS_LEFT, CROSS_TOP, 6 * CROSS_CELL[0], 3 * CROSS_CELL[1], "fig-frame role-weight")
+    floor = CROSS_TOP + 3 * CROSS_CELL[1] + 18
+    board.text(
+        CROSS_LEFT + 3 * CROSS_CELL[0], floor, "weights, 3 × 6", size=SMALL, css="role-weight"
+    )
+    board.note(CROSS_CONTEXT + CROSS_CELL[0], floor, "3 × 2")
+    return board
+
+
+# A transformer block ------------------------------------------------------------------
+
+BLOCK_LEFT, BLOCK_STEP, BLOCK_CELL = 96.0, 56.0, (46.0, 26.0)
+BLOCK_MIDDLE = BLOCK_LEFT + 1.5 * BLOCK_CELL[0]
+BLOCK_AROUND = 44.0  # where the lines run that lead around each half
+LOUD = ("attention", "added", "out")
+
+
+def block(values: Values) -> Board:
+    """Seven stages of one word, with the two ways around."""
+    stages = list(values["stages"])
+    board = Board(BLOCK_STEP * len(stages) - 14, values)
+    for r, name in enumerate(stages):
+        y = 6 + BLOCK_STEP * r
+        role = "weight" if name == "attention" else "input"
+        css = "fig-strong" if name in LOUD else ""
+        paths = [f"stages.{name}.{FOCUS}.{c}" for c in range(3)]
+        board.row(BLOCK_LEFT, y, paths, role, BLOCK_CELL, css)
+        label = "fig-bold" if name in LOUD else "fig-muted"
+        board.text(BLOCK_LEFT + 3 * BLOCK_CELL[0] + 12, y + 17.3, name, anchor="start", css=label)
+        if r:
+            board.arrow(BLOCK_MIDDLE, y - BLOCK_STEP + BLOCK_CELL[1] + 3, BLOCK_MIDDLE, y - 3)
+    for first, last in ((0, stages.index("added")), (stages.index("added"), len(stages) - 1)):
+        _around(board, 6 + BLOCK_STEP * first + 17, 6 + BLOCK_STEP * last + 9)
+    _others(board, 6 + BLOCK_STEP * stages.index("attention"))
+    return board
+
+
+def _around(board: Board, start: float, end: float) -> None:
+    """Draw the residual connection from one stage to the addition below."""
+    board.line(BLOCK_LEFT - 2, start, BLOCK_AROUND, start)
+    board.line(BLOCK_AROUND, start, BLOCK_AROUND, end)
+    board.arrow(BLOCK_AROUND, end, BLOCK_LEFT - 3, end)
+    board.text(BLOCK_AROUND + 22, end - 6, "+", size=18, css="fig-bold")
+
+
+def _others(board: Board, y: float) -> None:
+    """Show that here, and only here, the other words come in."""
+    right = BLOCK_LEFT + 3 * BLOCK_CELL[0]
+    board.text(right + 22, y - 12, "other words", anchor="start", size=SMALL, css="role-weight")
+    for shift in (0.0, 14.0, 28.0):
+        board.arrow(right - 22 + shift, y - 24, right - 46 + shift, y - 3, css="role-weight")
+
+
+# Devices: no number is made -----------------------------------------------------------
+
+COLUMNS = (90.0, 270.0)
+WAYS = (
+    ("as it is", "key", ("the GPU's generator", "other weights", "other results")),
+    (
+        "with the two lines",
+        "query",
+        ("the CPU's generator", "the book's weights", "the book's results"),
+    ),
+)
+BETWEEN = ("draws", "computes on the GPU")
+MOVED = ("draws, then moves them", "computes on the GPU")
+AFTER = ("", "up to rounding")
+
+
+def generators(values: Values) -> Board:
+    """One seed through two generators, to different numbers or to the same ones."""
+    board = Board(326, values)
+    board.box(70, 4, 220, 34, "fig-box role-input")
+    board.text(180, 26, "the same seed, 123", css="fig-bold")
+    for place, (x, (title, role, stops)) in enumerate(zip(COLUMNS, WAYS, strict=True)):
+        board.text(x, 76, title, css=f"role-{role} fig-bold")
+        board.arrow(180 + 0.4 * (x - 180), 42, x, 60)
+        for step, stop in enumerate(stops):
+            y = 88 + 78 * step
+            board.box(x - 82, y, 164, 36, f"fig-box role-{role}")
+            board.text(x, y + 23, stop)
+            if step < len(BETWEEN):
+                board.arrow(x - 62, y + 40, x - 62, y + 74)
+                note = (BETWEEN, MOVED)[place][step]
+                board.note(x - 52, y + 61, note, anchor="start")
+        board.note(x, 298, AFTER[place])
+    return board
+
+
+DRAWINGS: dict[str, Drawing] = {
+    "who-sees-whom": Drawing("Who sees whom, under three masks", who_sees_whom),
+    "padding-seen": Drawing("Who sees the padding, with and without a mask", padding_seen),
+    "cached": Drawing("Six steps of attention with a cache", cached),
+    "across": Drawing("Three words attend to six", across),
+    "block": Drawing("One word on its way through a transformer block", block),
+    "generators": Drawing("One seed and two generators", generators, six_words),
+}

@@ -1,0 +1,188 @@
+"""The figures of all pairs of words: raw scores, scores in roles, causal weights, several heads."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from figures.board import Board, Panels
+from figures.drawing import FOCUS, Drawing, heat_key, heat_row
+from figures.values import several_heads, six_words
+
+if TYPE_CHECKING:
+    from figures.values import Values
+
+LEFT, CELL = 60.0, (49.0, 23.0)  # of a heat map: room for the words, one cell
+TOP = 40.0  # room for a title and the words above a heat map
+MIRROR = ((4, 5), (5, 4))  # one and step, each asking the other
+
+
+def journey(values: Values) -> Board:
+    """One word in three roles, from its embedding to its context vector."""
+    board = Board(462, values)
+    board.text(180, 15, "journey, $x^{(2)}$", css="fig-bold")
+    board.row(114, 22, [f"inputs.{FOCUS}.{c}" for c in range(3)], "input", (44, 22))
+    roles = (
+        (62.0, "query", "queries", "what it looks for"),
+        (180.0, "key", "keys", "how it is found"),
+        (298.0, "value", "values", "what it hands over"),
+    )
+    for x, role, name, says in roles:
+        board.arrow(180 + (x - 180) * 0.45, 47, x, 70)
+        board.text(x, 85, f"× $W_{{{role[0]}}}$", css=f"role-{role} fig-bold")
+        board.arrow(x, 93, x, 108)
+        board.text(x, 123, f"{role} ${role[0]}^{{(2)}}$", css=f"role-{role} fig-bold")
+        paths = [f"{name}.{FOCUS}.{c}" for c in range(2)]
+        board.row(x - 46, 130, paths, role, (46, 24), "fig-strong")
+        board.note(x, 170, says)
+    _asks(board)
+    board.arrow(62, 176, 62, 190)
+    board.arrow(298, 411, 298, 428)
+    board.note(288, 425, "sum of the six rows", anchor="end")
+    board.text(242, 450, "context vector $z^{(2)}$", anchor="end", css="fig-bold")
+    paths = [f"context_vecs.{FOCUS}.{c}" for c in range(2)]
+    board.row(252, 432, paths, "input", (46, 26), "fig-strong")
+    return board
+
+
+def _asks(board: Board) -> None:
+    """Draw the six scores that the query gets, and the weights made of them."""
+    board.text(18, 205, "$q^{(2)}$ meets all six keys", anchor="start", css="role-query fig-bold")
+    board.text(94, 229, "score", css="role-weight fig-bold")
+    board.note(176, 229, "÷ $√d_{k}$, then softmax")
+    board.text(266, 229, "weight", css="role-weight fig-bold")
+    board.text(328, 229, "value", css="role-value fig-bold")
+    scores = board.values["attn_scores"][FOCUS]
+    for r, word in enumerate(board.values["words"]):
+        y, css = 237 + 28 * r, "fig-bold" if r == FOCUS else "fig-muted"
+        base = y + 16.3
+        board.text(62, base, word, anchor="end", css=css)
+        board.row(70, y, [f"attn_scores.{FOCUS}.{r}"], "weight", (48, 24))
+        board.bar(122, y, 88 * scores[r] / max(scores), 24, "role-weight")
+        board.arrow(214, y + 12, 238, y + 12)
+        board.row(242, y, [f"attn_weights.{FOCUS}.{r}"], "weight", (48, 24))
+        board.text(301, base, "×")
+        board.text(330, base, f"$v^{{({r + 1})}}$", css="role-value")
+
+
+def raw_attention(values: Values) -> Panels:
+    """Scores and weights of the raw embeddings, all six tokens at once."""
+    return Panels(
+        pairs(values, "raw_scores", "scores $X X^{⊤}$"),
+        pairs(values, "raw_weights", "weights: softmax on each row"),
+    )
+
+
+def two_scores(values: Values) -> Panels:
+    """Scores of embeddings, equal both ways, beside scores of queries and keys, which are not."""
+    boards = []
+    for name, title in (("raw_scores", "embedding · embedding"), ("attn_scores", "query · key")):
+        board = pairs(values, name, title)
+        for r, c in MIRROR:
+            x, y = LEFT + CELL[0] * c, TOP + CELL[1] * r
+            board.box(x + 1.5, y + 1.5, CELL[0] - 3, CELL[1] - 3, "fig-frame role-input")
+        boards.append(board)
+    return Panels(*boards)
+
+
+def pairs(values: Values, name: str, title: str) -> Board:
+    """Draw a matrix of all pairs of tokens, darker where larger, a number in every cell."""
+    board = Board(TOP + 6 * CELL[1] + 34, values)
+    for c, word in enumerate(values["words"]):
+        board.note(LEFT + CELL[0] * (c + 0.5), TOP - 6, word)
+    board.words(LEFT - 6, TOP, CELL[1])
+    for r in range(6):
+        heat_row(board, LEFT, TOP + CELL[1] * r, f"{name}.{r}", CELL)
+    board.box(LEFT, TOP, CELL[0] * 6, CELL[1] * 6, "fig-frame role-weight")
+    heat_key(board, LEFT, TOP + 6 * CELL[1] + 14, name)
+    board.text(LEFT, 15, title, anchor="start", css="role-weight fig-bold")
+    return board
+
+
+# Causal attention, and several heads ----------------------------------------------------
+
+HEADS = ("query", "value")  # the colours of the two heads
+WIDE, ROW = 46.0, 23.0  # a cell of the queries
+SHORT = 4  # tokens of the sentence that is shorter than the mask
+
+
+def causal(values: Values) -> Panels:
+    """Attention weights without a mask and with one."""
+    return Panels(
+        pairs(values, "unmasked_weights", "without a mask"),
+        pairs(values, "causal_weights", "with the mask"),
+    )
+
+
+def heads(values: Values) -> Panels:
+    """The causal attention weights of two heads."""
+    return Panels(
+        pairs(values, "weights_1", "first head"), pairs(values, "weights_2", "second head")
+    )
+
+
+def mask_corner(values: Values) -> Board:
+    """The mask, and the corner of it that a shorter sentence takes."""
+    board = Board(TOP + 6 * CELL[1] + 34, values)
+    for c, word in enumerate(values["words"]):
+        board.note(LEFT + CELL[0] * (c + 0.5), TOP - 6, word)
+    board.words(LEFT - 6, TOP, CELL[1])
+    for r, row in enumerate(values["mask"]):
+        for c, hidden in enumerate(row):
+            x, y = LEFT + CELL[0] * c, TOP + CELL[1] * r
+            board.shade(x, y, CELL, 0.4 * hidden, "weight")
+            if hidden:
+                board.text(x + CELL[0] / 2, y + CELL[1] / 2 + 4.3, "−∞")
+    board.box(LEFT, TOP, CELL[0] * 6, CELL[1] * 6, "fig-frame role-weight")
+    size = (CELL[0] * SHORT, CELL[1] * SHORT)
+    board.box(LEFT, TOP, *size, "fig-frame role-query")
+    board.text(
+        LEFT, TOP + 6 * CELL[1] + 22, "mask[:4, :4]", anchor="start", css="role-query fig-bold"
+    )
+    return board
+
+
+def split_heads(values: Values) -> Board:
+    """The queries of two heads, split as they must be and cut as they must not."""
+    board = Board(584, values)
+    board.text(180, 15, "queries, 6 × 4", css="fig-bold")
+    board.words(180 - 2 * WIDE - 8, 24, ROW)
+    for r in range(6):
+        for head, role in enumerate(HEADS):
+            paths = [f"joined.{r}.{2 * head + c}" for c in range(2)]
+            board.row(180 + 2 * WIDE * (head - 1), 24 + ROW * r, paths, role, (WIDE, ROW))
+    halves = (
+        (100.0, "head", "view(6, 2, 2)", "transpose(0, 1)"),
+        (290.0, "cut", "view(2, 6, 2)", "alone: wrong"),
+    )
+    for x, name, first, second in halves:
+        board.arrow(180 + (x - 180) * 0.5, 168, x, 190)
+        board.text(x, 207, first, css="fig-bold")
+        board.text(x, 223, second, css="fig-bold" if name == "head" else "fig-muted")
+        _heads(board, x - WIDE, name)
+    return board
+
+
+def _heads(board: Board, x: float, name: str) -> None:
+    """Draw two matrices of six rows, one below the other, each row in its head's colour."""
+    for number in (1, 2):
+        top = 252 + 184 * (number - 1)
+        board.note(x + WIDE, top - 8, f"“head {number}”" if name == "cut" else f"head {number}")
+        for r in range(6):
+            role = HEADS[r % 2] if name == "cut" else HEADS[number - 1]
+            paths = [f"{name}_{number}.{r}.{c}" for c in range(2)]
+            board.row(x, top + ROW * r, paths, role, (WIDE, ROW))
+            token = (6 * (number - 1) + r) // 2 if name == "cut" else r
+            if name == "head" or r % 2 == 0:
+                word = board.values["words"][token]
+                board.note(x - 6, top + ROW * (r + 0.5) + 4.3, word, anchor="end")
+
+
+DRAWINGS: dict[str, Drawing] = {
+    "journey": Drawing("One word in three roles", journey, six_words),
+    "raw-attention": Drawing("Attention without trainable weights", raw_attention, six_words),
+    "two-scores": Drawing("Scores without and with projections", two_scores, six_words),
+    "causal": Drawing("Attention weights and a causal mask", causal, several_heads),
+    "heads": Drawing("Attention weights of two heads", heads, several_heads),
+    "mask-corner": Drawing("A mask and its corner", mask_corner, several_heads),
+    "split-heads": Drawing("Queries split into heads", split_heads, several_heads),
+}

@@ -1,0 +1,65 @@
+"""The exact values that a page's own cells made, as the one run of the page reports them.
+
+`_data/quantities.toml` says which: what it binds, and what it keeps for figures. Each is kept as it
+is after the first cell that makes it.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import tomllib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from page_probe import keep_page_values, page_values
+from sphinx_drift import api
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from sphinx.application import Sphinx
+    from sphinx.environment import BuildEnvironment
+
+
+def values_of(env: BuildEnvironment, docname: str) -> Mapping[str, Any]:
+    """Return the values of a page by their expressions: tensors, and tuples and dicts of them."""
+    return read(text_of(env, docname))
+
+
+def kept_values_of(env: BuildEnvironment, docname: str) -> Mapping[str, Any]:
+    """Return the values of a page, and those that it keeps for figures by their names there."""
+    values = values_of(env, docname)
+    file = Path(env.srcdir, "_data", "quantities.toml")
+    pages = tomllib.loads(file.read_text("utf-8")).get("page", {}) if file.is_file() else {}
+    keep = pages.get(docname, {}).get("keep", {})
+    return {**values, **{name: values[each] for name, each in keep.items() if each in values}}
+
+
+def text_of(env: BuildEnvironment, docname: str) -> str:
+    """Return the values of a page as its kernel reported them."""
+    return str(api.probed(env, docname).get(page_values.__name__, "{}"))
+
+
+@functools.lru_cache(maxsize=4)
+def read(text: str) -> Mapping[str, Any]:
+    """Read the values that a kernel reported."""
+    return {name: _value(value) for name, value in json.loads(text).items()}
+
+
+def _value(value: Any) -> Any:
+    if isinstance(value, list):
+        return tuple(map(_value, value))
+    if not isinstance(value, dict):
+        return value
+    if "dtype" in value:
+        kind = getattr(torch, value["dtype"].removeprefix("torch."))
+        return torch.tensor(value["values"], dtype=kind)
+    return dict(zip(value["names"], _value(value["values"]), strict=True))
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    api.add_probe(app, before=keep_page_values, after=page_values)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

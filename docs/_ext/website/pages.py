@@ -1,0 +1,24 @@
+"""Helpers for pages that other rooms use: reading order, and data elements."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sphinx.environment import BuildEnvironment
+
+
+def reading_order(env: BuildEnvironment, page: str, depth: int = 0) -> Iterator[tuple[str, int]]:
+    """Yield a page and all below it in the table of contents, each with its depth."""
+    yield page, depth
+    for child in env.toctree_includes.get(page, []):
+        yield from reading_order(env, child, depth + 1)
+
+
+def data(value: dict[str, Any], attributes: str) -> str:
+    """Return a script element that holds data as JSON, which no text in it can end."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
+    return f"<script {attributes}>{text}</script>"

@@ -1,0 +1,131 @@
+"""What the search finds beyond Sphinx's own: explained terms, printed numbers, and symbols.
+
+`explained.toml` names the sections that explain a term. They become main entries of the index,
+which Sphinx's search ranks first. Outputs and symbols are written into the search page, where
+`finding.js` looks numbers and symbols up and puts them before Sphinx's results.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from typing import TYPE_CHECKING, Any
+
+from docutils import nodes
+from sphinx import addnodes
+from sphinx.transforms import SphinxTransform
+from sphinx.util import logging
+
+from reference.ancestors import titled_section
+from reference.notation import PAGE as NOTATION
+from reference.symbols import symbols
+from website.pages import data, reading_order
+from website.permalinks import linked
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from sphinx.application import Sphinx
+    from sphinx.environment import BuildEnvironment
+
+logger = logging.getLogger(__name__)
+
+DATA = "_data/explained.toml"
+
+
+def explained(folder: Path) -> dict[str, dict[str, list[str]]]:
+    """Return the terms that each page's sections explain."""
+    file = folder / DATA
+    return tomllib.loads(file.read_text("utf-8")) if file.is_file() else {}
+
+
+def plain(text: str) -> str:
+    """Return a text in small letters, without hyphens."""
+    return re.sub(r"[\s\-–]+", " ", text).strip().lower()
+
+
+class IndexExplanations(SphinxTransform):
+    """Make a main entry of the index where a term is explained."""
+
+    default_priority = 700  # sections have their ids, and the index is not yet collected
+
+    def apply(self, **kwargs: object) -> None:
+        file = self.env.srcdir / DATA
+        if file.is_file():
+            self.env.note_dependency(str(file))
+        sections = {
+            name: node for node in self.document.findall(nodes.section) for name in node["ids"]
+        }
+        for name, terms in explained(self.env.srcdir).get(self.env.docname, {}).items():
+            if name not in sections:
+                self._warn(f"there is no section #{name} on this page", self.document)
+                continue
+            section = sections[name]
+            text = plain(section.astext())
+            for term in terms:
+                if plain(term) not in text:
+                    self._warn(f"section #{name} doesn't have the term {term!r}", section)
+            entries = [("single", term, name, "main", None) for term in terms]
+            section.insert(1, addnodes.index("", entries=entries))
+
+    def _warn(self, problem: str, node: nodes.Node) -> None:
+        message = "%s: %s; correct the file or the page"
+        logger.warning(message, DATA, problem, location=node, type="search")
+
+
+def check_pages(app: Sphinx, env: BuildEnvironment) -> None:
+    """Refuse explanations on pages that don't exist."""
+    for docname in explained(env.srcdir).keys() - env.found_docs:
+        message = "%s: there is no page %r; correct the name or add the page"
+        logger.warning(message, DATA, docname, type="search")
+
+
+def collect(app: Sphinx, doctree: nodes.document) -> None:
+    """Keep what a page prints: for each output its id, its section's title and its text."""
+    app.env.metadata[app.env.docname]["outputs"] = [
+        (name, _heading(node), "\n".join(block.astext() for block in blocks))
+        for node, name in linked(doctree)
+        if (blocks := list(node.findall(nodes.literal_block)))
+    ]
+
+
+def _heading(node: nodes.Element) -> str:
+    section = titled_section(node)
+    return section[0].astext() if section is not None else ""
+
+
+def direct_answers(app: Sphinx) -> dict[str, Any]:
+    """Return what the search page looks up: outputs in reading order, and symbols."""
+    first, *others = (name for name, _ in reading_order(app.env, app.config.root_doc))
+    pages = dict.fromkeys((*others, first))  # the first page is an overview
+    address = app.builder.get_target_uri
+    outputs = [
+        (f"{address(page)}#{name}", app.env.titles[page].astext(), heading, text)
+        for page in pages
+        for name, heading, text in app.env.metadata[page].get("outputs", ())
+    ]
+    notation = address(NOTATION) if NOTATION in app.env.found_docs else ""
+    return {"outputs": outputs, "symbols": list(_symbols(notation)) if notation else []}
+
+
+def _symbols(notation: str) -> Iterator[tuple[str, str, str]]:
+    for symbol in symbols():
+        for name in dict.fromkeys((*symbol.written, *symbol.code)):
+            yield name, f"{notation}#{symbol.anchor}", symbol.meaning_in_words
+
+
+def put_answers(
+    app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: None
+) -> None:
+    """Give the search page its data."""
+    if pagename == "search" and app.builder.name in {"html", "dirhtml"}:
+        attributes = 'type="application/json" id="direct-answers"'
+        context["direct_answers"] = data(direct_answers(app), attributes)
+
+
+def setup(app: Sphinx) -> None:
+    app.add_transform(IndexExplanations)
+    app.connect("doctree-read", collect)
+    app.connect("env-check-consistency", check_pages)
+    app.connect("html-page-context", put_answers)

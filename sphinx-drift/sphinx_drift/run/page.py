@@ -1,0 +1,294 @@
+"""Runs one page, by nbclient: ``run_page(notebook, request)``, which any executor can be given."""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+import json
+import os
+import signal
+import socket
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from itertools import groupby
+from pathlib import Path
+from subprocess import DEVNULL
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+from jupyter_client.kernelspec import KernelSpecManager
+from jupyter_client.manager import AsyncKernelManager
+from nbclient import NotebookClient
+from nbclient.exceptions import (
+    CellExecutionComplete,
+    CellExecutionError,
+    CellTimeoutError,
+    DeadKernelError,
+)
+from nbformat import from_dict, v4
+
+from sphinx_drift.run.limit import CELLS_OF_A_PAGE, Allowance, clipped, first_and_last
+from sphinx_drift.run.provisioner import NAME, obstacle
+from sphinx_drift.run.results import Ending, Execution, Failure, Injected, Request, never_begun
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+
+    from jupyter_client.kernelspec import KernelSpec
+    from nbformat import NotebookNode
+
+
+_LONGEST_FOLDER = 90
+"""Characters after which a socket in a folder has a name that is too long for the system."""
+
+
+def run_page(
+    notebook: NotebookNode, request: Request, environment: Mapping[str, str], *, forks: bool = True
+) -> tuple[NotebookNode, Execution]:
+    """Run the code cells of a notebook, in order, in a fresh kernel.
+
+    Nothing is raised: a kernel that can't be started or dies is a failure too.
+
+    Args:
+        notebook: The cells; they are given their outputs.
+        request: How they are to be run.
+        environment: The variables that the kernel starts with.
+        forks: Whether to fork the kernel where that can be.
+
+    """
+    return notebook, asyncio.run(_run_page(notebook, request, environment, forks))
+
+
+@dataclass
+class _Run:
+    """What is known of a run so far."""
+
+    executed: set[int] = field(default_factory=set)
+    failure: Failure | None = None
+    answers: dict[str, Any] = field(default_factory=dict)
+
+
+async def _run_page(
+    notebook: NotebookNode,
+    request: Request,
+    environment: Mapping[str, str],
+    forks: bool,  # noqa: FBT001 - passed on
+) -> Execution:
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            cell.outputs, cell.execution_count = [], None
+    run = _Run()
+    with TemporaryDirectory(prefix=f"drift-{os.getpid()}-") as scratch:
+        stderr = Path(scratch, "stderr")
+        try:
+            async with _client(notebook, request, environment, Path(scratch), forks) as client:
+                run.failure = await _run_cells(client, notebook, run.executed, request)
+                if run.failure is None or run.failure.kind is Ending.RAISED:
+                    run.answers = await _ask(client, request.after)
+                elif run.failure.kind is Ending.DEAD_KERNEL:
+                    run.failure = replace(run.failure, message=await _end_of(client))
+        except Exception as error:  # noqa: BLE001 - whatever goes wrong, the page was not run
+            message = f"no kernel: {type(error).__name__}: {error}"
+            # What goes wrong while a kernel is ended says nothing of why it was ended.
+            run.failure = run.failure or Failure(Ending.DEAD_KERNEL, -1, message)
+        failure = run.failure and _with_last_words(run.failure, stderr)
+    return Execution(frozenset(run.executed), failure, run.answers)
+
+
+def _with_last_words(failure: Failure, stderr: Path) -> Failure:
+    """Add to the failure of a page whose kernel died what that complained of."""
+    if failure.kind is not Ending.DEAD_KERNEL or not stderr.exists():
+        return failure
+    lines = stderr.read_text("utf-8", "replace").splitlines()[-8:]
+    return replace(failure, message="\n".join([failure.message, *lines]))
+
+
+class _Client(NotebookClient):
+    """The stock client, but it gives a page up that prints without end."""
+
+    def __init__(self, *arguments: Any, output_limit: int, **options: Any) -> None:
+        """Take what the outputs of a cell may take."""
+        super().__init__(*arguments, **options)
+        self.allowance = Allowance(output_limit)
+        self.exceeded = False
+        self._end: asyncio.Future[None] | None = None
+
+    def process_message(self, msg: Any, cell: NotebookNode, cell_index: int) -> Any:
+        """Take a message in, if the page has not printed too much."""
+        message = {"type": msg["msg_type"], "content": msg["content"]}
+        size = len(json.dumps(message)) + sum(len(buffer) for buffer in msg.get("buffers", ()))
+        if self.allowance.admits(message, size):
+            return super().process_message(msg, cell, cell_index)
+        self.exceeded = True
+        if msg["msg_type"] == "stream":
+            last = dict(msg["content"], text=clipped(msg["content"]["text"]))
+            cell.outputs.append(v4.new_output("stream", **last))  # type: ignore[no-untyped-call]
+        manager: Any = self.km
+        self._end = asyncio.ensure_future(manager.shutdown_kernel(now=True))
+        raise CellExecutionComplete  # no more is read from it
+
+
+class _KernelSpecs(KernelSpecManager):
+    """Finds kernels as Jupyter does, and has those forked that nobody wants started otherwise."""
+
+    preload: Sequence[str] = ()
+
+    def get_kernel_spec(self, kernel_name: str) -> KernelSpec:
+        """Return what is known of a kernel."""
+        spec: KernelSpec = super().get_kernel_spec(kernel_name)
+        if not obstacle(spec.argv):
+            forked = {"provisioner_name": NAME, "config": {"preload": list(self.preload)}}
+            spec.metadata = {"kernel_provisioner": forked, **spec.metadata}
+        return spec
+
+
+@asynccontextmanager
+async def _client(
+    notebook: NotebookNode,
+    request: Request,
+    environment: Mapping[str, str],
+    scratch: Path,
+    forks: bool,  # noqa: FBT001 - passed on
+) -> AsyncIterator[_Client]:
+    """Start a kernel that is gone afterwards, whatever happens."""
+    specs = _KernelSpecs() if forks else KernelSpecManager()
+    specs.preload = request.preload  # type: ignore[attr-defined]
+    sockets = hasattr(socket, "AF_UNIX") and len(str(scratch)) < _LONGEST_FOLDER
+    manager = AsyncKernelManager(
+        kernel_name=notebook.metadata["kernelspec"]["name"],
+        kernel_spec_manager=specs,
+        connection_file=str(scratch / "kernel.json"),
+        # Sockets in a folder that only this user can open: kernels can't race for a port either.
+        transport="ipc" if sockets else "tcp",
+        **({"ip": str(scratch / "socket")} if sockets else {}),
+    )
+    client = _Client(
+        notebook,
+        km=manager,
+        output_limit=request.output_limit,
+        timeout=request.timeout,
+        resources={"metadata": {"path": str(request.folder)}},
+        record_timing=False,
+        shutdown_kernel="immediate",
+    )
+    with (scratch / "stderr").open("wb") as stderr:
+        kernel = client.async_setup_kernel(
+            stdout=DEVNULL, stderr=stderr, env=dict(environment), cleanup_kc=True
+        )
+        async with kernel:
+            yield client
+
+
+async def _run_cells(
+    client: _Client, notebook: NotebookNode, executed: set[int], request: Request
+) -> Failure | None:
+    """Run the cells until one stops the page."""
+    assert client.kc is not None  # noqa: S101 - setup_kernel has made it
+    kc: Any = client.kc
+    reply = await client.async_wait_for_reply(kc.kernel_info())
+    if reply:
+        notebook.metadata["language_info"] = reply["content"]["language_info"]
+    try:
+        await _ask(client, request.before)
+    except CellTimeoutError:
+        return never_begun(request)
+    for index, cell in enumerate(notebook.cells):
+        if cell.cell_type != "code":
+            continue
+        failure = await _run_cell(client, cell, index)
+        cell.outputs = joined(cell.outputs)
+        if failure is not None and not (
+            failure.kind is Ending.RAISED and index in request.may_raise
+        ):
+            return failure
+        executed.add(index)
+    for state in client.widget_state.values():
+        if "outputs" in state:
+            state["outputs"] = joined(map(from_dict, state["outputs"]))
+    client.set_widgets_metadata()
+    return None
+
+
+async def _run_cell(client: _Client, cell: NotebookNode, index: int) -> Failure | None:
+    client.allowance.admits({"type": "cell"}, 0)
+    failure = None
+    try:
+        await client.async_execute_cell(cell, index, execution_count=None)
+    except CellExecutionError as error:
+        failure = Failure(Ending.RAISED, index, clipped(f"{error.ename}: {error.evalue}"))
+    except CellTimeoutError:
+        message = f"it ran for more than {client.timeout} seconds"
+        failure = Failure(Ending.TIMEOUT, index, message)
+    except DeadKernelError as error:
+        failure = Failure(Ending.DEAD_KERNEL, index, str(error))
+    return _excess(client.nb, index, client.allowance.limit) if client.exceeded else failure
+
+
+def _excess(notebook: NotebookNode, index: int, limit: int) -> Failure:
+    """Return the failure of a page that printed too much in a cell; keep both ends of the text."""
+    cell = notebook.cells[index]
+    text = "".join(output.text for output in cell.outputs if output.output_type == "stream")
+    kept = v4.new_output("stream", name="stdout", text=clipped(text))  # type: ignore[no-untyped-call]
+    cell.outputs = [kept]
+    message = (
+        f"its outputs took more than {limit:,} bytes, or those of the page more than "
+        f"{limit * CELLS_OF_A_PAGE:,}"
+    )
+    if text:
+        message += f"; they began and ended so:\n{first_and_last(text)}"
+    return Failure(Ending.OUTPUT_LIMIT, index, message)
+
+
+async def _end_of(client: _Client) -> str:
+    """Describe how a kernel ended before its page did."""
+    manager: Any = client.km
+    status = await manager.provisioner.poll()
+    if status is None or status >= 0:
+        return f"the page's process ended by itself, with exit status {status}"
+    memory = ": the machine may be out of memory" if -status == signal.SIGKILL else ""
+    return f"the page's process was killed by {signal.Signals(-status).name}{memory}"
+
+
+async def _ask(client: NotebookClient, functions: Sequence[Injected]) -> dict[str, Any]:
+    """Run functions in the kernel, unseen by the page, if it is one that understands Python."""
+    if not functions or client.nb.metadata["language_info"].get("name") != "python":
+        return {}
+    # A namespace of its own for each: the page's variables stay as they are.
+    call = (
+        "(lambda probes: __import__('json').dumps({name: (lambda space: (exec(source, space), "
+        f"space[name]())[1])({{}}) for name, source in probes}}))({list(map(tuple, functions))!r})"
+    )
+    kc: Any = client.kc
+    request = kc.execute("", silent=True, store_history=False, user_expressions={"answer": call})
+    # As a cell: one that takes too long raises an error.
+    cell = v4.new_code_cell(call)  # type: ignore[no-untyped-call]
+    reply = await client.async_wait_for_reply(request, cell)
+    answer = (reply or {}).get("content", {}).get("user_expressions", {}).get("answer", {})
+    if answer.get("status") != "ok":
+        names = ", ".join(each.name for each in functions)
+        raise RuntimeError(
+            f"`{names}` failed in the kernel: {answer.get('ename')}: {answer.get('evalue')}"
+        )
+    return dict(json.loads(ast.literal_eval(answer["data"]["text/plain"])))
+
+
+def joined(outputs: Iterable[NotebookNode]) -> list[NotebookNode]:
+    """Return a cell's outputs with each stream whole between two displays, stdout before stderr.
+
+    In how many pieces the two arrive, and which comes first, depends on the clock alone.
+    """
+    whole: list[NotebookNode] = []
+    for is_stream, group in groupby(outputs, lambda output: output.output_type == "stream"):
+        run = list(group)
+        whole += _whole_streams(run) if is_stream else run
+    return whole
+
+
+def _whole_streams(pieces: Iterable[NotebookNode]) -> list[NotebookNode]:
+    streams: dict[str, NotebookNode] = {}
+    for piece in pieces:
+        if piece.name in streams:
+            streams[piece.name].text += piece.text
+        else:
+            streams[piece.name] = piece
+    return sorted(streams.values(), key=lambda stream: stream.name == "stderr")

@@ -1,0 +1,121 @@
+"""Which pages run, are read and are written in a build.
+
+What a program reads can't be listed: files by a subprocess, a folder, the clock, an installed
+module. So running is never skipped: to Sphinx, a page with cells is always outdated.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import multiprocessing
+import re
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
+
+from sphinx.errors import ConfigError
+
+from sphinx_drift.compare.outcomes import Kind, Outcome
+from sphinx_drift.run.run import begin
+from sphinx_drift.run_and_judge import planned
+from sphinx_drift.sphinx.state import state_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from sphinx.application import Sphinx
+    from sphinx.environment import BuildEnvironment
+
+    from sphinx_drift.compare.outcomes import PageResult
+
+
+def find_outdated(app: Sphinx, env: BuildEnvironment, *_: set[str]) -> Sequence[str]:
+    """Have Sphinx read the pages that have cells, or those alone that failed (`drift_rerun`)."""
+    state = state_of(env)
+    failed = {name for name, page in state.results.items() if page.failed}
+    if app.config.drift_rerun == "always":
+        return sorted({*state.seconds, *failed} & env.found_docs)
+    # Sphinx goes by times, so it misses a file that is replaced by an older one, or appears.
+    changed = {name for name, files in state.files.items() if _changed(files)}
+    return sorted((changed | failed) & env.found_docs)
+
+
+def begin_pages(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None:
+    """Have the pages run that are about to be read, those that took longest first.
+
+    Pages of prose are read before them: libraries may still be loading.
+    """
+    state, config = state_of(env), app.config
+    mode, patterns = config.nb_execution_mode, config.nb_execution_excludepatterns
+    by_time = sorted(docnames, key=lambda name: -state.seconds.get(name, 0.0))
+    paths = [Path(env.doc2path(name)) for name in by_time]
+    sure = [path for path in paths if not left_out(path, mode, patterns)]
+    try:
+        begun = begin(
+            sure, lambda page, _: planned(page.parent, state.settings), config.drift_executor
+        )
+    except ValueError as error:
+        raise ConfigError(f"drift_executor: {error}") from None
+    docnames.sort(key=lambda name: Path(env.doc2path(name)) in begun)
+
+
+def left_out(page: Path, mode: str, patterns: Iterable[str]) -> str:
+    """Return the setting by which MyST-NB leaves a page out; nothing if it runs it."""
+    if any(map(PurePosixPath(page).match, patterns)):
+        return "nb_execution_excludepatterns"
+    return "nb_execution_mode" if mode == "off" else ""
+
+
+def forget(_app: Sphinx, env: BuildEnvironment, docname: str) -> None:
+    """Forget a page that is gone or about to be read, as Sphinx asks (`env-purge-doc`)."""
+    state_of(env).forget(docname)
+
+
+def merge(
+    _app: Sphinx, env: BuildEnvironment, docnames: Sequence[str], other: BuildEnvironment
+) -> None:
+    """Take over what a process that Sphinx forked has read (`env-merge-info`)."""
+    state_of(env).merge(docnames, state_of(other))
+
+
+def showing_others(_app: Sphinx, env: BuildEnvironment) -> list[str]:
+    """Have Sphinx write the pages that show what cells of others printed in this build."""
+    state = state_of(env)
+    ran = [page for name, page in state.results.items() if name in state.ran]
+    printed = {outcome.name for page in ran for outcome in page.outcomes}
+    shown = {
+        name: {re.split(r"[\[#\s]", target)[0] for target, _ in data.get("drift_quotations", ())}
+        for name, data in env.metadata.items()
+    }
+    glued = {name for name, data in env.metadata.items() if ran and "drift_glued" in data}
+    return sorted(glued | {name for name, names in shown.items() if names & printed})
+
+
+def unsettled(page: PageResult, files: Mapping[str, str | None]) -> list[Outcome]:
+    """Return an outcome if files have changed since a page opened them, in this very build."""
+    changed = [path for path in _changed(files) if files[path] is not None]
+    line = min((outcome.line for outcome in page.outcomes), default=1)
+    here = f"{Path.cwd()}/"
+    names = ", ".join(path.removeprefix(here) for path in changed)
+    return [Outcome(Kind.UNSETTLED, line, message=names)] if changed else []
+
+
+def _changed(files: Mapping[str, str | None]) -> list[str]:
+    """Return the files that have other content than when they were opened; large ones have none."""
+    return sorted(path for path, digest in files.items() if digest != "" and digest != _now(path))
+
+
+def _now(path: str) -> str | None:
+    try:
+        return hashlib.sha256(Path(path).read_bytes()).hexdigest()
+    except OSError:
+        return None
+
+
+def end_workers(_app: Sphinx, exception: Exception | None) -> None:
+    """End the processes that Sphinx has forked if a build ends by an exception.
+
+    Python waits for them when it ends, and they wait for somebody to take what they have read.
+    """
+    if exception is not None:
+        for child in multiprocessing.active_children():
+            child.kill()

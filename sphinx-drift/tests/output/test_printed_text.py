@@ -1,0 +1,234 @@
+"""What counts of a cell's outputs, and in which order."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from nbformat import v4
+
+from sphinx_drift.output.printed_text import Part, Printed, address, printed, repeatable
+
+if TYPE_CHECKING:
+    from nbformat import NotebookNode
+
+
+def stream(text: str, name: str = "stdout") -> NotebookNode:
+    return v4.new_output("stream", name=name, text=text)
+
+
+def shown(**data: Any) -> NotebookNode:
+    return v4.new_output("display_data", data={k.replace("_", "/"): v for k, v in data.items()})
+
+
+def raised(name: str, message: str) -> NotebookNode:
+    return v4.new_output("error", ename=name, evalue=message, traceback=["long"])
+
+
+MIXED = [
+    stream("error\n", "stderr"),
+    stream("one"),
+    stream(" two\n"),
+    shown(text_plain="'value'"),
+    stream("three\n"),
+]
+
+
+@pytest.mark.parametrize(
+    ("stream_name", "text"),
+    [
+        (Part.ALL, "one two\n'value'\nthree\nerror\n"),
+        (Part.MAIN, "one two\n'value'\nthree\n"),
+        (Part.STDOUT, "one two\nthree\n"),
+        (Part.STDERR, "error\n"),
+        (Part.VALUE, "'value'\n"),
+    ],
+)
+def test_each_stream_is_selected_in_order(stream_name: Part, text: str) -> None:
+    assert printed(MIXED).select(stream_name) == text
+
+
+def test_chunks_of_a_stream_are_one_text() -> None:
+    """White space between them is kept, which MyST-NB's merging strips."""
+    chunks = [stream("a  "), stream("\n  b")]
+    assert printed(chunks).select(Part.STDOUT) == "a  \n  b\n"
+
+
+def test_stream_goes_on_after_the_other_one_until_something_is_displayed() -> None:
+    taking_turns = [stream("a"), stream("50 %", "stderr"), stream("b"), stream("\r100 %", "stderr")]
+    result = printed([*taking_turns, shown(text_plain="value"), stream("c")])
+    assert result.select(Part.STDOUT) == "ab\nc\n"
+    assert result.select(Part.STDERR) == "100 %\n"
+
+
+@pytest.mark.parametrize("part", [Part.ALL, Part.MAIN, Part.STDERR])
+def test_error_comes_last(part: Part) -> None:
+    result = printed([raised("ValueError", "a\nb"), stream("out\n", "stdout")])
+    assert result.select(part).endswith("ValueError: a\nb\n")
+    assert "long" not in result.select(part)
+    assert result.error == "ValueError: a\nb"
+
+
+def test_a_stream_is_one_text_between_two_values() -> None:
+    """However it took turns with the other one, which the machine's speed decides."""
+    chunks = [stream("a"), stream("1%", "stderr"), stream("b\n"), stream(" 2%", "stderr")]
+    result = printed([*chunks, shown(text_plain="0.5"), stream("c\n")])
+    assert result.select(Part.ALL) == "ab\n0.5\nc\n1% 2%\n"
+
+
+def test_error_without_a_message_is_its_name() -> None:
+    assert printed([raised("RuntimeError", "")]).error == "RuntimeError"
+
+
+@pytest.mark.parametrize(
+    ("data", "pictures", "widgets"),
+    [
+        ({"image_png": "iVBOR", "text_plain": "<Figure>"}, 1, 0),
+        ({"image_svg+xml": "<svg/>"}, 1, 0),
+        ({"text_html": "<b/>"}, 1, 0),
+        ({"text_html": "<img src=a.png>"}, 1, 0),
+        ({"application_vnd.jupyter.widget-view+json": "{}", "text_plain": "Slider()"}, 0, 1),
+        ({"application_javascript": "1"}, 0, 1),
+    ],
+)
+def test_what_is_no_text_is_counted(data: dict[str, str], pictures: int, widgets: int) -> None:
+    result = printed([shown(**data)])
+    assert (result.pictures, result.widgets) == (pictures, widgets)
+    assert result.select(Part.ALL) == ""
+    assert result.parts == ()
+
+
+def test_pictures_in_html_are_counted_with_what_is_read() -> None:
+    result = printed([shown(text_html="Loss<img src=a.png><video src=b></video><IMG src=c>")])
+    assert (result.pictures, result.select(Part.VALUE)) == (3, "Loss\n")
+
+
+def test_displayed_html_is_read_by_its_words() -> None:
+    wrapper = "<IPython.core.display.HTML object>"
+    html = "<style>b{}</style><p>accuracy</p><b>0.97</b><script>x = 1</script>"
+    result = printed([shown(text_html=html, text_plain=wrapper)])
+    assert result.select(Part.ALL) == "accuracy\n0.97\n"
+    assert result.pictures == 0
+
+
+def test_a_table_with_html_is_read_as_text() -> None:
+    result = printed([shown(text_html="<table>", text_plain="a  b")])
+    assert result.select(Part.VALUE) == "a  b\n"
+
+
+def test_text_stored_as_lines_is_joined() -> None:
+    old = stream("")
+    old["text"] = ["one\n", "two\n"]
+    assert printed([old]).select(Part.ALL) == "one\ntwo\n"
+
+
+def test_parts_name_the_streams_that_say_something() -> None:
+    assert printed(MIXED).parts == (Part.STDOUT, Part.VALUE, Part.STDERR)
+    assert printed([stream("  \n"), stream("\n", "stderr")]).parts == ()
+    assert Printed().select(Part.ALL) == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "result"),
+    [
+        ("<object object at 0x7f6b9486f0a0>", "at 0x7f6b9486f0a0"),
+        ("<function f at 0X7F>", ""),
+        ("the flag 0x7f, looked at", ""),
+        ("flat 0x7f", ""),
+        ("jump at 0x10", ""),
+        ("", ""),
+    ],
+)
+def test_addresses(text: str, result: str) -> None:
+    assert address(text) == result
+
+
+# Other forms ---------------------------------------------------------------------------
+
+LOSS = '{\n  "loss": [\n    0.5\n  ]\n}\n'
+STYLER = "<pandas.io.formats.style.Styler at 0x7f6b9486f0a0>"
+
+
+@pytest.mark.parametrize(
+    ("data", "stream", "text"),
+    [
+        ({"text_plain": "a 1", "text_html": "<b>a</b> 1"}, Part.HTML, "a 1\n"),
+        ({"text_plain": "x**2", "text_latex": "$x^2$"}, Part.LATEX, "$x^2$\n"),
+        ({"text_plain": "x", "text_markdown": "*x*"}, Part.MARKDOWN, "*x*\n"),
+        ({"text_plain": STYLER, "text_html": "<td>0.5"}, Part.VALUE, "0.5\n"),
+        ({"text_plain": STYLER, "text_html": "<td>0.5"}, Part.HTML, ""),
+        ({"text_plain": STYLER}, Part.VALUE, f"{STYLER}\n"),
+        ({"text_plain": "<A at 0x7f> x", "text_html": "x"}, Part.VALUE, "<A at 0x7f> x\n"),
+        ({"image_png": "iVBOR", "text_plain": "<Figure size 9x9>"}, Part.VALUE, ""),
+        (
+            {"image_png": "iVBOR", "text_plain": "<F 9x9 at 0x7F19F0>"},
+            Part.PICTURE,
+            "<F 9x9 at 0x0>\n",
+        ),
+        ({"image_png": "iVBOR", "text_plain": "x**2"}, Part.VALUE, "x**2\n"),
+        ({"image_png": "iVBOR", "text_plain": "x**2"}, Part.PICTURE, ""),
+        ({"application_javascript": "1", "text_plain": "Slider(3)"}, Part.PICTURE, "Slider(3)\n"),
+        ({"image_svg+xml": "<svg><text>0.5</text></svg>"}, Part.PICTURE, "0.5\n"),
+        ({"image_svg+xml": "<svg><path d='M 0 1'/></svg>"}, Part.PICTURE, ""),
+        ({"application_json": {"loss": [0.5]}, "text_plain": STYLER}, Part.VALUE, LOSS),
+        ({"application_json": {"loss": [0.5]}, "text_plain": "0.5"}, Part.JSON, LOSS),
+        ({"application_json": [1, 2], "text_plain": STYLER}, Part.VALUE, "[\n  1,\n  2\n]\n"),
+    ],
+)
+def test_forms_of_a_value(data: dict[str, Any], stream: Part, text: str) -> None:
+    assert printed([shown(**data)]).select(stream) == text
+
+
+def glued(prefix: str, **data: str) -> NotebookNode:
+    output = shown()
+    output["data"] = {prefix + mime.replace("_", "/"): text for mime, text in data.items()}
+    output.metadata["scrapbook"] = {"name": "loss", "mime_prefix": prefix}
+    return output
+
+
+def test_what_is_glued_is_an_assignment_unless_it_is_displayed() -> None:
+    hidden = "application/papermill.record/"
+    assert printed([glued(hidden, text_plain="0.5")]).select(Part.ALL) == "loss = 0.5\n"
+    assert printed([glued(hidden, text_plain="a\nb")]).select(Part.ALL) == "loss =\na\nb\n"
+    assert printed([glued("", text_plain="0.5")]).select(Part.ALL) == "0.5\n"
+    assert printed([glued(hidden, text_html="<td>1")]).select(Part.ALL) == "loss = 1\n"
+    assert printed([glued(hidden, image_png="i", text_plain="<Figure>")]).pictures == 1
+
+
+def test_the_folder_of_a_kernels_cells_is_the_same_in_each_run() -> None:
+    for number in (1, 22):
+        warned = stream(f"/run/ipykernel_{number}/34.py:1: UserWarning: w\n", "stderr")
+        assert printed([warned]).select(Part.ALL) == "ipykernel/34.py:1: UserWarning: w\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "same_everywhere"),
+    [
+        ("loss=0.5:/tmp/ipykernel_3/1.py", "loss=0.5:ipykernel/1.py"),
+        ("[0.5,/ipykernel_3/1.py", "[0.5,ipykernel/1.py"),
+        ("0.5/tmp/ipykernel_3/1.py", "0.5/tmp/ipykernel_3/1.py"),
+        ("a=0.5 /var/a-b/T_0/ipykernel_3/1.py", "a=0.5 ipykernel/1.py"),
+        ("0.5:C:\\John Smith\\T\\ipykernel_3\\1.py", "0.5:ipykernel/1.py"),
+    ],
+)
+def test_only_the_path_of_that_folder_is_replaced(text: str, same_everywhere: str) -> None:
+    assert repeatable(text) == same_everywhere
+
+
+@pytest.mark.parametrize("message", ["row 7", ""])
+def test_the_notes_of_an_error_are_a_part_of_it(message: str) -> None:
+    head = "ValueError     Traceback (most recent call last)"
+    parts = [head, "Cell In[1], line 1\n----> 1 f()", f"ValueError: {message}", "/a note 5"]
+    raised = v4.new_output("error", ename="ValueError", evalue=message, traceback=parts)
+    documented = f"ValueError: {message}".rstrip() + "\n/a note 5"
+    assert printed([raised]).error == documented
+    assert printed([raised]).select(Part.TRACEBACK) == f"{documented}\n"
+    raised.traceback = []
+    assert printed([raised]).error == f"ValueError: {message}".removesuffix(": ")
+
+
+def test_an_error_that_is_written_to_stderr_is_one() -> None:
+    result = printed([stream("w\nUsageError: no %x\n", "stderr")])
+    assert (result.error, result.native_error) == ("UsageError: no %x", True)
+    assert result.select(Part.STDERR) == "w\nUsageError: no %x\n"
+    assert result.parts == (Part.STDERR,)

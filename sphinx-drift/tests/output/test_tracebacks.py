@@ -1,0 +1,156 @@
+"""Types and messages of errors, in the formats of several versions of IPython and Python."""
+
+from __future__ import annotations
+
+import traceback
+
+import pytest
+
+from sphinx_drift.output.tracebacks import messages, split_native_error
+
+RULE = "\x1b[0;31m" + "-" * 75 + "\x1b[0m"
+HEAD = "\x1b[0;31mValueError\x1b[0m                Traceback (most recent call last)"
+MESSAGE = "\x1b[0;31mValueError\x1b[0m: row 7"
+FRAMES = [
+    "Cell In[1], line 1\n----> 1 fail(7)",
+    "<ipython-input-3-ab> in fail(x)\n      1 def fail(x):\n----> 2     raise ValueError(x)",
+    "Input In [3], in <cell line: 1>()\n----> 1 fail(7)",
+    "File ~/lib/a.py:7, in fail(x)\n      5 \n----> 7 raise",
+    "File <string>:3, in fail(x)",
+    "/usr/lib/a.py in fail(x)\n----> 7 raise",
+    "~/lib/a.py in fail(x)\n----> 7 raise",
+    "C:\\lib\\a.py in fail(x)\n----> 7 raise",
+    "pandas/_libs/index.pyx in pandas._libs.index.get_loc()",
+    "[... skipping similar frames: fail at line 1 (2966 times)]",
+    "\x1b[0;36mCell\x1b[0m\x1b[0;32m In[1]\x1b[0m, line 1\n\x1b[0;32m----> 1\x1b[0m fail(7)",
+]
+
+
+@pytest.mark.parametrize("frame", FRAMES)
+def test_frames_are_left_out(frame: str) -> None:
+    assert messages([RULE, HEAD, frame, MESSAGE]) == "ValueError: row 7"
+
+
+BELOW_A_FRAME = "  Cell In[5], line 1\n    1 +\n       ^\nSyntaxError: invalid 3\n"
+LINES_LIKE_FRAMES = [
+    "   indented 5",
+    "----> 7 arrow",
+    "/data/row 8",
+    "<Figure 9>",
+    "File 10 is missing",
+    "   ^^^^",
+    "----------------",
+]
+
+
+@pytest.mark.parametrize("line", LINES_LIKE_FRAMES)
+def test_messages_and_notes_are_whole_whatever_they_look_like(line: str) -> None:
+    for head in (HEAD, "Traceback (most recent call last):\n"):
+        frame = FRAMES[0] if head == HEAD else "  Cell In[1], line 2 in f\n    fail(7)\n"
+        assert messages([RULE, head, frame, f"{MESSAGE}\n{line}"]) == f"ValueError: row 7\n{line}"
+        note = f"note\n{line}"
+        assert messages([RULE, head, frame, MESSAGE, note]) == f"ValueError: row 7\n{note}"
+    assert messages([BELOW_A_FRAME, f"{line} 4"]) == f"SyntaxError: invalid 3\n{line} 4"
+
+
+@pytest.mark.parametrize(
+    ("parts", "expected"),
+    [
+        ([], ""),
+        ([HEAD], "ValueError"),
+        ([MESSAGE, "a note 5"], "ValueError: row 7\na note 5"),
+        (["ValueError: two\nlines"], "ValueError: two\nlines"),
+        ([BELOW_A_FRAME], "SyntaxError: invalid 3"),
+        (
+            ["SyntaxError  Traceback (most recent call last)", BELOW_A_FRAME],
+            "SyntaxError: invalid 3",
+        ),
+        (["In     Traceback (most recent call last)", FRAMES[0], "In: x 3"], "In: x 3"),
+        ([HEAD, FRAMES[0], "my.own.ValueError: /row 7"], "my.own.ValueError: /row 7"),
+        (["KeyError  Traceback (most recent call last)", MESSAGE], "KeyError\nValueError: row 7"),
+        (
+            [HEAD, FRAMES[0], MESSAGE, "\nDuring handling, another occurred:\n", "KeyError: 3"],
+            "ValueError: row 7\nDuring handling, another occurred:\nKeyError: 3",
+        ),
+    ],
+)
+def test_types_and_messages_are_kept(parts: list[str], expected: str) -> None:
+    assert messages(parts) == expected
+
+
+def test_a_group_that_python_writes_is_read_without_its_frames() -> None:
+    inner = ExceptionGroup("inner 2", [ValueError("row 7\nand 8"), OSError(3)])
+    text = _written(ExceptionGroup("outer 1", [inner, KeyError("k")]))
+    before, error = split_native_error(f"a warning\n{text}")
+    assert before == "a warning\n"
+    assert error == (
+        "ExceptionGroup: outer 1 (2 sub-exceptions)\n"
+        "  ExceptionGroup: inner 2 (2 sub-exceptions)\n"
+        "    ValueError: row 7\n"
+        "    and 8\n"
+        "    OSError: 3\n"
+        "  KeyError: 'k'"
+    )
+
+
+def test_what_looks_like_frames_in_a_group_is_compared() -> None:
+    message = (
+        "row 7\n  further in 8\n| 9 | 1\n+---------------- 2 ----------------\n"
+        "Traceback (most recent call last):\n  deep 5"
+    )
+    noted = ValueError(message)
+    noted.add_note("  note 4")
+    _, error = split_native_error(_written(ExceptionGroup("outer 1", [noted, OSError(3)])))
+    assert error.split("\n") == [
+        "ExceptionGroup: outer 1 (2 sub-exceptions)",
+        *(f"  {line}" for line in f"ValueError: {message}\n  note 4\nOSError: 3".split("\n")),
+    ]
+
+
+def test_the_causes_of_a_member_are_read_without_their_frames() -> None:
+    outer = ExceptionGroup("outer 1", [_caused(OSError(3), KeyError(4))])
+    _, error = split_native_error(_written(outer))
+    assert error.split("\n") == [
+        "ExceptionGroup: outer 1 (1 sub-exception)",
+        "  OSError: 3",
+        "  The above exception was the direct cause of the following exception:",
+        "  KeyError: 4",
+    ]
+
+
+def _caused(cause: Exception, effect: Exception) -> Exception:
+    """Return an error that another one is the cause of, both with a frame."""
+    try:
+        try:
+            raise cause
+        except type(cause) as error:
+            raise effect from error
+    except type(effect) as error:
+        return error
+
+
+def _written(error: Exception) -> str:
+    """Return what Python writes of an error that is raised."""
+    try:
+        raise error
+    except type(error):
+        return traceback.format_exc()
+
+
+@pytest.mark.parametrize(
+    ("text", "split"),
+    [
+        ("UsageError: no %x\n", ("", "UsageError: no %x")),
+        ("w 3\nUsageError: no %x", ("w 3\n", "UsageError: no %x")),
+        ("UsageError: no %x\nand more\n", ("UsageError: no %x\nand more\n", "")),
+        ("MyUsageError: no\n", ("MyUsageError: no\n", "")),
+        ("", ("", "")),
+    ],
+)
+def test_usage_errors_end_stderr(text: str, split: tuple[str, str]) -> None:
+    assert split_native_error(text) == split
+
+
+def test_what_goes_to_stderr_after_a_group_is_compared() -> None:
+    group = _written(ExceptionGroup("two", [ValueError(1), ExceptionGroup("in", [KeyError(2)])]))
+    assert split_native_error(f"{group}  loss 0.5\n")[1].endswith("\n  loss 0.5")

@@ -1,0 +1,150 @@
+"""Pages that run ahead of whoever needs them, by this machine's executor or another's."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+import small_book
+from nbformat import v4
+from processes import wait_until
+
+from sphinx_drift.run import host, run
+from sphinx_drift.run.results import Ending, Request
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from nbformat import NotebookNode
+
+NOTE = "import os\nwith open('ran', 'a') as ran:\n    print(os.environ.get('LATER'), file=ran)"
+
+
+@pytest.fixture(autouse=True)
+def own_host(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr(host, "_host", None)
+    yield
+    host.close()
+
+
+def notebook(*cells: str) -> NotebookNode:
+    return v4.new_notebook(cells=[v4.new_code_cell(cell) for cell in cells])
+
+
+def begin(folder: Path, *cells: str, executor: str = "") -> Request:
+    """Have a page begin, and return how."""
+    request = run.request_for(folder, timeout=60)
+    text = "\n\n".join(small_book.cell(cell) for cell in cells)
+    (folder / "page.md").write_text(f"{small_book.FRONT}{text}\n", "utf-8")
+    assert run.begin([folder / "page.md"], lambda *_: [request], executor)
+    return request
+
+
+def test_page_that_has_begun_is_not_run_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    request = begin(tmp_path, NOTE)
+    monkeypatch.setenv("LATER", "set")
+    assert run.execute(notebook(NOTE), request).failure is None
+    assert (tmp_path / "ran").read_text() == "None\n"
+    assert run.execute(notebook(NOTE), request).failure is None  # nobody has begun it
+    assert (tmp_path / "ran").read_text() == "None\nset\n"
+
+
+def test_what_is_forked_asks_for_pages_too(tmp_path: Path) -> None:
+    request = begin(tmp_path, NOTE)
+    reader = os.fork()
+    if reader == 0:
+        os._exit(int(run.execute(notebook(NOTE), request).failure is not None))
+    assert os.waitpid(reader, 0)[1] == 0
+    assert (tmp_path / "ran").read_text() == "None\n"
+
+
+def test_page_that_may_go_on_after_an_error_does(tmp_path: Path) -> None:
+    """What a page documents is known only when it is read; it may have run by then."""
+    request = begin(tmp_path, "1 / 0", "2")
+    stopped = run.execute(notebook("1 / 0", "2"), request)
+    assert stopped.failure is not None
+    assert (stopped.failure.kind, stopped.failure.index) == (Ending.RAISED, 0)
+    goes_on = Request(**{**vars(request), "may_raise": (0,)})
+    assert run.execute(notebook("1 / 0", "2"), goes_on).executed == {0, 1}
+
+
+def test_page_that_nobody_asks_for_ends_with_the_next_queue(tmp_path: Path) -> None:
+    begin(tmp_path, NOTE)
+    wait_until((tmp_path / "ran").exists)
+    request = begin(tmp_path, NOTE)
+    assert run.execute(notebook(NOTE), request).failure is None
+    assert len((tmp_path / "ran").read_text().splitlines()) == 2
+
+
+def test_pages_wait_when_much_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pages = host._Pages()  # noqa: SLF001 - what the process is made of
+    monkeypatch.setattr(host, "_MOST_KEPT", 100)
+    monkeypatch.setattr(host, "_in_flight", lambda: 1)
+    ran: list[str] = []
+
+    def note(cells: NotebookNode, *_: object) -> tuple[NotebookNode, None]:
+        ran.append(cells["name"])
+        return cells, None
+
+    monkeypatch.setattr(pages, "_run", note)
+    large = {name: {"name": name, "text": "x" * 200} for name in "abc"}
+    pages._queue("", [], [(name, page, None, {}) for name, page in large.items()])  # noqa: SLF001
+    time.sleep(0.5)
+    assert ran == ["a"]
+    pages._future("a").result()  # noqa: SLF001 - as a build does
+    wait_until(lambda: ran == ["a", "b"])
+    assert pages._future("c", large["c"], None, {}).result()[0]["name"] == "c"  # noqa: SLF001
+
+
+EXECUTOR = """
+from concurrent.futures import ThreadPoolExecutor
+
+class Named(ThreadPoolExecutor):
+    def submit(self, function, notebook, request, environment):
+        open("submitted", "a").write(function.__name__ + "\\n")
+        return super().submit(function, notebook, request, environment)
+
+def make():
+    return Named(2)
+"""
+
+
+def test_book_names_another_executor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "machines.py").write_text(EXECUTOR)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    request = begin(tmp_path, NOTE, executor="machines:make")
+    assert run.execute(notebook(NOTE), request).failure is None
+    assert run.execute(notebook(NOTE), request).failure is None
+    assert (tmp_path / "submitted").read_text() == "run_page\n" * 2
+
+
+@pytest.mark.parametrize("name", ["nothing_such:make", "json:loads", "json"])
+def test_executor_that_is_none_is_refused_by_name(tmp_path: Path, name: str) -> None:
+    with pytest.raises(ValueError, match=f"{name}: expected an executor"):
+        begin(tmp_path, "1", executor=name)
+
+
+def test_folders_that_a_killed_build_has_left_are_removed(tmp_path: Path) -> None:
+    import subprocess  # noqa: PLC0415 - used here alone
+
+    ended = subprocess.run(
+        [sys.executable, "-c", "import os; print(os.getpid())"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    left, ours = (tmp_path / f"drift-{pid}-x" for pid in (int(ended.stdout), os.getpid()))
+    for folder in (left, ours):
+        folder.mkdir()
+    code = "from sphinx_drift.run import host; host._remove_leftovers()"
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    subprocess.run([sys.executable, "-c", code], env=environment, check=True)
+    assert ours.exists()
+    assert not left.exists()

@@ -1,0 +1,218 @@
+"""Kernels are forked for everyone who asks Jupyter for them, and ended like any other."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import nbclient
+import pytest
+from jupyter_client.manager import KernelManager
+from nbformat import v4
+from processes import alive, wait_until
+
+from sphinx_drift.run import provisioner
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from runners import Pages
+
+SERVER_OF = "import os\nprint(open(f'/proc/{os.getppid()}/cmdline').read().count('fork_server'))"
+
+
+@pytest.fixture
+def own_servers(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Have fork servers for this test alone, and warn again of what was warned of once."""
+    monkeypatch.setattr(provisioner, "_servers", {})
+    monkeypatch.setattr(provisioner, "_reported", set())
+    yield
+    provisioner.close_servers()
+
+
+@pytest.fixture
+def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Return the name of a kernel that the command has written."""
+    command = [sys.executable, "-m", "sphinx_drift.run", "install", "--name", "quick"]
+    subprocess.run([*command, "--preload", "json", "--prefix", str(tmp_path)], check=True)
+    monkeypatch.setenv("JUPYTER_PATH", str(tmp_path / "share" / "jupyter"))
+    return "quick"
+
+
+@pytest.mark.usefixtures("own_servers")
+def test_any_tool_gets_forked_kernels_by_the_kernelspec(installed: str, tmp_path: Path) -> None:
+    notebook = v4.new_notebook(cells=[v4.new_code_cell(SERVER_OF)])
+    nbclient.NotebookClient(notebook, kernel_name=installed).execute()
+    assert notebook.cells[0].outputs[0].text == "1\n"
+    path = tmp_path / "page.ipynb"
+    path.write_text(json.dumps(notebook))
+    execute = "from nbclient.cli import main; main()"  # what `jupyter execute` runs
+    words = [sys.executable, "-c", execute, f"--kernel_name={installed}", "--inplace"]
+    subprocess.run([*words, str(path)], check=True, capture_output=True)
+    assert json.loads(path.read_text())["cells"][0]["outputs"][0]["text"] == ["1\n"]
+
+
+@pytest.mark.usefixtures("own_servers")
+def test_kernel_is_interrupted_restarted_and_ended_like_any_other(installed: str) -> None:
+    manager = KernelManager(kernel_name=installed)
+    manager.start_kernel(stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    client = manager.client()
+    client.start_channels()
+    client.wait_for_ready(timeout=60)
+    first = manager.provisioner.pid  # type: ignore[union-attr]
+    sleeping = client.execute("import time; time.sleep(100)")
+    wait_until(lambda: client.get_iopub_msg(timeout=60)["msg_type"] == "execute_input")
+    manager.interrupt_kernel()
+    reply = client.get_shell_msg(timeout=60)
+    assert reply["parent_header"]["msg_id"] == sleeping
+    assert reply["content"]["ename"] == "KeyboardInterrupt"
+    manager.restart_kernel(now=True)
+    client.wait_for_ready(timeout=60)
+    second = manager.provisioner.pid  # type: ignore[union-attr]
+    assert not alive(first)
+    assert alive(second)
+    client.stop_channels()
+    manager.shutdown_kernel()
+    wait_until(lambda: not alive(second))
+    assert not manager.is_alive()
+
+
+@pytest.mark.usefixtures("own_servers")
+def test_what_a_client_started_ends_when_it_is_killed(installed: str) -> None:
+    code = (
+        "import sys, time\nfrom jupyter_client.manager import KernelManager\n"
+        f"manager = KernelManager(kernel_name={installed!r})\n"
+        "manager.start_kernel()\nprint(manager.provisioner.pid, flush=True)\ntime.sleep(1000)"
+    )
+    client = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    assert client.stdout
+    pid = int(client.stdout.readline())
+    server = int(Path(f"/proc/{pid}/stat").read_text().split()[3])
+    client.kill()
+    client.wait()
+    client.stdout.close()
+    wait_until(lambda: not alive(pid) and not alive(server))
+
+
+def busy(folder: Path) -> dict[str, str]:
+    code = "import threading, time\n"
+    code += "threading.Thread(target=time.sleep, args=(100,), daemon=True).start()\n"
+    (folder / "busy_module.py").write_text(code)
+    return {"PYTHONPATH": str(folder)}
+
+
+@pytest.mark.usefixtures("own_servers")
+def test_fork_server_with_two_threads_declines_and_the_kernel_starts_as_always(
+    pages: Pages, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch, shown: Any
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", busy(pages.folder)["PYTHONPATH"])
+    for _ in range(2):
+        notebook, execution = pages.fork(SERVER_OF, preload=("busy_module",))
+        assert execution.failure is None
+        assert shown(notebook.cells[1]) == "0\n"
+    assert caplog.text.count("2 threads") == 1  # said once
+
+
+@pytest.mark.usefixtures("own_servers")
+@pytest.mark.parametrize(
+    ("source", "error"), [("print('loud')", ""), ("raise RuntimeError('broken')", "broken")]
+)
+def test_library_that_shows_something_is_left_to_the_pages(
+    pages: Pages, monkeypatch: pytest.MonkeyPatch, shown: Any, source: str, error: str
+) -> None:
+    (pages.folder / "loud_module.py").write_text(f"{source}\n")
+    monkeypatch.setenv("PYTHONPATH", str(pages.folder))
+    preload = ("loud_module", "json", "nothing_such")
+    notebook, execution = pages.fork(SERVER_OF, "import loud_module", preload=preload)
+    assert shown(notebook.cells[1]) == "1\n"
+    if error:
+        assert execution.failure is not None
+        assert error in execution.failure.message
+    else:
+        assert shown(notebook.cells[2]) == "loud\n"
+
+
+@pytest.mark.usefixtures("own_servers")
+def test_fork_server_that_is_killed_is_replaced_by_stock_kernels(
+    pages: Pages, caplog: pytest.LogCaptureFixture
+) -> None:
+    pages.fork("1")
+    (server,) = provisioner._servers.values()  # noqa: SLF001 - what is to be killed
+    os.kill(server._process.pid, signal.SIGKILL)  # noqa: SLF001 - the same
+    server._process.wait()  # noqa: SLF001 - the same
+    assert pages.fork("2")[1].failure is None
+    assert "the slow way" in caplog.text
+
+
+@pytest.mark.usefixtures("own_servers")
+def test_another_user_and_what_is_no_request_are_refused(pages: Pages) -> None:
+    import socket  # noqa: PLC0415 - used here alone
+
+    pages.fork("1")
+    (server,) = provisioner._servers.values()  # noqa: SLF001 - whom to ask
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.connect(server.address)
+        connection.sendall(b"\0\0\0\2{]")
+        assert "declined" in json.loads(connection.recv(4096))
+    assert pages.fork("1")[1].failure is None
+
+
+def test_kernel_of_another_environment_is_run_in_that(
+    pages: Pages, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shown: Any
+) -> None:
+    """Both environments link to the same interpreter, as those of one Python do."""
+    other = tmp_path / "other"
+    packages = f"lib/python3.{sys.version_info.minor}/site-packages"
+    for folder in (other / "bin", (other / packages).parent):
+        folder.mkdir(parents=True)
+    (other / "pyvenv.cfg").write_text((Path(sys.prefix) / "pyvenv.cfg").read_text())
+    (other / "bin" / "python").symlink_to(Path(sys.executable).resolve())
+    (other / packages).symlink_to(Path(sys.prefix) / packages)
+    argv = [str(other / "bin" / "python"), "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+    spec = {"argv": argv, "display_name": "other", "language": "python"}
+    kernel = tmp_path / "jupyter" / "kernels" / "other"
+    kernel.mkdir(parents=True)
+    (kernel / "kernel.json").write_text(json.dumps(spec))
+    monkeypatch.setenv("JUPYTER_PATH", str(tmp_path / "jupyter"))
+    notebook = v4.new_notebook(metadata={"kernelspec": {"name": "other", "display_name": "o"}})
+    notebook.cells = [v4.new_code_cell("import sys\nprint(sys.prefix)")]
+    from runners import in_this_process  # noqa: PLC0415 - used here alone
+
+    _, execution = in_this_process("", notebook, pages.request(), forks=True)
+    assert execution.failure is None
+    assert shown(notebook.cells[0]) == f"{other}\n"
+
+
+@pytest.mark.parametrize(
+    ("command", "reason"),
+    [
+        (["bash"], "not the plain command"),
+        (["/no/python", "-m", "ipykernel_launcher"], "another Python"),
+        ([sys.executable, "-O", "-m", "ipykernel_launcher"], "not the plain command"),
+    ],
+)
+def test_what_can_not_be_forked_is_named(command: list[str], reason: str) -> None:
+    assert reason in provisioner.obstacle(command)
+
+
+@pytest.mark.usefixtures("own_servers")
+def test_server_that_an_owner_keeps_is_used_by_what_it_starts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv(provisioner.ADDRESS_VARIABLE, "")
+    address = provisioner.start_server(["json"])
+    owned = dict(provisioner._servers)  # noqa: SLF001 - what the owner keeps
+    provisioner._servers.clear()  # noqa: SLF001 - as in a process that it starts
+    assert provisioner.start_server(["json"]) == address
+    assert provisioner.start_server(["csv"]) != address
+    provisioner._servers.update(owned)  # noqa: SLF001 - to be closed
+
+
+def test_systems_without_forks_start_kernels_as_always(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "platform", "darwin")
+    assert "darwin" in provisioner.obstacle([sys.executable, "-m", "ipykernel_launcher"])

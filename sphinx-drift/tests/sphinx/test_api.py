@@ -1,0 +1,86 @@
+"""What the extensions of a book may use of the checker."""
+
+from __future__ import annotations
+
+import pickle
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import small_book
+
+from sphinx_drift import api
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+EXTENSION = """
+from sphinx_drift import api
+
+def start_counting():
+    from IPython import get_ipython
+    shell = get_ipython()
+    shell.counts = []
+    shell.events.register("post_run_cell", lambda *_: shell.counts.append(shell.user_ns["a"]))
+
+def counts():
+    from IPython import get_ipython
+    return get_ipython().counts
+
+def setup(app):
+    api.add_probe(app, before=start_counting, after=counts)
+    try:
+        api.add_probe(app, after=counts)
+    except ValueError as error:
+        assert "rename" in str(error)
+    return {"parallel_read_safe": True}
+"""
+CONF = """
+import sys; sys.path.insert(0, ".")
+extensions = ["myst_nb", "sphinx_drift", "counting"]
+"""
+PAGE = "\n\n".join([
+    small_book.FRONT + "# Counts",
+    small_book.cell("a = 1"),
+    small_book.cell("a = [2, 0.5]\nprint(a, a[1])", ":name: list\n[2, 0.5] 0.5"),
+    small_book.cell("def start_counting():\n    pass\nprint('counts' in globals())", "False"),
+])  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def env(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    folder: Path = tmp_path_factory.mktemp("probed")
+    other = "# Other\n\nNo cells, but {printed}`list[1]`.\n\n```{toctree}\nindex\n```\n"
+    files = {"conf.py": CONF, "counting.py": EXTENSION, "index": PAGE, "other": other}
+    source = small_book.write(folder, files)
+    (source / "conf.py").write_text(CONF.replace('"."', repr(str(source))) + "root_doc = 'other'\n")
+    done = small_book.build(folder, "html", "-j", "2")
+    assert done.returncode == 0, done.stderr
+    return pickle.loads((folder / "doctrees/environment.pickle").read_bytes())  # noqa: S301 - ours
+
+
+def test_a_probe_reports_what_the_one_run_made(env: Any) -> None:
+    assert api.probed(env, "index") == {"counts": [1, [2, 0.5], [2, 0.5]]}
+    assert api.probed(env, "other") == {}
+    assert [outcome.kind for outcome in api.results(env)["index"].outcomes] == [
+        api.Kind.VERIFIED,
+        api.Kind.VERIFIED,
+    ]
+
+
+def test_a_quotation_leads_to_its_cell(env: Any) -> None:
+    assert api.quoted(env, "list[1]") == ("index", 2, 1)
+    assert api.quoted(env, "list#3 .0%") == ("index", 2, 2)
+    assert api.quoted(env, "list[7]") is None
+    assert api.quoted(env, "nothing") is None
+    with pytest.raises(ValueError, match="expected `name`"):
+        api.quoted(env, "list[")
+
+
+def test_numbers_have_values_places_and_arrays() -> None:
+    numbers = api.numbers("a [1, -2.5] b_3 nan 4e2")
+    assert [(each.text, each.value, each.array) for each in numbers[:2]] == [
+        ("1", 1, 0),
+        ("-2.5", -2.5, 0),
+    ]
+    assert [each.text for each in numbers] == ["1", "-2.5", "nan", "4e2"]
+    assert "a [1, -2.5] b_3 nan 4e2"[numbers[3].start : numbers[3].end] == "4e2"

@@ -1,0 +1,168 @@
+"""A book that is served while it is written: each save is built, verified, told and shown."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.request import urlopen
+
+import psutil
+import pytest
+from small_book import FRONT
+from websockets.sync.client import connect
+
+from sphinx_drift import live
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROOT = Path(__file__).resolve().parents[1]  # the checker's folder
+PATIENCE = 300
+SERVING = re.compile(r"Serving on http://(\S+)")
+PAGE = """
+# A page
+
+First sentence.
+
+```{code-cell} python
+import helping
+print(helping.NUMBER)
+```
+
+```{expected-output}
+1.2346
+```
+"""
+
+
+class Session:
+    """A session in a process of its own, with all that it has printed."""
+
+    def __init__(self, folder: Path) -> None:
+        self.page = folder / "docs" / "index.md"
+        self._log = folder / "log"
+        with self._log.open("wb") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "sphinx_drift.live", "docs", "site", "--watch", "lib"],
+                cwd=folder,
+                env={**os.environ, "CI": "", "PYTHONPATH": f"{ROOT}{os.pathsep}{folder / 'lib'}"},
+                stdout=log,
+                stderr=subprocess.STDOUT,
+            )
+        self._builds = 0
+        self.built()
+        until = time.monotonic() + PATIENCE
+        while time.monotonic() < until:  # it says where it serves before it does
+            with contextlib.suppress(OSError):
+                self.shown()
+                break
+            time.sleep(0.1)
+
+    def built(self) -> str:
+        """Wait for the next build, and return what it printed."""
+        until = time.monotonic() + PATIENCE
+        while len(texts := re.split(SERVING, self._log.read_text("utf-8"))[::2]) < self._builds + 2:
+            assert self.process.poll() is None, texts
+            assert time.monotonic() < until, texts
+            time.sleep(0.1)
+        self._builds += 1
+        return texts[self._builds - 1]
+
+    @property
+    def host(self) -> str:
+        served = SERVING.search(self._log.read_text("utf-8"))
+        assert served
+        return re.sub(r"\x1b.*", "", served[1])
+
+    def shown(self) -> str:
+        """Return the page that is served."""
+        with urlopen(f"http://{self.host}/") as answer:
+            return str(answer.read().decode("utf-8"))
+
+    def save(self, path: Path, old: str, new: str) -> str:
+        """Save a file, and return what the build printed once the browser is to reload."""
+        with connect(f"ws://{self.host}/websocket-reload") as browser:
+            path.write_text(path.read_text("utf-8").replace(old, new), "utf-8")
+            assert browser.recv(PATIENCE) == "refresh"
+        return self.built()
+
+
+@pytest.fixture(scope="module")
+def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
+    """Serve a book; each test leaves it as it was."""
+    with serving(tmp_path_factory.mktemp("live")) as session:
+        yield session
+
+
+@contextlib.contextmanager
+def serving(folder: Path) -> Iterator[Session]:
+    for name, text in {
+        "docs/conf.py": "extensions = ['myst_nb', 'sphinx_drift']\nhtml_theme = 'basic'\n",
+        "docs/index.md": FRONT + PAGE,
+        "lib/helping.py": "NUMBER = 1.2346\n",
+        "pyproject.toml": "[tool.sphinx-drift]\n",
+    }.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(text, "utf-8")
+    session = Session(folder)
+    try:
+        yield session
+    finally:
+        session.process.kill()
+        session.process.wait()
+
+
+@pytest.mark.slow
+class TestSaves:
+    def test_a_drift_is_in_the_terminal_and_on_the_page(self, session: Session) -> None:
+        assert "First sentence." in session.shown()
+        printed = session.save(session.page, "output}\n1.2346", "output}\n1.2345")
+        assert "documented 1.2345, executed 1.2346" in printed
+        assert "drift-mark drift-drift" in session.shown()
+        assert "1 output verified" in session.save(session.page, "1.2345", "1.2346")
+        assert "drift-mark drift-drift" not in session.shown()
+
+    def test_what_pages_import_is_watched(self, session: Session) -> None:
+        helping = session.page.parents[1] / "lib" / "helping.py"
+        assert "executed 1.2347" in session.save(helping, "1.2346", "1.2347")
+        assert "1 output verified" in session.save(helping, "1.2347", "1.2346")
+
+    def test_what_the_project_says_is_watched(self, session: Session) -> None:
+        project = session.page.parents[1] / "pyproject.toml"
+        printed = session.save(project, "[tool.sphinx-drift]\n", "[tool.sphinx-drift]\nother = 1\n")
+        assert "got other" in printed
+        session.save(project, "other = 1\n", "")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGKILL])
+def test_nothing_stays_behind(ending: signal.Signals, tmp_path: Path) -> None:
+    with serving(tmp_path) as session:
+        children = psutil.Process(session.process.pid).children(recursive=True)
+        session.process.send_signal(ending)
+        session.process.wait(PATIENCE)
+        _, alive = psutil.wait_procs(children, timeout=PATIENCE)
+        assert alive == []
+
+
+@pytest.mark.parametrize(
+    ("files", "reason"),
+    [
+        ({}, "there is no conf.py in"),
+        ({"conf.py": "", "pyproject.toml": "[tool.sphinx-drift]\nother = 1"}, "got other"),
+    ],
+)
+def test_what_cannot_be_built_is_refused(
+    files: dict[str, str], reason: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, text in files.items():
+        (tmp_path / name).write_text(text, "utf-8")
+    assert live.main([str(tmp_path), str(tmp_path / "site")]) == 2
+    assert reason in capsys.readouterr().err

@@ -1,0 +1,289 @@
+"""The explorer's JavaScript: what it computes against torch, its tasks, and its addresses."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+import pytest
+import torch
+from explorer_proof import SCRIPT, faults
+from explorer_states import states
+from node import run_node
+from the_book import EXTENSIONS_ON_PATH  # noqa: F401 - makes the extensions importable
+
+from explorer.directive import example
+from explorer.element import HERE, text_of
+from explorer.shares import given
+from selfattn.examples import six_tokens
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PARTS = ("arithmetic", "state", "tasks")
+SCRIPTS = [str(HERE / f"{name}.js") for name in PARTS]
+W_QUERY = [f"q{row}{column}" for row in (1, 2, 3) for column in (1, 2)]
+ZERO_QUERIES = "&".join(f"{entry}=0" for entry in W_QUERY)
+LEAST_QUERIES = ZERO_QUERIES.replace("q11=0", "q11=-0.0001")  # of scores printed as -0.0000
+# For each task, what answers it, what doesn't, and what would if nothing else were changed.
+TASKS: dict[str, tuple[list[str], list[str], list[str]]] = {
+    "values": (
+        ["v11=1", "v32=-3&v11=0"],
+        ["", "q11=1", "k22=0", "word=4", "v11=0.0756"],  # as it is printed: nothing follows
+        ["v11=1&seed=7"],
+    ),
+    "sixths": (
+        [ZERO_QUERIES, "x21=0&x22=0&x23=0", ZERO_QUERIES.replace("q", "k")],
+        ["", ZERO_QUERIES[:-6], f"{ZERO_QUERIES}&mask=causal"],
+        [f"{ZERO_QUERIES}&axis=column"],
+    ),
+    "divisor": (["divisor=1"], ["", "divisor=d_k", "seed=7"], ["divisor=1&seed=7"]),
+    "alone": (
+        ["mask=causal", "mask=12.13.14.15.16"],
+        ["", "mask=12.13.14.15", "mask=causal&axis=column", "mask=11.12.13.14.15.16"],
+        [],
+    ),
+    "last": (["mask=causal&word=6"], ["", "word=6", "mask=causal", "mask=causal&word=1"], []),
+    "columns": (
+        ["axis=column", "axis=column&mask=causal"],  # left over from the tasks before
+        ["", "mask=causal", "axis=column&mask=11.21.31.41.51.61"],
+        [f"{ZERO_QUERIES}&axis=column", "seed=4&drawn=linear&axis=column"],  # the row adds up, too
+    ),
+    "longer": (
+        ["x21=3&x22=3&x23=3", "x22=5"],
+        ["", "x22=1", "x32=5", "x21=0&x22=0&x23=0"],
+        ["x22=5&seed=7"],
+    ),
+    "another": (
+        ["x32=2"],
+        ["", "x22=2", "x32=2&mask=causal", ZERO_QUERIES],
+        ["x32=2&mask=22", "x42=9&axis=column"],
+    ),
+    "zero": (["x61=0&x62=0&x63=0"], ["", "x61=0&x62=0"], ["x61=0&x62=0&x63=0&v11=1"]),
+    "negative": (
+        ["x22=-2", "q11=-9"],
+        ["", "v11=-9", ZERO_QUERIES, LEAST_QUERIES],
+        ["x22=-2&mask=causal", "x22=-2&axis=column"],
+    ),
+    "nothing": (
+        ["mask=31.32.33.34.35.36", "mask=11.12.13.14.15.16.21"],
+        ["", "mask=causal", "mask=31.32.33.34.35", "mask=11.21.31.41.51.61&axis=column"],
+        [],
+    ),
+}
+STATES = [
+    "seed=0&word=1&divisor=d_k&mask=12.65&axis=column&drawn=linear&head=2&heads=2&x11=-0.25",
+    "mask=causal",
+    "q11=-998.9999&k32=999",
+    "seed=4294967295",
+]
+BROKEN = [
+    *("seed=-1", "seed=4294967296", "seed=1e3", "seed=", "word=0", "word=7", "divisor=2"),
+    *("mask=77", "mask=12.", "mask=" + "12." * 36 + "12", "axis=", "drawn=randn", "heads=3"),
+    *(
+        "q11=NaN",
+        "q11=1e309",
+        "q11=0.12345",
+        "q11=1000",
+        "q11=-999.0001",
+        "q41=1",
+        "x14=1",
+        "z11=1",
+        "q11=+1",
+    ),
+    *("__proto__=1", "constructor=1", "hasOwnProperty=", "x11=<b>", "%E0%A4%A", "=", "a" * 99_999),
+]
+
+
+def evaluate(tmp_path: Path, expression: str, given: object = None) -> Any:
+    """Return the value of an expression, in which `given` is what is given."""
+    file = tmp_path / "evaluate.js"
+    file.write_text(
+        f"{''.join(f'require({json.dumps(script)});' for script in SCRIPTS)}\n"
+        "const { USUAL, read, follow, write, compute, tasks, row, at } = selfattn;\n"
+        "const { printed, percent, total, trace } = selfattn;\n"
+        'const given = JSON.parse(require("fs").readFileSync(0, "utf8"));\n'
+        f"const inputs = {json.dumps(example()['inputs'])};\n"
+        "const now = (text) => compute({ ...USUAL, ...read(text).changes }, inputs);\n"
+        f"process.stdout.write(JSON.stringify({expression}));\n",
+        "utf-8",
+    )
+    return json.loads(run_node(file, text=json.dumps(given)))
+
+
+# The arithmetic -----------------------------------------------------------------------
+
+SAMPLE = states()[::4]
+
+
+def test_all_states_print_as_in_torch() -> None:
+    found, uncertain = faults(states())
+    assert found == []
+    assert 0 < uncertain < 0.01  # a script that is sure of nothing would differ nowhere
+
+
+@pytest.mark.parametrize("seed", [0, 123, 2**32 - 1, 2**53 + 1, -1])
+def test_draws_are_torch_s_bit_for_bit(tmp_path: Path, seed: int) -> None:
+    torch.default_generator.manual_seed(seed)
+    drawn = [torch.rand(3, 2), torch.rand(41, 37)]  # the second needs the state renewed
+    linear = [torch.nn.Linear(d, 7, bias=False).weight.detach() for d in (2, 3, 5, 768)]
+    expression = """((seed) => {
+      const { rand, linear } = selfattn.generator(seed);
+      const drawn = [rand(3, 2), rand(41, 37), ...[2, 3, 5, 768].map((d) => linear(d, 7))];
+      return drawn.map(({ data }) => [...data]);
+    })(given)"""
+    answered = evaluate(tmp_path, expression, str(seed))
+    wanted = [*drawn, *(weight.transpose(-2, -1) for weight in linear)]
+    for ours, theirs in zip(answered, wanted, strict=True):
+        assert torch.equal(torch.tensor(ours), theirs.flatten())
+
+
+MUTANTS = {
+    "the twist": ("0x9908b0df", "0x9908b0de"),
+    "the tempering": ("bits >>> 11", "bits >>> 12"),
+    "the seeding": ("1812433253", "1812433254"),
+    "the seed's upper bits": ("BigInt.asUintN(32", "BigInt.asUintN(31"),
+    "how many bits a number has": ("(bits() & 0xffffff) * UNIT", "(bits() & 0x7fffff) * 2 * UNIT"),
+    "how far linear layers draw": ("2 / (1 + Math.sqrt(5)", "2 / (2 + Math.sqrt(5)"),
+    "the scores transposed": ("product(queries, keys, true)", "product(keys, queries, true)"),
+    "the keys instead of the values": (
+        "product(attn_weights, values)",
+        "product(attn_weights, keys)",
+    ),
+    "another root": ("Math.sqrt(keys.columns)", "Math.sqrt(queries.rows)"),
+    "the divisor's last digit": ("const by = float({", "const by = (1 + 1e-6) * ({"),
+    "a word hidden from itself": ("causal && j > i", "causal && j >= i"),
+    "softmax over the other axis": ("lines[i][j] : lines[j][i]", "lines[j][i] : lines[i][j]"),
+    "exponentials of large numbers": ("Math.exp(float(x - top))", "Math.exp(x)"),
+    "a sum without its last term": (
+        "(a, b) => float(a + b)",
+        "(a, b, n) => float(n < 5 ? a + b : a)",
+    ),
+    "halves rounded up": ("size % 2 === 0.5", "false"),
+    "the sign of zero": ("Object.is(number, -0)", "false"),
+    "ranges without rounding": (
+        "[Math.min(least, float(least)), Math.max(most, float(most))]",
+        "[least, most]",
+    ),
+    "always certain": ("=== fourDecimals(high)", "=== fourDecimals(low)"),
+    "not a number at all": ("return [value, total(terms)]", "return [NaN, total(terms)]"),
+}
+
+
+@pytest.mark.parametrize("mutant", MUTANTS)
+def test_each_alteration_of_the_script_is_found(tmp_path: Path, mutant: str) -> None:
+    old, new = MUTANTS[mutant]
+    text = SCRIPT.read_text("utf-8")
+    assert text.count(old) == 1, f"{old!r} is there {text.count(old)} times"
+    altered = tmp_path / SCRIPT.name
+    altered.write_text(text.replace(old, new), "utf-8")
+    assert faults(SAMPLE, altered)[0]
+
+
+def test_each_task_accepts_its_answers_and_no_others(tmp_path: Path) -> None:
+    verdicts = evaluate(
+        tmp_path,
+        """tasks.map((task) => [task.name, given[task.name].map((texts) =>
+          texts.map((text) => task.check(now(text), now(""))))])""",
+        TASKS,
+    )
+    assert [name for name, _ in verdicts] == list(TASKS)
+    for name, (accepted, refused, nearly) in verdicts:
+        assert set(accepted) == {True}, name
+        assert set(refused) == {False}, name
+        assert all(verdict.startswith("Nearly: ") for verdict in nearly), name
+
+
+def test_what_a_task_teaches_has_this_states_numbers(tmp_path: Path) -> None:
+    answers = {name: answers[0] for name, (answers, _, _) in TASKS.items()}
+    lessons = evaluate(
+        tmp_path, "tasks.map((task) => task.learned(now(given[task.name]), now('')))", answers
+    )
+    assert all(len(lesson) > 80 for lesson in lessons)
+    assert not [lesson for lesson in lessons if "undefined" in lesson or "NaN" in lesson]
+    assert "from 23% to 25%" in lessons[list(TASKS).index("divisor")]
+
+
+def test_an_address_is_read_as_it_was_written(tmp_path: Path) -> None:
+    again = evaluate(
+        tmp_path, "given.map((text) => write({...USUAL, ...read(text).changes}, USUAL))", STATES
+    )
+    assert again == STATES
+
+
+def test_a_broken_address_says_what_is_wrong(tmp_path: Path) -> None:
+    answers = evaluate(tmp_path, "given.map((text) => read(text))", BROKEN)
+    assert all(answer.keys() == {"fault"} for answer in answers)
+    assert all(len(answer["fault"]) < 120 for answer in answers)
+    assert answers[0]["fault"] == "“seed=-1” should be a whole number from 0 to 4294967295"
+
+
+def test_a_fault_of_a_number_says_how_many_digits_it_may_have(tmp_path: Path) -> None:
+    (answer,) = evaluate(tmp_path, "given.map((text) => read(text))", ["q11=0.12345"])
+    assert answer["fault"].endswith("a number from -999 to 999 with four decimals at most")
+
+
+def test_an_escaped_address_is_read(tmp_path: Path) -> None:
+    assert evaluate(tmp_path, "read(given)", quote("q11=-0.5", safe="=")) == {
+        "changes": {"q11": "-0.5"}
+    }
+
+
+@pytest.mark.parametrize("text", ["#try-2?q11=-0.5", "#try-2%3Fq11%3D-0.5", "#try-2%3Fq11=-0.5"])
+def test_an_address_says_which_explorer_it_means(tmp_path: Path, text: str) -> None:
+    assert evaluate(tmp_path, "follow(given)", text) == {"id": "try-2", "changes": {"q11": "-0.5"}}
+
+
+def test_an_address_can_mean_an_explorer_as_it_starts(tmp_path: Path) -> None:
+    assert evaluate(tmp_path, "follow(given)", "#try-1") == {"id": "try-1", "changes": {}}
+    assert evaluate(tmp_path, "follow(given)", "#try-1?%E0%A4%A")["id"] == "try-1"
+    for other in ("", "#try-it", "#try-10x", "#are-these-numbers-true"):
+        assert "id" not in evaluate(tmp_path, "follow(given)", other)
+
+
+SHARES = """[0, 1, 2, 3, 4, 5].map((i) => {
+  const cells = [0, 1, 2, 3, 4, 5].map((j) => percent(now(given), i, j));
+  const line = (place) => total(now(given), [0, 1, 2, 3, 4, 5].map(place));
+  return [cells, line((k) => [i, k]), line((k) => [k, i])];
+})"""
+
+
+def test_shares_and_their_sums_are_marked_only_where_they_may_differ(tmp_path: Path) -> None:
+    book = evaluate(tmp_path, SHARES, "")
+    assert book[1][0] == ["15%", "23%", "22%", "13%", "9%", "18%"]
+    assert "≈" not in str(book)
+    assert {row for _, row, _ in book} == {"1.00"}
+    hidden = evaluate(tmp_path, SHARES, "mask=31.32.33.34.35.36")
+    assert hidden[2][:2] == [["nan"] * 6, "nan"]
+    assert {column for *_, column in hidden} == {"nan"}
+    masked = evaluate(tmp_path, SHARES, f"{ZERO_QUERIES}&mask=11.12&axis=column")
+    assert masked[0][0] == ["0%", "0%", "17%", "17%", "17%", "17%"]
+    large = evaluate(tmp_path, SHARES, "seed=29&x11=999&x61=999")
+    assert large[0][0] == ["≈12%", "0%", "0%", "0%", "0%", "≈88%"]
+    assert {row for _, row, _ in large} == {"1.00"}
+    assert "≈" in str([column for *_, column in large])
+
+
+def test_the_landing_page_shows_the_shares_that_torch_computes() -> None:
+    inputs = six_tokens().inputs
+    torch.manual_seed(123)
+    W_query, W_key = torch.rand(3, 2), torch.rand(3, 2)
+    scores = (inputs @ W_query) @ (inputs @ W_key).T
+    weights = torch.softmax(scores / 2**0.5, dim=-1)
+    assert torch.allclose(torch.tensor(given()["weights"]), weights, atol=1e-6, rtol=0)
+    assert given()["words"][given()["chosen"]] == "journey"
+
+
+def test_pages_load_the_scripts_without_comments(tmp_path: Path) -> None:
+    served = tmp_path / "all.js"
+    served.write_text("".join(text_of(f"{name}.js") for name in PARTS), "utf-8")
+    assert not [
+        line
+        for line in served.read_text("utf-8").splitlines()
+        if line.lstrip().startswith(("//", "/*", "*"))
+    ]
+    with served.open("a") as file:
+        file.write("process.stdout.write(JSON.stringify(Object.keys(selfattn)));")
+    names = evaluate(tmp_path, "Object.keys(selfattn)")
+    assert json.loads(run_node(served)) == names

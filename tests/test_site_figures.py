@@ -1,0 +1,220 @@
+"""Every number of a figure is the one that is computed, and the one that a page prints."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import io
+import re
+import tomllib
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import small_book
+import torch
+from the_book import DOCS, EXTENSIONS_ON_PATH, TRACED
+
+from figures import values
+from figures.board import Board
+from figures.drawings import all_drawings
+from figures.drawings.cost import rounded
+from figures.drawings.landing import PICTOGRAMS
+from figures.values import Values
+from quantities.matching import fits
+from sphinx_drift import api
+from sphinx_drift.source import read_source
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+PAGES = {
+    "across": "companions/cross-attention",
+    "block": "companions/transformer-block",
+    "cached": "companions/kv-cache",
+    "who-sees-whom": "companions/masks",
+    "padding-seen": "companions/padding",
+    "turned": "companions/positions",
+    "loss": "companions/training",
+    "training": "companions/training",
+}
+"""The figures that are drawn from what their page's cells made."""
+DRAWINGS = {name: each for name, each in all_drawings().items() if name != "build-cost"}
+for_each = pytest.mark.parametrize("name", sorted(DRAWINGS))
+
+
+@functools.cache
+def made_by(page: str) -> Values:
+    """Run a page's cells here, and return what its figures show, by its names."""
+    table = tomllib.loads((DOCS / "_data/quantities.toml").read_text("utf-8"))["page"]
+    wanted: dict[str, str] = dict(table[page].get("keep", {}))
+    file = DOCS / f"{page}.md"
+    loaded = read_source.load(file, text=file.read_text("utf-8"))
+    names: dict[str, Any] = {}
+    kept: dict[str, Any] = {"words": values.six_words()["words"]}
+    with torch.random.fork_rng(devices=[]), contextlib.redirect_stdout(io.StringIO()):
+        for cell in loaded[0].cells if loaded else ():
+            with contextlib.suppress(Exception):  # some cells raise what the page announces
+                exec(cell.source, names)  # noqa: S102 - the page is ours
+            for name, expression in {**{each: each for each in names}, **wanted}.items():
+                with contextlib.suppress(Exception):
+                    value = values.plain(eval(expression, names))  # noqa: S307 - the same
+                    if isinstance(value, tuple | dict):
+                        kept.setdefault(name, value)
+    return Values(**kept)
+
+
+def values_of(name: str) -> Values:
+    compute = DRAWINGS[name].compute
+    return compute() if compute else made_by(PAGES[name])
+
+
+def drawn(name: str, given: Values) -> str:
+    return DRAWINGS[name].draw(given).render("fig", "A title", "A description")
+
+
+@for_each
+def test_every_number_is_the_computed_one(name: str) -> None:
+    given = values_of(name)
+    for path, shown in TRACED.findall(drawn(name, given)):
+        assert (
+            fits(shown.split()[0], given.number(path))
+            or rounded(given.number(path)) == shown.split()[0]
+        ), path
+
+
+@for_each
+def test_no_number_is_written_by_hand(name: str) -> None:
+    for element in re.findall(r"<text [^>]*>.*?</text>", drawn(name, values_of(name))):
+        if "data-trace" not in element and name not in {"cost", "scaling", "loss", "training"}:
+            words = re.sub(r"<[^>]*>", "", element)  # those four have axes
+            assert not re.search(r"\d\.\d\d", words), words
+
+
+@for_each
+def test_another_value_is_another_number(name: str) -> None:
+    given = values_of(name)
+    moved = Values(
+        **{each: value if each == "words" else _moved(value) for each, value in given.items()}
+    )
+    before, after = (TRACED.findall(drawn(name, each)) for each in (given, moved))
+    assert [path for path, _ in before] == [path for path, _ in after]
+    assert all(old != new for old, new in zip(before, after, strict=True))
+
+
+def _moved(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _moved(part) for name, part in value.items()}
+    if isinstance(value, tuple):
+        return tuple(map(_moved, value))
+    return (
+        value * 1.4 + 1 if isinstance(value, float) else value + 1 if type(value) is int else value
+    )
+
+
+@for_each
+def test_figures_are_legible_on_a_phone(name: str) -> None:
+    for picture in drawn(name, values_of(name)).split("<svg")[1:]:
+        sizes = [float(size) for size in re.findall(r'font-size="([\d.]+)"', picture)]
+        width = float(re.findall(r'viewBox="0 0 ([\d.]+)', picture)[0])
+        assert min(sizes) * min(1, 342 / width) >= 9.5  # 342 pixels is the text's width at 390
+
+
+def printed(page: str) -> list[api.Number]:
+    """Return every number that a page documents, which the build compares with what is printed."""
+    text = (DOCS / f"{page}.md").read_text("utf-8")
+    outputs = re.findall(r"^```\{expected-output\}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    bodies = (re.sub(r"\A(:.*\n)*", "", output) for output in outputs)  # without its options
+    return [number for body in bodies for number in api.numbers(body)]
+
+
+@pytest.mark.parametrize(
+    ("compute", "root", "page"),
+    [
+        (values.six_words, "W_query", "self-attention/step-by-step"),
+        (values.six_words, "attn_scores.1", "self-attention/step-by-step"),
+        (values.six_words, "attn_weights", "self-attention/compact-class"),
+        (values.six_words, "context_vecs", "self-attention/compact-class"),
+        (values.six_words, "raw_scores", "companions/without-weights-all"),
+        (values.six_words, "raw_weights", "companions/without-weights-all"),
+        (values.several_heads, "unmasked_weights", "self-attention/causal"),
+        (values.several_heads, "causal_weights", "self-attention/causal"),
+        (values.several_heads, "weights_1.5", "self-attention/multi-head"),
+        (values.several_heads, "weights_2.5", "self-attention/multi-head"),
+        (values.several_heads, "joined", "self-attention/multi-head-class"),
+        (values.several_heads, "head_1", "self-attention/multi-head-class"),
+        (values.dot_products, "dots", "companions/without-weights"),
+        (values.thirteen, "attn_weights", "companions/thirteen-words"),
+        (values.scaling_experiment, "plain.variance", "companions/why-scale"),
+        (values.scaling_experiment, "scaled.entropy", "companions/why-scale"),
+        (values.scaling_experiment, "scaled.gradient", "companions/why-scale"),
+    ],
+)
+def test_what_is_computed_here_is_what_a_page_prints(
+    compute: Callable[[], Values], root: str, page: str
+) -> None:
+    value: Any = compute()
+    for step in root.split("."):
+        value = value[int(step) if step.isdigit() else step]
+    flat = torch.tensor(value).flatten().tolist()
+    shown = iter(printed(page))
+    for number in flat:  # in this order, among others
+        assert any("." in each.text and fits(each.text, number) for each in shown), number
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_what_a_page_makes_is_what_it_prints(name: str) -> None:
+    texts = {each.text for each in printed(PAGES[name])}
+    texts |= {f"{each.value:.2f}" for each in printed(PAGES[name]) if isinstance(each.value, float)}
+    shown = {number.replace("−", "-") for _, number in TRACED.findall(drawn(name, values_of(name)))}
+    if name == "training":  # it prints products of these
+        shown = set()
+        query, key, _ = (torch.tensor(each) for each in values_of(name)["after"])
+        for number in (query[6:] @ key[:3].T / 3**0.5).flatten().tolist():
+            shown.add(f"{number:.2f}")
+    assert shown
+    assert shown <= texts
+
+
+def test_a_computation_leaves_the_generator_alone() -> None:
+    torch.manual_seed(7)
+    expected = torch.rand(1)
+    torch.manual_seed(7)
+    for compute in (values.six_words, values.several_heads, values.thirteen):
+        compute.__wrapped__()
+    assert torch.equal(torch.rand(1), expected)
+
+
+def test_small_pictures_say_nothing() -> None:
+    for pictogram in PICTOGRAMS.values():
+        given = pictogram.compute() if pictogram.compute else made_by(pictogram.page)
+        board = pictogram.draw(given)
+        assert isinstance(board, Board)
+        picture = board.decorate()
+        assert 'aria-hidden="true"' in picture
+        assert "<text" not in picture
+
+
+CONF = f"{EXTENSIONS_ON_PATH}\nextensions = ['myst_nb', 'sphinx_drift', 'figures']\n"
+KEPT = '[page.index]\nkeep = {free = "free", right = "right", swapped = "swapped"}\n'
+CELL = small_book.cell(
+    "import torch\nright = torch.ones(6, 6).tril().int()\nswapped = right.T\n"
+    "free = torch.full((6, 6), 5)\nprint(free.sum())",
+    "tensor(180)",
+)
+FIGURE = "```{attention-figure} who-sees-whom\n:alt: Who sees whom.\nThree masks.\n```\n"
+
+
+def test_a_figure_is_drawn_from_the_one_run_of_its_page(tmp_path: Path) -> None:
+    page = f"{small_book.FRONT}# Masks\n\n{CELL}\n\n{FIGURE}"
+    small_book.write(tmp_path, {"conf.py": CONF, "_data/quantities.toml": KEPT, "index": page})
+    done = small_book.build(tmp_path)
+    assert done.returncode == 0, done.stderr
+    numbers = dict(TRACED.findall((tmp_path / "html/index.html").read_text("utf-8")))
+    assert [numbers[path] for path in ("free.0.1", "right.0.1", "swapped.0.1")] == ["5", "0", "1"]
+    assert len(numbers) == 108
+
+    small_book.write(tmp_path, {"index": page.replace("swapped = ", "other = ")})
+    failed = small_book.build(tmp_path)
+    assert failed.returncode
+    assert "no cell before figure 'who-sees-whom' makes 'swapped', which it shows" in failed.stderr

@@ -1,0 +1,211 @@
+"""The site around the pages: search, permanent links, descriptions, style sheets, the foot."""
+
+from __future__ import annotations
+
+import json
+import re
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import small_book
+from the_book import DOCS, EXTENSIONS_ON_PATH
+
+from sphinx_drift.compare.outcomes import Kind, Outcome, PageResult
+from website import theme, verified_foot
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+THEME = DOCS / "_themes" / "selfattn"
+CONF = f"""
+{EXTENSIONS_ON_PATH}
+from docutils import nodes
+from docutils.parsers.rst import Directive
+
+class Printed(Directive):
+    has_content = True
+    def run(self):
+        text = "\\n".join(self.content)
+        block = nodes.literal_block(text, text)
+        return [nodes.container("", block, nb_element="cell_code_output", **{{"names": []}})]
+
+def setup(app):
+    app.add_directive("out", Printed)
+
+project = "The <book>"
+extensions = ["myst_parser", "notfound.extension",
+              "figures", "website.permalinks", "website.search", "website.theme"]
+html_theme = "selfattn"
+html_theme_path = [{str(THEME.parent)!r}]
+html_baseurl = "https://example.org/book/"
+notfound_urls_prefix = "/book/"
+notfound_template = "404.html"
+templates_path = [{str(DOCS / "_templates")!r}]
+"""
+PAGES = {
+    "index": "# The first page\n\n```{toctree}\none\n```\n",
+    "one": """---
+myst:
+  html_meta:
+    description: What "one" <is> about.
+---
+
+# Words & </script>
+
+## A step
+
+```{out}
+tensor([0.3061, 2.5000])
+```
+
+In code it is called `W_query`.
+
+```{out}
+</script>
+```
+
+## Step
+
+(step-output-1)=
+A paragraph with a label.
+
+```{out}
+3
+```
+""",
+}
+EXPLAINED = '["one"]\na-step = ["W_query"]\n'
+
+
+def build(folder: Path, explained: str = EXPLAINED) -> tuple[int, str, Path]:
+    """Build the small book; return status, messages and where it is."""
+    small_book.write(folder, {"conf.py": CONF, "_data/explained.toml": explained} | PAGES)
+    result = small_book.build(folder)
+    return result.returncode, result.stderr, folder / "html"
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    status, messages, out = build(tmp_path_factory.mktemp("book"))
+    assert status == 0, messages
+    return out
+
+
+def read(out: Path, name: str) -> str:
+    return (out / f"{name}.html").read_text("utf-8")
+
+
+def test_outputs_have_permanent_links(built: Path) -> None:
+    text = read(built, "one")
+    links = re.findall(r'<a class="headerlink output-link" href="#([^"]+)"', text)
+    assert links == ["a-step-output-1", "a-step-output-2", "step-output-2"]  # one id was taken
+    ids = re.findall(r'\bid="([^"]+)"', text)
+    assert len(set(ids)) == len(ids)
+    assert {*links} <= {*ids}
+
+
+def test_the_search_page_knows_what_is_printed(built: Path) -> None:
+    text = read(built, "search")
+    found = re.findall(r'<script [^>]*id="direct-answers">(.*?)</script>', text)
+    known: dict[str, Any] = json.loads(found[0])
+    title = "Words & </script>"
+    assert known["outputs"] == [
+        ["one.html#a-step-output-1", title, "A step", "tensor([0.3061, 2.5000])"],
+        ["one.html#a-step-output-2", title, "A step", "</script>"],
+        ["one.html#step-output-2", title, "Step", "3"],
+    ]
+    assert "direct-answers" not in read(built, "one")
+
+
+def test_explained_terms_are_main_entries_of_the_search_index(built: Path) -> None:
+    index = (built / "searchindex.js").read_text("utf-8")
+    assert '"w_query":[[1,"a-step",true]]' in index
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ('["one"]\nno-step = ["W_query"]', "there is no section #no-step on this page"),
+        ('["one"]\na-step = ["softmax"]', "section #a-step doesn't have the term 'softmax'"),
+        ('["two"]\na-step = ["W_query"]', "there is no page 'two'"),
+    ],
+)
+def test_a_wrong_explanation_fails_the_build(tmp_path: Path, line: str, problem: str) -> None:
+    status, messages, _ = build(tmp_path, line)
+    assert status == 1
+    assert f"_data/explained.toml: {problem}" in messages
+
+
+@pytest.mark.parametrize("name", ["index", "one", "search", "genindex", "404"])
+def test_a_page_has_one_description(built: Path, name: str) -> None:
+    assert read(built, name).count('name="description"') == 1
+
+
+def test_a_page_has_its_address_and_needed_files_alone(built: Path) -> None:
+    text = read(built, "one")
+    assert '<link rel="canonical" href="https://example.org/book/one.html"' in text
+    files = re.findall(r'<(?:script|link)[^>]* (?:src|href)="_static/([^"?]+)', text)
+    assert files == ["book.css", "content.css", "book.js"]
+
+
+def test_the_page_for_unknown_addresses_works_in_any_folder(built: Path) -> None:
+    links = re.findall(r'\b(?:href|src|action)="([^"#]+)"', read(built, "404"))
+    assert {"/book/index.html", "/book/search.html", "/book/genindex.html"} <= set(links)
+    assert [link for link in links if not link.startswith(("/book/", "https:"))] == []
+
+
+def test_every_page_of_the_book_has_a_short_description_of_its_own() -> None:
+    front = re.compile(r"\A---\n.*?description: (?:>-\n)?(.*?)\n---\n", re.DOTALL)
+    files = [
+        file
+        for file in DOCS.rglob("*.md")
+        if not any(part.startswith("_") for part in file.relative_to(DOCS).parts)
+    ]
+    found = {file: front.match(file.read_text("utf-8")) for file in files}
+    assert [file for file, match in found.items() if match is None] == []
+    texts = [" ".join(match[1].split()).strip('"') for match in found.values() if match]
+    assert len(set(texts)) == len(texts)
+    assert [text for text in texts if not 50 <= len(text) <= 160] == []
+
+
+def test_fonts_are_there_and_licensed() -> None:
+    folder = THEME / "static" / "fonts"
+    loaded = re.findall(r'url\("fonts/([^"]+)"\)', (folder.parent / "book.css").read_text("utf-8"))
+    assert sorted(loaded) == sorted(font.name for font in folder.glob("*.woff2"))
+    licence = (folder / "LICENSE.txt").read_text("utf-8")
+    assert all(font in licence for font in loaded)
+
+
+def test_a_bundle_keeps_each_rule(tmp_path: Path) -> None:
+    sheet = tmp_path / "a.css"
+    sheet.write_text("/* why */\na,\nb { color: red; }\n")
+    assert theme.bundle([sheet, sheet]) == "a,b{color: red}a,b{color: red}\n"
+
+
+@pytest.mark.parametrize(
+    ("verified", "total", "text"),
+    [
+        (6, 6, "All 6 outputs on this page were"),
+        (5, 6, "5 of the 6 outputs on this page were"),
+        (1, 1, "The one output on this page was"),
+        (0, 1, "The one output on this page was not"),
+    ],
+)
+def test_the_foot_counts(verified: int, total: int, text: str) -> None:
+    assert verified_foot.counted(verified, total) == text
+
+
+def test_the_foot_counts_what_was_not_verified() -> None:
+    outcomes = (
+        Outcome(Kind.VERIFIED, 3, body_line=4),
+        Outcome(Kind.UNCHECKED, 9, body_line=10),
+        Outcome(Kind.DRIFT, 20, body_line=21),
+    )
+    assert verified_foot.share(PageResult("page.md", outcomes)) == (1, 3)
+
+
+def test_the_foot_names_the_day_in_the_language_of_the_book() -> None:
+    seconds = datetime(2026, 3, 3, tzinfo=UTC).timestamp()
+    assert verified_foot.day_of(seconds, "en") == "3 March 2026"
+    assert verified_foot.day_of(seconds, "de") == "3 März 2026"
