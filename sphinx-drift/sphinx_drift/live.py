@@ -62,6 +62,7 @@ def _command(options: argparse.Namespace) -> list[str]:
         *(f"--watch={path}" for path in watched),
         "--re-ignore=__pycache__",  # what a build imports is compiled
         *("-D", "drift_rerun=changed"),
+        *("-t", "live"),  # by which a book leaves out what only readers need
         *("-d", f"{options.output}-doctrees"),  # not among the files that are served
         *("-j", "auto"),
         *(str(options.source), str(options.output)),

@@ -31,5 +31,7 @@ class LinkWrittenPages(SphinxCodeAutoLink):  # type: ignore[misc]  # untyped
 
 
 def setup(app: Sphinx) -> None:
+    if app.tags.has("live"):  # while a page is written: to resolve names takes seconds
+        return
     sphinx_codeautolink.SphinxCodeAutoLink = LinkWrittenPages
     app.setup_extension("sphinx_codeautolink")

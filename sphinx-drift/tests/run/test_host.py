@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 import time
@@ -148,3 +149,42 @@ def test_folders_that_a_killed_build_has_left_are_removed(tmp_path: Path) -> Non
     subprocess.run([sys.executable, "-c", code], env=environment, check=True)
     assert ours.exists()
     assert not left.exists()
+
+
+ELSEWHERE = """
+from jupyter_client.provisioning import LocalProvisioner
+
+class Elsewhere(LocalProvisioner):
+    \"\"\"Starts kernels by a command that takes them to another machine, as gateways do.\"\"\"
+
+    async def launch_kernel(self, cmd, **options):
+        return await super().launch_kernel(["env", "MACHINE=another", *cmd], **options)
+"""
+
+
+def test_kernelspec_names_a_provisioner_of_another_package(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package, kernel = tmp_path / "elsewhere-1.dist-info", tmp_path / "share" / "kernels" / "far"
+    package.mkdir()
+    (package / "METADATA").write_text("Metadata-Version: 2.1\nName: elsewhere\nVersion: 1\n")
+    (package / "entry_points.txt").write_text(
+        "[jupyter_client.kernel_provisioners]\nelsewhere = elsewhere:Elsewhere\n"
+    )
+    (tmp_path / "elsewhere.py").write_text(ELSEWHERE)
+    kernel.mkdir(parents=True)
+    provisioner = {"provisioner_name": "elsewhere"}
+    spec = {
+        "argv": [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"],
+        "display_name": "Far",
+        "language": "python",
+        "metadata": {"kernel_provisioner": provisioner},
+    }
+    (kernel / "kernel.json").write_text(json.dumps(spec))
+    monkeypatch.setenv("JUPYTER_PATH", str(tmp_path / "share"))
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    page = notebook("import os\nprint(os.environ['MACHINE'])")
+    page.metadata["kernelspec"] = {"name": "far", "display_name": "Far"}
+    execution = run.execute(page, run.request_for(tmp_path, timeout=60))
+    assert execution.failure is None
+    assert page.cells[0].outputs[0].text == "another\n"
