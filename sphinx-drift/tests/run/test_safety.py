@@ -121,13 +121,6 @@ def test_error_of_our_own_is_a_failure_of_the_page(pages: Pages) -> None:
     assert "AttributeError: of ours" in execution.failure.message
 
 
-@pytest.mark.parametrize("table", [None, "python3", []])
-def test_metadata_that_is_no_table_is_taken_for_none(pages: Pages, table: Any) -> None:
-    notebook = pages.notebook("1")
-    notebook.metadata["kernelspec"] = notebook.metadata["language_info"] = table
-    assert execute(notebook, request_for(pages.folder, timeout=60)).failure is None
-
-
 @pytest.mark.parametrize(
     ("value", "ci", "expected"),
     [
