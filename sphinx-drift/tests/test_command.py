@@ -466,16 +466,6 @@ def test_twice_names_what_does_not_repeat(page: Path, capsys: pytest.CaptureFixt
     assert "unrepeatable in cell 2" not in out
 
 
-def test_twice_orders_sets_otherwise(
-    page: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("PYTHONHASHSEED", "0")
-    sets = "\n```{code-cell} ipython3\nprint(*{'one', 'two', 'three', 'four', 'five'})\n```\n"
-    page.write_text(GOOD + sets + "```{expected-output}\nwords\n```\n", "utf-8")
-    assert command.main([str(page), "--twice"]) == 1
-    assert "unrepeatable in cell 2" in capsys.readouterr().out
-
-
 def test_notebook_that_only_draws_fails_where_it_is_named(page: Path) -> None:
     drawn = page.parent / "drawn.ipynb"
     nbformat.write(notebook(cell(SHOWN, value(image__png=PICTURE))), drawn)

@@ -44,8 +44,6 @@ _MOST_KEPT = 256 * 2**20
 _LONGEST_START = 60.0
 _SIGN_OF_LIFE, _PATIENCE = 5.0, 120.0
 """Seconds between two signs that a page still runs, and those without one after which it failed."""
-
-
 _NO_SIGN = "the process that runs pages gave no sign of life"
 
 
@@ -80,8 +78,12 @@ class Host:
         )
         settings = {"address": self._address, "key": self._key.hex(), "preload": list(preload)}
         assert self._process.stdin is not None  # noqa: S101 - it was started with a pipe
-        self._process.stdin.write(json.dumps(settings).encode() + b"\n")
-        self._process.stdin.flush()
+        self._stdin = self._process.stdin
+        self._stdin.write(json.dumps(settings).encode() + b"\n")
+        self._stdin.flush()
+        # The process ends when this closes, so what is forked must not keep its copy open.
+        if hasattr(os, "register_at_fork"):  # not on Windows, where nothing forks
+            os.register_at_fork(after_in_child=self._stdin.close)
 
     def connect(self) -> Connection[Any, Any]:
         """Return a new connection.
@@ -103,14 +105,9 @@ class Host:
                 connection.send_bytes(self._key)  # a handshake would wait for one that is stopped
                 return connection
 
-    def leave(self) -> None:
-        """Close the copy that a forked process has of the end that this process lives by."""
-        assert self._process.stdin is not None  # noqa: S101 - it was started with a pipe
-        self._process.stdin.close()
-
     def close(self) -> None:
         """End it, and its kernels with it."""
-        self.leave()
+        self._stdin.close()
         if os.getpid() == self._owner:
             try:
                 self._process.wait(_SIGN_OF_LIFE)
@@ -153,15 +150,6 @@ def close() -> None:
     if _host is not None:
         _host.close()
         _host = None
-
-
-def _leave() -> None:
-    if _host is not None:
-        _host.leave()
-
-
-if hasattr(os, "register_at_fork"):  # not on Windows, where nothing forks
-    os.register_at_fork(after_in_child=_leave)
 
 
 def queue(jobs: Iterable[tuple[str, NotebookNode, Request]], executor: str = "") -> None:
@@ -217,10 +205,10 @@ def main() -> None:
         fork_server.adopt_orphans()
     _remove_leftovers()
     pages = _Pages(bytes.fromhex(settings["key"]))
-    with Listener(settings["address"], backlog=64) as door:
+    with Listener(settings["address"], backlog=64) as listener:
         while True:
             with contextlib.suppress(OSError, EOFError):  # somebody hung up
-                connection = door.accept()
+                connection = listener.accept()
                 threading.Thread(target=pages.serve, args=[connection], daemon=True).start()
 
 
@@ -292,7 +280,7 @@ class _Pages:
         if self._ahead is None:
             sys.path += [folder for folder in path if folder not in sys.path]
             try:
-                self._ahead = _named(executor) if executor else ThreadPoolExecutor(_in_flight())
+                self._ahead = _load(executor) if executor else ThreadPoolExecutor(_in_flight())
             except Exception as error:  # noqa: BLE001 - it is the book's own
                 return f"{executor}: expected an executor, got {type(error).__name__}: {error}"
             self._is_local = not executor
@@ -349,8 +337,8 @@ class _Pages:
             return self._shares.setdefault(int(share), threading.BoundedSemaphore(int(share)))
 
 
-def _named(name: str) -> Executor:
-    """Return the executor that a book names."""
+def _load(name: str) -> Executor:
+    """Call the function that a book names, ``module:function``, and return its executor."""
     module, _, function = name.partition(":")
     executor: Executor = getattr(import_module(module), function)()
     executor.submit  # noqa: B018 - an executor has it

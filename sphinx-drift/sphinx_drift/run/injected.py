@@ -31,8 +31,8 @@ def report_environment() -> dict[str, str]:
     return environment
 
 
-def origins() -> dict[str, str]:
-    """Return from where the page imported those packages that the environment names."""
+def package_origins() -> dict[str, str]:
+    """Return the folders of the packages in ``DRIFT_PACKAGES`` that the page has imported."""
     import os
     import sys
 
@@ -204,7 +204,7 @@ def print_full_precision() -> None:  # noqa: PLR0915 - it is sent as one text
 
 
 def disturb() -> None:
-    """Give every default generator other entropy and torch another number of threads."""
+    """Reseed every default generator, and have torch compute with another number of threads."""
     import os
     import random
     import sys
@@ -219,7 +219,7 @@ def disturb() -> None:
 
 
 def watch_imports() -> None:
-    """Let what is called next change a library that the page imports, as soon as it has.
+    """Install an import hook, by which others change a library as soon as a page has imported it.
 
     Nothing is imported for a page. What it imports need not be imported by that name: one library
     imports another, and one that is preloaded brings all that its import had brought.
@@ -273,8 +273,8 @@ def watch_imports() -> None:
     sys.meta_path.insert(0, Finder())
 
 
-def watch() -> None:
-    """Note from now on which local files are opened for reading, and their digests by then."""
+def watch_files() -> None:
+    """Record from now on which local files are opened for reading, and digests of them."""
     import hashlib
     import importlib.util
     import os
@@ -347,11 +347,11 @@ def watch() -> None:
     sys.addaudithook(note)
 
 
-def files() -> dict[str, str | None]:
-    """Return the local files that the page has read and not written, with their digests.
+def files_read() -> dict[str, str | None]:
+    """Return the local files that the page has read and not written.
 
-    They are those of when the page opened them; None if there was no such file, empty if it is
-    large.
+    Each has the digest of its content when the page opened it, None if there was no such file, and
+    an empty text if it is large.
     """
     import sys
 

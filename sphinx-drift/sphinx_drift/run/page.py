@@ -9,7 +9,7 @@ import os
 import signal
 import socket
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 from subprocess import DEVNULL
@@ -59,15 +59,6 @@ def run_page(
     return notebook, asyncio.run(_run_page(notebook, request, environment, forks))
 
 
-@dataclass
-class _Run:
-    """What is known of a run so far."""
-
-    executed: set[int] = field(default_factory=set)
-    failure: Failure | None = None
-    answers: dict[str, Any] = field(default_factory=dict)
-
-
 async def _run_page(
     notebook: NotebookNode,
     request: Request,
@@ -77,30 +68,31 @@ async def _run_page(
     for cell in notebook.cells:
         if cell.cell_type == "code":
             cell.outputs, cell.execution_count = [], None
-    run = _Run()
+    executed: set[int] = set()
+    failure: Failure | None = None
+    answers: dict[str, Any] = {}
     with TemporaryDirectory(prefix=f"drift-{os.getpid()}-") as scratch:
         stderr = Path(scratch, "stderr")
         try:
             async with _client(notebook, request, environment, Path(scratch), forks) as client:
-                run.failure = await _run_cells(client, notebook, run.executed, request)
-                if run.failure is None or run.failure.kind is Ending.RAISED:
-                    run.answers = await _ask(client, request.after)
-                elif run.failure.kind is Ending.DEAD_KERNEL:
-                    run.failure = replace(run.failure, message=await _end_of(client))
+                failure = await _run_cells(client, notebook, executed, request)
+                if failure is None or failure.kind is Ending.RAISED:
+                    answers = await _ask(client, request.after)
+                elif failure.kind is Ending.DEAD_KERNEL:
+                    failure = replace(failure, message=await _end_of(client))
         except Exception as error:  # noqa: BLE001 - whatever goes wrong, the page was not run
             message = f"no kernel: {type(error).__name__}: {error}"
             # What goes wrong while a kernel is ended says nothing of why it was ended.
-            run.failure = run.failure or Failure(Ending.DEAD_KERNEL, -1, message)
-        failure = run.failure and _with_last_words(run.failure, stderr)
-    return Execution(frozenset(run.executed), failure, run.answers)
+            failure = failure or Failure(Ending.DEAD_KERNEL, -1, message)
+        if failure and failure.kind is Ending.DEAD_KERNEL:
+            failure = replace(failure, message=failure.message + _last_lines(stderr))
+    return Execution(frozenset(executed), failure, answers)
 
 
-def _with_last_words(failure: Failure, stderr: Path) -> Failure:
-    """Add to the failure of a page whose kernel died what that complained of."""
-    if failure.kind is not Ending.DEAD_KERNEL or not stderr.exists():
-        return failure
-    lines = stderr.read_text("utf-8", "replace").splitlines()[-8:]
-    return replace(failure, message="\n".join([failure.message, *lines]))
+def _last_lines(stderr: Path) -> str:
+    """Return what a kernel complained of at its end."""
+    text = stderr.read_text("utf-8", "replace") if stderr.exists() else ""
+    return "".join(f"\n{line}" for line in text.splitlines()[-8:])
 
 
 class _Client(NotebookClient):
@@ -115,9 +107,8 @@ class _Client(NotebookClient):
 
     def process_message(self, msg: Any, cell: NotebookNode, cell_index: int) -> Any:
         """Take a message in, if the page has not printed too much."""
-        message = {"type": msg["msg_type"], "content": msg["content"]}
-        size = len(json.dumps(message)) + sum(len(buffer) for buffer in msg.get("buffers", ()))
-        if self.allowance.admits(message, size):
+        buffers = sum(len(buffer) for buffer in msg.get("buffers", ()))
+        if self.allowance.admits(len(json.dumps(msg["content"])) + buffers):
             return super().process_message(msg, cell, cell_index)
         self.exceeded = True
         if msg["msg_type"] == "stream":
@@ -210,7 +201,7 @@ async def _run_cells(
 
 
 async def _run_cell(client: _Client, cell: NotebookNode, index: int) -> Failure | None:
-    client.allowance.admits({"type": "cell"}, 0)
+    client.allowance.begin_cell()
     failure = None
     try:
         await client.async_execute_cell(cell, index, execution_count=None)

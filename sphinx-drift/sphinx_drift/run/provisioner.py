@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import atexit
 import contextlib
+import functools
 import json
 import logging
 import os
@@ -152,20 +153,20 @@ _servers: dict[str, ForkServer] = {}
 _lock = threading.Lock()
 
 
-def start_server(preload: Sequence[str] = (), environment: Mapping[str, str] | None = None) -> str:
+def start_server(preload: Sequence[str] = ()) -> str:
     """Start a fork server that processes started from now on use too, and return its address.
 
     It ends with this process, or by :func:`close_servers`.
     """
-    environment = dict(os.environ) if environment is None else environment
-    address, key = _address(environment, preload), _key(environment, preload)
+    address, key = _address(os.environ, preload), _key(os.environ, preload)
     os.environ[ADDRESS_VARIABLE] = json.dumps({"address": address, "key": key})
     return address
 
 
 def _key(environment: Mapping[str, str], preload: Sequence[str]) -> str:
     """Return what the kernels of a server have in common."""
-    return json.dumps([_read_once(environment), list(preload)])
+    read_once = {k: v for k, v in sorted(environment.items()) if k.startswith(_READ_ONCE)}
+    return json.dumps([read_once, list(preload)])
 
 
 def _address(environment: Mapping[str, str], preload: Sequence[str]) -> str:
@@ -179,10 +180,6 @@ def _address(environment: Mapping[str, str], preload: Sequence[str]) -> str:
         if key not in _servers:
             _servers[key] = ForkServer(environment, preload)
         return _servers[key].address
-
-
-def _read_once(environment: Mapping[str, str]) -> dict[str, str]:
-    return {k: v for k, v in sorted(environment.items()) if k.startswith(_READ_ONCE)}
 
 
 @atexit.register
@@ -290,11 +287,6 @@ def _descriptor(stream: Any, name: str) -> int:
     return stream if isinstance(stream, int) else int(stream.fileno())
 
 
+@functools.cache
 def _devnull() -> int:
-    global _null  # noqa: PLW0603 - opened once a process
-    if _null < 0:
-        _null = os.open(os.devnull, os.O_WRONLY)
-    return _null
-
-
-_null = -1
+    return os.open(os.devnull, os.O_WRONLY)

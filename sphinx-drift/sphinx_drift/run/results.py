@@ -77,18 +77,18 @@ class Execution:
     @property
     def origins(self) -> Mapping[str, str]:
         """From where the page imported the packages that ``DRIFT_PACKAGES`` names."""
-        return dict(self.answers.get("origins", {}))
+        return dict(self.answers.get("package_origins", {}))
 
     @property
     def probed(self) -> dict[str, Any]:
         """What the probes of extensions returned, by the names of their functions."""
-        own = {"report_environment", "origins", "files"}
+        own = {"report_environment", "package_origins", "files_read"}
         return {name: answer for name, answer in self.answers.items() if name not in own}
 
     @property
     def files(self) -> dict[str, str | None]:
         """Local modules that the page imported and data that it opened, with their digests."""
-        return dict(self.answers.get("files", {}))
+        return dict(self.answers.get("files_read", {}))
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ import json
 import os
 import traceback
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from jupyter_client.kernelspec import KernelSpecManager
@@ -17,10 +18,10 @@ from sphinx_drift.run import host
 from sphinx_drift.run.choice import chosen
 from sphinx_drift.run.injected import (
     compute_on_device,
-    files,
-    origins,
+    files_read,
+    package_origins,
     report_environment,
-    watch,
+    watch_files,
     watch_imports,
 )
 from sphinx_drift.run.results import Ending, Execution, Failure, Request, injected
@@ -98,17 +99,13 @@ def _execute(notebook: NotebookNode, request: Request, run: _Runner) -> Executio
     numbers = tuple(number for number, place in enumerate(places) if place in may_raise)
     bare = _notebook(kernel_name(notebook), [source for _, source in code])
     key = _key(bare, request)
-    ran, execution = run(key, bare, _replaced(request, numbers))
+    request = replace(request, may_raise=numbers)
+    ran, execution = run(key, bare, request)
     failure = execution.failure
     if failure and failure.kind is Ending.RAISED and failure.index in numbers:
         # It ran ahead, when nobody knew that it may go on.
-        ran, execution = run("", bare, _replaced(request, numbers))
+        ran, execution = run("", bare, request)
     return _filled(notebook, places, ran, execution)
-
-
-def _replaced(request: Request, may_raise: Sequence[int]) -> Request:
-    fields = {**vars(request), "may_raise": may_raise}
-    return Request(**fields)
 
 
 def _filled(
@@ -123,7 +120,7 @@ def _filled(
             notebook.metadata[name] = ran.metadata[name]
     failure = execution.failure
     if failure is not None and failure.index >= 0:
-        failure = Failure(failure.kind, places[failure.index], failure.message)
+        failure = replace(failure, index=places[failure.index])
     last = failure.index if failure else len(notebook.cells)
     executed = {places[number] for number in execution.executed}
     not_to_run = {
@@ -213,13 +210,13 @@ def request_for(
 
     """
     on_device = os.environ.get(DEVICE_VARIABLE, "cpu") != "cpu"
-    first = (watch, compute_on_device) if on_device else (watch,)
+    first = (watch_files, compute_on_device) if on_device else (watch_files,)
     before_all = first if before is None else (*first, watch_imports, before)
     return Request(
         folder.absolute(),
         before=(*map(injected, before_all), *(each.before for each in probes if each.before)),
         after=(
-            *map(injected, (report_environment, files, origins)),
+            *map(injected, (report_environment, files_read, package_origins)),
             *(each.after for each in probes),
         ),
         preload=host.preloaded(),

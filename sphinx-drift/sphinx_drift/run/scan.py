@@ -7,10 +7,10 @@ were read here, the page is run again: a mistake here costs time only.
 from __future__ import annotations
 
 import json
-import re
 from typing import TYPE_CHECKING, NamedTuple
 
 import yaml  # type: ignore[import-untyped]
+from markdown_it import MarkdownIt
 
 from sphinx_drift.source.lines import lines_of
 
@@ -18,9 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-_CELL = re.compile(r"(?P<fence>`{3,}|~{3,})\s*\{code-cell\}")
-_FENCE = re.compile(r" {0,3}(?P<fence>`{3,}|~{3,}|:{3,})(?P<info>.*)")
-_COMMENT = re.compile(r" {0,3}<!--")
+_MARKDOWN = MarkdownIt("commonmark").disable("inline")
 
 
 class Scanned(NamedTuple):
@@ -58,7 +56,9 @@ def _of_markdown(text: str) -> Scanned | None:
     metadata = yaml.safe_load(front)
     if metadata.get("file_format") != "mystnb" and "jupytext" not in metadata:
         return None
-    return _scanned(metadata, map(_source, _bodies(lines_of(body))))
+    fences = (each for each in _MARKDOWN.parse(body) if each.type == "fence" and not each.level)
+    cells = (each.content for each in fences if each.info.strip().startswith("{code-cell}"))
+    return _scanned(metadata, map(_source, cells))
 
 
 def _scanned(metadata: dict, code: Iterable[str]) -> Scanned | None:  # type: ignore[type-arg]
@@ -70,42 +70,15 @@ def _scanned(metadata: dict, code: Iterable[str]) -> Scanned | None:  # type: ig
     return Scanned(str(kernelspec.get("name") or "python3"), cells) if cells else None
 
 
-def _bodies(lines: list[str]) -> list[list[str]]:
-    """Return the lines of each fence at the top level that is a cell."""
-    bodies: list[list[str]] = []
-    fence, is_cell, in_comment = "", False, False
-    body: list[str] = []
-    for line in lines:
-        match = _FENCE.match(line)
-        if in_comment or (not fence and _COMMENT.match(line)):
-            in_comment = "-->" not in line
-        elif not fence:
-            if match:
-                fence, body = match["fence"], []
-                is_cell = bool(_CELL.match(line))  # an indented one may be in a list
-        elif match and match["fence"].startswith(fence) and not match["info"].strip():
-            if is_cell:
-                bodies.append(body)
-            fence = ""
-        else:
-            body.append(line)
-    return bodies
-
-
-def _source(body: list[str]) -> str:
+def _source(body: str) -> str:
     """Return the code of a cell without its options; nothing if they say that it isn't run."""
-    options: list[str] = []
-    rest = list(body)
-    if rest and rest[0].strip() == "---":
-        rest.pop(0)
-        while rest and rest[0].strip() != "---":
-            options.append(rest.pop(0))
-        rest = rest[1:]
+    lines = lines_of(body)
+    if lines and lines[0].strip() == "---":
+        rules = [n for n, line in enumerate(lines) if line.strip() == "---"]
+        end = rules[1] + 1 if len(rules) > 1 else len(lines)
     else:
-        while rest and rest[0].startswith(":"):
-            options.append(rest.pop(0))
-    if "skip-execution" in "".join(options):
+        end = next((n for n, line in enumerate(lines) if not line.startswith(":")), len(lines))
+    if "skip-execution" in "".join(lines[:end]):
         return ""
-    if rest and not rest[0].strip():
-        rest.pop(0)
-    return "\n".join(rest)
+    rest = lines[end:]
+    return "\n".join(rest[1:] if rest and not rest[0].strip() else rest)

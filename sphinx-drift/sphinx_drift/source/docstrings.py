@@ -7,7 +7,6 @@ import doctest
 import re
 import textwrap
 import warnings
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -15,36 +14,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _FENCE = re.compile(r"(?m)^[ \t]*(?:```|~~~).*$")
-
-
-@dataclass(frozen=True)
-class Docstring:
-    """One docstring."""
-
-    name: str
-    """What it belongs to, such as ``Class.method``; empty for the module."""
-    text: str
-    line: int
-    """Line on which it begins, counted from 1."""
-
-
-def find_docstrings(source: str) -> list[Docstring]:
-    """Return the docstrings of a module, in order."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the source is read here, not judged
-        tree = ast.parse(source)
-    return sorted(_below(tree, ""), key=lambda docstring: docstring.line)
-
-
-def _below(node: ast.AST, name: str) -> Iterator[Docstring]:
-    documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-    if isinstance(node, documented):
-        text = ast.get_docstring(node, clean=False)
-        if text is not None:
-            yield Docstring(name, text, node.body[0].lineno)
-    for child in ast.iter_child_nodes(node):
-        own = getattr(child, "name", "") if isinstance(child, documented) else ""
-        yield from _below(child, ".".join(filter(None, (name, own))))
 
 
 def find_tests(
@@ -64,15 +33,29 @@ def find_tests(
 
     """
     # The fences around Markdown's code end an example as a blank line does.
-    docstrings = [Docstring(path.name, _FENCE.sub("", text), 1)]
+    docstrings = [(1, path.name, _FENCE.sub("", text))]
     if path.suffix == ".py":
-        docstrings = find_docstrings(text)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the source is read here, not judged
+            docstrings = sorted(_docstrings(ast.parse(text), ""))
     parse = doctest.DocTestParser().get_doctest
     tests = [
-        parse(_dedented(each.text), dict(names or {}), each.name, str(path), each.line - 1)
-        for each in docstrings
+        parse(_dedented(docstring), dict(names or {}), name, str(path), line - 1)
+        for line, name, docstring in docstrings
     ]
     return [test for test in tests if test.examples]
+
+
+def _docstrings(node: ast.AST, name: str) -> Iterator[tuple[int, str, str]]:
+    """Yield the lines, names such as ``Class.method``, and texts of docstrings in a module."""
+    documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    if isinstance(node, documented):
+        text = ast.get_docstring(node, clean=False)
+        if text is not None:
+            yield node.body[0].lineno, name, text
+    for child in ast.iter_child_nodes(node):
+        own = getattr(child, "name", "") if isinstance(child, documented) else ""
+        yield from _docstrings(child, ".".join(filter(None, (name, own))))
 
 
 def _dedented(text: str) -> str:

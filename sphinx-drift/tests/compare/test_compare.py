@@ -59,19 +59,6 @@ def notes(verdict: Verdict) -> str:
 
 # Must be accepted --------------------------------------------------------------------
 
-ACCEPT = {
-    "same": (CONTEXT, CONTEXT),
-    "wrapped": (V1, V1.replace("],\n        [", "], [")),
-    "wrapped elsewhere": (TAIL, TAIL.replace("03,\n        5", "03, 5").replace(", 4.", ",\n 4.")),
-    "padded": (
-        SCORES,
-        SCORES.replace("    -inf", " -inf").replace("[ 0.25", "[0.25"),
-    ),
-    "grad_fn's counter": (V1.replace("MmBackward0", "MmBackward"), V1),
-    "device": (V1, V1.replace("]], grad", "]], device='cuda:0', grad")),
-    "space around": (CONTEXT, f"\n  {CONTEXT}  \n\n"),
-    "blank lines": (f"scores:\n\n{CONTEXT}", f"scores:\n{CONTEXT}"),
-}
 ACCEPT_PORTABLE = {
     "softmax tail": (TAIL, TAIL_PRINTED, TAIL_PRECISE),
     "neighbours in float32": (
@@ -80,14 +67,6 @@ ACCEPT_PORTABLE = {
         "tensor(155.92395019531250000, grad_fn=<DotBackward0>)",
     ),
 }
-
-
-@pytest.mark.parametrize("name", ACCEPT)
-@pytest.mark.parametrize("policy", Policy)
-def test_every_policy_accepts(name: str, policy: Policy) -> None:
-    verdict = compare(*ACCEPT[name], policy=policy)
-    assert verdict.same
-    assert not verdict.accepted
 
 
 @pytest.mark.parametrize("name", ACCEPT_PORTABLE)
@@ -102,43 +81,16 @@ def test_portable_accepts_what_exact_refuses(name: str) -> None:
 
 # Must be rejected --------------------------------------------------------------------
 
-ROW_2, ROW_3 = "[0.3061, 0.8210],\n        ", "[0.3058, 0.8203],\n        "
+ROW_3 = "[0.3058, 0.8203],\n        "
+# What `test_mutation.py` does not alter in the outputs of the corpus.
 REJECT = {
-    "last digit up": (CONTEXT, CONTEXT.replace("0.3061", "0.3062")),
-    "last digit down": (CONTEXT, CONTEXT.replace("0.3061", "0.3060")),
-    "last digit in a tail": (TAIL, TAIL.replace("4.7716e-11", "4.7717e-11")),
-    "last digit of a weight": (TAIL, TAIL.replace("8.8675e-04", "8.8676e-04", 1)),
-    "sign": (CONTEXT, CONTEXT.replace("0.8210", "-0.8210")),
-    "sign in a tail": (TAIL, TAIL.replace("5.6183e-11", "-5.6183e-11")),
-    "sign of infinity": (SCORES, SCORES.replace("-inf", " inf")),
     "sign of a zero": ("tensor([0.0000, 1.0000])", "tensor([-0.0000, 1.0000])"),
-    "exponent": (TAIL, TAIL.replace("5.6183e-11", "5.6183e-10")),
     "exponent's sign": (TAIL, TAIL.replace("8.8675e-04", "8.8675e+04", 1)),
-    "tail exchanged": (
-        TAIL,
-        TAIL.replace("6.8322e-11, 4.7716e-11", "4.7716e-11, 6.8322e-11"),
-    ),
     "tail blanked": (TAIL, TAIL.replace("5.7849e-30", "0.0000e+00")),
-    "rows exchanged": (V1, V1.replace(ROW_2 + ROW_3, ROW_3 + ROW_2)),
-    "columns exchanged": ("[[1, 2],\n [3, 4]]", "[[2, 1],\n [4, 3]]"),
-    "row dropped": (V1, V1.replace(ROW_2, "")),
-    "row doubled": (V1, V1.replace(ROW_2, ROW_2 * 2)),
-    "column dropped": ("[[1, 2],\n [3, 4]]", "[[1],\n [3]]"),
-    "column doubled": ("[[1, 2],\n [3, 4]]", "[[1, 2, 2],\n [3, 4, 4]]"),
-    "flattened": ("tensor([[1, 2], [3, 4]])", "tensor([1, 2, 3, 4])"),
-    "nested": ("tensor([1, 2])", "tensor([[1, 2]])"),
     "regrouped": ("[[1, 2], [3, 4], [5, 6]]", "[[1, 2, 3], [4, 5, 6]]"),
-    "shape": ("torch.Size([6, 2])", "torch.Size([2, 6])"),
-    "dtype appears": (CONTEXT, CONTEXT.replace(")", ", dtype=torch.float64)")),
-    "grad_fn lost": (V1, V1.replace(", grad_fn=<MmBackward0>", "")),
-    "grad_fn of another operation": (V1, V1.replace("MmBackward0", "AddmmBackward0")),
     "infinity becomes zero": (SCORES, SCORES.replace("   -inf", "0.0000")),
     "nan becomes a number": ("tensor([nan, 1.])", "tensor([0., 1.])"),
-    "whole float": ("tensor([1., 3.])", "tensor([2., 3.])"),
-    "digit lost": (CONTEXT, CONTEXT.replace("0.8210", "0.821")),
     "integer becomes float": ("tensor([1, 2])", "tensor([1., 2.])"),
-    "label": ("keys.shape: 6", "values.shape: 6"),
-    "second copy of the line": (CONTEXT, f"{CONTEXT}\n{CONTEXT}"),
 }
 
 

@@ -335,21 +335,6 @@ def test_any_other_character_changes_something(rows: list[list[str]], data: st.D
     assert keys(text[:place] + text[place + 1 :]) != keys(text)
 
 
-@given(MATRICES, st.data())
-def test_order_and_shape_change_something(rows: list[list[str]], data: st.DataObject) -> None:
-    text = keys(printed(rows))
-    flat = [number for row in rows for number in row]
-    a, b = (data.draw(st.integers(0, len(flat) - 1)) for _ in "ab")
-    if flat[a] != flat[b]:
-        flat[a], flat[b] = flat[b], flat[a]
-        width = len(rows[0])
-        exchanged = [flat[i : i + width] for i in range(0, len(flat), width)]
-        assert keys(printed(exchanged)) != text
-    assert keys(printed([[number for row in rows for number in row]])) != text or len(rows) == 1
-    assert keys(printed([*rows, rows[-1]])) != text
-    assert keys(printed([[*row, row[-1]] for row in rows])) != text
-
-
 INDEX = [
     ("tensor([0.1, 0.2])", "0.2", (1,)),
     ("tensor([[0.1, 0.2],\n        [0.3, 0.4]])", "0.3", (1, 0)),

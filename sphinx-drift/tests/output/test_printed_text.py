@@ -69,13 +69,6 @@ def test_error_comes_last(part: Part) -> None:
     assert result.error == "ValueError: a\nb"
 
 
-def test_a_stream_is_one_text_between_two_values() -> None:
-    """However it took turns with the other one, which the machine's speed decides."""
-    chunks = [stream("a"), stream("1%", "stderr"), stream("b\n"), stream(" 2%", "stderr")]
-    result = printed([*chunks, shown(text_plain="0.5"), stream("c\n")])
-    assert result.select(Part.ALL) == "ab\n0.5\nc\n1% 2%\n"
-
-
 def test_error_without_a_message_is_its_name() -> None:
     assert printed([raised("RuntimeError", "")]).error == "RuntimeError"
 

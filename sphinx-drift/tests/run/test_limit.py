@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from sphinx_drift.run.limit import Allowance, clipped, first_and_last
+from sphinx_drift.run.limit import clipped, first_and_last
 from sphinx_drift.run.results import Ending
 
 if TYPE_CHECKING:
@@ -52,14 +52,6 @@ def test_cells_of_a_page_may_print_four_times_as_much(pages: Pages) -> None:
     _, execution = pages.fork(*cells, output_limit=LIMIT)
     assert execution.failure is not None
     assert (execution.failure.kind, execution.failure.index) == (Ending.OUTPUT_LIMIT, 5)
-
-
-def test_small_pieces_count_for_little() -> None:
-    allowance = Allowance(1_000)
-    message = {"type": "stream"}
-    assert sum(allowance.admits(message, 110) for _ in range(100)) == 1_000 // 26
-    assert not allowance.admits({"type": "ended"}, 10)
-    assert allowance.admits({"type": "cell"}, 10)
 
 
 def test_both_ends_of_a_long_text_are_kept() -> None:

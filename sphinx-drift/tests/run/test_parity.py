@@ -18,29 +18,15 @@ PNG = (
 
 RICH = [
     "from IPython.display import *\nHTML('<b>x</b>')",
-    'SVG(\'<svg xmlns="http://www.w3.org/2000/svg"><circle r="3"/></svg>\')',
     f"import base64\nImage(data=base64.b64decode('{PNG}'))",
-    "Latex('$x$')",
-    "Markdown('*x*')",
-    "JSON({'a': [1, None, 2.5]})",
-    "Math('x'), Javascript('1')",
     "display({'text/plain': 'x', 'application/x+json': {'b': 1}}, raw=True)",
-    "display({'application/json': {'a': float('nan')}}, raw=True)",
-    "import datetime\ndisplay({'application/json': {'a': datetime.date(2020, 1, 1)}}, raw=True)",
     "display({'application/json': {'a': {1, 2}}}, raw=True)",
-    "display('x', metadata={'text/plain': {'isolated': True}})",
     "shown = display('first', display_id='me')\nprint('between')\nshown.update('second')",
-    "shown.update('third')\ndisplay(1, 2, 3)\nprint('end')",
     "display('again', display_id='me')",
     "for n in range(3):\n    clear_output(wait=True)\n    print('n', n)",
     "print('gone')\nclear_output()\nprint('stays')",
-    "print('stays, nothing follows')\nclear_output(wait=True)",
-    "5",
     "5;",
-    "...",
-    "None",
-    "_, __, _19, In[1:3], sorted(Out)[:3], type(_oh)",
-    "float('nan'), 1e400, -0.0, 1j",
+    "_, __, _9, In[1:3], sorted(Out)[:3], type(_oh)",
     "print('ünï ∑ 😀 \\x00 \\x1b[31mred\\x1b[0m')",
     "'\\ud800', 'ünï', '😀'",
     (
@@ -58,22 +44,18 @@ RICH = [
         "class Table:\n    def _repr_html_(self): return '<table></table>'\n"
         "    def __repr__(self): return 'a table'\nTable()"
     ),
-    "[Table()]",
     "class Bad:\n    def __repr__(self): raise ValueError('in repr')\nBad()",
     (
         "class Half:\n    def _repr_html_(self): raise ValueError('in html')\n"
         "    def __repr__(self): return 'half'\nHalf()"
     ),
-    "Half()\nprint(Half())",
     (
         "get_ipython().display_formatter.formatters['text/plain'].for_type(int, "
         "lambda n, p, c: p.text(f'<{n}>'))\n7"
     ),
-    "display(HTML(filename='no-such-file'))",
 ]
 
 STREAMS = [
-    "import subprocess\nsubprocess.run(['cat'], capture_output=True)",
     (
         "import os, subprocess, sys, time\nfor n in range(5):\n"
         "    print('out', n)\n    print('err', n, file=sys.stderr)"
@@ -87,20 +69,13 @@ STREAMS = [
         "    print('err', n, file=sys.stderr, flush=True)"
     ),
     "print('no newline', end='')",
-    "print('', end='')",
     "print('a\\rb\\r\\nc\\bd\\n\\n\\te')",
-    "sys.stdout.write('written'), sys.stdout.writelines(['a', 'b'])",
-    "subprocess.run('echo piped; echo err >&2', shell=True, capture_output=True)",
     "!echo shell; echo err >&2; exit 3",
     "_exit_code",
-    "!false",
     "lines = !echo one; echo two\nlines, lines.n",
     "%%bash\necho bash\necho err >&2",
-    "%%bash\nexit 4",
-    "%%sh\necho sh",
     "%%capture kept\nprint('x')\nprint('e', file=sys.stderr)\ndisplay(1)",
     "kept.stdout, kept.stderr, kept.outputs[0].data",
-    "kept.show()",
     (
         "from contextlib import redirect_stdout\nfrom io import StringIO\n"
         "with redirect_stdout(StringIO()) as text:\n    print('redirected')\ntext.getvalue()"
@@ -127,15 +102,14 @@ STREAMS = [
         "with multiprocessing.get_context('fork').Pool(1) as pool:\n    print(pool.map(work, [2]))\n"
         "time.sleep(1)"
     ),
-    "import logging\nlogging.warning('logged')\nlogging.getLogger('x').error('e')",
-    "logging.basicConfig(level='INFO', force=True)\nlogging.info('hi')",
+    "import logging\nlogging.basicConfig(level='INFO', force=True)\nlogging.info('hi')",
     "print('x' * 5_000_000)",
     "for n in range(200_000):\n    print(n)",
     "sys.stdout.isatty(), sys.stdout.encoding, type(sys.stdout), sys.stdout.closed",
     "print('last', end='')\ndisplay('shown')\nprint('more', end='')",
 ]
 
-DESCRIPTORS = [
+DESCRIPTORS = [  # what is written past Python
     "import os, subprocess, time",
     "print('before')\ncount = os.write(1, b'raw \\xff\\n')\ntime.sleep(1)\nprint('after')",
     "print('before')\ncount = os.write(2, b'raw err\\n')\ntime.sleep(1)\nprint('after')",
@@ -143,99 +117,54 @@ DESCRIPTORS = [
 ]
 
 MAGICS = [
-    "x, y = 1, 'two'",
-    "%who",
-    "%whos",
-    "len?",
+    "x, y = 1, 'two'\n%who",
     "def f():\n    '''Say.'''\n    return 1\nf??",
-    "?f",
     "%history",
-    "%history -n 1-2",
     "%pwd",
-    "%pprint",
-    "list(range(3))",
-    "%pprint",
     "%precision 3",
     "3.14159265",
-    "%precision",
     "%load_ext autoreload\n%autoreload 2",
-    "%load_ext nothing_such",
     "%nope",
-    "%%nope\nx",
-    "%lsmagic",
     "%%writefile local_one.py\nimport sys\ndef boom():\n    return 1 / 0\nprint('imported')",
     "import local_one",
     "local_one.boom()",
     "%run local_one.py",
-    "%run nothing.py",
     "%%python\nprint('another Python')",
-    "%alias_magic say pwd",
-    "%env NOTHING_SUCH",
     "%set_env SOME=1\n%env SOME",
     "%cd -q .",
-    "%xdel x\n'x' in globals()",
-    "%config InlineBackend.figure_format",
     "%store",
-    "%matplotlib nothing",
     "%matplotlib inline",
-    "%matplotlib --list",
-    "%gui",
     "%gui asyncio",
-    "%gui nothing",
     "%reset -f\nsorted(n for n in globals() if not n.startswith('_'))",
 ]
 
 ERRORS = [
     "def f(x):\n    return g(x)\ndef g(x):\n    return 1 / x\nf(0)",
     "try:\n    f(0)\nexcept ZeroDivisionError as e:\n    raise ValueError('chained') from e",
-    "try:\n    f(0)\nexcept ZeroDivisionError:\n    raise ValueError",
-    "try:\n    f(0)\nexcept ZeroDivisionError:\n    raise ValueError('alone') from None",
     "x = (",
-    "def f(:\n    pass",
     "  x = 1\n y = 2",
-    "raise KeyError",
     "raise KeyError('key')",
     "raise KeyboardInterrupt",
-    "raise SystemExit",
     "raise SystemExit(3)",
     "import sys\nsys.exit('bye')",
-    "%xmode Verbose",
     "inverse = lambda n: 1 / n\ninverse(0)",
     "%xmode Plain",
     "inverse(0)",
-    "%xmode Minimal",
     "inverse(0)",
     "%xmode Context",
-    "class Odd(Exception):\n    def __str__(self):\n        raise RuntimeError('in str')\nraise Odd",
     "raise ExceptionGroup('g', [ValueError(1), TypeError('t')])",
-    "e = ValueError('v')\ne.add_note('a note')\nraise e",
-    "import json\njson.loads('{')",
     "import nothing_such",
-    "assert 1 == 2",
-    "assert False, 'message'",
-    "eval('1+')",
     "exec('def q():\\n  1/0\\nq()')",
-    "exec('1', {}), exec(compile('6', 'x', 'single'))",
-    "open('no-such-file')",
-    "{}['missing'], nothing",
     "import traceback\ntry:\n    f(0)\nexcept ZeroDivisionError:\n    traceback.print_exc()",
-    "del f\nf",
     "print('said before')\n1 / 0\nprint('never')",
     "import warnings\nfor n in range(3):\n    warnings.warn('once')",
     "warnings.warn('once')\ndef old():\n    warnings.warn('dep', DeprecationWarning)\nold()",
-    "old()\nold()\nwarnings.warn('fut', FutureWarning)",
-    "warnings.warn('dep', DeprecationWarning, stacklevel=2)",
-    "'\\d'",
-    "0 is 0",
     "input('x? ')",
     "import getpass\ngetpass.getpass('p? ')",
     "breakpoint()",
-    "import pdb\npdb.set_trace",
-    "import argparse\nargparse.ArgumentParser('p').parse_known_args()[0]",
     ("raise ValueError('allowed')", "raises-exception"),
     ("print('skipped')", "skip-execution"),
     "",
-    "# nothing but a comment",
 ]
 
 ASYNC = [
@@ -247,17 +176,12 @@ ASYNC = [
     ),
     "print('another cell')\nawait task",
     "task = asyncio.create_task(background())\nawait asyncio.sleep(0.4)",
-    "async def counted():\n    for n in range(3):\n        yield n\n[n async for n in counted()]",
-    "await asyncio.gather(*(asyncio.sleep(0, n) for n in range(3)))",
     "never = asyncio.sleep(0)\nasyncio.run(never)",
-    "never.close()",
     "async def fails():\n    raise ValueError('in a coroutine')\nawait fails()",
-    "await asyncio.wait_for(asyncio.sleep(5), 0.01)",
     (
         "async with asyncio.TaskGroup() as group:\n"
         "    one = group.create_task(asyncio.sleep(0, 'one'))\none.result()"
     ),
-    "async with asyncio.timeout(1):\n    print('in time')",
     "import signal\nsignal.getsignal(signal.SIGINT).__name__",
     "await asyncio.sleep(0)\nsignal.getsignal(signal.SIGINT).__name__",
     "asyncio.get_running_loop().is_running()",
@@ -266,7 +190,6 @@ ASYNC = [
         "process = await asyncio.create_subprocess_exec('echo', 'sub', "
         "stdout=asyncio.subprocess.PIPE)\nawait process.communicate()"
     ),
-    "raise asyncio.CancelledError",
 ]
 
 NAMES = [
@@ -388,6 +311,7 @@ PAGES: dict[str, Sequence[Any]] = {
     "names": NAMES,
     "state": STATE,
     "widgets": WIDGETS,
+    "descriptors": DESCRIPTORS,
 }
 
 
@@ -404,12 +328,6 @@ def test_page_is_the_same_by_both_runners(pages: Pages, text_of: Any, name: str)
     assert text_of(forked) == text_of(stock)
     assert (by_fork.executed, by_fork.failure) == (by_stock.executed, by_stock.failure)
     assert by_fork.environment == by_stock.environment
-
-
-def test_what_is_written_past_python_is_the_same(pages: Pages, text_of: Any) -> None:
-    forked, _ = pages.fork(*DESCRIPTORS)
-    stock, _ = pages.stock(*DESCRIPTORS)
-    assert text_of(forked) == text_of(stock)
 
 
 def test_page_that_fails_is_the_same_by_both_runners(pages: Pages, text_of: Any) -> None:

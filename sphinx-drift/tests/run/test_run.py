@@ -1,15 +1,18 @@
-"""Running a notebook: a fresh kernel, in order, and how each cell ended."""
+"""Running a notebook: a fresh kernel, in order, how each cell ended, and what it printed."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from nbformat import v4
+from nbformat.v4 import new_output
+from processes import alive
 from small_book import TORCH
 
 from sphinx_drift.output.printed_text import Part, printed
 from sphinx_drift.run.injected import print_full_precision
+from sphinx_drift.run.page import joined
 from sphinx_drift.run.results import Ending
 from sphinx_drift.run.run import execute, request_for
 
@@ -17,8 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from nbformat import NotebookNode
-
-SAY_PID = "import os\nprint(os.getpid())"
+    from runners import Pages
 
 
 def notebook(*sources: str, kernel: str = "python3") -> NotebookNode:
@@ -31,38 +33,18 @@ def text_of(page: NotebookNode, index: int) -> str:
     return printed(page.cells[index].outputs).select(Part.ALL)
 
 
-def gone(process: str) -> bool:
-    """Whether a process has ended."""
-    import os  # noqa: PLC0415 - used here alone
-
-    try:
-        os.kill(int(process), 0)
-    except ProcessLookupError:
-        return True
-    return False
-
-
 def test_cells_run_in_order_in_their_folder_in_a_kernel_that_ends(tmp_path: Path) -> None:
-    book = notebook("x = 2", "from pathlib import Path\nPath.cwd().name", "x + 1", SAY_PID)
-    book.cells[1].outputs = [v4.new_output("stream", text="stale")]
+    folder = "from pathlib import Path\nPath.cwd().name"
+    book = notebook("x = 2", folder, "x + 1", "import os\nprint(os.getpid())")
+    book.cells[1].outputs = [new_output("stream", text="stale")]
     execution = execute(book, request_for(tmp_path))
     assert execution.executed == {1, 2, 3, 4}
     assert execution.failure is None
     assert text_of(book, 1) == ""
     assert text_of(book, 2) == f"'{tmp_path.name}'\n"
     assert text_of(book, 3) == "3\n"
-    assert gone(text_of(book, 4))
+    assert not alive(int(text_of(book, 4)))
     assert {"python", "system", "machine"} == set(execution.environment)
-
-
-def test_what_is_printed_slowly_is_one_output(tmp_path: Path) -> None:
-    slowly = (
-        "import time\nfor n in range(3):\n    print(n, end='  ', flush=True)\n    time.sleep(0.3)"
-    )
-    book = notebook(slowly, "import sys\nprint('a')\nprint('b', file=sys.stderr)\nprint('c')")
-    execute(book, request_for(tmp_path))
-    assert [output.text for output in book.cells[1].outputs] == ["0  1  2  "]
-    assert {output.name for output in book.cells[2].outputs} == {"stdout", "stderr"}
 
 
 def test_error_that_may_come_lets_the_page_go_on(tmp_path: Path) -> None:
@@ -77,78 +59,44 @@ def test_error_that_may_come_lets_the_page_go_on(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("source", "kind"),
-    [
-        ("import os, signal\nos.kill(os.getpid(), signal.SIGKILL)", Ending.DEAD_KERNEL),
-        ("import time\ntime.sleep(600)", Ending.TIMEOUT),
-        ("while True: pass", Ending.TIMEOUT),
-    ],
+    ("kernel", "folder", "message"),
+    [("no-such-kernel", ".", "NoSuchKernel: no-such-kernel"), ("python3", "gone", "gone")],
 )
-def test_cell_that_never_ends_well_leaves_no_kernel(
-    source: str, kind: Ending, tmp_path: Path
+def test_kernel_that_can_not_be_started_is_a_failure_of_no_cell(
+    kernel: str, folder: str, message: str, tmp_path: Path
 ) -> None:
-    book = notebook(SAY_PID, source, "print('never')")
-    execution = execute(book, request_for(tmp_path, timeout=2))
-    assert execution.failure is not None
-    assert (execution.failure.kind, execution.failure.index) == (kind, 2)
-    assert execution.executed == {1}
-    assert gone(text_of(book, 1))
-
-
-def test_kernel_that_is_not_there_is_a_failure_of_no_cell(tmp_path: Path) -> None:
-    execution = execute(notebook("print(1)", kernel="no-such-kernel"), request_for(tmp_path))
+    execution = execute(notebook("print(1)", kernel=kernel), request_for(tmp_path / folder))
     assert execution.failure is not None
     assert (execution.failure.kind, execution.failure.index) == (Ending.DEAD_KERNEL, -1)
-    assert "NoSuchKernel" in execution.failure.message
-    assert "no-such-kernel" in execution.failure.message
+    for word in message.split(": "):
+        assert word in execution.failure.message
     assert execution.executed == set()
 
 
-def test_folder_that_is_not_there_is_a_failure_of_no_cell(tmp_path: Path) -> None:
-    execution = execute(notebook("print(1)"), request_for(tmp_path / "gone"))
-    assert execution.failure is not None
-    assert execution.failure.index == -1
-    assert execution.executed == set()
+def test_a_default_device_of_a_cell_is_not_what_was_asked_for(tmp_path: Path) -> None:
+    book = notebook("import torch\ntorch.set_default_device('meta')")
+    assert execute(book, request_for(tmp_path)).environment["device"] == "cpu"
 
 
-def test_full_precision_prints_what_is_behind_the_digits(tmp_path: Path) -> None:
-    book = notebook(
-        "import torch\nt = torch.tensor([0.1, 155.92394])\nprint(t)",
-        "torch.set_printoptions(precision=2, sci_mode=False)\nprint(t)",
-        "print(f'{t[0]:.2f}')",
-    )
-    execution = execute(book, request_for(tmp_path, before=print_full_precision))
-    assert "1.55923934936523438e+02" in text_of(book, 1)
-    assert text_of(book, 1) == text_of(book, 2)
-    assert text_of(book, 3).startswith("0.1000000014901161")
-    assert execution.environment["torch"] == TORCH
-    assert execution.environment["device"] == "cpu"
-    assert {"capability", "threads"} <= set(execution.environment)
-
+# Full precision ------------------------------------------------------------------------
 
 FROM_FLOAT32 = """\
 import torch
+torch.set_printoptions(precision=2, sci_mode=False)
 x = torch.tensor([155.92394, 0.1])
 print(x[0].item() * 100)
-print(f"{x[0].item():.2f} and {x[1].item():+.1%}")
+print(f"{x[0].item():.2f} and {x[1].item():+.1%} and {x[1]:.2f}")
 print(round(x[0].item(), 2), sum(x.tolist()))
 print(x.double().mean())
 print(x[1:], torch.tensor(3).item(), torch.tensor([]))
 """
-
-
-def test_full_precision_marks_what_was_computed_in_float32(tmp_path: Path) -> None:
-    book = notebook(FROM_FLOAT32)
-    execute(book, request_for(tmp_path, before=print_full_precision))
-    assert text_of(book, 1).replace("\N{INVISIBLE SEPARATOR}", "|").splitlines() == [
-        "15592.393493652344|*|",
-        "155.92393493652344|float32| and +10.000000149011612|*|%",
-        "155.92393493652344|float32| 156.02393493801355|*|",
-        "tensor(78.01196746900677681, dtype=torch.float64)|*float64 78.01196746900678|",
-        "tensor([0.10000000149011612])|float32 155.92393493652344| 3 tensor([])|float32 |",
-    ]
-
-
+OF_FLOAT32 = [
+    "15592.393493652344|*|",
+    "155.92393493652344|float32| and +10.000000149011612|*|% and 0.10000000149011612|float32|",
+    "155.92393493652344|float32| 156.02393493801355|*|",
+    "tensor(78.01196746900677681, dtype=torch.float64)|*float64 78.01196746900678|",
+    "tensor([0.10000000149011612])|float32 155.92393493652344| 3 tensor([])|float32 |",
+]
 FROM_NUMPY = """\
 import io
 import numpy as np
@@ -159,20 +107,60 @@ print(x.mean(), np.float64(0.1), 0.1)
 print([x.mean()])
 file = io.StringIO()
 print(x.mean(), file=file)
-print(file.getvalue())
+print(file.getvalue(), end="")
+"""
+OF_NUMPY = [
+    "[0.10000000149011612|float32| 2.0|float32|] [0.1|float64|]",
+    "1.0499999523162842|float32| 0.1|float64| 0.1",
+    "[np.float32(1.05)]",
+    "1.05",
+]
+
+
+def test_full_precision_says_what_numbers_were_computed_in(tmp_path: Path) -> None:
+    book = notebook(FROM_FLOAT32, FROM_NUMPY)
+    execution = execute(book, request_for(tmp_path, before=print_full_precision))
+    for index, lines in ((1, OF_FLOAT32), (2, OF_NUMPY)):
+        text = text_of(book, index).replace("\N{INVISIBLE SEPARATOR}", "|")
+        assert [" ".join(line.split()) for line in text.splitlines()] == lines
+    assert execution.environment.items() >= {"torch": TORCH, "device": "cpu"}.items()
+    assert {"capability", "threads"} <= set(execution.environment)
+
+
+# Streams -------------------------------------------------------------------------------
+
+# As a progress bar does: a line of stdout goes on after something on stderr.
+TAKES_TURNS = """
+import sys, time
+print("begun", file=sys.stderr)
+time.sleep({pause})
+print("loss", end=" ")
+time.sleep({pause})
+print("\\r 50 %", end="", file=sys.stderr)
+time.sleep({pause})
+print(0.5)
+time.sleep({pause})
+print("\\r100 %", file=sys.stderr)
+print("done")
 """
 
 
-def test_full_precision_marks_the_formats_of_numpy(tmp_path: Path) -> None:
-    book = notebook(FROM_NUMPY)
-    execute(book, request_for(tmp_path, before=print_full_precision))
-    text = text_of(book, 1).replace("\N{INVISIBLE SEPARATOR}", "|")
-    assert " ".join(text.split()) == (
-        "[0.10000000149011612|float32| 2.0|float32|] [0.1|float64|] "
-        "1.0499999523162842|float32| 0.1|float64| 0.1 [np.float32(1.05)] 1.05"
-    )
+@pytest.mark.parametrize("pause", [0, 0.5])
+def test_pause_between_two_streams_changes_nothing(pages: Pages, pause: float) -> None:
+    (cell,) = pages.fork(TAKES_TURNS.format(pause=pause))[0].cells[1:]
+    expected = [("stdout", "loss 0.5\ndone\n"), ("stderr", "begun\n\r 50 %\r100 %\n")]
+    assert [(output.name, output.text) for output in cell.outputs] == expected
 
 
-def test_a_default_device_of_a_cell_is_not_what_was_asked_for(tmp_path: Path) -> None:
-    book = notebook("import torch\ntorch.set_default_device('meta')")
-    assert execute(book, request_for(tmp_path)).environment["device"] == "cpu"
+def test_what_is_displayed_stays_between_what_was_printed_before_and_after() -> None:
+    def outputs(*pieces: str) -> list[Any]:
+        streams = {"e": "stderr", "o": "stdout"}
+        shown = new_output("display_data", {"text/plain": "shown"})
+        return [
+            new_output("stream", name=streams[piece[0]], text=piece) if piece else shown
+            for piece in pieces
+        ]
+
+    pieces = outputs("e1", "o1", "e2", "", "o2", "e3", "o3")
+    assert joined(pieces) == outputs("o1", "e1e2", "", "o2o3", "e3")
+    assert joined([]) == []

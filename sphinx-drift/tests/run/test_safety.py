@@ -58,10 +58,12 @@ def test_page_that_runs_out_of_memory_fails_alone(pages: Pages, shown: Any) -> N
         "import os, signal\nos.kill(os.getpid(), signal.SIGSTOP)",
     ],
 )
-def test_cell_that_takes_too_long_is_stopped(pages: Pages, code: str) -> None:
-    _, execution = pages.fork("1", code, "2", timeout=2)
+def test_cell_that_takes_too_long_is_stopped(pages: Pages, shown: Any, code: str) -> None:
+    notebook, execution = pages.fork("import os\nprint(os.getpid())", code, "2", timeout=2)
     assert execution.failure is not None
     assert (execution.failure.kind, execution.failure.index) == (Ending.TIMEOUT, 2)
+    assert execution.executed == {1}
+    wait_until(lambda: not alive(int(shown(notebook.cells[1]))))
 
 
 def hang() -> None:
@@ -119,13 +121,6 @@ def test_error_of_our_own_is_a_failure_of_the_page(pages: Pages) -> None:
     assert "AttributeError: of ours" in execution.failure.message
 
 
-@pytest.mark.parametrize("table", [None, "python3", []])
-def test_metadata_that_is_no_table_is_taken_for_none(pages: Pages, table: Any) -> None:
-    notebook = pages.notebook("1")
-    notebook.metadata["kernelspec"] = notebook.metadata["language_info"] = table
-    assert execute(notebook, request_for(pages.folder, timeout=60)).failure is None
-
-
 @pytest.mark.parametrize(
     ("value", "ci", "expected"),
     [
@@ -160,8 +155,13 @@ started.wait()
 """
 
 
-def sleeping(tmp_path: Path) -> list[Path]:
-    """Write a book whose pages never end, and return what each says that it has started."""
+def begin_build(tmp_path: Path, *options: str) -> tuple[subprocess.Popen[str], list[list[int]]]:
+    """Begin to build a book whose pages never end.
+
+    Returns:
+        The build, and of each page its fork server, its kernel and what that has started.
+
+    """
     files = [tmp_path / f"{name}.started" for name in ("index", "two")]
     front = small_book.FRONT.replace("---", "---\norphan: true", 1)
     pages = {
@@ -169,61 +169,52 @@ def sleeping(tmp_path: Path) -> list[Path]:
         for file in files
     }
     small_book.write(tmp_path, {"conf.py": CONF, **pages})
-    return files
+    (tmp_path / "scratch").mkdir()
+    build = subprocess.Popen(
+        [sys.executable, "-m", "sphinx", "-q", *options, "-b", "dummy", "source", "out"],
+        cwd=tmp_path,
+        env={**os.environ, "TMPDIR": str(tmp_path / "scratch")},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    wait_until(lambda: all(file.exists() and file.read_text().endswith("\n") for file in files))
+    return build, [[int(word) for word in file.read_text().split()] for file in files]
 
 
-def of_build(scratch: Path) -> list[str]:
+def of_build(tmp_path: Path) -> list[str]:
     """Return the processes that a build has started, by its folder for temporary files."""
+    variable = f"TMPDIR={tmp_path / 'scratch'}".encode()
     pids = []
     for folder in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
-            if f"TMPDIR={scratch}".encode() in (folder / "environ").read_bytes().split(b"\0"):
+            if variable in (folder / "environ").read_bytes().split(b"\0"):
                 pids.append(folder.name)
     return pids
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_build_that_is_ended_leaves_nothing(tmp_path: Path, number: signal.Signals) -> None:
-    files, scratch = sleeping(tmp_path), tmp_path / "scratch"
-    scratch.mkdir()
-    build = subprocess.Popen(
-        [sys.executable, "-m", "sphinx", "-q", "-j", "2", "-b", "dummy", "source", "out"],
-        cwd=tmp_path,
-        env={**os.environ, "TMPDIR": str(scratch)},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
-    wait_until(lambda: all(file.exists() and file.read_text().endswith("\n") for file in files))
-    processes = {int(word) for file in files for word in file.read_text().split()}
+    build, of_pages = begin_build(tmp_path, "-j", "2")
+    processes = {pid for of_page in of_pages for pid in of_page}
     assert len(processes) == 5  # one fork server, and of each page its kernel and what that started
     if number is signal.SIGINT:
         os.killpg(build.pid, number)  # as a terminal does
     else:
         build.send_signal(number)
-    build.wait(60)
+    build.communicate(timeout=60)
     wait_until(lambda: not any(map(alive, processes)))
-    wait_until(lambda: not of_build(scratch))
-    assert not list(scratch.glob("drift-*"))
+    wait_until(lambda: not of_build(tmp_path))
+    assert not list(tmp_path.joinpath("scratch").glob("drift-*"))
 
 
 @pytest.mark.parametrize("which", ["the host", "the fork server", "its guard"])
 def test_build_one_of_whose_processes_is_killed_ends_and_leaves_nothing(
     tmp_path: Path, which: str
 ) -> None:
-    files, scratch = sleeping(tmp_path), tmp_path / "scratch"
-    scratch.mkdir()
-    build = subprocess.Popen(
-        [sys.executable, "-m", "sphinx", "-q", "-b", "dummy", "source", "out"],
-        cwd=tmp_path,
-        env={**os.environ, "TMPDIR": str(scratch)},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    wait_until(lambda: all(file.exists() and file.read_text().endswith("\n") for file in files))
-    server = int(files[0].read_text().split()[0])
-    above = [server]
+    build, of_pages = begin_build(tmp_path)
+    above = [of_pages[0][0]]
     while len(above) < 3:
         above.append(int(Path(f"/proc/{above[-1]}/stat").read_text().split()[3]))
     number = ["the fork server", "its guard", "the host"].index(which)
@@ -231,7 +222,7 @@ def test_build_one_of_whose_processes_is_killed_ends_and_leaves_nothing(
     _, errors = build.communicate(timeout=120)
     assert build.returncode == 1
     assert "killed by SIGKILL" in errors if which != "the host" else "is gone" in errors
-    wait_until(lambda: not of_build(scratch))
+    wait_until(lambda: not of_build(tmp_path))
 
 
 def test_build_whose_pages_give_no_sign_of_life_ends(
@@ -254,18 +245,18 @@ def test_build_whose_pages_give_no_sign_of_life_ends(
 
 
 FAILING = """
+import os, time
+main = os.getpid()
+
 def fail(app, doctree, docname):
     if docname == "page9":
         raise RuntimeError("in the main process")
 
-def wait(app, *_):
-    import os, time
-    if os.getpid() != app.main:
+def wait(*_):
+    if os.getpid() != main:
         time.sleep(1000)
 
 def setup(app):
-    import os
-    app.main = os.getpid()
     app.connect("doctree-resolved", fail)
     app.connect("html-page-context", wait)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -59,6 +59,7 @@ def test_nothing_changed_nothing_runs_and_every_failure_is_reported(built: Book)
     ran, report = runs(built)
     assert ran == FAILED
     assert report.status == 1
+    assert "4 pages not run again" in report.last
     assert {kind for _, kind in report.places} == {"drift", "raised"}
     counted = count(report.results.values())
     assert (counted.drifted, counted.failed, counted.verified, counted.pages) == (1, 2, 4, 6)

@@ -15,7 +15,7 @@ from small_book import cell
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from conftest import Book, Built
+    from conftest import Book
 
 pytestmark = pytest.mark.slow
 
@@ -119,33 +119,7 @@ def test_whatever_a_page_reads_is_read_again(book: Book, network: http.server.HT
 OUTPUT = "```{expected-output}\n%s\n```"
 
 
-# Which pages run --------------------------------------------------------------------------
-
-
-def runs(book: Book, *options: str, builder: str = "dummy", **variables: str) -> tuple[str, Built]:
-    """Build, and return which pages ran, as they themselves have written down."""
-    log = book.folder.parent / "log"
-    log.write_text("")
-    built = book.build(*options, builder=builder, **variables)
-    return "".join(sorted(log.read_text("utf-8"))), built
-
-
-def noting(book: Book, letter: str) -> str:
-    """Return a cell by which a page notes that it runs."""
-    log = str(book.folder.parent / "log")
-    return cell(f"with open({log!r}, 'a') as log:\n    _ = log.write({letter!r})")
-
-
-def test_pages_run_by_jupyter_are_run_in_each_build(book: Book) -> None:
-    data = book.folder / "data.txt"
-    data.write_text("one")
-    book.write("a.md", noting(book, "a"), cell("print(open('data.txt').read())", "one"))
-    book.write("b.md", noting(book, "b"), cell("print(1)", "1"))
-    assert runs(book, DRIFT_RUNNER="jupyter")[0] == "ab"
-    data.write_text("two")
-    ran, built = runs(book, "-j", "2", DRIFT_RUNNER="jupyter")
-    assert ran == "ab"
-    assert built.places == {("a.md:16", "drift")}
+# What others show -------------------------------------------------------------------------
 
 
 def test_what_another_page_glues_is_shown_anew(book: Book) -> None:
@@ -234,49 +208,27 @@ def test_what_a_page_does_to_its_own_files_is_no_failure(name: str, book: Book) 
         assert built.status == 0, built.report
 
 
-def test_a_cached_module_of_another_file_is_not_trusted(book: Book) -> None:
-    """Archives and copies can give two files the same time and size."""
+@pytest.mark.parametrize(
+    "moment",
+    [
+        pytest.param(1_500_000_000, id="long ago"),  # archives and copies give many files one time
+        pytest.param(1_900_000_000, id="to come"),  # after it was compiled
+    ],
+)
+def test_a_cached_module_of_the_same_second_and_size_is_not_trusted(
+    moment: int, book: Book
+) -> None:
+    """Python would run what it compiled before: it knows a source by its second and its size."""
     late = book.folder / "late.py"
     book.write("page.md", cell("import late\nprint(late.NUMBER)", "1"))
     for number in (1, 2):
         late.write_text(f"NUMBER = {number}\n")
-        os.utime(late, (1_500_000_000, 1_500_000_000))
+        os.utime(late, (moment, moment))
         built = book.build(PYTHONDONTWRITEBYTECODE="")
         assert built.places == (set() if number == 1 else {("page.md:12", "drift")})
 
 
-def test_a_cached_module_of_the_same_second_and_size_is_not_trusted(book: Book) -> None:
-    """Python would run what it compiled before: it knows a source by its second and its size."""
-    late = book.folder / "late.py"
-    book.write("page.md", cell("import late\nprint(late.NUMBER)", "1"))
-    late.write_text("NUMBER = 1\n")
-    os.utime(late, (1_900_000_000, 1_900_000_000))
-    assert book.build().status == 0
-    late.write_text("NUMBER = 2\n")
-    os.utime(late, (1_900_000_000, 1_900_000_000))
-    assert book.build().places == {("page.md:12", "drift")}
-
-
 # drift_rerun ----------------------------------------------------------------------------
-
-
-def test_a_book_that_runs_only_what_seems_to_have_changed(book: Book) -> None:
-    book.configure(drift_rerun="changed")
-    (book.folder / "beside.py").write_text("TEXT = 'one'\n")
-    book.write("a.md", noting(book, "a"), cell("print(1)", "1"))
-    book.write("b.md", noting(book, "b"), cell("import beside; print(beside.TEXT)", "one"))
-    assert runs(book)[0] == "ab"
-    ran, built = runs(book)
-    assert ran == ""
-    assert built.status == 0
-    assert "2 pages not run again" in built.last
-    (book.folder / "beside.py").write_text("TEXT = 'three'\n")
-    ran, built = runs(book)
-    assert ran == "b"
-    assert built.places == {("b.md:16", "drift")}
-    assert "1 page not run again" in built.last
-    assert runs(book, ATEN_CPU_CAPABILITY="default")[0] == "ab"
-    assert runs(book, "-D", "drift_rerun=always")[0] == "ab"
 
 
 @pytest.mark.parametrize(("setting", "status"), [("changed", 2), ("always", 0)])
