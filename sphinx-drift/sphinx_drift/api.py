@@ -10,7 +10,7 @@ from sphinx_drift.compare.tokens import Token, groups, indices, tokens, value_of
 from sphinx_drift.configuration import find_project
 from sphinx_drift.output.printed_text import Part, printed
 from sphinx_drift.report.text import count, describe_environment
-from sphinx_drift.run.results import Probe, injected
+from sphinx_drift.run.results import OWN_ANSWERS, Probe, injected
 from sphinx_drift.source.lines import lines_of
 from sphinx_drift.source.quote import read_quotation
 from sphinx_drift.sphinx.marks import drift_mark
@@ -93,11 +93,12 @@ def add_probe(
             returns it under the function's name.
 
     Raises:
-        ValueError: If another probe has a function of that name.
+        ValueError: If another probe, or the checker, has a function of that name.
 
     """
     probes = PROBES.setdefault(app, [])
-    if any(probe.after.name == after.__name__ for probe in probes):
+    taken = OWN_ANSWERS | {probe.after.name for probe in probes}
+    if after.__name__ in taken:
         raise ValueError(f"there is a probe {after.__name__!r} already; rename the function")
     probes.append(Probe(before and injected(before), injected(after)))
 

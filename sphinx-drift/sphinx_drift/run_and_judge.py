@@ -185,7 +185,7 @@ def _second_run(folder: Path, settings: Settings, **options: Any) -> Request:
 def _copied(notebook: NotebookNode, execution: Execution) -> NotebookNode:
     """Return a copy to run again, without the cells from the one that failed."""
     copied = copy.deepcopy(notebook)
-    if execution.failure:
+    if execution.failure and execution.failure.index >= 0:
         for cell in copied.cells[execution.failure.index :]:
             cell.source = ""
     return copied

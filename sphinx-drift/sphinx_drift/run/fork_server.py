@@ -47,9 +47,9 @@ _PATIENCE = 10.0
 # What a kernel would import while it starts: once here instead of once in each.
 _KERNEL = (
     *("ipykernel.debugger", "ipykernel.kernelapp", "ipykernel.ipkernel", "faulthandler"),
-    *("IPython.core.completerlib", "IPython.core.debugger", "IPython.core.oinspect"),
-    *("IPython.extensions.storemagic", "IPython.utils.wildcard"),
-    *("matplotlib_inline.config", "matplotlib_inline.backend_inline", "sqlite3"),
+    *("IPython.core.completerlib", "IPython.core.debugger", "IPython.core.interactiveshell"),
+    *("IPython.core.oinspect", "IPython.extensions.storemagic", "IPython.utils.wildcard"),
+    "sqlite3",
     *("tornado.platform.asyncio", "tornado.queues", "traitlets.config.argcomplete_config"),
     "unicodedata",
 )
@@ -74,8 +74,14 @@ class Preloaded:
         self._groups: list[Group] = []
 
     def load(self, name: str) -> bool:
-        """Import a library, and return whether that was silent: what it shows, pages must show."""
+        """Import a library, and return whether it may stay.
+
+        What it shows, pages must show; and what looks for a kernel, and finds none, is another.
+        """
         before, shown = set(sys.modules), io.StringIO()
+        shell: Any = sys.modules["IPython.core.interactiveshell"]
+        looked_for: list[type] = []
+        shell.InteractiveShell.initialized = classmethod(looked_for.append)
         with (
             warnings.catch_warnings(record=True) as warned,
             contextlib.redirect_stdout(shown),
@@ -86,11 +92,13 @@ class Preloaded:
                 importlib.import_module(name)
             except BaseException:  # noqa: BLE001 - a library may raise anything, and pages show it
                 return False
+            finally:
+                del shell.InteractiveShell.initialized
             filters = list(takewhile(lambda each: each is not first, warnings.filters))
         new = set(sys.modules) - before - {"__mp_main__"}
         foreign = (each for each in new if each.partition(".")[0] not in sys.stdlib_module_names)
         self._groups.append(Group({each: sys.modules[each] for each in foreign}, filters))
-        return not shown.getvalue() and not warned
+        return not shown.getvalue() and not warned and not looked_for
 
     def hide(self) -> None:
         """Take them out of the table of modules."""
@@ -158,16 +166,19 @@ class Server:
     def _accept(self, _fd: int) -> dict[str, Any] | None:
         connection, _ = self._listening.accept()
         connection.settimeout(_PATIENCE)
+        streams: list[int] = []
         try:
             _, user, _ = struct.unpack("3i", connection.getsockopt(*_CREDENTIALS))
             if user != os.getuid():
                 raise PermissionError("this server belongs to another user")
-            request, streams = _receive(connection)
+            request = _receive(connection, streams)
             if (threads := len(os.listdir("/proc/self/task"))) != 1:  # noqa: PTH208 - texts
                 raise RuntimeError(f"the fork server has {threads} threads")  # noqa: TRY301
         except (OSError, RuntimeError, ValueError) as error:
             with contextlib.suppress(OSError):
                 _send(connection, {"declined": str(error)})
+            for stream in streams:
+                os.close(stream)
             connection.close()
             return None
         pid = os.fork()
@@ -217,16 +228,19 @@ class Server:
 _CREDENTIALS = socket.SOL_SOCKET, getattr(socket, "SO_PEERCRED", 17), struct.calcsize("3i")
 
 
-def _receive(connection: socket.socket) -> tuple[dict[str, Any], list[int]]:
-    """Return a request, and the descriptors that its kernel writes to."""
-    head, streams, _, _ = socket.recv_fds(connection, LENGTH.size, 2)
+def _receive(connection: socket.socket, streams: list[int]) -> dict[str, Any]:
+    """Return a request; add the descriptors that its kernel writes to."""
+    head, received, _, _ = socket.recv_fds(connection, LENGTH.size, 2)
+    streams += received
+    if len(head) < LENGTH.size:
+        raise ConnectionError("the client hung up")
     size, data = LENGTH.unpack(head)[0], b""
     while len(data) < size:
         piece = connection.recv(size - len(data))
         if not piece:
             raise ConnectionError("the client hung up")
         data += piece
-    return json.loads(data), streams
+    return dict(json.loads(data))
 
 
 def _send(connection: socket.socket, message: dict[str, Any]) -> None:
@@ -324,6 +338,8 @@ def main(words: list[str]) -> None:
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
     del sys.modules["debugpy"]
+    # As IPython's kernel has it before anything can import Matplotlib, which reads it then.
+    os.environ.setdefault("MPLBACKEND", "module://matplotlib_inline.backend_inline")
     preloaded = Preloaded()
     for name in names:
         if importlib.util.find_spec(name) and not preloaded.load(name):

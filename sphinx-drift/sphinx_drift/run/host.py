@@ -203,7 +203,7 @@ def main() -> None:
         provisioner.start_server(settings["preload"])  # it loads while this process imports
     if sys.platform == "linux":
         fork_server.adopt_orphans()
-    _remove_leftovers()
+        _remove_leftovers()
     pages = _Pages(bytes.fromhex(settings["key"]))
     with Listener(settings["address"], backlog=64) as listener:
         while True:
@@ -266,9 +266,10 @@ class _Pages:
                 try:
                     result = future.result(_SIGN_OF_LIFE)
                     break
-                except TimeoutError:
+                except Exception as error:  # noqa: BLE001 - a book's executor may raise anything
                     if future.done():
-                        raise  # it is the page's
+                        result = _failed(rest[1], error)
+                        break
                     connection.send(None)
             connection.send(result)
 
@@ -343,6 +344,14 @@ def _load(name: str) -> Executor:
     executor: Executor = getattr(import_module(module), function)()
     executor.submit  # noqa: B018 - an executor has it
     return executor
+
+
+def _failed(notebook: NotebookNode, error: Exception) -> tuple[NotebookNode, Execution]:
+    """Return the run of a page that an executor did not run."""
+    from sphinx_drift.run.results import Ending, Execution, Failure  # noqa: PLC0415 - the same
+
+    message = f"the executor raised {type(error).__name__}: {error}"
+    return notebook, Execution(failure=Failure(Ending.RUNNER_FAILED, -1, message))
 
 
 def _in_flight() -> int:

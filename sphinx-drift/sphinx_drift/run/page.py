@@ -77,7 +77,11 @@ async def _run_page(
             async with _client(notebook, request, environment, Path(scratch), forks) as client:
                 failure = await _run_cells(client, notebook, executed, request)
                 if failure is None or failure.kind is Ending.RAISED:
-                    answers = await _ask(client, request.after)
+                    try:
+                        answers = await _ask(client, request.after)
+                    except (CellTimeoutError, DeadKernelError, RuntimeError) as error:
+                        message = f"after the last cell, {type(error).__name__}: {error}"
+                        failure = failure or Failure(Ending.RUNNER_FAILED, -1, message)
                 elif failure.kind is Ending.DEAD_KERNEL:
                     failure = replace(failure, message=await _end_of(client))
         except Exception as error:  # noqa: BLE001 - whatever goes wrong, the page was not run

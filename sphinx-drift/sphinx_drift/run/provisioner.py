@@ -41,7 +41,7 @@ _LONGEST_START = 120.0
 _LONGEST_END = 10.0
 # What a process reads once, when it starts or loads a library: another value needs another server.
 _READ_ONCE = (
-    *("GOMP_", "KMP_", "LANG", "LC_", "LD_", "MKL_", "OMP_", "OPENBLAS_", "PYTHON"),
+    *("GOMP_", "KMP_", "LANG", "LC_", "LD_", "MKL_", "MPL", "OMP_", "OPENBLAS_", "PYTHON"),
     *("PYTORCH_", "TORCH_", "DRIFT_DEVICE_SHARE"),
 )
 # Without the working folder, whose modules are no libraries; -P would be inherited by kernels.
@@ -58,10 +58,11 @@ class ForkedKernel:
 
     stdin = stdout = stderr = None
 
-    def __init__(self, connection: socket.socket, pid: int) -> None:
-        """Take the process, and the connection that it lives as long as."""
-        self.pid = pid
-        self.returncode: int | None = None
+    def __init__(self, connection: socket.socket, started: bytes) -> None:
+        """Take the connection that it lives as long as, and what the server has said of it."""
+        first, _, rest = started.partition(b"\n")
+        self.pid: int = json.loads(first)["pid"]
+        self.returncode: int | None = json.loads(rest)["exit"] if rest else None
         self._connection = connection
 
     def poll(self) -> int | None:
@@ -244,14 +245,15 @@ class ForkProvisioner(LocalProvisioner):
             connection.settimeout(0)
             loop = asyncio.get_running_loop()
             answer = await asyncio.wait_for(loop.sock_recv(connection, 4096), _LONGEST_START)
-            reply = json.loads(answer or b'{"declined": "the fork server is gone"}')
+            answer = answer or b'{"declined": "the fork server is gone"}'
+            reply = json.loads(answer.splitlines()[0])
         except (OSError, ValueError) as error:  # a time-out is an OSError too
             connection.close()
             raise CannotForkError(f"the fork server: {type(error).__name__}: {error}") from error
         if "pid" not in reply:
             connection.close()
             raise CannotForkError(reply["declined"])
-        return ForkedKernel(connection, reply["pid"])
+        return ForkedKernel(connection, answer)
 
 
 def obstacle(cmd: Sequence[str] = ()) -> str:

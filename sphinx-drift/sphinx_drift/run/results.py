@@ -33,7 +33,7 @@ class Failure:
 
     kind: Ending
     index: int
-    """Place of the cell among all cells of the notebook; -1 if no cell had begun."""
+    """Place of the cell among all cells of the notebook; -1 if none was running."""
     message: str
 
 
@@ -48,6 +48,10 @@ class Injected(NamedTuple):
 def injected(function: Callable[[], object]) -> Injected:
     """Return a function with its source: it may use nothing that it does not import itself."""
     return Injected(function.__name__, inspect.getsource(function))
+
+
+OWN_ANSWERS = {"report_environment", "package_origins", "files_read"}
+"""The checker's own questions, whose names no probe may have."""
 
 
 class Probe(NamedTuple):
@@ -82,8 +86,7 @@ class Execution:
     @property
     def probed(self) -> dict[str, Any]:
         """What the probes of extensions returned, by the names of their functions."""
-        own = {"report_environment", "package_origins", "files_read"}
-        return {name: answer for name, answer in self.answers.items() if name not in own}
+        return {name: answer for name, answer in self.answers.items() if name not in OWN_ANSWERS}
 
     @property
     def files(self) -> dict[str, str | None]:

@@ -121,7 +121,7 @@ def _filled(
     failure = execution.failure
     if failure is not None and failure.index >= 0:
         failure = replace(failure, index=places[failure.index])
-    last = failure.index if failure else len(notebook.cells)
+    last = failure.index if failure and failure.index >= 0 else len(notebook.cells)
     executed = {places[number] for number in execution.executed}
     not_to_run = {
         place

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
 import os
 import sys
 import time
-from typing import TYPE_CHECKING
+from concurrent.futures import Future
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import small_book
@@ -124,6 +126,21 @@ def test_book_names_another_executor(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert run.execute(notebook(NOTE), request).failure is None
     assert run.execute(notebook(NOTE), request).failure is None
     assert (tmp_path / "submitted").read_text() == "run_page\n" * 2
+
+
+@pytest.mark.parametrize("error", [RuntimeError("no room"), TimeoutError("no room")])
+def test_executor_that_raises_is_quoted(error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
+    ours, theirs = multiprocessing.Pipe()
+    pages = host._Pages(b"key")  # noqa: SLF001 - what the process is made of
+    future: Future[Any] = Future()
+    future.set_exception(error)
+    monkeypatch.setattr(pages, "_future", lambda *_: future)
+    ours.send_bytes(b"key")
+    ours.send(("run", "page", notebook("1"), None, {}))
+    pages.serve(theirs)
+    failure = ours.recv()[1].failure
+    assert failure.kind is Ending.RUNNER_FAILED
+    assert f"{type(error).__name__}: no room" in failure.message
 
 
 @pytest.mark.parametrize("name", ["nothing_such:make", "json:loads", "json"])

@@ -242,7 +242,9 @@ NAMES = [
 ]
 
 STATE = [
-    "import sys",
+    "import sys\n[name in sys.modules for name in ('matplotlib', 'matplotlib_inline.backend_inline')]",
+    "import matplotlib.pyplot as plt\nlines = plt.plot([1, 2])",
+    "plt.get_backend(), plt.bar(['a'], [3]).get_label()",
     "%history -l",
     "%history -l 2",
     "%history -g sys",

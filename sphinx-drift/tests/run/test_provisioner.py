@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -120,21 +121,27 @@ def test_fork_server_with_two_threads_declines_and_the_kernel_starts_as_always(
 
 @pytest.mark.usefixtures("own_servers")
 @pytest.mark.parametrize(
-    ("source", "error"), [("print('loud')", ""), ("raise RuntimeError('broken')", "broken")]
+    ("source", "printed"),
+    [
+        ("print('loud')", "loud\n"),
+        ("raise RuntimeError('broken')", ""),
+        ("from IPython import get_ipython\nfound = bool(get_ipython())", "True\n"),
+    ],
 )
-def test_library_that_shows_something_is_left_to_the_pages(
-    pages: Pages, monkeypatch: pytest.MonkeyPatch, shown: Any, source: str, error: str
+def test_library_that_needs_the_page_is_left_to_it(
+    pages: Pages, monkeypatch: pytest.MonkeyPatch, shown: Any, source: str, printed: str
 ) -> None:
     (pages.folder / "loud_module.py").write_text(f"{source}\n")
     monkeypatch.setenv("PYTHONPATH", str(pages.folder))
     preload = ("loud_module", "json", "nothing_such")
-    notebook, execution = pages.fork(SERVER_OF, "import loud_module", preload=preload)
+    use = "import loud_module\nif hasattr(loud_module, 'found'):\n    print(loud_module.found)"
+    notebook, execution = pages.fork(SERVER_OF, use, preload=preload)
     assert shown(notebook.cells[1]) == "1\n"
-    if error:
-        assert execution.failure is not None
-        assert error in execution.failure.message
+    if printed:
+        assert shown(notebook.cells[2]) == printed
     else:
-        assert shown(notebook.cells[2]) == "loud\n"
+        assert execution.failure is not None
+        assert "broken" in execution.failure.message
 
 
 @pytest.mark.usefixtures("own_servers")
@@ -151,15 +158,26 @@ def test_fork_server_that_is_killed_is_replaced_by_stock_kernels(
 
 @pytest.mark.usefixtures("own_servers")
 def test_another_user_and_what_is_no_request_are_refused(pages: Pages) -> None:
-    import socket  # noqa: PLC0415 - used here alone
-
     pages.fork("1")
     (server,) = provisioner._servers.values()  # noqa: SLF001 - whom to ask
+    for beginning in (b"", b"\0\0"):  # a client that is killed hangs up at any place
+        with socket.socket(socket.AF_UNIX) as connection:
+            connection.connect(server.address)
+            connection.sendall(beginning)
     with socket.socket(socket.AF_UNIX) as connection:
         connection.connect(server.address)
         connection.sendall(b"\0\0\0\2{]")
         assert "declined" in json.loads(connection.recv(4096))
-    assert pages.fork("1")[1].failure is None
+    pages.fork("1")
+    assert server._process.poll() is None  # noqa: SLF001 - it serves on
+
+
+def test_kernel_that_ends_at_once_has_said_how() -> None:
+    ends = socket.socketpair()
+    with ends[1]:
+        kernel = provisioner.ForkedKernel(ends[0], b'{"pid": 7}\n{"exit": 3}\n')
+        assert (kernel.pid, kernel.poll()) == (7, 3)
+    ends[0].close()
 
 
 def test_kernel_of_another_environment_is_run_in_that(

@@ -13,7 +13,7 @@ from small_book import TORCH
 from sphinx_drift.output.printed_text import Part, printed
 from sphinx_drift.run.injected import print_full_precision
 from sphinx_drift.run.page import joined
-from sphinx_drift.run.results import Ending
+from sphinx_drift.run.results import Ending, Probe, injected
 from sphinx_drift.run.run import execute, request_for
 
 if TYPE_CHECKING:
@@ -56,6 +56,20 @@ def test_error_that_may_come_lets_the_page_go_on(tmp_path: Path) -> None:
     assert execution.failure.message == "IndexError: list index out of range"
     assert text_of(book, 1) == "ZeroDivisionError: division by zero\n"
     assert text_of(book, 2) == "on\n"
+
+
+def fail() -> None:
+    raise ValueError("in a probe")
+
+
+def test_probe_that_fails_after_the_last_cell_is_no_dead_kernel(tmp_path: Path) -> None:
+    book = notebook("print(1)")
+    probes = [Probe(None, injected(fail))]
+    execution = execute(book, request_for(tmp_path, probes=probes))
+    assert execution.failure is not None
+    assert (execution.failure.kind, execution.failure.index) == (Ending.RUNNER_FAILED, -1)
+    assert "in a probe" in execution.failure.message
+    assert execution.executed == {1}
 
 
 @pytest.mark.parametrize(

@@ -26,12 +26,18 @@ def counts():
     from IPython import get_ipython
     return get_ipython().counts
 
+def report_environment():
+    return {}
+
 def setup(app):
     api.add_probe(app, before=start_counting, after=counts)
-    try:
-        api.add_probe(app, after=counts)
-    except ValueError as error:
-        assert "rename" in str(error)
+    for after in (counts, report_environment):
+        try:
+            api.add_probe(app, after=after)
+        except ValueError as error:
+            assert "rename" in str(error)
+        else:
+            raise AssertionError(after)
     return {"parallel_read_safe": True}
 """
 CONF = """
