@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 from small_book import FRONT, cell
 
+from sphinx_drift import device
 from sphinx_drift.compare.compare import Policy
 from sphinx_drift.device import (
     DEVICE_VARIABLE,
@@ -23,6 +24,7 @@ from sphinx_drift.device import (
 )
 from sphinx_drift.report.text import describe_environment
 from sphinx_drift.run import host
+from sphinx_drift.run.injected import compute_on_device
 from sphinx_drift.run.run import request_for
 
 if TYPE_CHECKING:
@@ -267,8 +269,6 @@ def test_pages_share_a_device() -> None:
 def test_how_many_pages_share_it(
     total: float, memory: str, share: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from sphinx_drift import device  # noqa: PLC0415
-
     chosen = {"place": "cuda:0", "description": "cuda:0", "memory": total * 2**30}
     monkeypatch.setattr(device, "_look_for", lambda *_: chosen)
     monkeypatch.setenv(MEMORY_VARIABLE, memory)
@@ -278,8 +278,6 @@ def test_how_many_pages_share_it(
 
 @pytest.mark.parametrize("memory", ["much", "0", "-1"])
 def test_a_bound_that_is_none(memory: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    from sphinx_drift import device  # noqa: PLC0415
-
     monkeypatch.setattr(device, "_look_for", lambda *_: {"place": "cuda:0", "memory": 2**34})
     monkeypatch.setenv(MEMORY_VARIABLE, memory)
     with pytest.raises(ValueError, match="must be a number of GiB, such as 2"):
@@ -287,8 +285,6 @@ def test_a_bound_that_is_none(memory: str, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_a_page_keeps_to_its_part(backend: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
-    from sphinx_drift.run.injected import compute_on_device  # noqa: PLC0415
-
     monkeypatch.syspath_prepend(backend["PYTHONPATH"].partition(os.pathsep)[0])
     monkeypatch.setenv(DEVICE_VARIABLE, "npu:0")
     monkeypatch.setenv(MODULE_VARIABLE, DEVICES)

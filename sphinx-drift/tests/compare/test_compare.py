@@ -57,28 +57,6 @@ def notes(verdict: Verdict) -> str:
     return "; ".join(difference.note for difference in verdict.differences)
 
 
-# Must be accepted --------------------------------------------------------------------
-
-ACCEPT_PORTABLE = {
-    "softmax tail": (TAIL, TAIL_PRINTED, TAIL_PRECISE),
-    "neighbours in float32": (
-        "tensor(155.9239, grad_fn=<DotBackward0>)",
-        "tensor(155.9240, grad_fn=<DotBackward0>)",
-        "tensor(155.92395019531250000, grad_fn=<DotBackward0>)",
-    ),
-}
-
-
-@pytest.mark.parametrize("name", ACCEPT_PORTABLE)
-def test_portable_accepts_what_exact_refuses(name: str) -> None:
-    documented, executed, precise = ACCEPT_PORTABLE[name]
-    assert not compare(documented, executed).same
-    assert not portable(documented, executed, None).same
-    verdict = portable(documented, executed, precise)
-    assert verdict.same
-    assert [0 < accepted.units <= UNITS for accepted in verdict.accepted] == [True]
-
-
 # Must be rejected --------------------------------------------------------------------
 
 ROW_3 = "[0.3058, 0.8203],\n        "
@@ -471,6 +449,7 @@ F64, BF16, F16 = ", dtype=torch.float64", ", dtype=torch.bfloat16", ", dtype=tor
 
 # documented, executed, the executed at full precision
 ROUNDING = {
+    "a softmax tail": (TAIL, TAIL_PRINTED, TAIL_PRECISE),
     "a part of a tensor, at the scale of the whole": (
         "tensor([0.0685, 0.5000])",
         "tensor([0.0684, 0.5000])",
@@ -502,11 +481,6 @@ ROUNDING = {
         "tensor(1000003.0625)",
         "tensor(1000003.06250000000)",
     ),
-    "at the boundary": (
-        "tensor([0.0685, 0.5])",
-        "tensor([0.0684, 0.5])",
-        "tensor([0.06844999641180038, 0.5])",
-    ),
     "another exponent": (
         "tensor([9.9999e-05, 2.0000e-09])",
         "tensor([1.0000e-04, 2.0000e-09])",
@@ -517,17 +491,11 @@ ROUNDING = {
         "tensor([-0.0915, 1.8500])",
         "tensor([-0.09145049750804901, 1.85000002384185791])",
     ),
-    "a value alone on its line": (
-        "loss\n155.9239",
-        "loss\n155.9240",
-        f"loss\n155.9239501953125{SINGLE}",
-    ),
     "all digits of a float32": (
         "-10.099624633789062",
         "-10.099625587463379",
         f"-10.099625587463379{SINGLE}",
     ),
-    "all digits, fewer of them": ("0.4999999701976776", "0.5", f"0.5{SINGLE}"),
     "numpy's shortest digits": (
         "[0.82104933 0.5]",
         "[0.8210493 0.5]",
@@ -575,6 +543,8 @@ ROUNDING = {
 @pytest.mark.parametrize("name", ROUNDING)
 def test_portable_accepts_rounding(name: str) -> None:
     documented, executed, precise = ROUNDING[name]
+    assert not compare(documented, executed).same
+    assert not portable(documented, executed, None).same
     verdict = portable(documented, executed, precise)
     assert not notes(verdict)
     assert verdict.same
@@ -585,12 +555,6 @@ def test_portable_accepts_rounding(name: str) -> None:
 # documented, executed, the executed at full precision, why it is refused
 NO_ROUNDING = {
     "beyond the bound": ("[0.0685, 0.5]", "[0.0684, 0.5]", "[0.0684400, 0.5]", "too far"),
-    "a last digit": (
-        CONTEXT,
-        "tensor([0.3062, 0.8210])",
-        "tensor([0.30620002746582031, 0.82100003957748413])",
-        "too far",
-    ),
     "an error of the size of TF32's": (
         "tensor([0.3061, 0.8210])",
         "tensor([0.3063, 0.8214])",
@@ -603,7 +567,6 @@ NO_ROUNDING = {
         "tensor([0.00005000000000000, 900.00000000000000000])",
         "the sign differs",
     ),
-    "a sign in a tail": (TAIL.replace("5.6183", "-5.6183"), TAIL_PRINTED, TAIL_PRECISE, "sign"),
     "the sign of a true zero": ("[-0., 1.5]", "[0., 1.5]", "[0., 1.5]", "the sign differs"),
     "the sign of what is no zero": (
         "tensor([-0.0000, 1.0000])",
@@ -629,13 +592,6 @@ NO_ROUNDING = {
         "tensor([0.00000000000000000e+00, 9.99999974737875164e-06])",
         "zero",
     ),
-    "tails exchanged": (
-        TAIL.replace("6.8322e-11, 4.7716e-11", "4.7716e-11, 6.8322e-11"),
-        TAIL,
-        TAIL_PRECISE.replace("5.61835335199933894e-11", "5.61834335199933894e-11"),
-        "too far",
-    ),
-    "three units in a tail": (TAIL.replace("5.6183", "5.6181"), TAIL_PRINTED, TAIL_PRECISE, "far"),
     "a view of a tensor with a huge number": (
         "tensor([0.2600, 0.7400])",
         "tensor([0.2500, 0.7500])",
@@ -656,12 +612,6 @@ NO_ROUNDING = {
         "tensor(1000003.)",
         "tensor(1000003.)",
         "whole numbers of this size are exact",
-    ),
-    "a small number in a list with a large one": (
-        "[1700000000.0, 0.9123]",
-        "[1700000000.0, 0.1123]",
-        "[1700000000.0, 0.1123]",
-        "too far",
     ),
     "a fraction in a list with a huge number": (
         "[1e+20, 0.25]",

@@ -1,11 +1,11 @@
 from __future__ import annotations
 
 import pytest
-from mutants import Attempt, Mutant, Output, attempts, corpus
+from mutants import Attempt, Output, attempts, corpus
 from nbformat import v4
 from shown_mutants import altered, caught, shown_corpus
 
-from sphinx_drift.compare.compare import UNITS, Verdict, compare, without_marks
+from sphinx_drift.compare.compare import UNITS, compare, without_marks
 from sphinx_drift.compare.tokens import TokenKind, tokens
 
 
@@ -36,12 +36,6 @@ def test_portable_lets_last_digits_alone_through(tried: list[Attempt]) -> None:
     assert all(attempt.units <= UNITS for attempt in survivors)
     kinds = {"last digit +1", "last digit -1", "a digit less"}
     assert {attempt.mutant.kind for attempt in survivors} <= kinds
-
-
-def test_a_comparison_that_accepts_everything_would_be_detected() -> None:
-    blind = Attempt("x", Mutant("sign", "", "-1"), Verdict())
-    assert not blind.caught
-    assert not blind.refused
 
 
 # Other forms ---------------------------------------------------------------------------

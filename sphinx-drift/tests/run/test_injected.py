@@ -76,8 +76,7 @@ from sphinx_drift.run.injected import print_full_precision, watch_imports
 """
 SHOW = """
 print(own.numbers)
-print(sys.meta_path[0].__class__.__name__, own.__loader__.__class__.__name__,
-      own.__spec__.loader is own.__loader__)
+print(own.__loader__.__class__.__name__, own.__spec__.loader is own.__loader__)
 """
 OWN = "import numpy\nnumbers = numpy.array([1, 3], 'float32')[:1] / 3\n"
 
@@ -96,25 +95,24 @@ def shown(folder: Path, *lines: str, own: str = OWN) -> list[str]:
 
 
 CHANGE = "watch_imports(); print_full_precision()"
+HIDE = "hidden = Preloaded(); hidden.load('own'); hidden.hide(); assert 'own' not in sys.modules"
 
 
-def test_a_library_that_another_one_brings_prints_full_precision(tmp_path: Path) -> None:
-    numbers, state = shown(tmp_path, CHANGE, "import own", SHOW)
+@pytest.mark.parametrize(
+    "lines",
+    [
+        [CHANGE, "import own"],
+        [HIDE, CHANGE, "import own"],
+        ["import own", CHANGE],
+    ],
+    ids=["imported", "preloaded", "imported by then"],
+)
+def test_a_library_that_another_one_brings_prints_full_precision(
+    tmp_path: Path, lines: list[str]
+) -> None:
+    numbers, loader = shown(tmp_path, *lines, SHOW)
     assert DIGITS in numbers
-    assert state == "Finder SourceFileLoader True"
-
-
-def test_so_does_one_that_a_preloaded_one_has_brought(tmp_path: Path) -> None:
-    preload = "hidden = Preloaded(); hidden.load('own'); hidden.hide()"
-    preload += "; assert 'own' not in sys.modules"
-    numbers, state = shown(tmp_path, preload, CHANGE, "import own", SHOW)
-    assert DIGITS in numbers
-    assert state.split()[1:] == ["SourceFileLoader", "True"]
-
-
-def test_so_does_one_that_is_imported_by_then(tmp_path: Path) -> None:
-    numbers, _ = shown(tmp_path, "import own", CHANGE, SHOW)
-    assert DIGITS in numbers
+    assert loader == "SourceFileLoader True"
 
 
 def test_a_library_is_changed_once_it_is_whole(tmp_path: Path) -> None:

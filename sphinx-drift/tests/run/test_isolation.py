@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 if TYPE_CHECKING:
-    import pytest
     from runners import Pages
 
 DISTURB = (
@@ -66,16 +67,11 @@ def test_page_sees_nothing_of_another(pages: Pages, shown: Any) -> None:
     assert shown(looking.cells[1]) == "[]\n"
 
 
-def test_unseeded_draws_differ_between_pages(pages: Pages, shown: Any) -> None:
-    drawn = [shown(pages.fork(DRAWS)[0].cells[1]).splitlines() for _ in range(3)]
+@pytest.mark.parametrize("code", [DRAWS, "import numpy\nprint(numpy.random.rand())"])
+def test_unseeded_draws_differ_between_pages(pages: Pages, shown: Any, code: str) -> None:
+    drawn = [shown(pages.fork(code)[0].cells[1]).splitlines() for _ in range(3)]
     for values in zip(*drawn, strict=True):
         assert len(set(values)) == 3
-
-
-def test_draws_in_a_page_that_never_names_torch_first_differ_too(pages: Pages, shown: Any) -> None:
-    code = "import numpy\nnumpy.random.rand()"
-    one, two = (shown(pages.fork(code)[0].cells[1]) for _ in range(2))
-    assert one != two
 
 
 def test_local_module_is_the_one_that_is_there_now(pages: Pages, shown: Any) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -9,6 +11,7 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from nbformat import NotebookNode
     from runners import Pages
 
 PNG = (
@@ -317,8 +320,13 @@ PAGES: dict[str, Sequence[Any]] = {
 }
 
 
+def text_of(cells: NotebookNode) -> str:
+    """Return a cell or a notebook as text, without the number of the kernel's process."""
+    return re.sub(r"ipykernel_\d+", "ipykernel_PID", json.dumps(cells, sort_keys=True))
+
+
 @pytest.mark.parametrize("name", PAGES)
-def test_page_is_the_same_by_both_runners(pages: Pages, text_of: Any, name: str) -> None:
+def test_page_is_the_same_by_both_runners(pages: Pages, name: str) -> None:
     cells = PAGES[name]
     may_raise = frozenset(range(len(cells) + 1))
     forked, by_fork = pages.fork(*cells, may_raise=may_raise)
@@ -332,7 +340,7 @@ def test_page_is_the_same_by_both_runners(pages: Pages, text_of: Any, name: str)
     assert by_fork.environment == by_stock.environment
 
 
-def test_page_that_fails_is_the_same_by_both_runners(pages: Pages, text_of: Any) -> None:
+def test_page_that_fails_is_the_same_by_both_runners(pages: Pages) -> None:
     cells = ("print('one')", ("1 / 0", "raises-exception"), "import json\n[][0]", "print('never')")
     forked, by_fork = pages.fork(*cells)
     stock, by_stock = pages.stock(*cells)

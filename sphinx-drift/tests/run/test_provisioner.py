@@ -100,18 +100,14 @@ def test_what_a_client_started_ends_when_it_is_killed(installed: str) -> None:
     wait_until(lambda: not alive(pid) and not alive(server))
 
 
-def busy(folder: Path) -> dict[str, str]:
-    code = "import threading, time\n"
-    code += "threading.Thread(target=time.sleep, args=(100,), daemon=True).start()\n"
-    (folder / "busy_module.py").write_text(code)
-    return {"PYTHONPATH": str(folder)}
-
-
 @pytest.mark.usefixtures("own_servers")
 def test_fork_server_with_two_threads_declines_and_the_kernel_starts_as_always(
     pages: Pages, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch, shown: Any
 ) -> None:
-    monkeypatch.setenv("PYTHONPATH", busy(pages.folder)["PYTHONPATH"])
+    code = "import threading, time\n"
+    code += "threading.Thread(target=time.sleep, args=(100,), daemon=True).start()\n"
+    (pages.folder / "busy_module.py").write_text(code)
+    monkeypatch.setenv("PYTHONPATH", str(pages.folder))
     for _ in range(2):
         notebook, execution = pages.fork(SERVER_OF, preload=("busy_module",))
         assert execution.failure is None

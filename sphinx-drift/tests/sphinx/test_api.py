@@ -6,12 +6,14 @@ import pickle
 from typing import TYPE_CHECKING, Any
 
 import pytest
-import small_book
+from small_book import cell
 
 from sphinx_drift import api
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Callable
+
+    from conftest import Book
 
 EXTENSION = """
 from sphinx_drift import api
@@ -40,28 +42,29 @@ def setup(app):
             raise AssertionError(after)
     return {"parallel_read_safe": True}
 """
-CONF = """
-import sys; sys.path.insert(0, ".")
-extensions = ["myst_nb", "sphinx_drift", "counting"]
-"""
-PAGE = "\n\n".join([
-    small_book.FRONT + "# Counts",
-    small_book.cell("a = 1"),
-    small_book.cell("a = [2, 0.5]\nprint(a, a[1])", ":name: list\n[2, 0.5] 0.5"),
-    small_book.cell("def start_counting():\n    pass\nprint('counts' in globals())", "False"),
-])  # fmt: skip
+OTHER = "# Other\n\nNo cells, but {printed}`list[1]`.\n\n```{toctree}\nindex\n```"
 
 
 @pytest.fixture(scope="module")
-def env(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    folder: Path = tmp_path_factory.mktemp("probed")
-    other = "# Other\n\nNo cells, but {printed}`list[1]`.\n\n```{toctree}\nindex\n```\n"
-    files = {"conf.py": CONF, "counting.py": EXTENSION, "index": PAGE, "other": other}
-    source = small_book.write(folder, files)
-    (source / "conf.py").write_text(CONF.replace('"."', repr(str(source))) + "root_doc = 'other'\n")
-    done = small_book.build(folder, "html", "-j", "2")
-    assert done.returncode == 0, done.stderr
-    return pickle.loads((folder / "doctrees/environment.pickle").read_bytes())  # noqa: S301 - ours
+def env(make_book: Callable[[], Book]) -> Any:
+    book = make_book()
+    book.configure(
+        f"import sys; sys.path.insert(0, {str(book.folder)!r})",
+        extensions=["myst_nb", "sphinx_drift", "counting"],
+        root_doc="other",
+    )
+    (book.folder / "counting.py").write_text(EXTENSION)
+    book.write(
+        "index.md",
+        "# Counts",
+        cell("a = 1"),
+        cell("a = [2, 0.5]\nprint(a, a[1])", ":name: list\n[2, 0.5] 0.5"),
+        cell("def start_counting():\n    pass\nprint('counts' in globals())", "False"),
+    )
+    book.write("other.md", OTHER, front=False)
+    built = book.build("-n", "-W", "-j", "2", builder="html")
+    assert built.status == 0, built.stderr
+    return pickle.loads((built.doctrees / "environment.pickle").read_bytes())  # noqa: S301 - ours
 
 
 def test_a_probe_reports_what_the_one_run_made(env: Any) -> None:

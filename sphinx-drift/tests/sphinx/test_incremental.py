@@ -121,15 +121,3 @@ def test_off_executes_nothing_and_says_so_on_every_page(built: Book) -> None:
     assert report.status == 0
     assert "DRIFT_RUNNER=off" in report.stderr
     assert runs(built)[0] == set(PAGES)
-
-
-def test_a_quoted_number_follows_its_page(book: Book) -> None:
-    shown = "```{expected-output}\n:name: half\n0.5\n```"
-    book.write("one.md", cell("print(0.5)"), shown)
-    book.write("two.md", "The number {printed}`half`.", front=False)
-    assert book.build(builder="text").status == 0
-    path = book.folder / "one.md"
-    path.write_text(path.read_text("utf-8").replace("0.5", "0.25"), "utf-8")
-    built = book.build(builder="text")
-    assert built.status == 0
-    assert "0.25" in (built.outdir / "two.txt").read_text("utf-8")
