@@ -241,7 +241,7 @@ def _check_expectation(
         policy=context.policy_of(expectation),
         precise=precise,
         waivers=expectation.waivers,
-        elision="" if context.stored else ELISION,
+        elision="" if context.stored or expectation.part in BESIDE else ELISION,
     )
     stale = verdict.unmatched + (verdict.unneeded if context.policy is not Policy.PORTABLE else ())
     if not verdict.tokens:

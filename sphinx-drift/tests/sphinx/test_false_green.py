@@ -185,6 +185,20 @@ def test_every_builder_fails(builder: str, shelf: Book) -> None:
     assert built.places == {("index.md:13", "drift")}
 
 
+@pytest.mark.parametrize("builder", ["html", "text", "latex"])
+def test_what_is_left_out_is_not_shown(builder: str, book: Book) -> None:
+    left_out = 'import sys\n\nprint("alpha\\nbeta\\ngamma")\nprint("delta", file=sys.stderr)\n"zeta"'
+    text = GOOD.replace('print("good")', left_out).replace("\ngood\n", "\nalpha\n⋮\ndelta\n")
+    put(book, index=text.replace("```{code", "# Title\n\n```{code", 1))
+    book.configure(language="en", latex_documents=[("index", "book.tex", "", "", "manual")])
+    built = book.build(builder=builder)
+    assert built.status == 0, built.stderr
+    name = {"html": "index.html", "text": "index.txt", "latex": "book.tex"}[builder]
+    output = (built.outdir / name).read_text("utf-8").rpartition("stderr")[2]
+    shown = ["alpha" in output, "⋮" in output, "delta" in output]
+    assert (shown, "gamma" in output, "zeta'" in output) == ([True] * 3, False, False)
+
+
 def test_an_ebook_is_built_again_without_a_warning(book: Book) -> None:
     put(book, index=GOOD.replace("```{code", "# Title\n\n```{code", 1))
     book.configure(copyright="2026", version="1", suppress_warnings=[])
