@@ -129,7 +129,9 @@ def compare(  # noqa: PLR0913 - all but the first two have a default
         left = Side.read(documented, elision, flowing=flowing)
         right = Side.read(executed, "", flowing=flowing)
     found = list(blocks(left, right, rows=elision == ELISION))
-    differences = described(left, right, [block for block in found if not isinstance(block, Elided)])
+    differences = described(
+        left, right, [block for block in found if not isinstance(block, Elided)]
+    )
     remaining, waived, unneeded, unmatched = _waive(differences, waivers, left)
     accepted: list[Accepted] = []
     if policy is Policy.PORTABLE and remaining:
@@ -143,7 +145,9 @@ def compare(  # noqa: PLR0913 - all but the first two have a default
         unmatched=tuple(unmatched),
         numbers=sum(token.is_number for token in left.tokens),
         tokens=_count(left.tokens),
-        elided=tuple(right.span(block.r0, block.r1) for block in found if isinstance(block, Elided)),
+        elided=tuple(
+            right.span(block.r0, block.r1) for block in found if isinstance(block, Elided)
+        ),
     )
 
 

@@ -282,7 +282,10 @@ def _fence(stream: Part, text: str) -> list[str]:
 def _missing(cell: Cell, executed: NotebookNode, names: Sequence[str]) -> list[tuple[Part, str]]:
     """Return the parts of a cell's output that no expectation documents."""
     output = printed(executed.cells[cell.index].outputs)
-    streams = [Part(name) for name in names] if cell.expectations else [Part.ALL]
+    streams = [Part(name) for name in names]
+    if not cell.expectations:  # one for all of its text
+        pictures = [stream for stream in streams if stream is Part.PICTURE]
+        streams = [Part.ALL] * (len(pictures) < len(streams)) + pictures
     return [(stream, output.select(stream)) for stream in streams]
 
 

@@ -187,7 +187,9 @@ def test_every_builder_fails(builder: str, shelf: Book) -> None:
 
 @pytest.mark.parametrize("builder", ["html", "text", "latex"])
 def test_what_is_left_out_is_not_shown(builder: str, book: Book) -> None:
-    left_out = 'import sys\n\nprint("alpha\\nbeta\\ngamma")\nprint("delta", file=sys.stderr)\n"zeta"'
+    left_out = (
+        'import sys\n\nprint("alpha\\nbeta\\ngamma")\nprint("delta", file=sys.stderr)\n"zeta"'
+    )
     text = GOOD.replace('print("good")', left_out).replace("\ngood\n", "\nalpha\n⋮\ndelta\n")
     put(book, index=text.replace("```{code", "# Title\n\n```{code", 1))
     book.configure(language="en", latex_documents=[("index", "book.tex", "", "", "manual")])
