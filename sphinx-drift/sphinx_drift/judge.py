@@ -263,6 +263,10 @@ def _cannot_compare(
     if expectation.raises and output.error.partition(":")[0] != expectation.raises:
         message = f"expected {expectation.raises}, got {output.error or 'no error'}"
         return Kind.NOT_RAISED, message
+    has_values = expectation.part in (Part.ALL, Part.MAIN, Part.VALUE)
+    if output.glued and has_values and (expectation.unchecked or expectation.reference_only):
+        names = ", ".join(output.glued)
+        return Kind.QUOTATION, f"{names}: glued to be shown elsewhere, though nothing checks it"
     if not executed.strip():
         return Kind.NO_OUTPUT, f"as {expectation.part.value}" * (expectation.part in BESIDE)
     return _excluded(expectation, context)

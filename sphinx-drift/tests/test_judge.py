@@ -125,6 +125,27 @@ def test_waivers(text: str, policy: Policy, expected: Kind) -> None:
 
 
 @pytest.mark.parametrize(
+    ("options", "kind"),
+    [
+        ({}, Kind.VERIFIED),
+        ({"unchecked": "a clock"}, Kind.QUOTATION),
+        ({"reference_only": "a draw"}, Kind.QUOTATION),
+        ({"reference_only": "a draw", "part": Part.VALUE}, Kind.QUOTATION),
+    ],
+)
+@pytest.mark.parametrize("prefix", ["", "application/papermill.record/"])
+def test_a_glued_value_is_checked(options: dict[str, Any], kind: Kind, prefix: str) -> None:
+    book = notebook([])
+    metadata = {"scrapbook": {"name": "x", "mime_prefix": prefix}}
+    value = v4.new_output("display_data", {f"{prefix}text/plain": "0.5"}, metadata=metadata)
+    book.cells[0].outputs = [value]
+    text = "x = 0.5" if prefix else "0.5"
+    for away in (False, True):
+        result = outcomes(page_of((expecting(text, **options),)), book, away=away)
+        assert kind in kinds(result)
+
+
+@pytest.mark.parametrize(
     "html",
     [
         "<b>0.5</b><script>draw(0.7)</script>",

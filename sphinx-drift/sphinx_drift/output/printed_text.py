@@ -108,6 +108,8 @@ class Printed:
     pictures: int = 0
     widgets: int = 0
     values: list[Value] = field(default_factory=list)
+    glued: list[str] = field(default_factory=list)
+    """The names of values that are shown elsewhere."""
     drawn: bool = False
     """Whether a picture that it shows has text."""
     native_error: bool = False
@@ -168,7 +170,10 @@ class _Reader:
             _, message, notes = f"\n{text}".rpartition(f"\n{error}")
             self._result.error = error + notes * (bool(message) and notes.startswith(("\n", ":\n")))
         else:
+            values = len(self._result.values)
             self._data(*_unglued(output))
+            name = output.get("metadata", {}).get("scrapbook", {}).get("name")
+            self._result.glued += [str(name)] * (len(self._result.values) - values) if name else []
 
     def printed(self) -> Printed:
         self._result.pieces = [self._piece(name, text) for name, text in self._result.pieces]
