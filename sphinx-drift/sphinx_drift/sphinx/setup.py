@@ -16,6 +16,7 @@ from sphinx_drift.sphinx.directives import (
     NestedCell,
     UncheckedDirective,
     UncheckedRole,
+    find_included,
 )
 from sphinx_drift.sphinx.marks import add_style, depart_mark, drift_mark, skip_mark, visit_mark
 from sphinx_drift.sphinx.pages import (
@@ -73,6 +74,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("env-before-read-docs", begin_pages, priority=sys.maxsize)  # others may add pages
     app.connect("env-purge-doc", forget)
     app.connect("env-merge-info", merge)
+    app.connect("doctree-read", find_included)
     app.connect("doctree-read", keep_quotations)
     app.connect("env-updated", showing_others)
     app.connect("build-finished", report_results)

@@ -115,6 +115,23 @@ def test_deleted_page_is_forgotten_and_an_empty_book_fails(book: Book) -> None:
     assert empty.last == "nothing was checked"
 
 
+@pytest.mark.parametrize("name", ["page.rst", "page.md"])
+def test_cells_of_a_file_that_is_read_by_another_parser_are_missed(name: str, book: Book) -> None:
+    include = ".. include:: included.txt\n   :parser: myst_nb.sphinx_\n"
+    text = (
+        f"Page\n====\n\n{include}"
+        if name == "page.rst"
+        else f"{GOOD}\n```{{eval-rst}}\n{include}```"
+    )
+    (book.folder / name).write_text(text)
+    (book.folder / "included.txt").write_text(f"{FRONT}```{{code-cell}} python\nprint(6)\n```\n")
+    put(book, good=GOOD)
+    built = book.build()
+    assert built.status == 1
+    assert (f"{name}:1", "nested") in built.places
+    assert "it is in included.txt, which the page includes" in built.report
+
+
 # Errors of our own --------------------------------------------------------------------
 
 
