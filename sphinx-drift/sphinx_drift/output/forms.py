@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from typing import TYPE_CHECKING
 
 from sphinx_drift.compare.tokens import DIGITS
 from sphinx_drift.output.html_text import html_text, row_headers
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 # Digits that are part of a word count too: HTML may show them apart, as in x<sub>2</sub>.
 _PIECE = re.compile(
@@ -27,6 +23,7 @@ _ASCII = str.maketrans(
 )
 """What is read as a minus sign, and how pandas joins the numbers of rows and columns."""
 _WRAPPED = re.compile(r"(?m)\\\s*$")
+_Sides = tuple[list[str], list[str]]
 _ITEM = re.compile(r"(?m)^([ \t]*)- ")
 
 
@@ -43,14 +40,11 @@ def html_differs(text: str, html: str) -> str:
         'the text has 0.5, the HTML has 0.6'
 
     """
-    parts = len(_WRAPPED.findall(text)) + 1
+    repeated = [row_headers(html)] * len(_WRAPPED.findall(text))
     # The dash before an item is a bullet, and no minus sign.
-    bulleted = html_text(html, bullet="* ")
-    if parts == 1:
-        return _in_order(*_values(text, bulleted), "HTML")
-    return _in_any_order(
-        *_values(text, "\n".join([bulleted, *[row_headers(html)] * (parts - 1)])), "HTML"
-    )
+    shown = "\n".join([html_text(html, bullet="* "), *repeated])
+    compared = _in_any_order if repeated else _in_order
+    return compared(_values(text, shown), "HTML")
 
 
 def latex_differs(text: str, latex: str) -> str:
@@ -64,31 +58,36 @@ def latex_differs(text: str, latex: str) -> str:
 
     """
     latex = _POWER_OF_TEN.sub(lambda m: f"e{m[1] or '+'}{m[2]:0>2}", latex)
-    numbers = (map(_shortest, _UNSIGNED.findall(each.translate(_ASCII))) for each in (text, latex))
     compared = _in_any_order if _LIMITS_FIRST.search(latex) else _in_order
-    return compared(*map(list, numbers), "LaTeX")
+    return compared((_numbers(text), _numbers(latex)), "LaTeX")
 
 
 def text_differs(text: str, other: str, form: str = "Markdown") -> str:
     """Say which values of a form that is text too are not those of the text, in their order."""
     bulleted = _ITEM.sub(r"\1* ", other) if form == "Markdown" else other
-    return _in_order(*_values(text, bulleted), form)
+    return _in_order(_values(text, bulleted), form)
 
 
-def _values(*texts: str) -> Iterator[list[str]]:
-    """Yield the numbers, signs and words of texts, in order; no words if one of them has none."""
-    pieces = [
-        [_NULL.get(p) or "".join(p.split()) for p in _PIECE.findall(t.translate(_ASCII).lower())]
-        for t in texts
-    ]
-    if all(any(map(_is_word, each)) for each in pieces):
-        yield from pieces
-    else:
-        yield from ([piece for piece in each if not _is_word(piece)] for each in pieces)
+def _values(text: str, shown: str) -> _Sides:
+    """Return the numbers, signs and words of both, in order; no words if one of them has none."""
+    sides = _pieces(text), _pieces(shown)
+    if all(any(map(_is_word, each)) for each in sides):
+        return sides
+    return [p for p in sides[0] if not _is_word(p)], [p for p in sides[1] if not _is_word(p)]
+
+
+def _pieces(text: str) -> list[str]:
+    pieces = _PIECE.findall(text.translate(_ASCII).lower())
+    return [_NULL.get(piece) or "".join(piece.split()) for piece in pieces]
 
 
 def _is_word(piece: str) -> bool:
     return piece.isalpha() and piece not in _NAMED_VALUES
+
+
+def _numbers(text: str) -> list[str]:
+    """Return the numbers and minus signs of a formula, in order."""
+    return [_shortest(number) for number in _UNSIGNED.findall(text.translate(_ASCII))]
 
 
 def _shortest(number: str) -> str:
@@ -99,7 +98,8 @@ def _shortest(number: str) -> str:
     return f"{mantissa}e{int(exponent):+03d}" if exponent else mantissa
 
 
-def _in_order(text: list[str], shown: list[str], form: str) -> str:
+def _in_order(sides: _Sides, form: str) -> str:
+    text, shown = sides
     if text == shown:
         return ""
     same = next((i for i, (a, b) in enumerate(zip(text, shown, strict=False)) if a != b), None)
@@ -107,8 +107,8 @@ def _in_order(text: list[str], shown: list[str], form: str) -> str:
     return _message(text[at : at + 1], shown[at : at + 1], form)
 
 
-def _in_any_order(text: list[str], shown: list[str], form: str) -> str:
-    theirs, ours = Counter(shown), Counter(text)
+def _in_any_order(sides: _Sides, form: str) -> str:
+    ours, theirs = map(Counter, sides)
     return "" if theirs == ours else _message([*(ours - theirs)], [*(theirs - ours)], form)
 
 

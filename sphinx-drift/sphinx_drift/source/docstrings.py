@@ -8,6 +8,7 @@ import re
 import textwrap
 import warnings
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _FENCE = re.compile(r"(?m)^[ \t]*(?:```|~~~).*$")
+_QUOTED = re.compile(r"(?m)(?:^[ \t]*>(?: .*)?(?:\n|\Z))+")
+_QUOTE_MARKS = re.compile(r"(?m)^([ \t]*)(?:>(?: |$))+")
 
 
 @dataclass(frozen=True)
@@ -42,6 +45,15 @@ def _below(node: ast.AST, name: str) -> Iterator[Docstring]:
         text = ast.get_docstring(node, clean=False)
         if text is not None:
             yield Docstring(name, text, node.body[0].lineno)
+    for _, block in ast.iter_fields(node):
+        for statement, text in pairwise(block if isinstance(block, list) else ()):
+            match statement, text:
+                case (
+                    ast.Assign(targets=[target, *_]) | ast.AnnAssign(target=target),
+                    ast.Expr(ast.Constant(str() as value)),
+                ):
+                    own = ".".join(filter(None, (name, ast.unparse(target))))
+                    yield Docstring(own, value, text.lineno)
     for child in ast.iter_child_nodes(node):
         own = getattr(child, "name", "") if isinstance(child, documented) else ""
         yield from _below(child, ".".join(filter(None, (name, own))))
@@ -69,10 +81,25 @@ def find_tests(
         docstrings = find_docstrings(text)
     parse = doctest.DocTestParser().get_doctest
     tests = [
-        parse(_dedented(each.text), dict(names or {}), each.name, str(path), each.line - 1)
+        parse(
+            _dedented(_without_quotes(each.text)),
+            dict(names or {}),
+            each.name,
+            str(path),
+            each.line - 1,
+        )
         for each in docstrings
     ]
     return [test for test in tests if test.examples]
+
+
+def _without_quotes(text: str) -> str:
+    """Remove what marks a quotation in Markdown, if it has examples."""
+
+    def unquoted(match: re.Match[str]) -> str:
+        return _QUOTE_MARKS.sub(r"\1", match[0]) if ">>> " in match[0] else match[0]
+
+    return _QUOTED.sub(unquoted, text)
 
 
 def _dedented(text: str) -> str:

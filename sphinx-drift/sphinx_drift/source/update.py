@@ -284,9 +284,9 @@ def _missing(cell: Cell, executed: NotebookNode, names: Sequence[str]) -> list[t
     output = printed(executed.cells[cell.index].outputs)
     streams = [Part(name) for name in names]
     if not cell.expectations:  # one for all of its text
-        pictures = [stream for stream in streams if stream is Part.PICTURE]
-        streams = [Part.ALL] * (len(pictures) < len(streams)) + pictures
-    return [(stream, output.select(stream)) for stream in streams]
+        streams = [Part.ALL, *(s for s in streams if s is Part.PICTURE)]
+    missing = ((stream, output.select(stream)) for stream in streams)
+    return [each for each in missing if each[1]]
 
 
 def _reads_as(
