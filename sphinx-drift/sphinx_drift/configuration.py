@@ -11,7 +11,7 @@ from sphinx_drift.run.preload import imported_below
 from sphinx_drift.source.read_source import table_in
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from nbformat import NotebookNode
@@ -52,17 +52,13 @@ def find_project(start: Path) -> Project:
     if path is None:
         return Project()
     table = _table(path)
-    devices, preload = table.get("devices", ""), table.get("preload")
-    if not isinstance(devices, str):
-        message = f"{path}: devices in [tool.sphinx-drift] must name a module, got {devices!r}"
-        raise ValueError(message)  # noqa: TRY004 - what a file holds is a value
+    where = f"{path}: %s in [tool.sphinx-drift]"
+    devices, preload = text(table.get("devices", ""), where % "devices"), table.get("preload")
     packages = table_of_texts(table.get("packages", {}), f"{path}: [tool.sphinx-drift.packages]")
     return Project(
         reference_in(table.get("reference", {}), f"{path}: [tool.sphinx-drift.reference]"),
         {package: path.parent / folder for package, folder in packages.items()},
-        preload
-        if preload is None
-        else list_of_names(preload, f"{path}: preload in [tool.sphinx-drift]"),
+        preload if preload is None else list_of_names(preload, where % "preload"),
         devices,
     )
 
@@ -84,11 +80,41 @@ def _table(path: Path) -> dict[str, object]:
         table = table.get(name, {}) if isinstance(table, dict) else None
     if not isinstance(table, dict):
         raise ValueError(f"{path}: [tool.sphinx-drift] must hold names and texts, got {table!r}")  # noqa: TRY004 - the same
-    names = {each.name for each in fields(Project)}
-    if unknown := sorted(table.keys() - names):
-        allowed, unexpected = ", ".join(sorted(names)), ", ".join(unknown)
-        raise ValueError(f"{path}: [tool.sphinx-drift] may hold {allowed}; got {unexpected}")
+    refuse_unknown(table, [each.name for each in fields(Project)], f"{path}: [tool.sphinx-drift]")
     return table
+
+
+def refuse_unknown(names: Iterable[str], known: Collection[str], place: str) -> None:
+    """Raise a `ValueError` for a name that nothing would read, with the nearest one."""
+    for name in sorted(set(names) - set(known)):
+        nearest = difflib.get_close_matches(name, known, n=1)
+        hint = f"; did you mean {nearest[0]!r}?" if nearest else ""
+        raise ValueError(f"{place} may hold {', '.join(sorted(known))}; got {name!r}{hint}")
+
+
+def text(value: object, setting: str) -> str:
+    """Return the value of a setting if it is a text."""
+    if not isinstance(value, str):
+        raise ValueError(f"{setting} must be a text, got {value!r}")  # noqa: TRY004 - the same
+    return value
+
+
+def truth(value: object, setting: str) -> bool:
+    """Return the value of a setting if it is True or False."""
+    if not isinstance(value, bool):
+        raise ValueError(f"{setting} must be True or False, got {value!r}")  # noqa: TRY004 - the same
+    return value
+
+
+def one_of(*allowed: str) -> Callable[[object, str], str]:
+    """Return what returns the value of a setting if it is one of some texts."""
+
+    def check(value: object, setting: str) -> str:
+        if value not in allowed:
+            raise ValueError(f"{setting} must be one of {', '.join(allowed)}; got {value!r}")
+        return str(value)
+
+    return check
 
 
 def list_of_names(value: object, setting: str) -> Sequence[str]:
@@ -108,10 +134,7 @@ def number_above_zero(value: object, setting: str, hint: str = "") -> int:
 def reference_in(value: object, setting: str) -> dict[str, str]:
     """Return a reference environment if it names nothing but what pages report of theirs."""
     reference = table_of_texts(value, setting)
-    for name in reference.keys() - set(_REPORTED):
-        nearest = difflib.get_close_matches(name, _REPORTED, n=1)
-        hint = f"; did you mean {nearest[0]!r}?" if nearest else ""
-        raise ValueError(f"{setting} may hold {', '.join(_REPORTED)}; got {name!r}{hint}")
+    refuse_unknown(reference, _REPORTED, setting)
     return reference
 
 

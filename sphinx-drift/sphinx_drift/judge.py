@@ -146,7 +146,7 @@ def _check_cell(
         yield from _check_stored(cell, output, outcomes, context)
     else:
         yield from _check_forms(cell, output)
-    yield from _check_rest(cell, output, context.ignored)
+    yield from _check_rest(cell, output, context.ignored, stored=context.stored)
 
 
 def _stopped(cell: Cell, output: Printed, context: _Context) -> Outcome | None:
@@ -241,7 +241,7 @@ def _check_expectation(
         policy=context.policy_of(expectation),
         precise=precise,
         waivers=expectation.waivers,
-        elision="" if context.stored else ELISION,
+        elision="" if context.stored or expectation.part in BESIDE else ELISION,
     )
     stale = verdict.unmatched + (verdict.unneeded if context.policy is not Policy.PORTABLE else ())
     if not verdict.tokens:
@@ -263,6 +263,10 @@ def _cannot_compare(
     if expectation.raises and output.error.partition(":")[0] != expectation.raises:
         message = f"expected {expectation.raises}, got {output.error or 'no error'}"
         return Kind.NOT_RAISED, message
+    has_values = expectation.part in (Part.ALL, Part.MAIN, Part.VALUE)
+    if output.glued and has_values and (expectation.unchecked or expectation.reference_only):
+        names = ", ".join(output.glued)
+        return Kind.QUOTATION, f"{names}: glued to be shown elsewhere, though nothing checks it"
     if not executed.strip():
         return Kind.NO_OUTPUT, f"as {expectation.part.value}" * (expectation.part in BESIDE)
     return _excluded(expectation, context)
@@ -277,17 +281,19 @@ def _excluded(expectation: Expectation, context: _Context) -> tuple[Kind, str] |
     return None
 
 
-def _check_rest(cell: Cell, output: Printed, ignored: frozenset[Part]) -> Iterator[Outcome]:
+def _check_rest(
+    cell: Cell, output: Printed, ignored: frozenset[Part], *, stored: bool
+) -> Iterator[Outcome]:
     """Yield what the cell printed that none of its expectations documents."""
     covered = {e.part for e in cell.expectations} | ignored
-    if Part.ALL in covered:
-        return
-    if Part.MAIN in covered:
-        covered |= {Part.STDOUT, Part.VALUE}
-    if output.error and not (output.native_error or any(e.raises for e in cell.expectations)):
-        yield _outcome(cell, Kind.RAISED, message=output.error)
-        return
-    rest = [part for part in output.parts if part not in covered]
+    rest = [Part.PICTURE] if output.drawn and not stored and Part.PICTURE not in covered else []
+    if Part.ALL not in covered:
+        if Part.MAIN in covered:
+            covered |= {Part.STDOUT, Part.VALUE}
+        if output.error and not (output.native_error or any(e.raises for e in cell.expectations)):
+            yield _outcome(cell, Kind.RAISED, message=output.error)
+            return
+        rest = [*(part for part in output.parts if part not in covered), *rest]
     if rest:
         text = "".join(output.select(part) for part in rest)
         names = tuple(part.value for part in rest)

@@ -5,10 +5,10 @@ In a project of its own, one line is all that is needed::
     pytest -p sphinx_drift.pytest_plugin --drift-doctests src README.md
 
 Each docstring with examples is a test, ``module.py::object``, and a failure is told as it is for
-pages. Modules below the given folders are collected, except ``conftest.py``, ``setup.py`` and
-``__main__.py``, which do things when they are imported; a text file is collected if it is named.
-The policy is ``DRIFT_POLICY`` or, by default, as the nearest ``pyproject.toml`` says. The option
-flags that the project's file names as ``doctest_optionflags`` hold here too.
+pages. Modules below the given folders are collected; ``conftest.py``, ``setup.py`` and
+``__main__.py``, which do things when they are imported, are skipped; a text file is collected if it
+is named. The policy is ``DRIFT_POLICY`` or, by default, as the nearest ``pyproject.toml`` says. The
+option flags that the project's file names as ``doctest_optionflags`` hold here too.
 Examples share no fixtures with tests; standard doctests are pytest's own ``--doctest-modules``.
 """
 
@@ -61,8 +61,10 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
     if not parent.config.option.drift_doctests:
         return None
     if file_path.suffix == ".py":
-        if file_path.name in _WITH_EFFECTS or b">>> " not in file_path.read_bytes():
+        if b">>> " not in file_path.read_bytes():
             return None
+        if file_path.name in _WITH_EFFECTS:
+            return _Unimported.from_parent(parent, path=file_path)
         return _Module.from_parent(parent, path=file_path)
     if file_path.suffix in _TEXTS and parent.session.isinitpath(file_path):
         return _Text.from_parent(parent, path=file_path)
@@ -77,6 +79,13 @@ class _Module(pytest.Module):
             return _items(self, module_tests(self.obj))
         except SystemExit as error:  # pytest would end with it, and with its status
             raise self.CollectError(f"the module can't be imported: {error!r}") from error
+
+
+class _Unimported(pytest.File):
+    """A module that is not imported: it is skipped by its name."""
+
+    def collect(self) -> list[_Docstring]:
+        pytest.skip("to import it would run it", allow_module_level=True)
 
 
 class _Text(pytest.File):

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
 import pytest
+from sphinx.config import Config
+from sphinx.errors import ConfigError
 
-from sphinx_drift.configuration import find_project
+from sphinx_drift.configuration import Project, find_project
 from sphinx_drift.run.injected import report_environment
+from sphinx_drift.sphinx.settings import CHECKS, check_settings
 
 TABLE = '[tool.sphinx-drift.reference]\ntorch = "7.1"\nsystem = "Linux"\n'
 REFERENCE = {"torch": "7.1", "system": "Linux"}
@@ -42,26 +48,34 @@ def test_nothing_is_configured(text: str, project: Path) -> None:
     assert find_project(project).reference == {}
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "[tool.sphinx-drift]\nreference = 3\n",
-        "[tool.sphinx-drift.reference]\ntorch = 7.1\n",
-        "[tool.sphinx-drift.reference]\ntorch = ['7.1']\n",
-        "[tool]\nsphinx-drift = 'exact'\n",
-        "tool = 3\n",
-    ],
-)
-def test_wrong_table_is_named(text: str, project: Path) -> None:
-    (project / "pyproject.toml").write_text(text)
-    with pytest.raises(ValueError, match=r"pyproject\.toml: .* must hold names and texts"):
+BAD_TABLES = {
+    "reference": ("= 3", "must hold names and texts, got 3"),
+    "reference.torch": ("= 7.1", "must hold names and texts, got {'torch': 7.1}"),
+    "reference.torhc": ("= '7.1'", "got 'torhc'; did you mean 'torch'?"),
+    "packages": ("= ['src']", "must hold names and texts, got ['src']"),
+    "preload": ("= 'numpy'", "must be a list of names, got 'numpy'"),
+    "devices": ("= ['mine']", "must be a text, got ['mine']"),
+    "references": ("= {}", "got 'references'; did you mean 'reference'?"),
+    "nonsense": ("= 1", "may hold devices, packages, preload, reference; got 'nonsense'"),
+}
+
+
+def test_each_key_is_refused_below() -> None:
+    assert {each.name for each in fields(Project)} <= BAD_TABLES.keys()
+
+
+@pytest.mark.parametrize("key", BAD_TABLES)
+def test_what_nothing_could_follow_is_named(key: str, project: Path) -> None:
+    value, message = BAD_TABLES[key]
+    (project / "pyproject.toml").write_text(f"[tool.sphinx-drift]\n{key} {value}\n")
+    with pytest.raises(ValueError, match=f"pyproject.toml: .*{re.escape(message)}"):
         find_project(project / "docs")
 
 
-def test_table_that_nothing_would_read_is_named(project: Path) -> None:
-    """Without it another policy would be chosen."""
-    (project / "pyproject.toml").write_text('[tool.sphinx-drift.references]\ntorch = "7.1"\n')
-    with pytest.raises(ValueError, match=r"pyproject\.toml: .* reference; got references$"):
+@pytest.mark.parametrize("text", ["[tool]\nsphinx-drift = 'exact'\n", "tool = 3\n"])
+def test_wrong_table_is_named(text: str, project: Path) -> None:
+    (project / "pyproject.toml").write_text(text)
+    with pytest.raises(ValueError, match=r"pyproject\.toml: .* must hold names and texts"):
         find_project(project / "docs")
 
 
@@ -76,6 +90,36 @@ def test_reference_may_name_what_pages_report(project: Path) -> None:
     reported = "".join(f'{name} = "1"\n' for name in report_environment())
     (project / "pyproject.toml").write_text(f"[tool.sphinx-drift.reference]\n{reported}")
     assert find_project(project).reference.keys() == report_environment().keys()
-    (project / "pyproject.toml").write_text('[tool.sphinx-drift.reference]\nmachina = "1"\n')
-    with pytest.raises(ValueError, match="got 'machina'; did you mean 'machine'"):
-        find_project(project)
+
+
+POLICIES = "drift_policy must be one of auto, exact, portable; got "
+BAD_SETTINGS: dict[str, tuple[object, str]] = {
+    "drift_policy": ("exactly", f"{POLICIES}'exactly'"),
+    "drift_device": (3, "drift_device must be a text, got 3"),
+    "drift_devices": (["mine"], "drift_devices must be a text, got ['mine']"),
+    "drift_environment": (1, "drift_environment must be a text, got 1"),
+    "drift_executor": (3, "drift_executor must be a text, got 3"),
+    "drift_output_limit": (-1, "drift_output_limit must be a whole number above 0, got -1"),
+    # A version that is a number equals none: *portable* would judge, and not say why.
+    "drift_packages": ({"a": 3.11}, "drift_packages must hold names and texts, got {'a': 3.11}"),
+    "drift_preload": ("numpy", "drift_preload must be a list of names, got 'numpy'"),
+    "drift_reference": ({"torhc": "2"}, "got 'torhc'; did you mean 'torch'?"),
+    "drift_rerun": ("chnaged", "drift_rerun must be one of always, changed; got 'chnaged'"),
+    "drift_timeout": ("60", "drift_timeout must be a whole number above 0, got '60'"),
+    "drift_twice": ("no", "drift_twice must be True or False, got 'no'"),
+    "drift_polcy": ("portable", "got 'drift_polcy'; did you mean 'drift_policy'?"),
+}
+
+
+def test_each_setting_is_refused_below() -> None:
+    assert BAD_SETTINGS.keys() == {*CHECKS, "drift_polcy"}
+
+
+@pytest.mark.parametrize("setting", BAD_SETTINGS)
+def test_a_setting_that_nothing_could_follow_is_refused(setting: str) -> None:
+    value, message = BAD_SETTINGS[setting]
+    config = Config({setting: value})
+    for name in CHECKS:
+        config.add(name, None, "", Any)
+    with pytest.raises(ConfigError, match=re.escape(message)):
+        check_settings(config)

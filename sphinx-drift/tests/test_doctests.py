@@ -122,7 +122,7 @@ def test_checker_serves_in_another_suite(capsys: pytest.CaptureFixture[str]) -> 
         (">>> 1 / 0\n>>> 1\n1", [Kind.RAISED, Kind.VERIFIED]),
         (f"{RAISING}ZeroDivisionError: division by zero", [Kind.VERIFIED]),
         (f"{RAISING}ZeroDivisionError: division by one", [Kind.DRIFT]),
-        (f"{PRINTING}ZeroDivisionError: division by zero", [Kind.VERIFIED]),
+        (f"{PRINTING}ZeroDivisionError: division by zero", [Kind.UNDOCUMENTED]),
         (f"{PRINTING}ZeroDivisionError: division by one", [Kind.DRIFT]),
         (f"{TELLING}Traceback (most recent call last):\n  ...\nValueError: 7", [Kind.DRIFT]),
         (">>> object()\n<object object at 0x7f00>", [Kind.ADDRESS]),
@@ -134,6 +134,8 @@ def test_checker_serves_in_another_suite(capsys: pytest.CaptureFixture[str]) -> 
         (">>> exit(0)\n>>> 1\n1", [Kind.RAISED, Kind.VERIFIED]),
         (">>> import unittest\n>>> raise unittest.SkipTest('no')", [Kind.UNCHECKED]),
         (">>> import pytest\n>>> pytest.skip('no')", [Kind.UNCHECKED]),
+        ("> >>> 1\n> 2\n>\n> > >>> 3\n> > 3", [Kind.DRIFT, Kind.VERIFIED]),
+        (">>> print('> 1')\n> 1", [Kind.VERIFIED]),
         (">>> print('  a')\n  a", [Kind.VERIFIED]),
         (">>> print('a')\n  a", [Kind.DRIFT]),
     ],
@@ -186,6 +188,40 @@ def test_docstrings_of_the_source_and_those_that_are_made(folder: Path) -> None:
         (Kind.VERIFIED, 1, "1\n"),
         (Kind.VERIFIED, 11, "3\n"),
         (Kind.DRIFT, 17, "5\n"),
+    ]
+
+
+ATTRIBUTES = """
+number = 1
+\"\"\"
+>>> number
+2
+\"\"\"
+
+class Class:
+    size: int = 3
+    \"\"\"Its size.
+
+    >>> Class.size
+    4
+    \"\"\"
+
+    def __init__(self):
+        self.own = 5
+        \"\"\">>> Class().own
+        6
+        \"\"\"
+"""
+
+
+def test_docstrings_of_attributes(folder: Path) -> None:
+    (folder / "examples_of_mine.py").write_text(ATTRIBUTES)
+    importlib.invalidate_caches()
+    tests = module_tests(importlib.import_module("examples_of_mine"))
+    assert [test.name for test in tests] == ["number", "Class.size", "Class.__init__.self.own"]
+    result = check_examples("mine", tests, EXACT)
+    assert [(o.kind, o.line) for o in result.outcomes] == [
+        (Kind.DRIFT, line) for line in (4, 12, 18)
     ]
 
 
@@ -249,6 +285,21 @@ def test_command_counts_and_fails_on_zero(
     module(folder, example)
     assert main(["examples_of_mine"]) == status
     assert capsys.readouterr().out.splitlines()[-1].startswith(last)
+
+
+def test_command_walks_a_package_and_names_the_place(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    package = folder / "mine"
+    package.mkdir()
+    (package / "__init__.py").write_text('""">>> 1\n1\n"""\n')
+    (package / "inner.py").write_text('"""\n>>> 2\n3\n"""\n')
+    (package / "__main__.py").write_text('""">>> 1\n1\n"""\nraise SystemExit(3)\n')
+    assert main(["mine"]) == 1
+    out = capsys.readouterr().out
+    assert ", 1 unchecked (" in out
+    assert "mine/inner.py:2: drift" in out
+    assert "documented 3, executed 2" in out
 
 
 NEIGHBOURS = {

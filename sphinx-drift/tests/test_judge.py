@@ -124,6 +124,46 @@ def test_waivers(text: str, policy: Policy, expected: Kind) -> None:
     assert kinds(result) == [expected]
 
 
+@pytest.mark.parametrize(
+    ("options", "kind"),
+    [
+        ({}, Kind.VERIFIED),
+        ({"unchecked": "a clock"}, Kind.QUOTATION),
+        ({"reference_only": "a draw"}, Kind.QUOTATION),
+        ({"reference_only": "a draw", "part": Part.VALUE}, Kind.QUOTATION),
+    ],
+)
+@pytest.mark.parametrize("prefix", ["", "application/papermill.record/"])
+def test_a_glued_value_is_checked(options: dict[str, Any], kind: Kind, prefix: str) -> None:
+    book = notebook([])
+    metadata = {"scrapbook": {"name": "x", "mime_prefix": prefix}}
+    value = v4.new_output("display_data", {f"{prefix}text/plain": "0.5"}, metadata=metadata)
+    book.cells[0].outputs = [value]
+    text = "x = 0.5" if prefix else "0.5"
+    for away in (False, True):
+        result = outcomes(page_of((expecting(text, **options),)), book, away=away)
+        assert kind in kinds(result)
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<b>0.5</b><script>draw(0.7)</script>",
+        "<style>b::after{content: '%'}</style><b>0.5</b>",
+        "<b>0.5</b><object data='data:text/html,0.7'></object>",
+        "<b>0.5</b><iframe src='https://example.org'></iframe>",
+        "<div>loading</div><script>draw(0.7)</script>",
+    ],
+)
+def test_what_html_makes_or_loads_is_counted(html: str) -> None:
+    text = "0.5" if "0.5" in html else "alt.Chart(...)"
+    book = notebook([])
+    data = {"text/plain": text, "text/html": html}
+    book.cells[0].outputs = [v4.new_output("display_data", data=data)]
+    result = outcomes(page_of((expecting(text),)), book)
+    assert sum(result.skipped.values()) == 1
+
+
 @pytest.mark.parametrize("policy", list(Policy))
 def test_waiver_that_matches_nothing_fails_everywhere(policy: Policy) -> None:
     waived = expecting("[0.1, 0.2]", waivers=(Waiver("0.7", "0.8", "gone"),))

@@ -63,6 +63,9 @@ USES = [
     Use("sphinx", "sphinx.application:Sphinx.build",
         "sphinx/private_sphinx.py: find what `sphinx.ext.doctest` now does to fail a build",
         names=("statuscode", "epilog"), by=r"\bstatuscode\b"),
+    Use("sphinx", "sphinx.config:Config.__init__",
+        "sphinx/private_sphinx.py: find where Sphinx now keeps what conf.py says",
+        names=("_raw_config",), by=r"\b_raw_config\b"),
     # Jupyter
     Use("nbclient", "nbclient:NotebookClient.process_message", OUTPUTS,
         ("self", "msg", "cell", "cell_index"), ("output", "clear_output"),
@@ -153,7 +156,7 @@ SUPPORTED = {
     *("nbclient.exceptions:CellTimeoutError", "nbclient.exceptions:DeadKernelError"),
     *("nbformat", "nbformat:from_dict", "nbformat:v4", "pytest"),
     *("myst_parser.config.main:MdParserConfig", "sphinx:version_info"),
-    *("sphinx.builders.dummy:DummyBuilder", "sphinx.cmd.build:main", "sphinx.config:ENUM"),
+    *("sphinx.builders.dummy:DummyBuilder", "sphinx.cmd.build:main"),
     *("sphinx.errors:ConfigError", "sphinx.errors:ExtensionError", "sphinx.util:logging"),
     *("sphinx.transforms.post_transforms:SphinxPostTransform",),
     *("sphinx.util.docutils:SphinxDirective", "sphinx.util.docutils:SphinxRole"),
@@ -203,7 +206,7 @@ def private_attributes(text: str) -> set[str]:
 
 DOCUMENTED = {"_base", "_replace"}
 """Of torch, under tensor views; and of named tuples."""
-LISTED = {"_tensor_str"}
+LISTED = {"_raw_config", "_tensor_str"}
 
 
 def test_no_other_module_reaches_behind_an_underscore() -> None:

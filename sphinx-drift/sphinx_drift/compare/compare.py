@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from sphinx_drift.compare.differences import (
     ANYTHING,
     Difference,
+    Elided,
     Side,
     blocks,
     described,
@@ -79,6 +80,8 @@ class Verdict:
     """How many documented numbers were compared."""
     tokens: int = 0
     """How many documented tokens were compared."""
+    elided: tuple[tuple[int, int], ...] = ()
+    """Where the executed text has what elisions stand for: nothing compared it."""
 
     @property
     def same(self) -> bool:
@@ -125,7 +128,10 @@ def compare(  # noqa: PLR0913 - all but the first two have a default
     else:
         left = Side.read(documented, elision, flowing=flowing)
         right = Side.read(executed, "", flowing=flowing)
-    differences = described(left, right, list(blocks(left, right, rows=elision == ELISION)))
+    found = list(blocks(left, right, rows=elision == ELISION))
+    differences = described(
+        left, right, [block for block in found if not isinstance(block, Elided)]
+    )
     remaining, waived, unneeded, unmatched = _waive(differences, waivers, left)
     accepted: list[Accepted] = []
     if policy is Policy.PORTABLE and remaining:
@@ -139,6 +145,9 @@ def compare(  # noqa: PLR0913 - all but the first two have a default
         unmatched=tuple(unmatched),
         numbers=sum(token.is_number for token in left.tokens),
         tokens=_count(left.tokens),
+        elided=tuple(
+            right.span(block.r0, block.r1) for block in found if isinstance(block, Elided)
+        ),
     )
 
 

@@ -94,8 +94,12 @@ class _Block(NamedTuple):
         return _Block(self.l0 + l0, self.l0 + l1, self.r0 + r0, self.r0 + r1)
 
 
+class Elided(_Block):
+    """What an elision stands for, which is no difference."""
+
+
 def blocks(left: Side, right: Side, *, rows: bool) -> Iterator[_Block]:
-    """Yield the stretches that differ, in order."""
+    """Yield the stretches that differ or are elided, in order."""
     cuts = [place for place, token in enumerate(left.tokens) if token.kind is TokenKind.ELISION]
     if cuts:
         yield from _around_elisions(left, right, cuts, rows=rows)
@@ -120,6 +124,8 @@ def _around_elisions(left: Side, right: Side, cuts: list[int], *, rows: bool) ->
         if start is None:
             yield _Block(first - 1, last, min(at, end), end)
             return
+        if first:
+            yield Elided(first - 1, first, at, start)
         at = min(start + length, end)
         yield from _differing(left, right, _Block(first, last, start, at))
 

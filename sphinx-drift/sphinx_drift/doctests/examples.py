@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     _ExcInfo = tuple[type[BaseException], BaseException, TracebackType]
 
+_TRACEBACK = "Traceback (most recent call last):"
 _standard_check = doctest.OutputChecker.check_output  # an example may put another in its place
 
 
@@ -188,8 +189,12 @@ class _Runner(doctest.DocTestRunner):
         self, out: object, test: doctest.DocTest, example: doctest.Example, got: str
     ) -> None:
         """Keep what was compared: of an example that raises, the error alone."""
+        outcome = self._own.last
+        before = got.partition(_TRACEBACK)[0] if example.exc_msg else ""
+        if before.strip():  # the standard library looks at the error alone
+            outcome = Outcome(Kind.UNDOCUMENTED, 0, message="before the error", executed=before)
         if example.want:
-            self._keep(test, example, self._own.last)
+            self._keep(test, example, outcome)
 
     def report_failure(
         self, out: object, test: doctest.DocTest, example: doctest.Example, got: str

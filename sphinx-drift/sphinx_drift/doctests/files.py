@@ -46,7 +46,7 @@ def find_files(name: str) -> list[_File]:
             inside = package.joinpath(*rest)
             for path in sorted(inside.rglob("*.py")) or [inside.with_suffix(".py")]:
                 parts = path.relative_to(package.parent).with_suffix("").parts
-                if path.is_file() and path.stem != "__main__":
+                if path.is_file():
                     modules[path] = ".".join(parts).removesuffix(".__init__")
     if not modules:
         raise ValueError(f"there is neither a file nor a module {name!r} here")
@@ -111,6 +111,9 @@ def _in_child(files: Sequence[_File], settings: Settings, flags: int, writer: Co
 
 
 def _check(file: str, module: str, settings: Settings, flags: int) -> PageResult:
+    if module and Path(file).stem == "__main__":
+        unchecked = Outcome(Kind.UNCHECKED, 1, message="to import it would run it")
+        return PageResult(file, (unchecked,), examples=True)
     try:
         if module:
             tests = module_tests(importlib.import_module(module))

@@ -9,19 +9,29 @@ from sphinx_drift.compare.tokens import DIGITS
 from sphinx_drift.output.html_text import html_text, row_headers
 
 # Digits that are part of a word count too: HTML may show them apart, as in x<sub>2</sub>.
-_VALUE = re.compile(
-    rf"(?:(?<![\w.)\]])-?(?:{DIGITS}|(?:nan|inf)\b)|{DIGITS})(?:[^\S\n]?%)?|\b(?:true|false)\b"
+_PIECE = re.compile(
+    rf"(?:-[^\S\n]{{0,9}})?(?:{DIGITS}(?:[^\S\n]?[%\N{{PER MILLE SIGN}}])?|(?:nan|inf)\b)"
+    r"|[^\W\d_]+"
 )
+_NAMED_VALUES = frozenset(("nan", "inf", "true", "false"))
+_NULL = {"null": "none"}
 _UNSIGNED = re.compile(rf"{DIGITS}|-")
 _POWER_OF_TEN = re.compile(r"(?<!\s)\s*\\(?:cdot|times)\s*10\^\{?(-?)(\d+)\}?")
-_MINUS = str.maketrans("\N{MINUS SIGN}\N{EN DASH}", "--")
+_LIMITS_FIRST = re.compile(r"\\(?:i*int|oint|sum|prod|lim)(?![a-z])")
+_ASCII = str.maketrans(
+    {**dict.fromkeys("\u2212\u2013\u2010\u2011\ufe63\uff0d", "-"), "\N{MULTIPLICATION SIGN}": "x"}
+)
+"""What is read as a minus sign, and how pandas joins the numbers of rows and columns."""
 _WRAPPED = re.compile(r"(?m)\\\s*$")
+_Sides = tuple[list[str], list[str]]
+_ITEM = re.compile(r"(?m)^([ \t]*)- ")
 
 
 def html_differs(text: str, html: str) -> str:
     """Say which values of some HTML are not those of the text, in their order; nothing if none.
 
-    A wide data frame is wrapped in text: its index stands before each part of its columns.
+    Values are numbers with their signs, and words if both have some. A wide data frame is wrapped
+    in text: its index stands before each part of its columns.
 
     Examples:
         >>> html_differs("a 0.5", "<b>a</b> <i>0.5</i>")
@@ -30,18 +40,17 @@ def html_differs(text: str, html: str) -> str:
         'the text has 0.5, the HTML has 0.6'
 
     """
-    in_html = _values(html_text(html))
-    parts = len(_WRAPPED.findall(text)) + 1
-    if parts == 1:
-        return _in_order(_values(text), in_html, "HTML")
-    repeated = _values(row_headers(html)) * (parts - 1)
-    return _in_any_order(_values(text), [*in_html, *repeated], "HTML")
+    repeated = [row_headers(html)] * len(_WRAPPED.findall(text))
+    # The dash before an item is a bullet, and no minus sign.
+    shown = "\n".join([html_text(html, bullet="* "), *repeated])
+    compared = _in_any_order if repeated else _in_order
+    return compared(_values(text, shown), "HTML")
 
 
 def latex_differs(text: str, latex: str) -> str:
-    r"""Say which numbers and minus signs of some LaTeX are not those of the text.
+    r"""Say which numbers and minus signs of some LaTeX are not those of the text, in their order.
 
-    Mathematics puts them in another order than code does: ``\int_0^1 x^2``.
+    What has limits is written in another order than code has: ``\int_0^1 x^2``.
 
     Examples:
         >>> latex_differs("x**2 - 1/3", r"x^{2} - \frac{1}{3}")
@@ -49,18 +58,36 @@ def latex_differs(text: str, latex: str) -> str:
 
     """
     latex = _POWER_OF_TEN.sub(lambda m: f"e{m[1] or '+'}{m[2]:0>2}", latex)
-    ours, theirs = (_UNSIGNED.findall(each.translate(_MINUS)) for each in (text, latex))
-    return _in_any_order([*map(_shortest, ours)], [*map(_shortest, theirs)], "LaTeX")
+    compared = _in_any_order if _LIMITS_FIRST.search(latex) else _in_order
+    return compared((_numbers(text), _numbers(latex)), "LaTeX")
 
 
 def text_differs(text: str, other: str, form: str = "Markdown") -> str:
-    """Say which numbers of a form that is text too are not those of the text, in their order."""
-    return _in_order(_values(text), _values(other), form)
+    """Say which values of a form that is text too are not those of the text, in their order."""
+    bulleted = _ITEM.sub(r"\1* ", other) if form == "Markdown" else other
+    return _in_order(_values(text, bulleted), form)
 
 
-def _values(text: str) -> list[str]:
-    """Return the numbers, percentages and Booleans of a text, in order, as code writes them."""
-    return ["".join(v.split()) for v in _VALUE.findall(text.translate(_MINUS).lower())]
+def _values(text: str, shown: str) -> _Sides:
+    """Return the numbers, signs and words of both, in order; no words if one of them has none."""
+    sides = _pieces(text), _pieces(shown)
+    if all(any(map(_is_word, each)) for each in sides):
+        return sides
+    return [p for p in sides[0] if not _is_word(p)], [p for p in sides[1] if not _is_word(p)]
+
+
+def _pieces(text: str) -> list[str]:
+    pieces = _PIECE.findall(text.translate(_ASCII).lower())
+    return [_NULL.get(piece) or "".join(piece.split()) for piece in pieces]
+
+
+def _is_word(piece: str) -> bool:
+    return piece.isalpha() and piece not in _NAMED_VALUES
+
+
+def _numbers(text: str) -> list[str]:
+    """Return the numbers and minus signs of a formula, in order."""
+    return [_shortest(number) for number in _UNSIGNED.findall(text.translate(_ASCII))]
 
 
 def _shortest(number: str) -> str:
@@ -71,7 +98,8 @@ def _shortest(number: str) -> str:
     return f"{mantissa}e{int(exponent):+03d}" if exponent else mantissa
 
 
-def _in_order(text: list[str], shown: list[str], form: str) -> str:
+def _in_order(sides: _Sides, form: str) -> str:
+    text, shown = sides
     if text == shown:
         return ""
     same = next((i for i, (a, b) in enumerate(zip(text, shown, strict=False)) if a != b), None)
@@ -79,8 +107,8 @@ def _in_order(text: list[str], shown: list[str], form: str) -> str:
     return _message(text[at : at + 1], shown[at : at + 1], form)
 
 
-def _in_any_order(text: list[str], shown: list[str], form: str) -> str:
-    theirs, ours = Counter(shown), Counter(text)
+def _in_any_order(sides: _Sides, form: str) -> str:
+    ours, theirs = map(Counter, sides)
     return "" if theirs == ours else _message([*(ours - theirs)], [*(theirs - ours)], form)
 
 

@@ -64,8 +64,12 @@ _RESTORED = str.maketrans({"\ue000": " ", "\ue001": "\t", "\ue002": "⏎"})
 _UUID = re.compile(r"\b[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\b")
 
 
-def html_text(html: str) -> str:
+def html_text(html: str, *, bullet: str = "- ") -> str:
     """Return what a reader sees of some HTML, as lines of text.
+
+    Args:
+        html: The HTML.
+        bullet: What stands before an item of a list without numbers.
 
     Examples:
         >>> print(html_text("<p>Loss</p><table><tr><th>a</th><td>0.5</td></tr></table>"))
@@ -73,7 +77,7 @@ def html_text(html: str) -> str:
         a | 0.5
 
     """
-    return "\n".join(_Reader(html).lines)
+    return "\n".join(_Reader(html, bullet).lines)
 
 
 def row_headers(html: str) -> str:
@@ -84,8 +88,9 @@ def row_headers(html: str) -> str:
 class _Reader(HTMLParser):
     """Collects lines of text; a start tag closes the elements that need no end tag."""
 
-    def __init__(self, html: str) -> None:
+    def __init__(self, html: str, bullet: str = "- ") -> None:
         super().__init__()
+        self._bullet = bullet
         self.lines: list[str] = []
         self.headers: list[str] = []
         self._rows: list[list[tuple[str, str]]] = []
@@ -190,7 +195,7 @@ class _Reader(HTMLParser):
         page = attributes.get("srcdoc") or _page_in(attributes.get("src") or "")
         if page and self._hidden == "iframe":
             self._end_line()
-            inner = _Reader(page)
+            inner = _Reader(page, self._bullet)
             if self._row is None:
                 self.lines += inner.lines
                 self.headers += inner.headers
@@ -215,7 +220,7 @@ class _Reader(HTMLParser):
         """Return what stands before an item of a list: a dash, or its number."""
         numbering = self._lists[-1] if self._lists else None
         if numbering is None:
-            return "- "
+            return self._bullet
         number, step = numbering
         number = _whole(attributes.get("value"), number)
         self._lists[-1] = (number + step, step)
@@ -236,7 +241,7 @@ class _Reader(HTMLParser):
             self._write(" ")
             return
         line = self._text.rstrip() if self._verbatim else " ".join(self._text.split())
-        if line and line != "-":
+        if line and line != self._bullet.rstrip():
             self.lines.append(_repeatable(line))
         self._text = ""
 

@@ -31,7 +31,13 @@ _WIDGETS = (
 )
 _DEFAULT_REPR = re.compile(r"<[\w.]+(?: object| at 0x[0-9a-fA-F]+)+>\s*")
 _DESCRIPTION = re.compile(r"<[^<>]*>\s*")
-_DRAWN_IN_HTML = re.compile(r"<(?:img|video|audio|canvas)\b", re.IGNORECASE)
+_DRAWN_IN_HTML = re.compile(
+    r"<(?:(?:img|video|audio|canvas|embed)\b|object\b[^<>]*\bdata\s*="
+    r"|iframe\b[^<>]*\bsrc\s*=(?!\s*[\"']?data:text))",
+    re.IGNORECASE,
+)
+_MADE_IN_HTML = re.compile(r"<script\b|[;{\s]content\s*:\s*(?!none|normal)", re.IGNORECASE)
+"""What a script may write, and what a style adds: the HTML itself doesn't say it."""
 _ADDRESS = re.compile(r"\bat 0x[0-9a-fA-F]{6,}")
 """No object lies at fewer digits: `at 0x10` is what somebody has written."""
 _PATH = re.compile(r"[^\s'\":=,;<>()]+")
@@ -102,6 +108,10 @@ class Printed:
     pictures: int = 0
     widgets: int = 0
     values: list[Value] = field(default_factory=list)
+    glued: list[str] = field(default_factory=list)
+    """The names of values that are shown elsewhere."""
+    drawn: bool = False
+    """Whether a picture that it shows has text."""
     native_error: bool = False
     """Whether the error was written to stderr, and is no output of its own."""
 
@@ -160,7 +170,10 @@ class _Reader:
             _, message, notes = f"\n{text}".rpartition(f"\n{error}")
             self._result.error = error + notes * (bool(message) and notes.startswith(("\n", ":\n")))
         else:
+            values = len(self._result.values)
             self._data(*_unglued(output))
+            name = output.get("metadata", {}).get("scrapbook", {}).get("name")
+            self._result.glued += [str(name)] * (len(self._result.values) - values) if name else []
 
     def printed(self) -> Printed:
         self._result.pieces = [self._piece(name, text) for name, text in self._result.pieces]
@@ -194,14 +207,15 @@ class _Reader:
         result.pictures += picture and not widget
         if drawing := html_text(data.get("image/svg+xml", "")):
             result.pieces.append((Part.PICTURE, drawing))
+            result.drawn = True
         if widget or (picture and _DESCRIPTION.fullmatch(text) and not any(texts.values())):
             if text and not _DEFAULT_REPR.fullmatch(text):
                 result.pieces.append((Part.PICTURE, without_addresses(text)))
             return
+        scripted = bool(_MADE_IN_HTML.search(data.get("text/html", "")))
+        result.widgets += scripted and not picture
         value = _value(text, data, texts)
         if not value.text:
-            scripted = "<script" in data.get("text/html", "").lower()
-            result.widgets += scripted and not picture
             result.pictures += not (scripted or picture) and any(m != "text/plain" for m in data)
             return
         result.values.append(value)

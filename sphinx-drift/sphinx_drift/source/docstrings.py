@@ -7,6 +7,7 @@ import doctest
 import re
 import textwrap
 import warnings
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _FENCE = re.compile(r"(?m)^[ \t]*(?:```|~~~).*$")
+_QUOTED = re.compile(r"(?m)(?:^[ \t]*>(?: .*)?(?:\n|\Z))+")
+_QUOTE_MARKS = re.compile(r"(?m)^([ \t]*)(?:>(?: |$))+")
 
 
 def find_tests(
@@ -40,7 +43,7 @@ def find_tests(
             docstrings = sorted(_docstrings(ast.parse(text), ""))
     parse = doctest.DocTestParser().get_doctest
     tests = [
-        parse(_dedented(docstring), dict(names or {}), name, str(path), line - 1)
+        parse(_dedented(_without_quotes(docstring)), dict(names or {}), name, str(path), line - 1)
         for line, name, docstring in docstrings
     ]
     return [test for test in tests if test.examples]
@@ -53,9 +56,27 @@ def _docstrings(node: ast.AST, name: str) -> Iterator[tuple[int, str, str]]:
         text = ast.get_docstring(node, clean=False)
         if text is not None:
             yield node.body[0].lineno, name, text
+    for _, block in ast.iter_fields(node):
+        for statement, after in pairwise(block if isinstance(block, list) else ()):
+            match statement, after:
+                case (
+                    ast.Assign(targets=[target, *_]) | ast.AnnAssign(target=target),
+                    ast.Expr(ast.Constant(str() as value)),
+                ):
+                    own = ".".join(filter(None, (name, ast.unparse(target))))
+                    yield after.lineno, own, value
     for child in ast.iter_child_nodes(node):
         own = getattr(child, "name", "") if isinstance(child, documented) else ""
         yield from _docstrings(child, ".".join(filter(None, (name, own))))
+
+
+def _without_quotes(text: str) -> str:
+    """Remove what marks a quotation in Markdown, if it has examples."""
+
+    def unquoted(match: re.Match[str]) -> str:
+        return _QUOTE_MARKS.sub(r"\1", match[0]) if ">>> " in match[0] else match[0]
+
+    return _QUOTED.sub(unquoted, text)
 
 
 def _dedented(text: str) -> str:

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from decimal import Decimal
+from typing import TYPE_CHECKING
 
-from sphinx_drift.compare.tokens import indices, tokens
+from sphinx_drift.compare.tokens import ELISION, indices, tokens
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 _QUOTATION = re.compile(
     r"(?P<name>[\w-]+)(?:\[(?P<index>\d+(?:,\s*\d+)*)\]|\#(?P<place>\d+))?(?:\s+(?P<form>\S+))?$"
@@ -25,8 +30,12 @@ class Quotation:
     form: str = ""
     """A format specification; as printed, if there is none."""
 
-    def number_in(self, text: str) -> str:
+    def number_in(self, text: str, elided: Sequence[tuple[int, int]] = ()) -> str:
         """Return the quoted number of a text.
+
+        Args:
+            text: The text.
+            elided: The parts of it that nothing documents.
 
         Raises:
             ValueError: If the text has no such number, or its form can't be read.
@@ -36,15 +45,18 @@ class Quotation:
             '23%'
 
         """
-        number = self._find(text)
+        number = self._find(text, elided)
         if _FILLED.match(self.form):
             raise ValueError(f"a format can't fill up with digits or letters, got {self.form!r}")
         if not self.form:
             return number.replace("-", "\N{MINUS SIGN}")
         exact = int(number) if number.lstrip("+-").isdecimal() else float(number)
-        return format(exact, self.form).replace("-", "\N{MINUS SIGN}")
+        shown = format(exact, self.form)
+        if isinstance(exact, float) and _last_place(shown) < _last_place(number):
+            raise ValueError(f"{self.name} prints {number}: {self.form!r} shows more digits")
+        return shown.replace("-", "\N{MINUS SIGN}")
 
-    def _find(self, text: str) -> str:
+    def _find(self, text: str, elided: Sequence[tuple[int, int]]) -> str:
         all_tokens = tokens(text)
         places = [i for i, token in enumerate(all_tokens) if token.is_number]
         where = ""
@@ -61,7 +73,17 @@ class Quotation:
             )
         if not places:
             raise ValueError(f"{self.name} has no number{where}")
-        return all_tokens[places[0]].text
+        token = all_tokens[places[0]]
+        if any(first <= token.start < last for first, last in elided):
+            raise ValueError(f"{self.name} doesn't document its number{where}: {ELISION} is there")
+        return token.text
+
+
+def _last_place(number: str) -> int:
+    """Return the power of ten of a number's last digit; of what is not finite, 0."""
+    value = Decimal(re.sub("[,_%]", "", number))
+    exponent = value.as_tuple().exponent
+    return exponent - 2 * ("%" in number) if isinstance(exponent, int) else 0
 
 
 def read_quotation(text: str) -> Quotation:

@@ -282,8 +282,11 @@ def _fence(stream: Part, text: str) -> list[str]:
 def _missing(cell: Cell, executed: NotebookNode, names: Sequence[str]) -> list[tuple[Part, str]]:
     """Return the parts of a cell's output that no expectation documents."""
     output = printed(executed.cells[cell.index].outputs)
-    streams = [Part(name) for name in names] if cell.expectations else [Part.ALL]
-    return [(stream, output.select(stream)) for stream in streams]
+    streams = [Part(name) for name in names]
+    if not cell.expectations:  # one for all of its text
+        streams = [Part.ALL, *(s for s in streams if s is Part.PICTURE)]
+    missing = ((stream, output.select(stream)) for stream in streams)
+    return [each for each in missing if each[1]]
 
 
 def _reads_as(

@@ -22,7 +22,7 @@ from sphinx_drift.sphinx.private_myst import (
     with_clients,
 )
 from sphinx_drift.sphinx.private_sphinx import page_data
-from sphinx_drift.sphinx.shown import settle_streams, show_stored, stored_outputs
+from sphinx_drift.sphinx.shown import elide, settle_streams, show_stored, stored_outputs
 from sphinx_drift.sphinx.state import file_of, record, state_of
 
 if TYPE_CHECKING:
@@ -119,6 +119,7 @@ class VerifyingClient(NotebookClientBase):  # type: ignore[misc]
         stopped_at = {execution.failure.index} if execution.failure else set()
         show_stored(self.notebook, stored, execution.executed | stopped_at)
         settle_streams(self.notebook)
+        elide(self.notebook, page, result)
         state.results[env.docname], state.files[env.docname] = result, execution.files
         state.probed[env.docname] = execution.probed
         self._document.attributes["drift_unclaimed"] = _claims(page, result)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from docutils import nodes
 from sphinx.util.docutils import SphinxDirective, SphinxRole
@@ -13,6 +13,9 @@ from sphinx_drift.sphinx.client import IS_NOTEBOOK
 from sphinx_drift.sphinx.marks import drift_mark, mark_details, mark_text
 from sphinx_drift.sphinx.private_sphinx import page_data
 from sphinx_drift.sphinx.state import record, state_of
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
 
 
 class ExpectedOutput(SphinxDirective):
@@ -55,6 +58,17 @@ class NestedCell(SphinxDirective):
         """Record that it wasn't run."""
         _record_unseen(self, "a code cell here is never run")
         return []
+
+
+def find_included(app: Sphinx, doctree: nodes.document) -> None:
+    """Record the cells of files that a page includes by a parser of notebooks: none is checked."""
+    page = Path(app.env.doc2path(app.env.docname))
+    for cell in doctree.findall(nodes.container):
+        file = Path(cell.source or page)
+        is_page = file == page or (file.exists() and file.samefile(page))
+        if cell.get("nb_element") == "cell_code" and not is_page:
+            message = f"a code cell is never checked: it is in {file.name}, which the page includes"
+            record(app.env, Outcome(Kind.NESTED, 1, message=message))
 
 
 def _record_unseen(directive: SphinxDirective, message: str, documented: str = "") -> None:

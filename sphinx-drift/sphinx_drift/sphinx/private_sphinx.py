@@ -10,7 +10,10 @@ from typing import TYPE_CHECKING, Any
 from sphinx.util.console import colorize
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from sphinx.application import Sphinx
+    from sphinx.config import Config
     from sphinx.environment import BuildEnvironment
 
 
@@ -27,3 +30,8 @@ def fail_build(app: Sphinx) -> None:
 def colors_output() -> bool:
     """Return whether Sphinx may colour what it prints."""
     return colorize("bold", "") != ""
+
+
+def written_settings(config: Config) -> Iterable[str]:
+    """Return the names that conf.py gives a value, whether anybody asks for them or not."""
+    return config._raw_config  # noqa: SLF001 - nothing public has them

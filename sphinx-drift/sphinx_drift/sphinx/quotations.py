@@ -81,11 +81,11 @@ def quote(named: Mapping[str, Sequence[Outcome]], target: str) -> str:
     outcomes = named.get(quotation.name, ())
     if len(outcomes) != 1:
         raise ValueError(f"{len(outcomes) or 'no'} expectations are named {quotation.name}")
-    if outcomes[0].kind is Kind.UNCHECKED:
+    if outcomes[0].kind is Kind.UNCHECKED or outcomes[0].reference_only:
         raise ValueError(
             f"{quotation.name} is unchecked, so nobody knows that its numbers are right"
         )
-    return quotation.number_in(outcomes[0].executed)
+    return quotation.number_in(outcomes[0].executed, outcomes[0].verdict.elided)
 
 
 def keep_quotations(app: Sphinx, doctree: nodes.document) -> None:

@@ -7,6 +7,7 @@ import os
 import platform
 import sys
 from dataclasses import replace
+from functools import partial
 from importlib.metadata import distributions
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,21 +17,29 @@ from docutils import nodes
 from sphinx.errors import ConfigError, ExtensionError
 from sphinx.util import logging
 
+from sphinx_drift.compare.compare import Policy
 from sphinx_drift.configuration import (
     find_project,
     list_of_names,
     number_above_zero,
+    one_of,
     reference_in,
+    refuse_unknown,
     table_of_texts,
+    text,
+    truth,
 )
 from sphinx_drift.device import choose_device
 from sphinx_drift.run import host
 from sphinx_drift.run.choice import RUNNER_VARIABLE, chosen
 from sphinx_drift.run_and_judge import Settings, chosen_policy, report_origins
 from sphinx_drift.sphinx.private_myst import OUTPUT_FOLDER
+from sphinx_drift.sphinx.private_sphinx import written_settings
 from sphinx_drift.sphinx.state import state_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from sphinx.application import Sphinx
     from sphinx.config import Config
 
@@ -49,6 +58,21 @@ _LONGER = (
     "; a page that may take longer, or any time (-1), says so in its front matter: "
     "mystnb: {execution_timeout: 600}"
 )
+CHECKS: Mapping[str, Callable[[object, str], object]] = {
+    "drift_device": text,
+    "drift_devices": text,
+    "drift_environment": text,
+    "drift_executor": text,
+    "drift_output_limit": number_above_zero,
+    "drift_packages": table_of_texts,
+    "drift_policy": one_of("auto", *Policy),
+    "drift_preload": list_of_names,
+    "drift_reference": reference_in,
+    "drift_rerun": one_of(*RERUNS),
+    "drift_timeout": partial(number_above_zero, hint=_LONGER),
+    "drift_twice": truth,
+}
+"""What refuses a wrong value of each setting; None, where it is the default, says nothing."""
 # Variables that change what a page prints without changing its code.
 _TELLING = (
     *("ATEN_", "CUBLAS_", "CUDA_", "GOMP_", "KMP_", "MKL_", "OMP_", "OPENBLAS_"),
@@ -67,7 +91,7 @@ def start(app: Sphinx) -> None:
             "sphinx_drift runs the pages of MyST-NB: put 'myst_nb' before it in conf.py: "
             "extensions = ['myst_nb', 'sphinx_drift']"
         )
-    app.add_config_value("drift_preload", None, "", (list, tuple, type(None)))
+    app.add_config_value("drift_preload", None, "", Any)
     try:
         runner, preload = chosen(), app.config.drift_preload
         if preload is not None:
@@ -91,8 +115,21 @@ def _warn_at_head(_app: Sphinx, doctree: nodes.document) -> None:
     place.insert(after_title, nodes.warning("", nodes.paragraph("", NOTHING_EXECUTED)))
 
 
+def check_settings(config: Config) -> None:
+    """Refuse a setting of another name than ours, or with a value that nothing could follow."""
+    try:
+        ours = (name for name in written_settings(config) if name.startswith("drift_"))
+        refuse_unknown((name for name in ours if name not in config), CHECKS, "conf.py")
+        for name, check in CHECKS.items():
+            if config[name] is not None:
+                check(config[name], name)
+    except ValueError as error:
+        raise ConfigError(str(error)) from None
+
+
 def before_reading(app: Sphinx, config: Config) -> None:
     """Settle what Sphinx compares with the last build before it reads a page."""
+    check_settings(config)
     # The notebooks that MyST-NB writes beside the output folder are no pages.
     copies = Path(app.outdir).parent / OUTPUT_FOLDER
     if copies.is_relative_to(app.srcdir):
@@ -123,8 +160,6 @@ def read_settings(app: Sphinx) -> None:
             'CI; set it to "always", or for builds elsewhere alone'
         )
     try:
-        timeout = number_above_zero(config.drift_timeout, "drift_timeout", _LONGER)
-        output_limit = number_above_zero(config.drift_output_limit, "drift_output_limit")
         policy = chosen_policy(config.drift_policy)
         project = _project(app)
         device = choose_device(config.drift_device, module=project.devices)
@@ -138,9 +173,9 @@ def read_settings(app: Sphinx) -> None:
     state.settings = Settings(
         policy,
         project.reference,
-        timeout=timeout,
-        output_limit=output_limit,
-        twice=bool(config.drift_twice),
+        timeout=config.drift_timeout,
+        output_limit=config.drift_output_limit,
+        twice=config.drift_twice,
         packages=project.packages,
         probes=tuple(PROBES.get(app, ())),
         allow_errors=config.nb_execution_allow_errors,
@@ -152,10 +187,10 @@ def _project(app: Sphinx) -> Project:
     config, confdir = app.config, Path(app.confdir)
     changed: dict[str, Any] = {}
     if config.drift_reference is not None:
-        changed["reference"] = reference_in(config.drift_reference, "drift_reference")
+        changed["reference"] = config.drift_reference
     if config.drift_packages is not None:
-        folders = table_of_texts(config.drift_packages, "drift_packages")
-        changed["packages"] = {name: confdir / folder for name, folder in folders.items()}
+        folders = config.drift_packages.items()
+        changed["packages"] = {name: confdir / folder for name, folder in folders}
     if config.drift_devices is not None:
         changed["devices"] = config.drift_devices
     return replace(find_project(confdir), **changed)

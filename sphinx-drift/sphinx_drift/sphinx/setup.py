@@ -5,8 +5,6 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from sphinx.config import ENUM
-
 from sphinx_drift.run.results import OUTPUT_LIMIT
 from sphinx_drift.source.read_source import DIRECTIVE
 from sphinx_drift.sphinx.builder import DriftBuilder
@@ -16,6 +14,7 @@ from sphinx_drift.sphinx.directives import (
     NestedCell,
     UncheckedDirective,
     UncheckedRole,
+    find_included,
 )
 from sphinx_drift.sphinx.marks import add_style, depart_mark, drift_mark, skip_mark, visit_mark
 from sphinx_drift.sphinx.pages import (
@@ -27,7 +26,7 @@ from sphinx_drift.sphinx.pages import (
     showing_others,
 )
 from sphinx_drift.sphinx.quotations import Printed, QuoteNumbers, keep_quotations, quoted_number
-from sphinx_drift.sphinx.settings import RERUNS, before_reading, read_settings, start
+from sphinx_drift.sphinx.settings import before_reading, read_settings, start
 from sphinx_drift.sphinx.verdict import report_results
 
 if TYPE_CHECKING:
@@ -37,17 +36,18 @@ if TYPE_CHECKING:
 def setup(app: Sphinx) -> dict[str, Any]:
     """Set the extension up."""
     start(app)
-    app.add_config_value("drift_policy", "auto", "env", str)
-    app.add_config_value("drift_device", "cpu", "env", str)
-    app.add_config_value("drift_devices", None, "env", (str, type(None)))
-    app.add_config_value("drift_executor", "", "", str)
-    app.add_config_value("drift_reference", None, "env", (dict, type(None)))
-    app.add_config_value("drift_rerun", "always", "", ENUM(*RERUNS))
-    app.add_config_value("drift_packages", None, "env", (dict, type(None)))
-    app.add_config_value("drift_timeout", 300, "env", int)
-    app.add_config_value("drift_output_limit", OUTPUT_LIMIT, "env", int)
-    app.add_config_value("drift_twice", default=False, rebuild="env", types=bool)
-    app.add_config_value("drift_environment", "", "env", str)  # set by before_reading
+    # What each may be, `settings.CHECKS` says: Sphinx would only warn.
+    app.add_config_value("drift_policy", "auto", "env", Any)
+    app.add_config_value("drift_device", "cpu", "env", Any)
+    app.add_config_value("drift_devices", None, "env", Any)
+    app.add_config_value("drift_executor", "", "", Any)
+    app.add_config_value("drift_reference", None, "env", Any)
+    app.add_config_value("drift_rerun", "always", "", Any)
+    app.add_config_value("drift_packages", None, "env", Any)
+    app.add_config_value("drift_timeout", 300, "env", Any)
+    app.add_config_value("drift_output_limit", OUTPUT_LIMIT, "env", Any)
+    app.add_config_value("drift_twice", default=False, rebuild="env", types=Any)
+    app.add_config_value("drift_environment", "", "env", Any)  # set by before_reading
     app.add_source_parser(VerifyingParser, override=True)
     app.add_builder(DriftBuilder)
     app.add_directive(DIRECTIVE, ExpectedOutput)
@@ -73,6 +73,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("env-before-read-docs", begin_pages, priority=sys.maxsize)  # others may add pages
     app.connect("env-purge-doc", forget)
     app.connect("env-merge-info", merge)
+    app.connect("doctree-read", find_included)
     app.connect("doctree-read", keep_quotations)
     app.connect("env-updated", showing_others)
     app.connect("build-finished", report_results)

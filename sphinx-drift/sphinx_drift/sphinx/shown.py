@@ -6,12 +6,18 @@ from typing import TYPE_CHECKING
 
 from nbformat import v4
 
+from sphinx_drift.compare.tokens import ELISION, plain
+from sphinx_drift.output.printed_text import printed
 from sphinx_drift.output.screen import on_screen
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
     from nbformat import NotebookNode
+
+    from sphinx_drift.compare.outcomes import Outcome, PageResult
+    from sphinx_drift.output.printed_text import Part
+    from sphinx_drift.source.read_source import Page
 
 _NOT_EXECUTED = "Not executed: the output below is the one that the notebook has stored."
 
@@ -40,3 +46,27 @@ def show_stored(
             note = {"text/markdown": f"*{_NOT_EXECUTED}*", "text/plain": _NOT_EXECUTED}
             warning: NotebookNode = v4.new_output("display_data", data=note)  # type: ignore[no-untyped-call]
             cell.outputs = [warning, *outputs]
+
+
+def elide(notebook: NotebookNode, page: Page, result: PageResult) -> None:
+    """Show a vertical ellipsis instead of the rows that it stands for: nothing compared them."""
+    parts = {e.line: e.part for cell in page.cells for e in cell.expectations}
+    for outcome in result.outcomes:
+        if outcome.verdict.elided:
+            cell = notebook.cells[page.cells[outcome.cell - 1].index]
+            cell.outputs = list(_elided(cell.outputs, parts[outcome.line], outcome))
+
+
+def _elided(outputs: list[NotebookNode], part: Part, outcome: Outcome) -> Iterator[NotebookNode]:
+    """Yield the outputs of a cell, with one text for all that the documented one is about."""
+    errors = [output for output in outputs if output.output_type == "error"]
+    text = plain(outcome.executed)
+    for first, last in reversed(outcome.verdict.elided):
+        text = text[:first] + ELISION + text[last:]
+    text = text.removesuffix(printed(errors).error)
+    for output in outputs:
+        if output in errors or not printed([output]).select(part).strip():
+            yield output
+        elif text:
+            yield v4.new_output("stream", text=text)  # type: ignore[no-untyped-call]
+            text = ""

@@ -134,7 +134,13 @@ TABLE = "<table><tr><th><th>a<th>b<tr><th>7<td>-0.5<td>2</table>"
         ("a b\n7 2 -0.5", TABLE, "the text has 2, the HTML has -0.5"),
         ("a \\\n7 -0.5 \n\nb\n7 2", TABLE, ""),
         ("a \\\n7 -0.5 \n\nb\n7 3", TABLE, "the text has 3, the HTML has 2"),
-        ("no number", "<b>none</b>", ""),
+        ("no number", "<b>5</b>", "the text has none more, the HTML has 5"),
+        ("accepted 5", "<b>rejected</b> 5", "the text has accepted, the HTML has rejected"),
+        ("a 1 b 2", "<td>b<td>1<td>a<td>2", "the text has a, the HTML has b"),
+        ("[5 rows x 3 columns]", "5 rows \N{MULTIPLICATION SIGN} 3 columns", ""),
+        ("Box(5)", "<b>5</b>", ""),
+        ("1\n2", "<ul><li>1<li>2</ul>", ""),
+        ("3-5", "3 \N{EN DASH} 5", ""),
         ("0.5", "<b>&minus;0.5</b>", "the text has 0.5, the HTML has -0.5"),
         ("-0.5", "<b>&minus;0.5</b>", ""),
         ("loss nan", "loss <b>inf</b>", "the text has nan, the HTML has inf"),
@@ -147,7 +153,16 @@ def test_html_has_the_numbers_of_the_text(text: str, html: str, message: str) ->
 
 @pytest.mark.parametrize(
     ("text", "html"),
-    [("a True", "a False"), ("a 0.5", "a 0.5 %"), ("a 0.5", "a \N{EN DASH}0.5"), ("5%", "5")],
+    [
+        ("a True", "a False"),
+        ("a 0.5", "a 0.5 %"),
+        ("a 0.5", "a \N{EN DASH}0.5"),
+        ("5%", "5"),
+        ("0.5", "- 0.5"),
+        ("0.5", "<p>\N{EN DASH} 0.5"),
+        ("0.5", "\N{NON-BREAKING HYPHEN}<b>0.5</b>"),
+        ("nan", "<td>- nan"),
+    ],
 )
 def test_html_has_the_signs_and_booleans_of_the_text(text: str, html: str) -> None:
     assert html_differs(text, text) == ""
@@ -161,7 +176,7 @@ def test_html_has_the_signs_and_booleans_of_the_text(text: str, html: str) -> No
         (
             "x**2 - 1/3",
             r"$\displaystyle x^{2} + \frac{1}{3}$",
-            "the text has -, the LaTeX has none more",
+            "the text has -, the LaTeX has 1",
         ),
         ("x**2 - 1/3", r"$\displaystyle x^{2} - \frac{1}{4}$", "the text has 3, the LaTeX has 4"),
         ("Integral(x**2, (x, 0, 1))", r"\int\limits_{0}^{1} x^{2}\, dx", ""),
@@ -169,8 +184,10 @@ def test_html_has_the_signs_and_booleans_of_the_text(text: str, html: str) -> No
         ("-1.50000000000000e+20", r"-1.5 \cdot 10^{20}", ""),
         ("Matrix([[1, 2], [-3, 4]])", r"\begin{matrix}1 & 2\\-3 & 4\end{matrix}", ""),
         ("1.0e-5*x", r"1.0 \cdot 10^{-6} x", "the text has 1e-05, the LaTeX has 1e-06"),
+        ("x**2 - 3", "x^{3} - 2", "the text has 2, the LaTeX has 3"),
+        ("2 - x", "-2 x", "the text has 2, the LaTeX has -"),
         ("x", "\N{MINUS SIGN}x", "the text has none more, the LaTeX has -"),
-        ("x**(1/3)", r"\sqrt[3]{x}", "the text has 1, the LaTeX has none more"),
+        ("x**(1/3)", r"\sqrt[3]{x}", "the text has 1, the LaTeX has 3"),
     ],
 )
 def test_latex_has_the_numbers_of_the_text(text: str, latex: str, message: str) -> None:

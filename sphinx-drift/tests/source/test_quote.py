@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from sphinx_drift.compare.compare import compare
 from sphinx_drift.source.quote import Quotation, read_quotation
 
 OUTPUT = "tensor([[ 0.1500, -2.0000],\n        [3e-05, 7]])"
@@ -44,7 +45,7 @@ def test_refuses(text: str) -> None:
         ("it[0, 0] .0%", "15%"),
         ("it[0, 1] .1f", "−2.0"),
         ("it[0, 1] +.1f", "−2.0"),
-        ("it[1, 0] .6f", "0.000030"),
+        ("it[1, 0] .5f", "0.00003"),
         ("it[1, 1] d", "7"),
         ("it[1, 1] 03d", "007"),
         ("it[1, 1] .1f", "7.0"),
@@ -74,8 +75,20 @@ def test_the_only_number_needs_no_place(output: str, quoted: str) -> None:
         ("it#1 d", OUTPUT, "format code 'd'"),
         ("it#1 9<8", OUTPUT, "can't fill up"),
         ("it#1 nonsense", OUTPUT, "(?i)format"),
+        ("it#1 .5f", OUTPUT, "it prints 0.1500: '.5f' shows more digits"),
+        ("it#1 .3%", OUTPUT, "'.3%' shows more digits"),
     ],
 )
 def test_says_why_not(text: str, output: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         read_quotation(text).number_in(output)
+
+
+def test_a_number_that_is_left_out_is_not_quoted() -> None:
+    executed = "1\n2\n3\n4"
+    elided = compare("1\n⋮\n4", executed).elided
+    quote = read_quotation
+    assert [quote(f"it#{place}").number_in(executed, elided) for place in (1, 4)] == ["1", "4"]
+    for place in (2, 3):
+        with pytest.raises(ValueError, match=f"it doesn't document its number #{place}"):
+            quote(f"it#{place}").number_in(executed, elided)

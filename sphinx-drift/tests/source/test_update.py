@@ -49,6 +49,9 @@ def run(path: Path) -> tuple[Page, NotebookNode, PageResult]:
             for name, stream in (("stdout", out), ("stderr", err))
             if stream.getvalue()
         ]
+        if drawing := space.pop("drawing", ""):
+            data = nbformat.v4.new_output("display_data", data={"image/svg+xml": drawing})
+            notebook.cells[cell.index].outputs.append(data)
     execution = Execution(frozenset(cell.index for cell in page.cells))
     return page, notebook, judge_page(page, notebook, execution, file=path.name)
 
@@ -166,6 +169,14 @@ def test_streams_that_nothing_looks_at_get_their_own(tmp_path: Path) -> None:
     path = put(tmp_path, code, stdout, "\nProse.\n")
     stderr = expected("err", options=":stream: stderr\n\n")
     assert updated(path) == FRONT + code + stdout + stderr + "\nProse.\n"
+
+
+@pytest.mark.parametrize(("text", "also"), [("", ""), ('print("out")\n', expected("out"))])
+def test_the_text_of_a_drawing_gets_its_own(text: str, also: str, tmp_path: Path) -> None:
+    code = cell(f"{text}drawing = '<svg><text>0.5</text></svg>'")
+    path = put(tmp_path, code)
+    drawn = expected("0.5", options=":stream: picture\n\n")
+    assert updated(path) == FRONT + code + also + drawn
 
 
 def test_crlf_and_missing_last_newline_stay(tmp_path: Path) -> None:

@@ -115,6 +115,23 @@ def test_deleted_page_is_forgotten_and_an_empty_book_fails(book: Book) -> None:
     assert empty.last == "nothing was checked"
 
 
+@pytest.mark.parametrize("name", ["page.rst", "page.md"])
+def test_cells_of_a_file_that_is_read_by_another_parser_are_missed(name: str, book: Book) -> None:
+    include = ".. include:: included.txt\n   :parser: myst_nb.sphinx_\n"
+    text = (
+        f"Page\n====\n\n{include}"
+        if name == "page.rst"
+        else f"{GOOD}\n```{{eval-rst}}\n{include}```"
+    )
+    (book.folder / name).write_text(text)
+    (book.folder / "included.txt").write_text(f"{FRONT}```{{code-cell}} python\nprint(6)\n```\n")
+    put(book, good=GOOD)
+    built = book.build()
+    assert built.status == 1
+    assert (f"{name}:1", "nested") in built.places
+    assert "it is in included.txt, which the page includes" in built.report
+
+
 # Errors of our own --------------------------------------------------------------------
 
 
@@ -185,6 +202,22 @@ def test_every_builder_fails(builder: str, shelf: Book) -> None:
     assert built.places == {("index.md:13", "drift")}
 
 
+@pytest.mark.parametrize("builder", ["html", "text", "latex"])
+def test_what_is_left_out_is_not_shown(builder: str, book: Book) -> None:
+    left_out = (
+        'import sys\n\nprint("alpha\\nbeta\\ngamma")\nprint("delta", file=sys.stderr)\n"zeta"'
+    )
+    text = GOOD.replace('print("good")', left_out).replace("\ngood\n", "\nalpha\n⋮\ndelta\n")
+    put(book, index=text.replace("```{code", "# Title\n\n```{code", 1))
+    book.configure(language="en", latex_documents=[("index", "book.tex", "", "", "manual")])
+    built = book.build(builder=builder)
+    assert built.status == 0, built.stderr
+    name = {"html": "index.html", "text": "index.txt", "latex": "book.tex"}[builder]
+    output = (built.outdir / name).read_text("utf-8").rpartition("stderr")[2]
+    shown = ["alpha" in output, "⋮" in output, "delta" in output]
+    assert (shown, "gamma" in output, "zeta'" in output) == ([True] * 3, False, False)
+
+
 def test_an_ebook_is_built_again_without_a_warning(book: Book) -> None:
     put(book, index=GOOD.replace("```{code", "# Title\n\n```{code", 1))
     book.configure(copyright="2026", version="1", suppress_warnings=[])
@@ -220,54 +253,27 @@ def test_without_myst_nb_before_it_says_what_is_missing(extensions: list[str], b
     assert "extensions = ['myst_nb', 'sphinx_drift']" in " ".join(built.stderr.split())
 
 
-def test_unknown_policy_is_refused(book: Book) -> None:
-    book.configure(drift_policy="exactly")
-    put(book, page=GOOD)
-    built = book.build()
-    assert built.status == 2
-    assert {"drift_policy", "auto,", "exact,", "portable;", "'exactly'"} <= {*built.stderr.split()}
-    book.configure()
-    built = book.build(DRIFT_POLICY="lax")
-    assert built.status == 2
-    assert "DRIFT_POLICY" in built.stderr
-
-
 @pytest.mark.parametrize(
     ("setting", "value", "message"),
     [
-        ("drift_timeout", -1, "above 0, got -1; a page that may take longer"),
-        ("drift_timeout", "60", "drift_timeout must be a whole number above 0, got '60'"),
-        ("drift_output_limit", -1, "drift_output_limit must be a whole number above 0, got -1"),
-        ("drift_reference", {"torhc": "2"}, "got 'torhc'; did you mean 'torch'?"),
+        ("drift_polcy", "portable", "got 'drift_polcy'; did you mean 'drift_policy'?"),
+        ("drift_preload", "numpy", "drift_preload must be a list of names, got 'numpy'"),
     ],
 )
 def test_a_setting_that_nothing_could_follow_is_refused(
-    setting: str, value: object, message: str, book: Book
+    setting: str, value: str, message: str, book: Book
 ) -> None:
+    """What each of them may be: `tests/test_configuration.py`."""
     book.configure(**{setting: value})
-    put(book, page=GOOD)
     built = book.build()
     assert built.status == 2
-    assert message in built.stderr
+    assert message in " ".join(built.stderr.split())
 
 
-@pytest.mark.parametrize("names", ["numpy", 3, [3]])
-def test_a_preload_that_is_no_list_of_names_is_refused(names: object, book: Book) -> None:
-    book.configure(drift_preload=names)
-    built = book.build()
+def test_the_variable_for_the_policy_is_refused_too(book: Book) -> None:
+    built = book.build(DRIFT_POLICY="lax")
     assert built.status == 2
-    assert "drift_preload" in built.stderr
-    assert f"got {names!r}" in built.stderr
-
-
-@pytest.mark.parametrize("setting", ["drift_packages", "drift_reference"])
-def test_a_table_without_texts_is_refused(setting: str, book: Book) -> None:
-    """A version that is a number equals none: *portable* would judge, and not say why."""
-    book.configure(**{setting: {"python": 3.11}})
-    built = book.build()
-    assert built.status == 2
-    assert setting in built.stderr
-    assert "got {'python': 3.11}" in built.stderr
+    assert "DRIFT_POLICY must be one of" in built.stderr
 
 
 def test_inline_execution_is_refused(book: Book) -> None:
