@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from sphinx_drift.compare.compare import Policy
 from sphinx_drift.compare.outcomes import Kind, Outcome, PageResult
-from sphinx_drift.configuration import find_project, stored_reference
+from sphinx_drift.configuration import find_project, pages_required, stored_reference
 from sphinx_drift.device import choose_device
 from sphinx_drift.report.formats import exit_status
 from sphinx_drift.report.options import add_reports, guarded, write_reports
@@ -72,7 +72,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     host.preload(project.libraries(paths))
     if len(paths) > 1:
         settings = Settings(policy, None, options.timeout, twice=options.twice)
-        begin(paths, lambda path, _cells: planned(path.parent, settings))
+        begin(paths, lambda path, _: planned(path.parent, settings))
     try:
         checked = [
             _check(path, number, len(paths), options, policy)
@@ -101,8 +101,10 @@ def _refuse(options: argparse.Namespace) -> None:
         raise ValueError(
             f"{RUNNER_VARIABLE}=off runs nothing, so nothing could be verified; unset it"
         )
-    if options.update and options.json:
-        raise ValueError("--update doesn't go with --json")
+    if options.update:
+        options.require = "all"  # what has no expectation gets one
+        if options.json:
+            raise ValueError("--update doesn't go with --json")
 
 
 def _update(checked: Sequence[_Checked], *, force: bool) -> int:
@@ -141,6 +143,13 @@ def _parser() -> argparse.ArgumentParser:
         "--device",
         metavar="NAME",
         help=f"cpu, cuda, cuda:1, mps or auto; without it {DEVICE_VARIABLE} is asked, then cpu",
+    )
+    add(
+        "--require",
+        choices=("expected", "all"),
+        metavar="NAME",
+        help="all: each output must be documented; expected: none must; "
+        "without it the project's file is asked, then expected",
     )
     add("--timeout", type=_seconds, default=300, metavar="S", help="seconds a cell may take (300)")
     add("--twice", action="store_true", help="run each page twice and name what doesn't repeat")
@@ -205,12 +214,14 @@ def _check(
             else _Checked(PageResult(str(path)))
         )
     try:
+        complete = pages_required(options.require, "--require") if options.require else None
         settings = Settings(
             policy,
             stored_reference(notebook) or project.reference,
             options.timeout,
             twice=options.twice,
             packages=project.packages,
+            complete=project.require if complete is None else complete,
         )
         return _run(path, page, notebook, settings, options)
     except Exception:  # noqa: BLE001 - nor must an error of ours
@@ -231,7 +242,11 @@ def _run(
 ) -> _Checked:
     """Run and compare what was read."""
     result, _ = run_and_judge(page, notebook, folder=path.parent, file=str(path), settings=settings)
-    if page.stored and path not in options.paths:
+    if path in options.paths:
+        if not any(o.kind is Kind.VERIFIED or o.kind.fails for o in result.outcomes):
+            nothing = Outcome(Kind.NOTHING_CHECKED, 1, message="none of its outputs is documented")
+            result = replace(result, outcomes=(*result.outcomes, nothing))
+    elif page.stored:
         # A folder may hold notebooks that only draw; that nothing at all was checked still fails.
         checked = tuple(o for o in result.outcomes if o.kind is not Kind.NOTHING_CHECKED)
         result = replace(result, outcomes=checked)

@@ -35,6 +35,8 @@ class Project:
     """Libraries that are loaded once for all pages; None for the slow ones that pages import."""
     devices: str = ""
     """The module that knows devices."""
+    require: tuple[str, ...] = ()
+    """Patterns of the pages on which each output must have an expectation."""
 
     def libraries(self, pages: Iterable[Path]) -> Sequence[str]:
         """Return the libraries that are loaded once for the pages at or below some paths."""
@@ -64,6 +66,7 @@ def find_project(start: Path) -> Project:
         if preload is None
         else list_of_names(preload, f"{path}: preload in [tool.sphinx-drift]"),
         devices,
+        pages_required(table.get("require", "expected"), f"{path}: require in [tool.sphinx-drift]"),
     )
 
 
@@ -96,6 +99,16 @@ def list_of_names(value: object, setting: str) -> Sequence[str]:
     if not isinstance(value, (list, tuple)) or not all(isinstance(name, str) for name in value):
         raise ValueError(f"{setting} must be a list of names, got {value!r}")
     return value
+
+
+def pages_required(value: object, setting: str) -> tuple[str, ...]:
+    """Return the patterns of the pages on which each output must have an expectation."""
+    if value in ("expected", "all"):
+        return ("*",) if value == "all" else ()
+    if isinstance(value, str):
+        message = f"{setting} must be 'expected', 'all' or a list of patterns, got {value!r}"
+        raise ValueError(message)  # noqa: TRY004 - a list is right, this text is not
+    return tuple(list_of_names(value, setting))
 
 
 def number_above_zero(value: object, setting: str, hint: str = "") -> int:

@@ -60,7 +60,9 @@ def judge_page(  # noqa: PLR0913 - one page has these parts
     """
     outcomes = list(page.problems)
     skipped: Counter[str] = Counter()
-    context = _Context(execution, policy, page.ignored, stored=page.stored, away=away)
+    context = _Context(
+        execution, policy, page.ignored, stored=page.stored, complete=page.complete, away=away
+    )
     for cell in page.cells:
         node = notebook.cells[cell.index]
         full = printed(precise.cells[cell.index].outputs) if precise else None
@@ -75,7 +77,11 @@ def judge_page(  # noqa: PLR0913 - one page has these parts
     if failure and failure.index < 0 and not any(o.kind is Kind.NOT_EXECUTED for o in outcomes):
         # All cells ran and then something broke: no cell reports it.
         outcomes.append(Outcome(Kind.COULD_NOT_CHECK, 1, message=failure.message))
-    if page.cells and not any(o.kind is Kind.VERIFIED or o.kind.fails for o in outcomes):
+    if (
+        page.complete
+        and page.cells
+        and not any(o.kind is Kind.VERIFIED or o.kind.fails for o in outcomes)
+    ):
         outcomes.append(Outcome(Kind.NOTHING_CHECKED, page.cells[0].line))
     return PageResult(
         file,
@@ -96,6 +102,7 @@ class _Context:
     policy: Policy
     ignored: frozenset[Part]
     stored: bool
+    complete: bool
     away: bool
 
     def policy_of(self, expectation: Expectation) -> Policy:
@@ -146,7 +153,7 @@ def _check_cell(
         yield from _check_stored(cell, output, outcomes, context)
     else:
         yield from _check_forms(cell, output)
-    yield from _check_rest(cell, output, context.ignored)
+    yield from _check_rest(cell, output, context)
 
 
 def _stopped(cell: Cell, output: Printed, context: _Context) -> Outcome | None:
@@ -164,17 +171,24 @@ def _stopped(cell: Cell, output: Printed, context: _Context) -> Outcome | None:
     if cell.index not in context.execution.executed:
         message = failure.message if failure is not None and failure.index < 0 else ""
         return _outcome(cell, Kind.NOT_EXECUTED, _first(cell), message=message)
+    if not (cell.expectations or context.complete):
+        return None
     if "skip-execution" in cell.tags:
-        message = "the cell is tagged skip-execution"
-        # In a notebook the tag is all that its author can say; a page has to give a reason.
-        reasons = [expectation.unchecked for expectation in cell.expectations]
-        if context.stored or (reasons and all(reasons)):
-            message = "; ".join([message, *dict.fromkeys(filter(None, reasons))])
-            return _outcome(cell, Kind.UNCHECKED, message=message)
-        return _outcome(cell, Kind.NOT_EXECUTED, _first(cell), message=message)
+        return _skipped(cell, context)
     if output.error and not (output.native_error or cell.may_raise):
         return _outcome(cell, Kind.RAISED, message=displayed)
     return None
+
+
+def _skipped(cell: Cell, context: _Context) -> Outcome:
+    """Return what comes of a cell that its author has excluded from execution."""
+    message = "the cell is tagged skip-execution"
+    # In a notebook the tag is all that its author can say; a page has to give a reason.
+    reasons = [expectation.unchecked for expectation in cell.expectations]
+    if context.stored or (reasons and all(reasons)):
+        message = "; ".join([message, *dict.fromkeys(filter(None, reasons))])
+        return _outcome(cell, Kind.UNCHECKED, message=message)
+    return _outcome(cell, Kind.NOT_EXECUTED, _first(cell), message=message)
 
 
 def _is_first_failure(outcome: Outcome, others: Sequence[Outcome]) -> bool:
@@ -277,22 +291,25 @@ def _excluded(expectation: Expectation, context: _Context) -> tuple[Kind, str] |
     return None
 
 
-def _check_rest(cell: Cell, output: Printed, ignored: frozenset[Part]) -> Iterator[Outcome]:
+def _check_rest(cell: Cell, output: Printed, context: _Context) -> Iterator[Outcome]:
     """Yield what the cell printed that none of its expectations documents."""
-    covered = {e.part for e in cell.expectations} | ignored
+    covered = {e.part for e in cell.expectations} | context.ignored
+    undocumented = Kind.UNDOCUMENTED if context.complete else Kind.NO_EXPECTATION
     if Part.ALL in covered:
         return
     if Part.MAIN in covered:
         covered |= {Part.STDOUT, Part.VALUE}
     if output.error and not (output.native_error or any(e.raises for e in cell.expectations)):
-        yield _outcome(cell, Kind.RAISED, message=output.error)
+        may_raise = not (context.complete or cell.expectations)
+        kind = Kind.NO_EXPECTATION if may_raise else Kind.RAISED
+        yield _outcome(cell, kind, message=output.error)
         return
     rest = [part for part in output.parts if part not in covered]
     if rest:
         text = "".join(output.select(part) for part in rest)
         names = tuple(part.value for part in rest)
         message = f"on {' and '.join(names)}"
-        yield _outcome(cell, Kind.UNDOCUMENTED, message=message, streams=names, executed=text)
+        yield _outcome(cell, undocumented, message=message, streams=names, executed=text)
 
 
 def compare_runs(

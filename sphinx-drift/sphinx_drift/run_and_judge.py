@@ -6,7 +6,7 @@ import copy
 import os
 from dataclasses import dataclass, field, replace
 from functools import partial
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
 from sphinx_drift.compare.compare import Policy
@@ -47,6 +47,8 @@ class Settings:
     """Packages that pages must import from here, each with the folder that holds it."""
     probes: tuple[Probe, ...] = field(default=(), repr=False)
     """What extensions ask the kernel of each page."""
+    complete: tuple[str, ...] = ()
+    """Patterns of the pages on which each output must be documented."""
     allow_errors: bool = False
     """Whether a page goes on after an error; what it raised has to be documented all the same."""
 
@@ -62,6 +64,11 @@ class Settings:
         documented = {"device": "cpu", **(self.reference or {})}
         relevant = {k: v for k, v in documented.items() if k in environment}
         return all(environment[name] == value for name, value in relevant.items())
+
+    def applied_to(self, page: Page, file: str) -> Page:
+        """Return a page that has to be complete if these settings say so."""
+        complete = any(map(PurePath(file).match, self.complete))
+        return replace(page, complete=page.complete or complete)
 
     def request(self, folder: Path, **options: Any) -> Request:
         """Return how a page that starts in a folder is run."""
@@ -119,7 +126,7 @@ def run_and_judge(
         settings: How pages are run and compared, unless the page says something of its own.
 
     """
-    settings = settings.of_page(notebook.metadata)
+    settings, page = settings.of_page(notebook.metadata), settings.applied_to(page, file)
     may_raise = {cell.index for cell in page.cells if cell.may_raise or settings.allow_errors}
     request = partial(settings.request, folder, may_raise=may_raise)
     execution = _explained(execute(notebook, request(probes=settings.probes)))

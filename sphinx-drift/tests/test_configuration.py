@@ -61,7 +61,7 @@ def test_wrong_table_is_named(text: str, project: Path) -> None:
 def test_table_that_nothing_would_read_is_named(project: Path) -> None:
     """Without it another policy would be chosen."""
     (project / "pyproject.toml").write_text('[tool.sphinx-drift.references]\ntorch = "7.1"\n')
-    with pytest.raises(ValueError, match=r"pyproject\.toml: .* reference; got references$"):
+    with pytest.raises(ValueError, match=r"pyproject\.toml: .* require; got references$"):
         find_project(project / "docs")
 
 

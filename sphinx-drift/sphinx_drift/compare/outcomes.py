@@ -22,6 +22,11 @@ class Kind(Enum):
         "the output holds on the reference environment alone, and this is another one",
         "",
     )
+    NO_EXPECTATION = (
+        "no-expectation",
+        "a cell prints and no expectation follows it, which this page needn't have",
+        "",
+    )
     DRIFT = (
         "drift",
         "the output is not the documented one",
@@ -133,6 +138,11 @@ class Kind(Enum):
         "the page imported a package that isn't the one of this project",
         "install this project: `python -m pip install --editable .`, by the Python that runs pages",
     )
+    FEWER = (
+        "fewer",
+        "a page has fewer verified outputs than the file says that `drift_ratchet` names",
+        "document them again; if they may go, delete its line in that file and build again",
+    )
     COULD_NOT_CHECK = (
         "could-not-check",
         "the check itself failed, so nothing is known",
@@ -153,7 +163,10 @@ class Kind(Enum):
     @property
     def fails(self) -> bool:
         """Whether an outcome of this kind fails the build."""
-        return self not in (Kind.VERIFIED, Kind.UNCHECKED, Kind.NOT_COMPARED)
+        return self not in (
+            *(Kind.VERIFIED, Kind.UNCHECKED, Kind.NOT_COMPARED),
+            Kind.NO_EXPECTATION,
+        )
 
     @property
     def unknown(self) -> bool:

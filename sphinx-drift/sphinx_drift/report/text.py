@@ -50,6 +50,10 @@ class Counts:
     not_run: int = 0
     """Cells that were left out because something stopped their page."""
     unchecked: int = 0
+    no_expectation: int = 0
+    """Outputs that no expectation documents, on pages that needn't be complete."""
+    as_ever: int = 0
+    """Pages that have such outputs."""
     not_compared: int = 0
     """Outputs that hold on the reference environment alone, where this is another."""
     accepted: int = 0
@@ -68,6 +72,7 @@ def count(results: Iterable[PageResult]) -> Counts:
     """Count the outcomes of all pages that have cells or outcomes."""
     results = list(results)
     pages = [page for page in results if (page.cells and not page.left_out) or page.outcomes]
+    as_ever = [page for page in pages if _kinds(page)[Kind.NO_EXPECTATION]]
     judged = [outcome for page in pages for outcome in page.outcomes]
     good = [outcome.verdict for outcome in judged if outcome.kind is Kind.VERIFIED]
     kinds = Counter(outcome.kind for outcome in judged)
@@ -82,10 +87,16 @@ def count(results: Iterable[PageResult]) -> Counts:
         not_compared=kinds[Kind.NOT_COMPARED],
         accepted=sum(len(verdict.accepted) for verdict in good),
         waived=sum(len(verdict.waived) for verdict in good),
-        pages=len(pages),
+        pages=sum(set(_kinds(page)) != {Kind.NO_EXPECTATION} for page in pages),
+        no_expectation=kinds[Kind.NO_EXPECTATION],
+        as_ever=len(as_ever),
         left=sum(not page.was_run for page in pages),
         left_out=Counter(page.left_out for page in results if page.left_out),
     )
+
+
+def _kinds(page: PageResult) -> Counter[Kind]:
+    return Counter(outcome.kind for outcome in page.outcomes)
 
 
 def summary(results: Sequence[PageResult], *, noun: str = "output") -> str:
@@ -105,6 +116,10 @@ def summary(results: Sequence[PageResult], *, noun: str = "output") -> str:
         f"{many(number, 'page')} left out by {setting}"
         for setting, number in sorted(counts.left_out.items())
     ]
+    if number := counts.no_expectation:
+        have = "has" if number == 1 else "have"
+        pages = many(counts.as_ever, "page")
+        left_out.insert(0, f"{many(number, noun)} on {pages} {have} no expectation")
     if not (counts.verified or counts.failed):
         return ", ".join(["nothing was checked", *left_out])
     parts = []
@@ -205,7 +220,7 @@ def closing_line(
     """Return the summary, green if all is well and red if not."""
     results = [page for page in results if page.cells or page.outcomes]
     last = summary(results, noun=noun)
-    bad = any(page.failed for page in results) or last == "nothing was checked"
+    bad = any(page.failed for page in results) or last.startswith("nothing was checked")
     return _paint(last, _RED if bad else _GREEN, on=color)
 
 

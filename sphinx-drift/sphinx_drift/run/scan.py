@@ -28,6 +28,8 @@ class Scanned(NamedTuple):
 
     kernel: str
     cells: list[str]
+    expects: bool
+    """Whether it documents what its cells print, as far as a glance tells."""
 
 
 def scan(path: Path) -> Scanned | None:
@@ -48,7 +50,8 @@ def _of_notebook(notebook: dict) -> Scanned | None:  # type: ignore[type-arg]
         if cell["cell_type"] == "code"
         and "skip-execution" not in cell.get("metadata", {}).get("tags", ())
     ]
-    return _scanned(notebook.get("metadata") or {}, code)
+    expects = any(cell.get("outputs") for cell in notebook["cells"])
+    return _scanned(notebook.get("metadata") or {}, code, expects)
 
 
 def _of_markdown(text: str) -> Scanned | None:
@@ -58,16 +61,22 @@ def _of_markdown(text: str) -> Scanned | None:
     metadata = yaml.safe_load(front)
     if metadata.get("file_format") != "mystnb" and "jupytext" not in metadata:
         return None
-    return _scanned(metadata, map(_source, _bodies(lines_of(body))))
+    expects = "{expected-output}" in body
+    return _scanned(metadata, map(_source, _bodies(lines_of(body))), expects)
 
 
-def _scanned(metadata: dict, code: Iterable[str]) -> Scanned | None:  # type: ignore[type-arg]
+def _scanned(
+    metadata: dict,  # type: ignore[type-arg]
+    code: Iterable[str],
+    expects: bool,  # noqa: FBT001 - passed on
+) -> Scanned | None:
     own = metadata.get("mystnb") or {}
     if "execution" in metadata or any(name.startswith("execution_") for name in own):
         return None  # whether it runs, and how, is not for us to say
     cells = [source for source in code if source.strip()]
     kernelspec = metadata.get("kernelspec") or {}
-    return Scanned(str(kernelspec.get("name") or "python3"), cells) if cells else None
+    name = str(kernelspec.get("name") or "python3")
+    return Scanned(name, cells, expects or "drift" in metadata) if cells else None
 
 
 def _bodies(lines: list[str]) -> list[list[str]]:

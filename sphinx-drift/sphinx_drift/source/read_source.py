@@ -107,6 +107,14 @@ class Page:
     """Whether it is a notebook, whose stored outputs are what it documents."""
     ignored: frozenset[Part] = field(default=frozenset(), kw_only=True)
     """The parts of its outputs that need no expectation."""
+    complete: bool = field(default=True, kw_only=True)
+    """Whether each of its outputs must be documented."""
+
+    @property
+    def is_checked(self) -> bool:
+        """Whether there is anything on it to check; if not, it is built as ever."""
+        expects = any(cell.expectations for cell in self.cells)
+        return expects or self.complete or bool(self.problems)
 
 
 # MyST pages --------------------------------------------------------------------------
@@ -136,7 +144,18 @@ def read_page(text: str, notebook: NotebookNode, config: MdParserConfig) -> Page
     for token in fences:
         if _name(token) == DIRECTIVE:
             problems += _attach(token, cells, ends, lines)
-    return Page(tuple(cells), tuple(problems))
+    return _with_own(Page(tuple(cells), tuple(problems)), notebook)
+
+
+def _with_own(page: Page, notebook: NotebookNode) -> Page:
+    """Take over what a page's metadata says, in a notebook or above the text: `drift: {...}`."""
+    own = notebook.metadata.get("drift", {})
+    if isinstance(own, dict):
+        complete = own.get("complete", False)
+        if isinstance(complete, bool) and own.keys() <= {"complete", "reference"}:
+            return replace(page, complete=complete)
+    message = f"`drift` may hold `complete: true` and `reference`, got {own!r}"
+    return replace(page, problems=(*page.problems, Outcome(Kind.OPTION, 1, message=message)))
 
 
 def notebook_of_page(read: Callable[[str], NotebookNode], text: str) -> NotebookNode:
@@ -307,7 +326,7 @@ def read_notebook(notebook: NotebookNode, text: str = "", *, stderr: bool = Fals
         )
         cells.append(replace(cell, expectations=expectations, pictures=output.pictures))
     ignored = frozenset() if stderr else frozenset({Part.STDERR})
-    return Page(tuple(cells), stored=True, ignored=ignored)
+    return _with_own(Page(tuple(cells), stored=True, ignored=ignored), notebook)
 
 
 def table_in(metadata: Mapping[str, Any], name: str) -> Mapping[str, Any]:

@@ -20,6 +20,7 @@ from sphinx_drift.configuration import (
     find_project,
     list_of_names,
     number_above_zero,
+    pages_required,
     reference_in,
     table_of_texts,
 )
@@ -60,20 +61,30 @@ PROBES: WeakKeyDictionary[Sphinx, list[Probe]] = WeakKeyDictionary()
 """What the extensions of each application ask the kernels of pages; see `sphinx_drift.api`."""
 
 
-def start(app: Sphinx) -> None:
-    """Start the process that runs pages, while Sphinx loads everything else."""
+def start(app: Sphinx) -> bool:
+    """Start the process that runs pages, while Sphinx loads everything else.
+
+    Returns:
+        Whether each output of the book must be documented.
+
+    """
     if "myst_nb" not in app.extensions:
         raise ExtensionError(
             "sphinx_drift runs the pages of MyST-NB: put 'myst_nb' before it in conf.py: "
             "extensions = ['myst_nb', 'sphinx_drift']"
         )
     app.add_config_value("drift_preload", None, "", (list, tuple, type(None)))
+    app.add_config_value("drift_require", None, "env", (str, list, tuple, type(None)))
     try:
+        project, required = find_project(Path(app.confdir)), app.config.drift_require
+        required = (
+            project.require if required is None else pages_required(required, "drift_require")
+        )
         runner, preload = chosen(), app.config.drift_preload
         if preload is not None:
             list_of_names(preload, "drift_preload")
         elif not host.is_started():  # else it loads already what the project asks for
-            preload = find_project(Path(app.confdir)).libraries([Path(app.srcdir)])
+            preload = project.libraries([Path(app.srcdir)])
     except ValueError as error:
         raise ConfigError(str(error)) from None
     if preload is not None:
@@ -82,6 +93,7 @@ def start(app: Sphinx) -> None:
         app.connect("doctree-read", _warn_at_head)
     else:
         host.start()
+    return required == ("*",)
 
 
 def _warn_at_head(_app: Sphinx, doctree: nodes.document) -> None:
@@ -113,10 +125,6 @@ def _environment() -> str:
 def read_settings(app: Sphinx) -> None:
     """Read the configuration before the first page."""
     config = app.config
-    if config.nb_execution_mode == "inline":
-        raise ConfigError(
-            "sphinx_drift runs whole pages; set nb_execution_mode = 'force', not 'inline'"
-        )
     if config.drift_rerun == "changed" and os.environ.get("CI"):
         raise ConfigError(
             'drift_rerun = "changed" leaves out pages that seem unchanged, and is refused under '
@@ -126,7 +134,7 @@ def read_settings(app: Sphinx) -> None:
         timeout = number_above_zero(config.drift_timeout, "drift_timeout", _LONGER)
         output_limit = number_above_zero(config.drift_output_limit, "drift_output_limit")
         policy = chosen_policy(config.drift_policy)
-        project = _project(app)
+        project = project_of(app)
         device = choose_device(config.drift_device, module=project.devices)
     except ValueError as error:
         raise ConfigError(str(error)) from None
@@ -143,11 +151,12 @@ def read_settings(app: Sphinx) -> None:
         twice=bool(config.drift_twice),
         packages=project.packages,
         probes=tuple(PROBES.get(app, ())),
+        complete=project.require,
         allow_errors=config.nb_execution_allow_errors,
     )
 
 
-def _project(app: Sphinx) -> Project:
+def project_of(app: Sphinx) -> Project:
     """Return what the project's file says, where conf.py doesn't say otherwise."""
     config, confdir = app.config, Path(app.confdir)
     changed: dict[str, Any] = {}
@@ -158,4 +167,6 @@ def _project(app: Sphinx) -> Project:
         changed["packages"] = {name: confdir / folder for name, folder in folders.items()}
     if config.drift_devices is not None:
         changed["devices"] = config.drift_devices
+    if config.drift_require is not None:
+        changed["require"] = pages_required(config.drift_require, "drift_require")
     return replace(find_project(confdir), **changed)

@@ -17,7 +17,14 @@ from sphinx_drift.sphinx.directives import (
     UncheckedDirective,
     UncheckedRole,
 )
-from sphinx_drift.sphinx.marks import add_style, depart_mark, drift_mark, skip_mark, visit_mark
+from sphinx_drift.sphinx.marks import (
+    add_static_path,
+    add_style,
+    depart_mark,
+    drift_mark,
+    skip_mark,
+    visit_mark,
+)
 from sphinx_drift.sphinx.pages import (
     begin_pages,
     end_workers,
@@ -36,7 +43,6 @@ if TYPE_CHECKING:
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Set the extension up."""
-    start(app)
     app.add_config_value("drift_policy", "auto", "env", str)
     app.add_config_value("drift_device", "cpu", "env", str)
     app.add_config_value("drift_devices", None, "env", (str, type(None)))
@@ -46,17 +52,20 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_config_value("drift_packages", None, "env", (dict, type(None)))
     app.add_config_value("drift_timeout", 300, "env", int)
     app.add_config_value("drift_output_limit", OUTPUT_LIMIT, "env", int)
+    app.add_config_value("drift_severity", "error", "", ENUM("error", "warning"))
+    app.add_config_value("drift_ratchet", "", "", str)
     app.add_config_value("drift_twice", default=False, rebuild="env", types=bool)
     app.add_config_value("drift_environment", "", "env", str)  # set by before_reading
     app.add_source_parser(VerifyingParser, override=True)
     app.add_builder(DriftBuilder)
     app.add_directive(DIRECTIVE, ExpectedOutput)
-    app.add_directive("code-cell", NestedCell, override=True)
     app.add_role("printed", Printed())
     app.add_node(quoted_number)
-    app.add_role("eval", UncheckedRole(), override=True)
-    app.add_directive("eval", UncheckedDirective, override=True)
-    app.add_directive_to_domain("eval", "figure", UncheckedDirective, override=True)
+    if start(app):  # where all must be documented, what nothing checks is refused
+        app.add_directive("code-cell", NestedCell, override=True)
+        app.add_role("eval", UncheckedRole(), override=True)
+        app.add_directive("eval", UncheckedDirective, override=True)
+        app.add_directive_to_domain("eval", "figure", UncheckedDirective, override=True)
     app.add_post_transform(QuoteNumbers)
     app.add_node(
         drift_mark,
@@ -68,7 +77,8 @@ def setup(app: Sphinx) -> dict[str, Any]:
     )
     app.connect("config-inited", before_reading)
     app.connect("builder-inited", read_settings)
-    app.connect("builder-inited", add_style)
+    app.connect("builder-inited", add_static_path)
+    app.connect("html-page-context", add_style)
     app.connect("env-get-outdated", find_outdated)
     app.connect("env-before-read-docs", begin_pages, priority=sys.maxsize)  # others may add pages
     app.connect("env-purge-doc", forget)

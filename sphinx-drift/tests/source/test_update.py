@@ -7,6 +7,7 @@ import copy
 import io
 import json
 import subprocess
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import nbformat.v4
@@ -38,7 +39,7 @@ def run(path: Path) -> tuple[Page, NotebookNode, PageResult]:
     """Run a page's cells here, which is quicker than in a kernel, and check it."""
     loaded = load(path)
     assert loaded
-    page, notebook = loaded
+    page, notebook = replace(loaded[0], complete=True), loaded[1]
     space: dict[str, object] = {}
     for cell in page.cells:
         out, err = io.StringIO(), io.StringIO()
