@@ -151,6 +151,11 @@ def _parser() -> argparse.ArgumentParser:
         help="all: each output must be documented; expected: none must; "
         "without it the project's file is asked, then expected",
     )
+    add(
+        "--keep-going",
+        action="store_true",
+        help="go on after an error, as in notebooks; the error fails all the same",
+    )
     add("--timeout", type=_seconds, default=300, metavar="S", help="seconds a cell may take (300)")
     add("--twice", action="store_true", help="run each page twice and name what doesn't repeat")
     add("--update", action="store_true", help="write what was printed into the files")
@@ -222,6 +227,7 @@ def _check(
             twice=options.twice,
             packages=project.packages,
             complete=project.require if complete is None else complete,
+            allow_errors=options.keep_going or page.stored,
         )
         return _run(path, page, notebook, settings, options)
     except Exception:  # noqa: BLE001 - nor must an error of ours

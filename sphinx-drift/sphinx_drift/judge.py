@@ -19,6 +19,7 @@ from sphinx_drift.output.printed_text import (
     repeatable,
     without_addresses,
 )
+from sphinx_drift.run.results import SKIPS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -60,9 +61,7 @@ def judge_page(  # noqa: PLR0913 - one page has these parts
     """
     outcomes = list(page.problems)
     skipped: Counter[str] = Counter()
-    context = _Context(
-        execution, policy, page.ignored, stored=page.stored, complete=page.complete, away=away
-    )
+    context = _Context(execution, policy, stored=page.stored, complete=page.complete, away=away)
     for cell in page.cells:
         node = notebook.cells[cell.index]
         full = printed(precise.cells[cell.index].outputs) if precise else None
@@ -100,7 +99,6 @@ class _Context:
 
     execution: Execution
     policy: Policy
-    ignored: frozenset[Part]
     stored: bool
     complete: bool
     away: bool
@@ -159,8 +157,8 @@ def _check_cell(
 def _stopped(cell: Cell, output: Printed, context: _Context) -> Outcome | None:
     """Return why a cell has no outputs to compare: it raised, or wasn't run."""
     failure = context.execution.failure
-    displayed = f"{output.error}, raised when the cell's value was displayed"
     if failure is not None and failure.index == cell.index:
+        displayed = f"{output.error}, raised when the cell's value was displayed"
         message = displayed if failure.message == _NO_ERROR and output.error else failure.message
         return _outcome(
             cell,
@@ -173,16 +171,16 @@ def _stopped(cell: Cell, output: Printed, context: _Context) -> Outcome | None:
         return _outcome(cell, Kind.NOT_EXECUTED, _first(cell), message=message)
     if not (cell.expectations or context.complete):
         return None
-    if "skip-execution" in cell.tags:
+    if SKIPS & cell.tags:
         return _skipped(cell, context)
     if output.error and not (output.native_error or cell.may_raise):
-        return _outcome(cell, Kind.RAISED, message=displayed)
+        return _outcome(cell, Kind.RAISED, message=output.error)
     return None
 
 
 def _skipped(cell: Cell, context: _Context) -> Outcome:
     """Return what comes of a cell that its author has excluded from execution."""
-    message = "the cell is tagged skip-execution"
+    message = f"tagged {' and '.join(sorted(SKIPS & cell.tags))}"
     # In a notebook the tag is all that its author can say; a page has to give a reason.
     reasons = [expectation.unchecked for expectation in cell.expectations]
     if context.stored or (reasons and all(reasons)):
@@ -293,7 +291,9 @@ def _excluded(expectation: Expectation, context: _Context) -> tuple[Kind, str] |
 
 def _check_rest(cell: Cell, output: Printed, context: _Context) -> Iterator[Outcome]:
     """Yield what the cell printed that none of its expectations documents."""
-    covered = {e.part for e in cell.expectations} | context.ignored
+    covered = {e.part for e in cell.expectations}
+    if not cell.has_stderr:
+        covered.add(Part.STDERR)
     undocumented = Kind.UNDOCUMENTED if context.complete else Kind.NO_EXPECTATION
     if Part.ALL in covered:
         return
@@ -305,7 +305,7 @@ def _check_rest(cell: Cell, output: Printed, context: _Context) -> Iterator[Outc
         yield _outcome(cell, kind, message=output.error)
         return
     rest = [part for part in output.parts if part not in covered]
-    if rest:
+    if rest and cell.is_seen:
         text = "".join(output.select(part) for part in rest)
         names = tuple(part.value for part in rest)
         message = f"on {' and '.join(names)}"

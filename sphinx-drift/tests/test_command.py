@@ -6,6 +6,7 @@ import contextlib
 import io
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -483,6 +484,36 @@ def test_notebook_that_only_draws_fails_where_it_is_named(page: Path) -> None:
     assert command.main([str(page), str(drawn)]) == 2
     page.unlink()
     assert command.main([str(page.parent)]) == 2
+
+
+def test_conventions_of_nbval_stand_and_an_error_stops_no_notebook(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "page.ipynb"
+    cells = (
+        cell("import time\nprint(time.time())", stream("1\n"), tags=("nbval-ignore-output",)),
+        cell("1 / 0", stream("2\n"), tags=("nbval-skip",)),
+        cell("import gone", stream("3\n")),
+        cell("print(4", stream("4\n")),
+        cell("print(5)", stream("5\n")),
+        cell("1 / 0", tags=("raises-exception",)),
+    )
+    nbformat.write(notebook(*cells), path)
+    assert command.main([str(path), "--json"]) == 1
+    (page,) = json.loads(capsys.readouterr().out)["pages"]
+    found = [(o["kind"], re.sub(r" \(\d+.*", "", o["message"])) for o in page["outcomes"]]
+    assert found == [
+        ("unchecked", "tagged nbval-ignore-output"),
+        ("unchecked", "tagged nbval-skip"),
+        ("raised", "ModuleNotFoundError: No module named 'gone'"),
+        ("raised", "SyntaxError: incomplete input"),
+        ("verified", ""),
+        ("no-expectation", "ZeroDivisionError: division by zero"),
+    ]
+    command.main([str(path), "--quiet"])
+    assert (
+        "2 unchecked (1 tagged nbval-ignore-output, 1 tagged nbval-skip)" in capsys.readouterr().out
+    )
 
 
 def test_second_run_has_another_hash_seed(monkeypatch: pytest.MonkeyPatch) -> None:

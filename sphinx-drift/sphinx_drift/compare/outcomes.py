@@ -90,7 +90,7 @@ class Kind(Enum):
     NOT_EXECUTED = (
         "not-executed",
         "a cell was not run",
-        "mend what stopped the page before it; a page is never left out",
+        "mend what stopped the page before it, or say `:unchecked: reason` if a tag skips it",
     )
     NOTHING_CHECKED = (
         "nothing-checked",

@@ -50,6 +50,8 @@ class Counts:
     not_run: int = 0
     """Cells that were left out because something stopped their page."""
     unchecked: int = 0
+    tagged: Mapping[str, int] = field(default_factory=dict)
+    """How many of these a tag of their cell excludes, by what is said of it."""
     no_expectation: int = 0
     """Outputs that no expectation documents, on pages that needn't be complete."""
     as_ever: int = 0
@@ -84,6 +86,7 @@ def count(results: Iterable[PageResult]) -> Counts:
         drifted=kinds[Kind.DRIFT],
         not_run=kinds[Kind.NOT_EXECUTED],
         unchecked=kinds[Kind.UNCHECKED],
+        tagged=Counter(o.message for o in judged if o.message.startswith("tagged ")),
         not_compared=kinds[Kind.NOT_COMPARED],
         accepted=sum(len(verdict.accepted) for verdict in good),
         waived=sum(len(verdict.waived) for verdict in good),
@@ -139,7 +142,7 @@ def _besides(counts: Counts) -> Iterator[str]:
     for number, name in (
         (counts.accepted, "accepted as rounding"),
         (counts.waived, "waived"),
-        (counts.unchecked, "unchecked"),
+        (counts.unchecked, f"unchecked{_by_tag(counts.tagged)}"),
         (counts.not_compared, "not compared away from the reference environment"),
     ):
         if number:
@@ -151,6 +154,11 @@ def _besides(counts: Counts) -> Iterator[str]:
     ):
         if number:
             yield f"{many(number, noun)} {end}"
+
+
+def _by_tag(tagged: Mapping[str, int]) -> str:
+    each = ", ".join(f"{number} {name}" for name, number in sorted(tagged.items()))
+    return f" ({each})" if each else ""
 
 
 def describe_environment(results: Iterable[PageResult], *, full: bool = False) -> str:

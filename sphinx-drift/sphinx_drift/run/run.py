@@ -23,7 +23,7 @@ from sphinx_drift.run.injected import (
     watch,
     watch_imports,
 )
-from sphinx_drift.run.results import Ending, Execution, Failure, Request, injected
+from sphinx_drift.run.results import SKIPS, Ending, Execution, Failure, Request, injected
 from sphinx_drift.run.scan import scan
 
 if TYPE_CHECKING:
@@ -162,7 +162,7 @@ def code_of(notebook: NotebookNode) -> list[tuple[int, str]]:
     return [
         (place, cell.source)
         for place, cell in enumerate(notebook.cells)
-        if cell.cell_type == "code" and cell.source.strip() and "skip-execution" not in _tags(cell)
+        if cell.cell_type == "code" and cell.source.strip() and SKIPS.isdisjoint(_tags(cell))
     ]
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import yaml  # type: ignore[import-untyped]
 
+from sphinx_drift.run.results import SKIPS
 from sphinx_drift.source.lines import lines_of
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def _of_notebook(notebook: dict) -> Scanned | None:  # type: ignore[type-arg]
         "".join(cell["source"])
         for cell in notebook["cells"]
         if cell["cell_type"] == "code"
-        and "skip-execution" not in cell.get("metadata", {}).get("tags", ())
+        and SKIPS.isdisjoint(cell.get("metadata", {}).get("tags", ()))
     ]
     expects = any(cell.get("outputs") for cell in notebook["cells"])
     return _scanned(notebook.get("metadata") or {}, code, expects)
@@ -113,7 +114,7 @@ def _source(body: list[str]) -> str:
     else:
         while rest and rest[0].startswith(":"):
             options.append(rest.pop(0))
-    if "skip-execution" in "".join(options):
+    if any(tag in "".join(options) for tag in SKIPS):
         return ""
     if rest and not rest[0].strip():
         rest.pop(0)

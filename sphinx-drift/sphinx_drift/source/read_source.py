@@ -45,6 +45,10 @@ _LITERAL = {"code", "code-block", "sourcecode", "math", "mermaid", "parsed-liter
 """Directives whose content is shown, not read as Markdown: a cell in them is an example of one."""
 _CELL_IN_JSON = re.compile(r'(?<!\\)"cell_type"\s*:')
 """In the file of a notebook it is on the first lines of each cell, as Jupyter writes them."""
+_UNSEEN = ("remove-cell", "remove-output", "remove_cell", "remove_output")
+_UNSEEN_STDERR = frozenset({"remove-stderr", "remove_stderr"})
+"""The tags by which a reader is not shown what a cell prints."""
+_IGNORED = "nbval-ignore-output"
 _COMMENT = re.compile(r"\s*(?:%.*)?$")
 
 
@@ -90,6 +94,13 @@ class Cell:
     expectations: tuple[Expectation, ...] = ()
     pictures: int = 0
     """How many pictures a notebook has stored of it."""
+    has_stderr: bool = True
+    """Whether a reader is shown what it writes to stderr."""
+
+    @property
+    def is_seen(self) -> bool:
+        """Whether a reader is shown what it prints."""
+        return self.tags.isdisjoint(_UNSEEN)
 
     @property
     def may_raise(self) -> bool:
@@ -105,8 +116,6 @@ class Page:
     problems: tuple[Outcome, ...] = ()
     stored: bool = field(default=False, kw_only=True)
     """Whether it is a notebook, whose stored outputs are what it documents."""
-    ignored: frozenset[Part] = field(default=frozenset(), kw_only=True)
-    """The parts of its outputs that need no expectation."""
     complete: bool = field(default=True, kw_only=True)
     """Whether each of its outputs must be documented."""
 
@@ -120,8 +129,16 @@ class Page:
 # MyST pages --------------------------------------------------------------------------
 
 
-def read_page(text: str, notebook: NotebookNode, config: MdParserConfig) -> Page:
+def read_page(
+    text: str, notebook: NotebookNode, config: MdParserConfig, *, stderr: bool = True
+) -> Page:
     """Read a MyST page.
+
+    Args:
+        text: The page.
+        notebook: Its cells, as MyST-NB reads them.
+        config: How MyST-Parser reads it.
+        stderr: Whether the book shows what cells write to stderr.
 
     Returns:
         Each code cell with the expectations that stand straight after it. An expectation
@@ -139,7 +156,7 @@ def read_page(text: str, notebook: NotebookNode, config: MdParserConfig) -> Page
             assert token.map  # noqa: S101 - kept above for having one
             first, last = token.map
             ends[len(cells)] = last
-            cells.append(_cell(len(cells) + 1, index, node, first + 1, last))
+            cells.append(_cell(len(cells) + 1, index, node, (first + 1, last), stderr=stderr))
     problems: list[Outcome] = []
     for token in fences:
         if _name(token) == DIRECTIVE:
@@ -203,9 +220,12 @@ def _is_cell(token: MarkdownToken) -> bool:
     return token.type == "fence" and token.info.startswith(("{code-cell}", "{raw-cell}"))
 
 
-def _cell(number: int, index: int, node: NotebookNode, line: int = 1, end_line: int = 1) -> Cell:
+def _cell(
+    number: int, index: int, node: NotebookNode, lines: tuple[int, int], *, stderr: bool
+) -> Cell:
     tags = frozenset(str(tag) for tag in node.metadata.get("tags", []))
-    return Cell(number, index, line, node.source, end_line, tags)
+    has_stderr = stderr and tags.isdisjoint(_UNSEEN_STDERR)
+    return Cell(number, index, lines[0], node.source, lines[1], tags, has_stderr=has_stderr)
 
 
 def _attach(
@@ -226,6 +246,8 @@ def _attach(
         return [*problems, Outcome(Kind.NO_CELL, first + 1, documented=expectation.content)]
     ends[owner] = last
     cell = cells[owner]
+    if expectation.part is Part.ALL and not cell.has_stderr:
+        expectation = replace(expectation, part=Part.MAIN)
     cells[owner] = replace(cell, expectations=(*cell.expectations, expectation))
     return problems
 
@@ -307,16 +329,18 @@ def read_notebook(notebook: NotebookNode, text: str = "", *, stderr: bool = Fals
             paths and times of the machine that wrote them.
 
     """
-    stream = Part.ALL if stderr else Part.MAIN
     lines = [text.count("\n", 0, match.start()) + 1 for match in _CELL_IN_JSON.finditer(text)]
     cells: list[Cell] = []
     for index, node in enumerate(notebook.cells):
         if node.cell_type != "code":
             continue
         line = lines[index] if len(lines) == len(notebook.cells) else 1
-        cell = _cell(len(cells) + 1, index, node, line, line)
+        cell = _cell(len(cells) + 1, index, node, (line, line), stderr=stderr)
+        stream = Part.ALL if cell.has_stderr else Part.MAIN
         output = printed(node.outputs)
         why = {name: _reason(node, name) for name in ("unchecked", "reference-only")}
+        if _IGNORED in cell.tags:
+            why["unchecked"] = why["unchecked"] or f"tagged {_IGNORED}"
         options: dict[str, Any] = {name.replace("-", "_"): reason for name, reason in why.items()}
         raises = output.error.partition(":")[0]
         expectations = tuple(
@@ -325,8 +349,7 @@ def read_notebook(notebook: NotebookNode, text: str = "", *, stderr: bool = Fals
             if (output_text := output.select(each)).strip()
         )
         cells.append(replace(cell, expectations=expectations, pictures=output.pictures))
-    ignored = frozenset() if stderr else frozenset({Part.STDERR})
-    return _with_own(Page(tuple(cells), stored=True, ignored=ignored), notebook)
+    return _with_own(Page(tuple(cells), stored=True), notebook)
 
 
 def table_in(metadata: Mapping[str, Any], name: str) -> Mapping[str, Any]:

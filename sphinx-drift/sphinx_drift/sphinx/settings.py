@@ -50,6 +50,8 @@ _LONGER = (
     "; a page that may take longer, or any time (-1), says so in its front matter: "
     "mystnb: {execution_timeout: 600}"
 )
+_STOCK_TIMEOUT = 30
+"""Seconds that MyST-NB gives a cell if nobody says otherwise."""
 # Variables that change what a page prints without changing its code.
 _TELLING = (
     *("ATEN_", "CUBLAS_", "CUDA_", "GOMP_", "KMP_", "MKL_", "OMP_", "OPENBLAS_"),
@@ -131,7 +133,7 @@ def read_settings(app: Sphinx) -> None:
             'CI; set it to "always", or for builds elsewhere alone'
         )
     try:
-        timeout = number_above_zero(config.drift_timeout, "drift_timeout", _LONGER)
+        timeout = _timeout(config)
         output_limit = number_above_zero(config.drift_output_limit, "drift_output_limit")
         policy = chosen_policy(config.drift_policy)
         project = project_of(app)
@@ -154,6 +156,16 @@ def read_settings(app: Sphinx) -> None:
         complete=project.require,
         allow_errors=config.nb_execution_allow_errors,
     )
+
+
+def _timeout(config: Config) -> int | None:
+    """Return the seconds that a cell may take: MyST-NB's setting counts where it was set."""
+    if config.drift_timeout is not None:
+        return number_above_zero(config.drift_timeout, "drift_timeout", _LONGER)
+    own: int = config.nb_execution_timeout
+    if own == _STOCK_TIMEOUT:
+        return Settings.timeout
+    return own if own > 0 else None
 
 
 def project_of(app: Sphinx) -> Project:

@@ -50,7 +50,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_config_value("drift_reference", None, "env", (dict, type(None)))
     app.add_config_value("drift_rerun", "always", "", ENUM(*RERUNS))
     app.add_config_value("drift_packages", None, "env", (dict, type(None)))
-    app.add_config_value("drift_timeout", 300, "env", int)
+    app.add_config_value("drift_timeout", None, "env", (int, type(None)))
     app.add_config_value("drift_output_limit", OUTPUT_LIMIT, "env", int)
     app.add_config_value("drift_severity", "error", "", ENUM("error", "warning"))
     app.add_config_value("drift_ratchet", "", "", str)

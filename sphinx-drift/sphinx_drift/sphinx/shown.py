@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from nbformat import v4
 
 from sphinx_drift.output.screen import on_screen
+from sphinx_drift.run.results import SKIPS
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -36,7 +37,7 @@ def show_stored(
     """Show again what was stored of the cells that were not executed, under a note that says so."""
     for index, outputs in stored.items():
         cell = notebook.cells[index]
-        if index not in executed or "skip-execution" in cell.metadata.get("tags", ()):
+        if index not in executed or SKIPS & {*cell.metadata.get("tags", ())}:
             note = {"text/markdown": f"*{_NOT_EXECUTED}*", "text/plain": _NOT_EXECUTED}
             warning: NotebookNode = v4.new_output("display_data", data=note)  # type: ignore[no-untyped-call]
             cell.outputs = [warning, *outputs]

@@ -150,3 +150,30 @@ def test_ratchet_only_grows(book: Book) -> None:
     assert book.build().places == {("half:1", "fewer")}
     ratchet.write_text("{}")
     assert book.build().status == 0
+
+
+WARNS = "import sys\nprint('seen')\nprint('a path', file=sys.stderr)"
+
+
+@pytest.mark.parametrize(
+    ("settings", "tags"),
+    [({"nb_output_stderr": "remove"}, ""), ({}, ":tags: [remove-stderr]\n")],
+)
+def test_what_a_reader_is_not_shown_needs_no_expectation(
+    settings: dict[str, str], tags: str, book: Book
+) -> None:
+    unseen = cell(":tags: [remove-output]\nprint(1)") + "\n\n" + cell(":tags: [remove-cell]\n2")
+    book.configure(**settings)
+    book.write("page.md", cell(tags + WARNS, "seen"), unseen)
+    built = book.build("-W")
+    assert built.status == 0, built.stderr
+    assert "1 output verified on 1 page" in built.last
+
+
+@pytest.mark.parametrize(("seconds", "status"), [(1, 1), (-1, 0)])
+def test_time_that_the_book_gives_its_cells_stands(seconds: int, status: int, book: Book) -> None:
+    book.configure(nb_execution_timeout=seconds)
+    book.write("page.md", cell("import time\ntime.sleep(2)\nprint(1)", "1"))
+    built = book.build()
+    assert built.status == status
+    assert ("timeout" in {kind for _, kind in built.places}) is (status == 1)

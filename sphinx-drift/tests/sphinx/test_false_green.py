@@ -270,13 +270,6 @@ def test_a_table_without_texts_is_refused(setting: str, book: Book) -> None:
     assert "got {'python': 3.11}" in built.stderr
 
 
-def test_inline_execution_is_refused(book: Book) -> None:
-    book.configure(nb_execution_mode="inline")
-    built = book.build()
-    assert built.status == 2
-    assert "nb_execution_mode = 'force'" in built.stderr
-
-
 def test_the_environment_variable_chooses_portable(book: Book) -> None:
     book.copy(PAGES / "fail", "rounding.md")
     built = book.build(DRIFT_POLICY="portable")
