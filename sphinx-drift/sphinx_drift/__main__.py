@@ -23,7 +23,7 @@ from sphinx_drift.configuration import find_project, pages_required, stored_refe
 from sphinx_drift.device import choose_device
 from sphinx_drift.report.formats import exit_status
 from sphinx_drift.report.options import add_reports, guarded, write_reports
-from sphinx_drift.report.text import render, use_color
+from sphinx_drift.report.text import render, unused_filters, use_color
 from sphinx_drift.run import host
 from sphinx_drift.run.choice import RUNNER_VARIABLE, chosen
 from sphinx_drift.run.run import DEVICE_VARIABLE, begin
@@ -83,6 +83,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _INTERRUPTED
     results = [each.result for each in checked]
     write_reports(results, options)
+    if unused := unused_filters(project.filters, results):
+        print(unused, file=sys.stderr)
     return _update(checked, force=options.force) if options.update else exit_status(results)
 
 
@@ -227,6 +229,7 @@ def _check(
             twice=options.twice,
             packages=project.packages,
             complete=project.require if complete is None else complete,
+            filters=project.filters,
             allow_errors=options.keep_going or page.stored,
         )
         return _run(path, page, notebook, settings, options)

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import traceback
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from sphinx_drift.compare.compare import Policy, compare
 from sphinx_drift.compare.outcomes import Kind, Outcome, PageResult
 from sphinx_drift.compare.tokens import ELISION
+from sphinx_drift.output.filters import DEFAULTS, filtered
 from sphinx_drift.output.printed_text import (
     BESIDE,
     Part,
     Printed,
-    address,
     printed,
     repeatable,
-    without_addresses,
 )
 from sphinx_drift.run.results import SKIPS
 
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
 
     from nbformat import NotebookNode
 
+    from sphinx_drift.output.filters import Filter
     from sphinx_drift.run.results import Execution
     from sphinx_drift.source.read_source import Cell, Expectation, Page
 
@@ -42,6 +42,7 @@ def judge_page(  # noqa: PLR0913 - one page has these parts
     policy: Policy = Policy.EXACT,
     away: bool = False,
     precise: NotebookNode | None = None,
+    filters: Sequence[Filter] = DEFAULTS,
 ) -> PageResult:
     """Compare what a page's cells printed with what the page documents.
 
@@ -53,6 +54,7 @@ def judge_page(  # noqa: PLR0913 - one page has these parts
         policy: What a number may differ by.
         away: Whether it ran on another environment than the reference.
         precise: The notebook run again at full precision.
+        filters: What varies, and is not compared.
 
     Returns:
         An outcome for each expectation, and for each cell or page that lacks one. An error
@@ -61,7 +63,9 @@ def judge_page(  # noqa: PLR0913 - one page has these parts
     """
     outcomes = list(page.problems)
     skipped: Counter[str] = Counter()
-    context = _Context(execution, policy, stored=page.stored, complete=page.complete, away=away)
+    context = _Context(
+        execution, policy, filters, stored=page.stored, complete=page.complete, away=away
+    )
     for cell in page.cells:
         node = notebook.cells[cell.index]
         full = printed(precise.cells[cell.index].outputs) if precise else None
@@ -89,6 +93,7 @@ def judge_page(  # noqa: PLR0913 - one page has these parts
         policy=policy,
         environment=execution.environment,
         skipped=+skipped,
+        filtered=context.filtered,
         stored=page.stored,
     )
 
@@ -99,9 +104,11 @@ class _Context:
 
     execution: Execution
     policy: Policy
+    filters: Sequence[Filter]
     stored: bool
     complete: bool
     away: bool
+    filtered: Counter[str] = field(default_factory=Counter)
 
     def policy_of(self, expectation: Expectation) -> Policy:
         """Return the policy for an output: exact if it holds only on the reference environment."""
@@ -134,14 +141,9 @@ def _check_cell(
     if (stopped := _stopped(cell, output, context)) is not None:
         yield stopped
         return
-    first_address = "" if context.stored else address(output.select(Part.ALL))
-    if first_address and not all(e.unchecked for e in cell.expectations):
-        yield _outcome(cell, Kind.ADDRESS, message=first_address)
     outcomes: list[Outcome] = []
     for expectation in cell.expectations:
         outcome = _check_expectation(cell, expectation, output, full, context)
-        if first_address and _differs_in_addresses(outcome):
-            continue
         if not (context.stored and expectation.part in BESIDE):
             outcomes.append(outcome)
         elif _is_first_failure(outcome, outcomes):
@@ -224,12 +226,6 @@ def _check_forms(cell: Cell, output: Printed) -> Iterator[Outcome]:
             yield _outcome(cell, Kind.FORM, message=message)
 
 
-def _differs_in_addresses(outcome: Outcome) -> bool:
-    """Whether an output drifted only in its memory addresses, which are reported already."""
-    texts = (without_addresses(text) for text in (outcome.documented, outcome.executed))
-    return outcome.kind is Kind.DRIFT and compare(*texts).same
-
-
 def _first(cell: Cell) -> Expectation | None:
     return cell.expectations[0] if cell.expectations else None
 
@@ -238,15 +234,14 @@ def _check_expectation(
     cell: Cell, expectation: Expectation, output: Printed, full: Printed | None, context: _Context
 ) -> Outcome:
     """Compare one expectation with what its cell printed."""
-    # An author can leave an address out; what a notebook has stored is as it came.
-    clean = without_addresses if context.stored else str
-    expectation = replace(expectation, text=clean(repeatable(expectation.text)))
-    executed = clean(output.select(expectation.part))
+    text = filtered(repeatable(expectation.text), context.filters)
+    expectation = replace(expectation, text=text)
+    executed = filtered(output.select(expectation.part), context.filters, context.filtered)
     cannot = _cannot_compare(expectation, output, executed, context)
     if cannot is not None:
         kind, message = cannot
         return _outcome(cell, kind, expectation, message=message, executed=executed)
-    precise = clean(full.select(expectation.part)) if full is not None else None
+    precise = filtered(full.select(expectation.part), context.filters) if full else None
     verdict = compare(
         expectation.text,
         executed,
@@ -313,7 +308,11 @@ def _check_rest(cell: Cell, output: Printed, context: _Context) -> Iterator[Outc
 
 
 def compare_runs(
-    page: Page, first: NotebookNode, second: NotebookNode, execution: Execution
+    page: Page,
+    first: NotebookNode,
+    second: NotebookNode,
+    execution: Execution,
+    filters: Sequence[Filter] = DEFAULTS,
 ) -> Iterator[Outcome]:
     """Name what a page printed in one run and not in another."""
     if execution.failure is not None:
@@ -326,8 +325,10 @@ def compare_runs(
         if any(expectation.unchecked for expectation in cell.expectations):
             continue
         runs = [printed(book.cells[cell.index].outputs) for book in (first, second)]
-        clean = without_addresses if page.stored else str
-        texts = ([clean(run.select(stream)) for run in runs] for stream in (Part.ALL, *BESIDE))
+        texts = (
+            [filtered(run.select(stream), filters) for run in runs]
+            for stream in (Part.ALL, *BESIDE)
+        )
         other = next((pair for pair in texts if not compare(*pair, elision="").same), None)
         if other is not None:
             verdict = compare(*other, elision="")

@@ -13,6 +13,7 @@ from sphinx_drift.compare.compare import Policy
 from sphinx_drift.compare.outcomes import Kind, Outcome, PageResult
 from sphinx_drift.device import explained
 from sphinx_drift.judge import compare_runs, judge_page
+from sphinx_drift.output.filters import DEFAULTS
 from sphinx_drift.run.injected import disturb, print_full_precision
 from sphinx_drift.run.results import OUTPUT_LIMIT
 from sphinx_drift.run.run import execute, request_for
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
     from nbformat import NotebookNode
 
+    from sphinx_drift.output.filters import Filter
     from sphinx_drift.run.results import Execution, Probe, Request
     from sphinx_drift.source.read_source import Page
 
@@ -49,6 +51,8 @@ class Settings:
     """What extensions ask the kernel of each page."""
     complete: tuple[str, ...] = ()
     """Patterns of the pages on which each output must be documented."""
+    filters: tuple[Filter, ...] = ()
+    """What varies, and is not compared, besides what does by itself."""
     allow_errors: bool = False
     """Whether a page goes on after an error; what it raised has to be documented all the same."""
 
@@ -132,7 +136,8 @@ def run_and_judge(
     execution = _explained(execute(notebook, request(probes=settings.probes)))
     policy = settings.policy_on(execution.environment)
     away = not settings.is_reference(execution.environment)
-    where: dict[str, Any] = {"file": file, "away": away}
+    filters = (*settings.filters, *DEFAULTS)
+    where: dict[str, Any] = {"file": file, "away": away, "filters": filters}
     result = judge_page(page, notebook, execution, **where, policy=policy)
     elsewhere = tuple(_imported_elsewhere(page, execution, settings))
     if any(map(may_be_rounding, result.outcomes)):
@@ -146,7 +151,7 @@ def run_and_judge(
     if settings.twice and execution.failure is None:
         second = _copied(notebook, execution)
         repeated = execute(second, _second_run(folder, settings, may_raise=may_raise))
-        unrepeatable = compare_runs(page, notebook, second, repeated)
+        unrepeatable = compare_runs(page, notebook, second, repeated, filters)
         result = replace(result, outcomes=(*result.outcomes, *unrepeatable))
     return replace(result, outcomes=(*result.outcomes, *elsewhere)), execution
 

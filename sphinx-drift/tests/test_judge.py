@@ -92,8 +92,8 @@ def kinds(result: PageResult) -> list[Kind]:
         ([expecting("", raises="E")], [("error", "E: m")], [Kind.EMPTY]),
         (
             [expecting("<f at 0x7f19f0>")],
-            [("stdout", "<f at 0x7f19f0>")],
-            [Kind.ADDRESS, Kind.VERIFIED],
+            [("stdout", "<f at 0x7f6b9486>")],
+            [Kind.VERIFIED],
         ),
         (
             [expecting("", unchecked="an address")],

@@ -221,6 +221,8 @@ class PageResult:
     environment: Mapping[str, str] = field(default_factory=dict)
     skipped: Mapping[str, int] = field(default_factory=dict)
     """How many outputs are not text, by what they are."""
+    filtered: Mapping[str, int] = field(default_factory=dict)
+    """How much was replaced before it was compared, by the names of filters."""
     stored: bool = False
     """Whether it is a notebook, whose cells are reported by number and not by line."""
     left_out: str = ""

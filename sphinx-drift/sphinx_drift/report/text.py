@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from sphinx_drift.compare.compare import Difference
     from sphinx_drift.compare.outcomes import Outcome, PageResult
+    from sphinx_drift.output.filters import Filter
 
     _Paint = Callable[[str, str], str]
 
@@ -60,6 +61,8 @@ class Counts:
     """Outputs that hold on the reference environment alone, where this is another."""
     accepted: int = 0
     waived: int = 0
+    filtered: Mapping[str, int] = field(default_factory=dict)
+    """What was replaced before it was compared, by the names of filters."""
     pictures: int = 0
     """Pictures that were counted and not compared."""
     widgets: int = 0
@@ -80,6 +83,7 @@ def count(results: Iterable[PageResult]) -> Counts:
     kinds = Counter(outcome.kind for outcome in judged)
     return Counts(
         verified=len(good),
+        filtered=sum((Counter(page.filtered) for page in pages), Counter()),
         pictures=sum(page.skipped.get("pictures", 0) for page in pages),
         widgets=sum(page.skipped.get("widgets", 0) for page in pages),
         failed=sum(number for kind, number in kinds.items() if kind.fails),
@@ -147,6 +151,8 @@ def _besides(counts: Counts) -> Iterator[str]:
     ):
         if number:
             yield f"{number} {name}"
+    for name, number in sorted(counts.filtered.items()):
+        yield f"{number} filtered as {name}"
     for number, noun, end in (
         (counts.pictures, "picture", "not compared"),
         (counts.widgets, "widget", "not compared"),
@@ -154,6 +160,14 @@ def _besides(counts: Counts) -> Iterator[str]:
     ):
         if number:
             yield f"{many(number, noun)} {end}"
+
+
+def unused_filters(filters: Iterable[Filter], results: Iterable[PageResult]) -> str:
+    """Say which filters matched nothing; nothing if each did."""
+    used = {name for page in results for name in page.filtered}
+    unused = [each.name for each in filters if each.name not in used]
+    names = ", ".join(unused)
+    return f"nothing was filtered as {names}; delete what is not needed" if names else ""
 
 
 def _by_tag(tagged: Mapping[str, int]) -> str:

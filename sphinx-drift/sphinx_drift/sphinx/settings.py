@@ -17,6 +17,7 @@ from sphinx.errors import ConfigError, ExtensionError
 from sphinx.util import logging
 
 from sphinx_drift.configuration import (
+    filters_in,
     find_project,
     list_of_names,
     number_above_zero,
@@ -154,6 +155,7 @@ def read_settings(app: Sphinx) -> None:
         packages=project.packages,
         probes=tuple(PROBES.get(app, ())),
         complete=project.require,
+        filters=project.filters,
         allow_errors=config.nb_execution_allow_errors,
     )
 
@@ -179,6 +181,8 @@ def project_of(app: Sphinx) -> Project:
         changed["packages"] = {name: confdir / folder for name, folder in folders.items()}
     if config.drift_devices is not None:
         changed["devices"] = config.drift_devices
+    if config.drift_filters is not None:
+        changed["filters"] = filters_in(config.drift_filters, "drift_filters")
     if config.drift_require is not None:
         changed["require"] = pages_required(config.drift_require, "drift_require")
     return replace(find_project(confdir), **changed)

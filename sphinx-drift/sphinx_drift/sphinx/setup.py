@@ -52,6 +52,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_config_value("drift_packages", None, "env", (dict, type(None)))
     app.add_config_value("drift_timeout", None, "env", (int, type(None)))
     app.add_config_value("drift_output_limit", OUTPUT_LIMIT, "env", int)
+    app.add_config_value("drift_filters", None, "env", (list, tuple, type(None)))
     app.add_config_value("drift_severity", "error", "", ENUM("error", "warning"))
     app.add_config_value("drift_ratchet", "", "", str)
     app.add_config_value("drift_twice", default=False, rebuild="env", types=bool)

@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING
 from sphinx.util import logging
 
 from sphinx_drift.report.formats import to_github, to_json
-from sphinx_drift.report.text import closing_line, count, entries, render, use_color
+from sphinx_drift.report.text import (
+    closing_line,
+    count,
+    entries,
+    render,
+    unused_filters,
+    use_color,
+)
 from sphinx_drift.run.choice import chosen
 from sphinx_drift.sphinx.builder import DriftBuilder
 from sphinx_drift.sphinx.pages import unsettled
@@ -50,6 +57,8 @@ def report_results(app: Sphinx, exception: Exception | None) -> None:
         return
     by_name = all_results_of(app.env)
     results = [*by_name.values(), *check_ratchet(app, by_name)]
+    if unused := unused_filters(state_of(app.env).settings.filters, results):
+        _LOGGER.warning("drift_filters: %s", unused, type="drift", subtype="filter")
     if app.builder.name == DriftBuilder.name:
         Path(app.outdir, "drift.txt").write_text(render(results, verbose=True) + "\n", "utf-8")
         Path(app.outdir, "drift.json").write_text(to_json(results), "utf-8")

@@ -177,3 +177,21 @@ def test_time_that_the_book_gives_its_cells_stands(seconds: int, status: int, bo
     built = book.build()
     assert built.status == status
     assert ("timeout" in {kind for _, kind in built.places}) is (status == 1)
+
+
+def test_filters_of_the_book_are_counted_and_told_if_they_match_nothing(book: Book) -> None:
+    today = "import datetime\nprint(datetime.date.today(), {}, object())"
+    day, gone = (r"\d{4}-\d\d-\d\d", "day", "it is today's"), ("gone", "gone", "why")
+    book.configure(drift_filters=[day])
+    book.write("page.md", cell(today.format(0.5), "2020-01-01 0.5 <object object at 0x0>"))
+    built = book.build("-W")
+    assert built.status == 0, built.stderr
+    assert "1 output verified on 1 page, 1 filtered as day, 1 filtered as memory" in built.last
+    book.write("page.md", cell(today.format(0.6), "2020-01-01 0.5 <object object at 0x0>"))
+    drifted = book.build()
+    assert drifted.places == {("page.md:12", "drift")}
+    assert "documented 0.5, executed 0.6" in drifted.report
+    book.configure(drift_filters=[day, gone])
+    assert "drift_filters: nothing was filtered as gone" in book.build().stderr
+    book.configure(drift_filters=[day[:2]])
+    assert "drift_filters must list patterns" in book.build().stderr
