@@ -36,7 +36,7 @@ from sphinx_drift.run_and_judge import (
     run_and_judge,
 )
 from sphinx_drift.source.read_source import Page, is_notebook, load
-from sphinx_drift.source.update import WRITABLE, Change, update_notebook, update_page, write
+from sphinx_drift.source.update import Change, refusal, update_notebook, update_page, write
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -66,6 +66,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         device = choose_device(requested=options.device, module=project.devices)
     except ValueError as error:
         parser.error(str(error))
+    if options.update and (reason := refusal(paths, force=options.force)):
+        parser.error(f"nothing was run: {reason}")
     if device:
         print(f"pages compute on {device}", file=sys.stderr)
     report_origins(_packages(paths))
@@ -85,7 +87,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     write_reports(results, options)
     if unused := unused_filters(project.filters, results):
         print(unused, file=sys.stderr)
-    return _update(checked, force=options.force) if options.update else exit_status(results)
+    return _update(checked) if options.update else exit_status(results)
 
 
 def _packages(paths: Sequence[Path]) -> dict[str, Path]:
@@ -104,14 +106,15 @@ def _refuse(options: argparse.Namespace) -> None:
             f"{RUNNER_VARIABLE}=off runs nothing, so nothing could be verified; unset it"
         )
     if options.update:
-        options.require = "all"  # what has no expectation gets one
+        # What has no expectation gets one that is true of two runs, an error too.
+        options.require, options.twice, options.keep_going = "all", True, True
         if options.json:
             raise ValueError("--update doesn't go with --json")
 
 
-def _update(checked: Sequence[_Checked], *, force: bool) -> int:
+def _update(checked: Sequence[_Checked]) -> int:
     """Write the executed outputs; what that doesn't fix still fails."""
-    status = write([each.change for each in checked if each.change], force=force)
+    status = write([each.change for each in checked if each.change])
     remaining = [_without_written(each) for each in checked]
     if status or not any(page.failed for page in remaining):
         return status
@@ -121,9 +124,10 @@ def _update(checked: Sequence[_Checked], *, force: bool) -> int:
 
 def _without_written(checked: _Checked) -> PageResult:
     """Return the result of a page without the outcomes that an update fixes."""
-    writable = (*WRITABLE, Kind.NO_OUTPUT) if checked.result.stored else WRITABLE
-    outcomes = tuple(o for o in checked.result.outcomes if o.kind not in writable)
-    return replace(checked.result, outcomes=outcomes) if checked.change else checked.result
+    result = (checked.change and checked.change.result) or checked.result
+    # What is all unchecked has nothing that could be written.
+    outcomes = tuple(o for o in result.outcomes if o.kind is not Kind.NOTHING_CHECKED)
+    return replace(result, outcomes=outcomes)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -161,7 +165,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--timeout", type=_seconds, default=300, metavar="S", help="seconds a cell may take (300)")
     add("--twice", action="store_true", help="run each page twice and name what doesn't repeat")
     add("--update", action="store_true", help="write what was printed into the files")
-    add("--force", action="store_true", help="with --update: also in a tree with other changes")
+    add("--force", action="store_true", help="with --update: also what git can't undo")
     add("--stderr", action="store_true", help="compare what notebooks stored of stderr too")
     add_reports(parser)
     return parser
@@ -250,7 +254,10 @@ def _run(
     options: argparse.Namespace,
 ) -> _Checked:
     """Run and compare what was read."""
-    result, _ = run_and_judge(page, notebook, folder=path.parent, file=str(path), settings=settings)
+    page = settings.applied_to(page, str(path))
+    result, _, judge = run_and_judge(
+        page, notebook, folder=path.parent, file=str(path), settings=settings
+    )
     if path in options.paths:
         if not any(o.kind is Kind.VERIFIED or o.kind.fails for o in result.outcomes):
             nothing = Outcome(Kind.NOTHING_CHECKED, 1, message="none of its outputs is documented")
@@ -262,7 +269,7 @@ def _run(
     if not options.update:
         return _Checked(result)
     update = update_notebook if page.stored else update_page
-    return _Checked(result, update(path, page, notebook, result))
+    return _Checked(result, update(path, page, notebook, result, judge))
 
 
 if __name__ == "__main__":

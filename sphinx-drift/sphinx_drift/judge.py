@@ -223,7 +223,7 @@ def _check_forms(cell: Cell, output: Printed) -> Iterator[Outcome]:
     others = [each for value in output.values for each in value.differing()]
     for stream, message in others:
         if stream not in streams:
-            yield _outcome(cell, Kind.FORM, message=message)
+            yield _outcome(cell, Kind.FORM, message=message, streams=(stream.value,))
 
 
 def _first(cell: Cell) -> Expectation | None:

@@ -20,7 +20,7 @@ from sphinx_drift.run.run import execute, request_for
 from sphinx_drift.source.read_source import table_in
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from nbformat import NotebookNode
 
@@ -116,7 +116,7 @@ def chosen_policy(configured: str = "auto", *, requested: str | None = None) -> 
 
 def run_and_judge(
     page: Page, notebook: NotebookNode, *, folder: Path, file: str, settings: Settings
-) -> tuple[PageResult, Execution]:
+) -> tuple[PageResult, Execution, Callable[[Page], PageResult]]:
     """Run a page's cells and compare what they print with what it documents.
 
     Where a float's text differs, the page is run once more, printing full precision:
@@ -129,6 +129,10 @@ def run_and_judge(
         file: The page's name in reports.
         settings: How pages are run and compared, unless the page says something of its own.
 
+    Returns:
+        What came of it, how its cells ended, and what judges the page if it documents something
+        else of the same outputs.
+
     """
     settings, page = settings.of_page(notebook.metadata), settings.applied_to(page, file)
     may_raise = {cell.index for cell in page.cells if cell.may_raise or settings.allow_errors}
@@ -138,6 +142,7 @@ def run_and_judge(
     away = not settings.is_reference(execution.environment)
     filters = (*settings.filters, *DEFAULTS)
     where: dict[str, Any] = {"file": file, "away": away, "filters": filters}
+    precise: NotebookNode | None = None
     result = judge_page(page, notebook, execution, **where, policy=policy)
     elsewhere = tuple(_imported_elsewhere(page, execution, settings))
     if any(map(may_be_rounding, result.outcomes)):
@@ -153,7 +158,9 @@ def run_and_judge(
         repeated = execute(second, _second_run(folder, settings, may_raise=may_raise))
         unrepeatable = compare_runs(page, notebook, second, repeated, filters)
         result = replace(result, outcomes=(*result.outcomes, *unrepeatable))
-    return replace(result, outcomes=(*result.outcomes, *elsewhere)), execution
+    where |= {"policy": policy, "precise": precise if policy is Policy.PORTABLE else None}
+    again = partial(judge_page, notebook=notebook, execution=execution, **where)
+    return replace(result, outcomes=(*result.outcomes, *elsewhere)), execution, again
 
 
 def report_origins(packages: Mapping[str, Path]) -> None:

@@ -205,7 +205,7 @@ class Outcome:
     rounding: Verdict | None = None
     """What *portable* makes of a drift that *exact* found."""
     streams: tuple[str, ...] = ()
-    """The parts of a cell's output that no expectation documents."""
+    """The parts of a cell's output that no expectation documents, or the form that it is about."""
     reference_only: str = ""
     """Why the documented output holds only on the reference environment, if so."""
 

@@ -149,7 +149,7 @@ class VerifyingClient(NotebookClientBase):  # type: ignore[misc]
             env.note_dependency(str(self._path.parent / path))
         started = datetime.now(UTC)
         stored = stored_outputs(self.notebook) if page.stored else {}
-        result, execution = run_and_judge(
+        result, execution, _ = run_and_judge(
             page,
             self.notebook,
             folder=self._path.parent,
