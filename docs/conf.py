@@ -32,6 +32,7 @@ extensions = [
     "website",
 ]
 exclude_patterns = ["_build", "_ext", "_themes"]
+drift_require = "all"
 nitpicky = True
 
 # Pages

@@ -32,6 +32,7 @@ myst_url_schemes = {
     "book": "../{{path}}.html",  # the book that this manual is published with
 }
 drift_packages = {"sphinx_drift": ".."}
+drift_require = "all"
 
 autodoc_member_order = "bysource"
 napoleon_numpy_docstring = False

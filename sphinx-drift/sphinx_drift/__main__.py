@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING
 
 from sphinx_drift.compare.compare import Policy
 from sphinx_drift.compare.outcomes import Kind, Outcome, PageResult
-from sphinx_drift.configuration import find_project, stored_reference
+from sphinx_drift.configuration import find_project, pages_required, stored_reference
 from sphinx_drift.device import choose_device
 from sphinx_drift.report.formats import exit_status
 from sphinx_drift.report.options import add_reports, guarded, write_reports
-from sphinx_drift.report.text import render, use_color
+from sphinx_drift.report.text import render, unused_filters, use_color
 from sphinx_drift.run import host
 from sphinx_drift.run.choice import RUNNER_VARIABLE, chosen
 from sphinx_drift.run.run import DEVICE_VARIABLE, begin
@@ -36,7 +36,7 @@ from sphinx_drift.run_and_judge import (
     run_and_judge,
 )
 from sphinx_drift.source.read_source import Page, is_notebook, load
-from sphinx_drift.source.update import WRITABLE, Change, update_notebook, update_page, write
+from sphinx_drift.source.update import Change, refusal, update_notebook, update_page, write
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -66,13 +66,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         device = choose_device(requested=options.device, module=project.devices)
     except ValueError as error:
         parser.error(str(error))
+    if options.update and (reason := refusal(paths, force=options.force)):
+        parser.error(f"nothing was run: {reason}")
     if device:
         print(f"pages compute on {device}", file=sys.stderr)
     report_origins(_packages(paths))
     host.preload(project.libraries(paths))
     if len(paths) > 1:
         settings = Settings(policy, None, options.timeout, twice=options.twice)
-        begin(paths, lambda path, _cells: planned(path.parent, settings))
+        begin(paths, lambda path, _: planned(path.parent, settings))
     try:
         checked = [
             _check(path, number, len(paths), options, policy)
@@ -83,7 +85,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _INTERRUPTED
     results = [each.result for each in checked]
     write_reports(results, options)
-    return _update(checked, force=options.force) if options.update else exit_status(results)
+    if unused := unused_filters(project.filters, results):
+        print(unused, file=sys.stderr)
+    return _update(checked) if options.update else exit_status(results)
 
 
 def _packages(paths: Sequence[Path]) -> dict[str, Path]:
@@ -101,13 +105,16 @@ def _refuse(options: argparse.Namespace) -> None:
         raise ValueError(
             f"{RUNNER_VARIABLE}=off runs nothing, so nothing could be verified; unset it"
         )
-    if options.update and options.json:
-        raise ValueError("--update doesn't go with --json")
+    if options.update:
+        # What has no expectation gets one that is true of two runs, an error too.
+        options.require, options.twice, options.keep_going = "all", True, True
+        if options.json:
+            raise ValueError("--update doesn't go with --json")
 
 
-def _update(checked: Sequence[_Checked], *, force: bool) -> int:
+def _update(checked: Sequence[_Checked]) -> int:
     """Write the executed outputs; what that doesn't fix still fails."""
-    status = write([each.change for each in checked if each.change], force=force)
+    status = write([each.change for each in checked if each.change])
     remaining = [_without_written(each) for each in checked]
     if status or not any(page.failed for page in remaining):
         return status
@@ -117,9 +124,10 @@ def _update(checked: Sequence[_Checked], *, force: bool) -> int:
 
 def _without_written(checked: _Checked) -> PageResult:
     """Return the result of a page without the outcomes that an update fixes."""
-    writable = (*WRITABLE, Kind.NO_OUTPUT) if checked.result.stored else WRITABLE
-    outcomes = tuple(o for o in checked.result.outcomes if o.kind not in writable)
-    return replace(checked.result, outcomes=outcomes) if checked.change else checked.result
+    result = (checked.change and checked.change.result) or checked.result
+    # What is all unchecked has nothing that could be written.
+    outcomes = tuple(o for o in result.outcomes if o.kind is not Kind.NOTHING_CHECKED)
+    return replace(result, outcomes=outcomes)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -142,10 +150,22 @@ def _parser() -> argparse.ArgumentParser:
         metavar="NAME",
         help=f"cpu, cuda, cuda:1, mps or auto; without it {DEVICE_VARIABLE} is asked, then cpu",
     )
+    add(
+        "--require",
+        choices=("expected", "all"),
+        metavar="NAME",
+        help="all: each output must be documented; expected: none must; "
+        "without it the project's file is asked, then expected",
+    )
+    add(
+        "--keep-going",
+        action="store_true",
+        help="go on after an error, as in notebooks; the error fails all the same",
+    )
     add("--timeout", type=_seconds, default=300, metavar="S", help="seconds a cell may take (300)")
     add("--twice", action="store_true", help="run each page twice and name what doesn't repeat")
     add("--update", action="store_true", help="write what was printed into the files")
-    add("--force", action="store_true", help="with --update: also in a tree with other changes")
+    add("--force", action="store_true", help="with --update: also what git can't undo")
     add("--stderr", action="store_true", help="compare what notebooks stored of stderr too")
     add_reports(parser)
     return parser
@@ -205,12 +225,16 @@ def _check(
             else _Checked(PageResult(str(path)))
         )
     try:
+        complete = pages_required(options.require, "--require") if options.require else None
         settings = Settings(
             policy,
             stored_reference(notebook) or project.reference,
             options.timeout,
             twice=options.twice,
             packages=project.packages,
+            complete=project.require if complete is None else complete,
+            filters=project.filters,
+            allow_errors=options.keep_going or page.stored,
         )
         return _run(path, page, notebook, settings, options)
     except Exception:  # noqa: BLE001 - nor must an error of ours
@@ -230,15 +254,22 @@ def _run(
     options: argparse.Namespace,
 ) -> _Checked:
     """Run and compare what was read."""
-    result, _ = run_and_judge(page, notebook, folder=path.parent, file=str(path), settings=settings)
-    if page.stored and path not in options.paths:
+    page = settings.applied_to(page, str(path))
+    result, _, judge = run_and_judge(
+        page, notebook, folder=path.parent, file=str(path), settings=settings
+    )
+    if path in options.paths:
+        if not any(o.kind is Kind.VERIFIED or o.kind.fails for o in result.outcomes):
+            nothing = Outcome(Kind.NOTHING_CHECKED, 1, message="none of its outputs is documented")
+            result = replace(result, outcomes=(*result.outcomes, nothing))
+    elif page.stored:
         # A folder may hold notebooks that only draw; that nothing at all was checked still fails.
         checked = tuple(o for o in result.outcomes if o.kind is not Kind.NOTHING_CHECKED)
         result = replace(result, outcomes=checked)
     if not options.update:
         return _Checked(result)
     update = update_notebook if page.stored else update_page
-    return _Checked(result, update(path, page, notebook, result))
+    return _Checked(result, update(path, page, notebook, result, judge))
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ import tomllib
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING
 
+from sphinx_drift.output.filters import make
 from sphinx_drift.run.preload import imported_below
 from sphinx_drift.source.read_source import table_in
 
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from nbformat import NotebookNode
+
+    from sphinx_drift.output.filters import Filter
 
 _REPORTED = (
     *("capability", "device", "driver", "machine", "name", "python", "system", "threads", "torch"),
@@ -35,6 +38,10 @@ class Project:
     """Libraries that are loaded once for all pages; None for the slow ones that pages import."""
     devices: str = ""
     """The module that knows devices."""
+    filters: tuple[Filter, ...] = ()
+    """What varies, and is not compared."""
+    require: tuple[str, ...] = ()
+    """Patterns of the pages on which each output must have an expectation."""
 
     def libraries(self, pages: Iterable[Path]) -> Sequence[str]:
         """Return the libraries that are loaded once for the pages at or below some paths."""
@@ -60,6 +67,8 @@ def find_project(start: Path) -> Project:
         {package: path.parent / folder for package, folder in packages.items()},
         preload if preload is None else list_of_names(preload, where % "preload"),
         devices,
+        filters_in(table.get("filters", []), f"{path}: filters in [tool.sphinx-drift]"),
+        pages_required(table.get("require", "expected"), f"{path}: require in [tool.sphinx-drift]"),
     )
 
 
@@ -122,6 +131,25 @@ def list_of_names(value: object, setting: str) -> Sequence[str]:
     if not isinstance(value, (list, tuple)) or not all(isinstance(name, str) for name in value):
         raise ValueError(f"{setting} must be a list of names, got {value!r}")
     return value
+
+
+def pages_required(value: object, setting: str) -> tuple[str, ...]:
+    """Return the patterns of the pages on which each output must have an expectation."""
+    if value in ("expected", "all"):
+        return ("*",) if value == "all" else ()
+    if isinstance(value, str):
+        message = f"{setting} must be 'expected', 'all' or a list of patterns, got {value!r}"
+        raise ValueError(message)  # noqa: TRY004 - a list is right, this text is not
+    return tuple(list_of_names(value, setting))
+
+
+def filters_in(value: object, setting: str) -> tuple[Filter, ...]:
+    """Return the filters that a setting lists, each a pattern, a name and a reason."""
+    try:
+        return tuple(make(*map(str, parts)) for parts in value)  # type: ignore[attr-defined]
+    except (TypeError, ValueError) as error:
+        message = f"{setting} must list patterns, each with a name and a reason: {error}"
+        raise ValueError(message) from None
 
 
 def number_above_zero(value: object, setting: str, hint: str = "") -> int:

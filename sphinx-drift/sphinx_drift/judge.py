@@ -4,27 +4,28 @@ from __future__ import annotations
 
 import traceback
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from sphinx_drift.compare.compare import Policy, compare
 from sphinx_drift.compare.outcomes import Kind, Outcome, PageResult
 from sphinx_drift.compare.tokens import ELISION
+from sphinx_drift.output.filters import DEFAULTS, filtered
 from sphinx_drift.output.printed_text import (
     BESIDE,
     Part,
     Printed,
-    address,
     printed,
     repeatable,
-    without_addresses,
 )
+from sphinx_drift.run.results import SKIPS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from nbformat import NotebookNode
 
+    from sphinx_drift.output.filters import Filter
     from sphinx_drift.run.results import Execution
     from sphinx_drift.source.read_source import Cell, Expectation, Page
 
@@ -41,6 +42,7 @@ def judge_page(  # noqa: PLR0913 - one page has these parts
     policy: Policy = Policy.EXACT,
     away: bool = False,
     precise: NotebookNode | None = None,
+    filters: Sequence[Filter] = DEFAULTS,
 ) -> PageResult:
     """Compare what a page's cells printed with what the page documents.
 
@@ -52,6 +54,7 @@ def judge_page(  # noqa: PLR0913 - one page has these parts
         policy: What a number may differ by.
         away: Whether it ran on another environment than the reference.
         precise: The notebook run again at full precision.
+        filters: What varies, and is not compared.
 
     Returns:
         An outcome for each expectation, and for each cell or page that lacks one. An error
@@ -60,7 +63,9 @@ def judge_page(  # noqa: PLR0913 - one page has these parts
     """
     outcomes = list(page.problems)
     skipped: Counter[str] = Counter()
-    context = _Context(execution, policy, page.ignored, stored=page.stored, away=away)
+    context = _Context(
+        execution, policy, filters, stored=page.stored, complete=page.complete, away=away
+    )
     for cell in page.cells:
         node = notebook.cells[cell.index]
         full = printed(precise.cells[cell.index].outputs) if precise else None
@@ -75,7 +80,11 @@ def judge_page(  # noqa: PLR0913 - one page has these parts
     if failure and failure.index < 0 and not any(o.kind is Kind.NOT_EXECUTED for o in outcomes):
         # All cells ran and then something broke: no cell reports it.
         outcomes.append(Outcome(Kind.COULD_NOT_CHECK, 1, message=failure.message))
-    if page.cells and not any(o.kind is Kind.VERIFIED or o.kind.fails for o in outcomes):
+    if (
+        page.complete
+        and page.cells
+        and not any(o.kind is Kind.VERIFIED or o.kind.fails for o in outcomes)
+    ):
         outcomes.append(Outcome(Kind.NOTHING_CHECKED, page.cells[0].line))
     return PageResult(
         file,
@@ -84,6 +93,7 @@ def judge_page(  # noqa: PLR0913 - one page has these parts
         policy=policy,
         environment=execution.environment,
         skipped=+skipped,
+        filtered=context.filtered,
         stored=page.stored,
     )
 
@@ -94,9 +104,11 @@ class _Context:
 
     execution: Execution
     policy: Policy
-    ignored: frozenset[Part]
+    filters: Sequence[Filter]
     stored: bool
+    complete: bool
     away: bool
+    filtered: Counter[str] = field(default_factory=Counter)
 
     def policy_of(self, expectation: Expectation) -> Policy:
         """Return the policy for an output: exact if it holds only on the reference environment."""
@@ -129,14 +141,9 @@ def _check_cell(
     if (stopped := _stopped(cell, output, context)) is not None:
         yield stopped
         return
-    first_address = "" if context.stored else address(output.select(Part.ALL))
-    if first_address and not all(e.unchecked for e in cell.expectations):
-        yield _outcome(cell, Kind.ADDRESS, message=first_address)
     outcomes: list[Outcome] = []
     for expectation in cell.expectations:
         outcome = _check_expectation(cell, expectation, output, full, context)
-        if first_address and _differs_in_addresses(outcome):
-            continue
         if not (context.stored and expectation.part in BESIDE):
             outcomes.append(outcome)
         elif _is_first_failure(outcome, outcomes):
@@ -146,14 +153,14 @@ def _check_cell(
         yield from _check_stored(cell, output, outcomes, context)
     else:
         yield from _check_forms(cell, output)
-    yield from _check_rest(cell, output, context.ignored, stored=context.stored)
+    yield from _check_rest(cell, output, context)
 
 
 def _stopped(cell: Cell, output: Printed, context: _Context) -> Outcome | None:
     """Return why a cell has no outputs to compare: it raised, or wasn't run."""
     failure = context.execution.failure
-    displayed = f"{output.error}, raised when the cell's value was displayed"
     if failure is not None and failure.index == cell.index:
+        displayed = f"{output.error}, raised when the cell's value was displayed"
         message = displayed if failure.message == _NO_ERROR and output.error else failure.message
         return _outcome(
             cell,
@@ -164,17 +171,24 @@ def _stopped(cell: Cell, output: Printed, context: _Context) -> Outcome | None:
     if cell.index not in context.execution.executed:
         message = failure.message if failure is not None and failure.index < 0 else ""
         return _outcome(cell, Kind.NOT_EXECUTED, _first(cell), message=message)
-    if "skip-execution" in cell.tags:
-        message = "the cell is tagged skip-execution"
-        # In a notebook the tag is all that its author can say; a page has to give a reason.
-        reasons = [expectation.unchecked for expectation in cell.expectations]
-        if context.stored or (reasons and all(reasons)):
-            message = "; ".join([message, *dict.fromkeys(filter(None, reasons))])
-            return _outcome(cell, Kind.UNCHECKED, message=message)
-        return _outcome(cell, Kind.NOT_EXECUTED, _first(cell), message=message)
+    if not (cell.expectations or context.complete):
+        return None
+    if SKIPS & cell.tags:
+        return _skipped(cell, context)
     if output.error and not (output.native_error or cell.may_raise):
-        return _outcome(cell, Kind.RAISED, message=displayed)
+        return _outcome(cell, Kind.RAISED, message=output.error)
     return None
+
+
+def _skipped(cell: Cell, context: _Context) -> Outcome:
+    """Return what comes of a cell that its author has excluded from execution."""
+    message = f"tagged {' and '.join(sorted(SKIPS & cell.tags))}"
+    # In a notebook the tag is all that its author can say; a page has to give a reason.
+    reasons = [expectation.unchecked for expectation in cell.expectations]
+    if context.stored or (reasons and all(reasons)):
+        message = "; ".join([message, *dict.fromkeys(filter(None, reasons))])
+        return _outcome(cell, Kind.UNCHECKED, message=message)
+    return _outcome(cell, Kind.NOT_EXECUTED, _first(cell), message=message)
 
 
 def _is_first_failure(outcome: Outcome, others: Sequence[Outcome]) -> bool:
@@ -209,13 +223,7 @@ def _check_forms(cell: Cell, output: Printed) -> Iterator[Outcome]:
     others = [each for value in output.values for each in value.differing()]
     for stream, message in others:
         if stream not in streams:
-            yield _outcome(cell, Kind.FORM, message=message)
-
-
-def _differs_in_addresses(outcome: Outcome) -> bool:
-    """Whether an output drifted only in its memory addresses, which are reported already."""
-    texts = (without_addresses(text) for text in (outcome.documented, outcome.executed))
-    return outcome.kind is Kind.DRIFT and compare(*texts).same
+            yield _outcome(cell, Kind.FORM, message=message, streams=(stream.value,))
 
 
 def _first(cell: Cell) -> Expectation | None:
@@ -226,15 +234,14 @@ def _check_expectation(
     cell: Cell, expectation: Expectation, output: Printed, full: Printed | None, context: _Context
 ) -> Outcome:
     """Compare one expectation with what its cell printed."""
-    # An author can leave an address out; what a notebook has stored is as it came.
-    clean = without_addresses if context.stored else str
-    expectation = replace(expectation, text=clean(repeatable(expectation.text)))
-    executed = clean(output.select(expectation.part))
+    text = filtered(repeatable(expectation.text), context.filters)
+    expectation = replace(expectation, text=text)
+    executed = filtered(output.select(expectation.part), context.filters, context.filtered)
     cannot = _cannot_compare(expectation, output, executed, context)
     if cannot is not None:
         kind, message = cannot
         return _outcome(cell, kind, expectation, message=message, executed=executed)
-    precise = clean(full.select(expectation.part)) if full is not None else None
+    precise = filtered(full.select(expectation.part), context.filters) if full else None
     verdict = compare(
         expectation.text,
         executed,
@@ -281,28 +288,36 @@ def _excluded(expectation: Expectation, context: _Context) -> tuple[Kind, str] |
     return None
 
 
-def _check_rest(
-    cell: Cell, output: Printed, ignored: frozenset[Part], *, stored: bool
-) -> Iterator[Outcome]:
+def _check_rest(cell: Cell, output: Printed, context: _Context) -> Iterator[Outcome]:
     """Yield what the cell printed that none of its expectations documents."""
-    covered = {e.part for e in cell.expectations} | ignored
-    rest = [Part.PICTURE] if output.drawn and not stored and Part.PICTURE not in covered else []
+    covered = {e.part for e in cell.expectations}
+    if not cell.has_stderr:
+        covered.add(Part.STDERR)
+    undocumented = Kind.UNDOCUMENTED if context.complete else Kind.NO_EXPECTATION
+    is_missing = output.drawn and not context.stored and Part.PICTURE not in covered
+    rest = [Part.PICTURE] if is_missing else []
     if Part.ALL not in covered:
         if Part.MAIN in covered:
             covered |= {Part.STDOUT, Part.VALUE}
         if output.error and not (output.native_error or any(e.raises for e in cell.expectations)):
-            yield _outcome(cell, Kind.RAISED, message=output.error)
+            may_raise = not (context.complete or cell.expectations)
+            kind = Kind.NO_EXPECTATION if may_raise else Kind.RAISED
+            yield _outcome(cell, kind, message=output.error)
             return
         rest = [*(part for part in output.parts if part not in covered), *rest]
-    if rest:
+    if rest and cell.is_seen:
         text = "".join(output.select(part) for part in rest)
         names = tuple(part.value for part in rest)
         message = f"on {' and '.join(names)}"
-        yield _outcome(cell, Kind.UNDOCUMENTED, message=message, streams=names, executed=text)
+        yield _outcome(cell, undocumented, message=message, streams=names, executed=text)
 
 
 def compare_runs(
-    page: Page, first: NotebookNode, second: NotebookNode, execution: Execution
+    page: Page,
+    first: NotebookNode,
+    second: NotebookNode,
+    execution: Execution,
+    filters: Sequence[Filter] = DEFAULTS,
 ) -> Iterator[Outcome]:
     """Name what a page printed in one run and not in another."""
     if execution.failure is not None:
@@ -315,8 +330,10 @@ def compare_runs(
         if any(expectation.unchecked for expectation in cell.expectations):
             continue
         runs = [printed(book.cells[cell.index].outputs) for book in (first, second)]
-        clean = without_addresses if page.stored else str
-        texts = ([clean(run.select(stream)) for run in runs] for stream in (Part.ALL, *BESIDE))
+        texts = (
+            [filtered(run.select(stream), filters) for run in runs]
+            for stream in (Part.ALL, *BESIDE)
+        )
         other = next((pair for pair in texts if not compare(*pair, elision="").same), None)
         if other is not None:
             verdict = compare(*other, elision="")

@@ -6,23 +6,25 @@ import copy
 import os
 from dataclasses import dataclass, field, replace
 from functools import partial
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
 from sphinx_drift.compare.compare import Policy
 from sphinx_drift.compare.outcomes import Kind, Outcome, PageResult
 from sphinx_drift.device import explained
 from sphinx_drift.judge import compare_runs, judge_page
+from sphinx_drift.output.filters import DEFAULTS
 from sphinx_drift.run.injected import disturb, print_full_precision
 from sphinx_drift.run.results import OUTPUT_LIMIT
 from sphinx_drift.run.run import execute, request_for
 from sphinx_drift.source.read_source import table_in
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from nbformat import NotebookNode
 
+    from sphinx_drift.output.filters import Filter
     from sphinx_drift.run.results import Execution, Probe, Request
     from sphinx_drift.source.read_source import Page
 
@@ -47,6 +49,10 @@ class Settings:
     """Packages that pages must import from here, each with the folder that holds it."""
     probes: tuple[Probe, ...] = field(default=(), repr=False)
     """What extensions ask the kernel of each page."""
+    complete: tuple[str, ...] = ()
+    """Patterns of the pages on which each output must be documented."""
+    filters: tuple[Filter, ...] = ()
+    """What varies, and is not compared, besides what does by itself."""
     allow_errors: bool = False
     """Whether a page goes on after an error; what it raised has to be documented all the same."""
 
@@ -62,6 +68,11 @@ class Settings:
         documented = {"device": "cpu", **(self.reference or {})}
         relevant = {k: v for k, v in documented.items() if k in environment}
         return all(environment[name] == value for name, value in relevant.items())
+
+    def applied_to(self, page: Page, file: str) -> Page:
+        """Return a page that has to be complete if these settings say so."""
+        complete = any(map(PurePath(file).match, self.complete))
+        return replace(page, complete=page.complete or complete)
 
     def request(self, folder: Path, **options: Any) -> Request:
         """Return how a page that starts in a folder is run."""
@@ -105,7 +116,7 @@ def chosen_policy(configured: str = "auto", *, requested: str | None = None) -> 
 
 def run_and_judge(
     page: Page, notebook: NotebookNode, *, folder: Path, file: str, settings: Settings
-) -> tuple[PageResult, Execution]:
+) -> tuple[PageResult, Execution, Callable[[Page], PageResult]]:
     """Run a page's cells and compare what they print with what it documents.
 
     Where a float's text differs, the page is run once more, printing full precision:
@@ -118,14 +129,20 @@ def run_and_judge(
         file: The page's name in reports.
         settings: How pages are run and compared, unless the page says something of its own.
 
+    Returns:
+        What came of it, how its cells ended, and what judges the page if it documents something
+        else of the same outputs.
+
     """
-    settings = settings.of_page(notebook.metadata)
+    settings, page = settings.of_page(notebook.metadata), settings.applied_to(page, file)
     may_raise = {cell.index for cell in page.cells if cell.may_raise or settings.allow_errors}
     request = partial(settings.request, folder, may_raise=may_raise)
     execution = _explained(execute(notebook, request(probes=settings.probes)))
     policy = settings.policy_on(execution.environment)
     away = not settings.is_reference(execution.environment)
-    where: dict[str, Any] = {"file": file, "away": away}
+    filters = (*settings.filters, *DEFAULTS)
+    where: dict[str, Any] = {"file": file, "away": away, "filters": filters}
+    precise: NotebookNode | None = None
     result = judge_page(page, notebook, execution, **where, policy=policy)
     elsewhere = tuple(_imported_elsewhere(page, execution, settings))
     if any(map(may_be_rounding, result.outcomes)):
@@ -139,9 +156,11 @@ def run_and_judge(
     if settings.twice and execution.failure is None:
         second = _copied(notebook, execution)
         repeated = execute(second, _second_run(folder, settings, may_raise=may_raise))
-        unrepeatable = compare_runs(page, notebook, second, repeated)
+        unrepeatable = compare_runs(page, notebook, second, repeated, filters)
         result = replace(result, outcomes=(*result.outcomes, *unrepeatable))
-    return replace(result, outcomes=(*result.outcomes, *elsewhere)), execution
+    where |= {"policy": policy, "precise": precise if policy is Policy.PORTABLE else None}
+    again = partial(judge_page, notebook=notebook, execution=execution, **where)
+    return replace(result, outcomes=(*result.outcomes, *elsewhere)), execution, again
 
 
 def report_origins(packages: Mapping[str, Path]) -> None:

@@ -141,6 +141,7 @@ class Book:
             "extensions": ["myst_nb", "sphinx_drift"],
             "exclude_patterns": ["_out"],
             "drift_policy": "exact",
+            "drift_require": "all",
             "suppress_warnings": ["toc.not_included"],
             **settings,
         }

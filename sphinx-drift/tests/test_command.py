@@ -6,6 +6,7 @@ import contextlib
 import io
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -312,12 +313,12 @@ def pretend(monkeypatch: pytest.MonkeyPatch) -> Any:
     def make(*outcomes: Outcome) -> list[Any]:
         calls: list[Any] = []
 
-        def verify(*_: Any, file: str, settings: Any, **__: Any) -> tuple[PageResult, Execution]:
+        def verify(*_: Any, file: str, settings: Any, **__: Any) -> tuple[Any, ...]:
             calls.append(settings)
             result = PageResult(
                 file, outcomes, 1, settings.policy or Policy.EXACT, {"python": "3.11"}
             )
-            return result, Execution()
+            return result, Execution(), None
 
         monkeypatch.setattr(command, "run_and_judge", verify)
         return calls
@@ -475,6 +476,36 @@ def test_notebook_that_only_draws_fails_where_it_is_named(page: Path) -> None:
     assert command.main([str(page.parent)]) == 2
 
 
+def test_conventions_of_nbval_stand_and_an_error_stops_no_notebook(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "page.ipynb"
+    cells = (
+        cell("import time\nprint(time.time())", stream("1\n"), tags=("nbval-ignore-output",)),
+        cell("1 / 0", stream("2\n"), tags=("nbval-skip",)),
+        cell("import gone", stream("3\n")),
+        cell("print(4", stream("4\n")),
+        cell("print(5)", stream("5\n")),
+        cell("1 / 0", tags=("raises-exception",)),
+    )
+    nbformat.write(notebook(*cells), path)
+    assert command.main([str(path), "--json"]) == 1
+    (page,) = json.loads(capsys.readouterr().out)["pages"]
+    found = [(o["kind"], re.sub(r" \(\d+.*", "", o["message"])) for o in page["outcomes"]]
+    assert found == [
+        ("unchecked", "tagged nbval-ignore-output"),
+        ("unchecked", "tagged nbval-skip"),
+        ("raised", "ModuleNotFoundError: No module named 'gone'"),
+        ("raised", "SyntaxError: incomplete input"),
+        ("verified", ""),
+        ("no-expectation", "ZeroDivisionError: division by zero"),
+    ]
+    command.main([str(path), "--quiet"])
+    assert (
+        "2 unchecked (1 tagged nbval-ignore-output, 1 tagged nbval-skip)" in capsys.readouterr().out
+    )
+
+
 def test_second_run_has_another_hash_seed(monkeypatch: pytest.MonkeyPatch) -> None:
     for own in ("0", "1"):
         monkeypatch.setenv("PYTHONHASHSEED", own)
@@ -491,18 +522,40 @@ def test_update_makes_the_check_green(
     assert command.main([str(page), "--update", "--force"]) == 0
     assert "-bad\n+good" in capsys.readouterr().out
     assert page.read_text("utf-8") == GOOD + lost + "```{expected-output}\n0.5\n```\n"
-    assert command.main([str(page), "--update"]) == 0
+    assert command.main([str(page), "--update", "--force"]) == 0
     assert "nothing to write" in capsys.readouterr().out
 
 
-def test_update_leaves_a_page_whose_cell_raised(
-    page: Path, capsys: pytest.CaptureFixture[str]
+BAD_CELLS = (
+    "1 / 0",
+    "import time\nprint(time.time())",
+    "class A:\n    __repr__, _repr_html_ = lambda _: 'A', lambda _: 'A of 5'\nA()",
+    "object()",
+    "print('⋮')",
+    "import warnings\nwarnings.warn('w')",
+    "%time 1",
+    "print(7)",
+)
+
+
+@pytest.mark.parametrize("name", ["page.md", "page.ipynb"])
+def test_update_is_a_fixed_point(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    text = GOOD.replace("\ngood\n", "\nbad\n") + "\n```{code-cell} ipython3\n1 / 0\n```\n"
-    page.write_text(text, "utf-8")
-    assert command.main([str(page), "--update", "--force"]) == 2
-    assert f"{page} is left as it is" in capsys.readouterr().err
-    assert page.read_text("utf-8") == text
+    path = tmp_path / name
+    cells = "".join(f"```{{code-cell}} ipython3\n{each}\n```\n\n" for each in BAD_CELLS)
+    stripped = v4.writes(notebook(*map(cell, BAD_CELLS)))
+    path.write_text(stripped if name.endswith("ipynb") else FRONT + cells, "utf-8")
+    assert command.main([str(path), "--update", "--force"]) == 0, capsys.readouterr().out
+    written = path.read_text("utf-8")
+    assert "it differs between two runs" in written
+    for _ in range(2):
+        assert command.main([str(path), "--require", "all"]) == 0, capsys.readouterr().out
+    assert command.main([str(path), "--update", "--force"]) == 0
+    assert path.read_text("utf-8") == written
+    altered = written.replace('"7\\n"', '"8\\n"').replace("\n7\n", "\n8\n")
+    path.write_text(altered, "utf-8")
+    assert command.main([str(path)]) == 1
 
 
 def test_cell_that_never_ends(page: Path, capsys: pytest.CaptureFixture[str]) -> None:

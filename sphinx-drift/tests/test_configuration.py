@@ -56,7 +56,9 @@ BAD_TABLES = {
     "preload": ("= 'numpy'", "must be a list of names, got 'numpy'"),
     "devices": ("= ['mine']", "must be a text, got ['mine']"),
     "references": ("= {}", "got 'references'; did you mean 'reference'?"),
-    "nonsense": ("= 1", "may hold devices, packages, preload, reference; got 'nonsense'"),
+    "nonsense": ("= 1", "preload, reference, require; got 'nonsense'"),
+    "filters": ("= [3]", "must list patterns, each with a name and a reason"),
+    "require": ("= 'most'", "must be 'expected', 'all' or a list of patterns, got 'most'"),
 }
 
 
@@ -99,10 +101,14 @@ BAD_SETTINGS: dict[str, tuple[object, str]] = {
     "drift_devices": (["mine"], "drift_devices must be a text, got ['mine']"),
     "drift_environment": (1, "drift_environment must be a text, got 1"),
     "drift_executor": (3, "drift_executor must be a text, got 3"),
+    "drift_filters": ([("(", "a", "b")], "must list patterns, each with a name and a reason"),
     "drift_output_limit": (-1, "drift_output_limit must be a whole number above 0, got -1"),
     # A version that is a number equals none: *portable* would judge, and not say why.
     "drift_packages": ({"a": 3.11}, "drift_packages must hold names and texts, got {'a': 3.11}"),
     "drift_preload": ("numpy", "drift_preload must be a list of names, got 'numpy'"),
+    "drift_ratchet": (3, "drift_ratchet must be a text, got 3"),
+    "drift_require": ("most", "drift_require must be 'expected', 'all' or a list of patterns"),
+    "drift_severity": ("info", "drift_severity must be one of error, warning; got 'info'"),
     "drift_reference": ({"torhc": "2"}, "got 'torhc'; did you mean 'torch'?"),
     "drift_rerun": ("chnaged", "drift_rerun must be one of always, changed; got 'chnaged'"),
     "drift_timeout": ("60", "drift_timeout must be a whole number above 0, got '60'"),

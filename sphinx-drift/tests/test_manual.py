@@ -144,7 +144,7 @@ def test_every_option_of_a_command_is_documented(
     with pytest.raises(SystemExit):
         main.main(["--help"])
     shown = capsys.readouterr().out
-    options = set(re.findall(r"^ +(?:-\w(?: [A-Z]+)?, )?(--[a-z]+)", shown, re.MULTILINE))
+    options = set(re.findall(r"^ +(?:-\w(?: [A-Z]+)?, )?(--[a-z-]+)", shown, re.MULTILINE))
     options.remove("--help")
     assert options
     assert unequal(page(name), f"python -m {module}", options) == set()

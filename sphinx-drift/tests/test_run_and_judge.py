@@ -30,7 +30,7 @@ def verified(folder: Path, *cells: str, front: str = "", timeout: int = 60) -> P
     path.write_text(FRONT.format(front) + "".join(cells))
     loaded = load(path)
     assert loaded is not None
-    settings = Settings(timeout=timeout)
+    settings = Settings(timeout=timeout, complete=("*",))
     return run_and_judge(*loaded, folder=folder, file="page.md", settings=settings)[0]
 
 

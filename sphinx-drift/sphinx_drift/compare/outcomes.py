@@ -22,6 +22,11 @@ class Kind(Enum):
         "the output holds on the reference environment alone, and this is another one",
         "",
     )
+    NO_EXPECTATION = (
+        "no-expectation",
+        "a cell prints and no expectation follows it, which this page needn't have",
+        "",
+    )
     DRIFT = (
         "drift",
         "the output is not the documented one",
@@ -85,7 +90,7 @@ class Kind(Enum):
     NOT_EXECUTED = (
         "not-executed",
         "a cell was not run",
-        "mend what stopped the page before it; a page is never left out",
+        "mend what stopped the page before it, or say `:unchecked: reason` if a tag skips it",
     )
     NOTHING_CHECKED = (
         "nothing-checked",
@@ -133,6 +138,11 @@ class Kind(Enum):
         "the page imported a package that isn't the one of this project",
         "install this project: `python -m pip install --editable .`, by the Python that runs pages",
     )
+    FEWER = (
+        "fewer",
+        "a page has fewer verified outputs than the file says that `drift_ratchet` names",
+        "document them again; if they may go, delete its line in that file and build again",
+    )
     COULD_NOT_CHECK = (
         "could-not-check",
         "the check itself failed, so nothing is known",
@@ -153,7 +163,10 @@ class Kind(Enum):
     @property
     def fails(self) -> bool:
         """Whether an outcome of this kind fails the build."""
-        return self not in (Kind.VERIFIED, Kind.UNCHECKED, Kind.NOT_COMPARED)
+        return self not in (
+            *(Kind.VERIFIED, Kind.UNCHECKED, Kind.NOT_COMPARED),
+            Kind.NO_EXPECTATION,
+        )
 
     @property
     def unknown(self) -> bool:
@@ -192,7 +205,7 @@ class Outcome:
     rounding: Verdict | None = None
     """What *portable* makes of a drift that *exact* found."""
     streams: tuple[str, ...] = ()
-    """The parts of a cell's output that no expectation documents."""
+    """The parts of a cell's output that no expectation documents, or the form that it is about."""
     reference_only: str = ""
     """Why the documented output holds only on the reference environment, if so."""
 
@@ -208,6 +221,8 @@ class PageResult:
     environment: Mapping[str, str] = field(default_factory=dict)
     skipped: Mapping[str, int] = field(default_factory=dict)
     """How many outputs are not text, by what they are."""
+    filtered: Mapping[str, int] = field(default_factory=dict)
+    """How much was replaced before it was compared, by the names of filters."""
     stored: bool = False
     """Whether it is a notebook, whose cells are reported by number and not by line."""
     left_out: str = ""

@@ -43,7 +43,8 @@ _ADDRESS = re.compile(r"\bat 0x[0-9a-fA-F]{6,}")
 _PATH = re.compile(r"[^\s'\":=,;<>()]+")
 """A path of Linux or macOS: what is just before it, `loss=0.5:` for instance, is no part of it."""
 _ROOT = re.compile(r"(?<![\w.])/")
-_KERNEL_FOLDER = re.compile(r"/(?:.*/)?ipykernel_\d+/")
+_ELSEWHERE = ("/site-packages/", "/dist-packages/")
+_VARYING_FOLDER = re.compile(r"/(?:.*/)?(ipykernel_\d+|site-packages|dist-packages)/")
 _KERNEL_FOLDER_ON_WINDOWS = re.compile(
     r"(?<![\w.])[A-Za-z]:\\[^\n'\":=,;<>()]*\\ipykernel_\d+[/\\]"
 )
@@ -94,7 +95,7 @@ class Value:
         """Yield each form whose numbers differ from those of the text, with the difference."""
         for mime, source in self.forms:
             stream, _, differs = _FORMS[mime]
-            if message := differs(self.text, source):
+            if message := differs(without_addresses(self.text), source):
                 yield stream, message
 
 
@@ -261,24 +262,31 @@ def _structured(data: object) -> str:
 
 
 def repeatable(text: str) -> str:
-    """Replace the temporary folder of a kernel's cells, whose name differs in each run.
+    """Replace the temporary folder of a kernel's cells, and where Python's packages lie.
 
     Examples:
         >>> repeatable("/run/ipykernel_315/12.py:1: UserWarning: w")
         'ipykernel/12.py:1: UserWarning: w'
+        >>> repeatable("/home/me/venv/lib/python3.11/site-packages/pandas/a.py:1: UserWarning: w")
+        'site-packages/pandas/a.py:1: UserWarning: w'
 
     """
-    if "ipykernel_" not in text:
+    if "ipykernel_" in text:
+        text = _KERNEL_FOLDER_ON_WINDOWS.sub("ipykernel/", text)
+    elif not any(each in text for each in _ELSEWHERE):
         return text
-    text = _KERNEL_FOLDER_ON_WINDOWS.sub("ipykernel/", text)
-    return _PATH.sub(lambda match: _without_kernel_folder(match[0]), text)
+    return _PATH.sub(lambda match: _without_folder(match[0]), text)
 
 
-def _without_kernel_folder(path: str) -> str:
+def _without_folder(path: str) -> str:
     # If no match begins at the root, none begins further on: to try each place is quadratic.
-    root = _ROOT.search(path) if "ipykernel_" in path else None
-    folder = root and _KERNEL_FOLDER.match(path, root.start())
-    return f"{path[: folder.start()]}ipykernel/{path[folder.end() :]}" if folder else path
+    varies = "ipykernel_" in path or any(each in path for each in _ELSEWHERE)
+    root = _ROOT.search(path) if varies else None
+    folder = root and _VARYING_FOLDER.match(path, root.start())
+    if not folder:
+        return path
+    name = folder[1].partition("_")[0] if folder[1].startswith("ipykernel") else folder[1]
+    return f"{path[: folder.start()]}{name}/{path[folder.end() :]}"
 
 
 def _join(pieces: Iterable[str]) -> str:

@@ -86,7 +86,7 @@ def to_junit(results: Sequence[PageResult]) -> str:
         suite = ET.SubElement(root, "testsuite", name=page.file)
         for outcome in page.outcomes:
             _case(suite, page, outcome)
-    if not count(results).pages:
+    if _has_nothing(results):
         case = ET.SubElement(ET.SubElement(root, "testsuite", name="all"), "testcase", name="all")
         ET.SubElement(case, "error", message=_NOTHING)
     for suite in root:
@@ -94,6 +94,11 @@ def to_junit(results: Sequence[PageResult]) -> str:
             suite.set(name, str(len(suite.findall(tag))))
     ET.indent(root)
     return _DECLARATION + _printable(ET.tostring(root, encoding="unicode")) + "\n"
+
+
+def _has_nothing(results: Sequence[PageResult]) -> bool:
+    counts = count(results)
+    return not (counts.pages or counts.no_expectation)
 
 
 _COUNTS = {
@@ -114,7 +119,7 @@ def _case(suite: ET.Element, page: PageResult, outcome: Outcome) -> None:
         meaning, _ = meaning_and_remedy(page, outcome.kind)
         problem = ET.SubElement(case, tag, type=outcome.kind.label, message=meaning)
         problem.text = _printable(entry(page, outcome))
-    elif outcome.kind in (Kind.UNCHECKED, Kind.NOT_COMPARED):
+    elif outcome.kind is not Kind.VERIFIED:
         ET.SubElement(case, "skipped", message=outcome.message)
 
 
@@ -125,7 +130,7 @@ def _printable(text: str) -> str:
 
 def to_github(results: Sequence[PageResult]) -> Iterator[str]:
     """Yield a GitHub workflow command for each failure, which shows it beside its line."""
-    if not count(results).pages:
+    if _has_nothing(results):
         yield f"::error title=nothing-checked::{_NOTHING}"
     for page in results:
         for outcome in page.outcomes:

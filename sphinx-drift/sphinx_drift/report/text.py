@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from sphinx_drift.compare.compare import Difference
     from sphinx_drift.compare.outcomes import Outcome, PageResult
+    from sphinx_drift.output.filters import Filter
 
     _Paint = Callable[[str, str], str]
 
@@ -50,10 +51,18 @@ class Counts:
     not_run: int = 0
     """Cells that were left out because something stopped their page."""
     unchecked: int = 0
+    tagged: Mapping[str, int] = field(default_factory=dict)
+    """How many of these a tag of their cell excludes, by what is said of it."""
+    no_expectation: int = 0
+    """Outputs that no expectation documents, on pages that needn't be complete."""
+    as_ever: int = 0
+    """Pages that have such outputs."""
     not_compared: int = 0
     """Outputs that hold on the reference environment alone, where this is another."""
     accepted: int = 0
     waived: int = 0
+    filtered: Mapping[str, int] = field(default_factory=dict)
+    """What was replaced before it was compared, by the names of filters."""
     pictures: int = 0
     """Pictures that were counted and not compared."""
     widgets: int = 0
@@ -68,24 +77,33 @@ def count(results: Iterable[PageResult]) -> Counts:
     """Count the outcomes of all pages that have cells or outcomes."""
     results = list(results)
     pages = [page for page in results if (page.cells and not page.left_out) or page.outcomes]
+    as_ever = [page for page in pages if _kinds(page)[Kind.NO_EXPECTATION]]
     judged = [outcome for page in pages for outcome in page.outcomes]
     good = [outcome.verdict for outcome in judged if outcome.kind is Kind.VERIFIED]
     kinds = Counter(outcome.kind for outcome in judged)
     return Counts(
         verified=len(good),
+        filtered=sum((Counter(page.filtered) for page in pages), Counter()),
         pictures=sum(page.skipped.get("pictures", 0) for page in pages),
         widgets=sum(page.skipped.get("widgets", 0) for page in pages),
         failed=sum(number for kind, number in kinds.items() if kind.fails),
         drifted=kinds[Kind.DRIFT],
         not_run=kinds[Kind.NOT_EXECUTED],
         unchecked=kinds[Kind.UNCHECKED],
+        tagged=Counter(o.message for o in judged if o.message.startswith("tagged ")),
         not_compared=kinds[Kind.NOT_COMPARED],
         accepted=sum(len(verdict.accepted) for verdict in good),
         waived=sum(len(verdict.waived) for verdict in good),
-        pages=len(pages),
+        pages=sum(set(_kinds(page)) != {Kind.NO_EXPECTATION} for page in pages),
+        no_expectation=kinds[Kind.NO_EXPECTATION],
+        as_ever=len(as_ever),
         left=sum(not page.was_run for page in pages),
         left_out=Counter(page.left_out for page in results if page.left_out),
     )
+
+
+def _kinds(page: PageResult) -> Counter[Kind]:
+    return Counter(outcome.kind for outcome in page.outcomes)
 
 
 def summary(results: Sequence[PageResult], *, noun: str = "output") -> str:
@@ -105,6 +123,10 @@ def summary(results: Sequence[PageResult], *, noun: str = "output") -> str:
         f"{many(number, 'page')} left out by {setting}"
         for setting, number in sorted(counts.left_out.items())
     ]
+    if number := counts.no_expectation:
+        have = "has" if number == 1 else "have"
+        pages = many(counts.as_ever, "page")
+        left_out.insert(0, f"{many(number, noun)} on {pages} {have} no expectation")
     if not (counts.verified or counts.failed):
         return ", ".join(["nothing was checked", *left_out])
     parts = []
@@ -124,11 +146,13 @@ def _besides(counts: Counts) -> Iterator[str]:
     for number, name in (
         (counts.accepted, "accepted as rounding"),
         (counts.waived, "waived"),
-        (counts.unchecked, "unchecked"),
+        (counts.unchecked, f"unchecked{_by_tag(counts.tagged)}"),
         (counts.not_compared, "not compared away from the reference environment"),
     ):
         if number:
             yield f"{number} {name}"
+    for name, number in sorted(counts.filtered.items()):
+        yield f"{number} filtered as {name}"
     for number, noun, end in (
         (counts.pictures, "picture", "not compared"),
         (counts.widgets, "widget", "not compared"),
@@ -136,6 +160,19 @@ def _besides(counts: Counts) -> Iterator[str]:
     ):
         if number:
             yield f"{many(number, noun)} {end}"
+
+
+def unused_filters(filters: Iterable[Filter], results: Iterable[PageResult]) -> str:
+    """Say which filters matched nothing; nothing if each did."""
+    used = {name for page in results for name in page.filtered}
+    unused = [each.name for each in filters if each.name not in used]
+    names = ", ".join(unused)
+    return f"nothing was filtered as {names}; delete what is not needed" if names else ""
+
+
+def _by_tag(tagged: Mapping[str, int]) -> str:
+    each = ", ".join(f"{number} {name}" for name, number in sorted(tagged.items()))
+    return f" ({each})" if each else ""
 
 
 def describe_environment(results: Iterable[PageResult], *, full: bool = False) -> str:
@@ -205,7 +242,7 @@ def closing_line(
     """Return the summary, green if all is well and red if not."""
     results = [page for page in results if page.cells or page.outcomes]
     last = summary(results, noun=noun)
-    bad = any(page.failed for page in results) or last == "nothing was checked"
+    bad = any(page.failed for page in results) or last.startswith("nothing was checked")
     return _paint(last, _RED if bad else _GREEN, on=color)
 
 

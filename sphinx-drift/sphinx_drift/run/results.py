@@ -17,6 +17,10 @@ OUTPUT_LIMIT = 10_000_000
 """Bytes that the outputs of a cell may take, unless a book says otherwise."""
 
 
+SKIPS = frozenset({"skip-execution", "nbval-skip"})
+"""The tags of a cell that is not run."""
+
+
 class Ending(Enum):
     """How a page can be stopped; whoever judges it has a kind of outcome of the same name."""
 

@@ -24,7 +24,7 @@ from sphinx_drift.run.injected import (
     watch_files,
     watch_imports,
 )
-from sphinx_drift.run.results import Ending, Execution, Failure, Request, injected
+from sphinx_drift.run.results import SKIPS, Ending, Execution, Failure, Request, injected
 from sphinx_drift.run.scan import scan
 
 if TYPE_CHECKING:
@@ -40,14 +40,14 @@ DEVICE_VARIABLE = "DRIFT_DEVICE"
 
 def begin(
     pages: Iterable[Path],
-    requests: Callable[[Path, Sequence[str]], Iterable[Request]],
+    requests: Callable[[Path, bool], Iterable[Request]],
     executor: str = "",
 ) -> set[Path]:
     """Have the pages of a build begin to run, in this order.
 
     Args:
         pages: Pages whose cells are to be looked up.
-        requests: Returns the ways in which a page with these cells is to be run.
+        requests: Returns the ways in which a page is to be run, that expects outputs or none.
         executor: The function that returns the executor, ``module:function``; nothing for ours.
 
     Returns:
@@ -56,14 +56,16 @@ def begin(
     """
     if chosen() == "off":
         return set()
-    found = {page: scanned for page in pages if (scanned := scan(page))}
+    begun: set[Path] = set()
     jobs: dict[str, tuple[NotebookNode, Request]] = {}
-    for page, (kernel, cells) in found.items():
-        for request in requests(page, cells):
-            notebook = _notebook(kernel, cells)
-            jobs.setdefault(_key(notebook, request), (notebook, request))
+    for page in pages:
+        if scanned := scan(page):
+            notebook = _notebook(scanned.kernel, scanned.cells)
+            for request in requests(page, scanned.expects):
+                begun.add(page)
+                jobs.setdefault(_key(notebook, request), (notebook, request))
     host.queue([(key, *job) for key, job in jobs.items()], executor)
-    return set(found)
+    return begun
 
 
 _Runner = Callable[[str, "NotebookNode", Request], tuple["NotebookNode", Execution]]
@@ -157,7 +159,7 @@ def code_of(notebook: NotebookNode) -> list[tuple[int, str]]:
     return [
         (place, cell.source)
         for place, cell in enumerate(notebook.cells)
-        if cell.cell_type == "code" and cell.source.strip() and "skip-execution" not in _tags(cell)
+        if cell.cell_type == "code" and cell.source.strip() and SKIPS.isdisjoint(_tags(cell))
     ]
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import yaml  # type: ignore[import-untyped]
 from markdown_it import MarkdownIt
 
+from sphinx_drift.run.results import SKIPS
 from sphinx_drift.source.lines import lines_of
 
 if TYPE_CHECKING:
@@ -26,6 +27,8 @@ class Scanned(NamedTuple):
 
     kernel: str
     cells: list[str]
+    expects: bool
+    """Whether it documents what its cells print, as far as a glance tells."""
 
 
 def scan(path: Path) -> Scanned | None:
@@ -44,9 +47,10 @@ def _of_notebook(notebook: dict) -> Scanned | None:  # type: ignore[type-arg]
         "".join(cell["source"])
         for cell in notebook["cells"]
         if cell["cell_type"] == "code"
-        and "skip-execution" not in cell.get("metadata", {}).get("tags", ())
+        and SKIPS.isdisjoint(cell.get("metadata", {}).get("tags", ()))
     ]
-    return _scanned(notebook.get("metadata") or {}, code)
+    expects = any(cell.get("outputs") for cell in notebook["cells"])
+    return _scanned(notebook.get("metadata") or {}, code, expects)
 
 
 def _of_markdown(text: str) -> Scanned | None:
@@ -58,16 +62,21 @@ def _of_markdown(text: str) -> Scanned | None:
         return None
     fences = (each for each in _MARKDOWN.parse(body) if each.type == "fence" and not each.level)
     cells = (each.content for each in fences if each.info.strip().startswith("{code-cell}"))
-    return _scanned(metadata, map(_source, cells))
+    return _scanned(metadata, map(_source, cells), "{expected-output}" in body)
 
 
-def _scanned(metadata: dict, code: Iterable[str]) -> Scanned | None:  # type: ignore[type-arg]
+def _scanned(
+    metadata: dict,  # type: ignore[type-arg]
+    code: Iterable[str],
+    expects: bool,  # noqa: FBT001 - passed on
+) -> Scanned | None:
     own = metadata.get("mystnb") or {}
     if "execution" in metadata or any(name.startswith("execution_") for name in own):
         return None  # whether it runs, and how, is not for us to say
     cells = [source for source in code if source.strip()]
     kernelspec = metadata.get("kernelspec") or {}
-    return Scanned(str(kernelspec.get("name") or "python3"), cells) if cells else None
+    name = str(kernelspec.get("name") or "python3")
+    return Scanned(name, cells, expects or "drift" in metadata) if cells else None
 
 
 def _source(body: str) -> str:
@@ -78,7 +87,7 @@ def _source(body: str) -> str:
         end = rules[1] + 1 if len(rules) > 1 else len(lines)
     else:
         end = next((n for n, line in enumerate(lines) if not line.startswith(":")), len(lines))
-    if "skip-execution" in "".join(lines[:end]):
+    if any(tag in "".join(lines[:end]) for tag in SKIPS):
         return ""
     rest = lines[end:]
     return "\n".join(rest[1:] if rest and not rest[0].strip() else rest)

@@ -45,6 +45,10 @@ _LITERAL = {"code", "code-block", "sourcecode", "math", "mermaid", "parsed-liter
 """Directives whose content is shown, not read as Markdown: a cell in them is an example of one."""
 _CELL_IN_JSON = re.compile(r'(?<!\\)"cell_type"\s*:')
 """In the file of a notebook it is on the first lines of each cell, as Jupyter writes them."""
+_UNSEEN = ("remove-cell", "remove-output", "remove_cell", "remove_output")
+_UNSEEN_STDERR = frozenset({"remove-stderr", "remove_stderr"})
+"""The tags by which a reader is not shown what a cell prints."""
+_IGNORED = "nbval-ignore-output"
 _COMMENT = re.compile(r"\s*(?:%.*)?$")
 
 
@@ -90,6 +94,13 @@ class Cell:
     expectations: tuple[Expectation, ...] = ()
     pictures: int = 0
     """How many pictures a notebook has stored of it."""
+    has_stderr: bool = True
+    """Whether a reader is shown what it writes to stderr."""
+
+    @property
+    def is_seen(self) -> bool:
+        """Whether a reader is shown what it prints."""
+        return self.tags.isdisjoint(_UNSEEN)
 
     @property
     def may_raise(self) -> bool:
@@ -105,15 +116,29 @@ class Page:
     problems: tuple[Outcome, ...] = ()
     stored: bool = field(default=False, kw_only=True)
     """Whether it is a notebook, whose stored outputs are what it documents."""
-    ignored: frozenset[Part] = field(default=frozenset(), kw_only=True)
-    """The parts of its outputs that need no expectation."""
+    complete: bool = field(default=True, kw_only=True)
+    """Whether each of its outputs must be documented."""
+
+    @property
+    def is_checked(self) -> bool:
+        """Whether there is anything on it to check; if not, it is built as ever."""
+        expects = any(cell.expectations for cell in self.cells)
+        return expects or self.complete or bool(self.problems)
 
 
 # MyST pages --------------------------------------------------------------------------
 
 
-def read_page(text: str, notebook: NotebookNode, config: MdParserConfig) -> Page:
+def read_page(
+    text: str, notebook: NotebookNode, config: MdParserConfig, *, stderr: bool = True
+) -> Page:
     """Read a MyST page.
+
+    Args:
+        text: The page.
+        notebook: Its cells, as MyST-NB reads them.
+        config: How MyST-Parser reads it.
+        stderr: Whether the book shows what cells write to stderr.
 
     Returns:
         Each code cell with the expectations that stand straight after it. An expectation
@@ -131,12 +156,23 @@ def read_page(text: str, notebook: NotebookNode, config: MdParserConfig) -> Page
             assert token.map  # noqa: S101 - kept above for having one
             first, last = token.map
             ends[len(cells)] = last
-            cells.append(_cell(len(cells) + 1, index, node, first + 1, last))
+            cells.append(_cell(len(cells) + 1, index, node, (first + 1, last), stderr=stderr))
     problems: list[Outcome] = []
     for token in fences:
         if _name(token) == DIRECTIVE:
             problems += _attach(token, cells, ends, lines)
-    return Page(tuple(cells), tuple(problems))
+    return _with_own(Page(tuple(cells), tuple(problems)), notebook)
+
+
+def _with_own(page: Page, notebook: NotebookNode) -> Page:
+    """Take over what a page's metadata says, in a notebook or above the text: `drift: {...}`."""
+    own = notebook.metadata.get("drift", {})
+    if isinstance(own, dict):
+        complete = own.get("complete", False)
+        if isinstance(complete, bool) and own.keys() <= {"complete", "reference"}:
+            return replace(page, complete=complete)
+    message = f"`drift` may hold `complete: true` and `reference`, got {own!r}"
+    return replace(page, problems=(*page.problems, Outcome(Kind.OPTION, 1, message=message)))
 
 
 def notebook_of_page(read: Callable[[str], NotebookNode], text: str) -> NotebookNode:
@@ -184,9 +220,12 @@ def _is_cell(token: MarkdownToken) -> bool:
     return token.type == "fence" and token.info.startswith(("{code-cell}", "{raw-cell}"))
 
 
-def _cell(number: int, index: int, node: NotebookNode, line: int = 1, end_line: int = 1) -> Cell:
+def _cell(
+    number: int, index: int, node: NotebookNode, lines: tuple[int, int], *, stderr: bool
+) -> Cell:
     tags = frozenset(str(tag) for tag in node.metadata.get("tags", []))
-    return Cell(number, index, line, node.source, end_line, tags)
+    has_stderr = stderr and tags.isdisjoint(_UNSEEN_STDERR)
+    return Cell(number, index, lines[0], node.source, lines[1], tags, has_stderr=has_stderr)
 
 
 def _attach(
@@ -207,6 +246,8 @@ def _attach(
         return [*problems, Outcome(Kind.NO_CELL, first + 1, documented=expectation.content)]
     ends[owner] = last
     cell = cells[owner]
+    if expectation.part is Part.ALL and not cell.has_stderr:
+        expectation = replace(expectation, part=Part.MAIN)
     cells[owner] = replace(cell, expectations=(*cell.expectations, expectation))
     return problems
 
@@ -288,16 +329,18 @@ def read_notebook(notebook: NotebookNode, text: str = "", *, stderr: bool = Fals
             paths and times of the machine that wrote them.
 
     """
-    stream = Part.ALL if stderr else Part.MAIN
     lines = [text.count("\n", 0, match.start()) + 1 for match in _CELL_IN_JSON.finditer(text)]
     cells: list[Cell] = []
     for index, node in enumerate(notebook.cells):
         if node.cell_type != "code":
             continue
         line = lines[index] if len(lines) == len(notebook.cells) else 1
-        cell = _cell(len(cells) + 1, index, node, line, line)
+        cell = _cell(len(cells) + 1, index, node, (line, line), stderr=stderr)
+        stream = Part.ALL if cell.has_stderr else Part.MAIN
         output = printed(node.outputs)
         why = {name: _reason(node, name) for name in ("unchecked", "reference-only")}
+        if _IGNORED in cell.tags:
+            why["unchecked"] = why["unchecked"] or f"tagged {_IGNORED}"
         options: dict[str, Any] = {name.replace("-", "_"): reason for name, reason in why.items()}
         raises = output.error.partition(":")[0]
         expectations = tuple(
@@ -306,8 +349,7 @@ def read_notebook(notebook: NotebookNode, text: str = "", *, stderr: bool = Fals
             if (output_text := output.select(each)).strip()
         )
         cells.append(replace(cell, expectations=expectations, pictures=output.pictures))
-    ignored = frozenset() if stderr else frozenset({Part.STDERR})
-    return Page(tuple(cells), stored=True, ignored=ignored)
+    return _with_own(Page(tuple(cells), stored=True), notebook)
 
 
 def table_in(metadata: Mapping[str, Any], name: str) -> Mapping[str, Any]:

@@ -11,30 +11,28 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sphinx_drift.compare.compare import compare
 from sphinx_drift.compare.outcomes import Kind
 from sphinx_drift.compare.tokens import ELISION, plain, tokens
-from sphinx_drift.output.printed_text import Part, printed
+from sphinx_drift.output.filters import DEFAULTS, filtered
+from sphinx_drift.output.printed_text import BESIDE, Part, printed, repeatable
 from sphinx_drift.source.lines import NEWLINE, lines_of
 from sphinx_drift.source.read_source import DIRECTIVE, load
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from nbformat import NotebookNode
 
     from sphinx_drift.compare.compare import Waiver
     from sphinx_drift.compare.outcomes import Outcome, PageResult
+    from sphinx_drift.output.printed_text import Printed
     from sphinx_drift.source.read_source import Cell, Expectation, Page
 
-WRITABLE = (Kind.DRIFT, Kind.EMPTY, Kind.UNDOCUMENTED, Kind.NOTHING_CHECKED)
-"""What is mended by writing down what was printed."""
-
-_STOPPED = (Kind.RAISED, Kind.NOT_RAISED, Kind.ADDRESS, Kind.UNREPEATABLE)
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,}|:{3,})")
 
 
@@ -47,31 +45,36 @@ class Change:
     after: str
     refused: str = ""
     """Why it can't be written."""
+    result: PageResult | None = None
+    """What came of it after that."""
 
 
-def _refusal(changes: Sequence[Change], *, force: bool) -> str:
-    """Return why nothing may be written, or nothing."""
+def refusal(paths: Sequence[Path], *, force: bool) -> str:
+    """Return why nothing may be written into these files, or nothing; ask before they run."""
     if os.environ.get("CI"):
         return "--update is refused under CI: what is documented is decided by a person"
     if force:
         return ""
     try:
-        reasons = [_unsafe(change.path) for change in changes]
+        reasons = list(filter(None, map(_unsafe, paths)))
     except FileNotFoundError:
         reasons = ["there is no git to undo it"]
-    reason = next(filter(None, reasons), "")
-    return reason and f"{reason}; mend that, or add --force"
+    more = f" and {len(reasons) - _NAMED} more" if len(reasons) > _NAMED else ""
+    names = f"{', '.join(reasons[:_NAMED])}{more}"
+    return f"{names}; mend that, or add --force" if reasons else ""
+
+
+_NAMED = 5
 
 
 def _unsafe(path: Path) -> str:
     """Return why git couldn't undo what is written into a file, or nothing."""
-    status = _git(path.parent, "status", "--porcelain")
+    status = _git(path.parent, "status", "--porcelain", "--ignored", "--", path.name)
     if status.returncode:
         return f"{path} is not in a git repository"
-    if status.stdout.strip():
-        return "the tree has changes that are not committed"
-    listed = _git(path.parent, "ls-files", "--error-unmatch", "--", path.name)
-    return f"git doesn't keep {path}" if listed.returncode else ""
+    if status.stdout[:1] in ("?", "!"):
+        return f"git doesn't keep {path}"
+    return f"{path} has changes that are not committed" if status.stdout.strip() else ""
 
 
 def _git(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -90,7 +93,7 @@ def _diff(changes: Iterable[Change]) -> str:
     return "\n".join(lines)
 
 
-def write(changes: Sequence[Change], *, force: bool = False) -> int:
+def write(changes: Sequence[Change]) -> int:
     """Show changes and write them, or say why not.
 
     Returns:
@@ -105,13 +108,11 @@ def write(changes: Sequence[Change], *, force: bool = False) -> int:
         print("nothing to write")
         return 2 if refused else 0
     print(_diff(changes))
-    reason = _refusal(changes, force=force)
     for change in changes:
-        if not reason and _read_exactly(change.path) != change.before:
+        if _read_exactly(change.path) != change.before:
             reason = f"{change.path} was changed while it was run"
-    if reason:
-        print(f"nothing was written: {reason}", file=sys.stderr)
-        return 2
+            print(f"nothing was written: {reason}", file=sys.stderr)
+            return 2
     for change in changes:
         _replace(change.path.resolve(), change.after)
     files = f"{len(changes)} file{'' if len(changes) == 1 else 's'}"
@@ -140,10 +141,14 @@ def _replace(path: Path, text: str) -> None:
 def _why_not(result: PageResult) -> str:
     """Return why no output of a page should be taken, or nothing."""
     for outcome in result.outcomes:
-        kind = outcome.kind
-        if kind not in WRITABLE and (kind.unknown or kind in _STOPPED):
-            return f"{kind.meaning} (line {outcome.line}, cell {outcome.cell})"
+        if outcome.kind.unknown and outcome.kind is not Kind.NOTHING_CHECKED:
+            return f"{outcome.kind.meaning} (line {outcome.line}, cell {outcome.cell})"
     return ""
+
+
+def _unrepeatable(result: PageResult) -> set[int]:
+    """Return the numbers of the cells that printed something else in a second run."""
+    return {outcome.cell for outcome in result.outcomes if outcome.kind is Kind.UNREPEATABLE}
 
 
 # Lines -------------------------------------------------------------------------------
@@ -192,53 +197,119 @@ def _rows(text: str) -> list[str]:
     return [row.removesuffix("\r") for row in plain(text).split("\n")]
 
 
-def _keys(text: str) -> list[object]:
-    """Return what two texts must share to be the same output."""
-    return [token.key for token in tokens(text)]
-
-
 # Pages -------------------------------------------------------------------------------
 
 
 def update_page(
-    path: Path, page: Page, executed: NotebookNode, result: PageResult
+    path: Path,
+    page: Page,
+    executed: NotebookNode,
+    result: PageResult,
+    judge: Callable[[Page], PageResult],
 ) -> Change | None:
-    """Return a MyST page with its executed outputs; None if all is well."""
-    before = _read_exactly(path)
+    """Return a MyST page with its executed outputs; None if all is well.
+
+    What is written is read and judged again, until nothing is left to write: a form that says more
+    than its text is known only then, and so is what can't be written so that it reads the same.
+    """
+    before = text = _read_exactly(path)
     if stopped := _why_not(result):
         return Change(path, before, before, stopped)
-    lines = lines_of(before)
-    by_line = {e.line: e for cell in page.cells for e in cell.expectations}
-    edits: list[_Edit] = []
-    texts: dict[int, str] = {}
-    added: dict[int, list[str]] = {}
-    same = True
-    for outcome in result.outcomes:
+    unchecked = dict.fromkeys(_unrepeatable(result), _DIFFERS)
+    written: set[int] = set()
+    for _ in range(_ROUNDS):
+        edits = list(_edits(lines_of(text), page, executed, result, unchecked, written))
+        if not edits:
+            break
+        text = _edited(text, edits)
+        loaded = load(path, text=text.removeprefix("\ufeff"))
+        if loaded is None or _sources(loaded[0]) != _sources(page):
+            refused = "what was printed can't be written so that it reads the same"
+            return Change(path, before, before, refused)
+        # Outputs stay where they are; an expectation parts the Markdown between two cells.
+        cells = (
+            replace(new, index=old.index)
+            for new, old in zip(loaded[0].cells, page.cells, strict=True)
+        )
+        page = replace(loaded[0], cells=tuple(cells), complete=page.complete)
+        result = judge(page)
+    return Change(path, before, text, result=result) if text != before else None
+
+
+_ROUNDS = 4
+_DIFFERS = "it differs between two runs"
+_NO_TEXT = "it can't be written so that it reads the same"
+
+
+def _sources(page: Page) -> list[str]:
+    return [cell.source for cell in page.cells]
+
+
+def _edits(  # noqa: PLR0913, PLR0917 - what is known of a page, and of rounds before
+    lines: Sequence[str],
+    page: Page,
+    executed: NotebookNode,
+    result: PageResult,
+    unchecked: dict[int, str],
+    written: set[int],
+) -> Iterator[_Edit]:
+    """Yield what has to be written; fill in which cells were, and which can't be checked."""
+    outcomes = [outcome for outcome in result.outcomes if outcome.cell and outcome.kind in _MENDED]
+    for outcome in outcomes:
+        if outcome.kind in (Kind.DRIFT, Kind.EMPTY) and (
+            outcome.cell in written or _prints_elision(outcome.executed)
+        ):
+            unchecked[outcome.cell] = _NO_TEXT
+    by_line = {e.line: (cell, e) for cell in page.cells for e in cell.expectations}
+    for cell, expectation in by_line.values():
+        if cell.number in unchecked and not expectation.unchecked:
+            blank = [""] if expectation.body_line == expectation.line + 1 else []
+            option = f"{_indent(lines, expectation)}:unchecked: {unchecked[cell.number]}"
+            yield expectation.line, expectation.line, [option, *blank]
+    for outcome in outcomes:
+        cell = page.cells[outcome.cell - 1]
         if outcome.kind in (Kind.DRIFT, Kind.EMPTY):
-            expectation = by_line[outcome.line]
-            rows = _rewritten(outcome, expectation.waivers)
-            texts[outcome.line] = text = "\n".join(rows)
-            same &= compare(text, outcome.executed, waivers=expectation.waivers).same
-            same &= not _prints_elision(outcome.executed)
-            edits += _body(lines, expectation, rows)
-        elif outcome.kind is Kind.UNDOCUMENTED:
-            cell = page.cells[outcome.cell - 1]
-            missing = _missing(cell, executed, outcome.streams)
-            added[cell.number] = [text for _, text in missing]
-            same &= not any(_prints_elision(text) for _, text in missing)
+            expectation = by_line[outcome.line][1]
+            if cell.number not in unchecked:
+                yield from _body(lines, expectation, _rewritten(outcome, expectation.waivers))
+        elif outcome.kind is not Kind.RAISED or not cell.expectations:
             end = cell.expectations[-1].end_line + 1 if cell.expectations else cell.end_line
-            edits.append((end, end, [row for each in missing for row in _fence(*each)]))
-    if not edits:
-        return None
-    after = _edited(before, edits)
-    reads = same and _reads_as(path, after, page, texts, added)
-    refused = "" if reads else "what was printed can't be written so that it reads the same"
-    return Change(path, before, after, refused)
+            output = printed(executed.cells[cell.index].outputs)
+            yield end, end, list(_new(cell, outcome, output, unchecked.get(cell.number, "")))
+        written.add(cell.number)
+
+
+_MENDED = (Kind.DRIFT, Kind.EMPTY, Kind.UNDOCUMENTED, Kind.FORM, Kind.RAISED)
+
+
+def _new(cell: Cell, outcome: Outcome, output: Printed, unchecked: str) -> Iterator[str]:
+    """Yield the lines of the expectations that a cell lacks."""
+    parts = [Part(name) for name in outcome.streams]
+    if not cell.expectations:
+        whole = Part.ALL if cell.has_stderr else Part.MAIN
+        parts = [whole, *(part for part in parts if part is Part.PICTURE)]
+    for part in dict.fromkeys(parts):
+        text = repeatable(filtered(output.select(part), DEFAULTS))
+        if not text:
+            continue
+        why = unchecked or _NO_TEXT * _prints_elision(text)
+        options = [f":{part.value}:"] if part in BESIDE[:4] else [f":stream: {part.value}"]
+        options = [] if part in (Part.ALL, Part.MAIN) else options
+        if outcome.kind is Kind.RAISED:
+            options.append(f":raises: {output.error.partition(':')[0]}")
+        if why:
+            options.append(f":unchecked: {why}")
+        yield from _fence(options, _rows("" if why == _NO_TEXT else text))
 
 
 def _prints_elision(text: str) -> bool:
     """Whether a text has a line that would stand for any rows if it were documented."""
     return any(token.is_elision for token in tokens(text))
+
+
+def _indent(lines: Sequence[str], expectation: Expectation) -> str:
+    opening = lines[expectation.line - 1]
+    return opening[: len(opening) - len(opening.lstrip())]
 
 
 def _body(lines: Sequence[str], expectation: Expectation, rows: Sequence[str]) -> list[_Edit]:
@@ -271,72 +342,60 @@ def _longer(fence: str, rows: Iterable[str]) -> str:
     return fence[0] * max(len(fence), longest + 1)
 
 
-def _fence(stream: Part, text: str) -> list[str]:
+def _fence(options: Sequence[str], rows: Sequence[str]) -> list[str]:
     """Return a new expectation."""
-    rows = _rows(text)
     ticks = _longer("```", rows)
-    head = [f":stream: {stream.value}", ""] if stream is not Part.ALL else _guard(rows)
+    head = [*options, ""] if options else _guard(rows)
     return [f"{ticks}{{{DIRECTIVE}}}", *head, *rows, ticks]
-
-
-def _missing(cell: Cell, executed: NotebookNode, names: Sequence[str]) -> list[tuple[Part, str]]:
-    """Return the parts of a cell's output that no expectation documents."""
-    output = printed(executed.cells[cell.index].outputs)
-    streams = [Part(name) for name in names]
-    if not cell.expectations:  # one for all of its text
-        streams = [Part.ALL, *(s for s in streams if s is Part.PICTURE)]
-    missing = ((stream, output.select(stream)) for stream in streams)
-    return [each for each in missing if each[1]]
-
-
-def _reads_as(
-    path: Path,
-    text: str,
-    page: Page,
-    texts: Mapping[int, str],
-    added: Mapping[int, Sequence[str]],
-) -> bool:
-    """Whether the updated page has the same cells, and the new expectations."""
-    loaded = load(path, text=text.removeprefix("\ufeff"))
-    if loaded is None or len(loaded[0].cells) != len(page.cells):
-        return False
-    for cell, again in zip(page.cells, loaded[0].cells, strict=True):
-        expected = [texts.get(e.line, e.text) for e in cell.expectations]
-        expected += added.get(cell.number, [])
-        actual = [e.text for e in again.expectations]
-        if cell.source != again.source or list(map(_keys, expected)) != list(map(_keys, actual)):
-            return False
-    return True
 
 
 # Notebooks ---------------------------------------------------------------------------
 
 
 def update_notebook(
-    path: Path, page: Page, executed: NotebookNode, result: PageResult
+    path: Path,
+    page: Page,
+    executed: NotebookNode,
+    result: PageResult,
+    judge: Callable[[Page], PageResult],
 ) -> Change | None:
     """Return a notebook in which the cells that drifted have their executed outputs.
 
-    The rest of the file keeps its order, indentation and line endings.
+    The rest of the file keeps its order, indentation and line endings. An error takes the place of
+    no output that the notebook has: whether it may is for its author to say.
     """
     before = _read_exactly(path)
     if stopped := _why_not(result):
         return Change(path, before, before, stopped)
-    kinds = (*WRITABLE, Kind.NO_OUTPUT)
-    drifted = {page.cells[o.cell - 1].index for o in result.outcomes if o.kind in kinds and o.cell}
-    if not drifted:
+    numbers = {o.cell for o in result.outcomes if o.cell and o.kind in _STORED_ANEW}
+    numbers |= {
+        outcome.cell
+        for outcome in result.outcomes
+        if outcome.kind is Kind.RAISED and not page.cells[outcome.cell - 1].expectations
+    }
+    differing = _unrepeatable(result)
+    if not (numbers or differing):
         return None
     notebook = json.loads(before.removeprefix("\ufeff"))
     if "cells" not in notebook:
         refused = "its format is older than 4; save it once with Jupyter"
         return Change(path, before, before, refused)
-    for index in drifted:
+    for number in numbers:
+        index = page.cells[number - 1].index
         cell = notebook["cells"][index]
         cell["outputs"] = [_stored(output) for output in executed.cells[index].outputs]
         for output in cell["outputs"]:
             if "execution_count" in output:
                 output["execution_count"] = cell.get("execution_count")
-    return Change(path, before, _json_like(before, notebook))
+    for number in differing:
+        metadata = notebook["cells"][page.cells[number - 1].index].setdefault("metadata", {})
+        metadata.setdefault("drift", {})["unchecked"] = _DIFFERS
+    after = _json_like(before, notebook)
+    loaded = load(path, text=after, stderr=any(cell.has_stderr for cell in page.cells))
+    return Change(path, before, after, result=judge(loaded[0]) if loaded else None)
+
+
+_STORED_ANEW = (Kind.DRIFT, Kind.EMPTY, Kind.UNDOCUMENTED, Kind.NO_OUTPUT, Kind.PICTURE)
 
 
 def _json_like(before: str, notebook: dict[str, Any]) -> str:

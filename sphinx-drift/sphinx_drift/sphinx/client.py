@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 import traceback
+from contextlib import suppress
 from datetime import UTC, datetime
 from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sphinx_drift.compare.outcomes import Kind, Outcome, PageResult
+from sphinx_drift.judge import judge_page
 from sphinx_drift.run.choice import chosen
+from sphinx_drift.run.results import Execution
 from sphinx_drift.run_and_judge import run_and_judge
 from sphinx_drift.source.read_source import notebook_of_page, read_notebook, read_page
 from sphinx_drift.sphinx.pages import left_out
@@ -26,8 +29,11 @@ from sphinx_drift.sphinx.shown import elide, settle_streams, show_stored, stored
 from sphinx_drift.sphinx.state import file_of, record, state_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from docutils import nodes
     from nbformat import NotebookNode
+    from sphinx.environment import BuildEnvironment
 
     from sphinx_drift.source.read_source import Page
 
@@ -37,21 +43,48 @@ IS_NOTEBOOK = "drift_is_notebook"
 
 
 class VerifyingParser(Parser):  # type: ignore[misc]  # untyped
-    """Reads a page as MyST-NB does, with a client that checks what it runs."""
+    """Reads a page as MyST-NB does, with a client that checks what it runs.
+
+    A page with nothing to check is run by MyST-NB's own client, as ever.
+    """
 
     def parse(self, inputstring: str, document: nodes.document) -> None:
         """Read a page; its cells are run and checked before it is rendered."""
         document.attributes["drift_unclaimed"] = []
 
+        as_ever: list[tuple[Page, NotebookClientBase]] = []
+
         def client(
-            notebook: NotebookNode, source: str, nb_config: Any, logger: Any, *_: Any, **__: Any
+            stock: Callable[..., NotebookClientBase],
+            notebook: NotebookNode,
+            source: str,
+            nb_config: Any,
+            logger: Any,
+            *others: Any,
+            **options: Any,
         ) -> NotebookClientBase:
-            return VerifyingClient(notebook, Path(source), nb_config, logger, inputstring, document)
+            ours = VerifyingClient(notebook, Path(source), nb_config, logger, inputstring, document)
+            if chosen() == "off" or ours.page is None or ours.page.is_checked:
+                return ours
+            theirs = stock(notebook, source, nb_config, logger, *others, **options)
+            as_ever.append((ours.page, theirs))
+            return theirs
 
         with with_clients(client, notebook_of_page):
             super().parse(inputstring, document)
+        for page, theirs in as_ever:
+            _count_outputs(document.settings.env, page, theirs.notebook)
         document.attributes.pop("drift_unclaimed")
         document.attributes.pop("drift_failed", None)
+
+
+def _count_outputs(env: BuildEnvironment, page: Page, notebook: NotebookNode) -> None:
+    """Record the outputs of a page that documents none."""
+    state_of(env).seconds.pop(env.docname, None)
+    everything = Execution(frozenset(cell.index for cell in page.cells))
+    result = judge_page(page, notebook, everything, file=file_of(env))
+    if result.outcomes:
+        record(env, *result.outcomes, cells=result.cells)
 
 
 class VerifyingClient(NotebookClientBase):  # type: ignore[misc]
@@ -71,6 +104,10 @@ class VerifyingClient(NotebookClientBase):  # type: ignore[misc]
         self._source = source
         self._document = document
         page_data(document.settings.env)[IS_NOTEBOOK] = True
+        self.page: Page | None = None
+        """What it documents; None if that can't be read."""
+        with suppress(Exception):  # it is read again, where an error is recorded
+            self.page = self._read()
 
     def start_client(self) -> None:
         """Run the page's cells and record what came of them."""
@@ -82,13 +119,19 @@ class VerifyingClient(NotebookClientBase):  # type: ignore[misc]
             record(env, Outcome(Kind.COULD_NOT_CHECK, 1, message=message))
             self._document.attributes["drift_failed"] = True
 
+    def _read(self) -> Page:
+        env = self._document.settings.env
+        stderr = self.nb_config.output_stderr not in ("remove", "remove-warn")
+        if "source_map" in self.notebook.metadata:
+            config = markdown_config(env)
+            page = read_page(self._source, self.notebook, config, stderr=stderr)
+        else:
+            page = read_notebook(self.notebook, self._source, stderr=stderr)
+        return state_of(env).settings.applied_to(page, str(self._path))
+
     def _verify(self) -> None:
         env = self._document.settings.env
-        if "source_map" in self.notebook.metadata:
-            page = read_page(self._source, self.notebook, markdown_config(env))
-        else:
-            page = read_notebook(self.notebook, self._source, stderr=True)
-        state = state_of(env)
+        page, state = self.page or self._read(), state_of(env)
         if not page.cells and not page.problems:
             state.seconds.pop(env.docname, None)
             return
@@ -106,7 +149,7 @@ class VerifyingClient(NotebookClientBase):  # type: ignore[misc]
             env.note_dependency(str(self._path.parent / path))
         started = datetime.now(UTC)
         stored = stored_outputs(self.notebook) if page.stored else {}
-        result, execution = run_and_judge(
+        result, execution, _ = run_and_judge(
             page,
             self.notebook,
             folder=self._path.parent,

@@ -34,10 +34,17 @@ _POLICY_SENTENCES = {
 STYLE = Path(__file__).with_name("static") / "drift-mark.css"
 
 
-def add_style(app: Sphinx) -> None:
-    """Give pages in HTML the style of marks, before that of a theme, which may have its own."""
+def add_static_path(app: Sphinx) -> None:
+    """Have the style of marks copied beside pages in HTML."""
     if app.builder.format == "html" and app.builder.name != "epub":
         app.config.html_static_path = [*app.config.html_static_path, str(STYLE.parent)]
+
+
+def add_style(
+    app: Sphinx, _name: str, _template: str, _: object, doctree: nodes.document | None
+) -> None:
+    """Give a page that has marks their style, before that of a theme, which may have its own."""
+    if app.builder.name != "epub" and doctree is not None and any(doctree.findall(drift_mark)):
         app.add_css_file(STYLE.name, priority=100)
 
 

@@ -45,13 +45,23 @@ def begin_pages(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None
     Pages of prose are read before them: libraries may still be loading.
     """
     state, config = state_of(env), app.config
+    names = [Path(env.doc2path(name)) for name in env.found_docs]
+    for pattern in state.settings.complete:
+        if pattern != "*" and not any(path.match(pattern) for path in names):
+            raise ConfigError(f"drift_require: no page matches {pattern!r}")
     mode, patterns = config.nb_execution_mode, config.nb_execution_excludepatterns
     by_time = sorted(docnames, key=lambda name: -state.seconds.get(name, 0.0))
     paths = [Path(env.doc2path(name)) for name in by_time]
     sure = [path for path in paths if not left_out(path, mode, patterns)]
     try:
         begun = begin(
-            sure, lambda page, _: planned(page.parent, state.settings), config.drift_executor
+            sure,
+            lambda page, expects: (
+                planned(page.parent, state.settings)
+                if expects or any(map(page.match, state.settings.complete))
+                else ()
+            ),
+            config.drift_executor,
         )
     except ValueError as error:
         raise ConfigError(f"drift_executor: {error}") from None

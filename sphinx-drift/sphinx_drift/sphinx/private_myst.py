@@ -39,7 +39,7 @@ def with_clients(
     """Temporarily replace MyST-NB's client factory.
 
     Args:
-        make: Takes what MyST-NB's factory takes.
+        make: Takes MyST-NB's factory, and what that takes.
         read: Reads the text of a page in Markdown, and is given MyST-NB's own way to.
 
     """
@@ -51,7 +51,7 @@ def with_clients(
             return reader
         return replace(reader, read=partial(read, reader.read))
 
-    myst_nb.create_client, myst_nb.create_nb_reader = make, create_reader
+    myst_nb.create_client, myst_nb.create_nb_reader = partial(make, stock[0]), create_reader
     try:
         yield
     finally:

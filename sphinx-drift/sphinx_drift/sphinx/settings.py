@@ -19,10 +19,12 @@ from sphinx.util import logging
 
 from sphinx_drift.compare.compare import Policy
 from sphinx_drift.configuration import (
+    filters_in,
     find_project,
     list_of_names,
     number_above_zero,
     one_of,
+    pages_required,
     reference_in,
     refuse_unknown,
     table_of_texts,
@@ -63,16 +65,22 @@ CHECKS: Mapping[str, Callable[[object, str], object]] = {
     "drift_devices": text,
     "drift_environment": text,
     "drift_executor": text,
+    "drift_filters": filters_in,
     "drift_output_limit": number_above_zero,
     "drift_packages": table_of_texts,
     "drift_policy": one_of("auto", *Policy),
     "drift_preload": list_of_names,
+    "drift_ratchet": text,
     "drift_reference": reference_in,
+    "drift_require": pages_required,
     "drift_rerun": one_of(*RERUNS),
+    "drift_severity": one_of("error", "warning"),
     "drift_timeout": partial(number_above_zero, hint=_LONGER),
     "drift_twice": truth,
 }
 """What refuses a wrong value of each setting; None, where it is the default, says nothing."""
+_STOCK_TIMEOUT = 30
+"""Seconds that MyST-NB gives a cell if nobody says otherwise."""
 # Variables that change what a page prints without changing its code.
 _TELLING = (
     *("ATEN_", "CUBLAS_", "CUDA_", "GOMP_", "KMP_", "MKL_", "OMP_", "OPENBLAS_"),
@@ -84,20 +92,30 @@ PROBES: WeakKeyDictionary[Sphinx, list[Probe]] = WeakKeyDictionary()
 """What the extensions of each application ask the kernels of pages; see `sphinx_drift.api`."""
 
 
-def start(app: Sphinx) -> None:
-    """Start the process that runs pages, while Sphinx loads everything else."""
+def start(app: Sphinx) -> bool:
+    """Start the process that runs pages, while Sphinx loads everything else.
+
+    Returns:
+        Whether each output of the book must be documented.
+
+    """
     if "myst_nb" not in app.extensions:
         raise ExtensionError(
             "sphinx_drift runs the pages of MyST-NB: put 'myst_nb' before it in conf.py: "
             "extensions = ['myst_nb', 'sphinx_drift']"
         )
     app.add_config_value("drift_preload", None, "", Any)
+    app.add_config_value("drift_require", None, "env", Any)
     try:
+        project, required = find_project(Path(app.confdir)), app.config.drift_require
+        required = (
+            project.require if required is None else pages_required(required, "drift_require")
+        )
         runner, preload = chosen(), app.config.drift_preload
         if preload is not None:
             list_of_names(preload, "drift_preload")
         elif not host.is_started():  # else it loads already what the project asks for
-            preload = find_project(Path(app.confdir)).libraries([Path(app.srcdir)])
+            preload = project.libraries([Path(app.srcdir)])
     except ValueError as error:
         raise ConfigError(str(error)) from None
     if preload is not None:
@@ -106,6 +124,7 @@ def start(app: Sphinx) -> None:
         app.connect("doctree-read", _warn_at_head)
     else:
         host.start()
+    return required == ("*",)
 
 
 def _warn_at_head(_app: Sphinx, doctree: nodes.document) -> None:
@@ -150,10 +169,6 @@ def _environment() -> str:
 def read_settings(app: Sphinx) -> None:
     """Read the configuration before the first page."""
     config = app.config
-    if config.nb_execution_mode == "inline":
-        raise ConfigError(
-            "sphinx_drift runs whole pages; set nb_execution_mode = 'force', not 'inline'"
-        )
     if config.drift_rerun == "changed" and os.environ.get("CI"):
         raise ConfigError(
             'drift_rerun = "changed" leaves out pages that seem unchanged, and is refused under '
@@ -161,7 +176,7 @@ def read_settings(app: Sphinx) -> None:
         )
     try:
         policy = chosen_policy(config.drift_policy)
-        project = _project(app)
+        project = project_of(app)
         device = choose_device(config.drift_device, module=project.devices)
     except ValueError as error:
         raise ConfigError(str(error)) from None
@@ -173,16 +188,28 @@ def read_settings(app: Sphinx) -> None:
     state.settings = Settings(
         policy,
         project.reference,
-        timeout=config.drift_timeout,
+        timeout=_timeout(config),
         output_limit=config.drift_output_limit,
         twice=config.drift_twice,
         packages=project.packages,
         probes=tuple(PROBES.get(app, ())),
+        complete=project.require,
+        filters=project.filters,
         allow_errors=config.nb_execution_allow_errors,
     )
 
 
-def _project(app: Sphinx) -> Project:
+def _timeout(config: Config) -> int | None:
+    """Return the seconds that a cell may take: MyST-NB's setting counts where it was set."""
+    if config.drift_timeout is not None:
+        return int(config.drift_timeout)
+    own: int = config.nb_execution_timeout
+    if own == _STOCK_TIMEOUT:
+        return Settings.timeout
+    return own if own > 0 else None
+
+
+def project_of(app: Sphinx) -> Project:
     """Return what the project's file says, where conf.py doesn't say otherwise."""
     config, confdir = app.config, Path(app.confdir)
     changed: dict[str, Any] = {}
@@ -193,4 +220,8 @@ def _project(app: Sphinx) -> Project:
         changed["packages"] = {name: confdir / folder for name, folder in folders}
     if config.drift_devices is not None:
         changed["devices"] = config.drift_devices
+    if config.drift_filters is not None:
+        changed["filters"] = filters_in(config.drift_filters, "drift_filters")
+    if config.drift_require is not None:
+        changed["require"] = pages_required(config.drift_require, "drift_require")
     return replace(find_project(confdir), **changed)

@@ -16,7 +16,14 @@ from sphinx_drift.sphinx.directives import (
     UncheckedRole,
     find_included,
 )
-from sphinx_drift.sphinx.marks import add_style, depart_mark, drift_mark, skip_mark, visit_mark
+from sphinx_drift.sphinx.marks import (
+    add_static_path,
+    add_style,
+    depart_mark,
+    drift_mark,
+    skip_mark,
+    visit_mark,
+)
 from sphinx_drift.sphinx.pages import (
     begin_pages,
     end_workers,
@@ -35,28 +42,33 @@ if TYPE_CHECKING:
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Set the extension up."""
-    start(app)
+    complete = start(app)
     # What each may be, `settings.CHECKS` says: Sphinx would only warn.
     app.add_config_value("drift_policy", "auto", "env", Any)
     app.add_config_value("drift_device", "cpu", "env", Any)
     app.add_config_value("drift_devices", None, "env", Any)
     app.add_config_value("drift_executor", "", "", Any)
+    app.add_config_value("drift_filters", None, "env", Any)
     app.add_config_value("drift_reference", None, "env", Any)
     app.add_config_value("drift_rerun", "always", "", Any)
     app.add_config_value("drift_packages", None, "env", Any)
-    app.add_config_value("drift_timeout", 300, "env", Any)
+    app.add_config_value("drift_ratchet", "", "", Any)
+    app.add_config_value("drift_severity", "error", "", Any)
+    app.add_config_value("drift_timeout", None, "env", Any)
     app.add_config_value("drift_output_limit", OUTPUT_LIMIT, "env", Any)
     app.add_config_value("drift_twice", default=False, rebuild="env", types=Any)
     app.add_config_value("drift_environment", "", "env", Any)  # set by before_reading
     app.add_source_parser(VerifyingParser, override=True)
     app.add_builder(DriftBuilder)
     app.add_directive(DIRECTIVE, ExpectedOutput)
-    app.add_directive("code-cell", NestedCell, override=True)
     app.add_role("printed", Printed())
     app.add_node(quoted_number)
-    app.add_role("eval", UncheckedRole(), override=True)
-    app.add_directive("eval", UncheckedDirective, override=True)
-    app.add_directive_to_domain("eval", "figure", UncheckedDirective, override=True)
+    if complete:  # what nothing checks is refused
+        app.connect("doctree-read", find_included)
+        app.add_directive("code-cell", NestedCell, override=True)
+        app.add_role("eval", UncheckedRole(), override=True)
+        app.add_directive("eval", UncheckedDirective, override=True)
+        app.add_directive_to_domain("eval", "figure", UncheckedDirective, override=True)
     app.add_post_transform(QuoteNumbers)
     app.add_node(
         drift_mark,
@@ -68,12 +80,12 @@ def setup(app: Sphinx) -> dict[str, Any]:
     )
     app.connect("config-inited", before_reading)
     app.connect("builder-inited", read_settings)
-    app.connect("builder-inited", add_style)
+    app.connect("builder-inited", add_static_path)
+    app.connect("html-page-context", add_style)
     app.connect("env-get-outdated", find_outdated)
     app.connect("env-before-read-docs", begin_pages, priority=sys.maxsize)  # others may add pages
     app.connect("env-purge-doc", forget)
     app.connect("env-merge-info", merge)
-    app.connect("doctree-read", find_included)
     app.connect("doctree-read", keep_quotations)
     app.connect("env-updated", showing_others)
     app.connect("build-finished", report_results)

@@ -9,6 +9,7 @@ from nbformat import v4
 from sphinx_drift.compare.tokens import ELISION, plain
 from sphinx_drift.output.printed_text import printed
 from sphinx_drift.output.screen import on_screen
+from sphinx_drift.run.results import SKIPS
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
@@ -42,7 +43,7 @@ def show_stored(
     """Show again what was stored of the cells that were not executed, under a note that says so."""
     for index, outputs in stored.items():
         cell = notebook.cells[index]
-        if index not in executed or "skip-execution" in cell.metadata.get("tags", ()):
+        if index not in executed or SKIPS & {*cell.metadata.get("tags", ())}:
             note = {"text/markdown": f"*{_NOT_EXECUTED}*", "text/plain": _NOT_EXECUTED}
             warning: NotebookNode = v4.new_output("display_data", data=note)  # type: ignore[no-untyped-call]
             cell.outputs = [warning, *outputs]

@@ -65,11 +65,11 @@ def results_of(env: BuildEnvironment) -> Mapping[str, PageResult]:
     return MappingProxyType(state_of(env).results)
 
 
-def record(env: BuildEnvironment, *outcomes: Outcome) -> None:
-    """Add outcomes to the page that is being read."""
+def record(env: BuildEnvironment, *outcomes: Outcome, **parts: Any) -> None:
+    """Add outcomes, and what else is known, to the page that is being read."""
     results = state_of(env).results
     page = results.get(env.docname) or PageResult(file_of(env))
-    results[env.docname] = replace(page, outcomes=(*page.outcomes, *outcomes))
+    results[env.docname] = replace(page, outcomes=(*page.outcomes, *outcomes), **parts)
 
 
 def file_of(env: BuildEnvironment, docname: str = "") -> str:

@@ -10,13 +10,21 @@ from typing import TYPE_CHECKING
 
 from sphinx.util import logging
 
-from sphinx_drift.report.formats import exit_status, to_github, to_json
-from sphinx_drift.report.text import closing_line, entries, render, use_color
+from sphinx_drift.report.formats import to_github, to_json
+from sphinx_drift.report.text import (
+    closing_line,
+    count,
+    entries,
+    render,
+    unused_filters,
+    use_color,
+)
 from sphinx_drift.run.choice import chosen
 from sphinx_drift.sphinx.builder import DriftBuilder
 from sphinx_drift.sphinx.pages import unsettled
 from sphinx_drift.sphinx.private_sphinx import colors_output, fail_build
 from sphinx_drift.sphinx.quotations import check_quotations
+from sphinx_drift.sphinx.ratchet import check_ratchet
 from sphinx_drift.sphinx.settings import NOTHING_EXECUTED
 from sphinx_drift.sphinx.state import state_of
 
@@ -29,14 +37,14 @@ if TYPE_CHECKING:
 _LOGGER = logging.getLogger(__name__)
 
 
-def all_results_of(env: BuildEnvironment) -> list[PageResult]:
+def all_results_of(env: BuildEnvironment) -> dict[str, PageResult]:
     """Return what came of each page, and of what pages quote, in the order of their names."""
     state, results = state_of(env), check_quotations(env)
-    final = []
+    final = {}
     for docname, page in sorted(results.items()):
         was_run = docname in state.ran or docname not in state.files
         late = unsettled(page, state.files.get(docname, {})) if was_run else ()
-        final.append(replace(page, outcomes=(*page.outcomes, *late), was_run=was_run))
+        final[docname] = replace(page, outcomes=(*page.outcomes, *late), was_run=was_run)
     return final
 
 
@@ -47,7 +55,10 @@ def report_results(app: Sphinx, exception: Exception | None) -> None:
     if chosen() == "off":
         _LOGGER.warning("%s", NOTHING_EXECUTED, type="drift", subtype="off")
         return
-    results = all_results_of(app.env)
+    by_name = all_results_of(app.env)
+    results = [*by_name.values(), *check_ratchet(app, by_name)]
+    if unused := unused_filters(state_of(app.env).settings.filters, results):
+        _LOGGER.warning("drift_filters: %s", unused, type="drift", subtype="filter")
     if app.builder.name == DriftBuilder.name:
         Path(app.outdir, "drift.txt").write_text(render(results, verbose=True) + "\n", "utf-8")
         Path(app.outdir, "drift.json").write_text(to_json(results), "utf-8")
@@ -55,9 +66,13 @@ def report_results(app: Sphinx, exception: Exception | None) -> None:
         sys.stdout.writelines(f"{line}\n" for line in to_github(results))
     # Sphinx colours under CI too; a report is coloured for a terminal, if Sphinx may colour.
     colored = use_color(sys.stderr) and colors_output()
-    if exit_status(results):
-        fail_build(app)
-        _LOGGER.error("%s", f"\n{render(results, color=colored)}")
+    required = state_of(app.env).settings.complete or any(page.left_out for page in results)
+    if any(page.failed for page in results) or (required and not count(results).verified):
+        if app.config.drift_severity == "warning":
+            _LOGGER.warning("%s", f"\n{render(results, color=colored)}", type="drift")
+        else:
+            fail_build(app)
+            _LOGGER.error("%s", f"\n{render(results, color=colored)}")
         return
     if texts := entries(results, color=colored):
         _LOGGER.info("%s", "\n\n".join(texts))

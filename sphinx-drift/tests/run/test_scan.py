@@ -117,7 +117,10 @@ def test_notebook_is_read(tmp_path: Path) -> None:
         {"cell_type": "code", "source": "  "},
     ]
     (tmp_path / "page.ipynb").write_text(json.dumps({"cells": cells}))
-    assert scan(tmp_path / "page.ipynb") == ("python3", ["a = 1\na"])
+    assert scan(tmp_path / "page.ipynb") == ("python3", ["a = 1\na"], False)
+    cells[1]["outputs"] = [{"output_type": "stream", "text": "1"}]
+    (tmp_path / "page.ipynb").write_text(json.dumps({"cells": cells}))
+    assert scan(tmp_path / "page.ipynb") == ("python3", ["a = 1\na"], True)
     for own in ({"mystnb": {"execution_mode": "off"}}, {"execution": {"timeout": 600}}):
         (tmp_path / "page.ipynb").write_text(json.dumps({"cells": cells, "metadata": own}))
         assert scan(tmp_path / "page.ipynb") is None

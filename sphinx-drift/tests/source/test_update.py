@@ -7,6 +7,8 @@ import copy
 import io
 import json
 import subprocess
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import nbformat.v4
@@ -15,17 +17,20 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from small_book import FRONT
 
+from sphinx_drift.compare.outcomes import Kind, Outcome
 from sphinx_drift.judge import judge_page
 from sphinx_drift.run.results import Execution
 from sphinx_drift.source.read_source import load
 from sphinx_drift.source.update import (
     Change,
+    refusal,
     update_notebook,
     update_page,
     write,
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from nbformat import NotebookNode
@@ -34,11 +39,14 @@ if TYPE_CHECKING:
     from sphinx_drift.source.read_source import Page
 
 
-def run(path: Path) -> tuple[Page, NotebookNode, PageResult]:
+Ran = tuple["Page", "NotebookNode", "PageResult", "Callable[[Page], PageResult]"]
+
+
+def run(path: Path) -> Ran:
     """Run a page's cells here, which is quicker than in a kernel, and check it."""
     loaded = load(path)
     assert loaded
-    page, notebook = loaded
+    page, notebook = replace(loaded[0], complete=True), loaded[1]
     space: dict[str, object] = {}
     for cell in page.cells:
         out, err = io.StringIO(), io.StringIO()
@@ -53,18 +61,20 @@ def run(path: Path) -> tuple[Page, NotebookNode, PageResult]:
             data = nbformat.v4.new_output("display_data", data={"image/svg+xml": drawing})
             notebook.cells[cell.index].outputs.append(data)
     execution = Execution(frozenset(cell.index for cell in page.cells))
-    return page, notebook, judge_page(page, notebook, execution, file=path.name)
+    judge = partial(judge_page, notebook=notebook, execution=execution, file=path.name)
+    return page, notebook, judge(page), judge
 
 
 def updated(path: Path) -> str:
     """Update a page or notebook, and return its text after a check that finds it right."""
-    page, notebook, result = run(path)
-    change = (update_notebook if page.stored else update_page)(path, page, notebook, result)
+    ran = run(path)
+    change = (update_notebook if ran[0].stored else update_page)(path, *ran)
     assert change
     assert not change.refused
     path.write_bytes(change.after.encode())
     again = run(path)[2]
     assert not again.failed, again.outcomes
+    assert (update_notebook if ran[0].stored else update_page)(path, *run(path)) is None
     return change.after
 
 
@@ -197,19 +207,62 @@ def test_crlf_and_missing_last_newline_stay(tmp_path: Path) -> None:
         (r"print('[1]\n ⋮\n[~⋮')", ""),
     ],
 )
-def test_what_a_page_cannot_hold_is_refused(code: str, documented: str, tmp_path: Path) -> None:
-    path = put(tmp_path, cell(code), documented)
-    change = update_page(path, *run(path))
-    assert change
-    assert "reads the same" in change.refused
+def test_what_a_page_cannot_hold_is_unchecked(code: str, documented: str, tmp_path: Path) -> None:
+    path = put(tmp_path, cell("print(1)"), cell(code), documented)
+    assert ":unchecked: it can't be written so that it reads the same\n" in updated(path)
 
 
-def test_address_is_not_written(tmp_path: Path) -> None:
-    path = put(tmp_path, cell("print(object())"), expected("old"), cell('print("a")'))
-    change = update_page(path, *run(path))
+def test_address_is_written_as_none(tmp_path: Path) -> None:
+    path = put(tmp_path, cell("print(object())"), expected("old"))
+    assert updated(path) == FRONT + cell("print(object())") + expected("<object object at 0x0>")
+
+
+def test_a_form_that_says_more_than_its_text_is_written(tmp_path: Path) -> None:
+    code = cell("print(1)") + expected("1") + cell("model = 0")
+    path = put(tmp_path, code)
+    page, notebook, _, judge = run(path)
+    data = {"text/plain": "Ridge()", "text/html": "<b>Ridge</b> alpha=0.5"}
+    output = nbformat.v4.new_output("execute_result", data)
+    notebook.cells[page.cells[1].index].outputs = [output]
+    change = update_page(path, page, notebook, judge(page), judge)
     assert change
-    assert "memory address" in change.refused
-    assert change.after == change.before
+    html = expected("Ridge alpha=0.5", options=":html:\n\n")
+    assert change.after == FRONT + code + expected("Ridge()") + html
+    assert change.result
+    assert not change.result.failed
+
+
+def test_an_error_is_written_where_nothing_was_documented(tmp_path: Path) -> None:
+    code = cell("print(1)") + cell("fails") + cell("broke") + expected("2")
+    path = put(tmp_path, cell("print(1)") + cell("pass") + cell("pass") + expected("2"))
+    page, notebook, _, judge = run(path)
+    put(tmp_path, code)
+    for place in (1, 2):
+        error = nbformat.v4.new_output("error", ename="E", evalue="m", traceback=["E: m"])
+        notebook.cells[place].outputs = [error]
+    page = replace(page, cells=load(path)[0].cells)  # type: ignore[index]
+    change = update_page(path, page, notebook, judge(page), judge)
+    assert change
+    one, raised = expected("1"), expected("E: m", options=":raises: E\n\n")
+    assert change.after == FRONT + code.replace(cell("broke"), raised + cell("broke")).replace(
+        cell("fails"), one + cell("fails"), 1
+    )
+    assert change.result
+    assert [o.kind for o in change.result.outcomes if o.kind.fails] == [Kind.RAISED]
+
+
+def test_what_differs_between_runs_is_unchecked_and_the_rest_written(tmp_path: Path) -> None:
+    code = cell("print(1)") + expected("2") + cell("print(3)") + cell("print(4)") + expected("4")
+    path = put(tmp_path, code)
+    page, notebook, result, judge = run(path)
+    differs = [Outcome(Kind.UNREPEATABLE, 1, cell=number) for number in (2, 3)]
+    result = replace(result, outcomes=(*result.outcomes, *differs))
+    change = update_page(path, page, notebook, result, judge)
+    assert change
+    why = ":unchecked: it differs between two runs\n\n"
+    assert change.after == FRONT + cell("print(1)") + expected("1") + cell("print(3)") + expected(
+        "3", options=why
+    ) + cell("print(4)") + expected("4", options=why)
 
 
 def test_other_failures_are_left_to_the_author(tmp_path: Path) -> None:
@@ -256,17 +309,19 @@ def test_any_page_is_right_afterwards_and_else_the_same(
         text += "\n"
     path = tmp_path_factory.getbasetemp() / "any.md"
     path.write_bytes(text.replace("\n", newline).encode())
-    page, notebook, result = run(path)
+    ran = run(path)
     before = outside(path)
-    change = update_page(path, page, notebook, result)
+    change = update_page(path, *ran)
     if change is None:
-        assert not result.failed
+        assert not ran[2].failed
         return
     if change.refused:  # a text that a page can't hold must be the reason
         assert any(set(printed) & set("`~:⋮") for _, printed, _, _ in cells)
         return
     path.write_bytes(change.after.encode())
-    assert not run(path)[2].failed
+    again = run(path)
+    assert {o.kind for o in again[2].outcomes if o.kind.fails} <= {Kind.NOTHING_CHECKED}
+    assert update_page(path, *again) is None
     assert outside(path) == before
 
 
@@ -329,11 +384,11 @@ def test_notebook_keeps_its_style(
 def test_value_keeps_the_count_of_its_cell(tmp_path: Path) -> None:
     path = tmp_path / "notebook.ipynb"
     path.write_text(json.dumps(STORED).replace("0.25\\n", "0.26\\n", 1), "utf-8")
-    page, notebook, result = run(path)
+    page, notebook, result, judge = run(path)
     notebook.cells[0].outputs = [
         nbformat.v4.new_output("execute_result", {"text/plain": "0.25"}, execution_count=1)
     ]
-    change = update_notebook(path, page, notebook, result)
+    change = update_notebook(path, page, notebook, result, judge)
     assert change
     stored = json.loads(change.after)["cells"][0]["outputs"]
     assert [output["execution_count"] for output in stored] == [7]
@@ -357,7 +412,8 @@ def test_old_notebook_is_refused(tmp_path: Path) -> None:
 def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in ("CI", "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"):
         monkeypatch.delenv(name, raising=False)
-    (tmp_path / "page.md").write_bytes(b"a\r\n")
+    for name in ("page.md", "changed.md"):
+        (tmp_path / name).write_bytes(b"a\r\n")
     author = ["-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false"]
     for command in (["init", "-q"], ["add", "."], [*author, "commit", "-q", "-m", "one"]):
         subprocess.run(["git", "-C", str(tmp_path), *command], check=True)  # noqa: S607
@@ -372,7 +428,7 @@ def test_writes_whole_files_and_shows_them(
     assert write([Change(path, "a\r\n", "b\r\n")]) == 0
     assert path.read_bytes() == b"b\r\n"
     assert path.stat().st_mode & 0o777 == 0o640
-    assert [p.name for p in repository.iterdir() if p.is_file()] == ["page.md"]
+    assert {p.name for p in repository.iterdir() if p.is_file()} == {"page.md", "changed.md"}
     out = capsys.readouterr().out
     assert "-a\n+b\n" in out
     assert "wrote 1 file;" in out
@@ -380,25 +436,24 @@ def test_writes_whole_files_and_shows_them(
 
 @pytest.mark.parametrize(
     ("name", "reason"),
-    [("page.md", "not committed"), ("mine.md", "git doesn't keep")],
-    ids=["other changes", "ignored"],
+    [
+        ("page.md", ""),
+        ("changed.md", "changed.md has changes that are not committed"),
+        ("mine.md", "git doesn't keep"),
+        ("new.md", "git doesn't keep"),
+    ],
+    ids=["other changes", "changed", "ignored", "new"],
 )
-def test_what_git_could_not_bring_back_is_left(
-    name: str, reason: str, repository: Path, capsys: pytest.CaptureFixture[str]
+def test_what_git_could_not_bring_back_is_not_to_be_written(
+    name: str, reason: str, repository: Path
 ) -> None:
     (repository / ".git" / "info").mkdir(exist_ok=True)
     (repository / ".git" / "info" / "exclude").write_text("mine.md\n")
-    (repository / "mine.md").write_bytes(b"a\r\n")
-    if name == "page.md":
-        (repository / "other.txt").write_text("not committed")
-    change = Change(repository / name, "a\r\n", "b\r\n")
-    assert write([change]) == 2
-    assert change.path.read_bytes() == b"a\r\n"
-    captured = capsys.readouterr()
-    assert "+b" in captured.out
-    assert reason in captured.err
-    assert write([change], force=True) == 0
-    assert change.path.read_bytes() == b"b\r\n"
+    for new in ("mine.md", "new.md", "other.txt", "changed.md"):
+        (repository / new).write_text("not committed")
+    assert reason in refusal([repository / name], force=False)
+    assert bool(reason) is bool(refusal([repository / name], force=False))
+    assert not refusal([repository / name], force=True)
 
 
 def test_outside_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -406,18 +461,15 @@ def test_outside_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
     path = tmp_path / "page.md"
     path.write_text("a")
-    assert write([Change(path, "a", "b")]) == 2
+    assert "not in a git repository" in refusal([path], force=False)
     monkeypatch.setenv("PATH", "")
-    assert write([Change(path, "a", "b")]) == 2
-    assert path.read_text() == "a"
-    assert write([Change(path, "a", "b")], force=True) == 0
-    assert path.read_text() == "b"
+    assert "there is no git" in refusal([path], force=False)
+    assert not refusal([path], force=True)
 
 
 def test_never_under_ci(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CI", "true")
-    assert write([Change(repository / "page.md", "a\r\n", "b")], force=True) == 2
-    assert (repository / "page.md").read_bytes() == b"a\r\n"
+    assert "under CI" in refusal([repository / "page.md"], force=True)
 
 
 def test_file_that_changed_meanwhile(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -429,6 +481,6 @@ def test_file_that_changed_meanwhile(repository: Path, capsys: pytest.CaptureFix
 def test_link_stays_a_link(repository: Path) -> None:
     link = repository / "link.md"
     link.symlink_to("page.md")
-    assert write([Change(link, "a\r\n", "b")], force=True) == 0
+    assert write([Change(link, "a\r\n", "b")]) == 0
     assert link.is_symlink()
     assert (repository / "page.md").read_bytes() == b"b"

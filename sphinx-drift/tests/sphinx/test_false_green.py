@@ -276,13 +276,6 @@ def test_the_variable_for_the_policy_is_refused_too(book: Book) -> None:
     assert "DRIFT_POLICY must be one of" in built.stderr
 
 
-def test_inline_execution_is_refused(book: Book) -> None:
-    book.configure(nb_execution_mode="inline")
-    built = book.build()
-    assert built.status == 2
-    assert "nb_execution_mode = 'force'" in built.stderr
-
-
 def test_the_environment_variable_chooses_portable(book: Book) -> None:
     book.copy(PAGES / "fail", "rounding.md")
     built = book.build(DRIFT_POLICY="portable")

@@ -1,0 +1,95 @@
+"""What varies from run to run and says nothing: replaced by its name before texts are compared."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections import Counter
+    from collections.abc import Iterable
+
+_EDGE = r"(?!(?<=\w)\w)(?!(?<=\d[.,])\d)(?!(?<=\d)[.,]\d)"
+"""A place that is inside no word and no number."""
+_LONGEST = 200
+"""Characters of what a filter may replace."""
+_STAND_IN = "\N{WHITE SQUARE}"
+_DIGITS = re.compile(r"\d+")
+_TIME = r"\d[\d.]*(?:e[+-]?\d+)? ?(?:[mnuµμ]?s|min|h|d)(?: \d+(?:min|s))*"
+
+
+class Filter(NamedTuple):
+    """What is replaced by its name in the documented and the executed text."""
+
+    pattern: re.Pattern[str]
+    name: str
+    reason: str
+    shown: str
+
+    def apply(self, text: str, counts: Counter[str] | None = None) -> str:
+        """Replace what the pattern names, and count it."""
+
+        def replaced(match: re.Match[str]) -> str:
+            if not self._names_each_number(match[0]):
+                return match[0]
+            if counts is not None:
+                counts[self.name] += 1
+            return match.expand(self.shown)
+
+        return self.pattern.sub(replaced, text)
+
+    def _names_each_number(self, text: str) -> bool:
+        r"""Whether digits are matched by what stands for digits, such as ``\d``, not by ``.``."""
+        if not text or len(text) > _LONGEST:
+            return False
+        hidden = (text[: d.start()] + _STAND_IN + text[d.end() :] for d in _DIGITS.finditer(text))
+        return not any(map(self.pattern.fullmatch, hidden))
+
+
+def make(pattern: str, name: str, reason: str, shown: str = "") -> Filter:
+    """Return a filter.
+
+    Raises:
+        ValueError: If the pattern can't be read or matches nothing at all, or a text is missing.
+
+    """
+    if not (pattern and name and reason):
+        raise ValueError("a filter is a pattern, a name and a reason")
+    try:
+        compiled = re.compile(f"{_EDGE}(?:{pattern}){_EDGE}")
+    except re.error as error:
+        raise ValueError(f"{pattern!r} is no regular expression: {error}") from None
+    if compiled.fullmatch(""):
+        raise ValueError(f"{pattern!r} matches an empty text")
+    return Filter(compiled, name, reason, shown or f"<{name}>".replace("\\", ""))
+
+
+DEFAULTS = (
+    make(r"at 0x[0-9a-fA-F]{6,}", "memory address", "differs in each run", "at 0x0"),
+    make(r"/tmp/tmp[a-z0-9_]{8}", "temporary folder", "differs in each run", "/tmp/tmp"),  # noqa: S108
+    make(rf"CPU times: user {_TIME}, sys: {_TIME}, total: {_TIME}", "time", "of %time"),
+    make(rf"Wall time: {_TIME}", "time", "of %time"),
+    make(
+        rf"{_TIME} ± {_TIME} per loop \(mean ± std\. dev\. of \d+ runs?, [\d,]+ loops? each\)",
+        *("time", "of %timeit"),
+    ),
+    make(r"(Date: +)\w{3}, \d\d \w{3} \d{4}", "time", "of a summary by statsmodels", r"\1<time>"),
+    make(r"(Time: +)\d\d:\d\d:\d\d", "time", "of a summary by statsmodels", r"\1<time>"),
+)
+"""What nobody has to name: it varies in each run, and Python or a library has written it."""
+
+
+def filtered(text: str, filters: Iterable[Filter], counts: Counter[str] | None = None) -> str:
+    r"""Return a text with what varies replaced.
+
+    Examples:
+        >>> day = make(r"\d{4}-\d\d-\d\d", "day", "is today")
+        >>> filtered("2026-11-23: 0.3061", [day])
+        '<day>: 0.3061'
+        >>> filtered("loss 0.3061", [make("loss .*", "loss", "a dot names no number")])
+        'loss 0.3061'
+
+    """
+    for each in filters:
+        text = each.apply(text, counts)
+    return text

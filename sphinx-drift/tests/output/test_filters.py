@@ -1,0 +1,77 @@
+"""Filters replace what varies, and never a number that they do not name."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sphinx_drift.output.filters import DEFAULTS, filtered, make
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text", "result"),
+    [
+        (r"\d{4}-\d\d-\d\d", "on 2026-11-23, 0.5", "on <it>, 0.5"),
+        (r"\d+ ms", "took 5 ms", "took <it>"),
+        (r" in \d+ ms", "done in 5 ms", "done<it>"),
+        # A part of a number or of a word is not what it names.
+        (r"\d{4}-\d\d-\d\d", "2026-11-2305", None),
+        (r"\d\d", "0.3061 1234", None),
+        (r"\d+ ms", "1.5 ms, 1,5 ms", None),
+        (r"\d+", "1.5e3", None),
+        (r"0x[0-9a-f]+", "0x7fzz", None),
+        # What names anything names no number.
+        (r".+", "loss 0.3061", None),
+        (r"loss.*", "loss 0.3061", None),
+        (r"loss \S+", "loss 0.3061", None),
+        (r"loss [^,]*", "loss 0.3061, 2", None),
+        (r"at \d+:\d+.*", "at 10:30 it is 0.5", None),
+        (r"(?s:at \d+.+)", "at 10\nloss 0.5", None),
+    ],
+)
+def test_a_filter_replaces_what_it_names(pattern: str, text: str, result: str | None) -> None:
+    counts: Counter[str] = Counter()
+    assert filtered(text, [make(pattern, "it", "why")], counts) == (result or text)
+    assert counts == ({"it": 1} if result else {})
+
+
+@given(
+    st.text("ab 01.,-<>", max_size=12), st.sampled_from([r"[a-z ]*.", r"a.b", r"\S+ ", r"[^<]+"])
+)
+def test_no_wildcard_swallows_a_digit(text: str, pattern: str) -> None:
+    after = filtered(text, [make(pattern, "n", "why")])
+    assert re.findall(r"\d", after) == re.findall(r"\d", text)
+
+
+@pytest.mark.parametrize(
+    ("text", "result"),
+    [
+        ("<f at 0x7f19f0a1>", "<f at 0x0>"),
+        ("the flag at 0x10", "the flag at 0x10"),
+        ("/tmp/tmpk3_ab12z/data.csv", "/tmp/tmp/data.csv"),  # noqa: S108 - no such file is used
+        (
+            "CPU times: user 1.2 ms, sys: 3 µs, total: 1.3 ms\nWall time: 1min 3s\n4",
+            "<time>\n<time>\n4",
+        ),
+        (
+            "1.23 µs ± 4.5 ns per loop (mean ± std. dev. of 7 runs, 1,000,000 loops each)\n0.5",
+            "<time>\n0.5",
+        ),
+        ("Date:   Mon, 23 Nov 2026   Prob: 0.5", "Date:   <time>   Prob: 0.5"),
+        ("Time:   08:15:00   AIC: 22.0", "Time:   <time>   AIC: 22.0"),
+    ],
+)
+def test_what_varies_by_itself(text: str, result: str) -> None:
+    assert filtered(text, DEFAULTS) == result
+
+
+@pytest.mark.parametrize(
+    "parts", [("(", "n", "r"), ("x?", "n", "r"), ("", "n", "r"), ("a", "n", "")]
+)
+def test_a_filter_that_nothing_could_follow_is_refused(parts: tuple[str, str, str]) -> None:
+    with pytest.raises(ValueError, match=r"filter is|regular|empty"):
+        make(*parts)
