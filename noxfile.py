@@ -124,7 +124,7 @@ def types(session: nox.Session) -> None:
     install(session, "types", "tests")
     session.run("mypy", "--strict", "selfattn", str(CHECKER / "sphinx_drift"))
     site = ("docs/_ext", "docs/_data", str(CHECKER / "docs" / "_ext"))
-    session.run("mypy", "noxfile.py", "conftest.py", *site)
+    session.run("mypy", "noxfile.py", "conftest.py", "tools", *site)
     session.run("mypy", "tests")
     session.run("mypy", str(CHECKER / "tests"), str(CHECKER / "benchmarks"))
 
@@ -173,6 +173,13 @@ def bench(session: nox.Session) -> None:
     """Measure builds, beside stock MyST-NB and nothing executed (a quarter of an hour)."""
     install(session)
     session.run("python", "sphinx-drift/benchmarks/build_cost.py", *session.posargs)
+
+
+@nox.session(default=False)
+def release(session: nox.Session) -> None:
+    """Build both packages into dist/ and try them (after --: 0.1.0 [--dry-run], to release)."""
+    install(session, "tests")
+    session.run("python", "tools/release.py", *session.posargs)
 
 
 @nox.session(default=False)
