@@ -6,7 +6,7 @@ Both bear one version. All happens in a clone, so a release that fails leaves no
 from __future__ import annotations
 
 import argparse
-import datetime
+import datetime as dt
 import os
 import re
 import shutil
@@ -27,7 +27,7 @@ VERSIONS = {  # where it is written
 UNRELEASED = "## Unreleased\n"
 
 
-def run(*words: str | Path, cwd: Path = ROOT, **variables: str) -> str:
+def run(*words: str | Path, cwd: Path, **variables: str) -> str:
     """Run a command, show it, and return what it printed."""
     print("$", *words, flush=True)
     env = {**os.environ, **variables}
@@ -62,7 +62,7 @@ def obstacles(root: Path, version: str, *, public: bool) -> list[str]:
     return found
 
 
-def stamp(root: Path, version: str, day: datetime.date) -> str:
+def stamp(root: Path, version: str, day: dt.date) -> str:
     """Write a version and its day into all files that name them; return what is new in it."""
     for name, pattern in VERSIONS.items():
         path = root / name
@@ -74,9 +74,8 @@ def stamp(root: Path, version: str, day: datetime.date) -> str:
         path = root / folder / "CHANGELOG.md"
         text = path.read_text("utf-8")
         news.append(f"{name} {version}\n\n{section(text, UNRELEASED)}\n")
-        path.write_text(
-            text.replace(UNRELEASED, f"{UNRELEASED}\n## {version} - {day}\n", 1), "utf-8"
-        )
+        headings = f"{UNRELEASED}\n## {version} - {day}\n"
+        path.write_text(text.replace(UNRELEASED, headings, 1), "utf-8")
     return "\n".join(news)
 
 
@@ -100,9 +99,17 @@ def try_out(root: Path, dist: Path) -> None:
             run(*pip, "--constraint", root / "constraints.txt", name, cwd=dist)
             run(python, "-m", "pip", "check", cwd=dist)
             if name == "selfattn":
-                run(python, "-W", "ignore", "-m", "doctest", root / "README.md", cwd=dist)
+                run(python, "-m", "doctest", root / "README.md", cwd=dist)
             else:
-                run(sys.executable, "-m", "pytest", "-q", *first_book, README_PYTHON=str(python))
+                run(
+                    sys.executable,
+                    "-m",
+                    "pytest",
+                    "-q",
+                    *first_book,
+                    cwd=ROOT,
+                    README_PYTHON=str(python),
+                )
         print(f"{name}: installed from {dist}; the README's example runs")
 
 
@@ -113,19 +120,22 @@ def release(version: str, dist: Path, *, dry: bool) -> None:
         raise ValueError("not released:\n" + "\n".join(f"- {each}" for each in missing))
     with tempfile.TemporaryDirectory() as folder:
         clone = Path(folder, "clone")
-        run("git", "clone", "--quiet", ROOT, clone)
-        news = stamp(clone, version, datetime.datetime.now(datetime.UTC).date())
+        run("git", "clone", "--quiet", ROOT, clone, cwd=ROOT)
+        news = stamp(clone, version, dt.datetime.now(dt.UTC).date())
         build(clone, dist)
         try_out(clone, dist)
         if dry:
             print(f"{version} can be released; this is what would be new in it:\n\n{news}")
             return
         for setting in ("user.name", "user.email"):
-            run("git", "config", setting, run("git", "config", setting).strip(), cwd=clone)
+            run(
+                "git", "config", setting, run("git", "config", setting, cwd=ROOT).strip(), cwd=clone
+            )
         run("git", "commit", "--quiet", "--all", "-m", f"Release {version}", cwd=clone)
         message = ("--cleanup=verbatim", "-m", f"{version}\n\n{news}")
         run("git", "tag", "--annotate", *message, f"v{version}", cwd=clone)
-        run("git", "pull", "--quiet", "--ff-only", "--tags", clone, "HEAD")
+        run("git", "fetch", "--quiet", "--tags", clone, cwd=ROOT)
+        run("git", "merge", "--quiet", "--ff-only", f"v{version}", cwd=ROOT)
     print(f"{version} is tagged and in {dist}; `git push --follow-tags` publishes it")
 
 
