@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import shutil
 from pathlib import Path
 
@@ -15,6 +16,18 @@ PYPROJECT = nox.project.load_toml("pyproject.toml")
 LIGHTHOUSE = "lighthouse@13.5.0"
 HTML_CHECKER = "vnu-jar@26.9.27"
 CHECKER = Path("sphinx-drift")
+CHECKER_PROJECT = nox.project.load_toml(CHECKER / "pyproject.toml")["project"]
+RESOLVED = {  # what is installed with the checker, by what `nox -s versions` calls it
+    "lowest": [each.split(",")[0].replace(">=", "==") for each in CHECKER_PROJECT["dependencies"]],
+    "jupyter-book-1": ["jupyter-book<2"],
+    "newest": ["--upgrade", "--upgrade-strategy", "eager"],
+    "pre": ["--upgrade", "--upgrade-strategy", "eager", "--pre"],
+}
+VERSIONS = [
+    ("3.11", "lowest"),
+    ("3.11", "jupyter-book-1"),
+    *itertools.product(("3.11", "3.12", "3.13", "3.14"), ("newest", "pre")),
+]
 BUILT = Path("docs", "_build")
 SITE = BUILT / "html"
 DOCTREES = ("-d", str(BUILT / "doctrees"))
@@ -173,6 +186,18 @@ def bench(session: nox.Session) -> None:
     """Measure builds, beside stock MyST-NB and nothing executed (a quarter of an hour)."""
     install(session)
     session.run("python", "sphinx-drift/benchmarks/build_cost.py", *session.posargs)
+
+
+@nox.session(default=False)
+@nox.parametrize("python, resolved", VERSIONS, ids=["-".join(each) for each in VERSIONS])
+def versions(session: nox.Session, resolved: str) -> None:
+    """Try the checker with other versions of Python and of what it requires."""
+    needed = ("hypothesis", "numpy", "psutil", "pytest>=9.2")
+    session.install("--editable", f"./{CHECKER}", *needed, *RESOLVED[resolved])
+    tests = CHECKER / "tests"  # those that need no torch: it isn't to be had for every Python
+    rooms = [str(tests / room) for room in ("compare", "output")]
+    session.run("pytest", "-q", "-m", "not slow", *rooms, *session.posargs)
+    session.run("pytest", "-q", str(tests / "test_manual.py"), *session.posargs)
 
 
 @nox.session(default=False)

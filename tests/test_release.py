@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
 import shutil
 import sys
 import tarfile
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 RELEASED = ("CHANGELOG.md", "CITATION.cff", "LICENSE", "README.md", "pyproject.toml", "selfattn")
+WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 
 
 def git(root: Path, *words: str) -> str:
@@ -109,3 +111,10 @@ def test_the_package_is_all_that_its_distributions_contain(tmp_path: Path) -> No
     with tarfile.open(source) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
     assert names == code | {*RELEASED[:-1], "PKG-INFO", ".gitignore"}
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
+def test_an_action_is_pinned_by_its_commit(path: Path) -> None:
+    used = re.findall(r"uses: (?!\./)\S+?@(.+)", path.read_text("utf-8"))
+    assert used
+    assert [each for each in used if not re.fullmatch(r"[0-9a-f]{40} # v\d+\.\d+\.\d+", each)] == []
