@@ -122,14 +122,14 @@ def test_the_source_archive_contains_what_the_wheel_is_built_from(built: Built) 
 class Alone:
     """An environment with our wheel, what that requires, and nothing else; a book beside it."""
 
-    def __init__(self, folder: Path, wheel: Path) -> None:
+    def __init__(self, folder: Path, wheel: Path, requirements: Iterable[str]) -> None:
         self.book = folder / "book"
         self.book.mkdir()
         venv.create(folder / "venv", symlinks=True, with_pip=False)
         scripts = folder / "venv" / ("Scripts" if os.name == "nt" else "bin")
         self._python = scripts / "python"
         (self._packages,) = (folder / "venv").rglob("site-packages")
-        for each in map(Requirement, PROJECT["dependencies"]):
+        for each in map(Requirement, requirements):
             self.take(each)
         pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-index", "--no-deps"]
         target = ["--target", str(self._packages), str(wheel)]
@@ -192,7 +192,7 @@ def required(distribution: metadata.Distribution, extras: Iterable[str]) -> Iter
 
 @pytest.fixture(scope="module")
 def alone(built: Built, tmp_path_factory: pytest.TempPathFactory) -> Alone:
-    alone = Alone(tmp_path_factory.mktemp("alone"), built.wheel)
+    alone = Alone(tmp_path_factory.mktemp("alone"), built.wheel, PROJECT["dependencies"])
     alone.write("conf.py", 'extensions = ["myst_nb", "sphinx_drift"]\ndrift_policy = "exact"\n')
     alone.write("index.md", f"# A book\n\n{TOCTREE}")
     alone.write("first.md", PAGE.format(title="First", code="print(1 / 3)", printed=1 / 3))
@@ -229,6 +229,13 @@ NOTEBOOK = v4.new_notebook(
     ],
     metadata={"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}},
 )
+WHOSE = """from nbclient import NotebookClient
+from nbformat import v4
+
+cell = v4.new_code_cell("import os; print(open(f'/proc/{os.getppid()}/cmdline').read())")
+NotebookClient(v4.new_notebook(cells=[cell]), kernel_name="quick").execute()
+print(cell.outputs[0].text)
+"""
 COMMANDS = {
     "first.md": ("sphinx_drift", "first.md", "--json"),
     "notebook.ipynb": ("sphinx_drift", "notebook.ipynb", "--json"),
@@ -272,3 +279,14 @@ def test_numpy_is_judged_at_full_precision_without_torch(alone: Alone) -> None:
     assert alone.verdict(*ask, "exact")[:2] == (1, 0)
     alone.write("rounded.md", PAGE.format(**{**page, "printed": "[155.9249]"}))
     assert alone.verdict(*ask, "portable")[:2] == (1, 0)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="kernels are forked on Linux")
+def test_kernels_are_forked_where_there_is_no_sphinx(built: Built, tmp_path: Path) -> None:
+    alone = Alone(tmp_path, built.wheel, ["ipykernel", "jupyter-client", "nbclient"])
+    assert "No module named sphinx" in alone.run("sphinx").stderr
+    assert alone.run("sphinx_drift.run", "install", "--name", "quick").returncode == 0
+    alone.write("whose.py", WHOSE)
+    done = alone.run("whose")
+    assert "fork_server" in done.stdout, done.stderr
