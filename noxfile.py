@@ -17,6 +17,11 @@ LIGHTHOUSE = "lighthouse@13.5.0"
 HTML_CHECKER = "vnu-jar@26.9.27"
 CHECKER = Path("sphinx-drift")
 CHECKER_PROJECT = nox.project.load_toml(CHECKER / "pyproject.toml")["project"]
+TORCH_FILES = [
+    Path("constraints.txt"),
+    Path("pyproject.toml"),
+    Path("docs/reference/verification.md"),
+]
 RESOLVED = {  # what is installed with the checker, by what `nox -s versions` calls it
     "lowest": [each.split(",")[0].replace(">=", "==") for each in CHECKER_PROJECT["dependencies"]],
     "jupyter-book-1": ["jupyter-book<2"],
@@ -186,6 +191,18 @@ def bench(session: nox.Session) -> None:
     """Measure builds, beside stock MyST-NB and nothing executed (a quarter of an hour)."""
     install(session)
     session.run("python", "sphinx-drift/benchmarks/build_cost.py", *session.posargs)
+
+
+@nox.session(name="new-torch", default=False)
+def new_torch(session: nox.Session) -> None:
+    """Move the book to another torch (after --: 2.14.0), and list which numbers moved."""
+    (version,) = session.posargs
+    old = PYPROJECT["tool"]["sphinx-drift"]["reference"]["torch"]
+    for path in TORCH_FILES:
+        path.write_text(path.read_text("utf-8").replace(old, version), "utf-8")
+    install(session)
+    # "portable" accepts what rounding explains, and lists it with its distance.
+    session.run("python", "-m", "sphinx_drift", "--policy", "portable", "docs")
 
 
 @nox.session(default=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import re
+import runpy
 import shutil
 import sys
 import tarfile
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 RELEASED = ("CHANGELOG.md", "CITATION.cff", "LICENSE", "README.md", "pyproject.toml", "selfattn")
+NOXFILE = runpy.run_path(str(ROOT / "noxfile.py"))
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 
 
@@ -118,3 +120,9 @@ def test_an_action_is_pinned_by_its_commit(path: Path) -> None:
     used = re.findall(r"uses: (?!\./)\S+?@(.+)", path.read_text("utf-8"))
     assert used
     assert [each for each in used if not re.fullmatch(r"[0-9a-f]{40} # v\d+\.\d+\.\d+", each)] == []
+
+
+@pytest.mark.parametrize("path", NOXFILE["TORCH_FILES"], ids=str)
+def test_new_torch_finds_the_version_where_it_replaces_it(path: Path) -> None:
+    version = NOXFILE["PYPROJECT"]["tool"]["sphinx-drift"]["reference"]["torch"]
+    assert (ROOT / path).read_text("utf-8").count(version) == 1
