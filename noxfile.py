@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import shutil
+import sys
 from pathlib import Path
 
 import nox
@@ -191,6 +192,12 @@ def bench(session: nox.Session) -> None:
     """Measure builds, beside stock MyST-NB and nothing executed (a quarter of an hour)."""
     install(session)
     session.run("python", "sphinx-drift/benchmarks/build_cost.py", *session.posargs)
+
+
+@nox.session(default=False, venv_backend="none")
+def doctor(session: nox.Session) -> None:
+    """Say what is here, what is missing for which task, and what a build would use."""
+    session.run(sys.executable, "tools/doctor.py")
 
 
 @nox.session(name="new-torch", default=False)
