@@ -122,7 +122,29 @@ def test_an_action_is_pinned_by_its_commit(path: Path) -> None:
     assert [each for each in used if not re.fullmatch(r"[0-9a-f]{40} # v\d+\.\d+\.\d+", each)] == []
 
 
+@pytest.mark.parametrize("hook", ["ruff", "codespell"])
+def test_what_runs_before_a_commit_is_what_the_gate_runs(hook: str) -> None:
+    """pre-commit's other hook, actionlint, is no package."""
+    (pinned,) = re.findall(
+        rf"^{hook}==(.+)$", (ROOT / "constraints.txt").read_text("utf-8"), re.MULTILINE
+    )
+    hooks = (ROOT / ".pre-commit-config.yaml").read_text("utf-8")
+    assert re.search(rf"/{hook}(?:-pre-commit)?\n    rev: v{re.escape(pinned)}\n", hooks)
+
+
 @pytest.mark.parametrize("path", NOXFILE["TORCH_FILES"], ids=str)
 def test_new_torch_finds_the_version_where_it_replaces_it(path: Path) -> None:
     version = NOXFILE["PYPROJECT"]["tool"]["sphinx-drift"]["reference"]["torch"]
     assert (ROOT / path).read_text("utf-8").count(version) == 1
+
+
+def test_both_readmes_show_the_same_failing_build() -> None:
+    """The checker's is run by a test of its own."""
+    shown = [
+        re.findall(
+            r"```text\n(\$ .+?)```", (ROOT / folder / "README.md").read_text("utf-8"), re.DOTALL
+        )
+        for folder in command.PACKAGES.values()
+    ]
+    assert len(shown[0]) == 1
+    assert shown[0] == shown[1]
