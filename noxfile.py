@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import shutil
+import sys
 from pathlib import Path
 
 import nox
@@ -15,6 +17,23 @@ PYPROJECT = nox.project.load_toml("pyproject.toml")
 LIGHTHOUSE = "lighthouse@13.5.0"
 HTML_CHECKER = "vnu-jar@26.9.27"
 CHECKER = Path("sphinx-drift")
+CHECKER_PROJECT = nox.project.load_toml(CHECKER / "pyproject.toml")["project"]
+TORCH_FILES = [
+    Path("constraints.txt"),
+    Path("pyproject.toml"),
+    Path("docs/reference/verification.md"),
+]
+RESOLVED = {  # what is installed with the checker, by what `nox -s versions` calls it
+    "lowest": [each.split(",")[0].replace(">=", "==") for each in CHECKER_PROJECT["dependencies"]],
+    "jupyter-book-1": ["jupyter-book<2"],
+    "newest": ["--upgrade", "--upgrade-strategy", "eager"],
+    "pre": ["--upgrade", "--upgrade-strategy", "eager", "--pre"],
+}
+VERSIONS = [
+    ("3.11", "lowest"),
+    ("3.11", "jupyter-book-1"),
+    *itertools.product(("3.11", "3.12", "3.13", "3.14"), ("newest", "pre")),
+]
 BUILT = Path("docs", "_build")
 SITE = BUILT / "html"
 DOCTREES = ("-d", str(BUILT / "doctrees"))
@@ -124,7 +143,7 @@ def types(session: nox.Session) -> None:
     install(session, "types", "tests")
     session.run("mypy", "--strict", "selfattn", str(CHECKER / "sphinx_drift"))
     site = ("docs/_ext", "docs/_data", str(CHECKER / "docs" / "_ext"))
-    session.run("mypy", "noxfile.py", "conftest.py", *site)
+    session.run("mypy", "noxfile.py", "conftest.py", "tools", *site)
     session.run("mypy", "tests")
     session.run("mypy", str(CHECKER / "tests"), str(CHECKER / "benchmarks"))
 
@@ -173,6 +192,43 @@ def bench(session: nox.Session) -> None:
     """Measure builds, beside stock MyST-NB and nothing executed (a quarter of an hour)."""
     install(session)
     session.run("python", "sphinx-drift/benchmarks/build_cost.py", *session.posargs)
+
+
+@nox.session(default=False, venv_backend="none")
+def doctor(session: nox.Session) -> None:
+    """Say what is here, what is missing for which task, and what a build would use."""
+    session.run(sys.executable, "tools/doctor.py")
+
+
+@nox.session(name="new-torch", default=False)
+def new_torch(session: nox.Session) -> None:
+    """Move the book to another torch (after --: 2.14.0), and list which numbers moved."""
+    (version,) = session.posargs
+    old = PYPROJECT["tool"]["sphinx-drift"]["reference"]["torch"]
+    for path in TORCH_FILES:
+        path.write_text(path.read_text("utf-8").replace(old, version), "utf-8")
+    install(session)
+    # "portable" accepts what rounding explains, and lists it with its distance.
+    session.run("python", "-m", "sphinx_drift", "--policy", "portable", "docs")
+
+
+@nox.session(default=False)
+@nox.parametrize("python, resolved", VERSIONS, ids=["-".join(each) for each in VERSIONS])
+def versions(session: nox.Session, resolved: str) -> None:
+    """Try the checker with other versions of Python and of what it requires."""
+    needed = ("hypothesis", "numpy", "psutil", "pytest>=9.2")
+    session.install("--editable", f"./{CHECKER}", *needed, *RESOLVED[resolved])
+    tests = CHECKER / "tests"  # those that need no torch: it isn't to be had for every Python
+    rooms = [str(tests / room) for room in ("compare", "output")]
+    session.run("pytest", "-q", "-m", "not slow", *rooms, *session.posargs)
+    session.run("pytest", "-q", str(tests / "test_manual.py"), *session.posargs)
+
+
+@nox.session(default=False)
+def release(session: nox.Session) -> None:
+    """Build both packages into dist/ and try them (after --: 0.1.0 [--dry-run], to release)."""
+    install(session, "tests")
+    session.run("python", "tools/release.py", *session.posargs)
 
 
 @nox.session(default=False)

@@ -2,12 +2,15 @@
 
 import os
 import sys
+import tomllib
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from selfattn import __version__
 
 sys.path.insert(0, str(Path(__file__).parent / "_ext"))
+PROJECT = tomllib.loads(Path(__file__).parents[1].joinpath("pyproject.toml").read_text("utf-8"))
+TORCH = PROJECT["tool"]["sphinx-drift"]["reference"]["torch"].rpartition(".")[0]  # such as 2.13
 
 project = "Self-attention, verified"
 author = "The selfattn authors"
@@ -90,7 +93,7 @@ codeautolink_warn_on_missing_inventory = True
 intersphinx_mapping = {
     # A build needs no network: the names that the book uses lie in files, a line each.
     "python": ("https://docs.python.org/3/", "_data/inventory/python.txt"),
-    "torch": ("https://docs.pytorch.org/docs/2.13/", "_data/inventory/torch.txt"),
+    "torch": (f"https://docs.pytorch.org/docs/{TORCH}/", "_data/inventory/torch.txt"),
 }
 linkcheck_ignore = [r"\.\./sphinx-drift/"]  # the tests follow links within the site
 napoleon_numpy_docstring = False

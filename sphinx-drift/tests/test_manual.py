@@ -27,6 +27,8 @@ FILE = re.compile(r"`(book/\S+)`")
 UNSET = ("CI", "DRIFT_", "FORCE_COLOR", "GITHUB_ACTIONS")
 """How variables begin that change what a build prints."""
 PYTHON = re.compile(r"python 3[.\d]+")
+README_PYTHON = os.environ.get("README_PYTHON", sys.executable)
+"""Whose build it is: a release tries its distributions in an environment of their own."""
 
 
 def page(name: str) -> str:
@@ -66,7 +68,7 @@ def build(folder: Path, *options: str) -> tuple[int, str]:
     """Build the first book; return the exit status and what was written."""
     env = {name: value for name, value in os.environ.items() if not name.startswith(UNSET)}
     done = subprocess.run(
-        [sys.executable, "-m", "sphinx", *options, "book", "site"],
+        [README_PYTHON, "-m", "sphinx", *options, "book", "site"],
         cwd=folder,
         env=env,
         stdout=subprocess.PIPE,

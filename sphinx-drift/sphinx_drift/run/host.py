@@ -70,7 +70,7 @@ class Host:
         # -P: what lies in the working folder is no library of this process.
         code = f"import sys; sys.path.append({str(Path(__file__).parents[2])!r}); "
         code += "from sphinx_drift.run.host import main; main()"
-        self._process = subprocess.Popen(  # noqa: S603 - it is our own
+        self._process = subprocess.Popen(
             [sys.executable, "-P", "-c", code],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,

@@ -122,7 +122,7 @@ class ForkServer:
         listening.listen(128)
         script = str(Path(__file__).with_name("fork_server.py"))
         with listening:
-            self._process = subprocess.Popen(  # noqa: S603 - it is our own
+            self._process = subprocess.Popen(
                 [sys.executable, "-c", _RUN, script, str(listening.fileno()), *preload],
                 env={
                     "PYTORCH_NVML_BASED_CUDA_CHECK": "1",  # asks for GPUs without touching them

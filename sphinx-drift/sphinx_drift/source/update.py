@@ -79,7 +79,7 @@ def _unsafe(path: Path) -> str:
 
 def _git(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     command = ["git", "-C", str(folder), *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
+    return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
 def _diff(changes: Iterable[Change]) -> str:

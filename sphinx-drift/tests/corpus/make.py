@@ -3,7 +3,6 @@
 `python sphinx-drift/tests/corpus/make.py [FOLDER]` writes a text for each kind of output, and
 `precise.json` with the same outputs at full precision.
 """
-# ruff: noqa: T201 - what the kinds print is the corpus
 
 from __future__ import annotations
 
