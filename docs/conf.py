@@ -55,6 +55,7 @@ codeautolink_global_preface = "import torch\nfrom torch import nn"  # listings l
 codeautolink_inventory_map = {  # where Python knows a name -> where it is documented
     "random.Random.seed": "random.seed",
     "torch._C.Generator": "torch.Generator",
+    "torch._C._linalg.linalg_svd": "torch.linalg.svd",
     "torch._C._nn.gelu": "torch.nn.functional.gelu",
     "torch._tensor.Tensor.backward": "torch.Tensor.backward",
     "torch.autograd.grad_mode.no_grad": "torch.no_grad",
