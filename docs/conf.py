@@ -59,6 +59,7 @@ codeautolink_global_preface = "import torch\nfrom torch import nn"  # listings l
 codeautolink_inventory_map = {  # where Python knows a name -> where it is documented
     "random.Random.seed": "random.seed",
     "torch._C.Generator": "torch.Generator",
+    "torch._C._linalg.linalg_svd": "torch.linalg.svd",
     "torch._C._nn.gelu": "torch.nn.functional.gelu",
     "torch._tensor.Tensor.backward": "torch.Tensor.backward",
     "torch.autograd.grad_mode.no_grad": "torch.no_grad",
@@ -121,7 +122,7 @@ templates_path = ["_templates"]
 epub_basename = "selfattn"
 epub_contributor = author
 epub_cover = ("_static/card.png", "")
-epub_description = "Self-attention with trainable weights, built in PyTorch; every number verified."
+epub_description = "Self-attention with trainable weights, built in PyTorch; every printed output verified."
 epub_identifier = "urn:uuid:5d1e5f0a-3c9c-5b0e-9a52-6c6b0f6d9a31"
 epub_scheme = "UUID"
 epub_show_urls = "no"

@@ -144,7 +144,7 @@ def printed(page: str) -> list[api.Number]:
         (values.several_heads, "joined", "self-attention/multi-head-class"),
         (values.several_heads, "head_1", "self-attention/multi-head-class"),
         (values.dot_products, "dots", "companions/without-weights"),
-        (values.thirteen, "attn_weights", "companions/thirteen-words"),
+        (values.thirteen, "attn_weights.11", "companions/why-scale"),
         (values.scaling_experiment, "plain.variance", "companions/why-scale"),
         (values.scaling_experiment, "scaled.entropy", "companions/why-scale"),
         (values.scaling_experiment, "scaled.gradient", "companions/why-scale"),

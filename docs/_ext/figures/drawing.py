@@ -33,17 +33,23 @@ def strength(number: float, rows: Matrix) -> float:
 
 
 def heat_row(
-    board: Board, x: float, y: float, path: str, cell: tuple[float, float], below: float = 4.3
+    board: Board,
+    x: float,
+    y: float,
+    path: str,
+    cell: tuple[float, float],
+    below: float = 4.3,
+    scale: str = "",
 ) -> None:
     """Draw a row of a matrix, such as `weights.2`: darker where larger, a number in every cell.
 
-    The numbers' base line is `below` the middle.
+    The numbers' base line is `below` the middle. `scale` is another matrix whose range counts.
     """
     name, row = path.split(".")
     rows: Matrix = board.values[name]
     for c, number in enumerate(rows[int(row)]):
         left = x + cell[0] * c
-        board.shade(left, y, cell, strength(number, rows), "weight")
+        board.shade(left, y, cell, strength(number, board.values[scale or name]), "weight")
         board.number(left + cell[0] / 2, y + cell[1] / 2 + below, f"{path}.{c}")
 
 

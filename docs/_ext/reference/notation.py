@@ -79,9 +79,14 @@ def _entry(*content: nodes.Node) -> nodes.entry:
 
 
 def collect(app: Sphinx, doctree: nodes.document) -> None:
-    """Note the formulas of the page that was read, each with the id of the section around it."""
+    """Note the formulas of the page that was read, each with the id of the section around it.
+
+    Tables look ahead, and captions repeat: neither is where a symbol is introduced.
+    """
     formulas = []
     for node in doctree.findall(lambda node: isinstance(node, nodes.math | nodes.math_block)):
+        if is_in(node, nodes.table, nodes.caption):
+            continue
         section = titled_section(node)
         formulas.append((node.astext(), section["ids"][0] if section is not None else ""))
     app.env.metadata[app.env.docname]["formulas"] = formulas

@@ -84,16 +84,16 @@ def two_scores(values: Values) -> Panels:
     return Panels(*boards)
 
 
-def pairs(values: Values, name: str, title: str) -> Board:
+def pairs(values: Values, name: str, title: str, scale: str = "") -> Board:
     """Draw a matrix of all pairs of tokens, darker where larger, a number in every cell."""
     board = Board(TOP + 6 * CELL[1] + 34, values)
     for c, word in enumerate(values["words"]):
         board.note(LEFT + CELL[0] * (c + 0.5), TOP - 6, word)
     board.words(LEFT - 6, TOP, CELL[1])
     for r in range(6):
-        heat_row(board, LEFT, TOP + CELL[1] * r, f"{name}.{r}", CELL)
+        heat_row(board, LEFT, TOP + CELL[1] * r, f"{name}.{r}", CELL, scale=scale)
     board.box(LEFT, TOP, CELL[0] * 6, CELL[1] * 6, "fig-frame role-weight")
-    heat_key(board, LEFT, TOP + 6 * CELL[1] + 14, name)
+    heat_key(board, LEFT, TOP + 6 * CELL[1] + 14, scale or name)
     board.text(LEFT, 15, title, anchor="start", css="role-weight fig-bold")
     return board
 
@@ -108,9 +108,23 @@ SHORT = 4  # tokens of the sentence that is shorter than the mask
 def causal(values: Values) -> Panels:
     """Attention weights without a mask and with one."""
     return Panels(
-        pairs(values, "unmasked_weights", "without a mask"),
+        pairs(values, "unmasked_weights", "without a mask", scale="causal_weights"),
         pairs(values, "causal_weights", "with the mask"),
     )
+
+
+def next_token(values: Values) -> Board:
+    """What each row of causal attention may use, and the token that it has to predict."""
+    words, step = [*values["words"], "?"], 25.0
+    board = Board(40 + 6 * step, values)
+    board.text(12, 15, "a row may use", anchor="start", css="role-query fig-bold")
+    board.text(348, 15, "it predicts", anchor="end", css="role-value fig-bold")
+    for r in range(6):
+        y = 40 + step * r
+        board.text(12, y, " ".join(words[: r + 1]), anchor="start")
+        board.arrow(256, y - 4, 284, y - 4)
+        board.text(348, y, words[r + 1], anchor="end", css="role-value fig-bold")
+    return board
 
 
 def heads(values: Values) -> Panels:
@@ -182,6 +196,7 @@ DRAWINGS: dict[str, Drawing] = {
     "raw-attention": Drawing("Attention without trainable weights", raw_attention, six_words),
     "two-scores": Drawing("Scores without and with projections", two_scores, six_words),
     "causal": Drawing("Attention weights and a causal mask", causal, several_heads),
+    "next-token": Drawing("Each row predicts the next token", next_token, several_heads),
     "heads": Drawing("Attention weights of two heads", heads, several_heads),
     "mask-corner": Drawing("A mask and its corner", mask_corner, several_heads),
     "split-heads": Drawing("Queries split into heads", split_heads, several_heads),
