@@ -188,6 +188,14 @@ def mutation(session: nox.Session) -> None:
 
 
 @nox.session(default=False)
+def hostile(session: nox.Session) -> None:
+    """Time hostile outputs at 10 KB, 100 KB and 1 MB (minutes; after --: shapes)."""
+    install(session, "tests")
+    command = ("python", "sphinx-drift/benchmarks/hostile.py")
+    session.run(*command, *session.posargs, env={"PYTHONPATH": "sphinx-drift/tests"})
+
+
+@nox.session(default=False)
 def bench(session: nox.Session) -> None:
     """Measure builds, beside stock MyST-NB and nothing executed (a quarter of an hour)."""
     install(session)

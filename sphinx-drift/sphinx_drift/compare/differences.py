@@ -4,19 +4,25 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
+from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from sphinx_drift.compare.moved_spaces import Layout
 from sphinx_drift.compare.tokens import ELISION, Token, TokenKind, indices, plain, tokens
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 ANYTHING = "..."
 """In a doctest with ``+ELLIPSIS`` it stands for any text."""
 
 _DIFF_LIMIT = 4_000
 """Differing stretches longer than this many tokens are not searched for what moved."""
+
+_NEAREST, _NEAREST_TOKENS = 100, 2_000_000
+"""At so many places at least a shown part is compared that is nowhere as it is documented, and at
+as many more as that many tokens allow."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,13 +120,12 @@ def _around_elisions(left: Side, right: Side, cuts: list[int], *, rows: bool) ->
     at = 0
     for first, last in zip(firsts, lasts, strict=True):
         length = last - first
-        places = _row_ends(right, at) if rows else range(at, end + 1)
         if not first:
             start: int | None = 0
         elif last == len(left.keys):
-            start = next((p for p in places if p == end - length), None)
+            start = next((p for p in _places(right, at, rows=rows) if p == end - length), None)
         else:
-            start = _search(left, right, first, last, places)
+            start = _search(left, right, first, last, partial(_places, right, at, rows=rows))
         if start is None:
             yield _Block(first - 1, last, min(at, end), end)
             return
@@ -130,16 +135,52 @@ def _around_elisions(left: Side, right: Side, cuts: list[int], *, rows: bool) ->
         yield from _differing(left, right, _Block(first, last, start, at))
 
 
-def _search(left: Side, right: Side, first: int, last: int, places: Iterable[int]) -> int | None:
+def _places(right: Side, at: int, *, rows: bool) -> Iterable[int]:
+    """Return where a shown part can begin, in order."""
+    return _row_ends(right, at) if rows else range(at, len(right.keys) + 1)
+
+
+def _search(
+    left: Side, right: Side, first: int, last: int, places: Callable[[], Iterable[int]]
+) -> int | None:
     """Return the place at which a shown part matches, or differs least; None if at none."""
     length = last - first
     part, keys = left.tokens[first:last], left.keys[first:last]
-    ends = [p for p in places if p + length <= len(right.keys)]
-    for place in ends:
-        if right.keys[place : place + length] == keys:
+    exact = _occurrences(keys, right.keys, next(iter(places()), len(right.keys)))
+    found = next(exact, None)
+    for place in places():
+        while found is not None and found < place:
+            found = next(exact, None)
+        if found == place:
             return place
+        if found is None:
+            break
+    # Each of them takes as long as the part is, and all parts together are the documented text.
+    limit = max(_NEAREST, _NEAREST_TOKENS // len(left.keys))
+    ends = (p for p in islice(places(), limit) if p + length <= len(right.keys))
     alike = (p for p in ends if _same_shape(part, right.tokens[p : p + length]))
     return min(alike, key=lambda p: _unequal(keys, right.keys[p : p + length]), default=None)
+
+
+def _occurrences(part: Sequence[_Key], keys: Sequence[_Key], start: int) -> Iterator[int]:
+    """Yield where a part occurs, by the algorithm of Knuth, Morris and Pratt: in linear time."""
+    if not part:
+        yield from range(start, len(keys) + 1)
+        return
+    borders = [0] * len(part)
+    matched = 0
+    for place in range(1, len(part)):
+        while matched and part[place] != part[matched]:
+            matched = borders[matched - 1]
+        matched += part[place] == part[matched]
+        borders[place] = matched
+    matched = 0
+    for place in range(start, len(keys)):
+        while matched and (matched == len(part) or keys[place] != part[matched]):
+            matched = borders[matched - 1]
+        matched += keys[place] == part[matched]
+        if matched == len(part):
+            yield place - matched + 1
 
 
 def _unequal(left: Sequence[_Key], right: Sequence[_Key]) -> int:

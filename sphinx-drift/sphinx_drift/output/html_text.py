@@ -58,6 +58,7 @@ _LABELLED = {"optgroup", "option"}
 _VALUES = {"input", "meter", "progress"}
 _ADDRESS = re.compile(r"\bat 0x[0-9a-fA-F]{6,}\b")
 _PAGE = re.compile(r"\s*data:text/html(?P<options>[^,]*),(?P<page>.*)", re.DOTALL | re.IGNORECASE)
+_SECTION = re.compile(r"<!\[(?!CDATA\[)")
 _PROTECTED = str.maketrans({" ": "\ue000", "\t": "\ue001", "\n": "\ue002"})
 _RESTORED = str.maketrans({"\ue000": " ", "\ue001": "\t", "\ue002": "⏎"})
 """Between the two, the space of preformatted text in a cell is no space to be collapsed."""
@@ -85,6 +86,18 @@ def row_headers(html: str) -> str:
     return "\n".join(_Reader(html).index())
 
 
+def _closed(html: str) -> str:
+    """Escape what begins and never ends: the parser looks for its end at each beginning.
+
+    Of marked sections it knows CDATA alone; to browsers others are comments.
+    """
+    html = _SECTION.sub("<! [", html)
+    for start, end in (("<!--", "-->"), ("<![CDATA[", "]]>"), ("<", ">")):
+        closed = html.rfind(end) + len(end) if end in html else 0
+        html = html[:closed] + html[closed:].replace(start, f"&lt;{start[1:]}")
+    return html
+
+
 class _Reader(HTMLParser):
     """Collects lines of text; a start tag closes the elements that need no end tag."""
 
@@ -95,9 +108,10 @@ class _Reader(HTMLParser):
         self.headers: list[str] = []
         self._rows: list[list[tuple[str, str]]] = []
         """The rows of tables, which say which columns hold the headers of rows."""
-        self._text = ""
-        self._row: list[tuple[str, str]] | None = None
-        """The tag and text of each cell, while a row is open."""
+        self._text: list[str] = []
+        """The pieces of a line of text."""
+        self._row: list[tuple[str, list[str]]] | None = None
+        """The tag and the pieces of text of each cell, while a row is open."""
         self._hidden = ""
         """The outermost open tag in which nothing is seen."""
         self._drawings = 0
@@ -108,7 +122,7 @@ class _Reader(HTMLParser):
         """How many more rows each column's cell reaches into."""
         self._spans_left = len(html)
         """How many more places cells may reach over: a bound on the work for hostile tables."""
-        self.feed(html)
+        self.feed(_closed(html))
         self.close()
         self._end_row()
         self._end_line()
@@ -200,8 +214,8 @@ class _Reader(HTMLParser):
                 self.lines += inner.lines
                 self.headers += inner.headers
             else:
-                cell = self._row[-1:]
-                self._row[-1:] = [(tag, text + " ".join(inner.lines)) for tag, text in cell]
+                for _, pieces in self._row[-1:]:
+                    pieces.append(" ".join(inner.lines))
 
     def _begin_block(self, tag: str, attributes: dict[str, str | None]) -> None:
         self._verbatim += tag == "pre"
@@ -213,7 +227,7 @@ class _Reader(HTMLParser):
         elif tag in _LABELLED and attributes.get("label"):
             begins = f"[{attributes['label']}]"
         if self._row is None:
-            self._text = ""
+            self._text = []
         self._write(begins)
 
     def _marker(self, attributes: dict[str, str | None]) -> str:
@@ -230,20 +244,20 @@ class _Reader(HTMLParser):
         if self._hidden:
             return
         if self._row:
-            tag, before = self._row[-1]
-            self._row[-1] = (tag, before + text)
+            self._row[-1][1].append(text)
         elif self._row is None:
-            self._text += text
+            self._text.append(text)
 
     def _end_line(self) -> None:
         """End a line of text; in a cell, which is one line, add a space instead."""
         if self._row is not None:
             self._write(" ")
             return
-        line = self._text.rstrip() if self._verbatim else " ".join(self._text.split())
+        text = "".join(self._text)
+        line = text.rstrip() if self._verbatim else " ".join(text.split())
         if line and line != self._bullet.rstrip():
             self.lines.append(_repeatable(line))
-        self._text = ""
+        self._text = []
 
     def _begin_cell(self, tag: str, attributes: dict[str, str | None]) -> None:
         if self._row is None:
@@ -255,24 +269,24 @@ class _Reader(HTMLParser):
         wide = min(wide, self._spans_left + 1)
         self._spans_left -= wide - 1
         self._below.update(dict.fromkeys(range(here, here + wide), high - 1))
-        self._row += [(tag, "")] * (wide - 1)
         # The text stands in the last of the columns that the cell reaches over.
-        self._row.append((tag, ""))
+        self._row += [(tag, []) for _ in range(wide)]
 
     def _fill(self) -> None:
         """Skip the columns that a cell of an earlier row spans."""
         while self._row is not None and self._below.get(len(self._row), 0) > 0 < self._spans_left:
             self._spans_left -= 1
             self._below[len(self._row)] -= 1
-            self._row.append(("", ""))
+            self._row.append(("", []))
 
     def _end_row(self) -> None:
         if self._row is None:
             self._end_line()
             return
         self._fill()
-        self._rows += [self._row] if self._row else []
-        cells = [(tag, _repeatable(" ".join(text.split()))) for tag, text in self._row]
+        row = [(tag, "".join(pieces)) for tag, pieces in self._row]
+        self._rows += [row] if row else []
+        cells = [(tag, _repeatable(" ".join(text.split()))) for tag, text in row]
         self._row = None
         if any(text for _, text in cells):
             self.lines.append(" | ".join(text for _, text in cells).strip().translate(_RESTORED))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from typing import TYPE_CHECKING
 
@@ -25,7 +26,8 @@ def imported_below(places: Iterable[Path]) -> tuple[str, ...]:
     for path in _files(places):
         if imported.issuperset(SLOW):
             break
-        imported.update(_IMPORT.findall(path.read_text("utf-8", "replace")))
+        with contextlib.suppress(OSError):  # a link that leads nowhere, say: Sphinx warns of it
+            imported.update(_IMPORT.findall(path.read_text("utf-8", "replace")))
     needed = [place for place, name in enumerate(SLOW) if name in imported]
     return SLOW[: needed[-1] + 1] if needed else ()
 

@@ -1,0 +1,122 @@
+"""Texts that are made to take long, by their shape: read by a test and by a benchmark."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nbformat import v4
+
+from sphinx_drift.compare.compare import ANYTHING, Policy, compare
+from sphinx_drift.output.forms import html_differs, latex_differs
+from sphinx_drift.output.html_text import html_text
+from sphinx_drift.output.printed_text import address, printed, repeatable
+from sphinx_drift.output.screen import on_screen
+from sphinx_drift.output.tracebacks import messages, split_native_error
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def _printed_html(text: str) -> object:
+    data = {"text/plain": "x", "text/html": text}
+    return printed([v4.new_output("display_data", data)])
+
+
+def _printed_streams(text: str) -> object:
+    names = ("stdout", "stderr")
+    return printed(
+        [
+            v4.new_output("stream", name=names[i % 2], text=text[i : i + 9])
+            for i in range(0, len(text), 9)
+        ]
+    )
+
+
+SHAPES: dict[str, tuple[Callable[[str], object], str, str]] = {
+    "slashes before a kernel": (repeatable, "/", " ipykernel_1"),
+    "slashes in a path": (repeatable, "/", "ipykernel_"),
+    "roots in a path": (repeatable, "//a", "ipykernel_"),
+    "drives": (repeatable, "C:\\a", "ipykernel_"),
+    "addresses": (address, "at 0x7f", ""),
+    "cursor down": (on_screen, "\x1b[9999B", "x"),
+    "cursor right": (on_screen, "\x1b[9999Cx\n", ""),
+    "erased lines": (on_screen, "x\x1b[1K", ""),
+    "links": (on_screen, "\x1b]8;;", "\r"),
+    "progress": (on_screen, "\r50%", ""),
+    "spans": (html_text, "<td colspan=1000 rowspan=1000>1", ""),
+    "spans below each other": (html_text, "<tr><td colspan=1000 rowspan=1000>1", ""),
+    "hidden tags": (html_text, "<template></title>", ""),
+    "numbers in HTML": (lambda text: html_differs(text, text), "1 ", ""),
+    "spaces in LaTeX": (lambda text: latex_differs("", text), " ", "x"),
+    "headers of tracebacks": (lambda text: messages([text]), " ", "x"),
+    "frames": (lambda text: messages([text]), "--> ", ""),
+    "groups of errors": (split_native_error, "  + Exception Group", ""),
+    "words that all differ": (lambda text: compare(text, text.replace("1", "2")), "a 1 ", ""),
+    "one more": (lambda text: compare(text, f"x {text}"), "a 1 ", ""),
+    "brackets": (lambda text: compare(text, f"{text}1"), "[(", "1"),
+    "quotation marks": (lambda text: compare(text, f"{text}1"), "['", "1"),
+    "escapes": (lambda text: compare(text, f"{text}1"), "\x1b]", "1"),
+    "elisions": (lambda text: compare(f"x\n{text}", f"y\n{text}"), "⋮ ", "1"),
+    "numbers that move each other": (
+        lambda text: compare(
+            text,
+            text.replace(" 9.99", "10.00"),
+            policy=Policy.PORTABLE,
+            precise=text.replace("9.99", "9.994999885559082"),
+        ),
+        "a  9.99 ",
+        "",
+    ),
+    "comments without an end": (html_text, "<!--x>", ""),
+    "comments alone": (html_text, "<!--", ""),
+    "marked sections": (html_text, "<![CDATA[x>", ""),
+    "unknown sections": (html_text, "<![x ", "]>"),
+    "tags without an end": (html_text, "<a b='", ""),
+    "end tags without an end": (html_text, "</", ""),
+    "instructions": (html_text, "<?", ""),
+    "declarations": (html_text, "<!x", ""),
+    "tags in a script": (html_text, "<script></a ", ""),
+    "references": (html_text, "&#1", ""),
+    "many tags": (html_text, "x<b>", ""),
+    "many tags in a cell": (lambda text: html_text(f"<td>{text}"), "x<b>", ""),
+    "frames in frames": (html_text, "<iframe srcdoc='", "x"),
+    "lists": (html_text, "<ul><li>", "x"),
+    "drawings": (html_text, "<svg>", "x"),
+    "frames that load": (_printed_html, "<iframe src ", ""),
+    "words": (lambda text: html_differs(text, text), "a", ""),
+    "minus signs": (lambda text: html_differs(text, text), "-", ""),
+    "spaces after minus": (lambda text: html_differs(text, text), "- ", "x"),
+    "lines wrapped": (lambda text: html_differs(text, text), "\\\n", ""),
+    "powers of ten": (lambda text: latex_differs("", text), "\\cdot 10^", ""),
+    "periodic elisions": (lambda text: compare(f"a\n⋮\n{text}b", f"{text}c"), "a\n", ""),
+    "many elisions": (lambda text: compare(text, text.replace("⋮", "b")), "a\n⋮\n", "c"),
+    "shown between elisions": (
+        lambda text: compare(f"x\n⋮\n{text[: len(text) // 2]}c\n⋮\ny", f"x\n{text}y"),
+        "a\n",
+        "",
+    ),
+    "ellipses": (lambda text: compare(text, "a " * len(text), elision=ANYTHING), "a ... ", "b"),
+    "rows moved": (lambda text: compare(text, f"b\n{text}b\n"), "a 1\n", ""),
+    "accepted beside wide": (
+        lambda text: compare(text, text.replace("0.5", "0.6"), policy=Policy.PORTABLE),
+        "[0.5] ",
+        "",
+    ),
+    "one number": (lambda text: compare(text, f"{text}1"), "9", ""),
+    "exponents": (lambda text: compare(text, f"{text}1"), "1e", ""),
+    "grad_fn": (lambda text: compare(text, f"{text}1"), "grad_fn=<", ""),
+    "devices": (lambda text: compare(text, f"{text}1"), ",   device=", ""),
+    "white space": (lambda text: compare(text, f"{text}1"), " ", "x"),
+    "colours": (on_screen, "\x1b[1m", "\rx"),
+    "tabs": (lambda text: compare(text, f"{text}1"), "\t", "x"),
+    "up and down": (on_screen, "\x1b[9999Bx\x1b[9999A", ""),
+    "writing far right": (on_screen, "\x1b[999Cx\r", ""),
+    "many streams": (_printed_streams, "ab", ""),
+}
+"""Each with what reads it, what is repeated, and what ends it."""
+
+
+def text_of(name: str, characters: int) -> str:
+    """Return the text of a shape, of some size."""
+    _, piece, end = SHAPES[name]
+    return piece * (characters // len(piece)) + end
