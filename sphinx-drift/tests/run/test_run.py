@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 from nbformat import v4
-from small_book import TORCH
+from small_book import FRONT, TORCH, cell
 
 from sphinx_drift.output.printed_text import Part, printed
+from sphinx_drift.run import host
 from sphinx_drift.run.injected import print_full_precision
 from sphinx_drift.run.results import Ending
-from sphinx_drift.run.run import execute, request_for
+from sphinx_drift.run.run import begin, execute, request_for
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -176,3 +177,18 @@ def test_full_precision_marks_the_formats_of_numpy(tmp_path: Path) -> None:
 def test_a_default_device_of_a_cell_is_not_what_was_asked_for(tmp_path: Path) -> None:
     book = notebook("import torch\ntorch.set_default_device('meta')")
     assert execute(book, request_for(tmp_path)).environment["device"] == "cpu"
+
+
+def test_two_runs_of_a_page_share_no_notebook(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They run at the same time, and each gives its cells its own outputs."""
+    page = tmp_path / "page.md"
+    page.write_text(FRONT + cell("print(1)", "1"), "utf-8")
+    queued: list[tuple[str, object, object]] = []
+    monkeypatch.setattr(host, "queue", lambda jobs, _: queued.extend(jobs))
+    requests = [request_for(tmp_path), request_for(tmp_path, hash_seed="7")]
+    assert begin([page], lambda _, expects: requests if expects else ()) == {page}
+    (_, first, _), (_, second, _) = queued
+    assert first == second
+    assert first is not second
