@@ -84,7 +84,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("interrupted; nothing is verified", file=sys.stderr)
         return _INTERRUPTED
     results = [each.result for each in checked]
-    write_reports(results, options)
+    if not options.update:
+        write_reports(results, options)
     if unused := unused_filters(project.filters, results):
         print(unused, file=sys.stderr)
     return _update(checked) if options.update else exit_status(results)

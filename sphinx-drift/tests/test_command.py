@@ -546,7 +546,11 @@ def test_update_is_a_fixed_point(
     cells = "".join(f"```{{code-cell}} ipython3\n{each}\n```\n\n" for each in BAD_CELLS)
     stripped = v4.writes(notebook(*map(cell, BAD_CELLS)))
     path.write_text(stripped if name.endswith("ipynb") else FRONT + cells, "utf-8")
-    assert command.main([str(path), "--update", "--force"]) == 0, capsys.readouterr().out
+    other = tmp_path / "other.md"  # with more than one, pages begin ahead
+    other.write_text(FRONT + "```{code-cell} ipython3\nprint(6)\n```\n", "utf-8")
+    paths = [str(path), str(other)]
+    assert command.main([*paths, "--update", "--force"]) == 0, capsys.readouterr().out
+    assert other.read_text("utf-8").endswith("```{expected-output}\n6\n```\n")
     written = path.read_text("utf-8")
     assert "it differs between two runs" in written
     for _ in range(2):

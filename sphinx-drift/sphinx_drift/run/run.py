@@ -60,8 +60,8 @@ def begin(
     jobs: dict[str, tuple[NotebookNode, Request]] = {}
     for page in pages:
         if scanned := scan(page):
-            notebook = _notebook(scanned.kernel, scanned.cells)
             for request in requests(page, scanned.expects):
+                notebook = _notebook(scanned.kernel, scanned.cells)  # a run has its own
                 begun.add(page)
                 jobs.setdefault(_key(notebook, request), (notebook, request))
     host.queue([(key, *job) for key, job in jobs.items()], executor)

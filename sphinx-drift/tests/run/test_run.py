@@ -8,13 +8,14 @@ import pytest
 from nbformat import v4
 from nbformat.v4 import new_output
 from processes import alive
-from small_book import TORCH
+from small_book import FRONT, TORCH, cell
 
 from sphinx_drift.output.printed_text import Part, printed
+from sphinx_drift.run import host
 from sphinx_drift.run.injected import print_full_precision
 from sphinx_drift.run.page import joined
 from sphinx_drift.run.results import Ending, Probe, injected
-from sphinx_drift.run.run import execute, request_for
+from sphinx_drift.run.run import begin, execute, request_for
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -161,9 +162,9 @@ print("done")
 
 @pytest.mark.parametrize("pause", [0, 0.5])
 def test_pause_between_two_streams_changes_nothing(pages: Pages, pause: float) -> None:
-    (cell,) = pages.fork(TAKES_TURNS.format(pause=pause))[0].cells[1:]
+    (ran,) = pages.fork(TAKES_TURNS.format(pause=pause))[0].cells[1:]
     expected = [("stdout", "loss 0.5\ndone\n"), ("stderr", "begun\n\r 50 %\r100 %\n")]
-    assert [(output.name, output.text) for output in cell.outputs] == expected
+    assert [(output.name, output.text) for output in ran.outputs] == expected
 
 
 def test_what_is_displayed_stays_between_what_was_printed_before_and_after() -> None:
@@ -178,3 +179,18 @@ def test_what_is_displayed_stays_between_what_was_printed_before_and_after() -> 
     pieces = outputs("e1", "o1", "e2", "", "o2", "e3", "o3")
     assert joined(pieces) == outputs("o1", "e1e2", "", "o2o3", "e3")
     assert joined([]) == []
+
+
+def test_two_runs_of_a_page_share_no_notebook(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They run at the same time, and each gives its cells its own outputs."""
+    page = tmp_path / "page.md"
+    page.write_text(FRONT + cell("print(1)", "1"), "utf-8")
+    queued: list[tuple[str, object, object]] = []
+    monkeypatch.setattr(host, "queue", lambda jobs, _: queued.extend(jobs))
+    requests = [request_for(tmp_path), request_for(tmp_path, hash_seed="7")]
+    assert begin([page], lambda _, expects: requests if expects else ()) == {page}
+    (_, first, _), (_, second, _) = queued
+    assert first == second
+    assert first is not second
