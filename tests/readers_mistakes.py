@@ -52,7 +52,8 @@ def heads(*, back=True, project=True, scale=1.0):
     torch.manual_seed(123)
     of = MultiHeadAttention(3, 2, 6, 0.0, num_heads=2)
     parts = [
-        layer(BATCH).view(2, 6, 2, 1).transpose(1, 2) for layer in (of.W_query, of.W_key, of.W_value)
+        layer(BATCH).view(2, 6, 2, 1).transpose(1, 2)
+        for layer in (of.W_query, of.W_key, of.W_value)
     ]
     joined = attend(*parts, scale, of.mask)
     joined = joined.transpose(1, 2) if back else joined

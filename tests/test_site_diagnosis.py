@@ -363,7 +363,10 @@ def test_random_tensors_are_given_no_cause(asked: Asked) -> None:
     torch.manual_seed(98765)  # beyond the seeds that are tried
     shapes = [(6, 2), (6, 6), (2, 6, 2), (3, 2), (2, 6), (6,), (3,), (2, 6, 4)]
     texts = [
-        str(draw(*shape)) for shape in shapes for draw in (torch.rand, torch.randn) for _ in range(13)
+        str(draw(*shape))
+        for shape in shapes
+        for draw in (torch.rand, torch.randn)
+        for _ in range(13)
     ]
     found = zip(texts, asked.findings(*texts), strict=True)
     assert [(text, f["kind"]) for text, f in found if f["kind"] not in NO_CAUSE] == []

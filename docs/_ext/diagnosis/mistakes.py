@@ -151,7 +151,9 @@ def by_numpy() -> list[Tensor]:
     old, new = np.random.RandomState(123).rand, np.random.default_rng(123).random
     drawn = [old(3, 2) for _ in range(3)], [new((3, 2)) for _ in range(3)]
     return [
-        made for each in drawn for made in attend(projected([torch.tensor(W).float() for W in each]))
+        made
+        for each in drawn
+        for made in attend(projected([torch.tensor(W).float() for W in each]))
     ]
 
 
