@@ -38,13 +38,7 @@ TASKS: dict[str, tuple[list[str], list[str], list[str]]] = {
         ["", ZERO_QUERIES[:-6], f"{ZERO_QUERIES}&mask=causal"],
         [f"{ZERO_QUERIES}&axis=column"],
     ),
-    "divisor": (["divisor=1"], ["", "divisor=d_k", "seed=7"], ["divisor=1&seed=7"]),
-    "alone": (
-        ["mask=causal", "mask=12.13.14.15.16"],
-        ["", "mask=12.13.14.15", "mask=causal&axis=column", "mask=11.12.13.14.15.16"],
-        [],
-    ),
-    "last": (["mask=causal&word=6"], ["", "word=6", "mask=causal", "mask=causal&word=1"], []),
+    "divisor": (["divisor=1"], ["", "seed=7"], ["divisor=1&seed=7", "divisor=d_k"]),
     "columns": (
         ["axis=column", "axis=column&mask=causal"],  # left over from the tasks before
         ["", "mask=causal", "axis=column&mask=11.21.31.41.51.61"],
@@ -66,6 +60,12 @@ TASKS: dict[str, tuple[list[str], list[str], list[str]]] = {
         ["", "v11=-9", ZERO_QUERIES, LEAST_QUERIES],
         ["x22=-2&mask=causal", "x22=-2&axis=column"],
     ),
+    "alone": (
+        ["mask=causal", "mask=12.13.14.15.16"],
+        ["", "mask=12.13.14.15", "mask=causal&axis=column", "mask=11.12.13.14.15.16"],
+        [],
+    ),
+    "last": (["mask=causal&word=6"], ["", "word=6", "mask=causal", "mask=causal&word=1"], []),
     "nothing": (
         ["mask=31.32.33.34.35.36", "mask=11.12.13.14.15.16.21"],
         ["", "mask=causal", "mask=31.32.33.34.35", "mask=11.21.31.41.51.61&axis=column"],
@@ -74,7 +74,7 @@ TASKS: dict[str, tuple[list[str], list[str], list[str]]] = {
 }
 STATES = [
     "seed=0&word=1&divisor=d_k&mask=12.65&axis=column&drawn=linear&head=2&heads=2&x11=-0.25",
-    "mask=causal",
+    "mask=causal&task=11&solved=1.10",
     "q11=-998.9999&k32=999",
     "seed=4294967295",
 ]
@@ -92,6 +92,7 @@ BROKEN = [
         "z11=1",
         "q11=+1",
     ),
+    *("task=0", "task=12", "solved=a", "solved=111", "solved=1."),
     *("__proto__=1", "constructor=1", "hasOwnProperty=", "x11=<b>", "%E0%A4%A", "=", "a" * 99_999),
 ]
 

@@ -115,6 +115,7 @@ def test_the_search_page_knows_what_is_printed(built: Path) -> None:
         ["one.html#a-step-output-2", title, "A step", "</script>"],
         ["one.html#step-output-2", title, "Step", "3"],
     ]
+    assert ["W_query", "one.html#a-step", title] in known["places"]
     assert "direct-answers" not in read(built, "one")
 
 

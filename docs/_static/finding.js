@@ -1,12 +1,13 @@
-/* The search page looks numbers and symbols up before Sphinx searches the words.
+/* The search page looks numbers, symbols and terms up before Sphinx searches the words.
  *
- * `docs/_ext/website/search.py` writes the outputs and the symbols into the page, so nothing is
- * fetched. A number leads to the outputs that print it, in reading order; a symbol to the notation.
+ * `docs/_ext/website/search.py` writes what is known into the page, so nothing is fetched. A number
+ * leads to the outputs that print it, in reading order; a symbol to the notation; and all the words
+ * of a title, or of a term, to its page.
  */
 "use strict";
 
 (() => {
-  const MOST = 12; // outputs that are listed
+  const [MOST, MOST_PLACES] = [12, 4]; // outputs and places that are listed
   const known = JSON.parse(document.getElementById("direct-answers").textContent);
   const query = (new URLSearchParams(location.search).get("q") || "").trim().slice(0, 200);
 
@@ -46,6 +47,26 @@
     return asked.map(is).find((found) => found.length) || [];
   };
 
+  /** Words without their endings; "F." and "nn." say nothing, and √dₖ is sqrt(d_k). */
+  const SILENT = /^(a|an|are|do|does|f|for|how|in|is|nn|of|on|the|to|torch|what|you)$/;
+  const wordsOf = (text) =>
+    (text.normalize("NFKC").toLowerCase().replace(/sqrt\(?/g, "√").replaceAll("_", "").match(/√?[\p{L}\p{M}]+|\d+(?:\.\d+)*/gu) || [])
+      .filter((word) => !SILENT.test(word))
+      .map((word) => word.replace(/ies$/, "y").replace(/(?<=\p{L}{3})(ent|ing|ed|s)$/u, ""));
+
+  /** Places whose words include all that were asked: the fewest others first, then as written. */
+  const places = () => {
+    const asked = new Set(wordsOf(query));
+    if (!asked.size) return [];
+    const found = known.places.flatMap(([phrase, href, title]) => {
+      const words = new Set(wordsOf(phrase));
+      if (![...asked].every((word) => words.has(word))) return [];
+      return [{ href, title, phrase, others: words.size - asked.size, isSame: query.includes(phrase) }];
+    });
+    found.sort((a, b) => b.isSame - a.isSame || a.others - b.others);
+    return [...new Map(found.map((each) => [each.href, each]).reverse()).values()].reverse();
+  };
+
   const output = document.getElementById("direct-results");
   const put = (parent, tag, text = "", href = "") => {
     const element = parent.appendChild(document.createElement(tag));
@@ -65,6 +86,7 @@
     }
   };
   list("Symbols", symbols().map(([name, href, meaning]) => [name, href, meaning]));
+  list("Pages", places().slice(0, MOST_PLACES).map(({ title, href, phrase }) => [title, href, phrase === title ? "" : phrase]));
   list(
     `Printed outputs with ${query}`,
     answers().slice(0, MOST).map(({ address, page, heading, line }) => {

@@ -46,6 +46,8 @@
         const [from, to] = [start - offset, ends.get(start) - offset];
         const number = document.createElement("span");
         number.className = "num";
+        number.setAttribute("role", "button");
+        number.tabIndex = -1;
         number.dataset.of = of;
         number.textContent = data.slice(from, to);
         parts.append(data.slice(written, from), number);
@@ -56,7 +58,7 @@
       node.replaceWith(parts);
       offset += data.length;
     }
-    pre.tabIndex = 0;
+    pre.querySelector(".num").tabIndex = 0;
     pre.dataset.numbers = "";
     pre.setAttribute("role", "group");
     pre.setAttribute("aria-label", "Numbers of an output: arrow keys go from one to the next");
@@ -70,9 +72,7 @@
       const place = path.reduce((sum, step, axis) => sum * shape[axis] + Number(step), 0);
       number.dataset.of = named(quantity, expanded(ranges)[place]);
       number.classList.add("num");
-      const picture = number.ownerSVGElement;
-      picture.dataset.numbers = "";
-      if (!picture.ariaHidden) picture.tabIndex = 0;
+      number.ownerSVGElement.dataset.numbers = "";
     }
   };
 
@@ -121,21 +121,44 @@
     return [...texts, title];
   };
 
-  const described = () => current.closest("[data-numbers]") || current;
+  const described = (number) => number.closest("[data-numbers]") || number;
 
-  const light = (of) => {
-    for (const lit of document.querySelectorAll(".lit")) lit.classList.remove("lit");
+  const light = (of, sources = []) => {
+    for (const lit of document.querySelectorAll(".lit, .source")) lit.classList.remove("lit", "source");
     if (!of) return;
-    for (const each of document.querySelectorAll(`[data-of="${CSS.escape(of)}"]`)) {
-      each.classList.add("lit");
+    for (const name of [of, ...sources]) {
+      for (const each of document.querySelectorAll(`[data-of="${CSS.escape(name)}"]`)) {
+        each.classList.add(name === of ? "lit" : "source");
+      }
     }
+  };
+
+  const MOST_TERMS = 6;
+  /** The products whose sum a number is: each factor's name and value. */
+  const termsOf = (of) => {
+    const [quantity, index] = of.slice(0, -1).split("[");
+    const [left, right, isTurned] = known.products[quantity] ?? [];
+    const [i, j] = index.split(",").map(Number);
+    if (!left || j === undefined) return [];
+    const factor = (name, row, column) => {
+      const [[, columns], values] = known.values[name];
+      return { name: `${name}[${row},${column}]`, value: values[row * columns + column] };
+    };
+    return Array.from({ length: known.values[left][0][1] }, (_, k) => [
+      factor(left, i, k),
+      isTurned ? factor(right, j, k) : factor(right, k, j),
+    ]);
+  };
+  const written = (value) => value.toFixed(4).replace("-", "−");
+  const worked = (terms, result) => {
+    const products = terms.slice(0, MOST_TERMS).map((term) => term.map(({ value }) => written(value)).join(" · "));
+    return `${products.join(" + ")}${terms.length > MOST_TERMS ? " + …" : ""} = ${result}`;
   };
 
   const close = () => {
     clearTimeout(closing);
     if (!current) return;
     current.classList.remove("touched");
-    described().removeAttribute("aria-describedby");
     current = null;
     note.replaceChildren();
     light(null);
@@ -143,7 +166,7 @@
 
   /** Return the box around all numbers that stand together with one, as far as it can be seen. */
   const around = (number) => {
-    const group = described();
+    const group = described(number);
     const all = group === number ? [number] : numbersOf(group);
     const boxes = all.map((each) => each.getBoundingClientRect());
     const own = group.getBoundingClientRect();
@@ -165,7 +188,7 @@
     const head = document.querySelector(".bd-header")?.getBoundingClientRect().bottom ?? 0;
     const highest = Math.max(0, head) + 4;
     const beside = page - all.right - GAP - 8;
-    const isBeside = described() !== number && beside >= NARROWEST;
+    const isBeside = described(number) !== number && beside >= NARROWEST;
     note.style.maxWidth = isBeside ? `min(22rem, ${beside}px)` : "";
     const { offsetWidth: width, offsetHeight: height } = note;
     const lowest = innerHeight - height - 8;
@@ -173,7 +196,7 @@
     let top = all.bottom + 4;
     if (isBeside) [left, top] = [all.right + GAP, Math.max(highest, Math.min(box.top, lowest))];
     else if (top > lowest && all.top - height - 4 > highest) top = all.top - height - 4;
-    else if (top > lowest && described() !== number) {
+    else if (top > lowest && described(number) !== number) {
       top = box.top > innerHeight / 2 ? highest : lowest; // the numbers fill the window
     }
     note.style.left = `${left + scrollX}px`;
@@ -187,13 +210,14 @@
     current = number;
     const { of } = number.dataset;
     const [symbol, name, made, title] = describe(of);
-    light(of);
+    const terms = termsOf(of);
+    light(of, terms.flat().map(({ name }) => name));
     number.classList.add("touched");
-    described().setAttribute("aria-describedby", note.id);
     const head = put(note, "p");
     formula(put(head, "b"), symbol);
     head.append(`, ${name}`);
     formula(put(note, "p"), made);
+    if (terms.length) put(note, "p", worked(terms, number.textContent));
     const place = printed.has(of) ? `#${printed.get(of)}` : number.getAttribute("href");
     const where = `The cell that printed it${title ? `, in “${title}”` : ""}`;
     if (place) put(put(note, "p"), "a", where).href = place;
@@ -207,7 +231,7 @@
     const number = event.target.closest?.(MARKED);
     if (number?.dataset.of) show(number);
     else if (note.contains(event.target)) clearTimeout(closing);
-    else if (current && !document.activeElement?.matches("[data-numbers], .quoted")) {
+    else if (current && !document.activeElement?.matches(MARKED)) {
       clearTimeout(closing);
       closing = setTimeout(close, 400); // time to go to the note
     }
@@ -236,9 +260,8 @@
 
   const numbersOf = (group) => [...group.querySelectorAll(".num")];
   const go = (number) => {
-    const group = number.closest("[data-numbers]");
-    for (const each of numbersOf(group)) each.classList.toggle("at", each === number);
-    number.scrollIntoView({ block: "nearest", inline: "nearest" });
+    for (const each of numbersOf(described(number))) each.tabIndex = each === number ? 0 : -1;
+    number.focus();
     show(number);
   };
   /** Return the nearest number in a direction. */
@@ -259,31 +282,23 @@
   };
   const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
-  /** Give the output that a link led to the focus, at the number that the link was about. */
+  /** Give the focus to the number that a link was about, in the output that it led to. */
   const follow = (hash, of) => {
-    const group = document.querySelector(`${hash} [data-numbers]`);
-    for (const each of numbersOf(group)) each.classList.toggle("at", each.dataset.of === of);
-    group.focus({ preventScroll: true });
+    const all = numbersOf(document.querySelector(hash));
+    go(all.find((each) => each.dataset.of === of) ?? all[0]);
   };
 
   document.addEventListener("focusin", ({ target }) => {
-    if (!target.matches(":focus-visible")) return;
-    if (target.matches(".quoted")) show(target);
-    else if (target.matches("[data-numbers]")) {
-      const numbers = numbersOf(target);
-      go(numbers.find((each) => each.matches(".at")) || numbers[0]);
-    }
+    if (target.matches(":focus-visible") && target.matches(MARKED)) show(target);
   });
   document.addEventListener("focusout", ({ target, relatedTarget }) => {
-    if (target.matches("[data-numbers], .quoted") && !note.contains(relatedTarget)) close();
+    if (target.matches(MARKED) && !note.contains(relatedTarget)) close();
   });
   document.addEventListener("keydown", (event) => {
     if (event.key === "Escape") close();
-    const group = document.activeElement;
-    if (!group?.matches("[data-numbers]") || event.ctrlKey || event.altKey) return;
-    const numbers = numbersOf(group);
-    const at = numbers.find((each) => each.matches(".at")) || numbers[0];
-    if (event.key in ARROWS) go(nearest(numbers, at, ARROWS[event.key]));
+    const at = document.activeElement;
+    if (!at?.matches("pre .num") || event.ctrlKey || event.altKey) return;
+    if (event.key in ARROWS) go(nearest(numbersOf(described(at)), at, ARROWS[event.key]));
     else if (event.key === "Enter") note.querySelector("a")?.click();
     else return;
     event.preventDefault();

@@ -48,6 +48,8 @@ class Explorer:
     def touch(self, step: str, row: int, column: int) -> Locator:
         """Touch a number: by keyboard the arrows lead to it from the table's first number."""
         cell = self.cell(step, row, column)
+        if not cell.is_visible():
+            use(self.root.get_by_text("The steps between"), self.device)
         if self.device == "touch":
             cell.tap()
         elif self.device == "mouse":
@@ -75,8 +77,8 @@ class Explorer:
         field.press("Enter")
 
     def hide(self, row: int, column: int) -> None:
-        """Hide a scaled score, or show it again."""
-        self.touch("masked", row, column)
+        """Hide the score of a weight, or show it again."""
+        self.touch("attn_weights", row, column)
         if self.device == "keyboard":
             self.page.keyboard.press("Enter")
         else:
@@ -117,6 +119,10 @@ class Explorer:
                 "(cells) => cells.map((cell) => `${cell.step} ${cell.i} ${cell.j}`)"
             )
         )
+
+    def shares(self) -> list[str]:
+        """Return what each word gets from the one that asks."""
+        return self.root.locator(".explorer-sentence label > :last-child").all_inner_texts()
 
     def text(self, part: str) -> str:
         return " ".join(self.root.locator(f".explorer-{part}").inner_text().split())

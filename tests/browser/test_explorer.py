@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from reader import Device, Reader, Report
 
 PAGE = "self-attention/explorer"
+SCREEN = {1440: 900, 390: 844}
 
 
 class Setting(NamedTuple):
@@ -75,7 +76,7 @@ def test_a_walk_through_the_explorer(setting: Setting, website: Website) -> None
         assert explorer.text("trace").endswith("= 0.4306·0.4433 + 1.4551·1.1419 = 1.8524")
         assert explorer.lit() == ["keys 1 0", "keys 1 1", "queries 1 0", "queries 1 1"]
         explorer.pick("word", "4")
-        assert explorer.text("strip").startswith("with: 16% 20% 20% 15% 12% 18%")
+        assert explorer.shares() == ["16%", "20%", "20%", "15%", "12%", "18%"]
         explorer.pick("word", "2")
 
         seed = explorer.root.get_by_role("textbox", name="Seed")
@@ -140,16 +141,16 @@ ANSWERS = {
     "values": (typed("v22"), typed("k22")),
     "sixths": (typed(*W_QUERY), typed(*W_QUERY[:-1])),
     "divisor": (picked(("divisor", "1")), picked(("divisor", "d_k"))),
-    "alone": (hidden(1, 2, 3, 4, 5, 6), hidden(1, 2, 3, 4, 5)),
-    "last": (
-        picked(("mask", "causal"), ("word", "6")),
-        picked(("mask", "causal"), ("word", "5")),
-    ),
     "columns": (picked(("axis", "column")), picked(("mask", "causal"))),
     "longer": (typed("x21", "x22", "x23", value="2"), typed("x22", value="1")),
     "another": (typed("x32", value="2"), typed("x22", value="2")),
     "zero": (typed("x61", "x62", "x63"), typed("x61", "x62")),
     "negative": (typed("x22", value="-2"), typed("v22", value="-2")),
+    "alone": (hidden(1, 2, 3, 4, 5, 6), hidden(1, 2, 3, 4, 5)),
+    "last": (
+        picked(("mask", "causal"), ("word", "6")),
+        picked(("mask", "causal"), ("word", "5")),
+    ),
     "nothing": (hidden(3, 1, 2, 3, 4, 5, 6), hidden(3, 1, 2, 3, 4, 5)),
 }
 
@@ -162,7 +163,7 @@ def test_each_task_accepts_its_answer_and_no_other(reader: Reader, website: Webs
             assert f"{solved} solved" in explorer.text("count")
             explorer.press("Reset")
             answer(explorer)
-            assert explorer.text("learned").startswith("✓ ")
+            assert explorer.text("answer").startswith("✓ ")
             assert f"{solved + 1} solved" in explorer.text("count")
             explorer.press("Next task")
 
@@ -179,6 +180,44 @@ def test_a_link_brings_a_state_back(reader: Reader, website: Website) -> None:
         assert explorer.rows("attn_weights")[1][1] == "0.2264"  # what is no state is the book's
 
 
+def test_solved_tasks_are_kept_and_going_on_moves_nothing(reader: Reader, website: Website) -> None:
+    """Also on reload, in a copied link."""
+    with opened(Setting(reader), website.page(PAGE)) as explorer:
+        explorer.type("v22", "0")
+        heat = explorer.root.locator("table[data-step=attn_weights]")
+        before = heat.bounding_box()
+        explorer.press("Go on to task 2")
+        assert heat.bounding_box() == before
+        assert explorer.address() == "#try-1?task=2&solved=1"
+        explorer.page.reload()
+        assert explorer.text("count") == "Task 2 of 11 · 1 solved"
+
+
+@pytest.mark.parametrize(("width", "windows"), [(1440, 1), (390, 2)])
+def test_all_of_it_is_in_one_window_or_two(
+    reader: Reader, website: Website, width: int, windows: int
+) -> None:
+    with opened(Setting(reader, "mouse", width), website.page(PAGE)) as explorer:
+        explorer.type("v22", "0")  # with an answer and an editor
+        explorer.root.get_by_text("Go on to task 2").wait_for()
+        bar = explorer.page.locator(".bd-header").bounding_box()
+        box = explorer.root.bounding_box()
+        assert bar
+        assert box
+        assert box["height"] <= windows * (SCREEN[width] - bar["height"])
+
+
+def test_what_has_changed_shows_what_it_was(reader: Reader, website: Website) -> None:
+    with opened(Setting(reader), website.page(PAGE)) as explorer:
+        for motion, shown in (("no-preference", 6), ("reduce", 0)):
+            explorer.page.emulate_media(reduced_motion=motion)
+            explorer.type("v22", "0")
+            was = explorer.root.locator("[data-step=context_vecs] [data-was]")
+            assert was.count() == shown
+            explorer.press("Reset")
+            explorer.page.wait_for_function("!document.querySelector('[data-was]')")
+
+
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("width", [360, 1440])
 def test_a_state_has_no_fault(
@@ -187,7 +226,8 @@ def test_a_state_has_no_fault(
     address = f"{website.page(PAGE)}#try-1?mask=causal&x11=-1.5"
     with opened(Setting(reader, "mouse", width), address, theme) as explorer:
         explorer.touch("attn_scores", 2, 2)
-        report(explorer.visit, explorer.visit.probe("sideways", "contrast", "targets"))
+        visit = explorer.visit
+        report(visit, visit.probe("sideways", "contrast", "targets") + visit.axe())
 
 
 def test_numbers_and_tables_have_names(reader: Reader, website: Website) -> None:
@@ -198,3 +238,7 @@ def test_numbers_and_tables_have_names(reader: Reader, website: Website) -> None
         grids = explorer.root.get_by_role("grid")
         names = grids.evaluate_all("(all) => all.map((grid) => grid.ariaLabel)")
         assert len(set(names)) == len(names) > 5
+        stops = explorer.root.locator("table, table *, .explorer-scroll").and_(
+            explorer.page.locator("[tabindex='0']")
+        )
+        assert stops.count() == len(names)

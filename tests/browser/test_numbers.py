@@ -40,6 +40,17 @@ def test_a_pointer_lights_a_number_everywhere(reader: Reader, website: Website) 
         assert visit.errors == []
 
 
+def test_a_note_works_a_sum_out_and_lights_its_sources(reader: Reader, website: Website) -> None:
+    with reader.visit(website.page(STEP)) as visit:
+        note = note_of(visit)
+        visit.page.locator(f"{SCORES} {SCORE}").hover()
+        assert "0.4306 · 0.4433 + 1.4551 · 1.1419 = 1.8524" in note.inner_text()
+        sources = {"0.4306", "1.4551", "0.4433", "1.1419"}
+        assert sources <= {*visit.page.locator(".source").all_text_contents()}
+        assert visit.page.locator(".numbers-invite").count() == 1
+        assert visit.axe() == []
+
+
 def test_a_finger_lights_a_number(reader: Reader, website: Website) -> None:
     with reader.visit(website.page(STEP), 390) as visit:
         note = note_of(visit)
@@ -51,9 +62,10 @@ def test_a_finger_lights_a_number(reader: Reader, website: Website) -> None:
 def test_an_output_is_one_tab_stop_and_arrows_go_within(reader: Reader, website: Website) -> None:
     with reader.visit(website.page(STEP)) as visit:
         note = note_of(visit)
-        output = visit.page.locator(f"{SCORES} pre")
+        first = visit.page.locator(f"{SCORES} pre [tabindex='0']")
         visit.page.keyboard.press("Tab")  # from now on, the focus shows
-        output.focus()
+        assert first.get_attribute("role") == "button"
+        first.focus()
         assert "ω21" in note.inner_text()
         visit.page.keyboard.press("ArrowRight")
         assert "ω22" in note.inner_text()

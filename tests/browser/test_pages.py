@@ -34,7 +34,7 @@ def test_a_page_has_no_fault_at_any_width(
         report(visit, faults + (looking.on_a_phone(visit) if width == min(WIDTHS) else []))
 
 
-@pytest.mark.parametrize("width", [768, 1440])
+@pytest.mark.parametrize("width", [390, 768, 1440])
 def test_a_page_can_be_enlarged(
     reader: Reader, website: Website, report: Report, page_name: str, width: int
 ) -> None:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 import pytest
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from built_site import Website
     from reader import Reader, Visit
 
@@ -39,6 +40,11 @@ FIRST = {
     "Q": "reference/notation.html#symbol-Q",
 }
 
+ASKED: dict[str, str] = json.loads(
+    Path(__file__).parents[1].joinpath("searches.json").read_text("utf-8")
+)
+"""What readers may ask, and the page that should come first: written before the search was."""
+
 
 def results(visit: Visit) -> list[str]:
     """Return where the results lead, the first one first."""
@@ -60,6 +66,15 @@ def test_the_place_that_answers_comes_first(reader: Reader, website: Website, wo
         assert first.split("?")[0] in {FIRST[words], FIRST[words].split("#")[0]}
         assert first.endswith(FIRST[words].partition("#")[2])
         assert visit.errors == []
+
+
+def test_what_readers_ask_has_its_page_first_or_nothing(reader: Reader, website: Website) -> None:
+    first = {}
+    for words in ASKED:
+        with reader.visit(asked(website, words)) as visit:
+            found = [*results(visit), ""][0].removeprefix(f"{website.address}/")
+            first[words] = re.sub(r"\.html.*", "", found)
+    assert first == ASKED
 
 
 def test_a_word_is_looked_up_from_a_page_and_without_a_server(

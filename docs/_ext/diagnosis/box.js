@@ -80,9 +80,15 @@
       isSwapped ? ": two digits are swapped" : "",
     ]));
 
+  const hinted = (hint) => {
+    if (hint === "chance") return paragraph(CHANCE);
+    const [before, text, href] = HINTS[hint];
+    return paragraph(before, link(text, href), ".");
+  };
+
   const WORDS = {
-    documented: (found) => [
-      paragraph("These are the book's own numbers."),
+    documented: ({ isTwice, ...found }) => [
+      paragraph(`These are the book's own numbers${isTwice ? ", twice, as of a batch of two" : ""}.`),
       list(found.places.map(placed)),
       ...lastDigits(found),
       ...found.also.map((place) =>
@@ -144,6 +150,15 @@
       listed(found.wrong),
       ...lastDigits(found),
     ],
+    turned: ({ places }) => [
+      paragraph("These are the book’s own numbers, column by column: transposed, or a single column. Rows are tokens."),
+      list(places.map(placed)),
+    ],
+    parts: ({ parts }) =>
+      parts.flatMap((part, i) => [
+        paragraph(element("strong", `The ${["first", "second"][i]} half.`)),
+        ...WORDS[part.kind](part),
+      ]),
     mask: ({ places, isScarce }) => [
       paragraph(
         element("strong", "Masked weights."),
@@ -158,23 +173,19 @@
     coarse: () => [
       paragraph("So few digits fit many outputs and mistakes: paste more decimals, or more numbers."),
     ],
-    few: ({ places, more, isNear }) => [
+    few: ({ places, more, isNear, hints }) => [
       paragraph(
-        "To name a mistake, the box needs three different numbers other than 0, with two decimals or more. ",
         places.length
-          ? `What you pasted is printed here${isNear ? ", with another last digit" : ""}:`
-          : "What you pasted is printed nowhere in the book.",
+          ? `So few numbers may fit by chance. They are printed here${isNear ? ", with another last digit" : ""}:`
+          : "What you pasted is printed nowhere in the book; to name a mistake, the box needs three different numbers other than 0, with two decimals or more.",
       ),
       ...(places.length ? [list(places.map(placed))] : []),
       ...(more > 0 ? [paragraph(`And in ${counted(more, "other place")}.`)] : []),
+      ...hints.map(hinted),
     ],
     unknown: ({ hints }) => [
       paragraph("Nothing fits: no output of the book, and no mistake that is known here."),
-      ...hints.map((hint) => {
-        if (hint === "chance") return paragraph(CHANCE);
-        const [before, text, href] = HINTS[hint];
-        return paragraph(before, link(text, href), ".");
-      }),
+      ...hints.map(hinted),
       paragraph(
         "Paste the steps before, one after the other, from the matrices on: the first that doesn't fit is the one to look at.",
       ),

@@ -14,6 +14,7 @@
   const MOST_BLOCKS = 24;
   const MOST_SEARCHED = 6; // blocks for which seeds are tried
   const MOST_PLACES = 12;
+  const LEAST_HALF = 6; // numbers of half a block that are looked at by themselves
   const ANOTHER_SEED = "another-seed"; // the mistake that a search names more closely
 
   /* --- What stands out even in unknown numbers --- */
@@ -49,6 +50,7 @@
 
   const diagnosis = (known) => {
     const outputs = knownOutputs(known);
+    const turned = outputs.flatMap((each) => (each.mistake ? [] : [{ ...each, ...each.turned }]));
     let computed = null; // in some 100 ms, and only if it is needed
 
     const whole = (numbers) => {
@@ -94,6 +96,25 @@
       return { ...named(numbers, block, found), kind: "almost", wrong };
     };
 
+    /** A documented array column by column: transposed, or one column of it. */
+    const byColumns = (numbers, block) => {
+      const { nears, places } = best(block, turned, 0);
+      const isSure = tellingDigits(numbers) >= ENOUGH_DIGITS && nears * 2 <= numbers.length;
+      if (!places.length || !isSure) return null;
+      return { kind: "turned", places: unique(places.map((place) => placeOf(place, 1))) };
+    };
+
+    /** Each half by itself, as of a batch: one finding where both are alike. */
+    const halves = (numbers, text, isSearched) => {
+      const half = numbers.length / 2;
+      if (half < LEAST_HALF || half % 1) return null;
+      const both = [numbers.slice(0, half), numbers.slice(half)];
+      const [first, second] = both.map((part) => part.map((each) => each.text).join());
+      if (first === second) return { ...finding(both[0], text, isSearched), isTwice: true };
+      const parts = both.map((part) => ({ ...finding(part, text, isSearched), numbers: part }));
+      return parts.some(isSomething) ? { kind: "parts", parts, places: [] } : null;
+    };
+
     /** Blocks that say little: together, if they are something; else those with decimals. */
     const short = (all, numbers, text) => {
       const some = all.filter((block) => block.some(hasDecimals));
@@ -102,7 +123,7 @@
     };
 
     const finding = (numbers, text, isSearched) => {
-      if (telling(numbers) < ENOUGH) return few(numbers);
+      if (telling(numbers) < ENOUGH) return { hints: hintsFor(text, numbers), ...few(numbers) };
       const { block, found } = whole(numbers);
       if (found) {
         const finding = named(numbers, block, found);
@@ -117,7 +138,11 @@
       const anew = isSearched && numbers.length <= LONGEST ? search(block) : null;
       if (anew && !anew.isChance) return anew;
       const hints = [...hintsFor(text, numbers), ...(anew ? ["chance"] : [])];
-      return almost(numbers, block) ?? { kind: "unknown", places: [], hints };
+      return (
+        almost(numbers, block) ??
+        byColumns(numbers, block) ??
+        halves(numbers, text, isSearched) ?? { kind: "unknown", places: [], hints }
+      );
     };
 
     const isSomething = ({ kind }) => !["coarse", "few", "unknown"].includes(kind);

@@ -66,8 +66,17 @@
   const outputOf = (place, text) => {
     const arrays = blocksOf(text);
     const starts = arrays.map((_, i) => arrays.slice(0, i).flat().length);
-    return { ...place, starts, ...series(arrays.flat()) };
+    return { ...place, starts, ...series(arrays.flat()), turned: series(arrays.flatMap(turn)) };
   };
+
+  /** The numbers of an array column by column, if it is one of rows alike. */
+  const turn = (numbers) => {
+    const rows = rowPlaces(numbers);
+    const [, width] = rows[0] ?? [0, 0];
+    if (rows.length < 2 || rows.length * width !== numbers.length) return numbers.map(() => NOTHING);
+    return range(width).flatMap((j) => rows.map(([start]) => numbers[start + j]));
+  };
+  const NOTHING = { value: Infinity, power: null };
 
   /** The outputs of other pages, and those of the mistakes: see number_box.py. */
   const knownOutputs = ({ pages, mistakes }) => [

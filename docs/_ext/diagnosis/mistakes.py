@@ -11,10 +11,11 @@ from itertools import permutations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
-from selfattn import CausalAttention
+from selfattn import CausalAttention, MultiHeadAttention
 from selfattn.examples import six_tokens
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 INPUTS = six_tokens().inputs  # (6, 3)
 AHEAD = torch.ones(6, 6).triu(diagonal=1).bool()
+BATCH = torch.stack((INPUTS, INPUTS))
 
 Projections = list[Tensor]
 """Queries, keys and values."""
@@ -58,7 +60,10 @@ def weighed(weights: Tensor, values: Tensor) -> list[Tensor]:
 
 def softmax_over_columns(projections: Projections) -> list[Tensor]:
     queries, keys, values = projections
-    return weighed(torch.softmax(queries @ keys.T / 2**0.5, dim=0), values)
+    scores = queries @ keys.T / 2**0.5
+    masked = scores.masked_fill(AHEAD, -torch.inf)
+    both = [weighed(torch.softmax(each, dim=0), values) for each in (scores, masked)]
+    return both[0] + both[1]
 
 
 def masked_too_late(projections: Projections) -> list[Tensor]:
@@ -83,7 +88,7 @@ def of_other_seeds() -> list[Tensor]:
     found: list[Tensor] = []
     for seed in (0, 1, 42, 789):
         found += [*matrices(seed), *attend(projected(matrices(seed)))]
-    for seed in (0, 1, 42, 123):
+    for seed in (0, 1, 42):
         found += attend(projected(layers(seed)))
     return found
 
@@ -97,10 +102,59 @@ def after_a_draw() -> list[Tensor]:
     return found + attend(projected([nn.Linear(3, 2, bias=False) for _ in range(3)]))
 
 
-def with_dropout() -> list[Tensor]:
+def causal(x: Tensor = BATCH, dropout: float = 0.0, *, qkv_bias: bool = False) -> Tensor:
     torch.manual_seed(123)
-    attention = CausalAttention(3, 2, context_length=6, dropout=0.5)
-    return [attention(INPUTS[None])[0].detach()]
+    return CausalAttention(3, 2, 6, dropout, qkv_bias)(x).detach()
+
+
+def heads(x: Tensor = BATCH, dropout: float = 0.0, *, qkv_bias: bool = False) -> Tensor:
+    torch.manual_seed(123)
+    return MultiHeadAttention(3, 2, 6, dropout, 2, qkv_bias)(x).detach()
+
+
+def with_dropout() -> list[Tensor]:
+    rates = (0.1, 0.2, 0.5)
+    one = [causal(INPUTS[None], dropout=0.5)[0]]
+    return one + [each(dropout=rate) for each in (causal, heads) for rate in rates]
+
+
+def heads_by_hand(scale: float = 1.0, *, is_back: bool = True, is_mixed: bool = True) -> Tensor:
+    """Compute both heads for one sentence, as `MultiHeadAttention` does or nearly so."""
+    torch.manual_seed(123)
+    of = MultiHeadAttention(3, 2, 6, 0.0, 2)
+    columns = [layer(INPUTS).detach().T[..., None] for layer in (of.W_query, of.W_key, of.W_value)]
+    each = [attend([part[n] for part in columns], scale, AHEAD, -torch.inf)[0] for n in (0, 1)]
+    joined = torch.cat(each, dim=-1) if is_back else torch.stack(each).reshape(6, 2)
+    return of.out_proj(joined).detach() if is_mixed else joined
+
+
+def with_one_for_another(projections: Projections) -> list[Tensor]:
+    queries, keys, values = projections
+    orders = [(queries, keys, keys), (queries, keys, queries), (queries, queries, values)]
+    return [attend(list(order))[0] for order in (*orders, (keys, keys, values))]
+
+
+def seeded_before_each() -> list[Tensor]:
+    return attend(projected([matrices()[0]] * 3)) + attend(projected([layers()[0]] * 3))
+
+
+def in_double() -> list[Tensor]:
+    x = INPUTS.double()
+    torch.set_default_dtype(torch.float64)
+    try:
+        return attend(projected(matrices(), x)) + attend(projected(layers(), x))
+    finally:
+        torch.set_default_dtype(torch.float32)
+
+
+def by_numpy() -> list[Tensor]:
+    old, new = np.random.RandomState(123).rand, np.random.default_rng(123).random
+    drawn = [old(3, 2) for _ in range(3)], [new((3, 2)) for _ in range(3)]
+    return [
+        made
+        for each in drawn
+        for made in attend(projected([torch.tensor(W).float() for W in each]))
+    ]
 
 
 def in_half_precision(dtype: torch.dtype) -> list[Tensor]:
@@ -129,22 +183,36 @@ def outputs() -> dict[str, list[Tensor]]:
         "none": both(attend),
         "No scaling": both(lambda each: attend(each, scale=1)),
         "Scaled by dₖ and not by its root": both(lambda each: attend(each, scale=2)),
+        "Scaled by √d_in": both(lambda each: attend(each, scale=3**0.5)),
         "Softmax over the wrong axis": both(softmax_over_columns),
         "The weight of a linear layer, not transposed": [
             *attend(projected(reshaped)),
             *square_not_transposed(),
         ],
-        "Linear layers with a bias": attend(projected(layers(bias=True))),
+        "Linear layers with a bias": [
+            *attend(projected(layers(bias=True))),
+            causal(qkv_bias=True)[0],
+            heads(qkv_bias=True)[0],
+        ],
+        "Linear layers with the seed 123": attend(projected(layers(123))),
         "The matrices drawn in another order": both(in_other_orders),
+        "One projection for another": both(with_one_for_another),
         "Another seed": of_other_seeds(),
+        "A seed before each matrix": seeded_before_each(),
         "A draw before": after_a_draw(),
         "randn for rand": [*from_randn, *attend(projected(from_randn))],
+        "Drawn by NumPy": by_numpy(),
+        "Drawn in float64": in_double(),
         "Masked after softmax, and not divided again": both(masked_too_late),
         "0 instead of −∞": both(lambda each: attend(each, mask=AHEAD)),
         "The mask the wrong way round": both(
             lambda each: attend(each, mask=AHEAD.T, fill=infinity)
         ),
         "Dropout left on": with_dropout(),
+        "Heads with the same weights": [causal()[0].repeat(1, 2)],
+        "Heads not transposed back": [heads_by_hand(is_back=False)],
+        "Heads scaled by the size of all": [heads_by_hand(2**0.5)],
+        "No out_proj": [heads_by_hand(is_mixed=False)],
         "Half precision: float16": in_half_precision(torch.float16),
         "Half precision: bfloat16": in_half_precision(torch.bfloat16),
         "Digits swapped in an embedding": with_swapped_digits(),

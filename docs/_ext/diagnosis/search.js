@@ -17,6 +17,11 @@
     ["attention weights", 126],
     ["context vectors", 162],
   ];
+  const LATER = [
+    ["context vectors of the causal class", 0],
+    ["context vectors of two stacked heads", 12],
+    ["context vectors of all heads at once", 36],
+  ];
   const ALL = 174;
   const LONGEST = 36; // numbers of a step
 
@@ -47,6 +52,33 @@
     }
   };
 
+  /** Context vectors of causal attention, of the columns of some projections that a head has. */
+  const causal = (inputs, W, head) => {
+    const project = (m) =>
+      inputs.map((x) => head.map((j) => x.reduce((sum, each, k) => sum + each * W[6 * m + 2 * k + j], 0)));
+    const [queries, keys, values] = [0, 1, 2].map(project);
+    const dot = (a, b) => a.reduce((sum, each, k) => sum + each * b[k], 0);
+    return queries.map((query, i) => {
+      const shares = keys.slice(0, i + 1).map((key) => Math.exp(dot(query, key) / Math.sqrt(head.length)));
+      const sum = shares.reduce((a, b) => a + b);
+      return head.map((_, j) => shares.reduce((z, share, k) => z + (share * values[k][j]) / sum, 0));
+    });
+  };
+
+  /** Write what the three classes of Sections 3.5 and 3.6 return, from all that they draw. */
+  const writeLater = (all, from, inputs, [W, next, raw]) => {
+    const one = causal(inputs, W, [0, 1]);
+    const two = causal(inputs, next, [0, 1]);
+    const heads = [0, 1].map((j) => causal(inputs, W, [j]));
+    const out = raw.map((number) => number * Math.sqrt(1.5)); // drawn for two features, not three
+    one.forEach((row, i) => {
+      all.set(row, from + 2 * i);
+      all.set([...row, ...two[i]], from + 12 + 4 * i);
+      const [a, b] = heads.map((head) => head[i][0]);
+      all.set([0, 1].map((j) => a * out[2 * j] + b * out[2 * j + 1] + out[4 + j]), from + 36 + 2 * i);
+    });
+  };
+
   const PLACES = range(18);
   const BY_LAYER = PLACES.map((n) => 6 * (Math.floor(n / 2) % 3) + 2 * Math.floor(n / 6) + (n % 2));
   const TURNED = PLACES.map((n) => n - (n % 6) + [0, 2, 4, 1, 3, 5][n % 6]);
@@ -58,6 +90,14 @@
     if (!isLinear) return source.rand(3, 6).data;
     const { data } = source.linear(3, 6);
     return BY_LAYER.map((at) => data[at]);
+  };
+
+  /** The matrices of two heads, and the first numbers of the second as they were drawn. */
+  const drawnLater = (seed) => {
+    const source = generator(seed);
+    const [first, second] = [source.linear(3, 6).data, source.linear(3, 6).data];
+    const raw = range(6).map((n) => second[6 * (n % 3) + Math.floor(n / 3)]);
+    return [...[first, second].map((data) => BY_LAYER.map((at) => data[at])), raw];
   };
 
   const slips = (inputs) =>
@@ -84,6 +124,11 @@
         yield [{ kind: "digits", ...slip, isLinear }, changed, drawn(usual, isLinear)];
       }
     }
+    const later = { usual: 123, isLinear: true, isLater: true };
+    yield [{ kind: "right", ...later }, inputs, drawnLater(123)];
+    for (let seed = 0; seed <= SEEDS; seed++) {
+      if (seed !== 123) yield [{ kind: "seed", seed, ...later }, inputs, drawnLater(seed)];
+    }
   }
 
   /** All that is tried, with the steps' numbers. */
@@ -91,8 +136,8 @@
     const variants = [...variantsOf(inputs)];
     const all = new Float64Array(ALL * variants.length);
     const tried = variants.map(([variant, inputs, W], n) => {
-      writeSteps(all, ALL * n, inputs, W);
-      if (variant.isLinear) all.set(TURNED.map((at) => W[at]), ALL * n); // as the layers keep them
+      (variant.isLater ? writeLater : writeSteps)(all, ALL * n, inputs, W);
+      if (!variant.isLater && variant.isLinear) all.set(TURNED.map((at) => W[at]), ALL * n); // as the layers keep them
       return variant;
     });
     return { tried, all };
@@ -100,7 +145,7 @@
 
   /* How many neighbours a fitting place may have: those that are within ten times the rounding.
    *
-   * Some 4,200 variants with 174 numbers each are tried, so a few short numbers are met by chance. How often depends on the numbers: many weights are near 1/6,
+   * Some 6,200 variants with up to 174 numbers each are tried, so a few short numbers are met by chance. How often depends on the numbers: many weights are near 1/6,
    * and the rows of context vectors are alike. The neighbours count that. If the block had nothing
    * to do with the variants, one in ten of the neighbours would be within the rounding for each
    * number that varies freely. We trust three numbers at most to do so, and 4 neighbours then
@@ -117,8 +162,9 @@
     const [first, unit, length] = [block.values[0], 0.51 * wide.units[0], block.values.length];
     let [found, neighbours] = [null, -1];
     for (const [n, variant] of tried.entries()) {
-      for (const [s, [step, from]] of STEPS.entries()) {
-        const end = ALL * n + (STEPS[s + 1]?.[1] ?? ALL);
+      const steps = variant.isLater ? LATER : STEPS;
+      for (const [s, [step, from]] of steps.entries()) {
+        const end = ALL * n + (steps[s + 1]?.[1] ?? (variant.isLater ? 48 : ALL));
         for (let start = ALL * n + from; start + length <= end; start++) {
           if (!(Math.abs(first - all[start]) <= unit) || !isWithin(wide, all, start)) continue;
           neighbours++;

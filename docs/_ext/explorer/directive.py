@@ -101,8 +101,14 @@ def visit(self: HTML5Translator, node: explorer) -> None:
 
 
 def depart(self: HTML5Translator, node: explorer) -> None:
-    if self.builder.name != "epub" and not node["fold"]:
-        self.body.append("</div>")
+    if not node["fold"]:
+        if base := self.config.html_baseurl:  # for paper and e-books
+            address = escape(f"{base}{self.builder.current_docname}.html")
+            self.body.append(
+                f'<p>Its numbers can be changed at <a href="{address}">{address}</a>.</p>'
+            )
+        if self.builder.name != "epub":
+            self.body.append("</div>")
     end(self, node)
 
 

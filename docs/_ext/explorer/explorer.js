@@ -9,96 +9,40 @@
 
   // Each tensor: its symbol, its name, its colour, and the name by which the page's numbers know it.
   const TENSORS = {
-    inputs: {
-      sign: "<b>X</b>",
-      letter: "<b>x</b>",
-      name: "Embeddings",
-      role: "input",
-      words: "rows",
-    },
+    inputs: { sign: "<b>X</b>", letter: "<b>x</b>", name: "Embeddings", role: "input", words: "rows" },
     W_query: { sign: "<b>W</b><sub>q</sub>", name: "Query matrix", role: "query" },
     W_key: { sign: "<b>W</b><sub>k</sub>", name: "Key matrix", role: "key" },
     W_value: { sign: "<b>W</b><sub>v</sub>", name: "Value matrix", role: "value" },
-    queries: {
-      sign: "<b>Q</b> = <b>XW</b><sub>q</sub>",
-      letter: "<b>q</b>",
-      name: "Queries",
-      role: "query",
-      words: "rows",
-    },
-    keys: {
-      sign: "<b>K</b> = <b>XW</b><sub>k</sub>",
-      letter: "<b>k</b>",
-      name: "Keys",
-      role: "key",
-      words: "rows",
-    },
-    values: {
-      sign: "<b>V</b> = <b>XW</b><sub>v</sub>",
-      letter: "<b>v</b>",
-      name: "Values",
-      role: "value",
-      words: "rows",
-    },
-    attn_scores: {
-      sign: "Ω = <b>QK</b><sup>⊤</sup>",
-      letter: "<i>ω</i>",
-      name: "Attention scores",
-      role: "input",
-      words: "both",
-    },
-    masked: {
-      sign: "",
-      letter: "<i>s</i>",
-      name: "Scaled scores",
-      role: "input",
-      words: "both",
-      known: "scaled_scores",
-    },
-    attn_weights: {
-      sign: "<b>A</b>",
-      letter: "<i>α</i>",
-      name: "Attention weights",
-      role: "weight",
-      words: "both",
-    },
-    context_vecs: {
-      sign: "<b>Z</b> = <b>AV</b>",
-      letter: "<b>z</b>",
-      name: "Context vectors",
-      role: "value",
-      words: "rows",
-    },
+    queries: { sign: "<b>Q</b> = <b>XW</b><sub>q</sub>", letter: "<b>q</b>", name: "Queries", role: "query", words: "rows" },
+    keys: { sign: "<b>K</b> = <b>XW</b><sub>k</sub>", letter: "<b>k</b>", name: "Keys", role: "key", words: "rows" },
+    values: { sign: "<b>V</b> = <b>XW</b><sub>v</sub>", letter: "<b>v</b>", name: "Values", role: "value", words: "rows" },
+    attn_scores: { sign: "Ω = <b>QK</b><sup>⊤</sup>", letter: "<i>ω</i>", name: "Attention scores", role: "input", words: "both" },
+    masked: { letter: "<i>s</i>", name: "Scaled scores", role: "input", words: "both", known: "scaled_scores" },
+    attn_weights: { letter: "<i>α</i>", name: "Attention weights", role: "weight", words: "both" },
+    context_vecs: { sign: "<b>Z</b> = <b>AV</b>", letter: "<b>z</b>", name: "Context vectors", role: "value", words: "rows" },
   };
-  const STEPS = [
-    ["What goes in", ["inputs", "W_query", "W_key", "W_value"]],
-    ["1. Project", ["queries", "keys", "values"]],
-    ["2. Score", ["attn_scores", "masked"]],
-    ["3. Weigh", ["attn_weights"]],
-    ["4. Sum", ["context_vecs"]],
-  ];
+  const GIVEN = ["inputs", "W_query", "W_key", "W_value"];
+  const BETWEEN = ["queries", "keys", "values", "attn_scores", "masked"];
+  const RESULTS = ["attn_weights", "context_vecs"];
   const DIVISORS = { sqrt: "√<i>d</i><sub>k</sub>", 1: "1", d_k: "<i>d</i><sub>k</sub>" };
   const CHOICES = [
     { name: "divisor", legend: "Divide scores by", of: "masked", options: DIVISORS },
     { name: "mask", legend: "Mask", of: "masked", options: { none: "none", causal: "causal" } },
-    {
-      name: "axis",
-      legend: "Softmax along",
-      of: "attn_weights",
-      options: { row: "rows", column: "columns" },
-    },
-    {
-      name: "drawn",
-      legend: "Draw with",
-      of: "W_query",
-      options: { rand: "torch.rand", linear: "nn.Linear" },
-    },
-    { name: "head", legend: "Head", of: "", options: { 1: "1", 2: "2" } },
+    { name: "axis", legend: "Softmax along", of: "attn_weights", options: { row: "rows", column: "columns" } },
+    { name: "drawn", legend: "Draw with", of: "W_query", options: { rand: "torch.rand", linear: "nn.Linear" } },
+    { name: "head", legend: "Head", options: { 1: "1", 2: "2" } },
   ];
   const UNCERTAIN = "its last digit may differ on another computer";
 
   const minus = (text) => text.replaceAll("-", "−");
   const shaded = (share) => `${Math.round(100 * (share || 0))}%`;
+  const calm = matchMedia("(prefers-reduced-motion: reduce)");
+
+  // A bow from one word to another, or a loop.
+  const bow = (from, to) =>
+    from === to
+      ? `M${from - 7} 60C${from - 26} 12 ${from + 26} 12 ${from + 7} 60`
+      : `M${from} 60Q${(from + to) / 2} ${24 - Math.abs(from - to) / 5} ${to} 60`;
 
   function make(kind, attributes = {}, ...children) {
     const element = document.createElement(kind);
@@ -170,14 +114,15 @@
       );
     },
 
-    reset(by) {
-      this.state = { ...this.start };
+    // The page's own numbers again; which tasks are solved is kept.
+    reset(by, task = this.state.task) {
+      this.state = { ...this.start, task, solved: this.state.solved };
       this.change({}, by);
     },
 
     // Whether the numbers are those that the page prints.
     isDocumented() {
-      return !selfattn.write({ ...this.state, word: this.start.word }, this.start);
+      return !selfattn.changed(this.state, this.start).length;
     },
   };
 
@@ -209,16 +154,26 @@
 
     build(into) {
       if (this.body.isConnected) return;
+      const tables = (names) => names.filter((name) => this.shown.includes(name)).map((name) => this.table(name));
+      const between = make("div", { class: "explorer-tables" }, ...tables(BETWEEN));
       this.body.append(
-        ...(this.given.tasks ? [this.task()] : []),
-        this.sentence(),
-        this.settings(),
         make(
           "div",
-          { class: "explorer-steps" },
-          ...STEPS.flatMap(([title, names]) => this.step(title, names)),
+          { class: "explorer-side" },
+          ...(this.given.tasks ? [this.task()] : []),
+          this.sentence(),
+          make("div", { class: "explorer-results" }, ...tables(RESULTS)),
+          this.bar(),
         ),
-        this.bar(),
+        make(
+          "div",
+          { class: "explorer-inputs" },
+          this.settings(),
+          make("div", { class: "explorer-tables" }, ...tables(GIVEN)),
+          into === this
+            ? make("details", { class: "explorer-between" }, make("summary", {}, "The steps between"), between)
+            : between,
+        ),
       );
       into.append(this.body);
       this.listen();
@@ -226,17 +181,17 @@
     }
 
     sentence() {
-      const word = (n) => `<label class="explorer-word">
-        <span class="explorer-share" aria-hidden="true"><span></span><span></span></span>
-        <input type="radio" name="${this.id}-word" value="${n}"><span class="explorer-name"></span>
-        </label>`;
+      const each = (text) => INDEX.map((i) => text.replace("#", i + 1)).join("");
       const box = make("fieldset", {
         class: "explorer-sentence",
-        html: `<legend>Which word asks? Above each word is the share that it gets.</legend>
-          ${page.book.words.map((_, i) => word(i + 1)).join("")}`,
+        html: `<legend>Which word asks? How much it attends to each word:</legend>
+          <svg viewBox="0 0 360 60" preserveAspectRatio="none" aria-hidden="true">${each("<path/>")}</svg>
+          ${each(`<label><input type="radio" name="${this.id}-word" value="#">
+          <span class="explorer-name"></span><span aria-hidden="true"></span></label>`)}`,
       });
       this.words = [...box.querySelectorAll("label")];
-      this.words.forEach((label, i) => label.lastChild.append(page.book.words[i]));
+      this.words.forEach((label, i) => label.children[1].append(page.book.words[i]));
+      this.arcs = [...box.querySelectorAll("path")];
       return box;
     }
 
@@ -289,38 +244,31 @@
     }
 
     task() {
-      this.solved = new Set();
-      this.current = 0;
       const box = make("div", {
         class: "explorer-task",
         role: "group",
         "aria-label": "Tasks",
-        html: `<div class="explorer-head"><p class="explorer-count"></p>
+        html: `<div class="explorer-head"><p class="explorer-count"></p><p class="explorer-dots" aria-hidden="true"></p>
           <div class="explorer-options"></div></div>
-          <p class="explorer-ask" tabindex="-1"></p><p class="explorer-learned"></p>
+          <p class="explorer-ask" tabindex="-1"></p><p class="explorer-answer" role="status"></p>
           <details><summary>Hint</summary><p></p></details>`,
       });
-      const [count, ask, learned, hint] = box.querySelectorAll("p");
-      this.parts = { count, ask, learned, hint };
+      const [count, dots, ask, answer, hint] = box.querySelectorAll("p");
+      dots.append(...tasks.map(() => make("i")));
+      this.onward = this.button("", () => {
+        this.turn(this.unsolved());
+        ask.focus({ preventScroll: true });
+      });
+      answer.after(this.onward);
+      this.parts = { count, dots, ask, answer, hint };
       this.hint = box.lastChild;
       const move = (by) => () => this.turn((this.current + by + tasks.length) % tasks.length);
-      count.nextSibling.append(
+      dots.nextSibling.append(
         this.button("‹", move(-1), "Previous task"),
         this.button("›", move(1), "Next task"),
       );
-      this.showTask();
+      this.clear(box, "--task");
       return box;
-    }
-
-    step(title, names) {
-      const shown = names.filter((name) => this.shown.includes(name));
-      if (!shown.length) return [];
-      return make(
-        "div",
-        { class: "explorer-step", role: "group", "aria-label": title },
-        make("p", { class: "explorer-title", "aria-hidden": "true" }, title),
-        make("div", { class: "explorer-tables" }, ...shown.map((name) => this.table(name))),
-      );
     }
 
     table(name) {
@@ -331,7 +279,7 @@
         head.append(
           make("th", { scope: "col" }, words === "both" ? page.book.words[j] : String(j + 1)),
         );
-      if (name === "attn_weights") head.append(make("th", { scope: "col" }, "sum"));
+      if (name === "attn_weights") head.append(make("th", { scope: "col", class: "explorer-sum" }, "sum"));
       const body = make("tbody");
       for (let i = 0; i < of.rows; i++) body.append(this.line(name, i));
       if (name === "attn_weights")
@@ -356,7 +304,7 @@
         make("thead", {}, head),
         body,
       );
-      return make("div", { class: "explorer-scroll", role: "group", tabindex: "0", "aria-label": "Table" }, table);
+      return make("div", { class: "explorer-scroll" }, table);
     }
 
     line(name, i) {
@@ -382,7 +330,7 @@
         class: "explorer-bar",
         html: `<p class="explorer-strip" aria-hidden="true"></p>
           <p class="explorer-trace" id="${this.id}-trace"></p>
-          <p class="explorer-message" role="status"></p><div></div>
+          <p class="explorer-message" role="status"></p>
           <div class="explorer-editor" hidden>
           <input type="text" inputmode="decimal" autocomplete="off" maxlength="9" size="7">
           <input type="range" min="-2" max="2" step="0.01"></div>
@@ -396,19 +344,14 @@
       this.field.before(this.less);
       this.field.after(this.more);
       this.hide = this.button("", () => this.toggle(this.chosen));
-      this.onward = this.button("", () => {
-        this.turn(this.unsolved());
-        this.parts.ask.focus();
-      });
-      this.hide.hidden = this.onward.hidden = true;
-      this.message.nextSibling.append(this.onward);
+      this.hide.hidden = true;
       this.editor.after(this.hide);
       // The number that a button changes keeps the focus, in browsers that focus no button, too.
       bar.addEventListener(
         "mousedown",
         (event) => event.target.closest("button") && event.preventDefault(),
       );
-      new ResizeObserver(() => this.clear(bar)).observe(bar);
+      this.clear(bar, "--bar");
       return bar;
     }
 
@@ -545,7 +488,7 @@
         next.focus();
         return true;
       }
-      if (step === "masked" && (key === "Enter" || key === " ")) {
+      if (/^(masked|attn_weights)$/.test(step) && (key === "Enter" || key === " ")) {
         this.toggle(cell);
         return true;
       }
@@ -592,18 +535,20 @@
       this.edit();
     }
 
-    // The bar has grown or shrunk: it must not cover the cell that has the focus.
-    clear(bar) {
-      this.body.style.setProperty("--bar", `${bar.offsetHeight}px`);
-      if (this.chosen?.matches(":focus") && !this.touched)
-        this.chosen.scrollIntoView({ block: "nearest" });
+    // What stays in sight may grow: it must not cover the cell that has the focus.
+    clear(part, name) {
+      new ResizeObserver(() => {
+        this.body.style.setProperty(name, `${part.offsetHeight}px`);
+        if (this.chosen?.matches(":focus") && !this.touched)
+          this.chosen.scrollIntoView({ block: "nearest" });
+      }).observe(part);
     }
 
     edit() {
       const cell = this.chosen;
       const isOpen = Boolean(cell?.classList.contains("explorer-open"));
       this.editor.hidden = !isOpen;
-      this.hide.hidden = cell?.step !== "masked";
+      this.hide.hidden = !/^(masked|attn_weights)$/.test(cell?.step);
       if (!cell) return;
       if (!this.hide.hidden) {
         const isHidden = selfattn.hidden(page.state.mask).has(`${cell.i + 1}${cell.j + 1}`);
@@ -657,9 +602,9 @@
         ...(this.shown.some((name) => name[0] === "W") ? ["matrices"] : []),
       ];
       return [
-        "Touch a number to see how it was made.",
+        "Touch a number to see how it was made; the arrow keys move, Enter changes.",
         open.length ? `The ${open.join(" and the ")} can be changed.` : "",
-        this.shown.includes("masked") ? "Scaled scores can be hidden." : "",
+        this.shown.includes("masked") ? "Scores can be hidden from softmax." : "",
       ].join(" ");
     }
 
@@ -680,7 +625,6 @@
 
     say(text) {
       if (!this.message) return;
-      this.onward.hidden = true;
       this.message.textContent = text;
       this.trace.hidden = Boolean(text);
     }
@@ -704,46 +648,54 @@
           ? `“${word}” has no shares: nan.`
           : `“${word}” gives ${gives} to ${to}, ${percent(page.now, place, most)}.`,
       );
-      if (this.hint) this.judge();
+    }
+
+    get current() {
+      return Number(page.state.task) - 1;
+    }
+
+    get solved() {
+      return new Set(page.state.solved.split(".").filter(Boolean));
     }
 
     // Turn to another task, which begins with the page's own numbers.
     turn(to) {
-      this.current = to;
       this.hint.open = false;
-      page.reset(this);
-      this.showTask();
+      page.reset(this, String(to + 1));
       this.announce(this.parts.ask.textContent);
     }
 
     // The place of the next task that isn't solved, or -1.
     unsolved() {
       const places = tasks.map((_, i) => (this.current + 1 + i) % tasks.length);
-      return places.find((place) => !this.solved.has(tasks[place])) ?? -1;
+      return places.find((place) => !this.solved.has(String(place + 1))) ?? -1;
     }
 
+    // Show the task, and what the state says to it: in one place.
     judge() {
       const task = tasks[this.current];
       const answer = task.check(page.now, page.first);
       if (answer === true) {
-        this.solved.add(task);
-        this.say(`✓ ${task.learned(page.now, page.first)}`);
-        const next = this.unsolved();
-        this.onward.hidden = next < 0;
-        this.onward.textContent = `Go on to task ${next + 1}`;
-      } else if (answer && !this.solved.has(task)) this.say(answer);
-      this.showTask(answer === true);
-    }
-
-    showTask(isNew = false) {
-      const task = tasks[this.current];
-      const isSolved = this.solved.has(task);
-      this.parts.count.textContent = `Task ${this.current + 1} of ${tasks.length} · ${this.solved.size} solved`;
-      this.parts.ask.innerHTML = task.ask;
-      this.parts.hint.innerHTML = task.hint;
-      if (isNew) task.lesson = `✓ ${task.learned(page.now, page.first)}`;
-      this.parts.learned.textContent = isSolved ? task.lesson : "";
+        page.state.solved = [...this.solved.add(page.state.task)].join(".");
+        task.lesson = `✓ ${task.learned(page.now, page.first)}`;
+      }
+      const { count, dots, ask, answer: place, hint } = this.parts;
+      const { solved } = this;
+      const isSolved = solved.has(page.state.task);
+      const text = isSolved ? task.lesson ?? "✓ Solved." : answer || "";
+      if (place.textContent !== text) place.textContent = text;
+      count.textContent = `Task ${page.state.task} of ${tasks.length}`;
+      count.append(make("span", { class: "explorer-live" }, ` · ${solved.size} solved`)); // as the dots say
+      [...dots.children].forEach((dot, i) => {
+        dot.classList.toggle("explorer-done", solved.has(String(i + 1)));
+        dot.classList.toggle("explorer-now", i === this.current);
+      });
+      if (ask.innerHTML !== task.ask) ask.innerHTML = task.ask;
+      hint.innerHTML = task.hint;
       this.hint.hidden = isSolved;
+      const next = this.unsolved();
+      this.onward.hidden = !isSolved || next < 0;
+      this.onward.textContent = `Go on to task ${next + 1}`;
     }
 
     asked() {
@@ -756,13 +708,12 @@
     render() {
       if (!this.body.isConnected) return;
       const { word, place, shares } = this.asked();
-      const top = Math.max(0.5, ...shares.filter((share) => !Number.isNaN(share)));
       this.words.forEach((label, i) => {
         label.classList.toggle("explorer-asks", i === place);
-        const [bar, text] = label.firstChild.children;
-        text.textContent = percent(page.now, place, i);
-        bar.style.setProperty("--height", (shares[i] || 0) / top);
-        label.querySelector("input").checked = i === place;
+        label.firstChild.checked = i === place;
+        label.lastChild.textContent = percent(page.now, place, i);
+        this.arcs[i].setAttribute("d", bow(60 * place + 30, 60 * i + 30));
+        this.arcs[i].style.strokeWidth = `${32 * (shares[i] || 0)}px`;
       });
       this.summarize(word, place, shares);
       this.seed.value = page.state.seed;
@@ -773,6 +724,7 @@
       for (const table of this.body.querySelectorAll("table")) this.fill(table, place);
       this.edit();
       this.explain();
+      if (this.hint) this.judge();
     }
 
     // In the bar, so that a change is seen wherever one is: the shares, and what they lead to.
@@ -796,6 +748,7 @@
           step
         ] ?? sign;
       const of = page.now[step];
+      this.most = Math.max(...page.now.attn_weights.data.filter((share) => share >= 0));
       let certain = true;
       const lines = [...table.tBodies[0].rows];
       for (let i = 0; i < of.rows; i++) {
@@ -817,16 +770,28 @@
       const text = minus(printed(step, i, j, page.now));
       const certain = text[0] !== "≈";
       const known = certain ? "" : `, ${UNCERTAIN}`;
-      if (cell.textContent !== text + known)
+      if (cell.textContent !== text + known) {
+        if (cell.firstChild) this.tint(cell);
         cell.replaceChildren(text, make("span", { class: "explorer-live" }, known));
-      if (step === "attn_weights") cell.style.setProperty("--share", shaded(number));
+      }
+      if (step === "attn_weights") cell.style.setProperty("--share", shaded((number / this.most) ** 1.6));
       cell.classList.toggle("explorer-changed", selfattn.entry(step, i, j) in page.state);
       return certain;
     }
 
+    // For a moment, what has changed is tinted, and shows what it was.
+    tint(cell) {
+      if (calm.matches) return;
+      cell.dataset.was ??= cell.firstChild.data;
+      for (const before of cell.getAnimations()) before.cancel();
+      const colour = "color-mix(in srgb, var(--pst-color-target) 85%, var(--role))";
+      cell.animate({ backgroundColor: [colour, colour, getComputedStyle(cell).backgroundColor] }, 2500)
+        .onfinish = () => delete cell.dataset.was;
+    }
+
     sums(lines) {
       INDEX.forEach((i) => {
-        lines[i].lastChild.textContent = total(page.now, INDEX.map((k) => [i, k]));
+        lines[i].lastChild.textContent = "= " + total(page.now, INDEX.map((k) => [i, k]));
         lines[6].cells[i + 1].textContent = total(page.now, INDEX.map((k) => [k, i]));
       });
     }

@@ -22,9 +22,13 @@
     drawn: "rand",
     head: "1",
     heads: "1",
+    task: "1",
+    solved: "",
   };
+  const VIEW = /^(word|task|solved)$/; // what changes no number
   const LARGEST_SEED = 2 ** 32 - 1;
   const ENTRY = /^(x[1-6][1-3]|[qkv][1-3][12])$/;
+  const SOLVED = /^(([1-9]|1[01])(\.(?!$)|$)){0,11}$/;
   const NUMBER = /^-?\d{1,3}(\.\d{1,4})?$/;
   const PLACES = /^[1-6]{2}(\.[1-6]{2}){0,35}$/;
   const EACH = [1, 2, 3, 4, 5, 6];
@@ -39,6 +43,8 @@
     if (name === "seed") return isSeed(value) ? "" : `a whole number from 0 to ${LARGEST_SEED}`;
     if (Object.hasOwn(CHOICES, name))
       return CHOICES[name].includes(value) ? "" : `one of ${CHOICES[name].join(", ")}`;
+    if (name === "task") return /^([1-9]|1[01])$/.test(value) ? "" : "a number from 1 to 11";
+    if (name === "solved") return SOLVED.test(value) ? "" : "numbers of tasks";
     if (name === "mask")
       return /^(none|causal)$/.test(value) || PLACES.test(value)
         ? ""
@@ -74,6 +80,12 @@
       .filter((name) => state[name] !== start[name])
       .map((name) => `${name}=${state[name]}`)
       .join("&");
+
+  // The names of what is not as at the start, in what makes the numbers.
+  const changed = (state, start) =>
+    [...new Set([...Object.keys(state), ...Object.keys(start)])].filter(
+      (name) => !VIEW.test(name) && state[name] !== start[name],
+    );
 
   // Hidden places as texts such as "12": from word 1, word 2 is hidden.
   const hidden = (mask) =>
@@ -152,6 +164,7 @@
     read,
     follow,
     write,
+    changed,
     hidden,
     toggle,
     compute,

@@ -3,14 +3,12 @@
 // `check(now, start)` is true where a state answers the task and shows what `learned` says, false
 // where it doesn't, and a text that says so where it would but for one thing.
 (() => {
-  const { at, between, hidden, percent, printed, row, total } = globalThis.selfattn;
+  const { selfattn } = globalThis;
+  const { at, between, hidden, percent, printed, row, total } = selfattn;
   const JOURNEY = 1;
   const VALUES = /^v/;
 
-  const changed = (now, start) =>
-    [...new Set([...Object.keys(now.state), ...Object.keys(start.state)])].filter(
-      (name) => name !== "word" && now.state[name] !== start.state[name],
-    );
+  const changed = (now, start) => selfattn.changed(now.state, start.state);
   const EACH = [0, 1, 2, 3, 4, 5];
   const ROW = EACH.map((word) => [JOURNEY, word]);
   const PART = 5e-5; // less is printed as 0
@@ -74,29 +72,12 @@
       name: "divisor",
       ask: "Make the largest share of “journey” grow, by changing the divisor and nothing else.",
       hint: "Which of the three divisors leaves the scores as they are?",
-      check: (now, start) => only(now, start, /^divisor$/, largest(now) > largest(start)),
+      check: (now, start) =>
+        now.state.divisor === "d_k"
+          ? `Nearly: a larger divisor draws the scores together, and the largest share falls to ${topShare(now)}.`
+          : only(now, start, /^divisor$/, largest(now) > largest(start)),
       learned: (now, start) =>
         `It has grown from ${topShare(start)} to ${topShare(now)}. Undivided, the scores are further apart, and softmax turns differences of scores into ratios of shares.`,
-    },
-    {
-      name: "alone",
-      ask: "Use the mask so that “Your” sees itself alone. How large is its share?",
-      hint: "Try the causal mask. Or touch the scaled scores in the row of “Your”, and hide five of them.",
-      check: (now) => {
-        const places = hidden(now.state.mask);
-        const others = ["12", "13", "14", "15", "16"].every((place) => places.has(place));
-        return alongRows(now) && others && at(now.attn_weights, 0, 0) === 1;
-      },
-      learned: () =>
-        "It is exactly 1. A hidden score is −∞, and e to the power of −∞ is 0, so the one share that is left is the whole. Behind a causal mask, this happens to the first word of every text.",
-    },
-    {
-      name: "last",
-      ask: "Switch the causal mask on, and choose the word that loses nothing by it.",
-      hint: "A word loses those that come after it.",
-      check: (now) => alongRows(now) && now.state.mask === "causal" && now.state.word === "6",
-      learned: () =>
-        "“step” is the last word. Nothing comes after it, so nothing is hidden from it, and its shares stay as they were.",
     },
     {
       name: "columns",
@@ -160,10 +141,31 @@
       learned: () =>
         "No. Softmax raises e to the power of each score, and that is never negative; a lower score only gets a smaller share.",
     },
+    // These belong to Section 3.5.
+    {
+      name: "alone",
+      ask: "Use the mask so that “Your” sees itself alone. How large is its share?",
+      hint: "Try the causal mask. Or touch weights in the row of “Your”, and hide their scores.",
+      check: (now) => {
+        const places = hidden(now.state.mask);
+        const others = ["12", "13", "14", "15", "16"].every((place) => places.has(place));
+        return alongRows(now) && others && at(now.attn_weights, 0, 0) === 1;
+      },
+      learned: () =>
+        "It is exactly 1. A hidden score is −∞, and e to the power of −∞ is 0, so the one share that is left is the whole. Behind a causal mask, this happens to the first word of every text.",
+    },
+    {
+      name: "last",
+      ask: "Switch the causal mask on, and choose the word that loses nothing by it.",
+      hint: "A word loses those that come after it.",
+      check: (now) => alongRows(now) && now.state.mask === "causal" && now.state.word === "6",
+      learned: () =>
+        "“step” is the last word. Nothing comes after it, so nothing is hidden from it, and its shares stay as they were.",
+    },
     {
       name: "nothing",
       ask: "Hide all six words from one word. What are its shares?",
-      hint: "Touch the six scaled scores in its row, and hide each of them.",
+      hint: "Touch the six weights in its row, and hide the score of each.",
       check: (now) =>
         alongRows(now) &&
         EACH.some((i) => row(now.attn_weights, i).every(Number.isNaN)),

@@ -35,6 +35,8 @@ logger = logging.getLogger(__name__)
 
 BUILDERS = frozenset(("html", "dirhtml"))
 TRACED = re.compile(r'data-trace="([\w-]+)\.([\d.]+)"[^>]*>([^<]+)<')
+PRODUCT = re.compile(r"(\w+) @ (\w+)(\.T)?")
+MOST_VALUES = 200  # of a matrix whose products a note writes out
 REMEDY = f"correct the page, its figure, or {declared.DATA}"
 
 
@@ -61,12 +63,20 @@ class MarkNumbers(SphinxPostTransform):
             self._mark_figures(page, marks)
         for node in list(self.document.findall(api.quoted_number)):
             self._mark_quotation(node, page, marks)
+        if marks.outputs:
+            self._invite(next(iter(marks.outputs)))
         if table := marks.table(page):
             text = json.dumps(table, ensure_ascii=False, separators=(",", ":"))
             text = text.replace("<", "\\u003c")
             script = f'<script type="application/json" id="numbers">{text}</script>'
             last = next(iter(self.document.findall(nodes.section)), self.document)
             last.append(nodes.raw("", script, format="html"))
+
+    def _invite(self, name: str) -> None:
+        """Say below the first output whose numbers are marked that they can be touched."""
+        output = next(node for node, each in linked(self.document) if each == name)
+        text = '<p class="numbers-invite">Touch a dotted number: it says where it comes from.</p>'
+        output.parent.insert(output.parent.index(output) + 1, nodes.raw("", text, format="html"))
 
     def _mark_figures(self, page: PageNumbers, marks: _Marks) -> None:
         for figure in self.document.findall(captioned):
@@ -144,14 +154,28 @@ class _Marks:
             return {}
         of: dict[str, object] = dict(self.foreign)
         words: dict[str, Sequence[str]] = {}
+        products: dict[str, object] = {}
+        values: dict[str, object] = {}
         if page:
             quantities = page.declared.quantities
             for name in quantities.keys() & used:
                 of[name] = [[*page.made[name].shape], quantities[name].axes, *page.note(name)]
+            for name in sorted(quantities.keys() & used):
+                for left, right, turned in map(_factors, quantities[name].formulas):
+                    factors = [page.made.get(left), page.made.get(right)]
+                    if all(each is not None and each.numel() <= MOST_VALUES for each in factors):
+                        products[name] = [left, right, turned]
+                        values |= {
+                            factor: [[*each.shape], [round(x, 4) for x in each.flatten().tolist()]]
+                            for factor, each in zip((left, right), factors, strict=True)
+                            if each is not None
+                        }
             asked = re.findall(r"\$w([a-z])", repr(of))
             words = {axis: page.declared.words[axis] for axis in sorted(set(asked))}
         return {
             "words": words,
+            "products": products,
+            "values": values,
             "of": dict(sorted(of.items())),
             "outputs": {
                 name: [[run.part.quantity, ranges(run.part.places), run.spans] for run in runs]
@@ -162,6 +186,12 @@ class _Marks:
                 for root, part in self.figures.items()
             },
         }
+
+
+def _factors(formula: str) -> tuple[str, str, bool]:
+    """Return the two matrices of a product, and whether the second is transposed."""
+    found = PRODUCT.fullmatch(formula)
+    return (found[1], found[2], bool(found[3])) if found else ("", "", False)
 
 
 def _quoted(env: BuildEnvironment, target: str) -> api.Quoted | None:

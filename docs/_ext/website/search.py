@@ -2,7 +2,7 @@
 
 `explained.toml` names the sections that explain a term. They become main entries of the index,
 which Sphinx's search ranks first. Outputs and symbols are written into the search page, where
-`finding.js` looks numbers and symbols up and puts them before Sphinx's results.
+`finding.js` looks numbers, symbols and explained terms up and puts them before Sphinx's results.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 DATA = "_data/explained.toml"
+ASKED = "asked"  # words for a whole page
 
 
 def explained(folder: Path) -> dict[str, dict[str, list[str]]]:
@@ -58,6 +59,8 @@ class IndexExplanations(SphinxTransform):
             name: node for node in self.document.findall(nodes.section) for name in node["ids"]
         }
         for name, terms in explained(self.env.srcdir).get(self.env.docname, {}).items():
+            if name == ASKED:
+                continue
             if name not in sections:
                 self._warn(f"there is no section #{name} on this page", self.document)
                 continue
@@ -106,7 +109,22 @@ def direct_answers(app: Sphinx) -> dict[str, Any]:
         for name, heading, text in app.env.metadata[page].get("outputs", ())
     ]
     notation = address(NOTATION) if NOTATION in app.env.found_docs else ""
-    return {"outputs": outputs, "symbols": list(_symbols(notation)) if notation else []}
+    places = [place for page in pages for place in _places(app, page)]
+    return {
+        "outputs": outputs,
+        "symbols": list(_symbols(notation)) if notation else [],
+        "places": places,
+    }
+
+
+def _places(app: Sphinx, page: str) -> Iterator[tuple[str, str, str]]:
+    """Yield words that lead to a page or to a section of it, an address, and the page's title."""
+    address, title = app.builder.get_target_uri(page), app.env.titles[page].astext()
+    for name, terms in explained(app.srcdir).get(page, {}).items():
+        place = address if name == ASKED else f"{address}#{name}"
+        yield from ((term, place, title) for term in terms)
+    yield title, address, title
+    yield page.rpartition("/")[2].replace("-", " "), address, title
 
 
 def _symbols(notation: str) -> Iterator[tuple[str, str, str]]:

@@ -1,0 +1,167 @@
+"""What readers of the chapter get wrong, made with torch, and what the box must say of it.
+
+Each entry: what the reader's code prints, and the words of which one must stand in the answer.
+They were written before the box was taught them.
+"""
+# Code as readers write it.
+# ruff: noqa: ANN001, ANN003, ANN201, NPY002
+# mypy: disable-error-code="no-untyped-def, no-untyped-call"
+
+import numpy as np
+import torch
+
+from selfattn import (
+    CausalAttention,
+    MultiHeadAttention,
+    MultiHeadAttentionWrapper,
+    SelfAttention_v1,
+    SelfAttention_v2,
+)
+from selfattn.examples import six_tokens
+
+X = six_tokens().inputs
+BATCH = torch.stack((X, X))
+
+
+def drawn(seed=123, draw=torch.rand):
+    torch.manual_seed(seed)
+    return [draw(3, 2) for _ in range(3)]
+
+
+def attend(queries, keys, values, scale=2**0.5, mask=None):
+    scores = queries @ keys.transpose(-2, -1) / scale
+    if mask is not None:
+        scores = scores.masked_fill(mask, -torch.inf)
+    return scores.softmax(-1) @ values
+
+
+def projected(matrices):
+    return [X @ matrix for matrix in matrices]
+
+
+def module(kind, seed=123, *, x=BATCH, **options):
+    torch.manual_seed(seed)
+    return kind(3, 2, **options)(x)
+
+
+def later(kind, seed=123, **options):
+    return module(kind, seed, **({"context_length": 6, "dropout": 0.0} | options))
+
+
+def heads(*, back=True, project=True, scale=1.0):
+    torch.manual_seed(123)
+    of = MultiHeadAttention(3, 2, 6, 0.0, num_heads=2)
+    parts = [
+        layer(BATCH).view(2, 6, 2, 1).transpose(1, 2)
+        for layer in (of.W_query, of.W_key, of.W_value)
+    ]
+    joined = attend(*parts, scale, of.mask)
+    joined = joined.transpose(1, 2) if back else joined
+    joined = joined.reshape(2, 6, 2)
+    return of.out_proj(joined) if project else joined
+
+
+def reseeded():
+    return [drawn()[0] for _ in range(3)]
+
+
+def in_double():
+    torch.set_default_dtype(torch.float64)
+    try:
+        return attend(*(X.double() @ matrix for matrix in drawn()))
+    finally:
+        torch.set_default_dtype(torch.float32)
+
+
+def by_numpy():
+    np.random.seed(123)
+    return attend(*projected([torch.tensor(np.random.rand(3, 2)).float() for _ in range(3)]))
+
+
+def same_heads():
+    torch.manual_seed(123)
+    head = CausalAttention(3, 2, 6, 0.0)
+    return torch.cat([head(BATCH), head(BATCH)], -1)
+
+
+def second_dropped():
+    right = later(CausalAttention)
+    torch.manual_seed(123)
+    dropped = CausalAttention(3, 2, 6, 0.5)(BATCH)
+    return torch.stack((right[0], dropped[1]))
+
+
+def masked_after():
+    queries, keys, values = projected(drawn())
+    return ((queries @ keys.T / 2**0.5).softmax(-1).tril()) @ values
+
+
+def wrong_axis():
+    queries, keys, values = projected(drawn())
+    return (queries @ keys.T / 2**0.5).masked_fill(CAUSAL, -torch.inf).softmax(0) @ values
+
+
+def book():
+    return attend(*projected(drawn()))
+
+
+MHA = {"num_heads": 2}
+CAUSAL = torch.ones(6, 6).triu(1).bool()
+MISTAKES = {
+    "another seed, causal class": (lambda: later(CausalAttention, 789), ["789"]),
+    "another seed, heads": (lambda: later(MultiHeadAttention, 42, **MHA), ["seed", "42"]),
+    "another seed, wrapper": (lambda: later(MultiHeadAttentionWrapper, 7, **MHA), ["seed", "7"]),
+    "dropout, causal class": (lambda: later(CausalAttention, dropout=0.5), ["dropout"]),
+    "dropout, heads": (lambda: later(MultiHeadAttention, dropout=0.1, **MHA), ["dropout"]),
+    "bias, causal class": (lambda: later(CausalAttention, qkv_bias=True), ["bias"]),
+    "bias, heads": (lambda: later(MultiHeadAttention, qkv_bias=True, **MHA), ["bias"]),
+    "no out_proj": (lambda: heads(project=False), ["out_proj"]),
+    "no transpose back": (lambda: heads(back=False), ["transpose"]),
+    "heads scaled by d_out": (lambda: heads(scale=2**0.5), ["√", "head"]),
+    "one sentence of two": (lambda: later(CausalAttention)[0], ["one sentence"]),
+    "two heads with the same weights": (same_heads, ["head", "same"]),
+    "causal class without a mask": (
+        lambda: module(SelfAttention_v2),
+        ["mask"],
+    ),
+    "scaled by √d_in": (lambda: attend(*projected(drawn()), 3**0.5), ["√", "d_in"]),
+    "keys as values": (
+        lambda: attend(*(projected(drawn())[place] for place in (0, 1, 1))),
+        ["keys", "values"],
+    ),
+    "queries as keys": (
+        lambda: attend(*(projected(drawn())[place] for place in (0, 0, 2))),
+        ["queries", "keys"],
+    ),
+    "reseeded before each matrix": (lambda: attend(*projected(reseeded())), ["each matrix"]),
+    "float64 as default": (in_double, ["float64"]),
+    "nn.Linear with seed 123": (lambda: module(SelfAttention_v2, x=X), ["nn.Linear", "123"]),
+    "numpy's generator": (by_numpy, ["NumPy"]),
+    "transposed": (lambda: book().T, ["transposed"]),
+    "a single column": (lambda: book()[:, 1], ["column"]),
+    "a vector of two, not scaled": (
+        lambda: attend(*projected(drawn()), 1.0)[1],
+        ["scal"],
+    ),
+    "NaN": (
+        lambda: attend(*projected(drawn()), mask=torch.ones(6, 6).triu().bool()),
+        ["NaN"],
+    ),
+    "equal rows": (
+        lambda: attend(torch.zeros(6, 2), *projected(drawn())[1:]),
+        ["equal"],
+    ),
+    "a batch of which the second was dropped": (second_dropped, ["first", "dropout"]),
+    "softmax over the wrong axis, causal": (
+        wrong_axis,
+        ["axis"],
+    ),
+    "masked after softmax": (masked_after, ["after softmax"]),
+    "a bias in the compact class": (
+        lambda: module(SelfAttention_v2, 789, x=X, qkv_bias=True),
+        ["bias"],
+    ),
+    "randn for rand": (lambda: attend(*projected(drawn(draw=torch.randn))), ["randn"]),
+    "not scaled": (lambda: attend(*projected(drawn()), 1.0), ["scal"]),
+    "the first class, seed 321": (lambda: module(SelfAttention_v1, 321, x=X), ["321"]),
+}
