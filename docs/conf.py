@@ -122,9 +122,7 @@ templates_path = ["_templates"]
 epub_basename = "selfattn"
 epub_contributor = author
 epub_cover = ("_static/card.png", "")
-epub_description = (
-    "Self-attention with trainable weights, built in PyTorch; every printed output verified."
-)
+epub_description = "Self-attention with trainable weights, built in PyTorch and verified."
 epub_identifier = "urn:uuid:5d1e5f0a-3c9c-5b0e-9a52-6c6b0f6d9a31"
 epub_scheme = "UUID"
 epub_show_urls = "no"

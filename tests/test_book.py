@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
@@ -191,3 +192,16 @@ def test_each_altered_digit_is_caught(
         )
     assert missed == []
     assert numbers > 150
+
+
+def test_tables_of_training_runs_are_those_recorded() -> None:
+    recorded = json.loads((DOCS / "_data" / "card-task.json").read_text("utf-8"))
+    rows = {
+        "queries-keys-values": [row["right"] for row in recorded["projections"]],
+        "training": [row["right"] for row in recorded["leak"] if row["seed"] in recorded["seeds"]],
+        "why-scale": [row["right"] for row in recorded["scaling"]],
+    }
+    for page, counts in rows.items():
+        text = (DOCS / "companions" / f"{page}.md").read_text("utf-8")
+        shown = re.findall(r"(?<=\| )\d+(?: \d+){5,}(?= \|)", text)
+        assert shown == [" ".join(map(str, row)) for row in counts], page
