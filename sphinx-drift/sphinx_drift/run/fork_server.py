@@ -273,7 +273,7 @@ def _children() -> Iterator[int]:
     """Yield the children of this process, which Linux lists by thread."""
     for path in glob.glob("/proc/self/task/*/children"):  # noqa: PTH207 - texts
         # A thread may have ended by now.
-        with contextlib.suppress(OSError), open(path, encoding="ascii") as file:  # noqa: PTH123
+        with contextlib.suppress(OSError), open(path, encoding="ascii") as file:  # noqa: PTH123 - a text
             yield from map(int, file.read().split())
 
 
