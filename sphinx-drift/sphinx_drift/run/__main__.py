@@ -13,14 +13,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 _BETWEEN_COLLECTIONS = 200_000
-"""New objects after which the garbage collector looks for waste; Python's own is 2,000 at most."""
+"""New objects between two runs of the garbage collector; Python's own number is 2,000 at most."""
 
 
 def collect_rarely() -> None:
-    """Let a build, which keeps nearly all that it makes, look for waste less often.
+    """Run the garbage collector rarely, since a build keeps nearly all that it allocates.
 
-    With Python's own number a fifth of a build's time is spent on that. Processes that Sphinx
-    forks leave what they inherit alone: to look at it would copy it.
+    With Python's own thresholds it takes a fifth of a build's time. Processes that Sphinx forks
+    leave out what they inherit: to traverse it would copy it.
     """
     gc.set_threshold(_BETWEEN_COLLECTIONS, 20, 100)
     if hasattr(os, "register_at_fork"):  # not on Windows, where nothing forks

@@ -38,6 +38,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     import types
+    from collections.abc import Iterator
 
 LENGTH = struct.Struct("!I")
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
@@ -49,9 +50,8 @@ _KERNEL = (
     *("ipykernel.debugger", "ipykernel.kernelapp", "ipykernel.ipkernel", "faulthandler"),
     *("IPython.core.completerlib", "IPython.core.debugger", "IPython.core.interactiveshell"),
     *("IPython.core.oinspect", "IPython.extensions.storemagic", "IPython.utils.wildcard"),
-    "sqlite3",
     *("tornado.platform.asyncio", "tornado.queues", "traitlets.config.argcomplete_config"),
-    "unicodedata",
+    *("sqlite3", "unicodedata"),
 )
 
 
@@ -124,7 +124,7 @@ class Preloaded:
         return group.modules[spec.name]
 
     def exec_module(self, module: types.ModuleType) -> None:
-        """Make a module what it was, and show what its import brings."""
+        """Restore a module's own specification, and unhide all that its import had loaded."""
         spec: Any = module.__spec__
         own: Any = self._own_spec
         module.__spec__, module.__loader__ = own, own and own.loader
@@ -206,7 +206,7 @@ class Server:
         self._selector.close()
 
     def _reap(self, process: int) -> None:
-        """Say how a kernel ended, and end what it has started."""
+        """Report how a kernel ended, and kill what it has started."""
         pid, connection = self._kernels.pop(process)
         _kill_group(pid)
         _, status = os.waitpid(pid, 0)
@@ -255,7 +255,7 @@ def _kill_group(pid: int) -> None:
 
 
 def leave_guard(listening: int) -> None:
-    """Go on in a child; this process stays behind, and ends what outlives the server."""
+    """Fork the server, which returns, from its guard, which waits and ends what outlives it."""
     adopt_orphans()
     server = os.fork()
     if server == 0:
@@ -275,20 +275,20 @@ def adopt_orphans() -> None:
 
 def kill_children() -> None:
     """Kill all children, and those that come here when their own parent is killed."""
-    while pids := [pid for file in glob.glob("/proc/self/task/*/children") for pid in _words(file)]:  # noqa: PTH207 - texts
+    while pids := list(_children()):
         for pid in pids:
             with contextlib.suppress(ProcessLookupError):
-                os.kill(int(pid), signal.SIGKILL)
+                os.kill(pid, signal.SIGKILL)
         with contextlib.suppress(ChildProcessError):
             os.wait()
 
 
-def _words(path: str) -> list[str]:
-    try:
-        with open(path, encoding="ascii") as file:  # noqa: PTH123 - it has no attributes of a Path
-            return file.read().split()
-    except OSError:  # the thread has ended
-        return []
+def _children() -> Iterator[int]:
+    """Yield the children of this process, which Linux lists by thread."""
+    for path in glob.glob("/proc/self/task/*/children"):  # noqa: PTH207 - texts
+        # A thread may have ended by now.
+        with contextlib.suppress(OSError), open(path, encoding="ascii") as file:  # noqa: PTH123 - a text
+            yield from map(int, file.read().split())
 
 
 def become_kernel(request: dict[str, Any], server: int, preloaded: Preloaded) -> None:

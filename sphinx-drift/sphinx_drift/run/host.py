@@ -113,6 +113,7 @@ class Host:
                 self._process.wait(_SIGN_OF_LIFE)
             except subprocess.TimeoutExpired:
                 self._process.kill()
+                self._process.wait()
 
 
 _host: Host | None = None
@@ -120,7 +121,7 @@ _preload: tuple[str, ...] = ()
 
 
 def preload(names: Iterable[str]) -> None:
-    """Say which libraries are loaded once for all pages."""
+    """Choose the libraries that are loaded once for all pages."""
     global _preload  # noqa: PLW0603 - one choice holds for all pages of a process
     _preload = tuple(names)
 
@@ -153,7 +154,7 @@ def close() -> None:
 
 
 def queue(jobs: Iterable[tuple[str, NotebookNode, Request]], executor: str = "") -> None:
-    """Have pages begin, in this order; each is asked for later by its key.
+    """Submit pages to the executor, in this order; :func:`run` fetches each by its key.
 
     Those that were queued before and never asked for are dropped.
 
@@ -172,7 +173,7 @@ def queue(jobs: Iterable[tuple[str, NotebookNode, Request]], executor: str = "")
 
 
 def run(key: str, notebook: NotebookNode, request: Request) -> tuple[NotebookNode, Execution]:
-    """Return a page with its outputs: that which was queued by this key, else it is run now.
+    """Return a page with its outputs: the one that was queued by this key, or one run now.
 
     Raises:
         HostGoneError: If the process that runs pages is gone, or gives no sign of life.
@@ -330,7 +331,7 @@ class _Pages:
             return run_page(notebook, request, environment, forks=self._forks)
 
     def share_of(self, environment: Mapping[str, str]) -> AbstractContextManager[object]:
-        """Return what lets so many pages pass at a time as share a device, if they do."""
+        """Return the semaphore of the pages that share a device, or a context that does nothing."""
         share, _, _ = environment.get("DRIFT_DEVICE_SHARE", "").partition(" ")
         if not share:
             return contextlib.nullcontext()

@@ -245,7 +245,7 @@ async def _end_of(client: _Client) -> str:
 
 
 async def _ask(client: NotebookClient, functions: Sequence[Injected]) -> dict[str, Any]:
-    """Run functions in the kernel, unseen by the page, if it is one that understands Python."""
+    """Run functions in a Python kernel, each in a namespace of its own; return their answers."""
     if not functions or client.nb.metadata["language_info"].get("name") != "python":
         return {}
     # A namespace of its own for each: the page's variables stay as they are.

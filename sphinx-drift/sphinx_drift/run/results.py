@@ -126,7 +126,7 @@ class Request:
 
 
 def never_begun(request: Request) -> Failure:
-    """Return the failure of a page that came to no cell in the time that a cell may take."""
+    """Return the failure of a page that timed out before its first cell."""
     module = os.environ.get("DRIFT_DEVICE_MODULE")
     first = f"the module for devices, `{module}`, in its `start`" if module else "what is injected"
     message = (

@@ -43,7 +43,7 @@ def begin(
     requests: Callable[[Path, bool], Iterable[Request]],
     executor: str = "",
 ) -> set[Path]:
-    """Have the pages of a build begin to run, in this order.
+    """Start to run the pages of a build, in this order.
 
     Args:
         pages: Pages whose cells are to be looked up.
@@ -169,7 +169,7 @@ def _tags(cell: NotebookNode) -> Sequence[str]:
 
 
 def _notebook(kernel: str, cells: Sequence[str]) -> NotebookNode:
-    """Return a notebook of nothing but cells that run; making it by a schema takes long."""
+    """Return a notebook of the cells that run alone; nbformat's constructors validate, slowly."""
     code: list[dict[str, object]] = [
         {
             "cell_type": "code",
@@ -187,7 +187,10 @@ def _notebook(kernel: str, cells: Sequence[str]) -> NotebookNode:
 
 
 def _key(notebook: NotebookNode, request: Request) -> str:
-    """Return what a run is known by before anybody knows which of its cells may raise."""
+    """Return a digest of a page's cells and how it is run, but for the cells that may raise.
+
+    Which may is known only once the page is read, and it may have begun before.
+    """
     settings = {name: value for name, value in vars(request).items() if name != "may_raise"}
     cells = [cell.source for cell in notebook.cells]
     kernel = notebook.metadata["kernelspec"]["name"]
