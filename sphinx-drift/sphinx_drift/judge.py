@@ -229,12 +229,12 @@ def _check_expectation(
     # An author can leave an address out; what a notebook has stored is as it came.
     clean = without_addresses if context.stored else str
     expectation = replace(expectation, text=clean(repeatable(expectation.text)))
-    executed = clean(output.select(expectation.part))
+    executed = clean(repeatable(output.select(expectation.part)))
     cannot = _cannot_compare(expectation, output, executed, context)
     if cannot is not None:
         kind, message = cannot
         return _outcome(cell, kind, expectation, message=message, executed=executed)
-    precise = clean(full.select(expectation.part)) if full is not None else None
+    precise = clean(repeatable(full.select(expectation.part))) if full is not None else None
     verdict = compare(
         expectation.text,
         executed,
