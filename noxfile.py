@@ -188,6 +188,13 @@ def mutation(session: nox.Session) -> None:
 
 
 @nox.session(default=False)
+def fuzz(session: nox.Session) -> None:
+    """Try random outputs, settings, pages and computations (ten minutes; after --: seconds)."""
+    install(session, "tests")
+    session.run("python", "sphinx-drift/tests/fuzz.py", *session.posargs)
+
+
+@nox.session(default=False)
 def hostile(session: nox.Session) -> None:
     """Time hostile outputs at 10 KB, 100 KB and 1 MB (minutes; after --: shapes)."""
     install(session, "tests")

@@ -236,12 +236,13 @@ def _check_expectation(
     """Compare one expectation with what its cell printed."""
     text = filtered(repeatable(expectation.text), context.filters)
     expectation = replace(expectation, text=text)
-    executed = filtered(output.select(expectation.part), context.filters, context.filtered)
+    shown = repeatable(output.select(expectation.part))
+    executed = filtered(shown, context.filters, context.filtered)
     cannot = _cannot_compare(expectation, output, executed, context)
     if cannot is not None:
         kind, message = cannot
         return _outcome(cell, kind, expectation, message=message, executed=executed)
-    precise = filtered(full.select(expectation.part), context.filters) if full else None
+    precise = filtered(repeatable(full.select(expectation.part)), context.filters) if full else None
     verdict = compare(
         expectation.text,
         executed,

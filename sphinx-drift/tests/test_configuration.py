@@ -81,6 +81,12 @@ def test_wrong_table_is_named(text: str, project: Path) -> None:
         find_project(project / "docs")
 
 
+def test_a_page_that_is_a_link_to_nothing_is_none(tmp_path: Path) -> None:
+    (tmp_path / "gone.md").symlink_to("nowhere.md")
+    (tmp_path / "page.md").write_text("import numpy")
+    assert Project().libraries([tmp_path]) == ("numpy",)
+
+
 @pytest.mark.parametrize("data", [b"[tool", b"a = '\xe9'", b"a = 1\na = 2\n"])
 def test_broken_file_is_named(data: bytes, project: Path) -> None:
     (project / "pyproject.toml").write_bytes(data)

@@ -91,6 +91,11 @@ def kinds(result: PageResult) -> list[Kind]:
         ([expecting("good", raises="E")], OK, [Kind.NOT_RAISED]),
         ([expecting("", raises="E")], [("error", "E: m")], [Kind.EMPTY]),
         (
+            [expecting("E: /run/ipykernel_1/2.py", raises="E")],
+            [("error", "E: /run/ipykernel_3/2.py")],
+            [Kind.VERIFIED],
+        ),
+        (
             [expecting("<f at 0x7f19f0>")],
             [("stdout", "<f at 0x7f6b9486>")],
             [Kind.VERIFIED],
