@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from docutils import nodes
+from sphinx.transforms import SphinxTransform
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.docutils import SphinxRole
 
@@ -38,6 +40,17 @@ class Printed(SphinxRole):
         node = quoted_number("", "?", target=self.text, classes=["drift-quoted"])
         self.set_source_info(node)
         return [node], []
+
+
+class RememberNumbers(SphinxTransform):
+    """Remembers what a page quotes before it is translated."""
+
+    default_priority = 10  # Sphinx translates at 20
+
+    def apply(self, **_: Any) -> None:
+        """Remember the numbers."""
+        quoted = [node["target"] for node in self.document.findall(quoted_number)]
+        self.document.attributes["drift_quoted"] = quoted
 
 
 class QuoteNumbers(SphinxPostTransform):
@@ -91,6 +104,10 @@ def quote(named: Mapping[str, Sequence[Outcome]], target: str) -> str:
 def keep_quotations(app: Sphinx, doctree: nodes.document) -> None:
     """Remember what a page quotes, and where."""
     quoted = [(node["target"], node.line or 1) for node in doctree.findall(quoted_number)]
+    written = doctree.attributes.pop("drift_quoted", [])
+    for target in Counter(written) - Counter(target for target, _ in quoted):
+        message = f"the translation quotes {target} less often than the page does"
+        record(app.env, Outcome(Kind.QUOTATION, 1, message=message))
     if quoted:
         app.env.metadata[app.env.docname]["drift_quotations"] = quoted
     if any(doctree.findall(PendingGlueReference)):  # what other pages glue is shown here

@@ -32,7 +32,13 @@ from sphinx_drift.sphinx.pages import (
     merge,
     showing_others,
 )
-from sphinx_drift.sphinx.quotations import Printed, QuoteNumbers, keep_quotations, quoted_number
+from sphinx_drift.sphinx.quotations import (
+    Printed,
+    QuoteNumbers,
+    RememberNumbers,
+    keep_quotations,
+    quoted_number,
+)
 from sphinx_drift.sphinx.settings import before_reading, read_settings, start
 from sphinx_drift.sphinx.verdict import report_results
 
@@ -69,6 +75,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
         app.add_role("eval", UncheckedRole(), override=True)
         app.add_directive("eval", UncheckedDirective, override=True)
         app.add_directive_to_domain("eval", "figure", UncheckedDirective, override=True)
+    app.add_transform(RememberNumbers)
     app.add_post_transform(QuoteNumbers)
     app.add_node(
         drift_mark,

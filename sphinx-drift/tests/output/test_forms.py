@@ -57,7 +57,7 @@ from sphinx_drift.output.html_text import html_text, row_headers
         ("1b4e28ba-2fa1-11d2-883f-0016d3cca427", "UUID"),
         ("<table id='T_3f2a1'><tr><td id='T_3f2a1_row0_col0'>1</table>", "1"),
         ("<td colspan='many'>1", "1"),
-        ("1<![if x]>2<![endif]>", "12"),
+        ("1<![if x]>2<![endif]><![x y]>3", "123"),
         ("1<!-- 2 <b>3", "1<!-- 2 3"),
         ("<style>unclosed", ""),
         ("", ""),

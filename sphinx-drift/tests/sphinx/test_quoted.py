@@ -48,3 +48,25 @@ def test_a_number_where_it_would_not_follow_is_refused(text: str, book: Book) ->
     built = book.build()
     assert built.status == 1
     assert {kind for _, kind in built.places} == {"quotation"}
+
+
+@pytest.mark.parametrize(
+    ("translated", "places"),
+    [
+        ("Die Zahl ist {printed}`half`.", set()),
+        ("Die Zahl ist 0.7.", {("quoting.md:1", "quotation")}),
+    ],
+)
+def test_a_translation_quotes_what_its_page_quotes(
+    translated: str, places: set[tuple[str, str]], book: Book
+) -> None:
+    put(book, "0.5")
+    book.configure(language="de", locale_dirs=["locale"])
+    book.write("quoting.md", "# It quotes\n\nThe number is {printed}`half`.", front=False)
+    catalog = book.folder / "locale" / "de" / "LC_MESSAGES" / "quoting.po"
+    catalog.parent.mkdir(parents=True)
+    head = 'msgid ""\nmsgstr "Content-Type: text/plain; charset=utf-8\\n"\n'
+    catalog.write_text(f'{head}\nmsgid "The number is {{printed}}`half`."\nmsgstr "{translated}"\n')
+    built = book.build(builder="text")
+    assert built.places == places
+    assert ("Die Zahl ist 0.5" in (built.outdir / "quoting.txt").read_text()) is not places
