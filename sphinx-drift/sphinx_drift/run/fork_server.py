@@ -49,7 +49,7 @@ _KERNEL = (
     *("ipykernel.debugger", "ipykernel.kernelapp", "ipykernel.ipkernel", "faulthandler"),
     *("IPython.core.completerlib", "IPython.core.debugger", "IPython.core.oinspect"),
     *("IPython.extensions.storemagic", "IPython.utils.wildcard"),
-    *("matplotlib_inline.config", "matplotlib_inline.backend_inline", "sqlite3"),
+    "sqlite3",
     *("tornado.platform.asyncio", "tornado.queues", "traitlets.config.argcomplete_config"),
     "unicodedata",
 )
