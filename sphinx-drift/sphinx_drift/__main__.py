@@ -23,7 +23,7 @@ from sphinx_drift.configuration import find_project, pages_required, stored_refe
 from sphinx_drift.device import choose_device
 from sphinx_drift.report.formats import exit_status
 from sphinx_drift.report.options import add_reports, guarded, write_reports
-from sphinx_drift.report.text import render, unused_filters, use_color
+from sphinx_drift.report.text import render, summary, unused_filters, use_color
 from sphinx_drift.run import host
 from sphinx_drift.run.choice import RUNNER_VARIABLE, chosen
 from sphinx_drift.run.run import DEVICE_VARIABLE, begin
@@ -77,7 +77,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         begin(paths, lambda path, _: planned(path.parent, settings))
     try:
         checked = [
-            _check(path, number, len(paths), options, policy)
+            _check_one(path, number, len(paths), options, policy)
             for number, path in enumerate(paths, start=1)
         ]
     except KeyboardInterrupt:
@@ -200,12 +200,22 @@ def _below(folder: Path) -> Iterator[Path]:
                 yield Path(place, name)
 
 
-def _check(
+def _check_one(
     path: Path, number: int, total: int, options: argparse.Namespace, policy: Policy | None
 ) -> _Checked:
+    """Check one file of many, and say what came of it."""
+    has_progress = total > 1 and not options.quiet and sys.stderr is not None
+    if has_progress:
+        print(f"[{number}/{total}] {path}: ", end="", file=sys.stderr, flush=True)
+    checked = _check(path, options, policy)
+    if has_progress:
+        cells = checked.result.cells
+        print(summary([checked.result]) if cells else "no cells", file=sys.stderr, flush=True)
+    return checked
+
+
+def _check(path: Path, options: argparse.Namespace, policy: Policy | None) -> _Checked:
     """Check one file; what goes wrong with it is an outcome of its own."""
-    if total > 1 and (options.verbose or (sys.stderr is not None and sys.stderr.isatty())):
-        print(f"[{number}/{total}] {path}", file=sys.stderr, flush=True)
     if not path.name.lower().endswith(_ENDINGS):
         msg = (
             f"its name must end with {_ENDINGS[0]}, as a page's, or {_ENDINGS[1]}, as a notebook's"

@@ -138,9 +138,12 @@ def _replace(path: Path, text: str) -> None:
         raise
 
 
-def _why_not(result: PageResult) -> str:
+def _why_not(page: Page, result: PageResult) -> str:
     """Return why no output of a page should be taken, or nothing."""
     for outcome in result.outcomes:
+        may_raise = outcome.cell and page.cells[outcome.cell - 1].may_raise
+        if outcome.message.startswith("ModuleNotFoundError: ") and not may_raise:
+            return f"{outcome.message} (line {outcome.line}, cell {outcome.cell}): install it first"
         if outcome.kind.unknown and outcome.kind is not Kind.NOTHING_CHECKED:
             return f"{outcome.kind.meaning} (line {outcome.line}, cell {outcome.cell})"
     return ""
@@ -213,7 +216,7 @@ def update_page(
     than its text is known only then, and so is what can't be written so that it reads the same.
     """
     before = text = _read_exactly(path)
-    if stopped := _why_not(result):
+    if stopped := _why_not(page, result):
         return Change(path, before, before, stopped)
     unchecked = dict.fromkeys(_unrepeatable(result), _DIFFERS)
     written: set[int] = set()
@@ -365,7 +368,7 @@ def update_notebook(
     no output that the notebook has: whether it may is for its author to say.
     """
     before = _read_exactly(path)
-    if stopped := _why_not(result):
+    if stopped := _why_not(page, result):
         return Change(path, before, before, stopped)
     numbers = {o.cell for o in result.outcomes if o.cell and o.kind in _STORED_ANEW}
     numbers |= {

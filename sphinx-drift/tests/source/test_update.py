@@ -251,6 +251,22 @@ def test_an_error_is_written_where_nothing_was_documented(tmp_path: Path) -> Non
     assert [o.kind for o in change.result.outcomes if o.kind.fails] == [Kind.RAISED]
 
 
+def test_a_page_that_lacks_a_module_is_left(tmp_path: Path) -> None:
+    path = put(tmp_path, cell("print(1)") + cell("pass"))
+    page, notebook, _, judge = run(path)
+    missing = {"ename": "ModuleNotFoundError", "evalue": "No module named 'x'"}
+    notebook.cells[1].outputs = [nbformat.v4.new_output("error", **missing)]
+    change = update_page(path, page, notebook, judge(page), judge)
+    assert change
+    assert change.after == change.before
+    assert "No module named 'x' (line 10, cell 2): install it first" in change.refused
+    tagged = tuple(replace(each, tags=frozenset({"raises-exception"})) for each in page.cells)
+    page = replace(page, cells=tagged)
+    change = update_page(path, page, notebook, judge(page), judge)
+    assert change
+    assert ":raises: ModuleNotFoundError" in change.after
+
+
 def test_what_differs_between_runs_is_unchecked_and_the_rest_written(tmp_path: Path) -> None:
     code = cell("print(1)") + expected("2") + cell("print(3)") + cell("print(4)") + expected("4")
     path = put(tmp_path, code)

@@ -83,7 +83,7 @@ def test_book_of_no_expectations_is_as_green_as_without_the_checker(book: Book) 
         ),
         ("expected", HALF, ("half.md:1", "unreadable")),
         ("expected", COMPLETE.replace("true", "yes, please") + HALF, ("half.md:1", "option")),
-        ("expected", COMPLETE.replace("complete", "complet") + HALF, ("half.md:1", "option")),
+        ("expected", COMPLETE.replace("complete", "completed") + HALF, ("half.md:1", "option")),
     ],
 )
 def test_what_a_page_or_the_book_requires_fails(
