@@ -190,6 +190,8 @@ def test_a_number_of_another_page_opens_the_same_note(tmp_path: Path) -> None:
                 "Products",
             ]
         },
+        "products": {},
+        "values": {},
         "outputs": {},
         "figures": {},
     }

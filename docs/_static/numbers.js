@@ -60,8 +60,6 @@
     }
     pre.querySelector(".num").tabIndex = 0;
     pre.dataset.numbers = "";
-    pre.setAttribute("role", "group");
-    pre.setAttribute("aria-label", "Numbers of an output: arrow keys go from one to the next");
   };
 
   const markFigures = () => {

@@ -74,6 +74,12 @@ def test_code_is_copied_as_it_can_be_run(
         assert copied.strip() == code.inner_text().strip()
 
 
+def test_a_link_to_a_solution_opens_it(reader: Reader, website: Website) -> None:
+    with reader.visit(f"{website.page('self-attention/causal')}#sol-causal-zeros") as visit:
+        solution = visit.page.locator("#sol-causal-zeros > :not(summary)").first
+        assert solution.is_visible()
+
+
 @pytest.mark.parametrize(("width", "device"), DEVICES)
 def test_folds_and_marks_open(reader: Reader, website: Website, width: int, device: Device) -> None:
     with reader.visit(website.page("self-attention/exercise-3-1"), width) as visit:

@@ -159,20 +159,7 @@
   const percent = (now, i, j) => total(now, [[i, j]], (share) => `${(100 * share).toFixed()}%`);
 
   Object.assign(selfattn, {
-    USUAL,
-    fault,
-    read,
-    follow,
-    write,
-    changed,
-    hidden,
-    toggle,
-    compute,
-    entry,
-    between,
-    total,
-    percent,
-    at,
-    row,
+    ...{ USUAL, fault, read, follow, write, changed, hidden, toggle, compute, entry },
+    ...{ between, total, percent, at, row },
   });
 })();

@@ -75,7 +75,7 @@ class MarkNumbers(SphinxPostTransform):
     def _invite(self, name: str) -> None:
         """Say below the first output whose numbers are marked that they can be touched."""
         output = next(node for node, each in linked(self.document) if each == name)
-        text = '<p class="numbers-invite">Touch a dotted number: it says where it comes from.</p>'
+        text = '<p class="numbers-invite"></p>'  # its text is in the style sheet: a script's alone
         output.parent.insert(output.parent.index(output) + 1, nodes.raw("", text, format="html"))
 
     def _mark_figures(self, page: PageNumbers, marks: _Marks) -> None:

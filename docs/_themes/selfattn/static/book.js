@@ -99,7 +99,6 @@
   // An observer is called once a page is laid out, so that looking costs no layout of its own.
   const widths = new ResizeObserver((seen) => {
     for (const { target: box } of seen) {
-      if ("numbers" in box.dataset) continue; // numbers.js makes it reachable
       const isWide = box.scrollWidth > box.clientWidth;
       const name = Object.keys(NAMES).find((selector) => box.matches(selector));
       const given = { tabindex: "0", role: "group", "aria-label": NAMES[name] };
@@ -115,6 +114,14 @@
   };
   watch();
   document.fonts?.ready.then(watch); // a font widens what is in a box, and not the box
+
+  // A link to a fold, or into one, opens it.
+  const unfold = () => {
+    const fold = document.getElementById(location.hash.slice(1))?.closest("details");
+    if (fold) fold.open = true;
+  };
+  addEventListener("hashchange", unfold);
+  unfold();
 
   // Escape closes the notes of marks.
   addEventListener("keydown", (event) => {
