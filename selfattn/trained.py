@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from selfattn.causal import MultiHeadAttention
 from selfattn.functional import attention_scores, attention_weights, split_heads
 
-__all__ = ["TwoHeads", "accuracies", "sentences", "to_ids", "train", "without_head"]
+__all__ = ["VOCABULARY", "TwoHeads", "accuracies", "sentences", "to_ids", "train", "without_head"]
 
 WOMEN, MEN = ("Anna’s", "Mary’s", "Rosa’s", "Lucy’s"), ("Tom’s", "Ben’s", "Paul’s", "Jack’s")
 ONE, MANY = ("dog", "cat", "bird", "horse", "duck"), ("dogs", "cats", "birds", "horses", "ducks")

@@ -143,6 +143,8 @@ def printed(page: str) -> list[api.Number]:
         (values.several_heads, "weights_2.5", "self-attention/multi-head"),
         (values.several_heads, "joined", "self-attention/multi-head-class"),
         (values.several_heads, "head_1", "self-attention/multi-head-class"),
+        (values.two_heads, "start.5", "self-attention/what-for"),
+        (values.two_heads, "averaged.5", "self-attention/what-for"),
         (values.dot_products, "dots", "companions/without-weights"),
         (values.thirteen, "attn_weights", "companions/thirteen-words"),
         (values.scaling_experiment, "plain.variance", "companions/why-scale"),
