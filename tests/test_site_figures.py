@@ -37,6 +37,7 @@ PAGES = {
     "turned": "companions/positions",
     "loss": "companions/training",
     "training": "companions/training",
+    "gpt-loss": "companions/small-gpt",
 }
 """The figures that are drawn from what their page's cells made."""
 DRAWINGS = {name: each for name, each in all_drawings().items() if name != "build-cost"}

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 import torch
+from the_book import DOCS
 
 from selfattn.functional import context_vectors, join_heads, split_heads
 from selfattn.trained import VOCABULARY, TwoHeads, sentences, to_ids, train, without_head
@@ -55,3 +58,14 @@ def test_averaging_cannot_tell_the_order_of_words(monkeypatch: pytest.MonkeyPatc
 
 
 ORDERS = ("dogs near the cat", "cat near the dogs")
+
+
+def test_the_page_has_the_recorded_shares() -> None:
+    rows = json.loads((DOCS / "_data/trained-seeds.json").read_text("utf-8"))
+    page = (DOCS / "companions/how-it-was-trained.md").read_text("utf-8")
+    for row in rows:
+        shares = (", ".join(f"{share:.2f}" for share in row[name]) for name in COLUMNS)
+        assert f"| {' | '.join([str(row['seed']), *shares])} |\n" in page
+
+
+COLUMNS = ("attention", "first_off", "second_off", "averaging", "shuffled")
