@@ -16,7 +16,8 @@ from the_book import EXTENSIONS_ON_PATH  # noqa: F401 - makes the extensions imp
 from explorer.directive import example
 from explorer.element import HERE, text_of
 from explorer.shares import given
-from selfattn.examples import six_tokens
+from figures.values import TRAINED
+from selfattn.trained import to_ids, train
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -266,14 +267,13 @@ def test_shares_and_their_sums_are_marked_only_where_they_may_differ(tmp_path: P
     assert "≈" in str([column for *_, column in large])
 
 
-def test_the_landing_page_shows_the_shares_that_torch_computes() -> None:
-    inputs = six_tokens().inputs
-    torch.manual_seed(123)
-    W_query, W_key = torch.rand(3, 2), torch.rand(3, 2)
-    scores = (inputs @ W_query) @ (inputs @ W_key).T
-    weights = torch.softmax(scores / 2**0.5, dim=-1)
-    assert torch.allclose(torch.tensor(given()["weights"]), weights, atol=1e-6, rtol=0)
-    assert given()["words"][given()["chosen"]] == "journey"
+def test_the_landing_page_shows_the_weights_of_the_trained_model() -> None:
+    weights = torch.tensor(given()["weights"])
+    ids = to_ids(" ".join(given()["words"]))
+    torch.testing.assert_close(
+        weights, train(TRAINED).attn_weights(ids)[1].float(), atol=1e-6, rtol=0
+    )
+    assert weights[given()["chosen"]].argmax() == given()["words"].index("dogs")
 
 
 def test_pages_load_the_scripts_without_comments(tmp_path: Path) -> None:

@@ -37,6 +37,7 @@ PAGES = {
     "turned": "companions/positions",
     "loss": "companions/training",
     "training": "companions/training",
+    "gpt-loss": "companions/small-gpt",
 }
 """The figures that are drawn from what their page's cells made."""
 DRAWINGS = {name: each for name, each in all_drawings().items() if name != "build-cost"}
@@ -143,6 +144,8 @@ def printed(page: str) -> list[api.Number]:
         (values.several_heads, "weights_2.5", "self-attention/multi-head"),
         (values.several_heads, "joined", "self-attention/multi-head-class"),
         (values.several_heads, "head_1", "self-attention/multi-head-class"),
+        (values.two_heads, "start.5", "self-attention/what-for"),
+        (values.two_heads, "averaged.5", "self-attention/what-for"),
         (values.dot_products, "dots", "companions/without-weights"),
         (values.thirteen, "attn_weights.11", "companions/why-scale"),
         (values.scaling_experiment, "plain.variance", "companions/why-scale"),

@@ -39,7 +39,7 @@ customElements.define("attention-shares", class extends HTMLElement {
     radios[chosen].checked = true;
     this.weights[chosen].forEach((weight, n) => {
       arcs[n].setAttribute("d", arc(60 * chosen + 30, 60 * n + 30));
-      arcs[n].style.strokeWidth = `${32 * weight}px`;
+      arcs[n].style.strokeWidth = `${12 * weight}px`;
       bars[n].style.setProperty("--share", weight);
       numbers[n].textContent = weight.toFixed(2);
     });
@@ -47,15 +47,13 @@ customElements.define("attention-shares", class extends HTMLElement {
     this.status.textContent = this.say(chosen);
   }
 
-  /** Where most and least of a word's attention goes. */
+  /** Where most of a word's attention goes. */
   say(chosen) {
     const row = this.weights[chosen];
-    const named = (weight) => {
-      const n = row.indexOf(weight);
-      return `${n === chosen ? "itself" : `“${this.words[n]}”`} (${weight.toFixed(2)})`;
-    };
-    const [most, least] = [Math.max(...row), Math.min(...row)].map(named);
-    return `“${this.words[chosen]}” attends most to ${most} and least to ${least}.`;
+    const most = Math.max(...row);
+    const n = row.indexOf(most);
+    const name = n === chosen ? "itself" : `“${this.words[n]}”`;
+    return `“${this.words[chosen]}” attends most to ${name} (${most.toFixed(2)}).`;
   }
 });
 

@@ -32,10 +32,10 @@ class Shares(SphinxDirective):
 def given() -> dict[str, Any]:
     """Return what the script reads: the words, the weights of each, and the word chosen first."""
     # Loading the values loads torch: a build that reads no such page does without.
-    values = importlib.import_module("figures.values").six_words()
-    focus = importlib.import_module("figures.drawing").FOCUS
-    weights = [[round(weight, DIGITS) for weight in row] for row in values["attn_weights"]]
-    return {"words": values["words"], "weights": weights, "chosen": focus}
+    values = importlib.import_module("figures.values").two_heads()
+    last = importlib.import_module("figures.drawings.landing").LAST
+    weights = [[round(weight, DIGITS) for weight in row] for row in values["start"]]
+    return {"words": values["words"], "weights": weights, "chosen": last}
 
 
 def setup(app: Sphinx) -> None:

@@ -28,7 +28,10 @@ HERE = Path(__file__).parent
 PACKAGE = HERE.parents[2] / "selfattn"
 DEPENDENCIES = (
     *sorted(HERE.rglob("*.py")),
-    *(PACKAGE / f"{name}.py" for name in ("causal", "examples", "functional", "modules")),
+    *(
+        PACKAGE / f"{name}.py"
+        for name in ("causal", "examples", "functional", "modules", "trained")
+    ),
 )
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from figures.board import WIDTH, Board
-from figures.drawing import FOCUS, Drawing, strength
-from figures.values import DOT_KEYS, DOT_QUERY, scaling_experiment, six_words
+from figures.drawing import Drawing, strength
+from figures.values import DOT_KEYS, DOT_QUERY, scaling_experiment, six_words, two_heads
 
 if TYPE_CHECKING:
     from figures.values import Values
@@ -14,21 +14,30 @@ if TYPE_CHECKING:
 COLUMN = WIDTH / 6
 BASE = 74.0  # of the words
 TALLEST = 34.0  # bar
+THICKEST = 12.0  # bow
+LAST = 5  # the word that asks: what follows it is what the model has to predict
 SIZE = (96.0, 60.0)  # of a small picture
 
 
 def sentence(values: Values) -> Board:
-    """The six words, joined to the word that asks by lines as thick as its weights."""
+    """Six words of the trained model, joined to the last by lines as thick as its weights."""
+    return shares(values, "start")
+
+
+def shares(values: Values, name: str, title: str = "") -> Board:
+    """Six words, joined to the last one by lines as thick as the weights that it gives them."""
     board = Board(138, values)
-    weights = values["attn_weights"][FOCUS]
+    weights = values[name][LAST]
     for place, (word, weight) in enumerate(zip(values["words"], weights, strict=True)):
         x = COLUMN * (place + 0.5)
-        _arc(board, COLUMN * (FOCUS + 0.5), x, 32 * weight)
-        css = "fig-bold" if place == FOCUS else ""
+        _arc(board, COLUMN * (LAST + 0.5), x, THICKEST * weight)
+        css = "fig-bold" if place == LAST else ""
         board.text(x, BASE, word, size=14.5, css=css)
-        board.bar(x - 15, BASE + 10, 30, TALLEST * weight / max(weights), "role-weight")
-        beside = BASE + 25 + TALLEST * weight / max(weights)
-        board.number(x, beside, f"attn_weights.{FOCUS}.{place}", css="role-weight fig-bold")
+        board.bar(x - 15, BASE + 10, 30, TALLEST * weight, "role-weight")
+        beside = BASE + 25 + TALLEST * weight
+        board.number(x, beside, f"{name}.{LAST}.{place}", css="role-weight fig-bold")
+    if title:
+        board.text(0, 13, title, anchor="start", css="fig-bold")
     return board
 
 
@@ -39,7 +48,7 @@ def _arc(board: Board, start: float, end: float, thickness: float) -> None:
         bow = f"C{start - 26:.1f} 26 {start + 26:.1f} 26 {start + 7:.1f} {floor}"
         start -= 7
     else:
-        rise = 18 + 0.13 * abs(end - start)
+        rise = 18 + 0.08 * abs(end - start)
         bow = f"Q{(start + end) / 2:.1f} {floor - 2 * rise:.1f} {end:.1f} {floor}"
     board.parts.append(
         f'<path class="fig-bow role-weight" stroke-width="{thickness:.2f}"'
@@ -88,7 +97,5 @@ PICTOGRAMS: dict[str, Drawing] = {
     "learn": Drawing("", _learn, page="companions/training"),
 }
 DRAWINGS: dict[str, Drawing] = {
-    "sentence": Drawing(
-        "How much journey attends to each word of its sentence", sentence, six_words
-    ),
+    "sentence": Drawing("Which words a trained head attends to", sentence, two_heads),
 }

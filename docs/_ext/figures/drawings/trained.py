@@ -1,0 +1,115 @@
+"""The figures of models that were trained: two heads in a sentence, and a small GPT's loss."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from figures.board import Board, Panels
+from figures.drawing import Drawing
+from figures.drawings.landing import shares
+from figures.values import two_heads
+
+if TYPE_CHECKING:
+    from figures.values import Values
+
+ROW = 25.0
+TOP = 40.0  # of the words, below the names of the heads
+MIDDLE, ASIDE = 180.0, 34.0  # of the words, and how far from there the bows begin
+THICKEST = 9.0
+MOST = 0.5  # a larger share is set off
+HEADS = (("first_head", 8, -1), ("second_head", 5, 1))  # the place that asks, and its side
+
+
+def averaging(values: Values) -> Panels:
+    """The same shares for all six words, and the shares of a trained head."""
+    return Panels(
+        shares(values, "averaged", "plain averaging"),
+        shares(values, "start", "a trained head"),
+    )
+
+
+def both_heads(values: Values) -> Board:
+    """A sentence from top to bottom, with what one head attends to on each side."""
+    words = values["sentence"]
+    board = Board(TOP + ROW * len(words) + 6, values)
+    asking = {place for _, place, _ in HEADS}
+    for place, word in enumerate(words):
+        css = "fig-bold" if place in asking else ""
+        css += " role-weight fig-bold" if place - 1 in asking else ""
+        board.text(MIDDLE, _base(place), word, size=14.5, css=css)
+    for name, place, side in HEADS:
+        title = f"{name.partition('_')[0]} head, at “{words[place]}”"
+        board.text(MIDDLE + 172 * side, 16, title, anchor=_end(side), css="fig-bold")
+        for other in range(place + 1):
+            weight = values[name][place][other]
+            _bow(board, place, other, side, THICKEST * weight)
+            path = f"{name}.{place}.{other}"
+            css = "role-weight fig-bold" if weight > MOST else "fig-muted"
+            board.number(MIDDLE + 172 * side, _base(other), path, css=css, anchor=_end(side))
+    return board
+
+
+def _end(side: int) -> str:
+    return "start" if side < 0 else "end"
+
+
+def _base(place: int) -> float:
+    return TOP + ROW * (place + 0.5) + 4.5
+
+
+def _bow(board: Board, start: int, end: int, side: int, thickness: float) -> None:
+    """Draw a bow beside the words, or a loop where a word attends to itself."""
+    x = MIDDLE + ASIDE * side
+    y1, y2 = _base(start) - 4.5, _base(end) - 4.5
+    bulge = x + side * (24 + 6 * (start - end))
+    if start == end:
+        y1, y2 = y1 - 5, y2 + 5
+    board.parts.append(
+        f'<path class="fig-bow role-weight" stroke-width="{thickness:.2f}"'
+        f' d="M{x:.1f} {y1:.1f}C{bulge:.1f} {y1:.1f} {bulge:.1f} {y2:.1f} {x:.1f} {y2:.1f}"/>'
+    )
+
+
+# The small GPT ---------------------------------------------------------------------------
+
+AXIS, FLOOR, TALL, WIDE = 40.0, 200.0, 180.0, 262.0
+LOWEST, HIGHEST = 1.5, 4.5
+EVERY = 50  # steps between two of the losses
+
+
+def gpt_loss(values: Values) -> Board:
+    """The held-out loss over the steps of training, with two lines that it has to beat."""
+    board = Board(FLOOR + 40, values)
+    losses = values["losses"]
+    for tick in range(2, 5):
+        board.line(AXIS - 5, _level(tick), AXIS, _level(tick))
+        board.note(AXIS - 9, _level(tick) + 4, f"{tick}", anchor="end")
+    for name, label in (("uniform", "guessing"), ("bigrams", "bigrams")):
+        y = _level(values[name])
+        board.line(AXIS, y, AXIS + WIDE, y)
+        board.note(AXIS + WIDE, y - 6, label, anchor="end")
+        board.number(AXIS + WIDE + 8, y + 4, name, css="fig-muted", anchor="start")
+    points = [
+        (AXIS + WIDE * place / (len(losses) - 1), _level(loss)) for place, loss in enumerate(losses)
+    ]
+    board.curve(points, "query", marked=True)
+    last = len(losses) - 1
+    x, y = points[-1]
+    board.number(x + 8, y + 4, f"losses.{last}", css="role-query fig-bold", anchor="start")
+    board.line(AXIS, FLOOR, AXIS + WIDE, FLOOR)
+    board.line(AXIS, _level(HIGHEST), AXIS, FLOOR)
+    for place in range(0, len(losses), 2):
+        board.note(points[place][0], FLOOR + 16, f"{EVERY * place}")
+    board.text(AXIS + WIDE / 2, FLOOR + 34, "step of training", css="fig-muted")
+    return board
+
+
+def _level(loss: float) -> float:
+    return FLOOR - TALL * (loss - LOWEST) / (HIGHEST - LOWEST)
+
+
+DRAWINGS: dict[str, Drawing] = {
+    "averaging": Drawing("Averaging beside a trained head", averaging, two_heads),
+    "both-heads": Drawing("What two trained heads attend to", both_heads, two_heads),
+    "gpt-loss": Drawing("The held-out loss of a small GPT", gpt_loss),
+}

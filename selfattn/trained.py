@@ -1,0 +1,170 @@
+"""A small language and a model of two heads that learns it: attention weights that mean something.
+
+A sentence is "Mary’s dogs near the cat now were hungry and she left". Its verb has to agree with
+the first noun, and not with the second; its pronoun, with the name. Training takes about a second
+on a CPU, in float64, so that machines which round in other ways learn the same numbers.
+"""
+# The class's docstring speaks for its methods.
+# ruff: noqa: D102
+# Calling an nn.Module has the type Any, and torch leaves `backward` untyped.
+# mypy: disable-error-code="no-any-return,no-untyped-call"
+
+import copy
+
+import torch
+from torch import Tensor, nn
+
+from selfattn.causal import MultiHeadAttention
+from selfattn.functional import attention_scores, attention_weights, split_heads
+
+__all__ = ["VOCABULARY", "TwoHeads", "accuracies", "sentences", "to_ids", "train", "without_head"]
+
+WOMEN, MEN = ("Anna’s", "Mary’s", "Rosa’s", "Lucy’s"), ("Tom’s", "Ben’s", "Paul’s", "Jack’s")
+ONE, MANY = ("dog", "cat", "bird", "horse", "duck"), ("dogs", "cats", "birds", "horses", "ducks")
+SLOTS = (
+    *(WOMEN + MEN, ONE + MANY, ("near", "behind"), ("the",), ONE + MANY, ("now", "often", "again")),
+    *(("was", "were"), ("hungry", "tired", "happy", "old"), ("and",), ("she", "he")),
+    ("left", "smiled"),
+)
+#: The 35 words of the language, in the order of their ids.
+VOCABULARY = tuple(dict.fromkeys(word for slot in SLOTS for word in slot))
+VERB, PRONOUN = SLOTS.index(("was", "were")), SLOTS.index(("she", "he"))
+STEPS, BATCH = 1000, 32
+
+
+def to_ids(sentence: str) -> Tensor:
+    """Return the ids of a sentence's words, shape ``(T,)``, int64.
+
+    Args:
+        sentence: Words of the language with spaces between them, from a sentence's start.
+
+    Raises:
+        ValueError: If a word is none of the language.
+
+    Examples:
+        >>> from selfattn.trained import to_ids
+        >>> to_ids("Mary’s dogs near the cat now")
+        tensor([ 1, 13, 18, 20,  9, 21])
+    """
+    return torch.tensor([VOCABULARY.index(word) for word in sentence.split()])
+
+
+def sentences() -> tuple[Tensor, Tensor]:
+    """Return all sentences to train with and all that are held out, as ids, a row for each.
+
+    Held out are five pairs of nouns, one singular and one plural, in either order: whoever goes by
+    the second noun gets the verb wrong. Each of the ten nouns is in one pair.
+
+    Returns:
+        The ids of 34,560 and of 3,840 sentences, shape ``(..., 11)``, int64.
+
+    Examples:
+        >>> from selfattn.trained import sentences
+        >>> [part.shape for part in sentences()]
+        [torch.Size([34560, 11]), torch.Size([3840, 11])]
+    """
+    free = [slot for slot in SLOTS if len(slot) > 1 and slot not in (SLOTS[VERB], SLOTS[PRONOUN])]
+    chosen = torch.cartesian_prod(*(torch.arange(len(slot)) for slot in free))
+    name, noun, where, other, when, mood, end = chosen.unbind(dim=-1)
+    fixed = torch.zeros_like(name)
+    plural, man = noun // len(ONE), name // len(WOMEN)
+    places = (name, noun, where, fixed, other, when, plural, mood, fixed, man, end)
+    ids = [to_ids(" ".join(slot))[place] for slot, place in zip(SLOTS, places, strict=True)]
+    one, many = torch.minimum(noun, other), torch.maximum(noun, other)
+    held_out = (one < len(ONE)) & (many == len(ONE) + (one - 1) % len(ONE))
+    rows = torch.stack(ids, dim=-1)
+    return rows[~held_out], rows[held_out]
+
+
+class TwoHeads(nn.Module):
+    r"""A language model of one layer: it predicts from a word and its context vector.
+
+    .. math::
+
+        \operatorname{logits} = [\, X \;\; \operatorname{MultiHead}(X) \,]\, W + b
+
+    The embeddings :math:`X` are those of words and of places, added. The attention is a
+    :class:`~selfattn.causal.MultiHeadAttention` with two heads of two numbers each.
+
+    Called with ids of shape ``(..., T)``, ``T`` at most 10, the model returns a number for each
+    word of the vocabulary, shape ``(..., T, 36)``: at each place, for the word after it.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        longest = len(SLOTS) - 1
+        self.words = nn.Embedding(len(VOCABULARY), 16, dtype=torch.float64)
+        self.places = nn.Embedding(longest, 16, dtype=torch.float64)
+        self.attention = MultiHeadAttention(16, 4, longest, dropout=0.0, num_heads=2)
+        self.predict = nn.Linear(16 + 4, len(VOCABULARY))
+        self.double()
+
+    def embed(self, ids: Tensor) -> Tensor:
+        """Return the embeddings of words and places, added, shape ``(..., T, 16)``."""
+        return self.words(ids) + self.places.weight[: ids.shape[-1]]
+
+    def forward(self, ids: Tensor) -> Tensor:
+        x = self.embed(ids)
+        return self.predict(torch.cat([x, self.attention(x)], dim=-1))
+
+    @torch.no_grad()
+    def queries_and_keys(self, ids: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the queries and the keys of each head, shape ``(..., 2, T, 2)``."""
+        x, heads = self.embed(ids), self.attention.num_heads
+        layers = (self.attention.W_query, self.attention.W_key)
+        queries, keys = (split_heads(layer(x), heads) for layer in layers)
+        return queries, keys
+
+    def attn_weights(self, ids: Tensor) -> Tensor:
+        """Return the attention weights of each head, shape ``(..., 2, T, T)``."""
+        mask = self.attention.mask[: ids.shape[-1], : ids.shape[-1]]
+        scores = attention_scores(*self.queries_and_keys(ids))
+        return attention_weights(scores, self.attention.head_dim, mask)
+
+
+def train(seed: int, *, averaging: bool = False, shuffled: bool = False) -> TwoHeads:
+    """Train a model with 1,000 batches of 32 sentences, by AdamW.
+
+    Args:
+        seed: What the random numbers of the model and the batches begin with.
+        averaging: Whether all queries stay zero, so that every weight of a row is the same.
+        shuffled: Whether each sentence's words, but for the last five, are put in a random order.
+
+    Examples:
+        >>> from selfattn.trained import accuracies, sentences, train
+        >>> model = train(seed=8)
+        >>> accuracies(model, sentences()[1])
+        (1.0, 1.0)
+    """
+    torch.manual_seed(seed)
+    model, trained = TwoHeads(), sentences()[0]
+    if averaging:
+        nn.init.zeros_(model.attention.W_query.weight).requires_grad = False
+    optimizer = torch.optim.AdamW(model.parameters(), lr=0.01, weight_decay=0.1)
+    for _ in range(STEPS):
+        batch = trained[torch.randint(len(trained), (BATCH,))]
+        if shuffled:
+            order = torch.rand(BATCH, VERB).argsort(dim=-1)
+            batch = torch.cat([batch.gather(1, order), batch[:, VERB:]], dim=-1)
+        logits = model(batch[:, :-1]).flatten(0, 1)
+        loss = nn.functional.cross_entropy(logits, batch[:, 1:].flatten())
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    return model
+
+
+@torch.no_grad()
+def accuracies(model: TwoHeads, rows: Tensor) -> tuple[float, float]:
+    """Return the shares of sentences whose verb, and whose pronoun, the model predicts."""
+    right = model(rows[:, :-1]).argmax(dim=-1) == rows[:, 1:]
+    verb, pronoun = (right[:, place - 1].double().mean().item() for place in (VERB, PRONOUN))
+    return verb, pronoun
+
+
+def without_head(model: TwoHeads, head: int) -> TwoHeads:
+    """Return a copy of a model that multiplies what one head brings, counted from 0, by 0."""
+    changed, width = copy.deepcopy(model), model.attention.head_dim
+    with torch.no_grad():
+        changed.attention.out_proj.weight[:, width * head : width * (head + 1)] = 0
+    return changed
