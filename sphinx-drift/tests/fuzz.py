@@ -97,7 +97,8 @@ def an_output_is_itself_and_no_other(outputs: list[NotebookNode], data: st.DataO
         own = kinds(text, part)
         assert own <= {Kind.VERIFIED, Kind.EMPTY, Kind.ADDRESS}, own
         places = [token for token in tokens(text, elisions=False) if token.text.isalnum()]
-        if own == {Kind.VERIFIED} and places:
+        # The folder of a kernel's cells reads the same, wherever it is.
+        if own == {Kind.VERIFIED} and places and "ipykernel_" not in text:
             place = data.draw(st.sampled_from(places))
             other = "7" if text[place.start : place.start + 1] != "7" else "8"
             plain = text[: place.start] + other + text[place.start + 1 :]

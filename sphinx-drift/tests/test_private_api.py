@@ -158,7 +158,10 @@ SUPPORTED = {
     *("myst_parser.config.main:MdParserConfig", "sphinx:version_info"),
     *("sphinx.builders.dummy:DummyBuilder", "sphinx.cmd.build:main"),
     *("sphinx.errors:ConfigError", "sphinx.errors:ExtensionError", "sphinx.util:logging"),
-    *("sphinx.transforms.post_transforms:SphinxPostTransform",),
+    *(
+        "sphinx.transforms:SphinxTransform",
+        "sphinx.transforms.post_transforms:SphinxPostTransform",
+    ),
     *("sphinx.util.docutils:SphinxDirective", "sphinx.util.docutils:SphinxRole"),
 }
 """Imports that their makers document for extensions and clients."""
