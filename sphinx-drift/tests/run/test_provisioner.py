@@ -141,19 +141,6 @@ def test_library_that_needs_the_page_is_left_to_it(
 
 
 @pytest.mark.usefixtures("own_servers")
-def test_what_kernels_need_to_start_brings_no_library_of_pages(
-    pages: Pages, monkeypatch: pytest.MonkeyPatch, shown: Any
-) -> None:
-    """IPython has modules that import Matplotlib, and with it NumPy, where it is installed."""
-    (pages.folder / "matplotlib.py").write_text("import csv\n")
-    monkeypatch.setenv("PYTHONPATH", str(pages.folder))
-    notebook, _ = pages.fork(
-        SERVER_OF, "import sys\nprint('matplotlib' in sys.modules)", preload=()
-    )
-    assert [shown(cell) for cell in notebook.cells[1:]] == ["1\n", "False\n"]
-
-
-@pytest.mark.usefixtures("own_servers")
 def test_fork_server_that_is_killed_is_replaced_by_stock_kernels(
     pages: Pages, caplog: pytest.LogCaptureFixture
 ) -> None:

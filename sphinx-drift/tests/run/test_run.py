@@ -194,12 +194,3 @@ def test_two_runs_of_a_page_share_no_notebook(
     (_, first, _), (_, second, _) = queued
     assert first == second
     assert first is not second
-
-
-def test_a_kernel_draws_into_its_page(tmp_path: Path) -> None:
-    """What was loaded for all kernels must not have chosen where Matplotlib draws."""
-    pytest.importorskip("matplotlib")
-    cell = v4.new_code_cell("import matplotlib\nprint(matplotlib.get_backend())")
-    notebook = v4.new_notebook(cells=[cell])
-    execute(notebook, request_for(tmp_path))
-    assert "inline" in printed(notebook.cells[0].outputs).select(Part.ALL)
