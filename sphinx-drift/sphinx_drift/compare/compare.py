@@ -81,7 +81,7 @@ class Verdict:
     tokens: int = 0
     """How many documented tokens were compared."""
     elided: tuple[tuple[int, int], ...] = ()
-    """Where the executed text has what elisions stand for: nothing compared it."""
+    """Spans of the executed text that elisions stand for, and that nothing compared."""
 
     @property
     def same(self) -> bool:
