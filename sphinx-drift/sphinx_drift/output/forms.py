@@ -17,7 +17,7 @@ _NAMED_VALUES = frozenset(("nan", "inf", "true", "false"))
 _NULL = {"null": "none"}
 _UNSIGNED = re.compile(rf"{DIGITS}|-")
 _POWER_OF_TEN = re.compile(r"(?<!\s)\s*\\(?:cdot|times)\s*10\^\{?(-?)(\d+)\}?")
-_LIMITS_FIRST = re.compile(r"\\(?:i*int|oint|sum|prod|lim)(?![a-z])")
+_LIMITS_FIRST = re.compile(r"\\(?:(?:i*|o)int|sum|prod|lim)(?![a-z])")
 _ASCII = str.maketrans(
     {**dict.fromkeys("\u2212\u2013\u2010\u2011\ufe63\uff0d", "-"), "\N{MULTIPLICATION SIGN}": "x"}
 )

@@ -38,7 +38,7 @@ def on_screen(text: str) -> str:
         if match["move"]:
             screen.move(match["move"], min(int(match["number"] or 0), _FARTHEST))
         elif match["code"]:
-            screen.color += match["code"]
+            screen.color.append(match["code"])
         else:
             screen.put(match[0])
         if screen.cells > limit:
@@ -53,7 +53,7 @@ class _Screen:
     lines: list[list[str]] = field(default_factory=lambda: [[]])
     row: int = 0
     column: int = 0
-    color: str = ""
+    color: list[str] = field(default_factory=list)
     """The codes that wait for the next character."""
     cells: int = 0
     """How many cells were filled or erased."""
@@ -63,7 +63,7 @@ class _Screen:
             self._close_color()
             self._go(self.row + 1, 0)
         elif character == "\r":
-            if self.color.endswith(_ENDS):
+            if self.color and self.color[-1].endswith(_ENDS):
                 self._close_color()
             self.column = 0
         elif character == "\b":
@@ -106,11 +106,11 @@ class _Screen:
         added = max(self.column + 1 - len(line), 0)
         line += [" "] * added
         self.cells += added
-        line[self.column] = self.color + character
-        self.color = ""
+        line[self.column] = "".join(self.color) + character
+        self.color = []
 
     def _close_color(self) -> None:
         """Put pending codes after the last character: most often they end a colour."""
         if self.color and self.lines[self.row]:
-            self.lines[self.row][-1] += self.color
-            self.color = ""
+            self.lines[self.row][-1] += "".join(self.color)
+            self.color = []

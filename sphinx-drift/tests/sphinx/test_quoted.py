@@ -53,8 +53,8 @@ def test_a_number_where_it_would_not_follow_is_refused(text: str, book: Book) ->
 @pytest.mark.parametrize(
     ("translated", "places"),
     [
-        ("Die Zahl ist {printed}`half`.", set()),
-        ("Die Zahl ist 0.7.", {("quoting.md:1", "quotation")}),
+        ("Die Zahl: {printed}`half`.", set()),
+        ("Die Zahl: 0.7.", {("quoting.md:1", "quotation")}),
     ],
 )
 def test_a_translation_quotes_what_its_page_quotes(
@@ -69,4 +69,4 @@ def test_a_translation_quotes_what_its_page_quotes(
     catalog.write_text(f'{head}\nmsgid "The number is {{printed}}`half`."\nmsgstr "{translated}"\n')
     built = book.build(builder="text")
     assert built.places == places
-    assert ("Die Zahl ist 0.5" in (built.outdir / "quoting.txt").read_text()) is not places
+    assert ("Die Zahl: 0.5" in (built.outdir / "quoting.txt").read_text()) is not places
