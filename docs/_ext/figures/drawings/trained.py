@@ -85,10 +85,10 @@ def gpt_loss(values: Values) -> Board:
         board.line(AXIS - 5, _level(tick), AXIS, _level(tick))
         board.note(AXIS - 9, _level(tick) + 4, f"{tick}", anchor="end")
     for name, label in (("uniform", "guessing"), ("bigrams", "bigrams")):
-        y = _level(values[name])
+        y = _level(values["baselines"][name])
         board.line(AXIS, y, AXIS + WIDE, y)
         board.note(AXIS + WIDE, y - 6, label, anchor="end")
-        board.number(AXIS + WIDE + 8, y + 4, name, css="fig-muted", anchor="start")
+        board.number(AXIS + WIDE + 8, y + 4, f"baselines.{name}", css="fig-muted", anchor="start")
     points = [
         (AXIS + WIDE * place / (len(losses) - 1), _level(loss)) for place, loss in enumerate(losses)
     ]
