@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 
-from selfattn.trained import accuracies, sentences, train, without_head
+from selfattn.trained import TwoHeads, accuracies, sentences, train, without_head
 
 OUT = Path(__file__).with_name("trained-seeds.json")
 SEEDS = range(20)
@@ -24,7 +24,7 @@ def measure(seed: int) -> dict[str, Any]:
     """Return one row: the model, its heads switched off, and the controls."""
     held_out = sentences()[1]
 
-    def rounded(model: torch.nn.Module) -> list[float]:
+    def rounded(model: TwoHeads) -> list[float]:
         return [round(share, 4) for share in accuracies(model, held_out)]
 
     model = train(seed)

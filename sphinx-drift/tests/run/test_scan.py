@@ -110,7 +110,7 @@ def test_what_is_no_notebook_has_no_cells(tmp_path: Path, name: str, content: by
 
 
 def test_notebook_is_read(tmp_path: Path) -> None:
-    cells = [
+    cells: list[dict[str, object]] = [
         {"cell_type": "markdown", "source": "prose"},
         {"cell_type": "code", "source": ["a = 1\n", "a"], "metadata": {}},
         {"cell_type": "code", "source": "b", "metadata": {"tags": ["skip-execution"]}},

@@ -10,6 +10,7 @@ from figures.drawings.landing import shares
 from figures.values import two_heads
 
 if TYPE_CHECKING:
+    from figures.board import Anchor
     from figures.values import Values
 
 ROW = 25.0
@@ -49,7 +50,7 @@ def both_heads(values: Values) -> Board:
     return board
 
 
-def _end(side: int) -> str:
+def _end(side: int) -> Anchor:
     return "start" if side < 0 else "end"
 
 
