@@ -87,7 +87,7 @@ class TwoHeads(nn.Module):
     :class:`~selfattn.causal.MultiHeadAttention` with two heads of two numbers each.
 
     Called with ids of shape ``(..., T)``, ``T`` at most 10, the model returns a number for each
-    word of the vocabulary, shape ``(..., T, 36)``: at each place, for the word after it.
+    word of the vocabulary, shape ``(..., T, 35)``: at each place, for the word after it.
     """
 
     def __init__(self) -> None:

@@ -37,7 +37,9 @@ if TYPE_CHECKING:
     from sphinx_drift.run.results import Execution, Request
 
 _AHEAD_PER_CORE = 4
-"""Pages in flight for each core: most of a small page's time is waiting for messages."""
+"""Pages in flight for each core where kernels are forked: a small page mostly waits for messages.
+
+A kernel that Jupyter starts keeps a core busy with imports, and its threads get in others' way."""
 _MEMORY_PER_PAGE = 512 * 2**20
 _MOST_KEPT = 256 * 2**20
 """Bytes of outputs that wait for Sphinx before no more pages begin."""
@@ -282,7 +284,9 @@ class _Pages:
         if self._ahead is None:
             sys.path += [folder for folder in path if folder not in sys.path]
             try:
-                self._ahead = _load(executor) if executor else ThreadPoolExecutor(_in_flight())
+                self._ahead = (
+                    _load(executor) if executor else ThreadPoolExecutor(_in_flight(self._forks))
+                )
             except Exception as error:  # noqa: BLE001 - it is the book's own
                 return f"{executor}: expected an executor, got {type(error).__name__}: {error}"
             self._is_local = not executor
@@ -355,10 +359,10 @@ def _failed(notebook: NotebookNode, error: Exception) -> tuple[NotebookNode, Exe
     return notebook, Execution(failure=Failure(Ending.RUNNER_FAILED, -1, message))
 
 
-def _in_flight() -> int:
+def _in_flight(forks: bool) -> int:  # noqa: FBT001 - whether kernels are forked
     """Return how many pages may run at a time: the cores' share, within the memory there is."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    pages = _AHEAD_PER_CORE * (cores or 1)
+    pages = (_AHEAD_PER_CORE if forks else 1) * (cores or 1)
     with contextlib.suppress(OSError, ValueError, StopIteration):
         lines = Path("/proc/meminfo").read_text("utf-8").splitlines()
         available = next(line.split()[1] for line in lines if line.startswith("MemAvailable"))

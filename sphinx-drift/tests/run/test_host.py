@@ -88,7 +88,7 @@ def test_page_that_nobody_asks_for_ends_with_the_next_queue(tmp_path: Path) -> N
 def test_pages_wait_when_much_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pages = host._Pages()  # noqa: SLF001 - what the process is made of
     monkeypatch.setattr(host, "_MOST_KEPT", 100)
-    monkeypatch.setattr(host, "_in_flight", lambda: 1)
+    monkeypatch.setattr(host, "_in_flight", lambda _: 1)
     ran: list[str] = []
 
     def note(cells: NotebookNode, *_: object) -> tuple[NotebookNode, None]:
