@@ -79,9 +79,11 @@ async def _run_page(
                 if failure is None or failure.kind is Ending.RAISED:
                     try:
                         answers = await _ask(client, request.after)
-                    except (CellTimeoutError, DeadKernelError, RuntimeError) as error:
+                    except (CellTimeoutError, RuntimeError) as error:
+                        is_dead = isinstance(error, DeadKernelError)
+                        kind = Ending.DEAD_KERNEL if is_dead else Ending.RUNNER_FAILED
                         message = f"after the last cell, {type(error).__name__}: {error}"
-                        failure = failure or Failure(Ending.RUNNER_FAILED, -1, message)
+                        failure = failure or Failure(kind, -1, message)
                 elif failure.kind is Ending.DEAD_KERNEL:
                     failure = replace(failure, message=await _end_of(client))
         except Exception as error:  # noqa: BLE001 - whatever goes wrong, the page was not run
