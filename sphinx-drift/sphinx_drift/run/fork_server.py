@@ -79,7 +79,7 @@ class Preloaded:
         What it shows, pages must show; and what looks for a kernel, and finds none, is another.
         """
         before, shown = set(sys.modules), io.StringIO()
-        shell: Any = sys.modules["IPython.core.interactiveshell"]
+        shell = importlib.import_module("IPython.core.interactiveshell")
         looked_for: list[type] = []
         shell.InteractiveShell.initialized = classmethod(looked_for.append)
         with (
