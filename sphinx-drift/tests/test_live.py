@@ -137,7 +137,7 @@ class TestSaves:
     def test_what_the_project_says_is_watched(self, session: Session) -> None:
         project = session.page.parents[1] / "pyproject.toml"
         printed = session.save(project, "[tool.sphinx-drift]\n", "[tool.sphinx-drift]\nother = 1\n")
-        assert "got other" in printed
+        assert "got 'other'" in printed
         session.save(project, "other = 1\n", "")
 
 
@@ -156,7 +156,7 @@ def test_nothing_stays_behind(ending: signal.Signals, tmp_path: Path) -> None:
     ("files", "reason"),
     [
         ({}, "there is no conf.py in"),
-        ({"conf.py": "", "pyproject.toml": "[tool.sphinx-drift]\nother = 1"}, "got other"),
+        ({"conf.py": "", "pyproject.toml": "[tool.sphinx-drift]\nother = 1"}, "got 'other'"),
     ],
 )
 def test_what_cannot_be_built_is_refused(
