@@ -29,6 +29,7 @@ class Broken(NamedTuple):
     theme: str = "light"
     script: bool = True
     media: str = "screen"
+    policy: bool = False  # keep the page's own, which refuses what breaks it
 
 
 def night(visit: Visit) -> list[str]:
@@ -53,6 +54,9 @@ BROKEN = {
     ),
     "exception": Broken(
         looking.page, "console: nothing works", '<script>throw Error("nothing works")</script>'
+    ),
+    "script that isn't the book's": Broken(
+        looking.page, "violates the following", "<script>document.title</script>", policy=True
     ),
     "absent file": Broken(looking.page, "missing: .*absent", '<img src="absent.png" alt="">'),
     "picture without words": Broken(
@@ -142,19 +146,23 @@ def copied(site: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Web
         yield served
 
 
-def broken_page(copied: Website, html: str) -> str:
+def broken_page(copied: Website, html: str, *, policy: bool = False) -> str:
     """Write a page with something more at the end of its text; return its address."""
     text = (copied.folder / f"{PAGE}.html").read_text("utf-8")
     name = f"{PAGE}-broken"
     page = text.replace("</article>", f"{html}</article>", 1)
     assert page != text
+    if not policy:
+        page, found = re.subn("<meta [^>]*Content-Security-Policy[^>]*>", "", page)
+        assert found
     (copied.folder / f"{name}.html").write_text(page, "utf-8")
     copied.packed.clear()
     return copied.page(name)
 
 
 def check(reader: Reader, copied: Website, broken: Broken) -> None:
-    address = f"{broken_page(copied, broken.html)}?{hash(broken)}"  # the browser keeps pages
+    page = broken_page(copied, broken.html, policy=broken.policy)
+    address = f"{page}?{hash(broken)}"  # the browser keeps pages
     how = {"script": broken.script, "media": broken.media}
     with reader.visit(address, broken.width, broken.theme, **how) as visit:  # type: ignore[arg-type]
         faults = broken.look(visit)
@@ -172,7 +180,7 @@ def test_a_broken_link_is_seen(reader: Reader, copied: Website, what: str) -> No
     check(reader, copied, Broken(lambda visit: looking.links(visit, copied), fault, html))
 
 
-@pytest.mark.parametrize("what", ["wide image", "field without a label", "exception"])
+@pytest.mark.parametrize("what", ["wide image", "exception", "script that isn't the book's"])
 def test_a_broken_page_is_seen_in_firefox(
     firefox_reader: Reader, copied: Website, what: str
 ) -> None:

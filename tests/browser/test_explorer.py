@@ -215,7 +215,7 @@ def test_what_has_changed_shows_what_it_was(reader: Reader, website: Website) ->
             was = explorer.root.locator("[data-step=context_vecs] [data-was]")
             assert was.count() == shown
             explorer.press("Reset")
-            explorer.page.wait_for_function("!document.querySelector('[data-was]')")
+            explorer.page.locator("[data-was]").first.wait_for(state="detached")
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

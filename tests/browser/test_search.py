@@ -49,7 +49,7 @@ ASKED: dict[str, str] = json.loads(
 def results(visit: Visit) -> list[str]:
     """Return where the results lead, the first one first."""
     visit.page.locator("#search-results .search-summary").wait_for()
-    visit.page.wait_for_function("!document.querySelector('#search-progress')?.textContent")
+    visit.page.locator("#search-progress:not(:empty)").wait_for(state="detached")
     links = visit.page.locator("ul.search a")
     return [str(href) for href in links.evaluate_all("(all) => all.map((a) => a.href)")]
 
