@@ -16,6 +16,7 @@ nox.options.reuse_existing_virtualenvs = True
 PYPROJECT = nox.project.load_toml("pyproject.toml")
 LIGHTHOUSE = "lighthouse@13.5.0"
 HTML_CHECKER = "vnu-jar@26.9.27"
+BOM = "cyclonedx-bom==7.5.0"
 CHECKER = Path("sphinx-drift")
 CHECKER_PROJECT = nox.project.load_toml(CHECKER / "pyproject.toml")["project"]
 TORCH_FILES = [
@@ -177,6 +178,17 @@ def npm_install(session: nox.Session, package: str) -> str:
     home = Path(session.virtualenv.location, package.partition("@")[0]).resolve()
     session.run_install("npm", "install", "--no-audit", "--no-fund", "--prefix", home, package)
     return str(home)
+
+
+@nox.session(default=False)
+def bom(session: nox.Session) -> None:
+    """List what `docs` built the site with, and its licences, in the site's bom.json."""
+    session.install(BOM)
+    built_with = Path(session.virtualenv.location).with_name("docs")
+    session.run(
+        *("cyclonedx-py", "environment", str(built_with), "--pyproject", "pyproject.toml"),
+        *("--output-reproducible", "--output-file", str(SITE / "bom.json")),
+    )
 
 
 @nox.session(default=False)

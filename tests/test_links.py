@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from html.parser import HTMLParser
+from importlib.metadata import distributions
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urldefrag, urlsplit
 
 import pytest
 from bs4 import BeautifulSoup
-from the_book import DOCS, current_site
+from the_book import DOCS, MANUAL, current_site
 
 from sphinx_drift.compare.compare import compare
 from sphinx_drift.compare.outcomes import Kind
@@ -154,3 +155,17 @@ def test_pages_show_what_was_verified(site: Path) -> None:
                 assert not verdict.differences, f"{path}:{expectation.line}"
                 seen += 1
     assert seen > 100
+
+
+def test_the_licences_name_whoever_made_what_the_site_ships(site: Path) -> None:
+    page = (site / "reference" / "references.html").read_text("utf-8").lower()
+    folders = (DOCS / "_ext", DOCS / "_static", DOCS / "_themes", MANUAL.parent / "sphinx_drift")
+    ours = {path.name for folder in folders for path in folder.rglob("*")}
+    shipped = {path.name for path in (site / "_static").rglob("*.*")} - ours
+    makers = {
+        made.metadata["Name"].lower().replace("_", "-")
+        for made in distributions()
+        if any(f.name in shipped and "sphinx" in str(f) for f in made.files or ())
+    }
+    assert "sphinx" in makers
+    assert not [maker for maker in makers if maker not in page]

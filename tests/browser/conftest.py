@@ -35,6 +35,7 @@ REPRESENTATIVE = (
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--site", type=Path, default=ROOT / "docs/_build/html", help="the built book")
     parser.addoption("--shots", type=Path, default=ROOT / "docs/_build/browser", help="pictures")
+    parser.addoption("--draw", action="store_true", help="draw the README's picture anew")
     parser.addoption("--all", action="store_true", help="look at every page in every way")
 
 
