@@ -61,6 +61,7 @@ codeautolink_inventory_map = {  # where Python knows a name -> where it is docum
     "torch._C.Generator": "torch.Generator",
     "torch._C._linalg.linalg_svd": "torch.linalg.svd",
     "torch._C._nn.gelu": "torch.nn.functional.gelu",
+    "torch._VariableFunctionsClass.maximum": "torch.maximum",
     "torch._VariableFunctionsClass.multinomial": "torch.multinomial",
     "torch._VariableFunctionsClass.randint": "torch.randint",
     "torch._tensor.Tensor.backward": "torch.Tensor.backward",
@@ -75,6 +76,7 @@ codeautolink_inventory_map = {  # where Python knows a name -> where it is docum
     "torch.nn.modules.linear.Linear": "torch.nn.Linear",
     "torch.nn.modules.module.Module": "torch.nn.Module",
     "torch.nn.modules.module.Module.eval": "torch.nn.Module.eval",
+    "torch.nn.modules.module.Module.load_state_dict": "torch.nn.Module.load_state_dict",
     "torch.nn.modules.module.Module.named_children": "torch.nn.Module.named_children",
     "torch.nn.modules.module.Module.named_parameters": "torch.nn.Module.named_parameters",
     "torch.nn.modules.module.Module.parameters": "torch.nn.Module.parameters",
@@ -92,6 +94,7 @@ codeautolink_inventory_map = {  # where Python knows a name -> where it is docum
     "torch.optim.optimizer.Optimizer.zero_grad": "torch.optim.Optimizer.zero_grad",
     "torch.optim.sgd.SGD": "torch.optim.SGD",
     "torch.optim.sgd.SGD.step": "torch.optim.Optimizer.step",
+    "torch.overrides.TorchFunctionMode": "torch.overrides",
     "torch.random.manual_seed": "torch.manual_seed",
 }
 codeautolink_warn_on_missing_inventory = True

@@ -38,6 +38,9 @@ PAGES = {
     "loss": "companions/training",
     "training": "companions/training",
     "gpt-loss": "companions/small-gpt",
+    "merges": "companions/to-an-llm",
+    "shared-keys": "companions/grouped-query",
+    "provisional": "companions/blocks",
 }
 """The figures that are drawn from what their page's cells made."""
 DRAWINGS = {name: each for name, each in all_drawings().items() if name != "build-cost"}

@@ -37,7 +37,7 @@ def keep_page_values() -> None:
             return {"names": [str(name) for name in value], "values": plain([*value.values()])}
         if isinstance(value, list | tuple):
             return [plain(each) for each in value]
-        if isinstance(value, bool | int | float):
+        if isinstance(value, bool | int | float | str):
             return value
         raise TypeError(f"no value to keep: {type(value).__name__}")
 
