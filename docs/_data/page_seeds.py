@@ -120,7 +120,8 @@ def main() -> None:
         seeds = {str(seed): measure(page, seed) for seed in MEASURED[page][0]}
         records[page] = {"cells": digest(page), "seeds": seeds}
         print(*lines(page, records[page]), sep="\n")
-        OUT.write_text(json.dumps(records, indent=1) + "\n", encoding="utf-8")
+        written = (f"{json.dumps(name)}: {json.dumps(record)}" for name, record in records.items())
+        OUT.write_text("{" + ",\n".join(written) + "}\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
