@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import runpy
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -196,12 +197,32 @@ def test_each_altered_digit_is_caught(
 
 def test_tables_of_training_runs_are_those_recorded() -> None:
     recorded = json.loads((DOCS / "_data" / "card-task.json").read_text("utf-8"))
-    rows = {
-        "queries-keys-values": [row["right"] for row in recorded["projections"]],
-        "training": [row["right"] for row in recorded["leak"] if row["seed"] in recorded["seeds"]],
-        "why-scale": [row["right"] for row in recorded["scaling"]],
+    leak = [row["right"] for row in recorded["leak"] if row["seed"] != SEED]
+    projections = [row["right"] for row in recorded["projections"]]
+    by_size: dict[int, list[int]] = {}
+    for row in recorded["scaling"]:
+        by_size.setdefault(row["d_k"], []).append(row["right"].count(ALL_RIGHT))
+    tables = {
+        "training": [" ".join(map(str, row)) for row in leak],
+        "three-matrices": [
+            *(f"{row.count(ALL_RIGHT)} | {min(row)}" for row in projections),
+            *(" | ".join(map(str, (f"{size:,}", *counts))) for size, counts in by_size.items()),
+        ],
     }
-    for page, counts in rows.items():
+    for page, rows in tables.items():
         text = (DOCS / "companions" / f"{page}.md").read_text("utf-8")
-        shown = re.findall(r"(?<=\| )\d+(?: \d+){5,}(?= \|)", text)
-        assert shown == [" ".join(map(str, row)) for row in counts], page
+        place = 0
+        for row in rows:
+            place = text.index(f"| {row} |\n", place) + 1
+
+
+SEED, ALL_RIGHT = 123, 21
+PAGE_SEEDS = runpy.run_path(str(DOCS / "_data" / "page_seeds.py"))
+
+
+@pytest.mark.parametrize("page", PAGE_SEEDS["MEASURED"])
+def test_tables_of_other_seeds_are_recorded_with_these_cells(page: str) -> None:
+    record = json.loads(PAGE_SEEDS["OUT"].read_text("utf-8"))[page]
+    assert record["cells"] == PAGE_SEEDS["digest"](page), f"run page_seeds.py {page} again"
+    text = (DOCS / "companions" / f"{page}.md").read_text("utf-8")
+    assert [line for line in PAGE_SEEDS["lines"](page, record) if line not in text] == []

@@ -169,11 +169,14 @@ def two_heads() -> Values:
     torch.set_num_threads(threads)
     ids = to_ids(SENTENCE)[:-1]  # the last word has nothing to predict
     first, second = model.attn_weights(ids)
+    model.attention.mask[:] = False
+    unmasked = model.attn_weights(ids)[1]
     return Values(
         words=tuple(SENTENCE.split())[:6],
         sentence=tuple(SENTENCE.split()),
         first_head=first,
         second_head=second,
+        unmasked=unmasked,
         start=second[:6, :6],
         averaged=torch.full((6, 6), 1 / 6),
     )

@@ -27,15 +27,16 @@ SEEN_LEFT, SEEN_TOP, SEEN_CELL, SEEN_GAP = (
 
 def who_sees_whom(values: Values) -> Board:
     """Three tables: a row for who looks, a column for who was changed."""
-    return _tables(values, MASKS, values["words"])
+    return seen_tables(values, MASKS, values["words"])
 
 
 def padding_seen(values: Values) -> Board:
     """Two such tables for a sentence of three words, filled up with padding."""
-    return _tables(values, PADDING, (*values["words"][:3], *3 * ("padding",)))
+    return seen_tables(values, PADDING, (*values["words"][:3], *3 * ("padding",)))
 
 
-def _tables(values: Values, tables: Sequence[tuple[str, str]], labels: Sequence[str]) -> Board:
+def seen_tables(values: Values, tables: Sequence[tuple[str, str]], labels: Sequence[str]) -> Board:
+    """Draw tables side by side, with a 1 where a row's word depends on a column's."""
     side = len(labels) * SEEN_CELL
     board = Board(SEEN_TOP + side + 8, values)
     for r, label in enumerate(labels):

@@ -10,6 +10,8 @@ from figures.drawings.landing import shares
 from figures.values import two_heads
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from figures.board import Anchor
     from figures.values import Values
 
@@ -19,6 +21,7 @@ MIDDLE, ASIDE = 180.0, 34.0  # of the words, and how far from there the bows beg
 THICKEST = 9.0
 MOST = 0.5  # a larger share is set off
 HEADS = (("first_head", 8, -1), ("second_head", 5, 1))  # the place that asks, and its side
+MASKS = (("unmasked", 5, -1), ("second_head", 5, 1))
 
 
 def averaging(values: Values) -> Panels:
@@ -31,23 +34,44 @@ def averaging(values: Values) -> Panels:
 
 def both_heads(values: Values) -> Board:
     """A sentence from top to bottom, with what one head attends to on each side."""
-    words = values["sentence"]
-    board = Board(TOP + ROW * len(words) + 6, values)
     asking = {place for _, place, _ in HEADS}
+    board = _sentence(values, values["sentence"], asking)
+    for name, place, side in HEADS:
+        title = f"{name.partition('_')[0]} head, at “{values['sentence'][place]}”"
+        board.text(MIDDLE + 172 * side, 16, title, anchor=_end(side), css="fig-bold")
+        _attends(board, (name, place, side), place + 1)
+    return board
+
+
+def unmasked_head(values: Values) -> Board:
+    """What one place attends to without the mask, and with it."""
+    words = values["sentence"][:-1]
+    board = _sentence(values, words, {MASKS[0][1]})
+    titles = ("without the mask", "with the mask")
+    for (name, place, side), title in zip(MASKS, titles, strict=True):
+        board.text(MIDDLE + 172 * side, 16, title, anchor=_end(side), css="fig-bold")
+        _attends(board, (name, place, side), len(words) if side < 0 else place + 1)
+    return board
+
+
+def _sentence(values: Values, words: Sequence[str], asking: set[int]) -> Board:
+    board = Board(TOP + ROW * len(words) + 6, values)
     for place, word in enumerate(words):
         css = "fig-bold" if place in asking else ""
         css += " role-weight fig-bold" if place - 1 in asking else ""
         board.text(MIDDLE, _base(place), word, size=14.5, css=css)
-    for name, place, side in HEADS:
-        title = f"{name.partition('_')[0]} head, at “{words[place]}”"
-        board.text(MIDDLE + 172 * side, 16, title, anchor=_end(side), css="fig-bold")
-        for other in range(place + 1):
-            weight = values[name][place][other]
-            _bow(board, place, other, side, THICKEST * weight)
-            path = f"{name}.{place}.{other}"
-            css = "role-weight fig-bold" if weight > MOST else "fig-muted"
-            board.number(MIDDLE + 172 * side, _base(other), path, css=css, anchor=_end(side))
     return board
+
+
+def _attends(board: Board, which: tuple[str, int, int], seen: int) -> None:
+    """Draw the bows of one place to the words that it sees, and their weights."""
+    name, place, side = which
+    for other in range(seen):
+        weight = board.values[name][place][other]
+        _bow(board, place, other, side, THICKEST * weight)
+        css = "role-weight fig-bold" if weight > MOST else "fig-muted"
+        path = f"{name}.{place}.{other}"
+        board.number(MIDDLE + 172 * side, _base(other), path, css=css, anchor=_end(side))
 
 
 def _end(side: int) -> Anchor:
@@ -62,7 +86,7 @@ def _bow(board: Board, start: int, end: int, side: int, thickness: float) -> Non
     """Draw a bow beside the words, or a loop where a word attends to itself."""
     x = MIDDLE + ASIDE * side
     y1, y2 = _base(start) - 4.5, _base(end) - 4.5
-    bulge = x + side * (24 + 6 * (start - end))
+    bulge = x + side * (24 + 6 * abs(start - end))
     if start == end:
         y1, y2 = y1 - 5, y2 + 5
     board.parts.append(
@@ -112,5 +136,6 @@ def _level(loss: float) -> float:
 DRAWINGS: dict[str, Drawing] = {
     "averaging": Drawing("Averaging beside a trained head", averaging, two_heads),
     "both-heads": Drawing("What two trained heads attend to", both_heads, two_heads),
+    "unmasked-head": Drawing("What a trained head attends to", unmasked_head, two_heads),
     "gpt-loss": Drawing("The held-out loss of a small GPT", gpt_loss),
 }
