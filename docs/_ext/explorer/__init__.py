@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from explorer import directive, element, shares
+from explorer import directive, element, shares, trained
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -15,4 +15,5 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     element.setup(app)
     shares.setup(app)
     directive.setup(app)
+    trained.setup(app)
     return {"env_version": 1, "parallel_read_safe": True, "parallel_write_safe": True}
