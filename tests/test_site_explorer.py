@@ -18,8 +18,7 @@ from torch.nn.utils import vector_to_parameters
 
 from explorer.directive import example
 from explorer.element import HERE, text_of
-from explorer.shares import given
-from explorer.trained import given as given_model
+from explorer.shares import given, given_model
 from figures.values import TRAINED, trained_model
 from selfattn.trained import VOCABULARY, TwoHeads, sentences, to_ids, train, without_head
 
@@ -316,7 +315,9 @@ def test_the_trained_model_shows_what_torch_computes(tmp_path: Path, mutant: str
     answers = evaluate(tmp_path, VIEW, {"model": MODEL(), "states": states}, altered)
     faults = [
         (answer, text)
-        for answer, (text, (likeliest, numbers), (_, unrounded)) in zip(answers, wanted, strict=True)
+        for answer, (text, (likeliest, numbers), (_, unrounded)) in zip(
+            answers, wanted, strict=True
+        )
         if answer[:2] != [text, likeliest]
         or [f"{number:.2f}" for number in answer[2]] != [f"{number:.2f}" for number in numbers]
         or max(abs(one - other) for one, other in zip(answer[2], unrounded, strict=True)) > 1e-4
@@ -327,7 +328,8 @@ def test_the_trained_model_shows_what_torch_computes(tmp_path: Path, mutant: str
 @functools.cache
 def _states_of_the_model() -> tuple[list[dict[str, Any]], list[Any]]:
     """Draw states; return them and what they show, with the saved weights and the unrounded."""
-    chance, rows, steps = random.Random(1), torch.cat(sentences()), MODEL()["steps"]
+    chance = random.Random(1)  # noqa: S311 - no secret
+    rows, steps = torch.cat(sentences()), MODEL()["steps"]
     states, wanted = [], []
     for row in rows[chance.sample(range(len(rows)), 200)]:
         step, on = chance.randrange(len(steps)), chance.choices([True, False], k=2)
@@ -335,9 +337,11 @@ def _states_of_the_model() -> tuple[list[dict[str, Any]], list[Any]]:
         text = [VOCABULARY[i] for i in row]
         given = [*text[:6], "was", *text[7:]]  # the script makes the verb agree
         states.append({"text": given, "asked": asked, "step": step, "isOn": on})
-        saved = torch.tensor(steps[step]["parameters"], dtype=torch.float64)
+        saved = torch.tensor(steps[step]["parameters"], dtype=torch.float64) / MODEL()["scale"]
         both = (saved, [*trained_model()[1].values()][step])
-        wanted.append((" ".join(text[:end]), *(_what_torch_shows(each, row[:end], on) for each in both)))
+        wanted.append(
+            (" ".join(text[:end]), *(_what_torch_shows(each, row[:end], on) for each in both))
+        )
     return states, wanted
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from explorer import directive, element, shares, trained
+from explorer import directive, element, shares
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -15,5 +15,4 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     element.setup(app)
     shares.setup(app)
     directive.setup(app)
-    trained.setup(app)
     return {"env_version": 1, "parallel_read_safe": True, "parallel_write_safe": True}

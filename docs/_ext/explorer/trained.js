@@ -47,12 +47,13 @@
   }
 
   /** What is shown: the words that are read, each head's shares of them, and what may follow. */
-  function view({ words, slots, steps }, { text, asked, step, isOn }) {
+  function view({ words, slots, steps, scale }, { text, asked, step, isOn }) {
     const isPlural = slots[1].indexOf(text[1]) >= slots[1].length / 2;
     const agreeing = text.map((word, place) => (place === VERB ? slots[VERB][Number(isPlural)] : word));
     const read = agreeing.slice(0, ASKED[asked]);
     const ids = read.map((word) => words.indexOf(word));
-    const { shares, chances } = predict(steps[step].parameters, ids, isOn, words.length);
+    const parameters = steps[step].parameters.map((whole) => whole / scale);
+    const { shares, chances } = predict(parameters, ids, isOn, words.length);
     const forms = slots[ASKED[asked]].map((word) => [word, chances[words.indexOf(word)]]);
     const others = forms.reduce((rest, [, chance]) => rest - chance, 1);
     const likeliest = words[chances.indexOf(Math.max(...chances))];
@@ -82,7 +83,7 @@
       const arcs = `<svg preserveAspectRatio="none" aria-hidden="true"><g>${"<path/>".repeat(rows.length)}</g></svg>`;
       box.innerHTML = `<div><div class="explorer-settings">
         <fieldset class="explorer-choice"><legend>Predict</legend><div class="explorer-options">${asks.join("")}</div></fieldset>
-        <label class="explorer-step"><span></span><input type="range" max="${steps.length - 1}" value="${steps.length - 1}"></label>
+        <label class="explorer-step"><span></span><input type="range" aria-label="Steps of training" max="${steps.length - 1}" value="${steps.length - 1}"></label>
         </div><ul>${"<li><span></span><i></i><span></span></li>".repeat(3)}</ul><p role="status"></p></div>
         <div class="explorer-heads"><table><thead><tr>${head("First")}<td></td>${head("Second")}</tr></thead>
         <tbody>${rows.join("")}</tbody></table>${arcs}${arcs}</div>`;
@@ -139,8 +140,8 @@
     // In words what the bows and the bars show.
     say({ step, asked, isOn }, read, shares, likeliest) {
       const { step: steps, right } = this.given.steps[step];
-      const after = `After ${steps.toLocaleString("en")} steps of training`;
-      this.step.previousSibling.textContent = this.step.ariaValueText = after;
+      this.step.ariaValueText = steps.toLocaleString("en");
+      this.step.previousSibling.textContent = `Steps of training: ${this.step.ariaValueText}`;
       const looks = shares.map((head) => {
         const most = Math.max(...head);
         return `“${read[head.indexOf(most)]}” (${most.toFixed(2)})`;
