@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import json
+import random
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -11,16 +13,19 @@ import torch
 from explorer_proof import SCRIPT, faults
 from explorer_states import states
 from node import run_node
-from the_book import EXTENSIONS_ON_PATH  # noqa: F401 - makes the extensions importable
+from the_book import DOCS, EXTENSIONS_ON_PATH  # noqa: F401 - makes the extensions importable
+from torch.nn.utils import vector_to_parameters
 
 from explorer.directive import example
 from explorer.element import HERE, text_of
-from explorer.shares import given
-from figures.values import TRAINED
-from selfattn.trained import to_ids, train
+from explorer.shares import given, given_model
+from figures.values import TRAINED, trained_model
+from selfattn.trained import VOCABULARY, TwoHeads, sentences, to_ids, train, without_head
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from torch import Tensor
 
 PARTS = ("arithmetic", "state", "tasks")
 SCRIPTS = [str(HERE / f"{name}.js") for name in PARTS]
@@ -98,11 +103,12 @@ BROKEN = [
 ]
 
 
-def evaluate(tmp_path: Path, expression: str, given: object = None) -> Any:
+def evaluate(tmp_path: Path, expression: str, given: object = None, *more: Path) -> Any:
     """Return the value of an expression, in which `given` is what is given."""
-    file = tmp_path / "evaluate.js"
+    file, scripts = tmp_path / "evaluate.js", [*SCRIPTS, *map(str, more)]
     file.write_text(
-        f"{''.join(f'require({json.dumps(script)});' for script in SCRIPTS)}\n"
+        "globalThis.HTMLElement = class {}; globalThis.customElements = { define() {} };\n"
+        f"{''.join(f'require({json.dumps(script)});' for script in scripts)}\n"
         "const { USUAL, read, follow, write, compute, tasks, row, at } = selfattn;\n"
         "const { printed, percent, total, trace } = selfattn;\n"
         'const given = JSON.parse(require("fs").readFileSync(0, "utf8"));\n'
@@ -274,6 +280,96 @@ def test_the_landing_page_shows_the_weights_of_the_trained_model() -> None:
         weights, train(TRAINED).attn_weights(ids)[1].float(), atol=1e-6, rtol=0
     )
     assert weights[given()["chosen"]].argmax() == given()["words"].index("dogs")
+
+
+# The trained model --------------------------------------------------------------------
+
+MODEL_MUTANTS = {
+    "nothing": ("", ""),
+    "no root": ("/ Math.sqrt(SIZE)", ""),
+    "one place further": ("places[place][n]", "places[place + 1][n]"),
+    "keys as values": ("[queries, keys, values]", "[queries, values, keys]"),
+    "the other head off": ("isOn[head]", "isOn[1 - head]"),
+    "no last bias": ("...brought], lastBias", "...brought]"),
+    "a verb that never agrees": ("[Number(isPlural)]", "[0]"),
+    "what is left for all other words": ("reduce((rest", "slice(1).reduce((rest"),
+}
+VIEW = """given.states.map((state) => {
+  const { read, shares, likeliest, chances } = selfattn.view(given.model, state);
+  return [read.join(" "), likeliest, [...shares.flat(), ...chances.map((each) => each[1])]];
+})"""
+
+
+MODEL = functools.cache(given_model)
+
+
+@pytest.mark.parametrize("mutant", MODEL_MUTANTS)
+def test_the_trained_model_shows_what_torch_computes(tmp_path: Path, mutant: str) -> None:
+    """Also that a script which is altered doesn't."""
+    old, new = MODEL_MUTANTS[mutant]
+    script = (HERE / "trained.js").read_text("utf-8")
+    assert not old or script.count(old) == 1
+    altered = tmp_path / "trained.js"
+    altered.write_text(script.replace(old, new), "utf-8")
+    states, wanted = _states_of_the_model()
+    answers = evaluate(tmp_path, VIEW, {"model": MODEL(), "states": states}, altered)
+    faults = [
+        (answer, text)
+        for answer, (text, (likeliest, numbers), (_, unrounded)) in zip(
+            answers, wanted, strict=True
+        )
+        if answer[:2] != [text, likeliest]
+        or [f"{number:.2f}" for number in answer[2]] != [f"{number:.2f}" for number in numbers]
+        or max(abs(one - other) for one, other in zip(answer[2], unrounded, strict=True)) > 1e-4
+    ]
+    assert bool(faults) is bool(old), faults[:3]
+
+
+@functools.cache
+def _states_of_the_model() -> tuple[list[dict[str, Any]], list[Any]]:
+    """Draw states; return them and what they show, with the saved weights and the unrounded."""
+    chance = random.Random(1)  # noqa: S311 - no secret
+    rows, steps = torch.cat(sentences()), MODEL()["steps"]
+    states, wanted = [], []
+    for row in rows[chance.sample(range(len(rows)), 200)]:
+        step, on = chance.randrange(len(steps)), chance.choices([True, False], k=2)
+        asked, end = chance.choice((("verb", 6), ("pronoun", 9)))
+        text = [VOCABULARY[i] for i in row]
+        given = [*text[:6], "was", *text[7:]]  # the script makes the verb agree
+        states.append({"text": given, "asked": asked, "step": step, "isOn": on})
+        saved = torch.tensor(steps[step]["parameters"], dtype=torch.float64) / MODEL()["scale"]
+        both = (saved, [*trained_model()[1].values()][step])
+        wanted.append(
+            (" ".join(text[:end]), *(_what_torch_shows(each, row[:end], on) for each in both))
+        )
+    return states, wanted
+
+
+@torch.no_grad()
+def _what_torch_shows(parameters: Tensor, ids: Tensor, on: list[bool]) -> tuple[str, list[float]]:
+    model = TwoHeads()
+    vector_to_parameters(parameters, model.parameters())
+    shares = model.attn_weights(ids)[:, -1].flatten().tolist()
+    for head in (0, 1):
+        model = model if on[head] else without_head(model, head)
+    chances = model(ids)[-1].softmax(dim=-1)
+    forms = chances[to_ids("was were" if len(ids) == 6 else "she he")].tolist()
+    return VOCABULARY[int(chances.argmax())], [*shares, *forms, 1 - sum(forms)]
+
+
+def test_the_page_says_when_the_noun_is_found() -> None:
+    ids = to_ids("Mary’s dogs near the cat now")
+    shares, rights = {}, {}
+    for each, parameters in zip(MODEL()["steps"], trained_model()[1].values(), strict=True):
+        _, numbers = _what_torch_shows(parameters, ids, [True, True])
+        shares[each["step"]], rights[each["step"]] = numbers[7], each["right"][0]
+    found = min(step for step, share in shares.items() if share > 0.5)
+    before = max(step for step in shares if step < found)
+    sure = min(step for step, right in rights.items() if right == 1)
+    page = (DOCS / "self-attention/explorer.md").read_text("utf-8")
+    assert f"between {before} and {found} steps" in page
+    assert f"after {found} steps some verbs are still wrong, and only after {sure} are all" in page
+    assert rights[found] < 1
 
 
 def test_pages_load_the_scripts_without_comments(tmp_path: Path) -> None:

@@ -20,7 +20,10 @@ if TYPE_CHECKING:
     from sphinx.writers.html5 import HTML5Translator
 
 EXAMPLES = HERE.parents[2] / "selfattn" / "examples.py"
-SHEET, SCRIPTS = "explorer.css", ("arithmetic.js", "state.js", "tasks.js", "explorer.js")
+SHEET, SCRIPTS = (
+    "explorer.css",
+    ("arithmetic.js", "state.js", "tasks.js", "shares.js", "explorer.js"),
+)
 FOLDED = tuple(name for name in SCRIPTS if name != "tasks.js")
 TENSORS = (
     *("inputs", "W_query", "W_key", "W_value", "queries", "keys", "values"),

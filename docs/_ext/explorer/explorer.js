@@ -38,12 +38,6 @@
   const shaded = (share) => `${Math.round(100 * (share || 0))}%`;
   const calm = matchMedia("(prefers-reduced-motion: reduce)");
 
-  // A bow from one word to another, or a loop.
-  const bow = (from, to) =>
-    from === to
-      ? `M${from - 7} 60C${from - 26} 12 ${from + 26} 12 ${from + 7} 60`
-      : `M${from} 60Q${(from + to) / 2} ${24 - Math.abs(from - to) / 5} ${to} 60`;
-
   function make(kind, attributes = {}, ...children) {
     const element = document.createElement(kind);
     for (const [name, value] of Object.entries(attributes)) {
@@ -712,9 +706,8 @@
         label.classList.toggle("explorer-asks", i === place);
         label.firstChild.checked = i === place;
         label.lastChild.textContent = percent(page.now, place, i);
-        this.arcs[i].setAttribute("d", bow(60 * place + 30, 60 * i + 30));
-        this.arcs[i].style.strokeWidth = `${32 * (shares[i] || 0)}px`;
       });
+      selfattn.bows(this.arcs, shares, place, 32);
       this.summarize(word, place, shares);
       this.seed.value = page.state.seed;
       for (const { name } of this.choices) {

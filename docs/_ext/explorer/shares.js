@@ -1,8 +1,23 @@
-/* <attention-shares>: choose a word, and see its six shares as arcs, bars and numbers.
+/* Bows as thick as shares, which every explorer draws, and the small explorer of the first page:
+ * <attention-shares>: choose a word, and see its six shares as arcs, bars and numbers.
  *
  * The weights are the build's; the figure within is for readers without scripts.
  */
 "use strict";
+
+Object.assign((globalThis.selfattn ??= {}), {
+  /** Draw bows from one word to each, 60 apart, or a loop to itself. */
+  bows(paths, shares, from, thickest) {
+    const start = 60 * from + 30;
+    paths.forEach((path, n) => {
+      const end = 60 * n + 30;
+      path.style.strokeWidth = `${thickest * (shares[n] || 0)}px`;
+      path.setAttribute("d", start === end
+        ? `M${start - 7} 60C${start - 26} 12 ${start + 26} 12 ${start + 7} 60`
+        : `M${start} 60Q${(start + end) / 2} ${24 - Math.abs(start - end) / 6} ${end} 60`);
+    });
+  },
+});
 
 customElements.define("attention-shares", class extends HTMLElement {
   connectedCallback() {
@@ -37,9 +52,8 @@ customElements.define("attention-shares", class extends HTMLElement {
   show(chosen) {
     const { arcs, bars, numbers, radios } = this.parts;
     radios[chosen].checked = true;
+    selfattn.bows(arcs, this.weights[chosen], chosen, 12);
     this.weights[chosen].forEach((weight, n) => {
-      arcs[n].setAttribute("d", arc(60 * chosen + 30, 60 * n + 30));
-      arcs[n].style.strokeWidth = `${12 * weight}px`;
       bars[n].style.setProperty("--share", weight);
       numbers[n].textContent = weight.toFixed(2);
     });
@@ -56,9 +70,3 @@ customElements.define("attention-shares", class extends HTMLElement {
     return `“${this.words[chosen]}” attends most to ${name} (${most.toFixed(2)}).`;
   }
 });
-
-/** A bow from one word to another, or a loop. */
-function arc(from, to) {
-  if (from === to) return `M${from - 7} 60C${from - 26} 12 ${from + 26} 12 ${from + 7} 60`;
-  return `M${from} 60Q${(from + to) / 2} ${24 - Math.abs(from - to) / 5} ${to} 60`;
-}

@@ -1,20 +1,25 @@
-"""`{shares}`: the figure of six shares answers: choose a word, and see whom it attends to."""
+"""`{shares}` and `{trained-model}`: what the trained model attends to, for chosen words.
+
+Loading its values loads torch: a build that reads no such page does without.
+"""
 
 from __future__ import annotations
 
+import copy
 import importlib
 from typing import TYPE_CHECKING, Any
 
 from sphinx.util.docutils import SphinxDirective
 
+from explorer.directive import SHEET, explorer
 from explorer.element import custom_element
 
 if TYPE_CHECKING:
     from docutils import nodes
     from sphinx.application import Sphinx
 
-FILES = ["shares.css", "shares.js"]
 DIGITS = 6
+SCALE = 100_000  # parameters are kept with five decimals, as whole numbers of these parts
 
 
 class Shares(SphinxDirective):
@@ -23,20 +28,49 @@ class Shares(SphinxDirective):
     has_content = True
 
     def run(self) -> list[nodes.Node]:
-        node = custom_element(tag="attention-shares", data=given(), files=FILES)
+        node = self.element()
         node += self.parse_content_to_nodes()
         self.set_source_info(node)
         return [node]
 
+    def element(self) -> custom_element:
+        files = ["shares.css", "shares.js"]
+        return custom_element(tag="attention-shares", data=given(), files=files)
+
+
+class TrainedModel(Shares):
+    """Let words, heads and steps of training be changed; without scripts, show the content."""
+
+    def element(self) -> custom_element:
+        files = [SHEET, "shares.js", "trained.js"]
+        return explorer(tag="trained-attention", data=given_model(), files=files, later=(), fold="")
+
 
 def given() -> dict[str, Any]:
-    """Return what the script reads: the words, the weights of each, and the word chosen first."""
-    # Loading the values loads torch: a build that reads no such page does without.
+    """Return the words, the weights of each, and the word chosen first."""
     values = importlib.import_module("figures.values").two_heads()
     last = importlib.import_module("figures.drawings.landing").LAST
     weights = [[round(weight, DIGITS) for weight in row] for row in values["start"]]
     return {"words": values["words"], "weights": weights, "chosen": last}
 
 
+def given_model() -> dict[str, Any]:
+    """Return the language, and the model's rounded parameters after some steps of training."""
+    values = importlib.import_module("figures.values")
+    trained = importlib.import_module("selfattn.trained")
+    fill = importlib.import_module("torch.nn.utils").vector_to_parameters
+    model, saved = values.trained_model()
+    model, held_out = copy.deepcopy(model), trained.sentences()[1]
+    steps = []
+    for step, parameters in saved.items():
+        fill(parameters, model.parameters())
+        whole = [round(SCALE * number) for number in parameters.tolist()]
+        right = trained.accuracies(model, held_out)
+        steps.append({"step": step, "right": right, "parameters": whole})
+    language = {"words": trained.VOCABULARY, "slots": trained.SLOTS}
+    return {**language, "text": values.SENTENCE.split(), "steps": steps, "scale": SCALE}
+
+
 def setup(app: Sphinx) -> None:
     app.add_directive("shares", Shares)
+    app.add_directive("trained-model", TrainedModel)

@@ -6,7 +6,9 @@ the pages print. What a page makes comes from its one run.
 
 from __future__ import annotations
 
+import copy
 import functools
+import itertools
 import json
 import math
 from collections.abc import Mapping
@@ -14,6 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
+from torch.nn.utils import parameters_to_vector
+from torch.optim.optimizer import register_optimizer_step_pre_hook
 
 from page_values import kept_values_of
 from selfattn import (
@@ -26,7 +30,7 @@ from selfattn import (
     context_vectors,
 )
 from selfattn.examples import six_tokens, thirteen_words
-from selfattn.trained import to_ids, train
+from selfattn.trained import STEPS, TwoHeads, to_ids, train
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,6 +40,7 @@ if TYPE_CHECKING:
 Matrix = tuple[tuple[float, ...], ...]
 SEED = 123
 TRAINED = 8  # the seed of the model whose heads share the work
+SAVED = (0, 50, 80, 100, 110, 120, 150, 300)  # steps after which the explorer shows it
 SENTENCE = "Mary’s dogs near the cat now were hungry and she left"
 DOT_QUERY = (2.0, 1.0)
 DOT_KEYS = {
@@ -160,14 +165,28 @@ def _weights(
 
 
 @functools.cache
-def two_heads() -> Values:
-    """Return what the trained model's heads attend to in a sentence, and in its first six words."""
+def trained_model() -> tuple[TwoHeads, dict[int, torch.Tensor]]:
+    """Return the trained model, and its parameters, as a vector, after some steps of training."""
+    saved, steps = {}, itertools.count()
+
+    def save(optimizer: torch.optim.Optimizer, *_: object) -> None:
+        if (step := next(steps)) in SAVED:
+            saved[step] = parameters_to_vector(optimizer.param_groups[0]["params"]).detach()
+
     threads = torch.get_num_threads()
     torch.set_num_threads(1)  # while pages are read, every core has work
-    with torch.random.fork_rng(devices=[]):
+    with torch.random.fork_rng(devices=[]), register_optimizer_step_pre_hook(save):
         model = train(TRAINED)
     torch.set_num_threads(threads)
+    saved[STEPS] = parameters_to_vector(model.parameters()).detach()
+    return model, saved
+
+
+@functools.cache
+def two_heads() -> Values:
+    """Return what the trained model's heads attend to in a sentence, and in its first six words."""
     ids = to_ids(SENTENCE)[:-1]  # the last word has nothing to predict
+    model = copy.deepcopy(trained_model()[0])
     first, second = model.attn_weights(ids)
     model.attention.mask[:] = False
     unmasked = model.attn_weights(ids)[1]

@@ -1,0 +1,159 @@
+/* <trained-attention>: a trained model whose sentence, heads and step of training a reader changes.
+ *
+ * It computes what `selfattn.trained.TwoHeads` does, for the word after one place;
+ * `tests/test_site_explorer.py` compares what it shows with torch.
+ */
+"use strict";
+
+(() => {
+  const [WIDTH, HEADS, SIZE] = [16, 2, 2];
+  const VERB = 6;
+  // The places of what is predicted, and of the words that may be exchanged.
+  const ASKED = { verb: VERB, pronoun: 9 };
+  const OPEN = { 0: "Name", 1: "First noun", 2: "Preposition", 4: "Second noun", 5: "Adverb", 7: "Adjective" };
+
+  const count = (n) => [...Array(n).keys()];
+  const dot = (one, other) => one.reduce((sum, x, n) => sum + x * other[n], 0);
+  const linear = (matrix, x, bias) => matrix.map((row, n) => dot(row, x) + (bias?.[n] ?? 0));
+  const softmax = (scores) => {
+    const exps = scores.map((x) => Math.exp(x - Math.max(...scores)));
+    const sum = exps.reduce((before, x) => before + x);
+    return exps.map((x) => x / sum);
+  };
+
+  /** The weights of each head at the last of some words, and the chance of each word to follow. */
+  function predict(parameters, ids, isOn, vocabulary) {
+    let start = 0;
+    const matrix = (rows, columns) =>
+      count(rows).map(() => parameters.slice(start, (start += columns)));
+    const words = matrix(vocabulary, WIDTH);
+    const places = matrix(10, WIDTH);
+    const layers = count(3).map(() => matrix(HEADS * SIZE, WIDTH));
+    const [join, [joinBias]] = [matrix(HEADS * SIZE, HEADS * SIZE), matrix(1, HEADS * SIZE)];
+    const [last, [lastBias]] = [matrix(vocabulary, WIDTH + HEADS * SIZE), matrix(1, vocabulary)];
+
+    const x = ids.map((id, place) => words[id].map((number, n) => number + places[place][n]));
+    const heads = count(HEADS).map((head) => {
+      const [queries, keys, values] = layers.map((layer) =>
+        x.map((row) => linear(layer.slice(SIZE * head, SIZE * (head + 1)), row)),
+      );
+      const shares = softmax(keys.map((key) => dot(queries.at(-1), key) / Math.sqrt(SIZE)));
+      const context = count(SIZE).map((n) => dot(shares, values.map((value) => value[n])));
+      return { shares, context: context.map((number) => (isOn[head] ? number : 0)) };
+    });
+    const brought = linear(join, heads.flatMap(({ context }) => context), joinBias);
+    const chances = softmax(linear(last, [...x.at(-1), ...brought], lastBias));
+    return { shares: heads.map(({ shares }) => shares), chances };
+  }
+
+  /** What is shown: the words that are read, each head's shares of them, and what may follow. */
+  function view({ words, slots, steps, scale }, { text, asked, step, isOn }) {
+    const isPlural = slots[1].indexOf(text[1]) >= slots[1].length / 2;
+    const agreeing = text.map((word, place) => (place === VERB ? slots[VERB][Number(isPlural)] : word));
+    const read = agreeing.slice(0, ASKED[asked]);
+    const ids = read.map((word) => words.indexOf(word));
+    const parameters = steps[step].parameters.map((whole) => whole / scale);
+    const { shares, chances } = predict(parameters, ids, isOn, words.length);
+    const forms = slots[ASKED[asked]].map((word) => [word, chances[words.indexOf(word)]]);
+    const others = forms.reduce((rest, [, chance]) => rest - chance, 1);
+    const likeliest = words[chances.indexOf(Math.max(...chances))];
+    return { read, shares, likeliest, chances: [...forms, ["any other", Math.max(0, others)]] };
+  }
+
+  class TrainedAttention extends HTMLElement {
+    connectedCallback() {
+      if (this.given) return;
+      this.given = JSON.parse(this.dataset.given);
+      this.append(this.build());
+      this.show();
+    }
+
+    build() {
+      const { slots, text, steps } = this.given;
+      const box = document.createElement("div");
+      box.className = "explorer explorer-trained";
+      const asks = Object.keys(ASKED).map((asked) =>
+        `<label><input type="radio" name="asked" value="${asked}"><span>the ${asked}</span></label>`);
+      const head = (name) => `<th scope="col"><label><input type="checkbox" checked>${name} head</label></th>`;
+      const words = (place) => slots[place].map((word) => `<option>${word}</option>`).join("");
+      const rows = text.slice(0, -1).map((word, place) => {
+        const field = OPEN[place] && `<select aria-label="${OPEN[place]}">${words(place)}</select>`;
+        return `<tr><td></td><th scope="row">${field ?? word}</th><td></td></tr>`;
+      });
+      const arcs = `<svg preserveAspectRatio="none" aria-hidden="true"><g>${"<path/>".repeat(rows.length)}</g></svg>`;
+      box.innerHTML = `<div><div class="explorer-settings">
+        <fieldset class="explorer-choice"><legend>Predict</legend><div class="explorer-options">${asks.join("")}</div></fieldset>
+        <label class="explorer-step"><span></span><input type="range" aria-label="Steps of training" max="${steps.length - 1}" value="${steps.length - 1}"></label>
+        </div><ul>${"<li><span></span><i></i><span></span></li>".repeat(3)}</ul><p role="status"></p></div>
+        <div class="explorer-heads"><table><thead><tr>${head("First")}<td></td>${head("Second")}</tr></thead>
+        <tbody>${rows.join("")}</tbody></table>${arcs}${arcs}</div>`;
+      const all = (selector) => [...box.querySelectorAll(selector)];
+      this.parts = { asks: all("[type=radio]"), heads: all("[type=checkbox]"), rows: all("tbody tr"),
+        chances: all("li"), arcs: all("svg") };
+      [this.step, this.status] = [...all("[type=range]"), ...all("p")];
+      this.parts.asks[0].checked = true;
+      for (const [place, row] of this.parts.rows.entries())
+        if (OPEN[place]) row.querySelector("select").value = text[place];
+      box.addEventListener("input", () => this.show());
+      return box;
+    }
+
+    // What the controls say.
+    state() {
+      const { asks, heads, rows } = this.parts;
+      return {
+        text: rows.map((row, place) => row.querySelector("select")?.value ?? this.given.text[place]),
+        asked: asks.find((radio) => radio.checked).value,
+        step: Number(this.step.value),
+        isOn: heads.map((box) => box.checked),
+      };
+    }
+
+    show() {
+      const state = this.state();
+      const { read, shares, likeliest, chances } = view(this.given, state);
+      const place = read.length - 1;
+      const { rows, arcs } = this.parts;
+      rows.forEach((row, n) => {
+        row.hidden = n > place + 1;
+        row.className = n === place ? "explorer-asks" : n > place ? "explorer-next" : "";
+        if (!OPEN[n]) row.cells[1].textContent = read[n] ?? likeliest;
+        shares.forEach((head, side) => (row.cells[2 * side].textContent = head[n]?.toFixed(2) ?? ""));
+      });
+      shares.forEach((head, side) => {
+        const bulge = side ? "0 1 -1 0 60 0" : "0 1 1 0 0 0"; // to the side, away from the words
+        arcs[side].setAttribute("viewBox", `0 0 60 ${60 * (place + 2)}`);
+        arcs[side].style.setProperty("--rows", place + 2);
+        arcs[side].firstChild.setAttribute("transform", `matrix(${bulge})`);
+        arcs[side].classList.toggle("explorer-off", !state.isOn[side]);
+        selfattn.bows([...arcs[side].querySelectorAll("path")], head, place, 12);
+      });
+      this.parts.chances.forEach((item, n) => {
+        const [word, chance] = chances[n];
+        item.children[0].textContent = word;
+        item.children[1].style.setProperty("--share", chance);
+        item.children[2].textContent = chance.toFixed(2);
+      });
+      this.say(state, read, shares, likeliest);
+    }
+
+    // In words what the bows and the bars show.
+    say({ step, asked, isOn }, read, shares, likeliest) {
+      const { step: steps, right } = this.given.steps[step];
+      this.step.ariaValueText = steps.toLocaleString("en");
+      this.step.previousSibling.textContent = `Steps of training: ${this.step.ariaValueText}`;
+      const looks = shares.map((head) => {
+        const most = Math.max(...head);
+        return `“${read[head.indexOf(most)]}” (${most.toFixed(2)})`;
+      });
+      const known = right[asked === "verb" ? 0 : 1].toFixed(2);
+      this.status.textContent =
+        `From “${read.at(-1)}”, the first head looks most at ${looks[0]}, the second at ${looks[1]}. ` +
+        `The model predicts “${likeliest}”` +
+        (isOn.every(Boolean) ? `, and gets ${known} of all held-out ${asked}s right.` : ".");
+    }
+  }
+
+  selfattn.view = view;
+  customElements.define("trained-attention", TrainedAttention);
+})();
