@@ -6,7 +6,7 @@
 
 (() => {
   const known = JSON.parse(document.getElementById("numbers").textContent);
-  const MARKED = ".num, .quoted";
+  const MARKED = ".num, .quoted[data-of]";
   const printed = new Map(); // the id of the first output that has a number
 
   const expanded = (ranges) =>
@@ -108,15 +108,14 @@
   /** Say what a number is, with its index for `$i`, and its word for `$wi`. */
   const describe = (of) => {
     const [quantity, index] = of.slice(0, -1).split("[");
-    const [, axes, symbol, name, made, title] = known.of[quantity];
+    const [, axes, symbol, name, made] = known.of[quantity];
     const at = index.split(",").map(Number);
-    const texts = [symbol, name, made].map((text) =>
+    return [symbol, name, made].map((text) =>
       text.replace(/\$(w?)([a-z])/g, (_, word, axis) => {
         const step = at[axes.indexOf(axis)];
         return word ? known.words[axis][step] : step + 1;
       }),
     );
-    return [...texts, title];
   };
 
   const described = (number) => number.closest("[data-numbers]") || number;
@@ -207,18 +206,19 @@
     close();
     current = number;
     const { of } = number.dataset;
-    const [symbol, name, made, title] = describe(of);
+    const [symbol, name, made] = describe(of);
     const terms = termsOf(of);
     light(of, terms.flat().map(({ name }) => name));
     number.classList.add("touched");
-    const head = put(note, "p");
+    const text = document.createDocumentFragment(); // one change, so that it is read once
+    const head = put(text, "p");
     formula(put(head, "b"), symbol);
     head.append(`, ${name}`);
-    formula(put(note, "p"), made);
-    if (terms.length) put(note, "p", worked(terms, number.textContent));
+    formula(put(text, "p"), made);
+    if (terms.length) put(text, "p", worked(terms, number.textContent));
     const place = printed.has(of) ? `#${printed.get(of)}` : number.getAttribute("href");
-    const where = `The cell that printed it${title ? `, in “${title}”` : ""}`;
-    if (place) put(put(note, "p"), "a", where).href = place;
+    if (place) put(put(text, "p"), "a", "The cell that printed it").href = place;
+    note.replaceChildren(text);
     putBeside(number);
   };
 
@@ -227,7 +227,7 @@
   document.addEventListener("pointerover", (event) => {
     if (event.pointerType === "touch") return;
     const number = event.target.closest?.(MARKED);
-    if (number?.dataset.of) show(number);
+    if (number) show(number);
     else if (note.contains(event.target)) clearTimeout(closing);
     else if (current && !document.activeElement?.matches(MARKED)) {
       clearTimeout(closing);
@@ -236,7 +236,7 @@
   });
   document.addEventListener("click", (event) => {
     const number = event.target.closest?.(MARKED);
-    if (!number?.dataset.of) {
+    if (!number) {
       const link = note.contains(event.target) ? event.target.closest("a") : null;
       const isHere = link?.getAttribute("href").startsWith("#");
       if (isHere) setTimeout(follow, 0, link.hash, current.dataset.of); // the browser scrolls first

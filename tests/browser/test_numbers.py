@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -12,6 +13,14 @@ if TYPE_CHECKING:
 STEP = "self-attention/step-by-step"
 SCORES = "#step-2-attention-scores-output-2"
 SCORE = '[data-of="attn_scores[1,1]"]'
+
+# A live region is read at each change.
+COUNT_CHANGES = """() => {
+  window.changes = 0;
+  const seen = (all) => (window.changes += all.filter((each) => each.addedNodes.length).length);
+  const wanted = { childList: true, subtree: true };
+  new MutationObserver(seen).observe(document.querySelector(".number-note"), wanted);
+}"""
 
 
 def note_of(visit: Visit) -> Locator:
@@ -73,9 +82,23 @@ def test_an_output_is_one_tab_stop_and_arrows_go_within(reader: Reader, website:
         assert "ω" not in note.inner_text()
 
 
+def test_a_screen_reader_reaches_each_number_and_reads_its_note_once(
+    reader: Reader, website: Website
+) -> None:
+    with reader.visit(website.page(STEP)) as visit:
+        note_of(visit)
+        output = visit.page.locator(f"{SCORES} pre")
+        reached = re.findall(r'button "([^"]+)"', output.aria_snapshot())
+        assert reached == output.locator(".num").all_text_contents()
+        visit.page.evaluate(COUNT_CHANGES)
+        output.locator(".num").nth(2).click()
+        visit.settle()
+        assert visit.page.evaluate("window.changes") == 1
+
+
 def test_a_number_of_another_page_leads_there(reader: Reader, website: Website) -> None:
     with reader.visit(website.page("companions/any-device")) as visit:
-        quoted = visit.page.locator('a.quoted[data-of^="companions/why-scale:"]')
+        quoted = visit.page.locator("a.quoted")
         quoted.first.click()
         visit.page.wait_for_url("**/why-scale.html#*")
         assert visit.page.locator(":target").is_visible()

@@ -26,8 +26,6 @@ from sphinx_drift import api
 from website.permalinks import linked
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
 
@@ -65,7 +63,7 @@ class MarkNumbers(SphinxPostTransform):
             self._mark_quotation(node, page, marks)
         if marks.outputs:
             self._invite(next(iter(marks.outputs)))
-        if table := marks.table(page):
+        if page is not None and (table := marks.table(page)):
             text = json.dumps(table, ensure_ascii=False, separators=(",", ":"))
             text = text.replace("<", "\\u003c")
             script = f'<script type="application/json" id="numbers">{text}</script>'
@@ -113,18 +111,14 @@ class MarkNumbers(SphinxPostTransform):
         if wrong := fault(shown, (), part, source.made):
             self._warn(f"`{{printed}}{node['target']}`: {wrong}", node)
             return
-        of = part.quantity + index(int(part.places), source.made[part.quantity].shape)
-        place = f"#{outputs[quoted.cell][0]}"
-        if is_here:
-            marks.quoted.add(part.quantity)
-        else:
+        place, of = f"#{outputs[quoted.cell][0]}", ""
+        if not is_here:
             place = self.app.builder.get_relative_uri(self.env.docname, quoted.docname) + place
-            if page is not None and page.has(source, part.quantity):
-                marks.quoted.add(part.quantity)
-            else:
-                title = self.env.titles[quoted.docname].astext()
-                of = marks.add_foreign(source, part, f"{quoted.docname}:{of}", title)
-        link = f'<a class="quoted" href="{place}" data-of="{of}">{html.escape(shown)}</a>'
+        if is_here or (page is not None and page.has(source, part.quantity)):
+            marks.quoted.add(part.quantity)
+            name = part.quantity + index(int(part.places), source.made[part.quantity].shape)
+            of = f' data-of="{name}"'
+        link = f'<a class="quoted" href="{place}"{of}>{html.escape(shown)}</a>'
         node.replace_self(nodes.raw("", link, format="html"))
 
     def _warn(self, problem: str, node: nodes.Node) -> None:
@@ -132,51 +126,43 @@ class MarkNumbers(SphinxPostTransform):
 
 
 class _Marks:
-    """What is marked of a page so far, and what its notes say of numbers of other pages."""
+    """What is marked of a page so far."""
 
     def __init__(self) -> None:
         self.outputs: dict[str, list[Run]] = {}  # by the id of the output
         self.figures: dict[str, Part] = {}
         self.quoted: set[str] = set()
-        self.foreign: dict[str, list[object]] = {}
 
-    def add_foreign(self, source: PageNumbers, part: Part, of: str, title: str) -> str:
-        """Keep the note on one number of another page; return the number's name here."""
-        name = of[:-1].replace("[", "/")
-        self.foreign[name] = [[], "", *source.note_on(part.quantity, int(part.places)), title]
-        return f"{name}[]"
-
-    def table(self, page: PageNumbers | None) -> dict[str, object]:
+    def table(self, page: PageNumbers) -> dict[str, object]:
         """Return what the script needs; nothing if nothing is marked."""
-        used = {run.part.quantity for runs in self.outputs.values() for run in runs}
-        used |= {part.quantity for part in self.figures.values()} | self.quoted
-        if not used | self.foreign.keys():
+        parts = [run.part for runs in self.outputs.values() for run in runs]
+        parts += self.figures.values()
+        used = sorted({part.quantity for part in parts} | self.quoted)
+        if not used:
             return {}
-        of: dict[str, object] = dict(self.foreign)
-        words: dict[str, Sequence[str]] = {}
+        quantities = page.declared.quantities
+        of = {
+            name: [[*page.made[name].shape], quantities[name].axes, *page.note(name)]
+            for name in used
+        }
         products: dict[str, object] = {}
         values: dict[str, object] = {}
-        if page:
-            quantities = page.declared.quantities
-            for name in quantities.keys() & used:
-                of[name] = [[*page.made[name].shape], quantities[name].axes, *page.note(name)]
-            for name in sorted(quantities.keys() & used):
-                for left, right, turned in map(_factors, quantities[name].formulas):
-                    factors = [page.made.get(left), page.made.get(right)]
-                    if all(each is not None and each.numel() <= MOST_VALUES for each in factors):
-                        products[name] = [left, right, turned]
-                        values |= {
-                            factor: [[*each.shape], [round(x, 4) for x in each.flatten().tolist()]]
-                            for factor, each in zip((left, right), factors, strict=True)
-                            if each is not None
-                        }
-            asked = re.findall(r"\$w([a-z])", repr(of))
-            words = {axis: page.declared.words[axis] for axis in sorted(set(asked))}
+        for name in used:
+            for left, right, turned in map(_factors, quantities[name].formulas):
+                factors = {each: page.made[each] for each in (left, right) if each in page.made}
+                if factors and all(each.numel() <= MOST_VALUES for each in factors.values()):
+                    products[name] = [left, right, turned]
+                    values |= {
+                        factor: [[*each.shape], [round(x, 4) for x in each.flatten().tolist()]]
+                        for factor, each in factors.items()
+                    }
+        asked = re.findall(r"\$w([a-z])", repr(of))
+        words = {axis: page.declared.words[axis] for axis in sorted(set(asked))}
         return {
             "words": words,
             "products": products,
             "values": values,
-            "of": dict(sorted(of.items())),
+            "of": of,
             "outputs": {
                 name: [[run.part.quantity, ranges(run.part.places), run.spans] for run in runs]
                 for name, runs in self.outputs.items()

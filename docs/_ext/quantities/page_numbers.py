@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,7 +11,7 @@ import torch
 
 import page_values
 from quantities import declared
-from quantities.matching import Part, Run, index, part_of, runs_of, tensors
+from quantities.matching import Part, Run, part_of, runs_of, tensors
 from sphinx_drift import api
 
 if TYPE_CHECKING:
@@ -62,17 +61,6 @@ class PageNumbers:
         )
         made = [quantity.origin, ", ".join(dict.fromkeys(uses))]
         return quantity.symbol, quantity.name, "; used in ".join(filter(None, made))
-
-    def note_on(self, name: str, place: int) -> tuple[str, ...]:
-        """Return the note on one number."""
-        quantity = self.declared.quantities[name]
-        steps = index(place, self.made[name].shape)[1:-1].split(",")
-
-        def indexed(match: re.Match[str]) -> str:
-            step = int(steps[quantity.axes.index(match[2])])
-            return self.declared.words[match[2]][step] if match[1] else str(step + 1)
-
-        return tuple(re.sub(r"\$(w?)([a-z])", indexed, text) for text in self.note(name))
 
     def _leading(self) -> set[str]:
         """Return the quantities that lead to a printed one; all where none is printed."""
