@@ -32,8 +32,7 @@ _WIDGETS = (
 _DEFAULT_REPR = re.compile(r"<[\w.]+(?: object| at 0x[0-9a-fA-F]+)+>\s*")
 _DESCRIPTION = re.compile(r"<[^<>]*>\s*")
 _DRAWN_IN_HTML = re.compile(
-    r"<(?:(?:img|video|audio|canvas|embed)\b|object\b[^<>]*\bdata\s*="
-    r"|iframe\b[^<>]*\bsrc\s*=(?!\s*[\"']?data:text))",
+    r"<(?:(?:img|video|audio|canvas|embed)\b|object\b[^<>]*\bdata\s*=|iframe\b[^<>]*\bsrc\s*=)",
     re.IGNORECASE,
 )
 _MADE_IN_HTML = re.compile(r"<script\b|[;{\s]content\s*:\s*(?!none|normal)", re.IGNORECASE)
