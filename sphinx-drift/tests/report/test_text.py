@@ -117,12 +117,6 @@ def test_counts(outcomes: list[Kind], policy: Policy, counts: dict[str, Any]) ->
     assert counted == Counts(pages=1, **counts)
 
 
-@pytest.mark.parametrize("outcomes", [[], [Kind.UNCHECKED], [Kind.NOT_COMPARED]])
-def test_where_nothing_is_verified_nothing_was_checked(outcomes: list[Kind]) -> None:
-    results = [page(*(Outcome(kind, 1) for kind in outcomes))]
-    assert summary(results) == summary([])
-
-
 def test_environment_names_torch_device_and_policy() -> None:
     plain = page(environment={"python": "3.11.7"})
     assert describe_environment([plain]) == "python 3.11.7, exact"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import pytest
@@ -266,6 +267,16 @@ def test_page_that_is_no_notebook_is_refused(body: str, folder: Path) -> None:
     path.write_text(body, encoding="utf-8")
     with pytest.raises(ValueError, match="no `file_format: mystnb` in its front matter"):
         load(path)
+
+
+@pytest.mark.parametrize("table", [None, []])
+def test_metadata_that_is_no_table_is_as_good_as_none(table: object, folder: Path) -> None:
+    metadata = {"kernelspec": table, "language_info": table}
+    written = v4.writes(v4.new_notebook(cells=[v4.new_code_cell("1")]))
+    (folder / "odd.ipynb").write_text(json.dumps(json.loads(written) | {"metadata": metadata}))
+    loaded = load(folder / "odd.ipynb")
+    assert loaded
+    assert loaded[1].metadata == {}
 
 
 def test_stored_outputs_are_what_a_notebook_documents() -> None:
