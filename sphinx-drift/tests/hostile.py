@@ -36,7 +36,6 @@ SHAPES: dict[str, tuple[Callable[[str], object], str, str]] = {
     "slashes before a kernel": (repeatable, "/", " ipykernel_1"),
     "slashes in a path": (repeatable, "/", "ipykernel_"),
     "roots in a path": (repeatable, "//a", "ipykernel_"),
-    "drives": (repeatable, "C:\\a", "ipykernel_"),
     "addresses": (address, "at 0x7f", ""),
     "erased lines": (on_screen, "x\x1b[K\b\x1b[2K", ""),
     "links": (on_screen, "\x1b]8;;", "\r"),

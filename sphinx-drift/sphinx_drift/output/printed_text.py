@@ -42,11 +42,8 @@ _ADDRESS = re.compile(r"\bat 0x[0-9a-fA-F]{6,}")
 _PATH = re.compile(r"[^\s'\":=,;<>()]+")
 """A path of Linux or macOS: what is just before it, `loss=0.5:` for instance, is no part of it."""
 _ROOT = re.compile(r"(?<![\w.])/")
-_ELSEWHERE = ("/site-packages/", "/dist-packages/")
+_VARYING = ("ipykernel_", "/site-packages/", "/dist-packages/")
 _VARYING_FOLDER = re.compile(r"/(?:.*/)?(ipykernel_\d+|site-packages|dist-packages)/")
-_KERNEL_FOLDER_ON_WINDOWS = re.compile(
-    r"(?<![\w.])[A-Za-z]:\\[^\n'\":=,;<>()]*\\ipykernel_\d+[/\\]"
-)
 
 
 class Part(StrEnum):
@@ -270,17 +267,13 @@ def repeatable(text: str) -> str:
         'site-packages/pandas/a.py:1: UserWarning: w'
 
     """
-    if "ipykernel_" in text:
-        text = _KERNEL_FOLDER_ON_WINDOWS.sub("ipykernel/", text)
-    elif not any(each in text for each in _ELSEWHERE):
-        return text
-    return _PATH.sub(lambda match: _without_folder(match[0]), text)
+    varies = any(each in text for each in _VARYING)
+    return _PATH.sub(lambda match: _without_folder(match[0]), text) if varies else text
 
 
 def _without_folder(path: str) -> str:
     # If no match begins at the root, none begins further on: to try each place is quadratic.
-    varies = "ipykernel_" in path or any(each in path for each in _ELSEWHERE)
-    root = _ROOT.search(path) if varies else None
+    root = _ROOT.search(path) if any(each in path for each in _VARYING) else None
     folder = root and _VARYING_FOLDER.match(path, root.start())
     if not folder:
         return path
