@@ -284,28 +284,6 @@ def test_quiet_and_verbose(
 
 
 @pytest.mark.parametrize(
-    ("arguments", "variable", "policy"),
-    [
-        ([], "", None),
-        (["--policy", "exact"], "portable", Policy.EXACT),
-    ],
-)
-def test_policy(  # noqa: PLR0917, PLR0913 - columns and fixtures
-    arguments: list[str],
-    variable: str,
-    policy: Policy | None,
-    page: Path,
-    pretend: Any,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    calls = pretend(VERIFIED)
-    if variable:
-        monkeypatch.setenv("DRIFT_POLICY", variable)
-    command.main([str(page), *arguments])
-    assert [settings.policy for settings in calls] == [policy]
-
-
-@pytest.mark.parametrize(
     ("arguments", "variables", "message"),
     [
         ([], {}, "required: PATH"),
@@ -340,8 +318,9 @@ def test_bad_use(  # noqa: PLR0917, PLR0913 - columns and fixtures
 def test_a_file_is_checked_once(page: Path, pretend: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     calls = pretend(VERIFIED)
     monkeypatch.chdir(page.parent)
-    assert command.main([".", "page.md", "./page.md", "--timeout", "7"]) == 0
-    assert [settings.timeout for settings in calls] == [7]
+    arguments = [".", "page.md", "./page.md", "--timeout", "7", "--policy", "portable"]
+    assert command.main(arguments) == 0
+    assert [(each.timeout, each.policy) for each in calls] == [(7, Policy.PORTABLE)]
 
 
 def test_nothing_to_check_is_a_failure(
@@ -424,18 +403,6 @@ def test_second_run_has_another_hash_seed(monkeypatch: pytest.MonkeyPatch) -> No
         first, second = planned(Path(), Settings(twice=True))
         assert first.environment()["PYTHONHASHSEED"] == own
         assert second.environment()["PYTHONHASHSEED"] != own
-
-
-def test_update_makes_the_check_green(
-    page: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    lost = "\n```{code-cell} ipython3\nprint(0.5)\n```\n"
-    page.write_text(GOOD.replace("\ngood\n", "\nbad\n") + lost, "utf-8")
-    assert command.main([str(page), "--update"]) == 0
-    assert "-bad\n+good" in capsys.readouterr().out
-    assert page.read_text("utf-8") == GOOD + lost + "```{expected-output}\n0.5\n```\n"
-    assert command.main([str(page), "--update"]) == 0
-    assert "nothing to write" in capsys.readouterr().out
 
 
 def test_update_leaves_notebooks_to_jupyter(

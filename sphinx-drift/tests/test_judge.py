@@ -154,25 +154,6 @@ def test_a_glued_value_is_checked(options: dict[str, Any], kind: Kind, prefix: s
         assert kind in kinds(result)
 
 
-@pytest.mark.parametrize(
-    "html",
-    [
-        "<b>0.5</b><script>draw(0.7)</script>",
-        "<style>b::after{content: '%'}</style><b>0.5</b>",
-        "<b>0.5</b><object data='data:text/html,0.7'></object>",
-        "<b>0.5</b><iframe src='https://example.org'></iframe>",
-        "<div>loading</div><script>draw(0.7)</script>",
-    ],
-)
-def test_what_html_makes_or_loads_is_counted(html: str) -> None:
-    text = "0.5" if "0.5" in html else "alt.Chart(...)"
-    book = notebook([])
-    data = {"text/plain": text, "text/html": html}
-    book.cells[0].outputs = [v4.new_output("display_data", data=data)]
-    result = outcomes(page_of((expecting(text),)), book)
-    assert sum(result.skipped.values()) == 1
-
-
 def test_cells_after_the_one_that_stopped_were_not_run() -> None:
     page = page_of((expecting("good"),), (), (expecting("good"),), ())
     execution = Execution(frozenset({0}), Failure(Ending.RAISED, 1, "E: m"))
@@ -333,6 +314,8 @@ def test_environment_variable_beats_configuration(monkeypatch: pytest.MonkeyPatc
     assert chosen_policy("exact") is Policy.EXACT
     monkeypatch.setenv("DRIFT_POLICY", "portable")
     assert chosen_policy("exact") is Policy.PORTABLE
+    assert chosen_policy("exact", requested="auto") is None
+    assert chosen_policy(requested="exact") is Policy.EXACT
     monkeypatch.setenv("DRIFT_POLICY", "lax")
     with pytest.raises(ValueError, match="DRIFT_POLICY must be one of auto, exact, portable"):
         chosen_policy("exact")

@@ -91,9 +91,21 @@ def test_what_is_no_text_is_counted(data: dict[str, str], pictures: int, widgets
     assert result.parts == ()
 
 
-def test_pictures_in_html_are_counted_with_what_is_read() -> None:
-    result = printed([shown(text_html="Loss<img src=a.png><video src=b></video><IMG src=c>")])
-    assert (result.pictures, result.select(Part.VALUE)) == (3, "Loss\n")
+@pytest.mark.parametrize(
+    ("html", "pictures", "widgets"),
+    [
+        ("0.5<img src=a.png><video src=b></video><IMG src=c>", 3, 0),
+        ("<b>0.5</b><script>draw(0.7)</script>", 0, 1),
+        ("<style>b::after{content: '%'}</style><b>0.5</b>", 0, 1),
+        ("<b>0.5</b><object data='data:text/html,0.7'></object>", 1, 0),
+        ("<b>0.5</b><iframe src='https://example.org'></iframe>", 1, 0),
+        ("<iframe srcdoc='0.5'></iframe>", 0, 0),
+    ],
+)
+def test_what_html_makes_or_loads_is_counted(html: str, pictures: int, widgets: int) -> None:
+    result = printed([shown(text_html=html)])
+    assert (result.pictures, result.widgets) == (pictures, widgets)
+    assert result.select(Part.VALUE) == "0.5\n"
 
 
 def test_displayed_html_is_read_by_its_words() -> None:
