@@ -91,7 +91,7 @@ class Value:
         """Yield each form whose numbers differ from those of the text, with the difference."""
         for mime, source in self.forms:
             stream, _, differs = _FORMS[mime]
-            if message := differs(without_addresses(self.text), source):
+            if message := differs(self.text, source):
                 yield stream, message
 
 
@@ -207,7 +207,7 @@ class _Reader:
             result.drawn = True
         if widget or (picture and _DESCRIPTION.fullmatch(text) and not any(texts.values())):
             if text and not _DEFAULT_REPR.fullmatch(text):
-                result.pieces.append((Part.PICTURE, without_addresses(text)))
+                result.pieces.append((Part.PICTURE, text))
             return
         scripted = bool(_MADE_IN_HTML.search(data.get("text/html", "")))
         result.widgets += scripted and not picture
@@ -296,8 +296,3 @@ def address(text: str) -> str:
     """
     match = _ADDRESS.search(text)
     return match.group() if match else ""
-
-
-def without_addresses(text: str) -> str:
-    """Return a text with every memory address made the same."""
-    return _ADDRESS.sub("at 0x0", text)

@@ -166,9 +166,9 @@ STYLER = "<pandas.io.formats.style.Styler at 0x7f6b9486f0a0>"
         ({"text_plain": "<A at 0x7f> x", "text_html": "x"}, Part.VALUE, "<A at 0x7f> x\n"),
         ({"image_png": "iVBOR", "text_plain": "<Figure size 9x9>"}, Part.VALUE, ""),
         (
-            {"image_png": "iVBOR", "text_plain": "<F 9x9 at 0x7F19F0>"},
+            {"image_png": "iVBOR", "text_plain": "<Figure of 9>"},
             Part.PICTURE,
-            "<F 9x9 at 0x0>\n",
+            "<Figure of 9>\n",
         ),
         ({"image_png": "iVBOR", "text_plain": "x**2"}, Part.VALUE, "x**2\n"),
         ({"image_png": "iVBOR", "text_plain": "x**2"}, Part.PICTURE, ""),
