@@ -14,7 +14,7 @@ from sphinx_drift.compare.outcomes import Kind, Outcome, PageResult
 from sphinx_drift.device import explained
 from sphinx_drift.judge import compare_runs, judge_page
 from sphinx_drift.output.filters import DEFAULTS
-from sphinx_drift.run.injected import disturb, print_full_precision
+from sphinx_drift.run.injected import IN_FULL
 from sphinx_drift.run.results import OUTPUT_LIMIT
 from sphinx_drift.run.run import execute, request_for
 from sphinx_drift.source.read_source import table_in
@@ -147,7 +147,8 @@ def run_and_judge(
     elsewhere = tuple(_imported_elsewhere(page, execution, settings))
     if any(map(may_be_rounding, result.outcomes)):
         precise = _copied(notebook, execution)
-        execute(precise, request(before=print_full_precision))
+        in_full = [change for name, change in IN_FULL.items() if name in execution.environment]
+        execute(precise, request(before=in_full))
         judged = judge_page(
             page, notebook, execution, **where, policy=Policy.PORTABLE, precise=precise
         )
@@ -196,9 +197,14 @@ def planned(folder: Path, settings: Settings) -> list[Request]:
 
 
 def _second_run(folder: Path, settings: Settings, **options: Any) -> Request:
-    """Return how a page is run again: with other entropy, threads, and orders of sets."""
+    """Return how a page is run again: with other threads and orders of sets.
+
+    Generators of random numbers that nobody seeds begin anew in each process.
+    """
     seed = "1" if os.environ.get("PYTHONHASHSEED") != "1" else "2"
-    return settings.request(folder, before=disturb, hash_seed=seed, **options)
+    threads = "1" if os.environ.get("OMP_NUM_THREADS", str(os.cpu_count())) != "1" else "2"
+    variables = {"PYTHONHASHSEED": seed, "OMP_NUM_THREADS": threads}
+    return settings.request(folder, variables=variables, **options)
 
 
 def _copied(notebook: NotebookNode, execution: Execution) -> NotebookNode:

@@ -22,7 +22,6 @@ from sphinx_drift.run.injected import (
     package_origins,
     report_environment,
     watch_files,
-    watch_imports,
 )
 from sphinx_drift.run.results import SKIPS, Ending, Execution, Failure, Request, injected
 from sphinx_drift.run.scan import scan
@@ -201,7 +200,7 @@ def _key(notebook: NotebookNode, request: Request) -> str:
 def request_for(
     folder: Path,
     *,
-    before: Callable[[], object] | None = None,
+    before: Iterable[Callable[[], object]] = (),
     probes: Iterable[Probe] = (),
     **settings: Any,
 ) -> Request:
@@ -209,17 +208,19 @@ def request_for(
 
     Args:
         folder: Where it starts.
-        before: A function of :mod:`sphinx_drift.run.injected` to run before the first cell.
+        before: Functions of :mod:`sphinx_drift.run.injected` to run before the first cell.
         probes: What extensions ask the page's kernel.
         **settings: Other fields of the request.
 
     """
     on_device = os.environ.get(DEVICE_VARIABLE, "cpu") != "cpu"
     first = (watch_files, compute_on_device) if on_device else (watch_files,)
-    before_all = first if before is None else (*first, watch_imports, before)
     return Request(
         folder.absolute(),
-        before=(*map(injected, before_all), *(each.before for each in probes if each.before)),
+        before=(
+            *map(injected, (*first, *before)),
+            *(each.before for each in probes if each.before),
+        ),
         after=(
             *map(injected, (report_environment, files_read, package_origins)),
             *(each.after for each in probes),
