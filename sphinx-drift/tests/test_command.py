@@ -28,6 +28,7 @@ from sphinx_drift.compare.outcomes import Kind, Outcome, PageResult
 from sphinx_drift.report.options import guarded
 from sphinx_drift.run.results import Execution
 from sphinx_drift.run_and_judge import Settings, planned
+from sphinx_drift.source.read_source import Page
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
@@ -512,7 +513,7 @@ def test_second_run_has_another_environment(
     monkeypatch: pytest.MonkeyPatch, name: str, own: str
 ) -> None:
     monkeypatch.setenv(name, own)
-    first, second = planned(Path(), Settings(twice=True))
+    first, second = planned(Page(), Path(), Settings(twice=True))
     assert first.environment()[name] == own
     assert second.environment()[name] != own
 

@@ -145,12 +145,12 @@ class Server:
         self._kernels: dict[int, socket.socket] = {}
         self._ended, self._wakes = socket.socketpair()
         for end in (self._ended, self._wakes):
-            end.setblocking(False)
+            end.settimeout(0)
         signal.set_wakeup_fd(self._wakes.fileno(), warn_on_full_buffer=False)
         signal.signal(signal.SIGCHLD, lambda *_: None)
         self._selector = selectors.DefaultSelector()
         for source, handle in ((0, _end), (self._ended, self._reap), (listening, self._accept)):
-            self._selector.register(source, selectors.EVENT_READ, handle)  # type: ignore[arg-type]
+            self._selector.register(source, selectors.EVENT_READ, handle)
 
     def serve(self) -> dict[str, Any]:
         """Serve for ever; in a kernel's process, return what it is to run."""

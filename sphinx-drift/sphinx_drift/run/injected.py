@@ -79,7 +79,7 @@ def print_numpy_in_full() -> None:
 
     def set_printoptions(*args: Any, **options: Any) -> None:
         set_options(*args, **options)
-        set_options(precision=17, formatter={"float": marked})  # type: ignore[arg-type]
+        set_options(precision=17, formatter={"float": marked})
 
     numpy.set_printoptions = set_printoptions
     set_printoptions()
@@ -98,7 +98,7 @@ def print_torch_in_full() -> None:  # noqa: PLR0915 - it is sent as one text
     import torch
 
     mark = "\N{INVISIBLE SEPARATOR}"
-    set_options = torch.set_printoptions
+    set_options: Any = torch.set_printoptions
 
     def set_printoptions(*args: Any, **options: Any) -> None:
         set_options(*args, **options)

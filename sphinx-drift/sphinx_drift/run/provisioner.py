@@ -61,7 +61,8 @@ class ForkedKernel:
 
     def __init__(self, connection: socket.socket, pid: int) -> None:
         """Take the connection that it lives as long as."""
-        self.pid, self.returncode = pid, None
+        self.pid = pid
+        self.returncode: int | None = None
         self._connection = connection
 
     def poll(self) -> int | None:

@@ -77,6 +77,11 @@ class Execution:
     answers: Mapping[str, Any] = field(default_factory=dict)
     """What was asked for after the last cell, by the functions' names."""
 
+    def reached(self, place: int) -> bool:
+        """Whether a cell stands before the one, if any, that stopped the page."""
+        stopped_at = self.failure.index if self.failure else -1
+        return stopped_at < 0 or place < stopped_at
+
     @property
     def environment(self) -> dict[str, str]:
         """What the numbers were computed with: torch, device, capability, threads."""

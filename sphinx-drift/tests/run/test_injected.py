@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 import small_book
@@ -14,6 +14,9 @@ from sphinx_drift.compare.outcomes import Kind
 from sphinx_drift.run import host
 from sphinx_drift.run_and_judge import Settings, run_and_judge
 from sphinx_drift.source.read_source import load
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 NOTE = """
 import sys

@@ -126,17 +126,12 @@ def test_fork_server_with_two_threads_declines_and_the_kernel_starts_as_always(
     ],
 )
 def test_library_whose_import_pages_must_see_is_not_loaded_for_them(
-    pages: Pages,
-    monkeypatch: pytest.MonkeyPatch,
-    shown: Any,
-    source: str,
-    reason: str,
-    caplog: pytest.LogCaptureFixture,
+    pages: Pages, shown: Any, source: str, reason: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     (pages.folder / "loud_module.py").write_text(f"{source}\n")
-    monkeypatch.setenv("PYTHONPATH", str(pages.folder))
     preload = ("loud_module", "json", "nothing_such")
-    notebook, execution = pages.fork(SERVER_OF, preload=preload)
+    path = {"PYTHONPATH": str(pages.folder)}
+    notebook, execution = pages.fork(SERVER_OF, preload=preload, variables=path)
     assert execution.failure is None
     assert shown(notebook.cells[1]) == "0\n"
     assert f"loud_module can't be preloaded: {reason}" in caplog.text
