@@ -209,7 +209,9 @@ def begin(
     for path in paths:
         with suppress(Exception):  # it is read again, where that is an outcome
             page, notebook = load(path, stderr=stderr) or (Page(complete=False), None)
-            if notebook and settings.applied_to(page, str(path)).is_checked:
+            # Whether a page with an execution mode of its own runs, its parser knows.
+            own_mode = notebook and "execution_mode" in table_in(notebook.metadata, "mystnb")
+            if notebook and not own_mode and settings.applied_to(page, str(path)).is_checked:
                 own = settings.of_page(notebook.metadata)
                 jobs += [(notebook, request) for request in planned(page, path.parent, own)]
                 begun.add(path)
