@@ -63,10 +63,10 @@ def print_numpy_in_full() -> None:
     Invisible marks enclose a dtype, after a number of an array or one that was taken out of one.
     """
     import builtins
+    import importlib
     from typing import Any
 
-    import numpy
-
+    numpy: Any = importlib.import_module("numpy")
     mark = "\N{INVISIBLE SEPARATOR}"
     write, set_options = builtins.print, numpy.set_printoptions
 
@@ -93,12 +93,12 @@ def print_torch_in_full() -> None:  # noqa: PLR0915 - it is sent as one text
     computed in float32 and is wider now; after a tensor its dtype, and the largest number of that
     which it is a part of.
     """
+    import importlib
     from typing import Any
 
-    import torch
-
+    torch: Any = importlib.import_module("torch")
     mark = "\N{INVISIBLE SEPARATOR}"
-    set_options: Any = torch.set_printoptions
+    set_options = torch.set_printoptions
 
     def set_printoptions(*args: Any, **options: Any) -> None:
         set_options(*args, **options)
