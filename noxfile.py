@@ -125,8 +125,9 @@ def live(session: nox.Session) -> None:
 def doctest(session: nox.Session) -> None:
     """Run every example of the docstrings and the README, and verify what it prints."""
     install(session, "tests")
-    checked = ("selfattn", "sphinx_drift", "README.md")
-    session.run("python", "-m", "sphinx_drift.doctests", *checked, *session.posargs)
+    examples = ("-p", "sphinx_drift.pytest_plugin", "--drift-doctests")
+    checked = ("selfattn", str(CHECKER / "sphinx_drift"), "README.md")
+    session.run("pytest", "-q", *examples, *checked, *session.posargs)
 
 
 @nox.session

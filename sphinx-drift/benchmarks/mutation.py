@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 
 PORTABLE_SHARE = 0.97
 FULL_PRECISION = """\
-from sphinx_drift.run.injected import print_full_precision, watch_imports
-watch_imports()
-print_full_precision()
+from sphinx_drift.run.injected import IN_FULL
+for change in IN_FULL.values():
+    change()
 """
 
 

@@ -26,12 +26,12 @@ from sphinx_drift.report.options import add_reports, guarded, write_reports
 from sphinx_drift.report.text import render, summary, unused_filters, use_color
 from sphinx_drift.run import host
 from sphinx_drift.run.choice import RUNNER_VARIABLE, chosen
-from sphinx_drift.run.run import DEVICE_VARIABLE, begin
+from sphinx_drift.run.run import DEVICE_VARIABLE
 from sphinx_drift.run_and_judge import (
     POLICY_VARIABLE,
     Settings,
+    begin,
     chosen_policy,
-    planned,
     report_origins,
     run_and_judge,
 )
@@ -72,8 +72,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     report_origins(_packages(paths))
     host.preload(project.libraries(paths))
     if len(paths) > 1:
-        settings = Settings(policy, None, options.timeout, twice=options.twice)
-        begin(paths, lambda path, _: planned(path.parent, settings))
+        settings = Settings(
+            timeout=options.timeout,
+            twice=options.twice,
+            complete=("*",),
+            allow_errors=options.keep_going,
+        )
+        begin(paths, settings, stderr=options.stderr)
     try:
         checked = [
             _check_one(path, number, len(paths), options, policy)

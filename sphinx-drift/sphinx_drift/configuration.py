@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from sphinx_drift.output.filters import Filter
 
 _REPORTED = (
-    *("capability", "device", "driver", "machine", "name", "python", "system", "threads", "torch"),
+    *("capability", "device", "driver", "machine", "name", "numpy", "python", "system", "threads"),
+    "torch",
 )
 """What `report_environment` of `run/injected.py` tells of the environment of a page."""
 

@@ -1,6 +1,6 @@
 """Run the examples of docstrings in pytest, through the same comparison as pages.
 
-In a project of its own, one line is all that is needed::
+One line is all that is needed::
 
     pytest -p sphinx_drift.pytest_plugin --drift-doctests src README.md
 
@@ -15,8 +15,11 @@ Examples share no fixtures with tests; standard doctests are pytest's own ``--do
 from __future__ import annotations
 
 import doctest
+import os
 import re
-from typing import TYPE_CHECKING
+import sys
+from functools import partial
+from typing import TYPE_CHECKING, NoReturn
 
 import pytest
 
@@ -29,6 +32,7 @@ from sphinx_drift.run_and_judge import Settings, chosen_policy
 from sphinx_drift.source.docstrings import find_tests
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from sphinx_drift.compare.outcomes import PageResult
@@ -51,9 +55,21 @@ def pytest_configure(config: pytest.Config) -> None:
     if config.option.drift_doctests:
         try:
             chosen_policy()
-            choose_device(module=find_project(config.rootpath).devices)
+            device = choose_device(module=find_project(config.rootpath).devices)
         except ValueError as error:
             raise pytest.UsageError(str(error)) from None
+        if device:
+            print(f"examples compute on {device}", file=sys.stderr)
+        patch = pytest.MonkeyPatch()
+        patch.setattr(os, "_exit", partial(_refuse_exit, os.getpid(), os._exit))
+        config.add_cleanup(patch.undo)
+
+
+def _refuse_exit(own: int, leave: Callable[[int], NoReturn], status: int) -> NoReturn:
+    """Raise instead of ending pytest at once, which with status 0 would pass for a success."""
+    if os.getpid() != own:
+        leave(status)
+    raise SystemExit(f"os._exit({status})")
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import os
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path, PurePath
@@ -14,10 +15,10 @@ from sphinx_drift.compare.outcomes import Kind, Outcome, PageResult
 from sphinx_drift.device import explained
 from sphinx_drift.judge import compare_runs, judge_page
 from sphinx_drift.output.filters import DEFAULTS
-from sphinx_drift.run.injected import disturb, print_full_precision
+from sphinx_drift.run import run
+from sphinx_drift.run.injected import IN_FULL
 from sphinx_drift.run.results import OUTPUT_LIMIT
-from sphinx_drift.run.run import execute, request_for
-from sphinx_drift.source.read_source import table_in
+from sphinx_drift.source.read_source import Page, load, table_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 
     from sphinx_drift.output.filters import Filter
     from sphinx_drift.run.results import Execution, Probe, Request
-    from sphinx_drift.source.read_source import Page
 
 POLICY_VARIABLE = "DRIFT_POLICY"
 
@@ -76,7 +76,9 @@ class Settings:
 
     def request(self, folder: Path, **options: Any) -> Request:
         """Return how a page that starts in a folder is run."""
-        return request_for(folder, timeout=self.timeout, output_limit=self.output_limit, **options)
+        return run.request_for(
+            folder, timeout=self.timeout, output_limit=self.output_limit, **options
+        )
 
     def of_page(self, metadata: Mapping[str, Any]) -> Settings:
         """Return the settings of a page, which may say in its metadata how it is executed.
@@ -135,9 +137,8 @@ def run_and_judge(
 
     """
     settings, page = settings.of_page(notebook.metadata), settings.applied_to(page, file)
-    may_raise = {cell.index for cell in page.cells if cell.may_raise or settings.allow_errors}
-    request = partial(settings.request, folder, may_raise=may_raise)
-    execution = _explained(execute(notebook, request(probes=settings.probes)))
+    runs = planned(page, folder, settings)
+    execution = _explained(run.execute(notebook, runs[0]))
     policy = settings.policy_on(execution.environment)
     away = not settings.is_reference(execution.environment)
     filters = (*settings.filters, *DEFAULTS)
@@ -147,7 +148,9 @@ def run_and_judge(
     elsewhere = tuple(_imported_elsewhere(page, execution, settings))
     if any(map(may_be_rounding, result.outcomes)):
         precise = _copied(notebook, execution)
-        execute(precise, request(before=print_full_precision))
+        in_full = [change for name, change in IN_FULL.items() if name in execution.environment]
+        may_raise = runs[0].may_raise
+        run.execute(precise, settings.request(folder, may_raise=may_raise, before=in_full))
         judged = judge_page(
             page, notebook, execution, **where, policy=Policy.PORTABLE, precise=precise
         )
@@ -155,7 +158,7 @@ def run_and_judge(
         result = judged if policy is Policy.PORTABLE else replace(result, outcomes=outcomes)
     if settings.twice and execution.failure is None:
         second = _copied(notebook, execution)
-        repeated = execute(second, _second_run(folder, settings, may_raise=may_raise))
+        repeated = run.execute(second, runs[1])
         unrepeatable = compare_runs(page, notebook, second, repeated, filters)
         result = replace(result, outcomes=(*result.outcomes, *unrepeatable))
     where |= {"policy": policy, "precise": precise if policy is Policy.PORTABLE else None}
@@ -187,18 +190,53 @@ def _explained(execution: Execution) -> Execution:
     return replace(execution, failure=replace(failure, message=explained(failure.message)))
 
 
-def planned(folder: Path, settings: Settings) -> list[Request]:
-    """Return how a page that starts in a folder is going to be run, as far as it is known."""
-    runs = [settings.request(folder, probes=settings.probes)]
+def begin(
+    paths: Iterable[Path], settings: Settings, executor: str = "", *, stderr: bool = False
+) -> set[Path]:
+    """Start to run pages ahead, as :func:`run_and_judge` is going to ask for them.
+
+    Args:
+        paths: The pages, in the order in which they begin.
+        settings: How they are run; those that have nothing to check are left out.
+        executor: The function that returns the executor, ``module:function``; nothing for ours.
+        stderr: Whether what notebooks stored of stderr counts too.
+
+    Returns:
+        The pages that have begun.
+
+    """
+    jobs, begun = [], set()
+    for path in paths:
+        with suppress(Exception):  # it is read again, where that is an outcome
+            page, notebook = load(path, stderr=stderr) or (Page(complete=False), None)
+            # Whether a page with an execution mode of its own runs, its parser knows.
+            own_mode = notebook and "execution_mode" in table_in(notebook.metadata, "mystnb")
+            if notebook and not own_mode and settings.applied_to(page, str(path)).is_checked:
+                own = settings.of_page(notebook.metadata)
+                jobs += [(notebook, request) for request in planned(page, path.parent, own)]
+                begun.add(path)
+    run.begin(jobs, executor)
+    return begun
+
+
+def planned(page: Page, folder: Path, settings: Settings) -> list[Request]:
+    """Return how a page that starts in a folder is run, as far as it is known."""
+    may_raise = {cell.index for cell in page.cells if cell.may_raise or settings.allow_errors}
+    runs = [settings.request(folder, may_raise=may_raise, probes=settings.probes)]
     if settings.twice:
-        runs.append(_second_run(folder, settings))
+        runs.append(_second_run(folder, settings, may_raise=may_raise))
     return runs
 
 
 def _second_run(folder: Path, settings: Settings, **options: Any) -> Request:
-    """Return how a page is run again: with other entropy, threads, and orders of sets."""
+    """Return how a page is run again: with other threads and orders of sets.
+
+    Generators of random numbers that nobody seeds begin anew in each process.
+    """
     seed = "1" if os.environ.get("PYTHONHASHSEED") != "1" else "2"
-    return settings.request(folder, before=disturb, hash_seed=seed, **options)
+    threads = "1" if os.environ.get("OMP_NUM_THREADS", str(os.cpu_count())) != "1" else "2"
+    variables = {"PYTHONHASHSEED": seed, "OMP_NUM_THREADS": threads}
+    return settings.request(folder, variables=variables, **options)
 
 
 def _copied(notebook: NotebookNode, execution: Execution) -> NotebookNode:

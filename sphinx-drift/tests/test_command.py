@@ -27,6 +27,7 @@ from sphinx_drift.compare.outcomes import Kind, Outcome, PageResult
 from sphinx_drift.report.options import guarded
 from sphinx_drift.run.results import Execution
 from sphinx_drift.run_and_judge import Settings, planned
+from sphinx_drift.source.read_source import Page
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
@@ -397,12 +398,15 @@ def test_conventions_of_nbval_stand_and_an_error_stops_no_notebook(
     )
 
 
-def test_second_run_has_another_hash_seed(monkeypatch: pytest.MonkeyPatch) -> None:
-    for own in ("0", "1"):
-        monkeypatch.setenv("PYTHONHASHSEED", own)
-        first, second = planned(Path(), Settings(twice=True))
-        assert first.environment()["PYTHONHASHSEED"] == own
-        assert second.environment()["PYTHONHASHSEED"] != own
+@pytest.mark.parametrize("name", ["PYTHONHASHSEED", "OMP_NUM_THREADS"])
+@pytest.mark.parametrize("own", ["1", "2"])
+def test_second_run_has_another_environment(
+    monkeypatch: pytest.MonkeyPatch, name: str, own: str
+) -> None:
+    monkeypatch.setenv(name, own)
+    first, second = planned(Page(), Path(), Settings(twice=True))
+    assert first.environment()[name] == own
+    assert second.environment()[name] != own
 
 
 def test_update_leaves_notebooks_to_jupyter(

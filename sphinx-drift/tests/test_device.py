@@ -194,11 +194,11 @@ def test_pages_compute_on_it_and_fail_alone(
 @pytest.mark.slow
 def test_examples_of_docstrings(backend: dict[str, str], tmp_path: Path) -> None:
     (tmp_path / "examples.md").write_text(">>> import gadgets\n>>> gadgets.computing_on\n'npu:0'\n")
-    words = ("sphinx_drift.doctests", "examples.md", "--device", "npu")
-    done = run(*words, folder=tmp_path, env=backend)
+    words = ("pytest", "-p", "sphinx_drift.pytest_plugin", "--drift-doctests", "examples.md")
+    done = run(*words, folder=tmp_path, env={**backend, "DRIFT_DEVICE": "npu"})
     assert done.returncode == 0, done.stderr
     assert "npu:0 (A gadget)" in done.stderr
-    assert "1 example verified" in done.stdout
+    assert "1 passed" in done.stdout
 
 
 @pytest.mark.parametrize(
@@ -207,7 +207,6 @@ def test_examples_of_docstrings(backend: dict[str, str], tmp_path: Path) -> None
         ("DRIFT_DEVICE", None),
         ("drift_device", None),
         ("--device", "sphinx_drift"),
-        ("--device", "sphinx_drift.doctests"),
     ],
 )
 def test_without_the_device_nothing_runs(

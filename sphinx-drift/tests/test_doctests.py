@@ -1,26 +1,23 @@
-"""Docstrings through the same comparison: a checker for any suite, a command for a package."""
+"""Docstrings through the same comparison: a checker for any suite."""
 
 from __future__ import annotations
 
 import builtins
 import doctest
 import importlib
-import json
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
-from xml.etree import ElementTree as ET
 
 import pytest
 
 from sphinx_drift.compare.compare import Policy
 from sphinx_drift.compare.outcomes import Kind
-from sphinx_drift.doctests.__main__ import main
 from sphinx_drift.doctests.examples import Checker, check_examples, module_tests
 from sphinx_drift.run_and_judge import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
     from types import ModuleType
 
     from sphinx_drift.compare.outcomes import PageResult
@@ -260,131 +257,8 @@ def test_full_precision_leaves_no_trace(folder: Path) -> None:
     def state() -> list[object]:
         changed = (builtins.print, np.set_printoptions, torch.set_printoptions)
         texts = (str(np.array(1 / 3)), np.get_printoptions(), str(torch.tensor(1 / 3)))
-        return [*changed, torch.Tensor.__format__, *texts, *sys.meta_path]
+        return [*changed, torch.Tensor.__format__, *texts]
 
     before = state()
     check(folder, ">>> import torch\n>>> torch.tensor(1 / 3)\ntensor(0.3334)")
     assert state() == before
-
-
-# The command --------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("example", "status", "last"),
-    [
-        (">>> 0.5\n0.5", 0, "1 example verified ("),
-        (">>> 0.5\n0.6", 1, "1 example drifted, 0 examples verified ("),
-        ("No example at all.", 2, "1 failure, 0 examples verified ("),
-        (">>> 1  # doctest: +SKIP\n2", 2, "nothing was checked"),
-    ],
-)
-def test_command_counts_and_fails_on_zero(
-    example: str, status: int, last: str, folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    module(folder, example)
-    assert main(["examples_of_mine"]) == status
-    assert capsys.readouterr().out.splitlines()[-1].startswith(last)
-
-
-def test_command_walks_a_package_and_names_the_place(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    package = folder / "mine"
-    package.mkdir()
-    (package / "__init__.py").write_text('""">>> 1\n1\n"""\n')
-    (package / "inner.py").write_text('"""\n>>> 2\n3\n"""\n')
-    (package / "__main__.py").write_text('""">>> 1\n1\n"""\nraise SystemExit(3)\n')
-    assert main(["mine"]) == 1
-    out = capsys.readouterr().out
-    assert ", 1 unchecked (" in out
-    assert "mine/inner.py:2: drift" in out
-    assert "documented 3, executed 2" in out
-
-
-NEIGHBOURS = {
-    "a_right": '""">>> 1\n1\n"""\n',
-    "b_exits": '""">>> 1\n1\n"""\nimport sys\nsys.exit(0)\n',
-    "c_leaves": '""">>> 1\n1\n"""\nimport os\nos._exit(0)\n',
-    "d_lacks": '""">>> 1\n1\n"""\nimport no_such_module_of_mine\n',
-    "e_skipped": '""">>> 1\n1\n"""\nimport pytest\npytest.importorskip("no_such_module_of_mine")\n',
-    "f_malformed": 'def f():\n    """Do.\n\n    >>> if 1:\n  ...   2\n    """\n',
-    "g_killed": (
-        '"""\n>>> 1\n1\n>>> import os, time\n'
-        ">>> child = os.fork() or (time.sleep(9), os._exit(0))\n"
-        '>>> os.kill(os.getpid(), 9)\n"""\n'
-    ),
-    "h_silent": "raise SystemExit(0)  # no example, so not imported\n",
-    "i_talks": '""">>> print(5)\n6\n"""\nimport os\nprint("on import")\nos.write(1, b"too")\n',
-}
-
-
-@pytest.mark.parametrize("isolated", [[], ["--isolated"]])
-def test_a_module_that_fails_hides_no_other(
-    isolated: list[str], folder: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
-    package = folder / "mine"
-    package.mkdir()
-    for name, text in NEIGHBOURS.items():
-        (package / f"{name}.py").write_text(text)
-    (package / "__init__.py").touch()
-    assert main(["mine", "--json", "--junit", "junit.xml", *isolated]) == 1
-    report = json.loads(capfd.readouterr().out)
-    kinds = {
-        Path(file["file"]).stem: [(o["kind"], o["message"]) for o in file["outcomes"]]
-        for file in report["files"]
-    }
-    assert kinds["a_right"] == [("verified", "")]
-    assert kinds["b_exits"] == [("unreadable", "SystemExit: 0")]
-    assert [kind for kind, _ in kinds["c_leaves"]] == ["dead-kernel"]
-    assert "ended with status 0 before" in kinds["c_leaves"][0][1]
-    assert kinds["d_lacks"][0][1].endswith("No module named 'no_such_module_of_mine'")
-    assert kinds["e_skipped"][0][0] == "unchecked"
-    assert kinds["f_malformed"][0][0] == "unreadable"
-    assert "inconsistent leading whitespace" in kinds["f_malformed"][0][1]
-    assert "status -9" in kinds["g_killed"][0][1]
-    assert "h_silent" not in kinds
-    assert [kind for kind, _ in kinds["i_talks"]] == ["drift"]
-    (talks,) = (file for file in report["files"] if "i_talks" in file["file"])
-    assert (talks["file"], talks["outcomes"][0]["line"]) == ("mine/i_talks.py", 1)
-    root = ET.parse("junit.xml").getroot()  # noqa: S314 - ours
-    assert next(case.get("name") for case in root.iter("testcase")) == "example 1, line 1"
-
-
-def test_modules_share_a_process_unless_they_are_isolated(folder: Path) -> None:
-    package = folder / "mine"
-    package.mkdir()
-    for name in ("__init__", "one"):
-        (package / f"{name}.py").write_text(
-            '"""\n>>> import sys\n>>> hasattr(sys, "mine")\nFalse\n>>> sys.mine = True\n"""\n'
-        )
-    assert main(["mine"]) == 1
-    assert main(["mine", "--isolated"]) == 0
-
-
-def test_a_name_without_examples_is_a_failure_beside_others(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    module(folder, ">>> 1\n1", "has_one_of_mine")
-    module(folder, "None.", "has_none_of_mine")
-    assert main(["has_one_of_mine", "has_none_of_mine"]) == 2
-    out = capsys.readouterr().out
-    assert "has_none_of_mine:1: nothing-checked" in out
-    assert "cell" not in out
-    assert "page" not in out
-
-
-def test_option_flags_of_the_command(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    module(folder, ">>> [1, 2]\n[1, ...]")
-    assert main(["examples_of_mine"]) == 1
-    assert main(["examples_of_mine", "-o", "ELLIPSIS"]) == 0
-    with pytest.raises(SystemExit):
-        main(["examples_of_mine", "-o", "LOOSE"])
-    assert "'LOOSE'" in capsys.readouterr().err
-
-
-def test_command_refuses_what_it_cannot_import(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as ended:
-        main(["no_such_package_of_mine"])
-    assert ended.value.code == 2
-    assert "no_such_package_of_mine" in capsys.readouterr().err

@@ -13,7 +13,6 @@ import pytest
 from markdown_it import MarkdownIt
 
 import sphinx_drift.__main__ as command
-import sphinx_drift.doctests.__main__ as doctests
 from sphinx_drift import live
 from sphinx_drift.source.read_source import OPTIONS
 
@@ -136,7 +135,6 @@ def unequal(text: str, command: str, options: set[str]) -> set[str]:
     ("module", "main", "name"),
     [
         ("sphinx_drift", command, "commands"),
-        ("sphinx_drift.doctests", doctests, "docstrings"),
         ("sphinx_drift.live", live, "live"),
     ],
 )

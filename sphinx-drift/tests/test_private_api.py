@@ -147,8 +147,8 @@ def test_its_package_has_a_cap(package: str) -> None:
 
 
 SUPPORTED = {
-    *("docutils:nodes", "markdown_it:MarkdownIt", "markdown_it.renderer:RendererHTML"),
-    *("ipykernel.kernelspec:write_kernel_spec", "traitlets:List", "traitlets:Unicode", "yaml"),
+    *("docutils:nodes", "markdown_it.renderer:RendererHTML"),
+    *("ipykernel.kernelspec:write_kernel_spec", "traitlets:List", "traitlets:Unicode"),
     "jupyter_client.provisioning.local_provisioner:LocalProvisioner",
     "jupyter_client.kernelspec:KernelSpecManager",
     "jupyter_client.manager:AsyncKernelManager",

@@ -101,6 +101,15 @@ def test_selection(pytester: pytest.Pytester) -> None:
         assert "failed" not in result.parseoutcomes()
 
 
+def test_example_that_would_end_pytest_fails_alone(pytester: pytest.Pytester) -> None:
+    fork = ">>> child = os.fork() or os._exit(3)\n>>> os.waitstatus_to_exitcode(os.wait()[1])\n3\n"
+    leave = '"""\n>>> import os\n>>> os._exit(0)\n"""\n'
+    pytester.makepyfile(leaves=leave, forks=f'"""\n>>> import os\n{fork}"""\n')
+    result = pytester.runpytest(*PLUGIN, "--drift-doctests", "--pyargs", "leaves.py", "forks.py")
+    result.assert_outcomes(failed=1, passed=1)
+    result.stdout.fnmatch_lines(["*SystemExit: os._exit(0)*"])
+
+
 def test_text_file_that_is_named(pytester: pytest.Pytester) -> None:
     (pytester.path / "README.md").write_text("```\n>>> 1\n1\n```\n\n```\n>>> 2\n3\n```\n")
     pytester.runpytest(*PLUGIN, "--drift-doctests").assert_outcomes()
@@ -126,12 +135,13 @@ def test_rounding_is_named(pytester: pytest.Pytester) -> None:
     [
         ("import no_such_module_of_mine", "*No module named 'no_such_module_of_mine'*"),
         ("raise SystemExit(0)", "*the module can't be imported: SystemExit(0)*"),
+        ("import os\nos._exit(0)", "*the module can't be imported: SystemExit('os._exit(0)')*"),
         (
             'def f():\n    """\n    >>> if 1:\n  ...   2\n    """\n',
             "*inconsistent leading whitespace*",
         ),
     ],
-    ids=["not found", "exits", "malformed"],
+    ids=["not found", "exits", "leaves", "malformed"],
 )
 def test_module_that_cannot_be_collected(
     text: str, message: str, pytester: pytest.Pytester

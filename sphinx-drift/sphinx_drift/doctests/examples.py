@@ -20,7 +20,7 @@ from sphinx_drift.compare.outcomes import Kind, Outcome, PageResult
 from sphinx_drift.device import computing_on
 from sphinx_drift.output.printed_text import address
 from sphinx_drift.report.text import entry
-from sphinx_drift.run.injected import print_full_precision, report_environment, watch_imports
+from sphinx_drift.run.injected import IN_FULL, report_environment
 from sphinx_drift.run.run import DEVICE_VARIABLE
 from sphinx_drift.run_and_judge import Settings, hinted, may_be_rounding
 from sphinx_drift.source.docstrings import find_tests, line_of
@@ -231,8 +231,6 @@ def _full_precision() -> Iterator[None]:
             for name in names:
                 stack.callback(setattr, owner, name, getattr(owner, name))
 
-        keep(sys, "meta_path")
-        sys.meta_path = [*sys.meta_path]
         keep(builtins, "print")
         if numpy := sys.modules.get("numpy"):
             stack.callback(numpy.set_printoptions, **numpy.get_printoptions())
@@ -242,6 +240,7 @@ def _full_precision() -> Iterator[None]:
             stack.callback(torch.set_printoptions, **options)
             keep(torch, "set_printoptions")
             keep(torch.Tensor, *tensor_methods)
-        watch_imports()
-        print_full_precision()
+        for name, change in IN_FULL.items():
+            if name in sys.modules:
+                change()
         yield

@@ -8,10 +8,9 @@ Who owns, ends and closes what:
 
 - *The server* belongs to the process that has the other end of its standard input, and ends when
   that closes: a client that is killed closes it too.
-- *The guard* is the server's parent and does nothing but wait. What kernels leave behind becomes
-  its child, and it kills that when the server is gone. A server whose guard is gone ends.
 - *A kernel* belongs to the connection that asked for it. When the connection closes, the server
   kills the kernel's process group; when the server is killed, Linux kills the kernel.
+- *What a kernel leaves behind* becomes the server's child, and ends with it at the latest.
 """
 
 from __future__ import annotations
@@ -38,9 +37,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     import types
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
-LENGTH = struct.Struct("!I")
+ANSWER = struct.Struct("!i")
+"""The kernel's process, and later its exit status; or 0, and why there is none."""
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 _PATIENCE = 10.0
 """Seconds that a client may take to send its request."""
@@ -73,14 +73,16 @@ class Preloaded:
         """Begin with nothing."""
         self._groups: list[Group] = []
 
-    def load(self, name: str) -> bool:
-        """Import a library, and return whether it may stay.
+    def load(self, name: str) -> None:
+        """Import a library.
 
-        What it shows, pages must show; and what looks for a kernel, and finds none, is another.
+        Raises:
+            ImportError: If its import shows something, which pages must show, or looks for a
+                kernel, which is not there yet.
+
         """
-        before, shown = set(sys.modules), io.StringIO()
+        before, shown, looked_for = set(sys.modules), io.StringIO(), []  # type: ignore[var-annotated]
         shell = importlib.import_module("IPython.core.interactiveshell")
-        looked_for: list[type] = []
         shell.InteractiveShell.initialized = classmethod(looked_for.append)
         with (
             warnings.catch_warnings(record=True) as warned,
@@ -88,17 +90,16 @@ class Preloaded:
             contextlib.redirect_stderr(shown),
         ):
             first = warnings.filters[0]
-            try:
-                importlib.import_module(name)
-            except BaseException:  # noqa: BLE001 - a library may raise anything, and pages show it
-                return False
-            finally:
-                del shell.InteractiveShell.initialized
+            importlib.import_module(name)
             filters = list(takewhile(lambda each: each is not first, warnings.filters))
+        del shell.InteractiveShell.initialized
+        if texts := [*(str(each.message) for each in warned), *shown.getvalue().splitlines()]:
+            raise ImportError(f"its import shows {texts[0]!r}")
+        if looked_for:
+            raise ImportError("its import looks for a kernel")
         new = set(sys.modules) - before - {"__mp_main__"}
         foreign = (each for each in new if each.partition(".")[0] not in sys.stdlib_module_names)
         self._groups.append(Group({each: sys.modules[each] for each in foreign}, filters))
-        return not shown.getvalue() and not warned and not looked_for
 
     def hide(self) -> None:
         """Take them out of the table of modules."""
@@ -113,22 +114,20 @@ class Preloaded:
             if name in group.modules:
                 spec: Any = copy.copy(group.modules[name].__spec__)
                 spec.loader = self
-                spec.loader_state = group
+                spec.loader_state = group, group.modules[name].__spec__
                 return spec
         return None
 
     def create_module(self, spec: Any) -> types.ModuleType:
         """Return the module that is loaded already."""
-        group: Group = spec.loader_state
-        self._own_spec = group.modules[spec.name].__spec__
+        group: Group = spec.loader_state[0]
         return group.modules[spec.name]
 
     def exec_module(self, module: types.ModuleType) -> None:
         """Restore a module's own specification, and unhide all that its import had loaded."""
         spec: Any = module.__spec__
-        own: Any = self._own_spec
+        group, own = spec.loader_state
         module.__spec__, module.__loader__ = own, own and own.loader
-        group: Group = spec.loader_state
         if group in self._groups:
             self._groups.remove(group)
             sys.modules.update(group.modules)
@@ -140,130 +139,109 @@ class Preloaded:
 class Server:
     """Accepts requests and forks; each kernel has the connection that asked for it."""
 
-    def __init__(self, listening: socket.socket) -> None:
-        """Listen, and watch the owner and the guard."""
-        self._listening = listening
+    def __init__(self, listening: socket.socket, refusal: str) -> None:
+        """Listen, and watch the owner and the children."""
+        self._listening, self._refusal = listening, refusal
+        self._kernels: dict[int, socket.socket] = {}
+        self._ended, self._wakes = socket.socketpair()
+        for end in (self._ended, self._wakes):
+            end.settimeout(0)
+        signal.set_wakeup_fd(self._wakes.fileno(), warn_on_full_buffer=False)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
         self._selector = selectors.DefaultSelector()
-        self._guard = os.pidfd_open(os.getppid())
-        for end in (0, self._guard):
-            self._selector.register(end, selectors.EVENT_READ, self._end)
-        self._selector.register(listening, selectors.EVENT_READ, self._accept)
-        self._kernels: dict[int, tuple[int, socket.socket]] = {}
-        """Process and connection of each kernel, by its pidfd."""
+        for source, handle in ((0, _end), (self._ended, self._reap), (listening, self._accept)):
+            self._selector.register(source, selectors.EVENT_READ, handle)
 
     def serve(self) -> dict[str, Any]:
         """Serve for ever; in a kernel's process, return what it is to run."""
         while True:
             for key, _ in self._selector.select():
-                if request := key.data(key.fd):
+                if request := key.data():
                     return dict(request)
 
-    def _end(self, _fd: int) -> None:
-        for pid, _ in self._kernels.values():
-            _kill_group(pid)
-        os._exit(0)
-
-    def _accept(self, _fd: int) -> dict[str, Any] | None:
+    def _accept(self) -> dict[str, Any] | None:
         connection, _ = self._listening.accept()
         connection.settimeout(_PATIENCE)
         streams: list[int] = []
         try:
-            _, user, _ = struct.unpack("3i", connection.getsockopt(*_CREDENTIALS))
-            if user != os.getuid():
-                raise PermissionError("this server belongs to another user")
-            request = _receive(connection, streams)
-            if (threads := len(os.listdir("/proc/self/task"))) != 1:  # noqa: PTH208 - texts
-                raise RuntimeError(f"the fork server has {threads} threads")  # noqa: TRY301
+            request = self._receive(connection, streams)
         except (OSError, RuntimeError, ValueError) as error:
             with contextlib.suppress(OSError):
-                _send(connection, {"declined": str(error)})
-            for stream in streams:
-                os.close(stream)
+                connection.sendall(ANSWER.pack(0) + str(error).encode())
             connection.close()
-            return None
-        pid = os.fork()
+            request = {}
+        pid = os.fork() if request else -1
         if pid == 0:
-            connection.close()
-            self._leave()
+            self._leave(connection)
             return {**request, "streams": streams}
         for stream in streams:
             os.close(stream)
-        process = os.pidfd_open(pid)
-        self._kernels[process] = pid, connection
-        self._selector.register(process, selectors.EVENT_READ, self._reap)
-        self._selector.register(connection, selectors.EVENT_READ, lambda _: self._drop(process))
-        with contextlib.suppress(OSError):
-            _send(connection, {"pid": pid})
+        if pid > 0:
+            self._kernels[pid] = connection
+            self._selector.register(connection, selectors.EVENT_READ, lambda: self._drop(pid))
+            with contextlib.suppress(OSError):
+                connection.sendall(ANSWER.pack(pid))
         return None
 
-    def _leave(self) -> None:
+    def _receive(self, connection: socket.socket, streams: list[int]) -> dict[str, Any]:
+        """Return a request, a line of JSON; add the descriptors that its kernel writes to."""
+        _, user, _ = struct.unpack("3i", connection.getsockopt(*_CREDENTIALS))
+        if user != os.getuid():
+            raise PermissionError("this server belongs to another user")
+        data = b""
+        while not data.endswith(b"\n"):
+            piece, descriptors, _, _ = socket.recv_fds(connection, 1 << 16, 2)
+            streams += descriptors
+            data += piece
+            if not piece:
+                raise ConnectionError("the client hung up")
+        if self._refusal:
+            raise RuntimeError(self._refusal)
+        if (threads := len(os.listdir("/proc/self/task"))) != 1:  # noqa: PTH208 - texts
+            raise RuntimeError(f"the fork server has {threads} threads")
+        return dict(json.loads(data))
+
+    def _leave(self, connection: socket.socket) -> None:
         """Close in a kernel's process all that is the server's."""
-        for _, connection in self._kernels.values():
-            connection.close()
-        for end in (*self._kernels, 0, self._guard):
-            os.close(end)
-        self._listening.close()
+        signal.set_wakeup_fd(-1)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         self._selector.close()
+        ends = (self._listening, self._ended, self._wakes, connection, *self._kernels.values())
+        for end in ends:
+            end.close()
+        os.close(0)
 
-    def _reap(self, process: int) -> None:
-        """Report how a kernel ended, and kill what it has started."""
-        pid, connection = self._kernels.pop(process)
-        _kill_group(pid)
-        _, status = os.waitpid(pid, 0)
-        with contextlib.suppress(OSError, KeyError):
-            self._selector.unregister(connection)
-        with contextlib.suppress(OSError):
-            _send(connection, {"exit": os.waitstatus_to_exitcode(status)})
-        connection.close()
-        self._selector.unregister(process)
-        os.close(process)
+    def _reap(self) -> None:
+        """Report how kernels ended, and kill what they have started."""
+        self._ended.recv(4096)
+        with contextlib.suppress(ChildProcessError):
+            while (child := os.waitpid(-1, os.WNOHANG))[0]:
+                pid, status = child
+                if connection := self._kernels.pop(pid, None):
+                    _kill_group(pid)
+                    with contextlib.suppress(OSError, KeyError):
+                        self._selector.unregister(connection)
+                    with contextlib.suppress(OSError):
+                        connection.sendall(ANSWER.pack(os.waitstatus_to_exitcode(status)))
+                    connection.close()
 
-    def _drop(self, process: int) -> None:
+    def _drop(self, pid: int) -> None:
         """Kill a kernel whose client is gone; its end is noticed like any other."""
-        pid, connection = self._kernels[process]
-        self._selector.unregister(connection)
-        _kill_group(pid)
+        if pid in self._kernels:
+            self._selector.unregister(self._kernels[pid])
+            _kill_group(pid)
 
 
 _CREDENTIALS = socket.SOL_SOCKET, getattr(socket, "SO_PEERCRED", 17), struct.calcsize("3i")
 
 
-def _receive(connection: socket.socket, streams: list[int]) -> dict[str, Any]:
-    """Return a request; add the descriptors that its kernel writes to."""
-    head, received, _, _ = socket.recv_fds(connection, LENGTH.size, 2)
-    streams += received
-    if len(head) < LENGTH.size:
-        raise ConnectionError("the client hung up")
-    size, data = LENGTH.unpack(head)[0], b""
-    while len(data) < size:
-        piece = connection.recv(size - len(data))
-        if not piece:
-            raise ConnectionError("the client hung up")
-        data += piece
-    return dict(json.loads(data))
-
-
-def _send(connection: socket.socket, message: dict[str, Any]) -> None:
-    connection.sendall(json.dumps(message).encode() + b"\n")
-
-
 def _kill_group(pid: int) -> None:
-    with contextlib.suppress(OSError):
-        os.killpg(pid, signal.SIGKILL)
-    with contextlib.suppress(OSError):  # it may not have left the server's group yet
-        os.kill(pid, signal.SIGKILL)
+    for kill in (os.killpg, os.kill):  # it may not have left the server's group yet
+        with contextlib.suppress(OSError):
+            kill(pid, signal.SIGKILL)
 
 
-def leave_guard(listening: int) -> None:
-    """Fork the server, which returns, from its guard, which waits and ends what outlives it."""
-    adopt_orphans()
-    server = os.fork()
-    if server == 0:
-        return
-    for fd in (0, listening):  # or a client would wait for a server that is gone
-        os.close(fd)
-    while os.wait()[0] != server:  # others are what kernels have left, and have ended
-        pass
+def _end() -> None:
     kill_children()
     os._exit(0)
 
@@ -303,9 +281,7 @@ def become_kernel(request: dict[str, Any], server: int, preloaded: Preloaded) ->
     null = os.open(os.devnull, os.O_RDONLY)  # which may be 0 itself: it is closed by now
     os.dup2(null, 0)
     os.set_inheritable(0, True)  # noqa: FBT003 - it takes no name
-    for number, handler in request["handlers"].items():
-        signal.signal(number, handler)  # a build under nohup has them ignored
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a build under nohup ignores it
     os.environ.clear()
     os.environ.update(request["environment"])
     os.environ["JPY_PARENT_PID"] = str(server)
@@ -324,14 +300,9 @@ def become_kernel(request: dict[str, Any], server: int, preloaded: Preloaded) ->
     sys.argv = [str(launcher and launcher.origin), *request["arguments"]]
 
 
-def main(words: list[str]) -> None:
+def main(words: Sequence[str]) -> None:
     """Load libraries, serve until the owner is gone, and in each child run a kernel."""
-    listening, names = int(words[0]), words[1:]
-    # A terminal sends them to all processes of a build, and the owner decides when this one ends.
-    ignored = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
-    handlers = {number: signal.signal(number, signal.SIG_IGN) for number in ignored}
-    if os.environ.pop("_FORK_SERVER_GUARDED", "") != str(os.getppid()):
-        leave_guard(listening)
+    adopt_orphans()
     gc.disable()  # what is loaded stays: looking for garbage in it takes a third of the time
     sys.modules["debugpy"] = None  # type: ignore[assignment]  # a debugger starts threads
     for name in _KERNEL:
@@ -340,21 +311,18 @@ def main(words: list[str]) -> None:
     del sys.modules["debugpy"]
     # As IPython's kernel has it before anything can import Matplotlib, which reads it then.
     os.environ.setdefault("MPLBACKEND", "module://matplotlib_inline.backend_inline")
-    preloaded = Preloaded()
-    for name in names:
-        if importlib.util.find_spec(name) and not preloaded.load(name):
-            # An import can't be undone. What shows something is left to the pages that import it.
-            for number, handler in handlers.items():
-                signal.signal(number, handler)
-            os.environ["_FORK_SERVER_GUARDED"] = str(os.getppid())
-            rest = [each for each in names if each != name]
-            os.execv(sys.executable, [*sys.orig_argv[:4], words[0], *rest])  # noqa: S606 - ours
+    preloaded, refusal = Preloaded(), ""
+    for name in filter(importlib.util.find_spec, words[1:]):
+        try:
+            preloaded.load(name)
+        except BaseException as error:  # noqa: BLE001 - a library may raise anything
+            refusal = f"{name} can't be preloaded: {error}; take it out of the setting `preload`"
     os.environ.pop("OPENBLAS_NUM_THREADS", None)
     gc.freeze()  # a collection in a child would copy all that it shares with this process
     gc.enable()
     server = os.getpid()
-    request = Server(socket.socket(fileno=listening)).serve()
-    become_kernel({**request, "handlers": handlers}, server, preloaded)
+    request = Server(socket.socket(fileno=int(words[0])), refusal).serve()
+    become_kernel(request, server, preloaded)
     application = importlib.import_module("ipykernel.kernelapp").IPKernelApp
     application.launch_instance(parent_handle=server)  # it has read the variable long ago
 

@@ -12,6 +12,7 @@ import contextlib
 import hmac
 import json
 import os
+import pickle
 import secrets
 import shutil
 import subprocess
@@ -41,8 +42,6 @@ _AHEAD_PER_CORE = 4
 
 A kernel that Jupyter starts keeps a core busy with imports, and its threads get in others' way."""
 _MEMORY_PER_PAGE = 512 * 2**20
-_MOST_KEPT = 256 * 2**20
-"""Bytes of outputs that wait for Sphinx before no more pages begin."""
 _LONGEST_START = 60.0
 _SIGN_OF_LIFE, _PATIENCE = 5.0, 120.0
 """Seconds between two signs that a page still runs, and those without one after which it failed."""
@@ -207,7 +206,8 @@ def main() -> None:
     if sys.platform == "linux":
         fork_server.adopt_orphans()
         _remove_leftovers()
-    pages = _Pages(bytes.fromhex(settings["key"]))
+    kept = Path(tempfile.mkdtemp(prefix=f"drift-{os.getpid()}-"))  # for this user alone
+    pages = _Pages(bytes.fromhex(settings["key"]), kept)
     with Listener(settings["address"], backlog=64) as listener:
         while True:
             with contextlib.suppress(OSError, EOFError):  # somebody hung up
@@ -221,7 +221,7 @@ def _end_with_owner() -> None:
     sys.stdin.read()
     try:
         provisioner.close_servers()
-        if sys.platform == "linux":  # what has left its group, if the guard was killed
+        if sys.platform == "linux":  # what has left its group, if the fork server was killed
             fork_server.kill_children()
         for folder in Path(tempfile.gettempdir()).glob(f"drift-{os.getpid()}-*"):
             shutil.rmtree(folder, ignore_errors=True)
@@ -241,18 +241,15 @@ def _remove_leftovers() -> None:
 class _Pages:
     """The pages of a build: those that run ahead, and those that somebody waits for."""
 
-    def __init__(self, key: bytes = b"") -> None:
+    def __init__(self, key: bytes = b"", kept: Path = Path()) -> None:
         self._key = key
+        self._forks = chosen() == "fork"
         self._ahead: Executor | None = None
         self._is_local = True
         self._at_once = ThreadPoolExecutor(64)
         self._futures: dict[str, Future[Any]] = {}
-        self._fetched: set[str] = set()
-        self._sizes: dict[str, int] = {}
-        """Bytes of the outputs that wait for somebody to ask for them, by key."""
-        self._room = threading.Condition()
+        self._kept = kept
         self._shares: dict[int, threading.BoundedSemaphore] = {}
-        self._forks = chosen() == "fork"
 
     def serve(self, connection: Connection[Any, Any]) -> None:
         """Answer one request."""
@@ -274,13 +271,15 @@ class _Pages:
                         result = _failed(rest[1], error)
                         break
                     connection.send(None)
+            if isinstance(result, Path):
+                path, result = result, pickle.loads(result.read_bytes())  # noqa: S301 - ours
+                path.unlink()
             connection.send(result)
 
     def _queue(self, executor: str, path: list[str], pages: list[Any]) -> str:
         for future in self._futures.values():
             future.cancel()
-        for kept in (self._futures, self._fetched, self._sizes):
-            kept.clear()
+        self._futures.clear()
         if self._ahead is None:
             sys.path += [folder for folder in path if folder not in sys.path]
             try:
@@ -298,10 +297,6 @@ class _Pages:
         return ""
 
     def _future(self, key: str, *page: Any) -> Future[Any]:
-        with self._room:
-            self._fetched.add(key)
-            self._sizes.pop(key, None)
-            self._room.notify_all()
         future = self._futures.pop(key, None)
         if future is None or (self._is_local and future.cancel()):
             return self._submit(*page)  # before all those that nobody waits for
@@ -314,17 +309,12 @@ class _Pages:
 
         return self._ahead.submit(run_page, *page)
 
-    def _run_ahead(self, key: str, *page: Any) -> Any:
-        def may_begin() -> bool:
-            return key in self._fetched or sum(self._sizes.values()) < _MOST_KEPT
-
-        with self._room:
-            self._room.wait_for(may_begin)
-        notebook, execution = self._run(*page)
-        with self._room:
-            if key not in self._fetched:
-                self._sizes[key] = len(json.dumps(notebook))
-        return notebook, execution
+    def _run_ahead(self, key: str, *page: Any) -> Path:
+        """Run a page, and keep its outputs in a file: much may wait for Sphinx."""
+        result = self._run(*page)
+        path = self._kept / key
+        path.write_bytes(pickle.dumps(result))
+        return path
 
     def _run(
         self, notebook: NotebookNode, request: Request, environment: Mapping[str, str]
@@ -339,8 +329,7 @@ class _Pages:
         share, _, _ = environment.get("DRIFT_DEVICE_SHARE", "").partition(" ")
         if not share:
             return contextlib.nullcontext()
-        with self._room:
-            return self._shares.setdefault(int(share), threading.BoundedSemaphore(int(share)))
+        return self._shares.setdefault(int(share), threading.BoundedSemaphore(int(share)))
 
 
 def _load(name: str) -> Executor:

@@ -15,6 +15,8 @@ def report_environment() -> dict[str, str]:
         "system": platform.system(),
         "machine": platform.machine(),
     }
+    if numpy := sys.modules.get("numpy"):
+        environment["numpy"] = numpy.__version__
     torch = sys.modules.get("torch")
     if torch is None:
         return environment
@@ -55,222 +57,162 @@ def compute_on_device() -> None:
     module.start(os.environ["DRIFT_DEVICE"], float(part) if part else None)
 
 
-def print_full_precision() -> None:  # noqa: PLR0915 - it is sent as one text
-    """Make tensors, arrays and their elements print all the digits that they have.
+def print_numpy_in_full() -> None:
+    """Make arrays and their elements print all the digits that they have.
+
+    Invisible marks enclose a dtype, after a number of an array or one that was taken out of one.
+    """
+    import builtins
+    import importlib
+    from typing import Any
+
+    numpy: Any = importlib.import_module("numpy")
+    mark = "\N{INVISIBLE SEPARATOR}"
+    write, set_options = builtins.print, numpy.set_printoptions
+
+    def marked(value: Any) -> str:
+        return f"{float(value)!r}{mark}{value.dtype}{mark}"
+
+    def print_marked(*values: Any, **options: Any) -> None:
+        kind = () if options.get("file") else numpy.floating
+        write(*(marked(v) if isinstance(v, kind) else v for v in values), **options)
+
+    def set_printoptions(*args: Any, **options: Any) -> None:
+        set_options(*args, **options)
+        set_options(precision=17, formatter={"float": marked})
+
+    numpy.set_printoptions = set_printoptions
+    set_printoptions()
+    builtins.print = print_marked
+
+
+def print_torch_in_full() -> None:  # noqa: PLR0915 - it is sent as one text
+    """Make tensors and their elements print all the digits that they have.
 
     Invisible marks enclose what is known besides: a star after a number or tensor that was
     computed in float32 and is wider now; after a tensor its dtype, and the largest number of that
-    which it is a part of; the dtype after a number of an array, or one that was taken out of one.
+    which it is a part of.
     """
-    import builtins
-    import sys
+    import importlib
     from typing import Any
 
-    digits = 17
+    torch: Any = importlib.import_module("torch")
     mark = "\N{INVISIBLE SEPARATOR}"
+    set_options = torch.set_printoptions
 
-    def wrap(module: Any, **always: Any) -> None:
-        plain = module.set_printoptions
+    def set_printoptions(*args: Any, **options: Any) -> None:
+        set_options(*args, **options)
+        set_options(precision=17)
 
-        def set_printoptions(*args: Any, **options: Any) -> None:
-            plain(*args, **options)
-            plain(precision=digits, **always)
+    class Single(float):
+        """A number that was taken out of a float32 tensor, or computed from such a one."""
 
-        module.set_printoptions = set_printoptions
-        plain(precision=digits, **always)
+        known = "*"
+        """What is known of it: its dtype as long as nothing else was computed from it."""
 
-    def adapt_numpy(numpy: Any) -> None:
-        write = builtins.print
+        def __repr__(self) -> str:
+            return f"{float.__repr__(self)}{mark}{self.known}{mark}"
 
-        def marked(value: Any) -> str:
-            return f"{float(value)!r}{mark}{value.dtype}{mark}"
+        __str__ = __repr__
 
-        def print_marked(*values: Any, **options: Any) -> None:
-            kind = () if options.get("file") else numpy.floating
-            write(*(marked(v) if isinstance(v, kind) else v for v in values), **options)
+        def __format__(self, form: str) -> str:
+            plus = "+" * ("+" in form and self >= 0)
+            if form.endswith("%"):
+                return f"{plus}{float(self) * 100!r}{mark}*{mark}%"
+            return f"{plus}{self!r}"
 
-        wrap(numpy, formatter={"float": marked})
-        builtins.print = print_marked
+        def __round__(self, places: Any = None) -> Any:
+            return round(float(self)) if places is None else self
 
-    def adapt_torch(torch: Any) -> None:
-        class Single(float):
-            """A number that was taken out of a float32 tensor, or computed from such a one."""
+        def __reduce__(self) -> Any:
+            return float, (float(self),)
 
-            known = "*"
-            """What is known of it: its dtype as long as nothing else was computed from it."""
+    def computed(name: str) -> Any:
+        plain = getattr(float, name)
 
-            def __repr__(self) -> str:
-                return f"{float.__repr__(self)}{mark}{self.known}{mark}"
+        def method(self: float, *others: Any) -> Any:
+            result = plain(self, *others)
+            return Single(result) if type(result) is float else result
 
-            __str__ = __repr__
+        return method
 
-            def __format__(self, form: str) -> str:
-                plus = "+" * ("+" in form and self >= 0)
-                if form.endswith("%"):
-                    return f"{plus}{float(self) * 100!r}{mark}*{mark}%"
-                return f"{plus}{self!r}"
+    binary = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow")
+    for name in (*binary, *(f"r{name}" for name in binary), "neg", "pos", "abs"):
+        setattr(Single, f"__{name}__", computed(f"__{name}__"))
 
-            def __round__(self, places: Any = None) -> Any:
-                return round(float(self)) if places is None else self
+    narrow = (torch.float32, torch.float16, torch.bfloat16)
+    plain = {name: getattr(torch.Tensor, name) for name in ("item", "tolist", "__repr__")}
+    state = {"widened": False, "printing": False}
 
-            def __reduce__(self) -> Any:
-                return float, (float(self),)
+    def single(value: Any, known: str) -> Any:
+        if isinstance(value, list):
+            return [single(each, known) for each in value]
+        if type(value) is not float:
+            return value
+        number = Single(value)
+        number.known = known
+        return number
 
-        def computed(name: str) -> Any:
-            plain = getattr(float, name)
-
-            def method(self: float, *others: Any) -> Any:
-                result = plain(self, *others)
-                return Single(result) if type(result) is float else result
-
-            return method
-
-        binary = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow")
-        for name in (*binary, *(f"r{name}" for name in binary), "neg", "pos", "abs"):
-            setattr(Single, f"__{name}__", computed(f"__{name}__"))
-
-        narrow = (torch.float32, torch.float16, torch.bfloat16)
-        plain = {name: getattr(torch.Tensor, name) for name in ("item", "tolist", "__repr__")}
-        state = {"widened": False, "printing": False}
-
-        def single(value: Any, known: str) -> Any:
-            if isinstance(value, list):
-                return [single(each, known) for each in value]
-            if type(value) is not float:
+    def take(name: str) -> Any:
+        def method(tensor: Any) -> Any:
+            value = plain[name](tensor)
+            ours = tensor.dtype in narrow
+            if state["printing"] or not (ours or state["widened"]):
                 return value
-            number = Single(value)
-            number.known = known
-            return number
+            return single(value, str(tensor.dtype).removeprefix("torch.") if ours else "*")
 
-        def take(name: str) -> Any:
-            def method(tensor: Any) -> Any:
-                value = plain[name](tensor)
-                ours = tensor.dtype in narrow
-                if state["printing"] or not (ours or state["widened"]):
-                    return value
-                return single(value, str(tensor.dtype).removeprefix("torch.") if ours else "*")
+        return method
 
-            return method
+    def widen(name: str) -> Any:
+        convert = getattr(torch.Tensor, name)
 
-        def widen(name: str) -> Any:
-            convert = getattr(torch.Tensor, name)
+        def method(tensor: Any, *args: Any, **options: Any) -> Any:
+            result = convert(tensor, *args, **options)
+            wide = getattr(result, "dtype", None) is torch.float64
+            state["widened"] |= wide and tensor.dtype in narrow
+            return result
 
-            def method(tensor: Any, *args: Any, **options: Any) -> Any:
-                result = convert(tensor, *args, **options)
-                wide = getattr(result, "dtype", None) is torch.float64
-                state["widened"] |= wide and tensor.dtype in narrow
-                return result
+        return method
 
-            return method
+    def show(tensor: Any, **options: Any) -> str:
+        before, state["printing"] = state["printing"], True  # a tensor prints its items
+        try:
+            text = str(plain["__repr__"](tensor, **options))
+            star = "*" * (state["widened"] and tensor.dtype is torch.float64)
+            known = f"{tensor.dtype} {largest(tensor)}".removeprefix("torch.")
+            return f"{text}{mark}{star}{known}{mark}"
+        finally:
+            state["printing"] = before
 
-        def show(tensor: Any, **options: Any) -> str:
-            before, state["printing"] = state["printing"], True  # a tensor prints its items
-            try:
-                text = str(plain["__repr__"](tensor, **options))
-                star = "*" * (state["widened"] and tensor.dtype is torch.float64)
-                known = f"{tensor.dtype} {largest(tensor)}".removeprefix("torch.")
-                return f"{text}{mark}{star}{known}{mark}"
-            finally:
-                state["printing"] = before
+    def largest(tensor: Any) -> str:
+        base = tensor._base  # noqa: SLF001 - documented, under tensor views
+        whole = tensor if base is None else base
+        try:
+            sizes = whole.detach().abs()
+            return str(sizes[sizes.isfinite()].max().item())
+        except (RuntimeError, NotImplementedError):  # it is empty or sparse, say
+            return ""
 
-        def largest(tensor: Any) -> str:
-            base = tensor._base  # noqa: SLF001 - documented, under tensor views
-            whole = tensor if base is None else base
-            try:
-                sizes = whole.detach().abs()
-                return str(sizes[sizes.isfinite()].max().item())
-            except (RuntimeError, NotImplementedError):  # it is empty or sparse, say
-                return ""
+    def whole(tensor: Any, form: str) -> str:
+        if tensor.dim():
+            return str(tensor)
+        value = tensor.item()
+        return format(value, form) if isinstance(value, Single) else str(value)
 
-        def whole(tensor: Any, form: str) -> str:
-            if tensor.dim():
-                return str(tensor)
-            value = tensor.item()
-            return format(value, form) if isinstance(value, Single) else str(value)
-
-        wrap(torch)
-        for name, method in {
-            "item": take("item"),
-            "tolist": take("tolist"),
-            "__repr__": show,
-            "__format__": whole,
-            **{name: widen(name) for name in ("double", "to", "type")},
-        }.items():
-            setattr(torch.Tensor, name, method)
-
-    when_imported = sys.__dict__["_drift_when_imported"]
-    when_imported("numpy", adapt_numpy)
-    when_imported("torch", adapt_torch)
+    torch.set_printoptions = set_printoptions
+    set_printoptions()
+    for name, method in {
+        "item": take("item"),
+        "tolist": take("tolist"),
+        "__repr__": show,
+        "__format__": whole,
+        **{name: widen(name) for name in ("double", "to", "type")},
+    }.items():
+        setattr(torch.Tensor, name, method)
 
 
-def disturb() -> None:
-    """Reseed every default generator, and have torch compute with another number of threads."""
-    import os
-    import random
-    import sys
-    from typing import Any
-
-    def disturb_torch(torch: Any) -> None:
-        torch.seed()
-        torch.set_num_threads(2 if torch.get_num_threads() == 1 else 1)
-
-    random.seed(os.urandom(16))  # NumPy's generator takes the system's entropy by itself
-    sys.__dict__["_drift_when_imported"]("torch", disturb_torch)
-
-
-def watch_imports() -> None:
-    """Install an import hook, by which others change a library as soon as a page has imported it.
-
-    Nothing is imported for a page. What it imports need not be imported by that name: one library
-    imports another, and one that is preloaded brings all that its import had brought.
-    """
-    import sys
-    from typing import Any
-
-    waiting: dict[str, list[Any]] = {}
-    loading: set[str] = set()
-
-    def when_imported(name: str, adapt: Any) -> None:
-        waiting.setdefault(name, []).append(adapt)
-        adapt_loaded()
-
-    def adapt_loaded() -> None:
-        for name in list(waiting):  # a page may import in threads
-            if name in sys.modules and name not in loading:
-                for adapt in waiting.pop(name, ()):
-                    adapt(sys.modules[name])
-
-    class Loader:
-        def __init__(self, spec: Any) -> None:
-            self.spec, self.loader = spec, spec.loader
-
-        def __getattr__(self, name: str) -> Any:
-            return getattr(self.loader, name)
-
-        def exec_module(self, module: Any) -> None:
-            name = module.__name__
-            self.spec.loader = module.__loader__ = self.loader
-            loading.add(name)
-            try:
-                self.loader.exec_module(module)
-            finally:
-                loading.discard(name)
-            adapt_loaded()
-
-    class Finder:
-        def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
-            if not waiting or "." in name:
-                return None
-            others = (finder for finder in sys.meta_path if finder is not self)
-            finds = (getattr(finder, "find_spec", None) for finder in others)
-            specs = (find(name, path, target) for find in finds if find)
-            spec: Any = next(filter(None, specs), None)
-            if hasattr(spec and spec.loader, "exec_module"):
-                spec.loader = Loader(spec)
-            return spec
-
-    sys.__dict__["_drift_when_imported"] = when_imported
-    sys.meta_path.insert(0, Finder())
+IN_FULL = {"numpy": print_numpy_in_full, "torch": print_torch_in_full}
+"""What makes each library that a page has imported print full precision."""
 
 
 def watch_files() -> None:

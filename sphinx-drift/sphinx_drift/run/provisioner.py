@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import atexit
 import contextlib
-import functools
 import json
 import logging
 import os
@@ -17,6 +16,7 @@ import secrets
 import shutil
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import threading
@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 from jupyter_client.provisioning.local_provisioner import LocalProvisioner
 from traitlets import List, Unicode
 
-from sphinx_drift.run.fork_server import LENGTH
+from sphinx_drift.run.fork_server import ANSWER
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -46,6 +46,7 @@ _READ_ONCE = (
 )
 # Without the working folder, whose modules are no libraries; -P would be inherited by kernels.
 _RUN = "import sys; del sys.path[0]; import runpy; runpy.run_path(sys.argv[1], None, '__main__')"
+_DEVNULL = os.open(os.devnull, os.O_WRONLY)
 _LOGGER = logging.getLogger(__name__)
 
 
@@ -58,56 +59,36 @@ class ForkedKernel:
 
     stdin = stdout = stderr = None
 
-    def __init__(self, connection: socket.socket, started: bytes) -> None:
-        """Take the connection that it lives as long as, and what the server has said of it."""
-        first, _, rest = started.partition(b"\n")
-        self.pid: int = json.loads(first)["pid"]
-        self.returncode: int | None = json.loads(rest)["exit"] if rest else None
+    def __init__(self, connection: socket.socket, pid: int) -> None:
+        """Take the connection that it lives as long as."""
+        self.pid = pid
+        self.returncode: int | None = None
         self._connection = connection
 
     def poll(self) -> int | None:
         """Return the exit status; None while the process runs."""
         return self._status(0.0)
 
-    def wait(self, timeout: float | None = None) -> int:
-        """Wait for the exit status.
-
-        Raises:
-            subprocess.TimeoutExpired: If the process still runs after ``timeout`` seconds.
-
-        """
-        status = self._status(timeout)
-        if status is None:
-            raise subprocess.TimeoutExpired(["kernel", str(self.pid)], timeout or 0.0)
-        return status
+    def wait(self, timeout: float | None = None) -> int | None:
+        """Return the exit status once there is one; None if the process runs for longer."""
+        return self._status(timeout)
 
     def _status(self, timeout: float | None) -> int | None:
         if self.returncode is None:
             self._connection.settimeout(timeout)
             try:
-                answer = self._connection.recv(4096)
+                answer = self._connection.recv(ANSWER.size)
             except (BlockingIOError, TimeoutError):
                 return None
             except OSError:
                 answer = b""
             # A server that is gone has taken its kernels with it.
-            self.returncode = json.loads(answer)["exit"] if answer else -signal.SIGKILL
+            self.returncode = ANSWER.unpack(answer)[0] if answer else -signal.SIGKILL
             self._connection.close()
         return self.returncode
 
-    def send_signal(self, number: int) -> None:
-        """Send a signal to the process and all that it has started, while it runs."""
-        if self.poll() is None:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(self.pid, number)
-
-    def terminate(self) -> None:
-        """Ask the process to end."""
-        self.send_signal(signal.SIGTERM)
-
-    def kill(self) -> None:
-        """End the process."""
-        self.send_signal(signal.SIGKILL)
+    def send_signal(self, _number: int) -> None:
+        """Do nothing: Jupyter signals the process group, and asks here if that is gone."""
 
 
 class ForkServer:
@@ -239,21 +220,27 @@ class ForkProvisioner(LocalProvisioner):
         connection = socket.socket(socket.AF_UNIX)
         try:
             connection.connect(_address(environment, self.preload))
-            data = json.dumps(request).encode()
-            socket.send_fds(connection, [LENGTH.pack(len(data))], streams)
-            connection.sendall(data)
+            data = json.dumps(request).encode() + b"\n"
+            sent = socket.send_fds(connection, [data], streams)
+            connection.sendall(data[sent:])
             connection.settimeout(0)
-            loop = asyncio.get_running_loop()
-            answer = await asyncio.wait_for(loop.sock_recv(connection, 4096), _LONGEST_START)
-            answer = answer or b'{"declined": "the fork server is gone"}'
-            reply = json.loads(answer.splitlines()[0])
-        except (OSError, ValueError) as error:  # a time-out is an OSError too
-            connection.close()
-            raise CannotForkError(f"the fork server: {type(error).__name__}: {error}") from error
-        if "pid" not in reply:
-            connection.close()
-            raise CannotForkError(reply["declined"])
-        return ForkedKernel(connection, answer)
+            receive = asyncio.get_running_loop().sock_recv
+            answer = await asyncio.wait_for(receive(connection, ANSWER.size), _LONGEST_START)
+            if pid := ANSWER.unpack(answer)[0]:
+                return ForkedKernel(connection, pid)
+            reason = (await receive(connection, 4096)).decode()
+        except struct.error:
+            reason = "the fork server is gone"
+        except OSError as error:  # a time-out is one too
+            reason = f"the fork server: {type(error).__name__}: {error}"
+        connection.close()
+        raise CannotForkError(reason)
+
+    async def kill(self, restart: bool = False) -> None:  # noqa: FBT001, FBT002 - Jupyter's
+        """Kill the kernel; wait for its end, which Jupyter looks for ten times a second."""
+        await super().kill(restart)
+        if isinstance(self.process, ForkedKernel):
+            self.process.wait(_LONGEST_END)
 
 
 def obstacle(cmd: Sequence[str] = ()) -> str:
@@ -283,12 +270,7 @@ def _descriptor(stream: Any, name: str) -> int:
     if stream is None:
         return {"stdout": 1, "stderr": 2}[name]
     if stream == subprocess.DEVNULL:
-        return _devnull()
+        return _DEVNULL
     if stream in {subprocess.PIPE, subprocess.STDOUT}:
         raise CannotForkError(f"{name} was asked for as a pipe")
     return stream if isinstance(stream, int) else int(stream.fileno())
-
-
-@functools.cache
-def _devnull() -> int:
-    return os.open(os.devnull, os.O_WRONLY)

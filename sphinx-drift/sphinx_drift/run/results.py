@@ -77,6 +77,11 @@ class Execution:
     answers: Mapping[str, Any] = field(default_factory=dict)
     """What was asked for after the last cell, by the functions' names."""
 
+    def reached(self, place: int) -> bool:
+        """Whether a cell stands before the one, if any, that stopped the page."""
+        stopped_at = self.failure.index if self.failure else -1
+        return stopped_at < 0 or place < stopped_at
+
     @property
     def environment(self) -> dict[str, str]:
         """What the numbers were computed with: torch, device, capability, threads."""
@@ -112,8 +117,8 @@ class Request:
     """What runs in the kernel before the first cell."""
     after: tuple[Injected, ...] = ()
     """What runs in it after the last, and answers."""
-    hash_seed: str | None = None
-    """What orders sets of texts, ``PYTHONHASHSEED``; None leaves it as it is."""
+    variables: Mapping[str, str] = field(default_factory=dict)
+    """Variables that its environment has besides this process's."""
     output_limit: int = OUTPUT_LIMIT
     """Bytes that the outputs of a cell may take; those of a page may take four times as many."""
     preload: tuple[str, ...] = ()
@@ -121,8 +126,7 @@ class Request:
 
     def environment(self) -> dict[str, str]:
         """Return the environment in which the page's kernel starts."""
-        seed = {} if self.hash_seed is None else {"PYTHONHASHSEED": self.hash_seed}
-        return {**os.environ, **seed}
+        return {**os.environ, **self.variables}
 
 
 def never_begun(request: Request) -> Failure:

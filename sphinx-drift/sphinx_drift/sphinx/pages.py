@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 from sphinx.errors import ConfigError
 
 from sphinx_drift.compare.outcomes import Kind, Outcome
-from sphinx_drift.run.run import begin
-from sphinx_drift.run_and_judge import planned
+from sphinx_drift.run.choice import chosen
+from sphinx_drift.run_and_judge import begin
 from sphinx_drift.sphinx.state import state_of
 
 if TYPE_CHECKING:
@@ -53,16 +53,10 @@ def begin_pages(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None
     by_time = sorted(docnames, key=lambda name: -state.seconds.get(name, 0.0))
     paths = [Path(env.doc2path(name)) for name in by_time]
     sure = [path for path in paths if not left_out(path, mode, patterns)]
+    if chosen() == "off":
+        return
     try:
-        begun = begin(
-            sure,
-            lambda page, expects: (
-                planned(page.parent, state.settings)
-                if expects or any(map(page.match, state.settings.complete))
-                else ()
-            ),
-            config.drift_executor,
-        )
+        begun = begin(sure, state.settings, config.drift_executor)
     except ValueError as error:
         raise ConfigError(f"drift_executor: {error}") from None
     docnames.sort(key=lambda name: Path(env.doc2path(name)) in begun)

@@ -104,8 +104,6 @@ def start(app: Sphinx) -> bool:
             "sphinx_drift runs the pages of MyST-NB: put 'myst_nb' before it in conf.py: "
             "extensions = ['myst_nb', 'sphinx_drift']"
         )
-    app.add_config_value("drift_preload", None, "", Any)
-    app.add_config_value("drift_require", None, "env", Any)
     try:
         project, required = find_project(Path(app.confdir)), app.config.drift_require
         required = (

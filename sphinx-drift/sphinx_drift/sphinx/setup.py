@@ -48,7 +48,6 @@ if TYPE_CHECKING:
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Set the extension up."""
-    complete = start(app)
     # What each may be, `settings.CHECKS` says: Sphinx would only warn.
     app.add_config_value("drift_policy", "auto", "env", Any)
     app.add_config_value("drift_device", "cpu", "env", Any)
@@ -58,12 +57,15 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_config_value("drift_reference", None, "env", Any)
     app.add_config_value("drift_rerun", "always", "", Any)
     app.add_config_value("drift_packages", None, "env", Any)
+    app.add_config_value("drift_preload", None, "", Any)
     app.add_config_value("drift_ratchet", "", "", Any)
+    app.add_config_value("drift_require", None, "env", Any)
     app.add_config_value("drift_severity", "error", "", Any)
     app.add_config_value("drift_timeout", None, "env", Any)
     app.add_config_value("drift_output_limit", OUTPUT_LIMIT, "env", Any)
     app.add_config_value("drift_twice", default=False, rebuild="env", types=Any)
     app.add_config_value("drift_environment", "", "env", Any)  # set by before_reading
+    complete = start(app)
     app.add_source_parser(VerifyingParser, override=True)
     app.add_builder(DriftBuilder)
     app.add_directive(DIRECTIVE, ExpectedOutput)

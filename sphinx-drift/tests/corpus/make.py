@@ -19,7 +19,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from sphinx_drift.run.injected import print_full_precision
+from sphinx_drift.run.injected import IN_FULL
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -196,7 +196,8 @@ def main() -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for name, function in KINDS.items():
         (folder / f"{name}.txt").write_text(written(function), encoding="utf-8")
-    print_full_precision()
+    for change in IN_FULL.values():
+        change()
     precise = {name: written(function) for name, function in sorted(KINDS.items())}
     text = json.dumps(precise, indent=1, ensure_ascii=False)
     (folder / "precise.json").write_text(text + "\n", encoding="utf-8")

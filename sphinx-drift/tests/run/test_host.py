@@ -6,12 +6,10 @@ import json
 import multiprocessing
 import os
 import sys
-import time
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any
 
 import pytest
-import small_book
 from nbformat import v4
 from processes import wait_until
 
@@ -41,9 +39,7 @@ def notebook(*cells: str) -> NotebookNode:
 def begin(folder: Path, *cells: str, executor: str = "") -> Request:
     """Have a page begin, and return how."""
     request = run.request_for(folder, timeout=60)
-    text = "\n\n".join(small_book.cell(cell) for cell in cells)
-    (folder / "page.md").write_text(f"{small_book.FRONT}{text}\n", "utf-8")
-    assert run.begin([folder / "page.md"], lambda *_: [request], executor)
+    run.begin([(notebook(*cells), request)], executor)
     return request
 
 
@@ -67,16 +63,6 @@ def test_what_is_forked_asks_for_pages_too(tmp_path: Path) -> None:
     assert (tmp_path / "ran").read_text() == "None\n"
 
 
-def test_page_that_may_go_on_after_an_error_does(tmp_path: Path) -> None:
-    """What a page documents is known only when it is read; it may have run by then."""
-    request = begin(tmp_path, "1 / 0", "2")
-    stopped = run.execute(notebook("1 / 0", "2"), request)
-    assert stopped.failure is not None
-    assert (stopped.failure.kind, stopped.failure.index) == (Ending.RAISED, 0)
-    goes_on = Request(**{**vars(request), "may_raise": (0,)})
-    assert run.execute(notebook("1 / 0", "2"), goes_on).executed == {0, 1}
-
-
 def test_page_that_nobody_asks_for_ends_with_the_next_queue(tmp_path: Path) -> None:
     begin(tmp_path, NOTE)
     wait_until((tmp_path / "ran").exists)
@@ -85,24 +71,20 @@ def test_page_that_nobody_asks_for_ends_with_the_next_queue(tmp_path: Path) -> N
     assert len((tmp_path / "ran").read_text().splitlines()) == 2
 
 
-def test_pages_wait_when_much_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pages = host._Pages()  # noqa: SLF001 - what the process is made of
-    monkeypatch.setattr(host, "_MOST_KEPT", 100)
-    monkeypatch.setattr(host, "_in_flight", lambda _: 1)
-    ran: list[str] = []
-
-    def note(cells: NotebookNode, *_: object) -> tuple[NotebookNode, None]:
-        ran.append(cells["name"])
-        return cells, None
-
-    monkeypatch.setattr(pages, "_run", note)
-    large = {name: {"name": name, "text": "x" * 200} for name in "abc"}
-    pages._queue("", [], [(name, page, None, {}) for name, page in large.items()])  # noqa: SLF001
-    time.sleep(0.5)
-    assert ran == ["a"]
-    pages._future("a").result()  # noqa: SLF001 - as a build does
-    wait_until(lambda: ran == ["a", "b"])
-    assert pages._future("c", large["c"], None, {}).result()[0]["name"] == "c"  # noqa: SLF001
+def test_outputs_that_wait_for_sphinx_take_no_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pages = host._Pages(b"key", tmp_path)  # noqa: SLF001 - what the process is made of
+    monkeypatch.setattr(pages, "_run", lambda *page: (page[0], None))
+    pages._queue("", [], [("one", notebook("1"), None, {})])  # noqa: SLF001
+    kept = pages._futures["one"].result()  # noqa: SLF001 - before somebody asks for it
+    assert kept.is_file()
+    ours, theirs = multiprocessing.Pipe()
+    ours.send_bytes(b"key")
+    ours.send(("run", "one", notebook("1"), None, {}))
+    pages.serve(theirs)
+    assert ours.recv()[0].cells[0].source == "1"
+    assert not kept.exists()
 
 
 EXECUTOR = """

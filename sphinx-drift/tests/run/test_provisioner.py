@@ -39,7 +39,7 @@ def own_servers(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 @pytest.fixture
 def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """Return the name of a kernel that the command has written."""
-    command = [sys.executable, "-m", "sphinx_drift.run", "install", "--name", "quick"]
+    command = [sys.executable, "-m", "sphinx_drift.run.kernelspec", "--name", "quick"]
     subprocess.run([*command, "--preload", "json", "--prefix", str(tmp_path)], check=True)
     monkeypatch.setenv("JUPYTER_PATH", str(tmp_path / "share" / "jupyter"))
     return "quick"
@@ -117,27 +117,24 @@ def test_fork_server_with_two_threads_declines_and_the_kernel_starts_as_always(
 
 @pytest.mark.usefixtures("own_servers")
 @pytest.mark.parametrize(
-    ("source", "printed"),
+    ("source", "reason"),
     [
-        ("print('loud')", "loud\n"),
-        ("raise RuntimeError('broken')", ""),
-        ("from IPython import get_ipython\nfound = bool(get_ipython())", "True\n"),
+        ("print('loud')", "its import shows 'loud'"),
+        ("import warnings\nwarnings.warn('old')", "its import shows 'old'"),
+        ("raise RuntimeError('broken')", "broken"),
+        ("from IPython import get_ipython\nget_ipython()", "its import looks for a kernel"),
     ],
 )
-def test_library_that_needs_the_page_is_left_to_it(
-    pages: Pages, monkeypatch: pytest.MonkeyPatch, shown: Any, source: str, printed: str
+def test_library_whose_import_pages_must_see_is_not_loaded_for_them(
+    pages: Pages, shown: Any, source: str, reason: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     (pages.folder / "loud_module.py").write_text(f"{source}\n")
-    monkeypatch.setenv("PYTHONPATH", str(pages.folder))
     preload = ("loud_module", "json", "nothing_such")
-    use = "import loud_module\nif hasattr(loud_module, 'found'):\n    print(loud_module.found)"
-    notebook, execution = pages.fork(SERVER_OF, use, preload=preload)
-    assert shown(notebook.cells[1]) == "1\n"
-    if printed:
-        assert shown(notebook.cells[2]) == printed
-    else:
-        assert execution.failure is not None
-        assert "broken" in execution.failure.message
+    path = {"PYTHONPATH": str(pages.folder)}
+    notebook, execution = pages.fork(SERVER_OF, preload=preload, variables=path)
+    assert execution.failure is None
+    assert shown(notebook.cells[1]) == "0\n"
+    assert f"loud_module can't be preloaded: {reason}" in caplog.text
 
 
 @pytest.mark.usefixtures("own_servers")
@@ -162,8 +159,8 @@ def test_another_user_and_what_is_no_request_are_refused(pages: Pages) -> None:
             connection.sendall(beginning)
     with socket.socket(socket.AF_UNIX) as connection:
         connection.connect(server.address)
-        connection.sendall(b"\0\0\0\2{]")
-        assert "declined" in json.loads(connection.recv(4096))
+        connection.sendall(b"{]\n")
+        assert connection.recv(4096).startswith(b"\0\0\0\0Expecting")
     pages.fork("1")
     assert server._process.poll() is None  # noqa: SLF001 - it serves on
 
@@ -171,9 +168,10 @@ def test_another_user_and_what_is_no_request_are_refused(pages: Pages) -> None:
 def test_kernel_that_ends_at_once_has_said_how() -> None:
     ends = socket.socketpair()
     with ends[1]:
-        kernel = provisioner.ForkedKernel(ends[0], b'{"pid": 7}\n{"exit": 3}\n')
-        assert (kernel.pid, kernel.poll()) == (7, 3)
-    ends[0].close()
+        kernel = provisioner.ForkedKernel(ends[0], 7)
+        assert kernel.poll() is None
+        ends[1].sendall(provisioner.ANSWER.pack(3))
+        assert (kernel.poll(), kernel.wait()) == (3, 3)
 
 
 def test_kernel_of_another_environment_is_run_in_that(

@@ -8,11 +8,11 @@ import pytest
 from nbformat import v4
 from nbformat.v4 import new_output
 from processes import alive
-from small_book import FRONT, TORCH, cell
+from small_book import TORCH
 
 from sphinx_drift.output.printed_text import Part, printed
 from sphinx_drift.run import host
-from sphinx_drift.run.injected import print_full_precision
+from sphinx_drift.run.injected import IN_FULL
 from sphinx_drift.run.page import joined
 from sphinx_drift.run.results import Ending, Probe, injected
 from sphinx_drift.run.run import begin, execute, request_for
@@ -134,7 +134,7 @@ OF_NUMPY = [
 
 def test_full_precision_says_what_numbers_were_computed_in(tmp_path: Path) -> None:
     book = notebook(FROM_FLOAT32, FROM_NUMPY)
-    execution = execute(book, request_for(tmp_path, before=print_full_precision))
+    execution = execute(book, request_for(tmp_path, before=IN_FULL.values()))
     for index, lines in ((1, OF_FLOAT32), (2, OF_NUMPY)):
         text = text_of(book, index).replace("\N{INVISIBLE SEPARATOR}", "|")
         assert [" ".join(line.split()) for line in text.splitlines()] == lines
@@ -185,12 +185,11 @@ def test_two_runs_of_a_page_share_no_notebook(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """They run at the same time, and each gives its cells its own outputs."""
-    page = tmp_path / "page.md"
-    page.write_text(FRONT + cell("print(1)", "1"), "utf-8")
     queued: list[tuple[str, object, object]] = []
     monkeypatch.setattr(host, "queue", lambda jobs, _: queued.extend(jobs))
-    requests = [request_for(tmp_path), request_for(tmp_path, hash_seed="7")]
-    assert begin([page], lambda _, expects: requests if expects else ()) == {page}
-    (_, first, _), (_, second, _) = queued
+    requests = [request_for(tmp_path), request_for(tmp_path, variables={"PYTHONHASHSEED": "7"})]
+    begin([(notebook("print(1)"), request) for request in requests])
+    (one, first, _), (two, second, _) = queued
+    assert one != two
     assert first == second
     assert first is not second
