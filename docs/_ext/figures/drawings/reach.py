@@ -9,6 +9,7 @@ from figures.drawing import Drawing
 from figures.drawings.companions import seen_tables
 
 if TYPE_CHECKING:
+    from figures.board import Anchor
     from figures.values import Values
 
 # Losses by place --------------------------------------------------------------------------
@@ -95,7 +96,7 @@ def shared_keys(values: Values) -> Board:
         role = {"now": "query", "dogs": "key"}.get(word, "input")
         board.arrow(*MIDDLE, x, y, css=f"fig-vector role-{role}")
         side = 1 if x >= MIDDLE[0] else -1
-        anchor = "start" if side > 0 else "end"
+        anchor: Anchor = "start" if side > 0 else "end"
         css = "fig-bold" if role != "input" else "fig-muted"
         board.text(x + 5 * side, y + 1, word, anchor=anchor, css=css)
         board.number(
