@@ -1,11 +1,11 @@
 """Train the card task of `companions/training` with many seeds, and write down what comes out.
 
-    python docs/_data/card_task.py     # writes card-task.json beside it, in about two minutes
+    python docs/_data/card_task.py     # writes card-task.json beside it, in some minutes
 
 Each result counts right answers: of 21 questions about seven deals that training never saw, or,
 where the three numbers always differ, of 18 about the one deal held out. The best that can be done
-without looking at the question is 14 of 21. The tables on the pages `companions/training`,
-`companions/why-scale` and `companions/queries-keys-values` are these.
+without looking at the question is 14 of 21. The tables on the pages `companions/training` and
+`companions/three-matrices` are made of these.
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ from figures.drawing import Drawing
 from figures.drawings.companions import seen_tables
 
 if TYPE_CHECKING:
+    from figures.board import Anchor
     from figures.values import Values
 
 # Losses by place --------------------------------------------------------------------------
@@ -34,7 +35,7 @@ def long_texts(values: Values) -> Board:
     board.line(_across(32), _level(HIGHEST), _across(32), FLOOR)
     board.note(_across(32) + 5, 22, "longer than in training", anchor="start")
     for name, role, dashes, shift in LINES:
-        points = [(_across(8 * i + 4), _level(loss)) for i, loss in enumerate(values[name])]
+        points = [(_across(16 * i + 8), _level(loss)) for i, loss in enumerate(values[name])]
         board.curve(points, role, dashes, marked=False)
         y = points[-1][1] + shift + 4
         board.text(_across(128) + 4, y, name, anchor="start", size=11.5, css=f"role-{role}")
@@ -84,23 +85,26 @@ def sink(values: Values) -> Board:
 # One matrix for queries and keys ----------------------------------------------------------
 
 WORDS = ("Mary’s", "dogs", "near", "the", "cat", "now")
-MIDDLE, LONG = (180.0, 130.0), 21.0
+MIDDLE, LONG = (180.0, 150.0), 28.0
+BESIDE: dict[str, tuple[float, float, Anchor]] = {  # a label's place from the tip of its arrow
+    "Mary’s": (4, 16, "start"),
+    "now": (-2, 18, "middle"),
+    "dogs": (5, 2, "start"),
+}
 
 
 def shared_keys(values: Values) -> Board:
     """The keys of six words as arrows, which are their queries, too."""
-    board = Board(250, values)
+    board = Board(264, values)
     for place, (word, key) in enumerate(zip(WORDS, values["keys"], strict=True)):
         x, y = MIDDLE[0] + LONG * key[0], MIDDLE[1] - LONG * key[1]
         role = {"now": "query", "dogs": "key"}.get(word, "input")
         board.arrow(*MIDDLE, x, y, css=f"fig-vector role-{role}")
-        side = 1 if x >= MIDDLE[0] else -1
-        anchor = "start" if side > 0 else "end"
         css = "fig-bold" if role != "input" else "fig-muted"
-        board.text(x + 5 * side, y + 1, word, anchor=anchor, css=css)
-        board.number(
-            x + 5 * side, y + 15, f"scores.{place}", size=11.5, css="fig-muted", anchor=anchor
-        )
+        dx, dy, anchor = BESIDE.get(word, (-5, 2, "end"))
+        board.text(x + dx, y + dy, word, anchor=anchor, css=css)
+        path = f"scores.{place}"
+        board.number(x + dx, y + dy + 14, path, size=11.5, css="fig-muted", anchor=anchor)
     return board
 
 
