@@ -300,8 +300,8 @@ def test_a_page_written_again_keeps_its_notebook(book: Path, tmp_path: Path) -> 
 
 def test_what_cant_be_written_is_reported() -> None:
     writer = markdown.Writer(lambda _: "")
-    assert list(writer.blocks(nodes.sidebar("", nodes.paragraph("", "aside")))) == []
-    assert writer.unknown == ["sidebar"]
+    assert list(writer.blocks(nodes.topic("", nodes.paragraph("", "aside")))) == []
+    assert writer.unknown == ["topic"]
 
 
 def test_a_figure_in_a_notebook_is_a_picture_that_needs_nothing_else(notebook: Path) -> None:

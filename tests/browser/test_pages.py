@@ -14,8 +14,9 @@ if TYPE_CHECKING:
     from reader import Reader, Report
 
 WIDTHS = (360, 768, 1440)
+WIDE = 1200  # pixels, from which pages have a margin
 THEMES = ("light", "dark")
-HEAVIEST = 160_000
+HEAVIEST, HEAVIEST_OF_MANUAL = 160_000, 150_000
 """Bytes over the wire: about a second on a slow phone's connection."""
 
 
@@ -97,6 +98,26 @@ def test_a_page_has_no_fault_in_firefox(
 def test_a_page_is_light(reader: Reader, website: Website, page_name: str) -> None:
     with reader.visit("about:blank", 412) as visit:
         assert 10_000 < visit.weigh(website.page(page_name)) < HEAVIEST
+
+
+def test_the_manual_is_light(reader: Reader, website: Website, site: Path) -> None:
+    pages = (site / "sphinx-drift").glob("*.html")
+    heaviest = max(pages, key=lambda page: page.stat().st_size).stem
+    with reader.visit("about:blank", 412) as visit:
+        weight = visit.weigh(website.page(f"sphinx-drift/{heaviest}"))
+        assert 10_000 < weight < HEAVIEST_OF_MANUAL
+        assert visit.page.get_by_role("link", name="The book").is_visible()
+
+
+@pytest.mark.parametrize("width", [390, 1200, 1440])
+def test_steps_and_captions_are_in_a_wide_margin(
+    reader: Reader, website: Website, width: int
+) -> None:
+    with reader.visit(website.page("self-attention/step-by-step"), width) as visit:
+        text = visit.page.locator("section > p").first.bounding_box() or {}
+        for what in ("aside.sidebar", "section > figure > figcaption"):
+            box = visit.page.locator(what).first.bounding_box() or {}
+            assert (box["x"] > text["x"] + text["width"]) is (width >= WIDE)
 
 
 def test_an_unknown_address_leads_back(reader: Reader, website: Website, report: Report) -> None:

@@ -106,6 +106,7 @@ class Writer:
     _block_section = _block_container
     _block_compound = _block_container
     _block_figure = _block_container
+    _block_sidebar = _block_container
     _block_glossary = _block_container
     _block_definition = _block_container
 
