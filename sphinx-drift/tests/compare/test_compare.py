@@ -532,6 +532,16 @@ ROUNDING = {
         f"tensor([1.0000]{BF16})",
         f"tensor([1.00000000000000000]{BF16})",
     ),
+    "a sum of larger numbers, printed with exponents": (
+        "tensor([7.0373e-07, -2.4516e-03])",
+        "tensor([7.0361e-07, -2.4516e-03])",
+        "tensor([7.03614205121994019e-07, -2.45163193903863430e-03])",
+    ),
+    "a zero of either sign beside a huge number": (
+        "tensor([-0.0000, -1000000000.0000])",
+        "tensor([0.0000, -1000000000.0000])",
+        "tensor([0.00000005960464478, -1000000000.00000000000000000])",
+    ),
     "the softmax tail without vector instructions": (
         "tensor([8.8675e-04, 5.7849e-30, 9.9365e-01])",
         "tensor([8.8674e-04, 5.7851e-30, 9.9365e-01])",
@@ -597,6 +607,30 @@ NO_ROUNDING = {
         "tensor([0.2500, 0.7500])",
         f"tensor([0.25000000000000000, 0.75000000000000000]){MARK}float32 1000000000.0{MARK}",
         "too far",
+    ),
+    "a number beside that of a mask": (
+        "tensor([0.2604, -1000000000.0000])",
+        "tensor([0.2500, -1000000000.0000])",
+        "tensor([0.25000000000000000, -1000000000.00000000000000000])",
+        "third significant digit",
+    ),
+    "the third digit, with exponents": (
+        "tensor([2.5512e-01, -1.0000e+09])",
+        "tensor([2.5012e-01, -1.0000e+09])",
+        "tensor([2.50119999051094055e-01, -1.00000000000000000e+09])",
+        "third significant digit",
+    ),
+    "a number that is gone": (
+        "tensor([3.0000e-07, 1.0000e+00])",
+        "tensor([0.0000e+00, 1.0000e+00])",
+        "tensor([0.00000000000000000e+00, 1.00000000000000000e+00])",
+        "third significant digit",
+    ),
+    "the third digit below a power of ten": (
+        "tensor([9.9690e-01, -1.0000e+09])",
+        "tensor([1.0000e+00, -1.0000e+09])",
+        "tensor([1.00001001358032227e+00, -1.00000000000000000e+09])",
+        "third significant digit",
     ),
     "fewer digits": ("[0.821, 0.5]", "[0.8210, 0.5]", "[0.82100003957748413, 0.5]", "form"),
     "another notation": ("[1.0000e-01]", "[0.1000]", "[0.10000000149011612]", "form"),
