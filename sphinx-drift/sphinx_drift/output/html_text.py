@@ -2,8 +2,8 @@
 
 A row of a table is a line, its cells parted by ``|``; blocks are lines, items begin with ``-`` or
 their number, ``x<sup>2</sup>`` reads ``x^{2}``. Attributes say nothing that is read, but for the
-text alternative of a picture, the value of an input, a meter or a progress bar, and the page that
-a frame holds; so the ids that pandas or scikit-learn generate make no difference. Memory addresses
+text alternative of a picture, the value of an input, a meter or a progress bar, what is ticked or
+selected, the fences of a formula, and the page that a frame holds; so the ids that pandas or scikit-learn generate make no difference. Memory addresses
 and UUIDs are made the same. Text counts even where a style hides it: a style or a click may show
 it. What a notebook shows stands in the body of its page, where ``<head>`` hides nothing.
 """
@@ -41,7 +41,7 @@ _LINES = {
     *("p", "pre", "section", "summary", "tbody", "text", "tfoot", "thead", "ul"),
 }
 _MATHEMATICS = (
-    *("mfrac", "mmultiscripts", "mover", "mroot", "msqrt", "msub", "msubsup", "msup"),
+    *("menclose", "mfenced", "mfrac", "mmultiscripts", "mover", "mroot", "msqrt", "msub", "msubsup", "msup"),
     *("mtable", "mtd", "mtr", "munder", "munderover"),
 )
 """MathML elements that say how their parts belong together."""
@@ -54,6 +54,8 @@ _AROUND = {
     **dict.fromkeys(("mi", "mn", "mo", "ms", "mtext"), (" ", " ")),
     **{tag: (f" {tag[1:]}(", ")") for tag in _MATHEMATICS},
 }
+_FENCES = ("open", "close", "separators", "notation", "lquote", "rquote")
+_TICKED, _UNTICKED = "☑ ", "☐ "
 _LABELLED = {"optgroup", "option"}
 _VALUES = {"input", "meter", "progress"}
 _ADDRESS = re.compile(r"\bat 0x[0-9a-fA-F]{6,}\b")
@@ -86,6 +88,11 @@ def row_headers(html: str) -> str:
     return "\n".join(_Reader(html).index())
 
 
+def has_handlers(html: str) -> bool:
+    """Whether elements have scripts in their attributes, such as ``onload``."""
+    return " on" in html and _Reader(html).handlers
+
+
 def _closed(html: str) -> str:
     """Escape what begins and never ends: the parser looks for its end at each beginning.
 
@@ -106,6 +113,8 @@ class _Reader(HTMLParser):
         self._bullet = bullet
         self.lines: list[str] = []
         self.headers: list[str] = []
+        self.handlers = False
+        """Whether an element has a script in an attribute."""
         self._rows: list[list[tuple[str, str]]] = []
         """The rows of tables, which say which columns hold the headers of rows."""
         self._text: list[str] = []
@@ -138,6 +147,7 @@ class _Reader(HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Begin a line, a row, a cell or a hidden element."""
         attributes = dict(attrs)
+        self.handlers |= any(name.startswith("on") for name in attributes)
         self._drawings += tag == "svg"
         if self._hides(tag) and "shadowrootmode" not in attributes:
             if not self._hidden:
@@ -153,11 +163,13 @@ class _Reader(HTMLParser):
             self._end_line()
             self._begin_block(tag, attributes)
         elif tag in _AROUND:
-            self._write(_AROUND[tag][0])
+            self._write(_opening(tag, attributes))
         elif tag == "tspan" and attributes.keys() & {"x", "y", "dx", "dy"}:
             self._write(" ")
         elif tag == "img" and attributes.get("alt"):
             self._write(f"[{attributes['alt']}]")
+        elif tag == "input" and attributes.get("type") in ("checkbox", "radio"):
+            self._write(_TICKED if "checked" in attributes else _UNTICKED)
         elif tag in _VALUES and (attributes.get("value") or attributes.get("placeholder")):
             most = f"/{attributes['max']}" if attributes.get("max") else ""
             self._write(f"[{attributes.get('value') or attributes['placeholder']}{most}]")
@@ -226,6 +238,7 @@ class _Reader(HTMLParser):
             begins = self._marker(attributes)
         elif tag in _LABELLED and attributes.get("label"):
             begins = f"[{attributes['label']}]"
+        begins = _TICKED * ("selected" in attributes) + begins
         if self._row is None:
             self._text = []
         self._write(begins)
@@ -293,6 +306,14 @@ class _Reader(HTMLParser):
         if any(tag == "td" for tag, _ in cells):
             headers = [text for tag, text in cells if tag == "th" and text]
             self.headers += [text.translate(_RESTORED) for text in headers]
+
+
+def _opening(tag: str, attributes: dict[str, str | None]) -> str:
+    """Return what stands before the text of an element, with the attributes that say something."""
+    if tag == "mfrac" and (attributes.get("linethickness") or "").startswith("0"):
+        return " binom("
+    fences = [attributes[name] or "" for name in _FENCES if name in attributes]
+    return _AROUND[tag][0] + "".join(f"{fence} " for fence in fences)
 
 
 def _numbering(attributes: dict[str, str | None]) -> tuple[int, int]:

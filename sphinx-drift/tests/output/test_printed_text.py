@@ -82,6 +82,7 @@ def test_error_without_a_message_is_its_name() -> None:
         ({"text_html": "<img src=a.png>"}, 1, 0),
         ({"application_vnd.jupyter.widget-view+json": "{}", "text_plain": "Slider()"}, 0, 1),
         ({"application_javascript": "1"}, 0, 1),
+        ({"text_csv": "a,b"}, 0, 1),
     ],
 )
 def test_what_is_no_text_is_counted(data: dict[str, str], pictures: int, widgets: int) -> None:
@@ -89,6 +90,29 @@ def test_what_is_no_text_is_counted(data: dict[str, str], pictures: int, widgets
     assert (result.pictures, result.widgets) == (pictures, widgets)
     assert result.select(Part.ALL) == ""
     assert result.parts == ()
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<svg onload='q.textContent=0.5'></svg>",
+        "<link rel=stylesheet href='data:text/css,p::after{content:%220.5%22}'>",
+        "<style>p::after{/**/content:'0.5'}</style>",
+        "<style>p::after{content/**/:'0.5'}</style>",
+        "<style>p::after{c\\6fntent:'0.5'}</style>",
+        "<style>ol{counter-reset: list-item 4}</style>",
+        "<style>@import 'a.css'</style>",
+        "<p style='background:url(data:image/svg+xml,0.5)'></p>",
+        "<bdo dir=rtl>0.5</bdo>",
+    ],
+)
+def test_what_html_does_not_say_itself_is_counted(html: str) -> None:
+    assert printed([shown(text_html=f"a{html}", text_plain="a")]).widgets == 1
+
+
+def test_a_form_that_is_not_known_is_counted_beside_its_text() -> None:
+    result = printed([shown(application_pdf="a", text_plain="x", text_html="<b>x</b>")])
+    assert (result.pictures, result.widgets, result.select(Part.ALL)) == (0, 1, "x\n")
 
 
 def test_pictures_in_html_are_counted_with_what_is_read() -> None:
