@@ -41,7 +41,18 @@ _LINES = {
     *("p", "pre", "section", "summary", "tbody", "text", "tfoot", "thead", "ul"),
 }
 _MATHEMATICS = (
-    *("menclose", "mfenced", "mfrac", "mmultiscripts", "mover", "mroot", "msqrt", "msub", "msubsup", "msup"),
+    *(
+        "menclose",
+        "mfenced",
+        "mfrac",
+        "mmultiscripts",
+        "mover",
+        "mroot",
+        "msqrt",
+        "msub",
+        "msubsup",
+        "msup",
+    ),
     *("mtable", "mtd", "mtr", "munder", "munderover"),
 )
 """MathML elements that say how their parts belong together."""
