@@ -3,8 +3,8 @@
 A row of a table is a line, its cells parted by ``|``; blocks are lines, items begin with ``-`` or
 their number, ``x<sup>2</sup>`` reads ``x^{2}``. Attributes say nothing that is read, but for the
 text alternative of a picture, the value of an input, a meter or a progress bar, what is ticked or
-selected, the fences of a formula, and the page that a frame holds; so the ids that pandas or scikit-learn generate make no difference. Memory addresses
-and UUIDs are made the same. Text counts even where a style hides it: a style or a click may show
+selected, the fences of a formula, and the page that a frame holds; so the ids that pandas or
+scikit-learn generate make no difference. Memory addresses and UUIDs are made the same. Text counts even where a style hides it: a style or a click may show
 it. What a notebook shows stands in the body of its page, where ``<head>`` hides nothing.
 """
 
@@ -41,19 +41,8 @@ _LINES = {
     *("p", "pre", "section", "summary", "tbody", "text", "tfoot", "thead", "ul"),
 }
 _MATHEMATICS = (
-    *(
-        "menclose",
-        "mfenced",
-        "mfrac",
-        "mmultiscripts",
-        "mover",
-        "mroot",
-        "msqrt",
-        "msub",
-        "msubsup",
-        "msup",
-    ),
-    *("mtable", "mtd", "mtr", "munder", "munderover"),
+    *("menclose", "mfenced", "mfrac", "mmultiscripts", "mover", "mroot", "msqrt", "msub"),
+    *("msubsup", "msup", "mtable", "mtd", "mtr", "munder", "munderover"),
 )
 """MathML elements that say how their parts belong together."""
 _AROUND = {
@@ -179,11 +168,8 @@ class _Reader(HTMLParser):
             self._write(" ")
         elif tag == "img" and attributes.get("alt"):
             self._write(f"[{attributes['alt']}]")
-        elif tag == "input" and attributes.get("type") in ("checkbox", "radio"):
-            self._write(_TICKED if "checked" in attributes else _UNTICKED)
-        elif tag in _VALUES and (attributes.get("value") or attributes.get("placeholder")):
-            most = f"/{attributes['max']}" if attributes.get("max") else ""
-            self._write(f"[{attributes.get('value') or attributes['placeholder']}{most}]")
+        elif tag in _VALUES:
+            self._write(_shown_value(attributes))
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Treat ``<br/>`` as browsers do: as a start tag, unless it would hide what follows."""
@@ -317,6 +303,15 @@ class _Reader(HTMLParser):
         if any(tag == "td" for tag, _ in cells):
             headers = [text for tag, text in cells if tag == "th" and text]
             self.headers += [text.translate(_RESTORED) for text in headers]
+
+
+def _shown_value(attributes: dict[str, str | None]) -> str:
+    """Return what an input, a meter or a progress bar shows."""
+    if attributes.get("type") in ("checkbox", "radio"):
+        return _TICKED if "checked" in attributes else _UNTICKED
+    value = attributes.get("value") or attributes.get("placeholder")
+    most = f"/{attributes['max']}" if attributes.get("max") else ""
+    return f"[{value}{most}]" if value else ""
 
 
 def _opening(tag: str, attributes: dict[str, str | None]) -> str:
