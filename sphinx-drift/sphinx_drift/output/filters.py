@@ -73,6 +73,7 @@ def make(pattern: str, name: str, reason: str, shown: str = "") -> Filter:
 
 DEFAULTS = (
     make(r"at 0x[0-9a-fA-F]{6,}", "memory address", "differs in each run", "at 0x0"),
+    make(r"display_id=[0-9a-f]{32}", "display id", "differs in each run", "display_id=0"),
     make(r"/tmp/tmp[a-z0-9_]{8}", "temporary folder", "differs in each run", "/tmp/tmp"),  # noqa: S108
     make(
         rf"CPU times: (?:user {_TIME}, sys: {_TIME}, )?total: {_TIME}\nWall time: {_TIME}",

@@ -4,8 +4,9 @@ A row of a table is a line, its cells parted by ``|``; blocks are lines, items b
 their number, ``x<sup>2</sup>`` reads ``x^{2}``. Attributes say nothing that is read, but for the
 text alternative of a picture, the value of an input, a meter or a progress bar, what is ticked or
 selected, the fences of a formula, and the page that a frame holds; so the ids that pandas or
-scikit-learn generate make no difference. Memory addresses and UUIDs are made the same. Text counts even where a style hides it: a style or a click may show
-it. What a notebook shows stands in the body of its page, where ``<head>`` hides nothing.
+scikit-learn generate make no difference. Memory addresses and UUIDs are made the same. Text counts
+even where a style hides it: a style or a click may show it. What a notebook shows stands in the
+body of its page, where ``<head>`` hides nothing.
 """
 
 from __future__ import annotations

@@ -56,6 +56,7 @@ def test_no_wildcard_swallows_a_digit(text: str, pattern: str) -> None:
     [
         ("<f at 0x7f19f0a1>", "<f at 0x0>"),
         ("the flag at 0x10", "the flag at 0x10"),
+        ("<DisplayHandle display_id=" + "0a" * 16 + ">", "<DisplayHandle display_id=0>"),
         ("/tmp/tmpk3_ab12z/data.csv", "/tmp/tmp/data.csv"),  # noqa: S108 - no such file is used
         (
             "CPU times: user 1.2 ms, sys: 3 µs, total: 1.3 ms\nWall time: 1min 3s\n4",
