@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING
 from mutants import Attempt, Output, attempts, corpus
 from nbclient import NotebookClient
 from nbformat.v4 import new_code_cell
-from shown_mutants import altered, caught, shown_corpus
 
 from sphinx_drift.compare.compare import UNITS, Policy, compare
 from sphinx_drift.output.printed_text import printed
@@ -50,7 +49,6 @@ def main() -> int:
     for name, results in tried.items():
         print_table(name, results)
     faults += find_faults([*tried["book"], *tried["corpus"]])
-    faults += try_shown_forms()
     print(*faults, sep="\n")
     return bool(faults)
 
@@ -118,17 +116,6 @@ def find_faults(tried: Sequence[Attempt]) -> Iterator[str]:
     yield from (f"beyond the bound: {a}" for a in survivors if not a.units <= UNITS)
     if len(survivors) > (1 - PORTABLE_SHARE) * len(tried):
         yield f"portable lets {len(survivors)} of {len(tried)} through"
-
-
-def try_shown_forms() -> Iterator[str]:
-    """Alter what libraries show as HTML, LaTeX, tracebacks; yield what exact lets through."""
-    count = 0
-    for _, outputs in shown_corpus():
-        for each in altered(outputs):
-            count += 1
-            if not caught(each.outputs, outputs):
-                yield f"exact lets through: {each.form}: {each.where}"
-    print(f"{'other forms':<20}{count:>9}")
 
 
 if __name__ == "__main__":

@@ -36,7 +36,7 @@ from sphinx_drift.run_and_judge import (
     run_and_judge,
 )
 from sphinx_drift.source.read_source import Page, is_notebook, load
-from sphinx_drift.source.update import Change, refusal, update_notebook, update_page, write
+from sphinx_drift.source.update import Change, update_page, write
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 _SKIPPED = {"_build", "node_modules", "jupyter_execute", "__pycache__"}
 _INTERRUPTED = 130
 _ENDINGS = (".md", ".ipynb")
+_STORED_BY_JUPYTER = "save it from Jupyter, or by `jupyter nbconvert --execute --inplace`"
 
 
 @dataclass(frozen=True)
@@ -66,8 +67,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         device = choose_device(requested=options.device, module=project.devices)
     except ValueError as error:
         parser.error(str(error))
-    if options.update and (reason := refusal(paths, force=options.force)):
-        parser.error(f"nothing was run: {reason}")
     if device:
         print(f"pages compute on {device}", file=sys.stderr)
     report_origins(_packages(paths))
@@ -111,6 +110,8 @@ def _refuse(options: argparse.Namespace) -> None:
         options.require, options.twice, options.keep_going = "all", True, True
         if options.json:
             raise ValueError("--update doesn't go with --json")
+        if os.environ.get("CI"):
+            raise ValueError("--update is refused under CI: a person decides what is documented")
 
 
 def _update(checked: Sequence[_Checked]) -> int:
@@ -165,8 +166,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     add("--timeout", type=_seconds, default=300, metavar="S", help="seconds a cell may take (300)")
     add("--twice", action="store_true", help="run each page twice and name what doesn't repeat")
-    add("--update", action="store_true", help="write what was printed into the files")
-    add("--force", action="store_true", help="with --update: also what git can't undo")
+    add("--update", action="store_true", help="write what was printed into the pages")
     add("--stderr", action="store_true", help="compare what notebooks stored of stderr too")
     add_reports(parser)
     return parser
@@ -279,13 +279,16 @@ def _run(
         result = replace(result, outcomes=checked)
     if not options.update:
         return _Checked(result)
-    update = update_notebook if page.stored else update_page
-    return _Checked(result, update(path, page, notebook, result, judge))
+    if page.stored:
+        change = Change(path, "", "", _STORED_BY_JUPYTER) if result.failed else None
+    else:
+        change = update_page(path, page, notebook, result, judge)
+    return _Checked(result, change)
 
 
 if __name__ == "__main__":
     # Whoever starts it may have closed its standard output.
-    sys.stdout = sys.stdout or Path(os.devnull).open("w", encoding="utf-8")
+    sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123 - to the end
     # What a cell printed may be more than the terminal's encoding holds.
     sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     # Both ways to end it leave no kernel behind.

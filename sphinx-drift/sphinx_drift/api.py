@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sphinx_drift.compare.compare import Policy
 from sphinx_drift.compare.outcomes import Kind, Outcome, PageResult
-from sphinx_drift.compare.tokens import Token, groups, indices, tokens, value_of
+from sphinx_drift.compare.tokens import Token, groups, tokens, value_of
 from sphinx_drift.configuration import find_project
 from sphinx_drift.output.printed_text import Part, printed
 from sphinx_drift.report.text import count, describe_environment
@@ -127,18 +128,10 @@ def quoted(env: BuildEnvironment, target: str) -> Quoted | None:
     for docname, page in results(env).items():
         for outcome in page.outcomes:
             if outcome.name == quotation.name and outcome.cell:
-                place = _place(outcome.executed, quotation.index, quotation.place)
-                return None if place is None else Quoted(docname, outcome.cell, place)
+                with suppress(ValueError):  # the page that quotes it says what is wrong
+                    _, place = quotation.find(outcome.executed)
+                    return Quoted(docname, outcome.cell, place)
     return None
-
-
-def _place(text: str, index: tuple[int, ...] | None, place: int | None) -> int | None:
-    if index is None:
-        return (place or 1) - 1
-    read = tokens(text)
-    numeric = [i for i, token in enumerate(read) if token.is_number]
-    steps = indices(read, set(numeric))
-    return next((n for n, i in enumerate(numeric) if steps[i] == index), None)
 
 
 def numbers(text: str) -> list[Number]:

@@ -11,13 +11,7 @@ from sphinx_drift.compare.compare import Policy, compare
 from sphinx_drift.compare.outcomes import Kind, Outcome, PageResult
 from sphinx_drift.compare.tokens import ELISION
 from sphinx_drift.output.filters import DEFAULTS, filtered
-from sphinx_drift.output.printed_text import (
-    BESIDE,
-    Part,
-    Printed,
-    printed,
-    repeatable,
-)
+from sphinx_drift.output.printed_text import BESIDE, Part, Printed, printed, repeatable
 from sphinx_drift.run.results import SKIPS
 
 if TYPE_CHECKING:
@@ -146,7 +140,7 @@ def _check_cell(
         outcome = _check_expectation(cell, expectation, output, full, context)
         if not (context.stored and expectation.part in BESIDE):
             outcomes.append(outcome)
-        elif _is_first_failure(outcome, outcomes):
+        elif outcome.kind.fails and not any(other.kind.fails for other in outcomes):
             outcomes.append(replace(outcome, message=f"as {expectation.part.value}"))
     yield from outcomes
     if context.stored:
@@ -189,11 +183,6 @@ def _skipped(cell: Cell, context: _Context) -> Outcome:
         message = "; ".join([message, *dict.fromkeys(filter(None, reasons))])
         return _outcome(cell, Kind.UNCHECKED, message=message)
     return _outcome(cell, Kind.NOT_EXECUTED, _first(cell), message=message)
-
-
-def _is_first_failure(outcome: Outcome, others: Sequence[Outcome]) -> bool:
-    """Whether another form of a notebook's output is the first to fail."""
-    return outcome.kind.fails and not any(other.kind.fails for other in others)
 
 
 def _check_stored(
@@ -331,14 +320,11 @@ def compare_runs(
         if any(expectation.unchecked for expectation in cell.expectations):
             continue
         runs = [printed(book.cells[cell.index].outputs) for book in (first, second)]
-        texts = (
-            [filtered(run.select(stream), filters) for run in runs]
-            for stream in (Part.ALL, *BESIDE)
-        )
-        other = next((pair for pair in texts if not compare(*pair, elision="").same), None)
-        if other is not None:
-            verdict = compare(*other, elision="")
-            once, again = other
-            yield _outcome(
-                cell, Kind.UNREPEATABLE, documented=once, executed=again, verdict=verdict
-            )
+        for part in (Part.ALL, *BESIDE):
+            once, again = (filtered(run.select(part), filters) for run in runs)
+            verdict = compare(once, again, elision="")
+            if not verdict.same:
+                yield _outcome(
+                    cell, Kind.UNREPEATABLE, documented=once, executed=again, verdict=verdict
+                )
+                break

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 PAIRS = {")": "(", "]": "[", "}": "{"}
 """The opening bracket for each closing one."""
+OPENING = frozenset(PAIRS.values())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,9 +51,9 @@ def partners(tokens: Sequence[Token]) -> dict[int, int]:
     unclosed: list[tuple[str, int]] = []
     places: dict[int, int] = {}
     for place, token in enumerate(tokens):
-        if token.is_open:
+        if token.text in OPENING:
             unclosed.append((token.text, place))
-        elif token.is_close and unclosed and unclosed[-1][0] == PAIRS[token.text]:
+        elif token.text in PAIRS and unclosed and unclosed[-1][0] == PAIRS[token.text]:
             start = unclosed.pop()[1]
             places[place], places[start] = start, place
     return places
@@ -106,8 +107,8 @@ def indices(tokens: Sequence[Token], positions: Collection[int]) -> dict[int, tu
     index: list[int] = []
     is_new_item: list[bool] = []
     for place, token in enumerate(tokens[: max(positions) + 1]):
-        is_square = place in matched and token.text in "[]"
-        if is_square and token.is_close:
+        square = token.text if place in matched else ""
+        if square == "]":
             index.pop()
             is_new_item.pop()
         elif index and token.text == ",":
@@ -115,7 +116,7 @@ def indices(tokens: Sequence[Token], positions: Collection[int]) -> dict[int, tu
         elif index and not token.is_line and (is_new_item[-1] or token.gap):
             index[-1] += 1
             is_new_item[-1] = False
-        if is_square and token.is_open:
+        if square == "[":
             index.append(-1)
             is_new_item.append(True)
         if place in positions:

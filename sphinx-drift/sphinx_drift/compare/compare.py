@@ -23,13 +23,10 @@ from sphinx_drift.compare.differences import (
     spaces_note,
 )
 from sphinx_drift.compare.floats import UNITS, Precise
-from sphinx_drift.compare.moved_spaces import moved_by_numbers
 from sphinx_drift.compare.tokens import ELISION, Token, TokenKind, indices, plain, tokens
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-
-    from sphinx_drift.compare.moved_spaces import Pair
 
 __all__ = ["ANYTHING", "UNITS", "Accepted", "Difference", "Policy", "Verdict", "Waiver", "compare"]
 
@@ -200,31 +197,55 @@ def _positions_of(waiver: Waiver, left: Side) -> set[int]:
 
 # What is forgiven -----------------------------------------------------------------------
 
+_CELL = 3
+"""How many tokens that adjoin a number on each side, such as a bracket or a unit, move with it."""
+
 
 def _without_moved_spaces(
     differences: Sequence[Difference], remaining: Sequence[Difference], left: Side, right: Side
 ) -> Iterator[Difference]:
-    """Drop the differences in spacing that are due to a wider or narrower number."""
-    if not differences:
-        return
+    """Drop the differences in spacing beside a wider or narrower number that are due to it."""
     remaining_by_span = {d.documented_span: d for d in remaining}
     places = _places(left), _places(right)
-    numbers: dict[tuple[int, int], Pair] = {}
-    spaces: dict[tuple[int, int], Pair] = {}
+    moved: set[int] = set()
     for difference in differences:
-        span = difference.documented_span
-        pair = places[0].get(span[0], -1), places[1].get(difference.executed_span[0], -1)
-        if span not in remaining_by_span:
-            numbers[span] = pair
-        if difference.moved and (span not in remaining_by_span or _only_space(difference)):
-            spaces[span] = pair
-    moved = moved_by_numbers(left, right, numbers.values(), spaces.values()) if numbers else set()
+        if difference.documented_span not in remaining_by_span:
+            starts = difference.documented_span[0], difference.executed_span[0]
+            moved.update(_moved_by(left, right, places[0][starts[0]], places[1][starts[1]]))
     for difference in differences:
-        span = difference.documented_span
-        if span in spaces and spaces[span] not in moved:
-            yield replace(difference, note=spaces_note(difference.gaps))
-        elif span in remaining_by_span and span not in spaces:
-            yield remaining_by_span[span]
+        kept = remaining_by_span.get(difference.documented_span)
+        if difference.moved and (kept is None or _only_space(difference)):
+            if difference.documented_span[0] not in moved:
+                yield replace(difference, note=spaces_note(difference.gaps))
+        elif kept is not None:
+            yield kept
+
+
+def _moved_by(left: Side, right: Side, at: int, there: int) -> Iterator[int]:
+    """Yield what begins a number's cell, and what follows it, if only its width moves them."""
+    count = min(len(left.tokens) - at, len(right.tokens) - there)
+
+    def pair(by: int) -> tuple[Token, Token]:
+        return left.tokens[at + by], right.tokens[there + by]
+
+    def is_tight(by: int) -> bool:
+        return not any(token.gap or token.is_line for token in pair(by))
+
+    first = 0
+    while first > max(-at, -there, -_CELL) and is_tight(first):
+        first -= 1
+    after = 1
+    while after < min(count, 1 + _CELL) and is_tight(after):
+        after += 1
+    edges = [first]
+    if after < count and not any(token.is_line for token in pair(after)):
+        edges.append(after)
+    spaces = [len(right.gap) - len(left.gap) for left, right in map(pair, edges)]
+    starts, ends = pair(first), pair(after - 1)
+    wider = (ends[1].end - starts[1].start) - (ends[0].end - starts[0].start)
+    least, most = sorted((-wider, 0))
+    if all(least <= space <= most for space in (*spaces, sum(spaces))):
+        yield from (pair(edge)[0].start for edge in edges)
 
 
 def _places(side: Side) -> dict[int, int]:

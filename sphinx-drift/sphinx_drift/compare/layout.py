@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -192,14 +193,12 @@ def _without_matrices(
         line += token.is_line
         if token.text == "[" and (not place or tokens[place - 1].is_line):
             begins[place] = line
-    rows = {begins[s]: s for s, end in ends if s in begins and _is_row(tokens[s + 1 : end])}
-    to_visit = [begins[start] for start in formulas & begins.keys()]
-    exponents = set()
-    while to_visit:
-        line = to_visit.pop()
-        for beside in {line - 1, line + 1} & rows.keys():
-            exponents.add(rows.pop(beside))
-            to_visit.append(beside)
+    rows = {s for s, end in ends if s in begins and _is_row(tokens[s + 1 : end])}
+    stack = sorted((rows | formulas) & begins.keys())  # of brackets below each other, in order
+    exponents = set[int]()
+    for _, group in groupby(enumerate(stack), key=lambda each: begins[each[1]] - each[0]):
+        together = {start for _, start in group}
+        exponents |= together if together & formulas else set()
     return (each for each in ends if each[0] not in exponents)
 
 

@@ -18,7 +18,7 @@ from enum import Enum
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from sphinx_drift.compare.brackets import PAIRS, groups, indices, partners
+from sphinx_drift.compare.brackets import OPENING, groups, indices, partners
 from sphinx_drift.compare.layout import loose_gaps
 
 if TYPE_CHECKING:
@@ -28,12 +28,10 @@ __all__ = [
     "DIGITS",
     "ELISION",
     "ESCAPE",
-    "Number",
     "Token",
     "TokenKind",
     "groups",
     "indices",
-    "numbers",
     "plain",
     "tokens",
     "value_of",
@@ -87,29 +85,9 @@ class Token(NamedTuple):
         return self.kind is TokenKind.WORD
 
     @property
-    def is_open(self) -> bool:
-        """Whether it is an opening bracket."""
-        return self.kind is TokenKind.OPEN
-
-    @property
-    def is_close(self) -> bool:
-        """Whether it is a closing bracket."""
-        return self.kind is TokenKind.CLOSE
-
-    @property
     def is_elision(self) -> bool:
         """Whether it stands for rows that are not shown."""
         return self.kind is TokenKind.ELISION
-
-
-class Number(NamedTuple):
-    """A number in a text: where it stands, its value, and its text."""
-
-    start: int
-    end: int
-    value: complex
-    """An `int`, a `float` or, with ``j`` at the end, a `complex`."""
-    text: str
 
 
 DIGITS = r"(?:\d+(?:\.(?!\.)\d*)?|\.\d+)(?:[eE][+-]?\d+)?"
@@ -143,7 +121,6 @@ ESCAPE = r"\x1b(?:\[[0-9;?]*[A-Za-z]|\][^\x07\x1b]*(?:\x07|\x1b\\))"
 _ESCAPE = re.compile(ESCAPE)
 _SPACE = re.compile(r"\s+")
 _COUNTER = re.compile(r"(?<=Backward)0?>$")
-_OPENING = frozenset(PAIRS.values())
 _GROUPS = _PATTERN.groupindex
 _NUMBER_GROUP, _LINE, _OPEN, _CLOSE = (_GROUPS[n] for n in ("number", "line", "open", "close"))
 _DEVICE, _GRAD, _ELISION = (_GROUPS[name] for name in ("device", "grad", "elision"))
@@ -167,22 +144,8 @@ def plain(text: str) -> str:
     return _ESCAPE.sub("", text).expandtabs().rstrip()
 
 
-def numbers(text: str) -> Iterator[Number]:
-    """Yield the numbers of a text, in order: those that are no part of a word or an attribute.
-
-    Examples:
-        >>> [(number.start, number.value) for number in numbers("x2 = -0.5 at 1e3")]
-        [(5, -0.5), (13, 1000.0)]
-
-    """
-    for match in _PATTERN.finditer(text):
-        if match.lastindex == _NUMBER_GROUP:
-            start, end = match.span(_NUMBER_GROUP)
-            yield Number(start, end, value_of(text[start:end]), text[start:end])
-
-
 def value_of(number: str) -> complex:
-    """Return the value of a number's text."""
+    """Return the value of a number's text: an `int`, a `float`, or a `complex` if it ends in j."""
     if number.endswith("j"):
         return complex(number)
     # Python refuses to read integers of thousands of digits; as floats they are infinite.
@@ -281,7 +244,7 @@ def _without_layout(
                 continue
             text = _SPACE.sub(" ", text) if place in loose else text
         if place in loose:
-            tight = before in _OPENING or kind is TokenKind.CLOSE or text.startswith(",")
+            tight = before in OPENING or kind is TokenKind.CLOSE or text.startswith(",")
             gap = " " if before and (gap or broken) and not tight else ""
         elif place <= head:
             gap = ""

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 
 from sphinx_drift.compare.tokens import DIGITS
-from sphinx_drift.output.html_text import html_text, row_headers
+from sphinx_drift.output.html_text import html_text
 
 # Digits that are part of a word count too: HTML may show them apart, as in x<sub>2</sub>.
 _PIECE = re.compile(
@@ -40,11 +40,10 @@ def html_differs(text: str, html: str) -> str:
         'the text has 0.5, the HTML has 0.6'
 
     """
-    repeated = [row_headers(html)] * len(_WRAPPED.findall(text))
     # The dash before an item is a bullet, and no minus sign.
-    shown = "\n".join([html_text(html, bullet="* "), *repeated])
-    compared = _in_any_order if repeated else _in_order
-    return compared(_values(text, shown), "HTML")
+    sides = _values(text, html_text(html, bullet="* "))
+    wraps = len(_WRAPPED.findall(text))
+    return _differs_where_wrapped(*sides, wraps) if wraps else _in_order(sides, "HTML")
 
 
 def latex_differs(text: str, latex: str) -> str:
@@ -110,6 +109,14 @@ def _in_order(sides: _Sides, form: str) -> str:
 def _in_any_order(sides: _Sides, form: str) -> str:
     ours, theirs = map(Counter, sides)
     return "" if theirs == ours else _message([*(ours - theirs)], [*(theirs - ours)], form)
+
+
+def _differs_where_wrapped(text: list[str], html: list[str], wraps: int) -> str:
+    """Compare in any order; at each wrap the text may repeat what the HTML has once."""
+    has, shown = Counter(text), Counter(html)
+    more = has - shown
+    repeats = all(not n % wraps and n <= wraps * shown[piece] for piece, n in more.items())
+    return "" if repeats and shown <= has else _message([*more], [*(shown - has)], "HTML")
 
 
 def _message(text: list[str], shown: list[str], form: str) -> str:

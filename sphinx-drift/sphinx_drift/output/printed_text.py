@@ -32,8 +32,7 @@ _WIDGETS = (
 _DEFAULT_REPR = re.compile(r"<[\w.]+(?: object| at 0x[0-9a-fA-F]+)+>\s*")
 _DESCRIPTION = re.compile(r"<[^<>]*>\s*")
 _DRAWN_IN_HTML = re.compile(
-    r"<(?:(?:img|image|video|audio|canvas|embed)\b|object\b[^<>]*\bdata\s*="
-    r"|iframe\b[^<>]*\bsrc\s*=(?!\s*[\"']?data:text))",
+    r"<(?:(?:img|image|video|audio|canvas|embed)\b|object\b[^<>]*\bdata\s*=|iframe\b[^<>]*\bsrc\s*=)",
     re.IGNORECASE,
 )
 _MADE_IN_HTML = re.compile(
@@ -47,11 +46,8 @@ _ADDRESS = re.compile(r"\bat 0x[0-9a-fA-F]{6,}")
 _PATH = re.compile(r"[^\s'\":=,;<>()]+")
 """A path of Linux or macOS: what is just before it, `loss=0.5:` for instance, is no part of it."""
 _ROOT = re.compile(r"(?<![\w.])/")
-_ELSEWHERE = ("/site-packages/", "/dist-packages/")
+_VARYING = ("ipykernel_", "/site-packages/", "/dist-packages/")
 _VARYING_FOLDER = re.compile(r"/(?:.*/)?(ipykernel_\d+|site-packages|dist-packages)/")
-_KERNEL_FOLDER_ON_WINDOWS = re.compile(
-    r"(?<![\w.])[A-Za-z]:\\[^\n'\":=,;<>()]*\\ipykernel_\d+[/\\]"
-)
 
 
 class Part(StrEnum):
@@ -99,7 +95,7 @@ class Value:
         """Yield each form whose numbers differ from those of the text, with the difference."""
         for mime, source in self.forms:
             stream, _, differs = _FORMS[mime]
-            if message := differs(without_addresses(self.text), source):
+            if message := differs(self.text, source):
                 yield stream, message
 
 
@@ -215,7 +211,7 @@ class _Reader:
             result.drawn = True
         if widget or (picture and _DESCRIPTION.fullmatch(text) and not any(texts.values())):
             if text and not _DEFAULT_REPR.fullmatch(text):
-                result.pieces.append((Part.PICTURE, without_addresses(text)))
+                result.pieces.append((Part.PICTURE, text))
             return
         html = data.get("text/html", "")
         unknown = any(
@@ -280,17 +276,13 @@ def repeatable(text: str) -> str:
         'site-packages/pandas/a.py:1: UserWarning: w'
 
     """
-    if "ipykernel_" in text:
-        text = _KERNEL_FOLDER_ON_WINDOWS.sub("ipykernel/", text)
-    elif not any(each in text for each in _ELSEWHERE):
-        return text
-    return _PATH.sub(lambda match: _without_folder(match[0]), text)
+    varies = any(each in text for each in _VARYING)
+    return _PATH.sub(lambda match: _without_folder(match[0]), text) if varies else text
 
 
 def _without_folder(path: str) -> str:
     # If no match begins at the root, none begins further on: to try each place is quadratic.
-    varies = "ipykernel_" in path or any(each in path for each in _ELSEWHERE)
-    root = _ROOT.search(path) if varies else None
+    root = _ROOT.search(path) if any(each in path for each in _VARYING) else None
     folder = root and _VARYING_FOLDER.match(path, root.start())
     if not folder:
         return path
@@ -313,8 +305,3 @@ def address(text: str) -> str:
     """
     match = _ADDRESS.search(text)
     return match.group() if match else ""
-
-
-def without_addresses(text: str) -> str:
-    """Return a text with every memory address made the same."""
-    return _ADDRESS.sub("at 0x0", text)

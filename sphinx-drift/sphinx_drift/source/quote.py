@@ -45,7 +45,7 @@ class Quotation:
             '23%'
 
         """
-        number = self._find(text, elided)
+        number, _ = self.find(text, elided)
         if _FILLED.match(self.form):
             raise ValueError(f"a format can't fill up with digits or letters, got {self.form!r}")
         if not self.form:
@@ -56,10 +56,16 @@ class Quotation:
             raise ValueError(f"{self.name} prints {number}: {self.form!r} shows more digits")
         return shown.replace("-", "\N{MINUS SIGN}")
 
-    def _find(self, text: str, elided: Sequence[tuple[int, int]]) -> str:
+    def find(self, text: str, elided: Sequence[tuple[int, int]] = ()) -> tuple[str, int]:
+        """Return the quoted number as it is printed, and which of a text's numbers it is, from 0.
+
+        Raises:
+            ValueError: If the text has no such number, or nothing documents it.
+
+        """
         all_tokens = tokens(text)
-        places = [i for i, token in enumerate(all_tokens) if token.is_number]
-        where = ""
+        numbers = [i for i, token in enumerate(all_tokens) if token.is_number]
+        places, where = numbers, ""
         if self.index is not None:
             where = f" [{', '.join(map(str, self.index))}]"
             at = indices(all_tokens, set(places))
@@ -76,7 +82,7 @@ class Quotation:
         token = all_tokens[places[0]]
         if any(first <= token.start < last for first, last in elided):
             raise ValueError(f"{self.name} doesn't document its number{where}: {ELISION} is there")
-        return token.text
+        return token.text, numbers.index(places[0])
 
 
 def _last_place(number: str) -> int:

@@ -1,19 +1,17 @@
-"""Write executed outputs into pages and notebooks, by position and never by search."""
+"""Write executed outputs into pages, by position and never by search."""
 
 from __future__ import annotations
 
 import difflib
 import io
-import json
 import os
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sphinx_drift.compare.compare import compare
 from sphinx_drift.compare.outcomes import Kind
@@ -47,39 +45,6 @@ class Change:
     """Why it can't be written."""
     result: PageResult | None = None
     """What came of it after that."""
-
-
-def refusal(paths: Sequence[Path], *, force: bool) -> str:
-    """Return why nothing may be written into these files, or nothing; ask before they run."""
-    if os.environ.get("CI"):
-        return "--update is refused under CI: what is documented is decided by a person"
-    if force:
-        return ""
-    try:
-        reasons = list(filter(None, map(_unsafe, paths)))
-    except FileNotFoundError:
-        reasons = ["there is no git to undo it"]
-    more = f" and {len(reasons) - _NAMED} more" if len(reasons) > _NAMED else ""
-    names = f"{', '.join(reasons[:_NAMED])}{more}"
-    return f"{names}; mend that, or add --force" if reasons else ""
-
-
-_NAMED = 5
-
-
-def _unsafe(path: Path) -> str:
-    """Return why git couldn't undo what is written into a file, or nothing."""
-    status = _git(path.parent, "status", "--porcelain", "--ignored", "--", path.name)
-    if status.returncode:
-        return f"{path} is not in a git repository"
-    if status.stdout[:1] in ("?", "!"):
-        return f"git doesn't keep {path}"
-    return f"{path} has changes that are not committed" if status.stdout.strip() else ""
-
-
-def _git(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = ["git", "-C", str(folder), *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
 def _diff(changes: Iterable[Change]) -> str:
@@ -350,78 +315,3 @@ def _fence(options: Sequence[str], rows: Sequence[str]) -> list[str]:
     ticks = _longer("```", rows)
     head = [*options, ""] if options else _guard(rows)
     return [f"{ticks}{{{DIRECTIVE}}}", *head, *rows, ticks]
-
-
-# Notebooks ---------------------------------------------------------------------------
-
-
-def update_notebook(
-    path: Path,
-    page: Page,
-    executed: NotebookNode,
-    result: PageResult,
-    judge: Callable[[Page], PageResult],
-) -> Change | None:
-    """Return a notebook in which the cells that drifted have their executed outputs.
-
-    The rest of the file keeps its order, indentation and line endings. An error takes the place of
-    no output that the notebook has: whether it may is for its author to say.
-    """
-    before = _read_exactly(path)
-    if stopped := _why_not(page, result):
-        return Change(path, before, before, stopped)
-    numbers = {o.cell for o in result.outcomes if o.cell and o.kind in _STORED_ANEW}
-    numbers |= {
-        outcome.cell
-        for outcome in result.outcomes
-        if outcome.kind is Kind.RAISED and not page.cells[outcome.cell - 1].expectations
-    }
-    differing = _unrepeatable(result)
-    if not (numbers or differing):
-        return None
-    notebook = json.loads(before.removeprefix("\ufeff"))
-    if "cells" not in notebook:
-        refused = "its format is older than 4; save it once with Jupyter"
-        return Change(path, before, before, refused)
-    for number in numbers:
-        index = page.cells[number - 1].index
-        cell = notebook["cells"][index]
-        cell["outputs"] = [_stored(output) for output in executed.cells[index].outputs]
-        for output in cell["outputs"]:
-            if "execution_count" in output:
-                output["execution_count"] = cell.get("execution_count")
-    for number in differing:
-        metadata = notebook["cells"][page.cells[number - 1].index].setdefault("metadata", {})
-        metadata.setdefault("drift", {})["unchecked"] = _DIFFERS
-    after = _json_like(before, notebook)
-    loaded = load(path, text=after, stderr=any(cell.has_stderr for cell in page.cells))
-    return Change(path, before, after, result=judge(loaded[0]) if loaded else None)
-
-
-_STORED_ANEW = (Kind.DRIFT, Kind.EMPTY, Kind.UNDOCUMENTED, Kind.NO_OUTPUT, Kind.PICTURE)
-
-
-def _json_like(before: str, notebook: dict[str, Any]) -> str:
-    """Return a notebook as JSON, in the style in which it was written before."""
-    indent = re.match(r"\ufeff?\{\s*?\r?\n([ \t]+)", before)
-    written = json.dumps(
-        notebook,
-        indent=indent[1] if indent else None,
-        separators=None if '": ' in before else (",", ":"),
-        ensure_ascii=before.isascii() and "\\u" in before,
-    )
-    end = (NEWLINE.search(before) or ["\n"])[0]
-    start = "\ufeff" if before.startswith("\ufeff") else ""
-    last = end if before.endswith(("\n", "\r")) else ""
-    return start + written.replace("\n", end) + last
-
-
-def _stored(output: NotebookNode) -> dict[str, Any]:
-    """Return an output as notebooks store it: text as a list of lines."""
-    stored = json.loads(json.dumps(output, sort_keys=True))
-    if "text" in stored:
-        stored["text"] = stored["text"].splitlines(keepends=True)
-    for mime, data in stored.get("data", {}).items():
-        if isinstance(data, str) and (mime.startswith("text/") or mime == "image/svg+xml"):
-            stored["data"][mime] = data.splitlines(keepends=True)
-    return dict(stored)

@@ -3,6 +3,8 @@ from __future__ import annotations
 import math
 import re
 from decimal import Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -19,6 +21,9 @@ from sphinx_drift.compare.compare import (
 )
 from sphinx_drift.compare.floats import SHORT_UNITS, FloatKind, Precise, ulp_distance
 from sphinx_drift.compare.tokens import ELISION, tokens
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 V1 = """\
 tensor([[0.2996, 0.8053],
@@ -43,7 +48,6 @@ tensor([2.26647617086500294e-19, 8.86749650817364454e-04,
         5.78488041508586760e-30, 9.93648350238800049e-01,
         1.49570704129423082e-13], grad_fn=<SoftmaxBackward0>)
 """
-CONTEXT = "tensor([0.3061, 0.8210])"
 MARK = "\N{INVISIBLE SEPARATOR}"
 SINGLE = f"{MARK}float32{MARK}"
 SCORES = "tensor([[-0.5000,    -inf],\n        [ 0.2500,  1.5000]])"
@@ -116,26 +120,18 @@ def test_every_number_that_differs_is_shown() -> None:
     assert [d.index for d in compare(V1, executed).differences] == [(0, 0), (5, 1)]
 
 
-def test_a_missing_row_is_shown_as_one() -> None:
-    difference = one(V1, V1.replace(ROW_3, ""))
-    assert "0.3058, 0.8203" in difference.documented
-    assert not difference.executed
-    assert difference.index == (2, 0)
-    assert not difference.number
-
-
-def test_a_row_too_many_is_shown_as_one() -> None:
-    difference = one(V1.replace(ROW_3, ""), V1)
-    assert "0.3058, 0.8203" in difference.executed
-    assert difference.index == (2, 0)
+def test_a_row_that_is_missing_or_too_many_is_shown_as_one() -> None:
+    missing, more = one(V1, V1.replace(ROW_3, "")), one(V1.replace(ROW_3, ""), V1)
+    assert missing.documented == more.executed
+    assert "0.3058, 0.8203" in missing.documented
+    assert missing.executed == more.documented == ""
+    assert missing.index == more.index == (2, 0)
+    assert not missing.number
 
 
 def test_an_end_that_is_missing_is_shown_at_the_end() -> None:
     difference = one("a\nb", "a")
-    assert (difference.documented_span, difference.executed_span) == ((1, 3), (1, 1)) or (
-        difference.documented.strip() == "b"
-    )
-    assert not difference.executed
+    assert (difference.documented.strip(), difference.executed) == ("b", "")
 
 
 def test_spans_count_in_the_text_without_colours() -> None:
@@ -186,42 +182,15 @@ def test_numbers_that_no_float_can_hold_are_refused(number: str, other: str) -> 
 TABLE = "   loss  step\n0  9.99     1\n1  0.50     2"
 WIDER = "   loss   step\n0  10.00     1\n1   0.50     2"
 
-
-def test_alignment_that_a_wider_number_moved_is_forgiven_with_it() -> None:
-    precise = WIDER.replace("10.00", "9.994999885559082")
-    assert portable(TABLE, WIDER, precise).same
-    assert not compare(TABLE, WIDER).same
-    waiver = Waiver("9.99", "10.00", "known")
-    assert compare(TABLE, WIDER, waivers=[waiver]).same
-
-
 # Both texts and the number that is waived in each: whatever else is needed is space.
 ALIGNED = {
-    "a column of numbers": (TABLE, WIDER),
     "no column becomes wider": ("   loss\n0  10.00\n1  11.50", "   loss\n0   9.99\n1  11.50"),
-    "a column that becomes narrower": (WIDER, TABLE),
-    "a column to the left": (
-        "epoch  loss    state\n1      9.99    done\n22     10.00   go on",
-        "epoch  loss    state\n1      10.00   done\n22     10.00   go on",
-    ),
-    "a column to the left that becomes wider": (
-        "e  loss  state  ok\n1  9.99  done   1\n2  0.5   run    2",
-        "e  loss   state  ok\n1  10.00  done   1\n2  0.5    run    2",
-    ),
-    "a heading of two words": (
-        "   mean loss\n0       9.99\n1     100.25",
-        "   mean loss\n0      10.00\n1     100.25",
-    ),
-    "a heading of two words that moves": (
-        "    a b   step\n0  9.99     1\n1  0.25     2",
-        "     a b   step\n0  10.00     1\n1   0.25     2",
-    ),
-    "numbers with units": ("a  9.99%\nb  0.25%", "a  10.00%\nb   0.25%"),
-    "numbers in parentheses": ("a  (9.99)  x\nb  (0.25)  y", "a  (10.00)  x\nb   (0.25)  y"),
     "a field of five characters": ("loss: 9.99 ok", "loss:10.00 ok"),
+    "a number with its unit": ("a   (9.99%) b", "a  (10.00%) b"),
     "a cell in the middle of its column": ("|  9.99  |\n| longer |", "| 10.00  |\n| longer |"),
 }
 NOT_ALIGNED = {
+    "other columns of a table": (TABLE, WIDER),
     "another line": ("loss 9.99\nx  1", "loss 10.00\nx   1"),
     "indentation": ("loss 9.99\nmodel:\n x: 1", "loss 10.00\nmodel:\n  x: 1"),
     "quotation marks": ("loss 9.99 'a b'", "loss 10.00 'a  b'"),
@@ -263,11 +232,7 @@ def known(documented: str, executed: str) -> list[Waiver]:
     return [Waiver(d.documented, d.executed, "known") for d in differences if d.number]
 
 
-def test_alignment_is_not_forgiven_beyond_what_was_moved() -> None:
-    moved = WIDER.replace("1   0.50     2", "1   0.50   2")
-    precise = moved.replace("10.00", "9.994999885559082")
-    (difference,) = portable(TABLE, moved, precise).differences
-    assert (difference.documented, difference.moved) == ("2", 2)
+def test_spaces_that_differ_are_counted() -> None:
     (difference,) = compare("a  1", "a 1").differences
     assert re.findall(r"\d", difference.note) == ["2", "1"]
     assert not difference.number
@@ -445,297 +410,34 @@ def test_a_waiver_comes_before_rounding() -> None:
 
 # Rounding ----------------------------------------------------------------------------
 
-F64, BF16, F16 = ", dtype=torch.float64", ", dtype=torch.bfloat16", ", dtype=torch.float16"
 
-# documented, executed, the executed at full precision
-ROUNDING = {
-    "a softmax tail": (TAIL, TAIL_PRINTED, TAIL_PRECISE),
-    "a part of a tensor, at the scale of the whole": (
-        "tensor([0.0685, 0.5000])",
-        "tensor([0.0684, 0.5000])",
-        f"tensor([0.06844799965620041, 0.50000000000000000]){MARK}17.25{MARK}",
-    ),
-    "a number that was computed in float32": (
-        "10.669749066233635",
-        "10.66974812746048",
-        f"10.66974812746048{MARK}*{MARK}",
-    ),
-    "a number that was computed in float32 and is cut": (
-        "loss 155.9239",
-        "loss 155.9240",
-        f"loss 155.9239501953125{MARK}*{MARK}",
-    ),
-    "a percentage": ("45.3%", "45.4%", f"45.35000002384186{MARK}*{MARK}%"),
-    "a tensor that was computed in float32": (
-        f"tensor([0.1235]{F64})",
-        f"tensor([0.1234]{F64})",
-        f"tensor([0.12344999996]{F64}){MARK}*0.12344999996{MARK}",
-    ),
-    "NumPy's shortest digits, cut at eight decimals": (
-        "[0.1066975  0.12345678]",
-        "[0.10669749 0.12345678]",
-        f"[0.10669749230146408{SINGLE} 0.12345678359270096{SINGLE}]",
-    ),
-    "a large number that is no whole one": (
-        "tensor(1000003.1250)",
-        "tensor(1000003.0625)",
-        "tensor(1000003.06250000000)",
-    ),
-    "another exponent": (
-        "tensor([9.9999e-05, 2.0000e-09])",
-        "tensor([1.0000e-04, 2.0000e-09])",
-        "tensor([9.99995027086697519e-05, 1.99999994343613707e-09])",
-    ),
-    "at the scale of the tensor": (
-        "tensor([-0.0914, 1.8500])",
-        "tensor([-0.0915, 1.8500])",
-        "tensor([-0.09145049750804901, 1.85000002384185791])",
-    ),
-    "all digits of a float32": (
-        "-10.099624633789062",
-        "-10.099625587463379",
-        f"-10.099625587463379{SINGLE}",
-    ),
-    "numpy's shortest digits": (
-        "[0.82104933 0.5]",
-        "[0.8210493 0.5]",
-        f"[0.8210493087768555{SINGLE} 0.5{SINGLE}]",
-    ),
-    "a number that says its type": (
-        "np.float32(0.82104933)",
-        "np.float32(0.8210493)",
-        "np.float32(0.8210493)",
-    ),
-    "an array that names its type": (
-        "array([0.82104933, 0.5], dtype=float32)",
-        "array([0.8210493, 0.5], dtype=float32)",
-        "array([0.8210493, 0.5], dtype=float32)",
-    ),
-    "float64, by a unit of its own": ("0.30000000000000004", "0.3", "0.3"),
-    "a small number of either sign": (
-        "tensor([-0.0000, 1.0000])",
-        "tensor([0.0000, 1.0000])",
-        "tensor([0.00000005960464478, 1.00000000000000000])",
-    ),
-    "complex": (
-        "tensor([1.0000+155.9239j])",
-        "tensor([1.0000+155.9240j])",
-        "tensor([1.00000000000000000+155.92395019531250000j])",
-    ),
-    "float64": (
-        f"tensor([0.1234567890123457]{F64})",
-        f"tensor([0.1234567890123458]{F64})",
-        f"tensor([0.12345678901234576]{F64})",
-    ),
-    "bfloat16": (
-        f"tensor([1.0078]{BF16})",
-        f"tensor([1.0000]{BF16})",
-        f"tensor([1.00000000000000000]{BF16})",
-    ),
-    "a sum of larger numbers, printed with exponents": (
-        "tensor([7.0373e-07, -2.4516e-03])",
-        "tensor([7.0361e-07, -2.4516e-03])",
-        "tensor([7.03614205121994019e-07, -2.45163193903863430e-03])",
-    ),
-    "a zero of either sign beside a huge number": (
-        "tensor([-0.0000, -1000000000.0000])",
-        "tensor([0.0000, -1000000000.0000])",
-        "tensor([0.00000005960464478, -1000000000.00000000000000000])",
-    ),
-    "the softmax tail without vector instructions": (
-        "tensor([8.8675e-04, 5.7849e-30, 9.9365e-01])",
-        "tensor([8.8674e-04, 5.7851e-30, 9.9365e-01])",
-        "tensor([8.86741210706532001e-04, 5.78505683327803901e-30, 9.93648350238800049e-01])",
-    ),
-}
+def written_cases() -> Iterator[object]:
+    """Yield the cases of `rounding.txt`: three texts, and why they are refused if they are."""
+    for line in Path(__file__).with_name("rounding.txt").read_text("utf-8").splitlines():
+        name, *columns = line.replace("\\n", "\n").replace("\u2016", MARK).split(" | ")
+        if columns and not name.startswith("#"):
+            yield pytest.param(*columns[:3], *(columns[3:] or [""]), id=name)
 
 
-@pytest.mark.parametrize("name", ROUNDING)
-def test_portable_accepts_rounding(name: str) -> None:
-    documented, executed, precise = ROUNDING[name]
+@pytest.mark.parametrize(
+    ("documented", "executed", "precise", "why"),
+    [
+        *written_cases(),
+        (TAIL, TAIL_PRINTED, TAIL_PRECISE, ""),
+        (TAIL.replace("5.6183e-11", "5.6183e-10"), TAIL_PRINTED, TAIL_PRECISE, "too far"),
+        (TAIL.replace("5.6183e-11", "0.0000e+00"), TAIL_PRINTED, TAIL_PRECISE, "a zero"),
+    ],
+)
+def test_portable_accepts_rounding_or_says_why_not(
+    documented: str, executed: str, precise: str, why: str
+) -> None:
     assert not compare(documented, executed).same
     assert not portable(documented, executed, None).same
     verdict = portable(documented, executed, precise)
-    assert not notes(verdict)
-    assert verdict.same
-    assert verdict.accepted
-    assert all(accepted.units <= UNITS for accepted in verdict.accepted)
-
-
-# documented, executed, the executed at full precision, why it is refused
-NO_ROUNDING = {
-    "beyond the bound": ("[0.0685, 0.5]", "[0.0684, 0.5]", "[0.0684400, 0.5]", "too far"),
-    "an error of the size of TF32's": (
-        "tensor([0.3061, 0.8210])",
-        "tensor([0.3063, 0.8214])",
-        "tensor([0.30625000596046448, 0.82139998674392700])",
-        "too far",
-    ),
-    "a sign": (
-        "tensor([-0.0001, 900.0000])",
-        "tensor([0.0001, 900.0000])",
-        "tensor([0.00005000000000000, 900.00000000000000000])",
-        "the sign differs",
-    ),
-    "the sign of a true zero": ("[-0., 1.5]", "[0., 1.5]", "[0., 1.5]", "the sign differs"),
-    "the sign of what is no zero": (
-        "tensor([-0.0000, 1.0000])",
-        "tensor([0.0000, 1.0000])",
-        "tensor([0.00004000000000000, 1.00000000000000000])",
-        "too far",
-    ),
-    "an exponent": (
-        TAIL.replace("5.6183e-11", "5.6183e-10"),
-        TAIL_PRINTED,
-        TAIL_PRECISE,
-        "too far",
-    ),
-    "a tail that is gone": (
-        TAIL.replace("5.6183e-11", "0.0000e+00"),
-        TAIL_PRINTED,
-        TAIL_PRECISE,
-        "a zero",
-    ),
-    "a zero's exponent": (
-        "tensor([0.0000e+01, 1.0000e-05])",
-        "tensor([0.0000e+00, 1.0000e-05])",
-        "tensor([0.00000000000000000e+00, 9.99999974737875164e-06])",
-        "zero",
-    ),
-    "a view of a tensor with a huge number": (
-        "tensor([0.2600, 0.7400])",
-        "tensor([0.2500, 0.7500])",
-        f"tensor([0.25000000000000000, 0.75000000000000000]){MARK}float32 1000000000.0{MARK}",
-        "too far",
-    ),
-    "a number beside that of a mask": (
-        "tensor([0.2604, -1000000000.0000])",
-        "tensor([0.2500, -1000000000.0000])",
-        "tensor([0.25000000000000000, -1000000000.00000000000000000])",
-        "third significant digit",
-    ),
-    "the third digit, with exponents": (
-        "tensor([2.5512e-01, -1.0000e+09])",
-        "tensor([2.5012e-01, -1.0000e+09])",
-        "tensor([2.50119999051094055e-01, -1.00000000000000000e+09])",
-        "third significant digit",
-    ),
-    "a number that is gone": (
-        "tensor([3.0000e-07, 1.0000e+00])",
-        "tensor([0.0000e+00, 1.0000e+00])",
-        "tensor([0.00000000000000000e+00, 1.00000000000000000e+00])",
-        "third significant digit",
-    ),
-    "the third digit below a power of ten": (
-        "tensor([9.9690e-01, -1.0000e+09])",
-        "tensor([1.0000e+00, -1.0000e+09])",
-        "tensor([1.00001001358032227e+00, -1.00000000000000000e+09])",
-        "third significant digit",
-    ),
-    "fewer digits": ("[0.821, 0.5]", "[0.8210, 0.5]", "[0.82100003957748413, 0.5]", "form"),
-    "another notation": ("[1.0000e-01]", "[0.1000]", "[0.10000000149011612]", "form"),
-    "the imaginary unit": ("[2.0000j]", "[2.0000]", "[2.00000000000000000]", "form"),
-    "infinity": ("[inf, 1.0]", "[0.5, 1.0]", "[0.5, 1.0]", "not finite"),
-    "not a number": ("[nan, 1.0]", "[0.5, 1.0]", "[0.5, 1.0]", "not finite"),
-    "another value when run again": ("[0.25]", "[0.75]", "[0.31234567]", "run again: 0.31234567"),
-    "another output when run again": ("[0.25]", "[0.75]", "[0.75, 0.5]", "full precision"),
-    "other words when run again": ("a [0.25]", "a [0.75]", "b [0.75]", "full precision"),
-    "a whole float": ("[1., 3.]", "[2., 3.]", "[2., 3.]", "whole numbers"),
-    "a large whole float": (
-        "tensor(1000002.)",
-        "tensor(1000003.)",
-        "tensor(1000003.)",
-        "whole numbers of this size are exact",
-    ),
-    "a fraction in a list with a huge number": (
-        "[1e+20, 0.25]",
-        "[1e+20, 0.75]",
-        "[1e+20, 0.75]",
-        "too far",
-    ),
-    "a percentage that is no rounding": (
-        "45.4%",
-        "45.3%",
-        f"45.31234502792358{MARK}*{MARK}%",
-        "too far",
-    ),
-    "digits that no float32 has": (
-        "-10.099625587463377",
-        "-10.099625587463379",
-        f"-10.099625587463379{SINGLE}",
-        "no float32",
-    ),
-    "a number in Python that float32 could be": ("0.1", "0.10000001", "0.10000001", "float64"),
-    "an array in NumPy, which is float64": (
-        "array([0.25, 0.1])",
-        "array([0.25, 0.10000001])",
-        "array([0.25, 0.10000001])",
-        "float64",
-    ),
-    "an array that was recorded as float64": (
-        "[0.25 0.1235]",
-        "[0.25 0.1234]",
-        f"[0.25{MARK}float64{MARK} 0.12344999{MARK}float64{MARK}]",
-        "float64",
-    ),
-    "a tensor of another default": (
-        "tensor([0.25, 0.1235])",
-        "tensor([0.25, 0.1234])",
-        f"tensor([0.25, 0.12344999999]){MARK}float64 0.25{MARK}",
-        "float64",
-    ),
-    "a Series of float64": (
-        "0    0.25\n1    0.1235\ndtype: float64",
-        "0    0.25\n1    0.1234\ndtype: float64",
-        "0    0.25\n1    0.12344999999\ndtype: float64",
-        "float64",
-    ),
-    "a format that isn't known": (
-        "tensor([0.5000], dtype=torch.float8_e4m3fn)",
-        "tensor([0.5001], dtype=torch.float8_e4m3fn)",
-        "tensor([0.50006000], dtype=torch.float8_e4m3fn)",
-        "float64",
-    ),
-    "digits that were cut before": ("w 0.8211", "w 0.8210", "w 0.8210", "too far"),
-    "float32's error in float64": (
-        f"tensor([0.1234567890]{F64})",
-        f"tensor([0.1234567891]{F64})",
-        f"tensor([0.12345678910000000]{F64})",
-        "too far",
-    ),
-    "float32's error in float64 that isn't named": (
-        "0.12345678901234568",
-        "0.12345678801234568",
-        "0.12345678801234568",
-        "too far",
-    ),
-    "digits that no bfloat16 has": (
-        f"tensor([1.0010]{BF16})",
-        f"tensor([1.0000]{BF16})",
-        f"tensor([1.00000000000000000]{BF16})",
-        "no bfloat16",
-    ),
-    "four units of bfloat16": (
-        f"tensor([1.0312]{BF16})",
-        f"tensor([1.0000]{BF16})",
-        f"tensor([1.00000000000000000]{BF16})",
-        "too far (2 allowed)",
-    ),
-    "four units of float16": (
-        f"tensor([1.0039]{F16})",
-        f"tensor([1.0000]{F16})",
-        f"tensor([1.00000000000000000]{F16})",
-        "too far (2 allowed)",
-    ),
-}
-
-
-@pytest.mark.parametrize("name", NO_ROUNDING)
-def test_portable_refuses_and_says_why(name: str) -> None:
-    documented, executed, precise, why = NO_ROUNDING[name]
-    verdict = portable(documented, executed, precise)
-    assert not verdict.same
+    assert verdict.same is (not why)
     assert why in notes(verdict)
+    assert why or (verdict.accepted and not notes(verdict))
+    assert all(accepted.units <= UNITS for accepted in verdict.accepted)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import pytest
@@ -122,12 +123,10 @@ def test_text_is_kept_as_it_stands(folder: Path) -> None:
     assert only(read(folder, CELL + expected(*body, fence="````"))).text == "\n".join(body)
 
 
-def test_raw_cells_and_nested_cells_are_no_cells(folder: Path) -> None:
-    raw = "```{raw-cell}\n:format: html\n<b>\n```\n"
-    nested = f"````{{note}}\n{CELL}````\n"
-    page = read(folder, raw + nested + CELL + expected("1") + "- item\n\n  " + CELL)
+def test_raw_cells_are_no_cells(folder: Path) -> None:
+    page = read(folder, "```{raw-cell}\n:format: html\n<b>\n```\n" + CELL + expected("1"))
     assert [cell.source for cell in page.cells] == ["print(1)"]
-    assert [e.text for e in page.cells[0].expectations] == ["1"]
+    assert only(page).text == "1"
 
 
 def test_tags_are_read(folder: Path) -> None:
@@ -163,14 +162,20 @@ def test_options_are_read(folder: Path) -> None:
     assert (result.text, result.body_line) == ("text", 15)
 
 
-def test_unchecked_needs_no_text(folder: Path) -> None:
-    result = only(read(folder, CELL + expected(":unchecked: a timing")))
-    assert (result.unchecked, result.text) == ("a timing", "")
-
-
-def test_reference_only_keeps_its_text(folder: Path) -> None:
-    result = only(read(folder, CELL + expected(":reference-only: a draw", "0.5")))
-    assert (result.reference_only, result.text) == ("a draw", "0.5")
+@pytest.mark.parametrize(
+    ("lines", "name", "value", "text"),
+    [
+        ([":unchecked: a timing"], "unchecked", "a timing", ""),
+        ([":reference-only: a draw", "0.5"], "reference_only", "a draw", "0.5"),
+        ([":html:", "", "a | 0.5"], "part", Part.HTML, "a | 0.5"),
+        ([":stream: picture", "1"], "part", Part.PICTURE, "1"),
+    ],
+)
+def test_an_option_is_read(
+    lines: list[str], name: str, value: str, text: str, folder: Path
+) -> None:
+    result = only(read(folder, CELL + expected(*lines)))
+    assert (getattr(result, name), result.text) == (value, text)
 
 
 @pytest.mark.parametrize(
@@ -205,6 +210,8 @@ def test_what_contradicts_reference_only_is_a_problem(
         ":stream:",
         ":raises:",
         ":unchecked:",
+        ":html: 5",
+        ":stream: traceback",
     ],
 )
 def test_option_that_cannot_be_read_is_a_problem_of_its_line(option: str, folder: Path) -> None:
@@ -233,15 +240,6 @@ def test_argument_is_a_problem(folder: Path) -> None:
         (":::{code-cell} ipython3\n:::\n", [6]),
         (f"````{{code-block}} markdown\n{CELL}````\n````markdown\n{CELL}````\n", []),
     ],
-    ids=[
-        "directive",
-        "colons",
-        "two directives",
-        "list",
-        "quotation",
-        "colon cell",
-        "example",
-    ],
 )
 def test_nested_cells_and_expectations_are_problems(
     body: str, lines: list[int], folder: Path
@@ -266,6 +264,16 @@ def test_page_that_is_no_notebook_is_refused(body: str, folder: Path) -> None:
     path.write_text(body, encoding="utf-8")
     with pytest.raises(ValueError, match="no `file_format: mystnb` in its front matter"):
         load(path)
+
+
+@pytest.mark.parametrize("table", [None, []])
+def test_metadata_that_is_no_table_is_as_good_as_none(table: object, folder: Path) -> None:
+    metadata = {"kernelspec": table, "language_info": table}
+    written = v4.writes(v4.new_notebook(cells=[v4.new_code_cell("1")]))
+    (folder / "odd.ipynb").write_text(json.dumps(json.loads(written) | {"metadata": metadata}))
+    loaded = load(folder / "odd.ipynb")
+    assert loaded
+    assert loaded[1].metadata == {}
 
 
 def test_stored_outputs_are_what_a_notebook_documents() -> None:

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-import copy
 import io
-import json
-import subprocess
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import nbformat.v4
 import pytest
@@ -21,13 +18,7 @@ from sphinx_drift.compare.outcomes import Kind, Outcome
 from sphinx_drift.judge import judge_page
 from sphinx_drift.run.results import Execution
 from sphinx_drift.source.read_source import load
-from sphinx_drift.source.update import (
-    Change,
-    refusal,
-    update_notebook,
-    update_page,
-    write,
-)
+from sphinx_drift.source.update import Change, update_page, write
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -66,15 +57,15 @@ def run(path: Path) -> Ran:
 
 
 def updated(path: Path) -> str:
-    """Update a page or notebook, and return its text after a check that finds it right."""
+    """Update a page, and return its text after a check that finds it right."""
     ran = run(path)
-    change = (update_notebook if ran[0].stored else update_page)(path, *ran)
+    change = update_page(path, *ran)
     assert change
     assert not change.refused
     path.write_bytes(change.after.encode())
     again = run(path)[2]
     assert not again.failed, again.outcomes
-    assert (update_notebook if ran[0].stored else update_page)(path, *run(path)) is None
+    assert update_page(path, *run(path)) is None
     return change.after
 
 
@@ -91,6 +82,8 @@ def put(folder: Path, *parts: str, name: str = "page.md") -> Path:
     path.write_bytes((FRONT + "".join(parts)).encode())
     return path
 
+
+FENCES = (":::", "::::", "~~~", "````")
 
 # Pages --------------------------------------------------------------------------------
 
@@ -128,49 +121,37 @@ def test_text_of_an_expectation(printed: str, before: str, after: str, tmp_path:
     assert updated(path) == FRONT + code + expected(after) + "\nProse.\n"
 
 
+PLAIN = "```{expected-output}\nold\n```\n"
+OPTIONS = "```{expected-output}\n:name: it\n:allow: [1] 0.30 -> 0.31 (a reason)\n\n[0.%s]\n```\n"
+
+
 @pytest.mark.parametrize(
-    ("printed", "block"),
+    ("printed", "before", "after"),
     [
-        (":name: value", "```{expected-output}\n\n:name: value\n```\n"),
-        ("a\n```", "````{expected-output}\na\n```\n````\n"),
-        ("  ~~~~\n````python", "`````{expected-output}\n  ~~~~\n````python\n`````\n"),
-        ("---\nname: value\n---", "```{expected-output}\n---\nname: value\n---\n```\n"),
+        (":name: value", PLAIN, "```{expected-output}\n\n:name: value\n```\n"),
+        ("a\n```", PLAIN, "````{expected-output}\na\n```\n````\n"),
+        ("  ~~~~\n````python", PLAIN, "`````{expected-output}\n  ~~~~\n````python\n`````\n"),
+        ("---\nname: value\n---", PLAIN, "```{expected-output}\n---\nname: value\n---\n```\n"),
+        *(("new", expected("old", fence=f), expected("new", fence=f)) for f in FENCES),
+        *((f, expected("old", fence=f), expected(f, fence=f + f[0])) for f in FENCES),
+        (
+            "a\n\n  b",
+            "   ```{expected-output}\n   old\n   ```\n",
+            "   ```{expected-output}\n   a\n\n     b\n   ```\n",
+        ),
+        ("[0.25, 0.31, 7]", OPTIONS % "24, 0.30, 7", OPTIONS % "25, 0.30, 7"),
+        # Also where more than numbers differ, as long as the element can be found.
+        ("[0.25, 0.31, 7]", OPTIONS % "25, 0.30, x", OPTIONS % "25, 0.30, 7"),
     ],
 )
-def test_fences_hold_any_text(printed: str, block: str, tmp_path: Path) -> None:
-    code = cell(f"print({printed!r})")
-    assert updated(put(tmp_path, code)) == FRONT + code + block
-    assert (
-        updated(put(tmp_path, code, expected("old"), "End.\n")) == FRONT + code + block + "End.\n"
-    )
-
-
-@pytest.mark.parametrize("fence", [":::", "::::", "~~~", "````"])
-def test_other_fences_stay(fence: str, tmp_path: Path) -> None:
-    code = cell('print("new")')
-    path = put(tmp_path, code, expected("old", fence=fence))
-    assert updated(path) == FRONT + code + expected("new", fence=fence)
-    code = cell(f'print("{fence}")')
-    path = put(tmp_path, code, expected("old", fence=fence))
-    assert updated(path) == FRONT + code + expected(fence, fence=fence + fence[0])
-
-
-def test_indented_fence_stays(tmp_path: Path) -> None:
-    code = cell('print("a\\n\\n  b")')
-    path = put(tmp_path, code, "   ```{expected-output}\n   old\n   ```\n")
-    block = "   ```{expected-output}\n   a\n\n     b\n   ```\n"
-    assert updated(path) == FRONT + code + block
-
-
-def test_options_waivers_and_comments_stay(tmp_path: Path) -> None:
-    code = cell('print("[0.25, 0.31, 7]")')
-    options = ":name: it\n:allow: [1] 0.30 -> 0.31 (a reason)\n\n"
-    path = put(tmp_path, code, "\n% a comment\n\n", expected("[0.24, 0.30, 7]", options=options))
-    after = expected("[0.25, 0.30, 7]", options=options)
-    assert updated(path) == FRONT + code + "\n% a comment\n\n" + after
-    # Also where more than numbers differ, as long as the element can be found.
-    path = put(tmp_path, code, expected("[0.25, 0.30, x]", options=options))
-    assert updated(path) == FRONT + code + expected("[0.25, 0.30, 7]", options=options)
+def test_fences_options_and_comments_stay(
+    printed: str, before: str, after: str, tmp_path: Path
+) -> None:
+    code = cell(f"print({printed!r})") + "\n% a comment\n\n"
+    assert updated(put(tmp_path, code, before, "End.\n")) == FRONT + code + after + "End.\n"
+    if before == PLAIN:
+        code = cell(f"print({printed!r})")
+        assert updated(put(tmp_path, code)) == FRONT + code + after
 
 
 def test_streams_that_nothing_looks_at_get_their_own(tmp_path: Path) -> None:
@@ -288,11 +269,6 @@ def test_other_failures_are_left_to_the_author(tmp_path: Path) -> None:
     assert change.after == FRONT + expected("lost") + cell('print("a")') + expected("a")
 
 
-def test_right_page_needs_no_change(tmp_path: Path) -> None:
-    path = put(tmp_path, cell('print("a")'), expected("a"))
-    assert update_page(path, *run(path)) is None
-
-
 PROSE = st.sampled_from(["", "Prose.\n", "[0.25, 0.5]\n", "% comment\n", "# Title\n", "- `a`\n\n"])
 NUMBERS = st.lists(st.integers(-30, 30).map(lambda n: n / 10), min_size=1, max_size=4).map(str)
 TEXTS = NUMBERS | st.text("ab :`~%[]-,.0⋮\n", max_size=20).filter(lambda text: text.strip())
@@ -341,162 +317,31 @@ def test_any_page_is_right_afterwards_and_else_the_same(
     assert outside(path) == before
 
 
-# Notebooks ----------------------------------------------------------------------------
-
-STORED: dict[str, Any] = {
-    "cells": [
-        {
-            "cell_type": "code",
-            "execution_count": 7,
-            "metadata": {"zebra": 1.0, "a": []},
-            "outputs": [{"output_type": "stream", "name": "stdout", "text": "0.25\n"}],
-            "source": ["print(0.25)"],
-        },
-        {"cell_type": "markdown", "source": "0.50 and é", "metadata": {}},
-        {
-            "cell_type": "code",
-            "execution_count": None,
-            "metadata": {},
-            "outputs": [{"name": "stdout", "output_type": "stream", "text": ["0.25\n"]}],
-            "source": ["print(0.5)"],
-        },
-    ],
-    "metadata": {"kernelspec": {"name": "python3", "language": "python", "display_name": "Mine"}},
-    "nbformat_minor": 5,
-    "nbformat": 4,
-}
-
-
-@pytest.mark.parametrize(
-    "style",
-    [
-        {"indent": 1, "ensure_ascii": False},
-        {"indent": "\t"},
-        {"separators": (",", ":")},
-        {"end": "\n", "indent": 2, "newline": "\r\n"},
-    ],
-    ids=["Jupyter's", "tabs", "compact", "of Windows"],
-)
-@pytest.mark.parametrize(("code", "printed"), [("print(0.5)", ["0.5\n"]), ("pass", [])])
-def test_notebook_keeps_its_style(
-    style: dict[str, Any], code: str, printed: list[str], tmp_path: Path
-) -> None:
-    options = dict(style)
-    newline, end = options.pop("newline", "\n"), options.pop("end", "")
-    path = tmp_path / "notebook.ipynb"
-
-    def written(notebook: object) -> str:
-        return (json.dumps(notebook, **options) + end).replace("\n", newline)
-
-    notebook = copy.deepcopy(STORED)
-    cell = notebook["cells"][2]
-    cell["source"] = [code]
-    path.write_bytes(written(notebook).encode())
-    output = {"name": "stdout", "output_type": "stream", "text": printed}
-    cell["outputs"] = [output] if printed else []
-    assert updated(path) == written(notebook)
-
-
-def test_value_keeps_the_count_of_its_cell(tmp_path: Path) -> None:
-    path = tmp_path / "notebook.ipynb"
-    path.write_text(json.dumps(STORED).replace("0.25\\n", "0.26\\n", 1), "utf-8")
-    page, notebook, result, judge = run(path)
-    notebook.cells[0].outputs = [
-        nbformat.v4.new_output("execute_result", {"text/plain": "0.25"}, execution_count=1)
-    ]
-    change = update_notebook(path, page, notebook, result, judge)
-    assert change
-    stored = json.loads(change.after)["cells"][0]["outputs"]
-    assert [output["execution_count"] for output in stored] == [7]
-
-
-def test_old_notebook_is_refused(tmp_path: Path) -> None:
-    stdout = nbformat.v4.new_output("stream", text="2\n")
-    cell = nbformat.v4.new_code_cell("print(1)", outputs=[stdout])
-    old = nbformat.writes(nbformat.v4.new_notebook(cells=[cell]), version=3)
-    path = tmp_path / "old.ipynb"
-    path.write_text(old, "utf-8")
-    change = update_notebook(path, *run(path))
-    assert change
-    assert "older than 4" in change.refused
-
-
 # Writing ------------------------------------------------------------------------------
 
 
 @pytest.fixture
-def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    for name in ("CI", "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"):
-        monkeypatch.delenv(name, raising=False)
-    for name in ("page.md", "changed.md"):
-        (tmp_path / name).write_bytes(b"a\r\n")
-    author = ["-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false"]
-    for command in (["init", "-q"], ["add", "."], [*author, "commit", "-q", "-m", "one"]):
-        subprocess.run(["git", "-C", str(tmp_path), *command], check=True)  # noqa: S607
-    return tmp_path
+def path(tmp_path: Path) -> Path:
+    path = tmp_path / "page.md"
+    path.write_bytes(b"a\r\n")
+    return path
 
 
-def test_writes_whole_files_and_shows_them(
-    repository: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path = repository / "page.md"
+def test_writes_whole_files_and_shows_them(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path.chmod(0o640)
-    assert write([Change(path, "a\r\n", "b\r\n")]) == 0
+    link = path.with_name("link.md")
+    link.symlink_to("page.md")
+    assert write([Change(link, "a\r\n", "b\r\n")]) == 0
+    assert link.is_symlink()
     assert path.read_bytes() == b"b\r\n"
     assert path.stat().st_mode & 0o777 == 0o640
-    assert {p.name for p in repository.iterdir() if p.is_file()} == {"page.md", "changed.md"}
+    assert {each.name for each in path.parent.iterdir()} == {"page.md", "link.md"}
     out = capsys.readouterr().out
     assert "-a\n+b\n" in out
     assert "wrote 1 file;" in out
 
 
-@pytest.mark.parametrize(
-    ("name", "reason"),
-    [
-        ("page.md", ""),
-        ("changed.md", "changed.md has changes that are not committed"),
-        ("mine.md", "git doesn't keep"),
-        ("new.md", "git doesn't keep"),
-    ],
-    ids=["other changes", "changed", "ignored", "new"],
-)
-def test_what_git_could_not_bring_back_is_not_to_be_written(
-    name: str, reason: str, repository: Path
-) -> None:
-    (repository / ".git" / "info").mkdir(exist_ok=True)
-    (repository / ".git" / "info" / "exclude").write_text("mine.md\n")
-    for new in ("mine.md", "new.md", "other.txt", "changed.md"):
-        (repository / new).write_text("not committed")
-    assert reason in refusal([repository / name], force=False)
-    assert bool(reason) is bool(refusal([repository / name], force=False))
-    assert not refusal([repository / name], force=True)
-
-
-def test_outside_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("CI", raising=False)
-    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
-    path = tmp_path / "page.md"
-    path.write_text("a")
-    assert "not in a git repository" in refusal([path], force=False)
-    monkeypatch.setenv("PATH", "")
-    assert "there is no git" in refusal([path], force=False)
-    assert not refusal([path], force=True)
-
-
-def test_never_under_ci(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CI", "true")
-    assert "under CI" in refusal([repository / "page.md"], force=True)
-
-
-def test_file_that_changed_meanwhile(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert write([Change(repository / "page.md", "older", "b")]) == 2
+def test_file_that_changed_meanwhile(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert write([Change(path, "older", "b")]) == 2
     assert "was changed" in capsys.readouterr().err
-    assert (repository / "page.md").read_bytes() == b"a\r\n"
-
-
-def test_link_stays_a_link(repository: Path) -> None:
-    link = repository / "link.md"
-    link.symlink_to("page.md")
-    assert write([Change(link, "a\r\n", "b")]) == 0
-    assert link.is_symlink()
-    assert (repository / "page.md").read_bytes() == b"b"
+    assert path.read_bytes() == b"a\r\n"

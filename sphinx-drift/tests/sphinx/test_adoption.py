@@ -157,7 +157,11 @@ WARNS = "import sys\nprint('seen')\nprint('a path', file=sys.stderr)"
 
 @pytest.mark.parametrize(
     ("settings", "tags"),
-    [({"nb_output_stderr": "remove"}, ""), ({}, ":tags: [remove-stderr]\n")],
+    [
+        ({"nb_output_stderr": "remove"}, ""),
+        ({}, ":tags: [remove-stderr]\n"),
+        ({}, "---\nmystnb:\n  output_stderr: remove\n---\n"),
+    ],
 )
 def test_what_a_reader_is_not_shown_needs_no_expectation(
     settings: dict[str, str], tags: str, book: Book
@@ -168,6 +172,21 @@ def test_what_a_reader_is_not_shown_needs_no_expectation(
     built = book.build("-W")
     assert built.status == 0, built.stderr
     assert "1 output verified on 1 page" in built.last
+
+
+def test_a_cell_that_shows_what_the_book_removes_documents_it(book: Book) -> None:
+    book.configure(nb_output_stderr="remove")
+    book.write("page.md", cell(f"---\nmystnb:\n  output_stderr: show\n---\n{WARNS}", "seen"))
+    assert {kind for _, kind in book.build().places} == {"drift"}
+
+
+def test_what_the_projects_file_requires_is_seen_in_the_next_build(book: Book) -> None:
+    book.configure(drift_require=None)
+    book.write("page.md", cell("print(1)", "1"))
+    book.write("prints.md", cell("print(2)"))
+    for require, places in (("expected", set()), ("all", {("prints.md:7", "undocumented")})):
+        (book.folder / "pyproject.toml").write_text(f'[tool.sphinx-drift]\nrequire = "{require}"\n')
+        assert book.build().places == places
 
 
 @pytest.mark.parametrize(("seconds", "status"), [(1, 1), (-1, 0)])
