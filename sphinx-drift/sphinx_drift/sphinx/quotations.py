@@ -58,7 +58,7 @@ def _taken_from_cells(document: nodes.document) -> Counter[str]:
         str(node.get("target") or node.get("key") or node.astext())
         for node in document.findall(nodes.Element)
         if isinstance(node, (quoted_number, PendingGlueReference))
-        or any(name.startswith("pasted-") for name in node.get("classes", ()))
+        or "pasted-text" in node.get("classes", ())
     )
 
 
