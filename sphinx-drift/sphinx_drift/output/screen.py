@@ -32,6 +32,8 @@ def on_screen(text: str) -> str:
 def _line_on_screen(text: str) -> str:
     cells: list[str] = []
     """Each character, with the colour codes before it."""
+    first = 0
+    """The column of the first cell: an erased line is filled with spaces where it must be alone."""
     column = 0
     codes = ""
     """What waits for the next character."""
@@ -40,7 +42,7 @@ def _line_on_screen(text: str) -> str:
         if match["code"]:
             codes += piece
         elif match["erase"] is not None:
-            del cells[0 if match["erase"] == "2" else column :]
+            del cells[0 if match["erase"] == "2" else max(column - first, 0) :]
         elif piece == "\b":
             column = max(column - 1, 0)
         elif piece == "\r":
@@ -49,8 +51,11 @@ def _line_on_screen(text: str) -> str:
                 codes = ""
             column = 0
         else:
-            cells += [" "] * (column - len(cells))
-            cells[column : column + 1] = [codes + piece]
+            first = first if cells else column
+            cells[:0] = [" "] * (first - column)
+            first = min(first, column)
+            cells += [" "] * (column - first - len(cells))
+            cells[column - first : column - first + 1] = [codes + piece]
             codes = ""
             column += 1
-    return "".join(cells) + codes
+    return " " * first * bool(cells) + "".join(cells) + codes
