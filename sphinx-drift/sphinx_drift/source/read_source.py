@@ -51,7 +51,7 @@ _STDERR = {
     **dict.fromkeys(("remove", "remove-warn"), False),
 }
 """Whether a reader is shown what a cell writes to stderr, by MyST-NB's setting."""
-_UNSEEN_STDERR = frozenset({"remove-stderr", "remove_stderr"})
+_UNSEEN_STDERR = frozenset({"remove-stderr"})
 """The tags by which a reader is not shown what a cell prints."""
 _IGNORED = "nbval-ignore-output"
 _COMMENT = re.compile(r"\s*(?:%.*)?$")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -187,6 +188,18 @@ def test_what_the_projects_file_requires_is_seen_in_the_next_build(book: Book) -
     for require, places in (("expected", set()), ("all", {("prints.md:7", "undocumented")})):
         (book.folder / "pyproject.toml").write_text(f'[tool.sphinx-drift]\nrequire = "{require}"\n')
         assert book.build().places == places
+
+
+@pytest.mark.parametrize("rerun", ["always", "changed"])
+def test_a_page_that_an_older_file_replaces_is_read(rerun: str, book: Book) -> None:
+    book.configure(drift_rerun=rerun)
+    book.write("page.md", cell("print(1)", "1"))
+    book.write("stub.md", "# Stub", front=False)
+    assert book.build(CI="").status == 0
+    book.write("draft.txt", cell("print(1)", "3"))
+    os.utime(book.folder / "draft.txt", (1_500_000_000, 1_500_000_000))
+    (book.folder / "draft.txt").replace(book.folder / "stub.md")
+    assert book.build(CI="").status == 1
 
 
 @pytest.mark.parametrize(("seconds", "status"), [(1, 1), (-1, 0)])
