@@ -211,7 +211,7 @@ def fuzz(session: nox.Session) -> None:
 def hostile(session: nox.Session) -> None:
     """Time hostile outputs at 10 KB, 100 KB and 1 MB (minutes; after --: shapes)."""
     install(session, "tests")
-    command = ("python", "sphinx-drift/benchmarks/hostile.py")
+    command = ("python", "sphinx-drift/benchmarks/hostile_times.py")
     session.run(*command, *session.posargs, env={"PYTHONPATH": "sphinx-drift/tests"})
 
 

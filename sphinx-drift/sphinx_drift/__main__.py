@@ -292,6 +292,8 @@ def _run(
 
 
 if __name__ == "__main__":
+    # Whoever starts it may have closed its standard output.
+    sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123 - to the end
     # What a cell printed may be more than the terminal's encoding holds.
     sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     # Both ways to end it leave no kernel behind.

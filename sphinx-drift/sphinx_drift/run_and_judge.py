@@ -7,7 +7,7 @@ import os
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sphinx_drift.compare.compare import Policy
@@ -71,7 +71,7 @@ class Settings:
 
     def applied_to(self, page: Page, file: str) -> Page:
         """Return a page that has to be complete if these settings say so."""
-        complete = any(map(PurePath(file).match, self.complete))
+        complete = any(map(Path(file).absolute().match, self.complete))
         return replace(page, complete=page.complete or complete)
 
     def request(self, folder: Path, **options: Any) -> Request:

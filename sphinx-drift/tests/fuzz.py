@@ -152,6 +152,8 @@ def a_file_is_read_or_refused(text: str) -> None:
 COMPUTATIONS: dict[str, Callable[[torch.Tensor, torch.Tensor], torch.Tensor]] = {
     "product": lambda a, b: a @ b,
     "weights": lambda a, b: torch.softmax(a @ b / a.shape[1] ** 0.5, dim=-1),
+    "sharp weights": lambda a, b: torch.softmax(100 * a @ b, dim=-1),
+    "powers": lambda a, b: torch.cat([(a @ b) ** n for n in range(1, 6, 2)]),
     "attention": lambda a, b: torch.softmax(a @ b, dim=-1) @ b.T,
     "masked scores": lambda a, b: (a @ b).masked_fill(
         torch.ones(len(a), b.shape[1]).triu(1) > 0, -1e9
@@ -176,8 +178,7 @@ def rounding_passes_and_a_third_digit_does_not(
 ) -> None:
     """Added up in another order, by other threads, a result passes; with a third digit altered not.
 
-    Numbers are altered that are at least a tenth of the largest beside them, and have four digits:
-    smaller ones are sums of those, and three digits may be rounded.
+    Numbers are altered that have four digits: of three, the last may be rounded.
     """
     rows, inner, columns = sizes
     generator = torch.Generator().manual_seed(seed)
@@ -199,15 +200,8 @@ def rounding_passes_and_a_third_digit_does_not(
 
     COUNTS["computations"] += 1
     COUNTS["of them that print otherwise"] += documented != executed
-    if not passes(documented):
-        # Where small numbers are shown for their own sake, a sum of larger ones may be refused.
-        assert "e-" in documented, (documented, executed, precise)
-        COUNTS["of them refused, all printed with exponents"] += 1
-    numbers = [token for token in tokens(documented) if token.is_number]
-    largest = max(abs(float(token.text)) for token in numbers)
-    digits = [
-        (token, _places(token.text)) for token in numbers if abs(float(token.text)) * 10 >= largest
-    ]
+    assert passes(documented), (documented, executed, precise)
+    digits = [(t, _places(t.text)) for t in tokens(documented) if t.is_number]
     enough = [(token, places) for token, places in digits if len(places) > 3]
     if enough:
         token, places = data.draw(st.sampled_from(enough))

@@ -477,3 +477,10 @@ def test_interrupt_leaves_no_kernel(number: signal.Signals, page: Path) -> None:
     assert (running.returncode, out[0]) == (130, "")
     assert out[1].splitlines()[-1] == "interrupted; nothing is verified"
     wait_until(lambda: not alive(kernel))
+
+
+def test_closed_standard_output_is_no_crash(page: Path) -> None:
+    command = f"exec {sys.executable} -m sphinx_drift {page} 1>&-"
+    ran = subprocess.run(["/bin/sh", "-c", command], stderr=subprocess.PIPE, text=True, check=False)
+    assert "Traceback" not in ran.stderr
+    assert ran.returncode in (0, 1)

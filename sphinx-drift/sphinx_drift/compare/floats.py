@@ -30,8 +30,12 @@ SHORT_UNITS = 2
 """The same for 16-bit formats: computed in float32, they are rounded once."""
 
 _CANCELLED = 24
-"""How many times larger the numbers may be that a number is the sum of: those of the tensor that it
-was taken from, and those beside it where it is printed with an exponent."""
+"""How many times larger than what is printed the tensor may be that it was taken from."""
+
+_THIRD = Decimal("0.4")
+_LAST = Decimal("0.1")
+"""How many units of its third significant digit a number may be off, and of its last printed one,
+however large the numbers beside it are."""
 
 _ALONE = 2
 """The same for a number that is printed alone: no other one says how large they were."""
@@ -120,10 +124,6 @@ class _Array(NamedTuple):
     is_wider: bool
     """Whether they are in a wider format than the one that they were computed in."""
     largest: Decimal
-    weights: bool
-    """Whether all are between 0 and 1, as what comes out of a softmax is."""
-    least: int
-    """How many times larger than each number those were, at least, that it was computed from."""
 
 
 class Precise:
@@ -184,27 +184,15 @@ class Precise:
         if _are_whole(documented, executed) and array.kind.sums_exactly(_exact(precise)):
             return "whole numbers of this size are exact"
         half = Decimal(0) if whole else min(map(_half_unit, (documented, executed)))
-        units = self._units(_beyond(documented, half, precise), precise, executed, array)
+        beyond = _beyond(documented, half, precise)
+        units = ulp_distance(beyond, array.largest, array.kind)
         if units > array.kind.units:
             distance = f"{units:.0f} {array.kind.name.lower()} units in the last place"
             allowed = f"too far ({array.kind.units} allowed)"
             return f"the executed value is {precise}, {distance} {allowed}"
+        if beyond > _most(documented, precise, array.kind):
+            return f"the executed value is {precise}, too far: in its third significant digit"
         return units
-
-    @staticmethod
-    def _units(beyond: Decimal, precise: str, printed: str, array: _Array) -> float:
-        """Return a distance in units of the arithmetic by which the array was computed."""
-        if "e" not in printed.lower():
-            return ulp_distance(beyond, array.largest, array.kind)
-        # Small numbers are shown for their own sake. But what comes out of a softmax is an
-        # exponential, whose relative error grows with its argument; and a sum of larger numbers
-        # has their error, which is granted as long as it is no blank cheque.
-        value = abs(_exact(precise))
-        if array.weights:
-            stretch = (array.largest / value).ln() if value else Decimal(1)
-            return ulp_distance(beyond / max(stretch, Decimal(1)), value, array.kind)
-        scale = max(array.least * value, min(array.largest / 8, _CANCELLED * value))
-        return ulp_distance(beyond, scale, array.kind)
 
     def _array(self, place: int, value: Decimal) -> _Array:
         """Describe the numbers that were computed together with this one.
@@ -264,8 +252,7 @@ def _described(named: FloatKind | None, members: Sequence[Decimal], mark: str) -
     printed = max(abs(member) for member in members)
     # A reader sees the numbers printed, not the tensor that they are a part of.
     largest = max(least * printed, min(_value(whole) or Decimal(0), _CANCELLED * printed))
-    weights = all(0 <= member <= 1 for member in members)
-    return _Array(kind, is_wider, largest, weights, least)
+    return _Array(kind, is_wider, largest)
 
 
 # Digits ------------------------------------------------------------------------------
@@ -326,6 +313,18 @@ def _beyond(documented: str, half: Decimal, precise: str) -> Decimal:
     if not expected:  # 0.0000 and -0.0000 are what is left of numbers of that sign
         low, high = (low, expected) if expected.is_signed() else (expected, high)
     return max(low - value, value - high, Decimal(0))
+
+
+def _most(documented: str, precise: str, kind: FloatKind) -> Decimal:
+    """Return what rounding may add to a number, however large the numbers beside it are.
+
+    That never changes its third significant digit, if it has as many and its format has more.
+    """
+    value = abs(_exact(precise))
+    least = min(filter(None, (abs(_exact(documented)), value)), default=Decimal(0))
+    third = Decimal(1).scaleb(least.adjusted() - 2) if least else Decimal(0)
+    own = Decimal(2) ** (math.frexp(float(value))[1] - 1 - kind.value) if value else Decimal(0)
+    return max(_THIRD * third, _LAST * 2 * _half_unit(documented), kind.units * own)
 
 
 def _form(text: str) -> tuple[object, ...]:

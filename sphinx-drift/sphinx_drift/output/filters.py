@@ -14,7 +14,7 @@ _EDGE = r"(?!(?<=\w)\w)(?!(?<=\d[.,])\d)(?!(?<=\d)[.,]\d)"
 _LONGEST = 200
 """Characters of what a filter may replace."""
 _STAND_IN = "\N{WHITE SQUARE}"
-_DIGITS = re.compile(r"\d+")
+_DIGIT = re.compile(r"\d")
 _TIME = r"\d[\d.]*(?:e[+-]?\d+)? ?(?:[mnuµμ]?s|min|h|d)(?: \d+(?:min|s))*"
 
 
@@ -30,7 +30,7 @@ class Filter(NamedTuple):
         """Replace what the pattern names, and count it."""
 
         def replaced(match: re.Match[str]) -> str:
-            if not self._names_each_number(match[0]):
+            if not self._names_each_number(match):
                 return match[0]
             if counts is not None:
                 counts[self.name] += 1
@@ -38,12 +38,19 @@ class Filter(NamedTuple):
 
         return self.pattern.sub(replaced, text)
 
-    def _names_each_number(self, text: str) -> bool:
+    def _names_each_number(self, match: re.Match[str]) -> bool:
         r"""Whether digits are matched by what stands for digits, such as ``\d``, not by ``.``."""
-        if not text or len(text) > _LONGEST:
+        start, end = match.span()
+        if not match[0] or end - start > _LONGEST:
             return False
-        hidden = (text[: d.start()] + _STAND_IN + text[d.end() :] for d in _DIGITS.finditer(text))
-        return not any(map(self.pattern.fullmatch, hidden))
+        before = max(start - _LONGEST, 0)
+        near = match.string[before : end + _LONGEST]  # it may look at what stands around it
+        for digit in _DIGIT.finditer(near, start - before, end - before):
+            hidden = near[: digit.start()] + _STAND_IN + near[digit.end() :]
+            again = self.pattern.match(hidden, start - before)
+            if again and again.end() > digit.start():
+                return False
+        return True
 
 
 def make(pattern: str, name: str, reason: str, shown: str = "") -> Filter:
@@ -66,15 +73,20 @@ def make(pattern: str, name: str, reason: str, shown: str = "") -> Filter:
 
 DEFAULTS = (
     make(r"at 0x[0-9a-fA-F]{6,}", "memory address", "differs in each run", "at 0x0"),
+    make(r"display_id=[0-9a-f]{32}", "display id", "differs in each run", "display_id=0"),
     make(r"/tmp/tmp[a-z0-9_]{8}", "temporary folder", "differs in each run", "/tmp/tmp"),  # noqa: S108
-    make(rf"CPU times: user {_TIME}, sys: {_TIME}, total: {_TIME}", "time", "of %time"),
-    make(rf"Wall time: {_TIME}", "time", "of %time"),
+    make(
+        rf"CPU times: (?:user {_TIME}, sys: {_TIME}, )?total: {_TIME}\nWall time: {_TIME}",
+        *("time", "of %time"),
+    ),
     make(
         rf"{_TIME} ± {_TIME} per loop \(mean ± std\. dev\. of \d+ runs?, [\d,]+ loops? each\)",
         *("time", "of %timeit"),
     ),
-    make(r"(Date: +)\w{3}, \d\d \w{3} \d{4}", "time", "of a summary by statsmodels", r"\1<time>"),
-    make(r"(Time: +)\d\d:\d\d:\d\d", "time", "of a summary by statsmodels", r"\1<time>"),
+    make(
+        r"(?m:^)((?:Date|Time): {9,})(?:\w{3}, \d\d \w{3} \d{4}|\d\d:\d\d:\d\d)(?= {3}\w)",
+        *("time", "of the left column of a summary by statsmodels", r"\1<time>"),
+    ),
 )
 """What nobody has to name: it varies in each run, and Python or a library has written it."""
 

@@ -2,10 +2,10 @@
 
 A row of a table is a line, its cells parted by ``|``; blocks are lines, items of lists begin with
 ``-``, ``x<sup>2</sup>`` reads ``x^{2}``. Of attributes only those are read that are shown: the text
-alternative of a picture, a label, a value, where a numbered list begins. So the ids that pandas or
-scikit-learn generate make no difference; UUIDs read ``UUID``. Text counts even where a style hides
-it: a style or a click may show it. What a notebook shows stands in the body of its page, where
-``<head>`` hides nothing.
+alternative of a picture, a label, a value, a tick, where a numbered list begins. So the ids that
+pandas or scikit-learn generate make no difference; UUIDs read ``UUID``. Text counts even where a
+style hides it: a style or a click may show it. What a notebook shows stands in the body of its
+page, where ``<head>`` hides nothing.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ _LINE = re.compile(
 )
 """The elements that begin and end a line."""
 _MATHEMATICS = (
-    *("mfrac", "mmultiscripts", "mover", "mroot", "msqrt", "msub", "msubsup", "msup"),
-    *("mtable", "mtd", "mtr", "munder", "munderover"),
+    *("menclose", "mfenced", "mfrac", "mmultiscripts", "mover", "mroot", "msqrt", "msub"),
+    *("msubsup", "msup", "mtable", "mtd", "mtr", "munder", "munderover"),
 )
 """MathML elements that say how their parts belong together."""
 _AROUND = {
@@ -41,6 +41,9 @@ _SHOWN = {
     **dict.fromkeys(("input", "meter", "progress"), ("value", "max", "placeholder")),
     "li": ("value",),
     "ol": ("start",),
+    "menclose": ("notation",),
+    "mfenced": ("open", "close", "separators"),
+    "mfrac": ("linethickness",),
 }
 """The attributes that a reader sees, by tag."""
 _UUID = re.compile(r"\b[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\b")
@@ -63,6 +66,11 @@ def html_text(html: str, *, bullet: str = "- ") -> str:
     return "\n".join(_Reader(html, bullet).lines)
 
 
+def has_handlers(html: str) -> bool:
+    """Whether elements have scripts in their attributes, such as ``onload``."""
+    return " on" in html and _Reader(html, "").handlers
+
+
 def _closed(html: str) -> str:
     """Escape what begins and never ends: the parser looks for its end at each beginning.
 
@@ -82,6 +90,8 @@ class _Reader(HTMLParser):
         super().__init__()
         self._bullet = bullet
         self.lines: list[str] = []
+        self.handlers = False
+        """Whether an element has a script in an attribute."""
         self._text: list[str] = []
         """The pieces of a line of text."""
         self._row: list[list[str]] | None = None
@@ -96,6 +106,7 @@ class _Reader(HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Begin a line, a row, a cell or a hidden element, and write what its attributes show."""
         attributes = dict(attrs)
+        self.handlers |= any(name.startswith("on") for name in attributes)
         if tag in _UNSEEN:
             if tag == "iframe":
                 self._write(html_text(attributes.get("srcdoc") or "").replace("\n", " "))
@@ -116,6 +127,8 @@ class _Reader(HTMLParser):
             self._write(_AROUND[tag][0])
         if shown := "/".join(filter(None, map(attributes.get, _SHOWN.get(tag, ())))):
             self._write(f"[{shown}]")
+        if attributes.keys() & {"checked", "selected"}:
+            self._write("☑ ")
 
     def handle_endtag(self, tag: str) -> None:
         """End what a start tag began."""

@@ -46,7 +46,12 @@ _LITERAL = {"code", "code-block", "sourcecode", "math", "mermaid", "parsed-liter
 _CELL_IN_JSON = re.compile(r'(?<!\\)"cell_type"\s*:')
 """In the file of a notebook it is on the first lines of each cell, as Jupyter writes them."""
 _UNSEEN = ("remove-cell", "remove-output", "remove_cell", "remove_output")
-_UNSEEN_STDERR = frozenset({"remove-stderr", "remove_stderr"})
+_STDERR = {
+    **dict.fromkeys(("show", "warn", "error", "severe"), True),
+    **dict.fromkeys(("remove", "remove-warn"), False),
+}
+"""Whether a reader is shown what a cell writes to stderr, by MyST-NB's setting."""
+_UNSEEN_STDERR = frozenset({"remove-stderr"})
 """The tags by which a reader is not shown what a cell prints."""
 _IGNORED = "nbval-ignore-output"
 _COMMENT = re.compile(r"\s*(?:%.*)?$")
@@ -224,6 +229,10 @@ def _cell(
     number: int, index: int, node: NotebookNode, lines: tuple[int, int], *, stderr: bool
 ) -> Cell:
     tags = frozenset(str(tag) for tag in node.metadata.get("tags", []))
+    own = node.metadata.get("mystnb", {})
+    wanted = own.get("output_stderr") if isinstance(own, dict) else None
+    if wanted in _STDERR:
+        stderr = _STDERR[wanted]
     has_stderr = stderr and tags.isdisjoint(_UNSEEN_STDERR)
     return Cell(number, index, lines[0], node.source, lines[1], tags, has_stderr=has_stderr)
 

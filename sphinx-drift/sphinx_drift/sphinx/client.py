@@ -10,6 +10,8 @@ from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from docutils import nodes
+
 from sphinx_drift.compare.outcomes import Kind, Outcome, PageResult
 from sphinx_drift.judge import judge_page
 from sphinx_drift.run.choice import chosen
@@ -31,7 +33,6 @@ from sphinx_drift.sphinx.state import file_of, record, state_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from docutils import nodes
     from nbformat import NotebookNode
     from sphinx.environment import BuildEnvironment
 
@@ -72,6 +73,10 @@ class VerifyingParser(Parser):  # type: ignore[misc]  # untyped
 
         with with_clients(client, notebook_of_page):
             super().parse(inputstring, document)
+        for cell in document.findall(nodes.container):
+            if cell.get("nb_element") == "cell_code_output":  # no catalogue says what was printed
+                for text in cell.findall(nodes.TextElement):
+                    text["translatable"] = False
         for page, theirs in as_ever:
             _count_outputs(document.settings.env, page, theirs.notebook)
         document.attributes.pop("drift_unclaimed")

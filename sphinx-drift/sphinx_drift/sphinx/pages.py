@@ -32,11 +32,20 @@ def find_outdated(app: Sphinx, env: BuildEnvironment, *_: set[str]) -> Sequence[
     """Have Sphinx read the pages that have cells, or those alone that failed (`drift_rerun`)."""
     state = state_of(env)
     failed = {name for name, page in state.results.items() if page.failed}
+    failed |= {name for name in env.found_docs & env.all_docs.keys() if _replaced(env, name)}
     if app.config.drift_rerun == "always":
         return sorted({*state.seconds, *failed} & env.found_docs)
     # Sphinx goes by times, so it misses a file that is replaced by an older one, or appears.
     changed = {name for name, files in state.files.items() if _changed(files)}
     return sorted((changed | failed) & env.found_docs)
+
+
+def _replaced(env: BuildEnvironment, name: str) -> bool:
+    """Whether a page is another file since it was read, however old that one is."""
+    try:
+        return Path(env.doc2path(name)).stat().st_ctime_ns // 1000 > env.all_docs[name]
+    except OSError:
+        return False
 
 
 def begin_pages(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None:

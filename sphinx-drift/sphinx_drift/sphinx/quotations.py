@@ -49,8 +49,17 @@ class RememberNumbers(SphinxTransform):
 
     def apply(self, **_: Any) -> None:
         """Remember the numbers."""
-        quoted = [node["target"] for node in self.document.findall(quoted_number)]
-        self.document.attributes["drift_quoted"] = quoted
+        self.document.attributes["drift_quoted"] = _taken_from_cells(self.document)
+
+
+def _taken_from_cells(document: nodes.document) -> Counter[str]:
+    """Count what the sentences of a page show of what cells printed or glued."""
+    return Counter(
+        str(node.get("target") or node.get("key") or node.astext())
+        for node in document.findall(nodes.Element)
+        if isinstance(node, (quoted_number, PendingGlueReference))
+        or "pasted-text" in node.get("classes", ())
+    )
 
 
 class QuoteNumbers(SphinxPostTransform):
@@ -104,8 +113,8 @@ def quote(named: Mapping[str, Sequence[Outcome]], target: str) -> str:
 def keep_quotations(app: Sphinx, doctree: nodes.document) -> None:
     """Remember what a page quotes, and where."""
     quoted = [(node["target"], node.line or 1) for node in doctree.findall(quoted_number)]
-    written = doctree.attributes.pop("drift_quoted", [])
-    for target in Counter(written) - Counter(target for target, _ in quoted):
+    written = doctree.attributes.pop("drift_quoted", Counter())
+    for target in written - _taken_from_cells(doctree):
         message = f"the translation quotes {target} less often than the page does"
         record(app.env, Outcome(Kind.QUOTATION, 1, message=message))
     if quoted:

@@ -151,7 +151,8 @@ def before_reading(app: Sphinx, config: Config) -> None:
     copies = Path(app.outdir).parent / OUTPUT_FOLDER
     if copies.is_relative_to(app.srcdir):
         config.exclude_patterns.append(copies.relative_to(app.srcdir).as_posix())
-    config.drift_environment = _environment() if config.drift_rerun == "changed" else chosen()
+    environment = _environment() if config.drift_rerun == "changed" else chosen()
+    config.drift_environment = f"{environment} {project_of(app)}"  # Sphinx knows conf.py alone
 
 
 def _environment() -> str:

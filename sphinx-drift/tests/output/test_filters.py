@@ -31,6 +31,10 @@ from sphinx_drift.output.filters import DEFAULTS, filtered, make
         (r"loss [^,]*", "loss 0.3061, 2", None),
         (r"at \d+:\d+.*", "at 10:30 it is 0.5", None),
         (r"(?s:at \d+.+)", "at 10\nloss 0.5", None),
+        (r"run .{4}", "run 4711", None),
+        (r"run \d.{3}", "run 4711", None),
+        (r"(?<=run ).{4}(?= ok)", "run 4711 ok", None),
+        (r"(?<=run )\d{4}(?= ok)", "run 4711 ok", "run <it> ok"),
     ],
 )
 def test_a_filter_replaces_what_it_names(pattern: str, text: str, result: str | None) -> None:
@@ -52,17 +56,28 @@ def test_no_wildcard_swallows_a_digit(text: str, pattern: str) -> None:
     [
         ("<f at 0x7f19f0a1>", "<f at 0x0>"),
         ("the flag at 0x10", "the flag at 0x10"),
+        ("<DisplayHandle display_id=" + "0a" * 16 + ">", "<DisplayHandle display_id=0>"),
         ("/tmp/tmpk3_ab12z/data.csv", "/tmp/tmp/data.csv"),  # noqa: S108 - no such file is used
         (
             "CPU times: user 1.2 ms, sys: 3 µs, total: 1.3 ms\nWall time: 1min 3s\n4",
-            "<time>\n<time>\n4",
+            "<time>\n4",
         ),
         (
             "1.23 µs ± 4.5 ns per loop (mean ± std. dev. of 7 runs, 1,000,000 loops each)\n0.5",
             "<time>\n0.5",
         ),
-        ("Date:   Mon, 23 Nov 2026   Prob: 0.5", "Date:   <time>   Prob: 0.5"),
-        ("Time:   08:15:00   AIC: 22.0", "Time:   <time>   AIC: 22.0"),
+        (f"Date:{' ' * 16}Mon, 23 Nov 2026   Prob: 0.5", f"Date:{' ' * 16}<time>   Prob: 0.5"),
+        (f"Time:{' ' * 24}08:15:00   AIC: 22.0", f"Time:{' ' * 24}<time>   AIC: 22.0"),
+        *[
+            (computed, computed)
+            for computed in (
+                "Easter Date: Sun, 05 Apr 2026",
+                "Date: Sun, 05 Apr 2026   1 egg",
+                "Arrival Time:            13:45:00   2",
+                "Time:            13:45:00",
+                "Wall time: 3 h",
+            )
+        ],
     ],
 )
 def test_what_varies_by_itself(text: str, result: str) -> None:

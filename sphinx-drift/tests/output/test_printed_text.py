@@ -79,6 +79,7 @@ def test_error_without_a_message_is_its_name() -> None:
         ({"image_png": "iVBOR", "text_plain": "<Figure>"}, 1, 0),
         ({"image_svg+xml": "<svg/>"}, 1, 0),
         ({"text_html": "<b/>"}, 1, 0),
+        ({"text_csv": "a,b"}, 0, 1),
         ({"text_html": "<img src=a.png>"}, 1, 0),
         ({"application_vnd.jupyter.widget-view+json": "{}", "text_plain": "Slider()"}, 0, 1),
         ({"application_javascript": "1"}, 0, 1),
@@ -100,12 +101,24 @@ def test_what_is_no_text_is_counted(data: dict[str, str], pictures: int, widgets
         ("<b>0.5</b><object data='data:text/html,0.7'></object>", 1, 0),
         ("<b>0.5</b><iframe src='https://example.org'></iframe>", 1, 0),
         ("<iframe srcdoc='0.5'></iframe>", 0, 0),
+        ("<b onclick='x(0.7)'>0.5", 0, 1),
+        ("0.5<link rel=stylesheet href='data:text/css,'>", 0, 1),
+        ("0.5<style>p::after{/**/content/**/:'0.5'}</style>", 0, 1),
+        ("0.5<style>p::after{c\\6fntent:'0.5'}</style>", 0, 1),
+        ("0.5<style>ol{counter-reset: list-item 4} @import 'b'</style>", 0, 1),
+        ("0.5<p style='background:url(data:image/svg+xml,0.5)'></p>", 0, 1),
+        ("<bdo dir=rtl>0.5</bdo>", 0, 1),
     ],
 )
 def test_what_html_makes_or_loads_is_counted(html: str, pictures: int, widgets: int) -> None:
     result = printed([shown(text_html=html)])
     assert (result.pictures, result.widgets) == (pictures, widgets)
     assert result.select(Part.VALUE) == "0.5\n"
+
+
+def test_a_form_that_is_not_known_is_counted_beside_its_text() -> None:
+    result = printed([shown(application_pdf="a", text_plain="x", text_html="<b>x</b>")])
+    assert (result.pictures, result.widgets, result.select(Part.ALL)) == (0, 1, "x\n")
 
 
 def test_displayed_html_is_read_by_its_words() -> None:

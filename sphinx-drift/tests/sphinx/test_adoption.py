@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -157,7 +158,11 @@ WARNS = "import sys\nprint('seen')\nprint('a path', file=sys.stderr)"
 
 @pytest.mark.parametrize(
     ("settings", "tags"),
-    [({"nb_output_stderr": "remove"}, ""), ({}, ":tags: [remove-stderr]\n")],
+    [
+        ({"nb_output_stderr": "remove"}, ""),
+        ({}, ":tags: [remove-stderr]\n"),
+        ({}, "---\nmystnb:\n  output_stderr: remove\n---\n"),
+    ],
 )
 def test_what_a_reader_is_not_shown_needs_no_expectation(
     settings: dict[str, str], tags: str, book: Book
@@ -168,6 +173,33 @@ def test_what_a_reader_is_not_shown_needs_no_expectation(
     built = book.build("-W")
     assert built.status == 0, built.stderr
     assert "1 output verified on 1 page" in built.last
+
+
+def test_a_cell_that_shows_what_the_book_removes_documents_it(book: Book) -> None:
+    book.configure(nb_output_stderr="remove")
+    book.write("page.md", cell(f"---\nmystnb:\n  output_stderr: show\n---\n{WARNS}", "seen"))
+    assert {kind for _, kind in book.build().places} == {"drift"}
+
+
+def test_what_the_projects_file_requires_is_seen_in_the_next_build(book: Book) -> None:
+    book.configure(drift_require=None)
+    book.write("page.md", cell("print(1)", "1"))
+    book.write("prints.md", cell("print(2)"))
+    for require, places in (("expected", set()), ("all", {("prints.md:7", "undocumented")})):
+        (book.folder / "pyproject.toml").write_text(f'[tool.sphinx-drift]\nrequire = "{require}"\n')
+        assert book.build().places == places
+
+
+@pytest.mark.parametrize("rerun", ["always", "changed"])
+def test_a_page_that_an_older_file_replaces_is_read(rerun: str, book: Book) -> None:
+    book.configure(drift_rerun=rerun)
+    book.write("page.md", cell("print(1)", "1"))
+    book.write("stub.md", "# Stub", front=False)
+    assert book.build(CI="").status == 0
+    book.write("draft.txt", cell("print(1)", "3"))
+    os.utime(book.folder / "draft.txt", (1_500_000_000, 1_500_000_000))
+    (book.folder / "draft.txt").replace(book.folder / "stub.md")
+    assert book.build(CI="").status == 1
 
 
 @pytest.mark.parametrize(("seconds", "status"), [(1, 1), (-1, 0)])

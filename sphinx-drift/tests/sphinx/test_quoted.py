@@ -50,6 +50,23 @@ def test_a_number_where_it_would_not_follow_is_refused(text: str, book: Book) ->
     assert {kind for _, kind in built.places} == {"quotation"}
 
 
+def translate(book: Book, page: str, message: str, translated: str) -> None:
+    book.configure(language="de", locale_dirs=["locale"])
+    catalog = book.folder / "locale" / "de" / "LC_MESSAGES" / f"{page}.po"
+    catalog.parent.mkdir(parents=True)
+    head = 'msgid ""\nmsgstr "Content-Type: text/plain; charset=utf-8\\n"\n'
+    catalog.write_text(f'{head}\nmsgid "{message}"\nmsgstr "{translated}"\n')
+
+
+def test_no_translation_replaces_what_was_printed(book: Book) -> None:
+    code = 'from IPython.display import Markdown\nMarkdown("Loss **0.5** of 7")'
+    book.write("prints.md", "# It prints", cell(code, "Loss **0.5** of 7"))
+    translate(book, "prints", "Loss **0.5** of 7", "4.78")
+    built = book.build(builder="text")
+    assert built.status == 0, built.stderr
+    assert "4.78" not in (built.outdir / "prints.txt").read_text()
+
+
 @pytest.mark.parametrize(
     ("translated", "places"),
     [
@@ -61,12 +78,26 @@ def test_a_translation_quotes_what_its_page_quotes(
     translated: str, places: set[tuple[str, str]], book: Book
 ) -> None:
     put(book, "0.5")
-    book.configure(language="de", locale_dirs=["locale"])
     book.write("quoting.md", "# It quotes\n\nThe number is {printed}`half`.", front=False)
-    catalog = book.folder / "locale" / "de" / "LC_MESSAGES" / "quoting.po"
-    catalog.parent.mkdir(parents=True)
-    head = 'msgid ""\nmsgstr "Content-Type: text/plain; charset=utf-8\\n"\n'
-    catalog.write_text(f'{head}\nmsgid "The number is {{printed}}`half`."\nmsgstr "{translated}"\n')
+    translate(book, "quoting", "The number is {printed}`half`.", translated)
     built = book.build(builder="text")
     assert built.places == places
     assert ("Die Zahl: 0.5" in (built.outdir / "quoting.txt").read_text()) is not places
+
+
+@pytest.mark.parametrize(
+    ("shown", "translated", "status"),
+    [
+        ("{glue:text}`half`", "Die Zahl: 0.7.", 1),
+        ("{glue:any}`prints.md::half`", "Die Zahl: 0.7.", 1),
+        ("{glue:any}`prints.md::half`", "Die Zahl: {glue:any}`prints.md::half`.", 0),
+    ],
+)
+def test_a_translation_shows_what_its_page_glues(
+    shown: str, translated: str, status: int, book: Book
+) -> None:
+    code = 'from myst_nb import glue\nglue("half", 0.5, display=False)'
+    book.write("prints.md", "# It prints", cell(code, "half = 0.5"), f"The number is {shown}.")
+    translate(book, "prints", f"The number is {shown}.", translated)
+    built = book.build(builder="text")
+    assert built.status == status, built.stderr
