@@ -43,7 +43,7 @@ PAGES = {
     "training": "companions/training",
     "gpt-loss": "companions/small-gpt",
     "merges": "companions/to-an-llm",
-    "shared-keys": "companions/grouped-query",
+    "grouped-keys": "companions/grouped-query",
     "provisional": "companions/blocks",
 }
 """The figures that are drawn from what their page's cells made."""

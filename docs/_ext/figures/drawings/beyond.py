@@ -35,7 +35,7 @@ KINDS = (("4", "multi-head"), ("2", "grouped-query"), ("1", "multi-query"))
 TALL = 96.0  # of one kind
 
 
-def shared_keys(values: Values) -> Board:
+def grouped_keys(values: Values) -> Board:
     """Draw four query heads, and lines to the keys and values that each of them uses."""
     board = Board(TALL * len(KINDS) + 4, values)
     board.note(358, 14, "cached", anchor="end")
@@ -78,6 +78,6 @@ def provisional(values: Values) -> Board:
 
 DRAWINGS: dict[str, Drawing] = {
     "merges": Drawing("Byte-pair encoding of one line", merges),
-    "shared-keys": Drawing("Heads that share keys and values", shared_keys),
+    "grouped-keys": Drawing("Heads that share keys and values", grouped_keys),
     "provisional": Drawing("Shares after each tile", provisional),
 }
