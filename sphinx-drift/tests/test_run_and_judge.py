@@ -8,7 +8,7 @@ import pytest
 
 from sphinx_drift.compare.outcomes import Kind
 from sphinx_drift.run_and_judge import Settings, run_and_judge
-from sphinx_drift.source.read_source import load
+from sphinx_drift.source.read_source import Page, load
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -73,3 +73,11 @@ def test_what_can_not_be_read_changes_nothing(execution: object) -> None:
     settings = Settings(timeout=7)
     assert settings.of_page({"execution": execution, "mystnb": execution}) == settings
     assert settings.of_page({"execution": {"timeout": -1}}).timeout is None
+
+
+def test_a_pattern_holds_wherever_the_command_is_typed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "basics").mkdir()
+    monkeypatch.chdir(tmp_path / "basics")
+    assert Settings(complete=("basics/*",)).applied_to(Page((), complete=False), "x.md").complete

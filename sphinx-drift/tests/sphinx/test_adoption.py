@@ -175,9 +175,18 @@ def test_what_a_reader_is_not_shown_needs_no_expectation(
     assert "1 output verified on 1 page" in built.last
 
 
-def test_a_cell_that_shows_what_the_book_removes_documents_it(book: Book) -> None:
-    book.configure(nb_output_stderr="remove")
-    book.write("page.md", cell(f"---\nmystnb:\n  output_stderr: show\n---\n{WARNS}", "seen"))
+@pytest.mark.parametrize(
+    ("setting", "options"),
+    [
+        ("remove", "---\nmystnb:\n  output_stderr: show\n---\n"),
+        ("show", ":tags: [remove_stderr]\n"),  # no tag of MyST-NB's
+    ],
+)
+def test_a_cell_whose_warnings_are_shown_documents_them(
+    setting: str, options: str, book: Book
+) -> None:
+    book.configure(nb_output_stderr=setting)
+    book.write("page.md", cell(options + WARNS, "seen"))
     assert {kind for _, kind in book.build().places} == {"drift"}
 
 
