@@ -36,7 +36,7 @@ from sphinx_drift.run_and_judge import (
     run_and_judge,
 )
 from sphinx_drift.source.read_source import Page, is_notebook, load
-from sphinx_drift.source.update import Change, update_page, write
+from sphinx_drift.source.update import Change, irreversible, update_notebook, update_page, write
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -45,8 +45,8 @@ if TYPE_CHECKING:
 
 _SKIPPED = {"_build", "node_modules", "jupyter_execute", "__pycache__"}
 _INTERRUPTED = 130
+_NAMED = 5
 _ENDINGS = (".md", ".ipynb")
-_STORED_BY_JUPYTER = "save it from Jupyter, or by `jupyter nbconvert --execute --inplace`"
 
 
 @dataclass(frozen=True)
@@ -63,6 +63,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         policy = chosen_policy(requested=options.policy)
         _refuse(options)
         paths = list(dict.fromkeys(_paths(options.paths)))
+        if options.update and not options.force:
+            _refuse_irreversible(paths)
         project = find_project(paths[0].parent)
         device = choose_device(requested=options.device, module=project.devices)
     except ValueError as error:
@@ -119,6 +121,14 @@ def _refuse(options: argparse.Namespace) -> None:
             raise ValueError("--update is refused under CI: a person decides what is documented")
 
 
+def _refuse_irreversible(paths: Sequence[Path]) -> None:
+    """Refuse to write what git couldn't bring back."""
+    if reasons := irreversible(paths):
+        more = f" and {len(reasons) - _NAMED} more" * (len(reasons) > _NAMED)
+        names = f"{', '.join(reasons[:_NAMED])}{more}"
+        raise ValueError(f"nothing was run: {names}; mend that, or add --force")
+
+
 def _update(checked: Sequence[_Checked]) -> int:
     """Write the executed outputs; what that doesn't fix still fails."""
     status = write([each.change for each in checked if each.change])
@@ -171,7 +181,8 @@ def _parser() -> argparse.ArgumentParser:
     )
     add("--timeout", type=_seconds, default=300, metavar="S", help="seconds a cell may take (300)")
     add("--twice", action="store_true", help="run each page twice and name what doesn't repeat")
-    add("--update", action="store_true", help="write what was printed into the pages")
+    add("--update", action="store_true", help="write what was printed into the files")
+    add("--force", action="store_true", help="with --update: also what git can't undo")
     add("--stderr", action="store_true", help="compare what notebooks stored of stderr too")
     add_reports(parser)
     return parser
@@ -284,11 +295,8 @@ def _run(
         result = replace(result, outcomes=checked)
     if not options.update:
         return _Checked(result)
-    if page.stored:
-        change = Change(path, "", "", _STORED_BY_JUPYTER) if result.failed else None
-    else:
-        change = update_page(path, page, notebook, result, judge)
-    return _Checked(result, change)
+    update = update_notebook if page.stored else update_page
+    return _Checked(result, update(path, page, notebook, result, judge))
 
 
 if __name__ == "__main__":

@@ -294,6 +294,7 @@ def test_quiet_and_verbose(
         (["page.md", "--timeout", "0"], {}, "expected a number of seconds, got '0'"),
         (["page.md", "--update", "--json"], {}, "--update doesn't go with"),
         (["page.md", "--update"], {"CI": "true"}, "--update is refused under CI"),
+        (["page.md", "--update"], {}, "nothing was run: page.md is not in a git repository"),
         (["page.md", "--junit", "no/such/folder.xml"], {}, "no folder for"),
     ],
 )
@@ -409,17 +410,6 @@ def test_second_run_has_another_environment(
     assert second.environment()[name] != own
 
 
-def test_update_leaves_notebooks_to_jupyter(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path = tmp_path / "page.ipynb"
-    nbformat.write(notebook(cell("print(1)", stream("2\n"))), path)
-    before = path.read_bytes()
-    assert command.main([str(path), "--update"]) == 2
-    assert f"{path} is left as it is: save it from Jupyter" in capsys.readouterr().err
-    assert path.read_bytes() == before
-
-
 BAD_CELLS = (
     "1 / 0",
     "import time\nprint(time.time())",
@@ -439,13 +429,13 @@ def test_update_is_a_fixed_point(tmp_path: Path, capsys: pytest.CaptureFixture[s
     other = tmp_path / "other.md"  # with more than one, pages begin ahead
     other.write_text(FRONT + "```{code-cell} ipython3\nprint(6)\n```\n", "utf-8")
     paths = [str(path), str(other)]
-    assert command.main([*paths, "--update"]) == 0, capsys.readouterr().out
+    assert command.main([*paths, "--update", "--force"]) == 0, capsys.readouterr().out
     assert other.read_text("utf-8").endswith("```{expected-output}\n6\n```\n")
     written = path.read_text("utf-8")
     assert "it differs between two runs" in written
     for _ in range(2):
         assert command.main([str(path), "--require", "all"]) == 0, capsys.readouterr().out
-    assert command.main([str(path), "--update"]) == 0
+    assert command.main([str(path), "--update", "--force"]) == 0
     assert path.read_text("utf-8") == written
     path.write_text(written.replace("\n7\n", "\n8\n"), "utf-8")
     assert command.main([str(path)]) == 1

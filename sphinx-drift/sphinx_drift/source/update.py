@@ -1,17 +1,21 @@
-"""Write executed outputs into pages, by position and never by search."""
+"""Write executed outputs into pages and notebooks, by position and never by search."""
 
 from __future__ import annotations
 
+import copy
 import difflib
 import io
 import os
 import re
 import shutil
+import subprocess
 import sys
 import tempfile
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import nbformat
 
 from sphinx_drift.compare.compare import compare
 from sphinx_drift.compare.outcomes import Kind
@@ -45,6 +49,26 @@ class Change:
     """Why it can't be written."""
     result: PageResult | None = None
     """What came of it after that."""
+
+
+def irreversible(paths: Iterable[Path]) -> list[str]:
+    """Return why git couldn't undo what is written into some files, a reason for each of those."""
+    reasons = []
+    for path in paths:
+        command = ["git", "status", "--porcelain", "--ignored", "--", path.name]
+        try:
+            status = subprocess.run(
+                command, cwd=path.parent, capture_output=True, text=True, check=False
+            )
+        except FileNotFoundError:
+            return ["there is no git"]
+        if status.returncode:
+            reasons.append(f"{path} is not in a git repository")
+        elif status.stdout[:1] in ("?", "!"):
+            reasons.append(f"git doesn't keep {path}")
+        elif status.stdout.strip():
+            reasons.append(f"{path} has changes that are not committed")
+    return reasons
 
 
 def _diff(changes: Iterable[Change]) -> str:
@@ -315,3 +339,49 @@ def _fence(options: Sequence[str], rows: Sequence[str]) -> list[str]:
     ticks = _longer("```", rows)
     head = [*options, ""] if options else _guard(rows)
     return [f"{ticks}{{{DIRECTIVE}}}", *head, *rows, ticks]
+
+
+# Notebooks ---------------------------------------------------------------------------
+
+
+def update_notebook(
+    path: Path,
+    page: Page,
+    executed: NotebookNode,
+    result: PageResult,
+    judge: Callable[[Page], PageResult],
+) -> Change | None:
+    """Return a notebook, as Jupyter saves it, whose drifted cells have their executed outputs.
+
+    An error takes the place of no output that the notebook has: whether it may is for its author to
+    say.
+    """
+    before = _read_exactly(path)
+    if stopped := _why_not(page, result):
+        return Change(path, before, before, stopped)
+    differing = _unrepeatable(result)
+    drifted = {
+        o.cell
+        for o in result.outcomes
+        if (o.cell and o.kind in _STORED_ANEW)
+        or (o.kind is Kind.RAISED and not page.cells[o.cell - 1].expectations)
+    }
+    if not drifted | differing:
+        return None
+    notebook = nbformat.reads(before.removeprefix("\ufeff"), as_version=4)  # type: ignore[no-untyped-call]
+    for number in drifted:
+        index = page.cells[number - 1].index
+        cell = notebook.cells[index]
+        cell.outputs = copy.deepcopy(executed.cells[index].outputs)
+        for output in cell.outputs:
+            if "execution_count" in output:
+                output.execution_count = cell.execution_count
+    for number in differing:
+        metadata = notebook.cells[page.cells[number - 1].index].metadata
+        metadata.setdefault("drift", {})["unchecked"] = _DIFFERS
+    after = f"{nbformat.writes(notebook)}\n"  # type: ignore[no-untyped-call]
+    loaded = load(path, text=after, stderr=any(cell.has_stderr for cell in page.cells))
+    return Change(path, before, after, result=judge(loaded[0]) if loaded else None)
+
+
+_STORED_ANEW = (Kind.DRIFT, Kind.EMPTY, Kind.UNDOCUMENTED, Kind.NO_OUTPUT, Kind.PICTURE)

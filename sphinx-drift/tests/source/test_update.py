@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import subprocess
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -18,7 +19,13 @@ from sphinx_drift.compare.outcomes import Kind, Outcome
 from sphinx_drift.judge import judge_page
 from sphinx_drift.run.results import Execution
 from sphinx_drift.source.read_source import load
-from sphinx_drift.source.update import Change, update_page, write
+from sphinx_drift.source.update import (
+    Change,
+    irreversible,
+    update_notebook,
+    update_page,
+    write,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -57,15 +64,16 @@ def run(path: Path) -> Ran:
 
 
 def updated(path: Path) -> str:
-    """Update a page, and return its text after a check that finds it right."""
+    """Update a page or notebook, and return its text after a check that finds it right."""
     ran = run(path)
-    change = update_page(path, *ran)
+    update = update_notebook if ran[0].stored else update_page
+    change = update(path, *ran)
     assert change
     assert not change.refused
     path.write_bytes(change.after.encode())
     again = run(path)[2]
     assert not again.failed, again.outcomes
-    assert update_page(path, *run(path)) is None
+    assert update(path, *run(path)) is None
     return change.after
 
 
@@ -317,6 +325,47 @@ def test_any_page_is_right_afterwards_and_else_the_same(
     assert outside(path) == before
 
 
+# Notebooks ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("code", "printed"), [("print(0.5)", "0.5\n"), ("pass", "")])
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_only_the_drifted_outputs_of_a_notebook_change(
+    code: str, printed: str, mark: str, tmp_path: Path
+) -> None:
+    def outputs(text: str) -> list[NotebookNode]:
+        return [nbformat.v4.new_output("stream", text=text)] if text else []
+
+    drifting = nbformat.v4.new_code_cell(code, outputs=outputs("0.25\n"), execution_count=3)
+    stored = nbformat.v4.new_notebook(
+        metadata={"zebra": 1.0, "kernelspec": {"name": "python3", "display_name": "Mine"}},
+        cells=[
+            nbformat.v4.new_code_cell("print(0.25)", outputs=outputs("0.25\n")),
+            nbformat.v4.new_markdown_cell("0.25 and é"),
+            drifting,
+        ],
+    )
+    path = tmp_path / "notebook.ipynb"
+    path.write_text(f"{mark}{nbformat.writes(stored)}\n", "utf-8")
+    drifting.outputs = outputs(printed)
+    assert updated(path) == f"{nbformat.writes(stored)}\n"
+
+
+def test_a_value_keeps_the_count_of_its_cell(tmp_path: Path) -> None:
+    path = tmp_path / "notebook.ipynb"
+    wrong = nbformat.v4.new_output("stream", text="0.26\n")
+    one = nbformat.v4.new_code_cell("print(0.25)", outputs=[wrong], execution_count=7)
+    nbformat.write(nbformat.v4.new_notebook(cells=[one]), path)
+    page, notebook, result, judge = run(path)
+    notebook.cells[0].outputs = [
+        nbformat.v4.new_output("execute_result", {"text/plain": "0.25"}, execution_count=1)
+    ]
+    change = update_notebook(path, page, notebook, result, judge)
+    assert change
+    (output,) = nbformat.reads(change.after, as_version=4).cells[0].outputs
+    assert output.execution_count == 7
+
+
 # Writing ------------------------------------------------------------------------------
 
 
@@ -345,3 +394,31 @@ def test_file_that_changed_meanwhile(path: Path, capsys: pytest.CaptureFixture[s
     assert write([Change(path, "older", "b")]) == 2
     assert "was changed" in capsys.readouterr().err
     assert path.read_bytes() == b"a\r\n"
+
+
+def test_what_git_could_not_bring_back_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def git(*words: str) -> None:
+        author = ("-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=no")
+        subprocess.run(["git", *author, *words], cwd=tmp_path, check=True)  # noqa: S607
+
+    for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
+    names = ("kept.md", "changed.md", "ignored.md", "new.md")
+    paths = [put(tmp_path, name=name) for name in names]
+    assert ["not in a git repository" in each for each in irreversible(paths)] == [True] * 4
+    git("init", "-q")
+    git("add", "kept.md", "changed.md")
+    git("commit", "-q", "-m", "one")
+    (tmp_path / ".git" / "info").mkdir(exist_ok=True)
+    (tmp_path / ".git" / "info" / "exclude").write_text("ignored.md\n")
+    put(tmp_path, "more", name="changed.md")
+    assert irreversible(paths) == [
+        f"{tmp_path / 'changed.md'} has changes that are not committed",
+        f"git doesn't keep {tmp_path / 'ignored.md'}",
+        f"git doesn't keep {tmp_path / 'new.md'}",
+    ]
+    monkeypatch.setenv("PATH", "")
+    assert irreversible(paths) == ["there is no git"]
