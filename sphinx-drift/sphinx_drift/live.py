@@ -2,7 +2,7 @@
 
 sphinx-autobuild watches the files, builds after each save, serves the pages and reloads them. What
 is added here is a fork server that outlives the builds, so that libraries are loaded only once,
-and the setting by which a build runs only the pages that seem to depend on what changed.
+and the setting by which a build runs only the pages that changed, or a module that they imported.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def _command(options: argparse.Namespace) -> list[str]:
         *("--port", options.port),
         *(f"--watch={path}" for path in watched),
         "--re-ignore=__pycache__",  # what a build imports is compiled
-        *("-D", "drift_rerun=changed"),
+        *("-D", "drift_live=1"),
         *("-t", "live"),  # by which a book leaves out what only readers need
         *("-d", f"{options.output}-doctrees"),  # not among the files that are served
         *("-j", "auto"),

@@ -9,7 +9,7 @@ from unittest.mock import patch
 
 from nbformat import v4
 
-from sphinx_drift.run.injected import files_read, report_environment, watch_files
+from sphinx_drift.run.injected import leave_no_bytecode, report_environment
 from sphinx_drift.run.page import run_page
 from sphinx_drift.run.results import Request, injected
 from sphinx_drift.run.run import execute
@@ -44,8 +44,8 @@ class Pages:
         """Return a request as books make it."""
         options = {
             "timeout": 60,
-            "before": (injected(watch_files),),
-            "after": (injected(report_environment), injected(files_read)),
+            "before": (injected(leave_no_bytecode),),
+            "after": (injected(report_environment),),
             "preload": PRELOAD,
             **settings,
         }

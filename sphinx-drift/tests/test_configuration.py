@@ -116,7 +116,7 @@ BAD_SETTINGS: dict[str, tuple[object, str]] = {
     "drift_require": ("most", "drift_require must be 'expected', 'all' or a list of patterns"),
     "drift_severity": ("info", "drift_severity must be one of error, warning; got 'info'"),
     "drift_reference": ({"torhc": "2"}, "got 'torhc'; did you mean 'torch'?"),
-    "drift_rerun": ("sometimes", "drift_rerun must be one of always, changed; got 'sometimes'"),
+    "drift_live": ("yes", "drift_live must be True or False, got 'yes'"),
     "drift_timeout": ("60", "drift_timeout must be a whole number above 0, got '60'"),
     "drift_twice": ("no", "drift_twice must be True or False, got 'no'"),
     "drift_polcy": ("portable", "got 'drift_polcy'; did you mean 'drift_policy'?"),

@@ -113,7 +113,7 @@ def test_nobody_asks_for_one() -> None:
     assert choose_device() == ""
     assert DEVICE_VARIABLE not in os.environ
     assert request_for(Path()) == request_for(Path())
-    assert [each.name for each in request_for(Path()).before] == ["watch_files"]
+    assert [each.name for each in request_for(Path()).before] == ["leave_no_bytecode"]
 
 
 @pytest.mark.usefixtures("with_backend")
@@ -121,14 +121,14 @@ def test_the_order_of_those_who_may_ask(monkeypatch: pytest.MonkeyPatch) -> None
     assert choose_device("npu", module=DEVICES) == "npu:0 (A gadget)"
     assert os.environ[DEVICE_VARIABLE] == "npu:0"
     assert [each.name for each in request_for(Path()).before] == [
-        "watch_files",
+        "leave_no_bytecode",
         "compute_on_device",
     ]
     assert choose_device("cpu", module=DEVICES) == "npu:0 (A gadget)"
     assert os.environ[DEVICE_VARIABLE] == "npu:0"
     assert choose_device("npu", requested="cpu") == ""
     assert os.environ[DEVICE_VARIABLE] == "cpu"
-    assert [each.name for each in request_for(Path()).before] == ["watch_files"]
+    assert [each.name for each in request_for(Path()).before] == ["leave_no_bytecode"]
 
 
 @pytest.mark.usefixtures("with_backend")

@@ -128,11 +128,6 @@ class Kind(Enum):
         "an output holds a memory address, which differs in each run",
         "print something else: a name, a type, a value",
     )
-    UNSETTLED = (
-        "unsettled",
-        "a file that the page reads was changed while the book was built",
-        "build again; if a page writes what another one reads, write it before the build",
-    )
     ELSEWHERE = (
         "elsewhere",
         "the page imported a package that isn't the one of this project",
@@ -178,7 +173,6 @@ class Kind(Enum):
             Kind.NOT_EXECUTED,
             Kind.NOTHING_CHECKED,
             Kind.UNREADABLE,
-            Kind.UNSETTLED,
             Kind.ELSEWHERE,
             Kind.COULD_NOT_CHECK,
         )

@@ -215,87 +215,18 @@ IN_FULL = {"numpy": print_numpy_in_full, "torch": print_torch_in_full}
 """What makes each library that a page has imported print full precision."""
 
 
-def watch_files() -> None:
-    """Record from now on which local files are opened for reading, and digests of them."""
-    import hashlib
-    import importlib.util
-    import os
+def leave_no_bytecode() -> None:
+    """Compile local modules anew in each run: Python knows a compiled one by second and size."""
     import sys
 
-    opened: dict[str, str | None] = {}
-    written: set[str] = set()
-    # What else a page does to files is its own doing too: these name one file, or two.
-    doing = {"os.rename": 2, "os.remove": 1, "os.rmdir": 1, "os.truncate": 1, "os.link": 2}
-    # By what is opened, not by sys.modules: to go through it copies a thousand pages of memory
-    # that this process shares with its parent.
-    access = getattr(os, "O_ACCMODE", 3)  # Windows has no such name
-    soon, large = 2_000_000_000, 1 << 24
-    standard = os.path.dirname(os.__file__)
-    libraries = {os.path.join(path, "") for path in (standard, os.path.realpath(standard))}
-    elsewhere = (*libraries, "/etc/", "/dev/", "/proc/", "/sys/")
-    packaged = {"site-packages", "dist-packages", "__pycache__"}
-
-    def digest(path: str) -> str | None:
-        try:
-            if os.path.getsize(path) > large:
-                return ""
-            with open(path, "rb") as file:
-                return hashlib.sha256(file.read()).hexdigest()
-        except (OSError, ValueError):
-            return None
-
-    sys.__dict__["_drift_watched"] = opened, written
-
-    def note(event: str, arguments: tuple[object, ...]) -> None:
-        if event in doing:
-            names = (name for name in arguments[: doing[event]] if isinstance(name, (str, bytes)))
-            written.update(os.path.abspath(os.fsdecode(name)) for name in names)
-            return
-        # An extension module is imported by its file: the linker opens it, not Python.
-        place = {"open": 0, "import": 1}.get(event)
-        if place is None or not isinstance(path := arguments[place], (str, bytes)):
-            return
-        path = os.path.abspath(os.fsdecode(path))  # the working directory may change
-        flags = arguments[2]
-        if place == 0 and isinstance(flags, int) and flags & access:
-            written.add(path)
-            return
-        if path.endswith(".pyc"):
-            path = source_of(path)
-        if path in opened or path.startswith(elsewhere) or packaged & {*path.split(os.sep)}:
-            return
-        if not os.path.isdir(path):
-            opened[path] = ""  # it is opened once more, here
-            opened[path] = digest(path)
-
-    def source_of(cached: str) -> str:
-        # What is loaded is compiled; what an author changes is not. Python knows a source by its
-        # second and size: one that was compiled within two seconds of its last change, or touched
-        # since, may be another one. Without the cache it is read.
-        try:
-            source = importlib.util.source_from_cache(cached)
-            before, compiled = os.stat(source), os.stat(cached)
-        except (OSError, ValueError):
-            return cached
-        changed = max(before.st_mtime_ns, before.st_ctime_ns)
-        if "-packages" in cached or compiled.st_mtime_ns - changed > soon:
-            return source
-        try:
-            os.unlink(cached)
-        except OSError:
-            return source
-        return cached
-
-    sys.addaudithook(note)
+    sys.dont_write_bytecode = True
 
 
-def files_read() -> dict[str, str | None]:
-    """Return the local files that the page has read and not written.
-
-    Each has the digest of its content when the page opened it, None if there was no such file, and
-    an empty text if it is large.
-    """
+def local_modules() -> list[str]:
+    """Return the files of the modules that the page imported and nobody installed."""
     import sys
+    import sysconfig
 
-    opened, written = sys.__dict__["_drift_watched"]
-    return {path: digest for path, digest in opened.items() if path not in written}
+    paths = [getattr(module, "__file__", None) or "" for module in [*sys.modules.values()]]
+    installed = tuple(sysconfig.get_paths().values())
+    return sorted(p for p in paths if p and "-packages" not in p and not p.startswith(installed))

@@ -54,7 +54,7 @@ def injected(function: Callable[[], object]) -> Injected:
     return Injected(function.__name__, inspect.getsource(function))
 
 
-OWN_ANSWERS = {"report_environment", "package_origins", "files_read"}
+OWN_ANSWERS = {"report_environment", "package_origins"}
 """The checker's own questions, whose names no probe may have."""
 
 
@@ -96,11 +96,6 @@ class Execution:
     def probed(self) -> dict[str, Any]:
         """What the probes of extensions returned, by the names of their functions."""
         return {name: answer for name, answer in self.answers.items() if name not in OWN_ANSWERS}
-
-    @property
-    def files(self) -> dict[str, str | None]:
-        """Local modules that the page imported and data that it opened, with their digests."""
-        return dict(self.answers.get("files_read", {}))
 
 
 @dataclass(frozen=True)

@@ -17,10 +17,9 @@ from nbformat import from_dict
 from sphinx_drift.run import host
 from sphinx_drift.run.injected import (
     compute_on_device,
-    files_read,
+    leave_no_bytecode,
     package_origins,
     report_environment,
-    watch_files,
 )
 from sphinx_drift.run.results import SKIPS, Ending, Execution, Failure, Request, injected
 
@@ -151,7 +150,7 @@ def request_for(
 
     """
     on_device = os.environ.get(DEVICE_VARIABLE, "cpu") != "cpu"
-    first = (watch_files, compute_on_device) if on_device else (watch_files,)
+    first = (leave_no_bytecode, *((compute_on_device,) if on_device else ()))
     return Request(
         folder.absolute(),
         before=(
@@ -159,7 +158,7 @@ def request_for(
             *(each.before for each in probes if each.before),
         ),
         after=(
-            *map(injected, (report_environment, files_read, package_origins)),
+            *map(injected, (report_environment, package_origins)),
             *(each.after for each in probes),
         ),
         preload=host.preloaded(),

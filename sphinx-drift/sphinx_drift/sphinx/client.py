@@ -15,6 +15,7 @@ from docutils import nodes
 from sphinx_drift.compare.outcomes import Kind, Outcome, PageResult
 from sphinx_drift.judge import judge_page
 from sphinx_drift.run.choice import chosen
+from sphinx_drift.run.injected import local_modules
 from sphinx_drift.run.results import Execution
 from sphinx_drift.run_and_judge import run_and_judge
 from sphinx_drift.source.read_source import notebook_of_page, read_notebook, read_page
@@ -161,14 +162,13 @@ class VerifyingClient(NotebookClientBase):  # type: ignore[misc]
             file=file_of(env),
             settings=state.settings,
         )
-        for path, digest in execution.files.items():
-            if digest is not None:  # Sphinx reads the page again when the file changes
-                env.note_dependency(path)
+        for path in execution.probed.get(local_modules.__name__, ()):
+            env.note_dependency(path)  # Sphinx reads the page again when the file changes
         stopped_at = {execution.failure.index} if execution.failure else set()
         show_stored(self.notebook, stored, execution.executed | stopped_at)
         settle_streams(self.notebook)
         elide(self.notebook, page, result)
-        state.results[env.docname], state.files[env.docname] = result, execution.files
+        state.results[env.docname] = result
         state.probed[env.docname] = execution.probed
         self._document.attributes["drift_unclaimed"] = _claims(page, result)
         self.exec_metadata = execution_metadata(started, execution.failure)

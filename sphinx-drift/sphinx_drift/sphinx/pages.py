@@ -6,38 +6,33 @@ module. So running is never skipped: to Sphinx, a page with cells is always outd
 
 from __future__ import annotations
 
-import hashlib
 import multiprocessing
+import os
 import re
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from sphinx.errors import ConfigError
 
-from sphinx_drift.compare.outcomes import Kind, Outcome
 from sphinx_drift.run.choice import chosen
 from sphinx_drift.run_and_judge import begin
 from sphinx_drift.sphinx.state import state_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
 
-    from sphinx_drift.compare.outcomes import PageResult
-
 
 def find_outdated(app: Sphinx, env: BuildEnvironment, *_: set[str]) -> Sequence[str]:
-    """Have Sphinx read the pages that have cells, or those alone that failed (`drift_rerun`)."""
+    """Have Sphinx read the pages that have cells; in live work, those that failed or changed."""
     state = state_of(env)
     failed = {name for name, page in state.results.items() if page.failed}
     failed |= {name for name in env.found_docs & env.all_docs.keys() if _replaced(env, name)}
-    if app.config.drift_rerun == "always":
-        return sorted({*state.seconds, *failed} & env.found_docs)
-    # Sphinx goes by times, so it misses a file that is replaced by an older one, or appears.
-    changed = {name for name, files in state.files.items() if _changed(files)}
-    return sorted((changed | failed) & env.found_docs)
+    # Sphinx adds pages that changed, or a module that they imported.
+    every = () if app.config.drift_live and not os.environ.get("CI") else state.seconds
+    return sorted({*every, *failed} & env.found_docs)
 
 
 def _replaced(env: BuildEnvironment, name: str) -> bool:
@@ -101,27 +96,6 @@ def showing_others(_app: Sphinx, env: BuildEnvironment) -> list[str]:
     }
     glued = {name for name, data in env.metadata.items() if ran and "drift_glued" in data}
     return sorted(glued | {name for name, names in shown.items() if names & printed})
-
-
-def unsettled(page: PageResult, files: Mapping[str, str | None]) -> list[Outcome]:
-    """Return an outcome if files have changed since a page opened them, in this very build."""
-    changed = [path for path in _changed(files) if files[path] is not None]
-    line = min((outcome.line for outcome in page.outcomes), default=1)
-    here = f"{Path.cwd()}/"
-    names = ", ".join(path.removeprefix(here) for path in changed)
-    return [Outcome(Kind.UNSETTLED, line, message=names)] if changed else []
-
-
-def _changed(files: Mapping[str, str | None]) -> list[str]:
-    """Return the files that have other content than when they were opened; large ones have none."""
-    return sorted(path for path, digest in files.items() if digest != "" and digest != _now(path))
-
-
-def _now(path: str) -> str | None:
-    try:
-        return hashlib.sha256(Path(path).read_bytes()).hexdigest()
-    except OSError:
-        return None
 
 
 def end_workers(_app: Sphinx, exception: Exception | None) -> None:

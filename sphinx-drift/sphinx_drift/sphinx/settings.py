@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
-import os
-import platform
-import sys
 from dataclasses import replace
 from functools import partial
-from importlib.metadata import distributions
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
@@ -34,6 +29,8 @@ from sphinx_drift.configuration import (
 from sphinx_drift.device import choose_device
 from sphinx_drift.run import host
 from sphinx_drift.run.choice import RUNNER_VARIABLE, chosen
+from sphinx_drift.run.injected import local_modules
+from sphinx_drift.run.results import Probe, injected
 from sphinx_drift.run_and_judge import Settings, chosen_policy, report_origins
 from sphinx_drift.sphinx.private_myst import OUTPUT_FOLDER
 from sphinx_drift.sphinx.private_sphinx import written_settings
@@ -46,12 +43,9 @@ if TYPE_CHECKING:
     from sphinx.config import Config
 
     from sphinx_drift.configuration import Project
-    from sphinx_drift.run.results import Probe
 
 
 _LOGGER = logging.getLogger(__name__)
-RERUNS = ("always", "changed")
-"""Which pages run whose text is what it was: all, or those that seem to depend on a change."""
 NOTHING_EXECUTED = (
     f"Nothing was executed or verified: {RUNNER_VARIABLE}=off is for writing prose. "
     "Unset it, and build again."
@@ -66,6 +60,7 @@ CHECKS: Mapping[str, Callable[[object, str], object]] = {
     "drift_environment": text,
     "drift_executor": text,
     "drift_filters": filters_in,
+    "drift_live": truth,
     "drift_output_limit": number_above_zero,
     "drift_packages": table_of_texts,
     "drift_policy": one_of("auto", *Policy),
@@ -73,21 +68,14 @@ CHECKS: Mapping[str, Callable[[object, str], object]] = {
     "drift_ratchet": text,
     "drift_reference": reference_in,
     "drift_require": pages_required,
-    "drift_rerun": one_of(*RERUNS),
     "drift_severity": one_of("error", "warning"),
     "drift_timeout": partial(number_above_zero, hint=_LONGER),
     "drift_twice": truth,
 }
 """What refuses a wrong value of each setting; None, where it is the default, says nothing."""
+_MODULES = Probe(None, injected(local_modules))
 _STOCK_TIMEOUT = 30
 """Seconds that MyST-NB gives a cell if nobody says otherwise."""
-# Variables that change what a page prints without changing its code.
-_TELLING = (
-    *("ATEN_", "CUBLAS_", "CUDA_", "GOMP_", "KMP_", "MKL_", "OMP_", "OPENBLAS_"),
-    *("PYTHON", "PYTORCH_", "DRIFT_DEVICE", "DRIFT_POLICY", "DRIFT_RUNNER", "TORCH_"),
-)
-
-
 PROBES: WeakKeyDictionary[Sphinx, list[Probe]] = WeakKeyDictionary()
 """What the extensions of each application ask the kernels of pages; see `sphinx_drift.api`."""
 
@@ -151,28 +139,12 @@ def before_reading(app: Sphinx, config: Config) -> None:
     copies = Path(app.outdir).parent / OUTPUT_FOLDER
     if copies.is_relative_to(app.srcdir):
         config.exclude_patterns.append(copies.relative_to(app.srcdir).as_posix())
-    environment = _environment() if config.drift_rerun == "changed" else chosen()
-    config.drift_environment = f"{environment} {project_of(app)}"  # Sphinx knows conf.py alone
-
-
-def _environment() -> str:
-    """Return a digest of what pages depend on besides files: versions, variables, the checker."""
-    telling = sorted(item for item in os.environ.items() if item[0].startswith(_TELLING))
-    versions = sorted(f"{each.name} {each.version}" for each in distributions())
-    sources = sorted(Path(__file__).parents[1].rglob("*.py"))
-    parts = [sys.version, platform.platform(), *map(str, telling), *versions]
-    texts = [*(part.encode() for part in parts), *(path.read_bytes() for path in sources)]
-    return hashlib.sha256(b"\n".join(texts)).hexdigest()
+    config.drift_environment = f"{chosen()} {project_of(app)}"  # Sphinx knows conf.py alone
 
 
 def read_settings(app: Sphinx) -> None:
     """Read the configuration before the first page."""
     config = app.config
-    if config.drift_rerun == "changed" and os.environ.get("CI"):
-        raise ConfigError(
-            'drift_rerun = "changed" leaves out pages that seem unchanged, and is refused under '
-            'CI; set it to "always", or for builds elsewhere alone'
-        )
     try:
         policy = chosen_policy(config.drift_policy)
         project = project_of(app)
@@ -191,7 +163,7 @@ def read_settings(app: Sphinx) -> None:
         output_limit=config.drift_output_limit,
         twice=config.drift_twice,
         packages=project.packages,
-        probes=tuple(PROBES.get(app, ())),
+        probes=(*PROBES.get(app, ()), *([_MODULES] if config.drift_live else ())),
         complete=project.require,
         filters=project.filters,
         allow_errors=config.nb_execution_allow_errors,

@@ -55,7 +55,6 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_config_value("drift_executor", "", "", Any)
     app.add_config_value("drift_filters", None, "env", Any)
     app.add_config_value("drift_reference", None, "env", Any)
-    app.add_config_value("drift_rerun", "always", "", Any)
     app.add_config_value("drift_packages", None, "env", Any)
     app.add_config_value("drift_preload", None, "", Any)
     app.add_config_value("drift_ratchet", "", "", Any)
@@ -65,6 +64,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_config_value("drift_output_limit", OUTPUT_LIMIT, "env", Any)
     app.add_config_value("drift_twice", default=False, rebuild="env", types=Any)
     app.add_config_value("drift_environment", "", "env", Any)  # set by before_reading
+    app.add_config_value("drift_live", default=False, rebuild="", types=Any)  # by sphinx_drift.live
     complete = start(app)
     app.add_source_parser(VerifyingParser, override=True)
     app.add_builder(DriftBuilder)
@@ -101,7 +101,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("build-finished", end_workers)
     return {
         "version": "1",
-        "env_version": 6,
+        "env_version": 7,
         "parallel_read_safe": True,
         "parallel_write_safe": True,
     }

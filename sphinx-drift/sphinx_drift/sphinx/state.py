@@ -26,8 +26,6 @@ class State:
     """What came of each page that has cells, or something that is never looked at."""
     seconds: dict[str, float] = field(default_factory=dict)
     """How long each page with cells took; 0 if it was not run."""
-    files: dict[str, Mapping[str, str | None]] = field(default_factory=dict)
-    """Local files that each page opened, with their digests by then."""
     probed: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     """What the probes of extensions returned of each page."""
     ran: set[str] = field(default_factory=set)
@@ -35,7 +33,7 @@ class State:
 
     def forget(self, docname: str) -> None:
         """Forget a page that is gone, or about to be read again; how long it took is of use."""
-        for table in (self.results, self.files, self.probed):
+        for table in (self.results, self.probed):
             table.pop(docname, None)
 
     def merge(self, docnames: Iterable[str], other: State) -> None:
@@ -44,7 +42,6 @@ class State:
             for mine, theirs in (
                 (self.results, other.results),
                 (self.seconds, other.seconds),
-                (self.files, other.files),
                 (self.probed, other.probed),
             ):
                 if docname in theirs:

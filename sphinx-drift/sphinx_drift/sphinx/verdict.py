@@ -21,7 +21,6 @@ from sphinx_drift.report.text import (
 )
 from sphinx_drift.run.choice import chosen
 from sphinx_drift.sphinx.builder import DriftBuilder
-from sphinx_drift.sphinx.pages import unsettled
 from sphinx_drift.sphinx.private_sphinx import colors_output, fail_build
 from sphinx_drift.sphinx.quotations import check_quotations
 from sphinx_drift.sphinx.ratchet import check_ratchet
@@ -42,9 +41,8 @@ def all_results_of(env: BuildEnvironment) -> dict[str, PageResult]:
     state, results = state_of(env), check_quotations(env)
     final = {}
     for docname, page in sorted(results.items()):
-        was_run = docname in state.ran or docname not in state.files
-        late = unsettled(page, state.files.get(docname, {})) if was_run else ()
-        final[docname] = replace(page, outcomes=(*page.outcomes, *late), was_run=was_run)
+        was_run = docname in state.ran or not state.seconds.get(docname)
+        final[docname] = replace(page, was_run=was_run)
     return final
 
 

@@ -199,9 +199,9 @@ def test_what_the_projects_file_requires_is_seen_in_the_next_build(book: Book) -
         assert book.build().places == places
 
 
-@pytest.mark.parametrize("rerun", ["always", "changed"])
-def test_a_page_that_an_older_file_replaces_is_read(rerun: str, book: Book) -> None:
-    book.configure(drift_rerun=rerun)
+@pytest.mark.parametrize("live", [False, True])
+def test_a_page_that_an_older_file_replaces_is_read(live: bool, book: Book) -> None:  # noqa: FBT001
+    book.configure(drift_live=live)
     book.write("page.md", cell("print(1)", "1"))
     book.write("stub.md", "# Stub", front=False)
     assert book.build(CI="").status == 0

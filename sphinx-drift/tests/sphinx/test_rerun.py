@@ -139,75 +139,6 @@ def test_what_another_page_glues_is_shown_anew(book: Book) -> None:
     assert re.search(r">2\s*<", (built.outdir / "b.html").read_text("utf-8"))
 
 
-# What changes while a page runs ---------------------------------------------------------
-
-SAVES = """\
-import pathlib, subprocess, sys
-import late
-print(late.NUMBER)
-change = "import pathlib; p = pathlib.Path('late.py'); p.write_text('NUMBER = 2')"
-_ = subprocess.run([sys.executable, "-c", change])
-"""
-
-
-def test_a_module_that_is_saved_while_its_page_runs(book: Book) -> None:
-    (book.folder / "late.py").write_text("NUMBER = 1")
-    book.write("page.md", cell(SAVES, "1"))
-    built = book.build()
-    assert built.places == {("page.md:16", "unsettled")}
-    assert "late.py" in built.report
-
-
-def test_a_file_that_is_changed_while_the_book_is_built(book: Book) -> None:
-    """The page has run; before the build ends, the module that it imported is another one."""
-    (book.folder / "late.py").write_text("NUMBER = 1")
-    book.write("page.md", cell("import late\nprint(late.NUMBER)", "1"))
-    book.configure("""
-def setup(app):
-    def save(*_):
-        import pathlib
-        late = pathlib.Path(app.srcdir, "late.py")
-        late.write_text(late.read_text().replace("1", "2"))
-    app.connect("env-updated", save)
-""")
-    built = book.build()
-    assert built.places == {("page.md:12", "unsettled")}
-    assert "late.py" in built.report
-    assert book.build().places == {("page.md:12", "drift")}
-
-
-def test_what_a_page_writes_itself_is_no_change(book: Book) -> None:
-    code = "from pathlib import Path\nPath('own.txt').write_text('1')\n"
-    book.write("own.md", cell(code + "print(Path('own.txt').read_text())", "1"))
-    read = "from pathlib import Path\nprint(Path('given.txt').read_text())"
-    book.write("reads.md", cell(read, "1"))
-    (book.folder / "given.txt").write_text("1")
-    book.configure("""
-def setup(app):
-    from pathlib import Path
-    app.connect("env-updated", lambda *_: Path(app.srcdir, "given.txt").write_text("1") and None)
-""")
-    assert book.build().status == 0
-    assert book.build().status == 0
-
-
-OWN = {
-    "temporary": "import tempfile\nwith tempfile.TemporaryDirectory() as d: pass\nprint(1)",
-    "removed": "import os, shutil; os.makedirs('w/x'); shutil.rmtree('w'); print(1)",
-    "replaced": "import os; open('c.tmp', 'w').write('1'); os.replace('c.tmp', 'c'); print(1)\n"
-    "_ = open('c').read(); open('c.tmp', 'w').write('1'); os.replace('c.tmp', 'c')",
-    "shell": "!echo 1 > s.txt\nprint(open('s.txt').read())\n!echo 1 > s.txt",
-}
-
-
-@pytest.mark.parametrize("name", OWN)
-def test_what_a_page_does_to_its_own_files_is_no_failure(name: str, book: Book) -> None:
-    book.write("page.md", cell(OWN[name], "1"))
-    for _ in range(2):
-        built = book.build()
-        assert built.status == 0, built.report
-
-
 @pytest.mark.parametrize(
     "moment",
     [
@@ -226,21 +157,3 @@ def test_a_cached_module_of_the_same_second_and_size_is_not_trusted(
         os.utime(late, (moment, moment))
         built = book.build(PYTHONDONTWRITEBYTECODE="")
         assert built.places == (set() if number == 1 else {("page.md:12", "drift")})
-
-
-# drift_rerun ----------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("setting", "status"), [("changed", 2), ("always", 0)])
-def test_under_ci_all_pages_run(setting: str, status: int, book: Book) -> None:
-    book.configure(drift_rerun=setting)
-    book.write("a.md", cell("print(1)", "1"))
-    built = book.build(CI="true")
-    assert built.status == status
-    assert ("is refused under CI" in built.stderr) == (setting == "changed")
-
-
-def test_a_rerun_that_is_none_of_the_settings(book: Book) -> None:
-    book.configure(drift_rerun="never")
-    book.write("a.md", cell("print(1)", "1"))
-    assert "drift_rerun" in book.build("-W").stderr
