@@ -164,12 +164,24 @@ def _search(
 
 
 def _occurrences(part: Sequence[_Key], keys: Sequence[_Key], start: int) -> Iterator[int]:
-    """Yield where a part occurs: each key is a character, which Python finds in linear time."""
-    characters = {key: chr(place) for place, key in enumerate(dict.fromkeys(part), start=1)}
-    sought, text = ("".join(characters.get(key, "\0") for key in each) for each in (part, keys))
-    while (start := text.find(sought, start)) >= 0:
-        yield start
-        start += 1
+    """Yield where a part occurs, by the algorithm of Knuth, Morris and Pratt: in linear time."""
+    if not part:
+        yield from range(start, len(keys) + 1)
+        return
+    borders = [0] * len(part)
+    matched = 0
+    for place in range(1, len(part)):
+        while matched and part[place] != part[matched]:
+            matched = borders[matched - 1]
+        matched += part[place] == part[matched]
+        borders[place] = matched
+    matched = 0
+    for place in range(start, len(keys)):
+        while matched and (matched == len(part) or keys[place] != part[matched]):
+            matched = borders[matched - 1]
+        matched += keys[place] == part[matched]
+        if matched == len(part):
+            yield place - matched + 1
 
 
 def _unequal(left: Sequence[_Key], right: Sequence[_Key]) -> int:

@@ -8,6 +8,7 @@ import json
 import os
 import signal
 import socket
+import time
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from itertools import groupby
@@ -68,6 +69,7 @@ async def _run_page(
     for cell in notebook.cells:
         if cell.cell_type == "code":
             cell.outputs, cell.execution_count = [], None
+    started = time.monotonic()
     executed: set[int] = set()
     failure: Failure | None = None
     answers: dict[str, Any] = {}
@@ -92,7 +94,7 @@ async def _run_page(
             failure = failure or Failure(Ending.DEAD_KERNEL, -1, message)
         if failure and failure.kind is Ending.DEAD_KERNEL:
             failure = replace(failure, message=failure.message + _last_lines(stderr))
-    return Execution(frozenset(executed), failure, answers)
+    return Execution(frozenset(executed), failure, answers, time.monotonic() - started)
 
 
 def _last_lines(stderr: Path) -> str:

@@ -76,6 +76,8 @@ class Execution:
     failure: Failure | None = None
     answers: Mapping[str, Any] = field(default_factory=dict)
     """What was asked for after the last cell, by the functions' names."""
+    seconds: float = field(default=0.0, compare=False)
+    """How long the page ran, which is not how long somebody waited for it."""
 
     def reached(self, place: int) -> bool:
         """Whether a cell stands before the one, if any, that stopped the page."""

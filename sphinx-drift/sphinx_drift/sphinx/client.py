@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import traceback
 from contextlib import suppress
-from datetime import UTC, datetime
 from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -153,7 +152,6 @@ class VerifyingClient(NotebookClientBase):  # type: ignore[misc]
             return
         for path in _LOADED.findall(self._source):
             env.note_dependency(str(self._path.parent / path))
-        started = datetime.now(UTC)
         stored = stored_outputs(self.notebook) if page.stored else {}
         result, execution, _ = run_and_judge(
             page,
@@ -171,7 +169,7 @@ class VerifyingClient(NotebookClientBase):  # type: ignore[misc]
         state.results[env.docname] = result
         state.probed[env.docname] = execution.probed
         self._document.attributes["drift_unclaimed"] = _claims(page, result)
-        self.exec_metadata = execution_metadata(started, execution.failure)
+        self.exec_metadata = execution_metadata(execution.seconds, execution.failure)
         state.ran.add(env.docname)
         state.seconds[env.docname] = self.exec_metadata["runtime"]
 
