@@ -15,8 +15,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import nbformat
-
 from sphinx_drift.compare.compare import compare
 from sphinx_drift.compare.outcomes import Kind
 from sphinx_drift.compare.tokens import ELISION, plain, tokens
@@ -356,6 +354,8 @@ def update_notebook(
     An error takes the place of no output that the notebook has: whether it may is for its author to
     say.
     """
+    import nbformat  # noqa: PLC0415 - pages don't need it
+
     before = _read_exactly(path)
     if stopped := _why_not(page, result):
         return Change(path, before, before, stopped)
