@@ -158,7 +158,8 @@ def arrays(text: str) -> list[str]:
 
 
 def telling(text: str) -> int:
-    return len(set(re.findall(r"(?<![\d.])-?\d+\.\d{2,}\b(?!e)", text)))
+    numbers = set(re.findall(r"(?<![\d.])-?\d+\.\d{2,}\b(?!e)", text))
+    return sum(len(number.strip("-0.").replace(".", "")) > 1 for number in numbers)
 
 
 def test_every_mistakes_numbers_give_that_mistake_and_no_other(asked: Asked) -> None:
