@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from sphinx_drift.compare.compare import Policy
 from sphinx_drift.compare.outcomes import Kind, Outcome, PageResult
-from sphinx_drift.configuration import find_project, pages_required, stored_reference
+from sphinx_drift.configuration import find_project, pages_required
 from sphinx_drift.device import choose_device
 from sphinx_drift.report.formats import exit_status
 from sphinx_drift.report.options import add_reports, guarded, write_reports
@@ -255,7 +255,7 @@ def _check(path: Path, options: argparse.Namespace, policy: Policy | None) -> _C
         complete = pages_required(options.require, "--require") if options.require else None
         settings = Settings(
             policy,
-            stored_reference(notebook) or project.reference,
+            project.reference,
             options.timeout,
             twice=options.twice,
             packages=project.packages,

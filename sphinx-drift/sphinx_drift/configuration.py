@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import tomllib
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sphinx_drift.output.filters import make
 from sphinx_drift.run.preload import imported_below
@@ -14,8 +14,6 @@ from sphinx_drift.source.read_source import table_in
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
     from pathlib import Path
-
-    from nbformat import NotebookNode
 
     from sphinx_drift.output.filters import Filter
 
@@ -174,11 +172,11 @@ def table_of_texts(value: object, setting: str) -> dict[str, str]:
     return value
 
 
-def stored_reference(notebook: NotebookNode) -> dict[str, str]:
-    """Return the reference environment that a notebook brings along, wherever it lies now.
+def stored_reference(metadata: Mapping[str, Any]) -> dict[str, str]:
+    """Return the reference environment that a page or notebook brings along, wherever it lies.
 
-    It is in the notebook's metadata, ``{"drift": {"reference": {...}}}``, with the names of
+    It is in its metadata, ``{"drift": {"reference": {...}}}``, with the names of
     :attr:`Project.reference`. What can't be read is no reference, and then the project's counts.
     """
-    table = table_in(table_in(notebook.metadata, "drift"), "reference")
+    table = table_in(table_in(metadata, "drift"), "reference")
     return dict(table) if all(isinstance(value, str) for value in table.values()) else {}

@@ -18,6 +18,7 @@ import doctest
 import os
 import re
 import sys
+from collections import Counter
 from functools import partial
 from typing import TYPE_CHECKING, NoReturn
 
@@ -41,8 +42,10 @@ _WITH_EFFECTS = ("__main__.py", "conftest.py", "setup.py")
 _TEXTS = (".md", ".rst", ".txt")
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
+def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:
     """Add the option; without it nothing changes."""
+    if not pluginmanager.hasplugin("doctest"):  # `-p no:doctest`: it has the flags else
+        parser.addini("doctest_optionflags", "option flags for doctests", "args", [])
     parser.getgroup("drift").addoption(
         "--drift-doctests",
         action="store_true",
@@ -77,7 +80,7 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
     if not parent.config.option.drift_doctests:
         return None
     if file_path.suffix == ".py":
-        if b">>> " not in file_path.read_bytes():
+        if not re.search(rb">>> |\b__doc__\b", file_path.read_bytes()):
             return None
         if file_path.name in _WITH_EFFECTS:
             return _Unimported.from_parent(parent, path=file_path)
@@ -112,8 +115,13 @@ class _Text(pytest.File):
 
 
 def _items(parent: pytest.File, tests: list[doctest.DocTest]) -> list[_Docstring]:
-    own = parent.path.stem
-    return [_Docstring.from_parent(parent, name=test.name or own, test=test) for test in tests]
+    items, seen = [], Counter[str]()
+    for test in tests:
+        name = test.name or parent.path.stem
+        seen[name] += 1  # a getter and its setter have one name, as all that is defined twice
+        name += f"-{seen[name]}" * (seen[name] > 1)
+        items.append(_Docstring.from_parent(parent, name=name, test=test))
+    return items
 
 
 class _Drift(Exception):  # noqa: N818 - it isn't seen by anybody

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from sphinx_drift.compare.compare import Policy
 from sphinx_drift.compare.outcomes import Kind, Outcome, PageResult
+from sphinx_drift.configuration import stored_reference
 from sphinx_drift.device import explained
 from sphinx_drift.judge import compare_runs, judge_page
 from sphinx_drift.output.filters import DEFAULTS
@@ -55,6 +56,8 @@ class Settings:
     """What varies, and is not compared, besides what does by itself."""
     allow_errors: bool = False
     """Whether a page goes on after an error; what it raised has to be documented all the same."""
+    own_reference: Mapping[str, str] = field(default_factory=dict)
+    """The one that a page or notebook names; its values hold on either."""
 
     def policy_on(self, environment: Mapping[str, str]) -> Policy:
         """Return the policy for an environment."""
@@ -65,9 +68,11 @@ class Settings:
     def is_reference(self, environment: Mapping[str, str]) -> bool:
         """Whether an environment is the reference, as far as a page uses what that names."""
         # What a page doesn't use (torch, say) can't make its numbers differ.
-        documented = {"device": "cpu", **(self.reference or {})}
-        relevant = {k: v for k, v in documented.items() if k in environment}
-        return all(environment[name] == value for name, value in relevant.items())
+        named = [each for each in (self.reference, self.own_reference) if each] or [{}]
+        return any(
+            all(environment.get(name, value) == value for name, value in documented.items())
+            for documented in ({"device": "cpu", **each} for each in named)
+        )
 
     def applied_to(self, page: Page, file: str) -> Page:
         """Return a page that has to be complete if these settings say so."""
@@ -90,7 +95,7 @@ class Settings:
         for name, value in table_in(metadata, "mystnb").items():
             own[name.removeprefix("execution_")] = value
         timeout, allow_errors = own.get("timeout"), own.get("allow_errors")
-        changed: dict[str, Any] = {}
+        changed: dict[str, Any] = {"own_reference": stored_reference(metadata)}
         if isinstance(timeout, int) and not isinstance(timeout, bool):
             changed["timeout"] = timeout if timeout > 0 else None
         if isinstance(allow_errors, bool):

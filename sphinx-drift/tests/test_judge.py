@@ -308,6 +308,21 @@ def test_policy_follows_the_reference(
         assert settings.policy_on(environment) is policy
 
 
+@pytest.mark.parametrize(
+    ("project", "own", "expected"),
+    [
+        (LINUX, {"system": "other"}, Policy.EXACT),
+        ({"system": "other"}, LINUX, Policy.EXACT),
+        ({}, {"system": "other"}, Policy.PORTABLE),
+    ],
+)
+def test_a_notebooks_reference_never_frees_it_from_the_projects(
+    project: dict[str, str], own: dict[str, str], expected: Policy
+) -> None:
+    settings = Settings(None, project).of_page({"drift": {"reference": own}})
+    assert settings.policy_on(LINUX) is expected
+
+
 def test_environment_variable_beats_configuration(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("DRIFT_POLICY", raising=False)
     assert chosen_policy() is None

@@ -52,6 +52,21 @@ def _alone(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
     pytester.makeini("[pytest]\naddopts = -p no:hypothesispytest\n")
 
 
+def test_docstrings_of_one_name_and_made_elsewhere(pytester: pytest.Pytester) -> None:
+    """Also with pytest's own doctests switched off, whose flags the project's file names."""
+    pytester.makeini("[pytest]\ndoctest_optionflags = ELLIPSIS\n")
+    pytester.makepyfile(
+        twice='"""A."""\n\ndef f():\n    """>>> 1\n    1\n    """\n\n'
+        'def f():\n    """>>> 12\n    1...\n    """\n',
+        text='EXAMPLE = """>' + '>> 1 + 1\n3\n"""\n',
+        made="from text import EXAMPLE\n\n\ndef f(): ...\n\n\nf.__doc__ = EXAMPLE\n",
+    )
+    result = pytester.runpytest("-p", "no:doctest", *PLUGIN, "--drift-doctests", "-v")
+    result.stdout.fnmatch_lines_random(
+        ["made.py::f FAILED*", "twice.py::f PASSED*", "twice.py::f-2 PASSED*"]
+    )
+
+
 @pytest.mark.parametrize("mode", MODES)
 def test_module(mode: str, pytester: pytest.Pytester) -> None:
     pytester.makepyfile(mine=MODULE)

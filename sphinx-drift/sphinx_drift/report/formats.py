@@ -22,20 +22,25 @@ _DECLARATION = '<?xml version="1.0" encoding="UTF-8"?>\n'
 _NO_XML = re.compile("[^\\t\\n\\x20-\\ud7ff\\ue000-\\ufffd\\U00010000-\\U0010ffff]")
 
 
-def exit_status(results: Sequence[PageResult]) -> int:
-    """Return 0 if all is verified, 1 if an output drifted, 2 if something is not known."""
+def exit_status(results: Sequence[PageResult], *, required: bool = True) -> int:
+    """Return 0 if all is verified, 1 if an output drifted, 2 if something is not known.
+
+    That nothing was checked matters where something is required.
+    """
     failed = [o.kind for page in results for o in page.outcomes if o.kind.fails]
     if any(not kind.unknown for kind in failed):
         return 1
-    return 2 if failed or not count(results).verified else 0
+    return 2 if failed or (required and not count(results).verified) else 0
 
 
-def to_json(results: Sequence[PageResult], *, noun: str = "output") -> str:
-    """Return the whole report as JSON."""
+def to_json(
+    results: Sequence[PageResult], *, noun: str = "output", status: int | None = None
+) -> str:
+    """Return the whole report as JSON, with the status that the check ends with."""
     counts = count(results)
     report = {
         "version": 1,
-        "status": exit_status(results),
+        "status": exit_status(results) if status is None else status,
         "summary": summary(results, noun=noun),
         "counts": _fields(counts, *counts.__dataclass_fields__),
         "files" if noun == "example" else "pages": [_page(page) for page in results],
@@ -128,16 +133,18 @@ def _printable(text: str) -> str:
     return _NO_XML.sub("", text)
 
 
-def to_github(results: Sequence[PageResult]) -> Iterator[str]:
+def to_github(
+    results: Sequence[PageResult], *, level: str = "error", required: bool = True
+) -> Iterator[str]:
     """Yield a GitHub workflow command for each failure, which shows it beside its line."""
-    if _has_nothing(results):
-        yield f"::error title=nothing-checked::{_NOTHING}"
+    if required and _has_nothing(results):
+        yield f"::{level} title=nothing-checked::{_NOTHING}"
     for page in results:
         for outcome in page.outcomes:
             if outcome.kind.fails:
                 message = _annotation(page, outcome)
                 yield (
-                    f"::error file={_property(page.file)},line={outcome.line},"
+                    f"::{level} file={_property(page.file)},line={outcome.line},"
                     f"title={_property(outcome.kind.label)}::{_data(message)}"
                 )
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from markdown_it.token import Token as MarkdownToken
+    from myst_nb.core.config import NbParserConfig
     from myst_parser.config.main import MdParserConfig
     from nbformat import NotebookNode
 
@@ -46,11 +47,6 @@ _LITERAL = {"code", "code-block", "sourcecode", "math", "mermaid", "parsed-liter
 _CELL_IN_JSON = re.compile(r'(?<!\\)"cell_type"\s*:')
 """In the file of a notebook it is on the first lines of each cell, as Jupyter writes them."""
 _UNSEEN = ("remove-cell", "remove-output", "remove_cell", "remove_output")
-_STDERR = {
-    **dict.fromkeys(("show", "warn", "error", "severe"), True),
-    **dict.fromkeys(("remove", "remove-warn"), False),
-}
-"""Whether a reader is shown what a cell writes to stderr, by MyST-NB's setting."""
 _UNSEEN_STDERR = frozenset({"remove-stderr"})
 """The tags by which a reader is not shown what a cell prints."""
 _IGNORED = "nbval-ignore-output"
@@ -135,7 +131,11 @@ class Page:
 
 
 def read_page(
-    text: str, notebook: NotebookNode, config: MdParserConfig, *, stderr: bool = True
+    text: str,
+    notebook: NotebookNode,
+    config: MdParserConfig,
+    *,
+    stderr: bool | NbParserConfig = True,
 ) -> Page:
     """Read a MyST page.
 
@@ -143,7 +143,7 @@ def read_page(
         text: The page.
         notebook: Its cells, as MyST-NB reads them.
         config: How MyST-Parser reads it.
-        stderr: Whether the book shows what cells write to stderr.
+        stderr: Whether the book shows what cells write to stderr, or its settings, which say it.
 
     Returns:
         Each code cell with the expectations that stand straight after it. An expectation
@@ -226,14 +226,20 @@ def _is_cell(token: MarkdownToken) -> bool:
 
 
 def _cell(
-    number: int, index: int, node: NotebookNode, lines: tuple[int, int], *, stderr: bool
+    number: int,
+    index: int,
+    node: NotebookNode,
+    lines: tuple[int, int],
+    *,
+    stderr: bool | NbParserConfig,
 ) -> Cell:
+    from myst_nb.core.config import NbParserConfig  # noqa: PLC0415 - an extra
+
     tags = frozenset(str(tag) for tag in node.metadata.get("tags", []))
-    own = node.metadata.get("mystnb", {})
-    wanted = own.get("output_stderr") if isinstance(own, dict) else None
-    if wanted in _STDERR:
-        stderr = _STDERR[wanted]
-    has_stderr = stderr and tags.isdisjoint(_UNSEEN_STDERR)
+    if isinstance(stderr, bool):
+        stderr = NbParserConfig(output_stderr="show" if stderr else "remove")
+    shown = stderr.get_cell_level_config("output_stderr", node.metadata, lambda *_: None)
+    has_stderr = not shown.startswith("remove") and tags.isdisjoint(_UNSEEN_STDERR)
     return Cell(number, index, lines[0], node.source, lines[1], tags, has_stderr=has_stderr)
 
 
@@ -328,14 +334,16 @@ def _waiver(value: str, line: int) -> Waiver:
 # Notebooks ---------------------------------------------------------------------------
 
 
-def read_notebook(notebook: NotebookNode, text: str = "", *, stderr: bool = False) -> Page:
+def read_notebook(
+    notebook: NotebookNode, text: str = "", *, stderr: bool | NbParserConfig = False
+) -> Page:
     """Read a notebook whose stored outputs are what it documents.
 
     Args:
         notebook: The notebook, before it is run.
         text: The file that it was read from, to name lines of it.
         stderr: Whether what it stored of stderr counts too: warnings and progress bars name
-            paths and times of the machine that wrote them.
+            paths and times of the machine that wrote them; or a book's settings.
 
     """
     lines = [text.count("\n", 0, match.start()) + 1 for match in _CELL_IN_JSON.finditer(text)]

@@ -126,12 +126,11 @@ class VerifyingClient(NotebookClientBase):  # type: ignore[misc]
 
     def _read(self) -> Page:
         env = self._document.settings.env
-        stderr = self.nb_config.output_stderr not in ("remove", "remove-warn")
         if "source_map" in self.notebook.metadata:
             config = markdown_config(env)
-            page = read_page(self._source, self.notebook, config, stderr=stderr)
+            page = read_page(self._source, self.notebook, config, stderr=self.nb_config)
         else:
-            page = read_notebook(self.notebook, self._source, stderr=stderr)
+            page = read_notebook(self.notebook, self._source, stderr=self.nb_config)
         return state_of(env).settings.applied_to(page, str(self._path))
 
     def _verify(self) -> None:

@@ -6,9 +6,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from docutils import nodes
+from myst_nb.core.read import UnexpectedCellDirective
+from myst_parser.config.main import TopmatterReadError, read_topmatter
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
 from sphinx_drift.compare.outcomes import Kind, Outcome
+from sphinx_drift.source.read_source import Page, table_in
 from sphinx_drift.sphinx.client import IS_NOTEBOOK
 from sphinx_drift.sphinx.marks import drift_mark, mark_details, mark_text
 from sphinx_drift.sphinx.private_sphinx import page_data
@@ -47,15 +50,19 @@ class ExpectedOutput(SphinxDirective):
         ]
 
 
-class NestedCell(SphinxDirective):
+class NestedCell(UnexpectedCellDirective, SphinxDirective):  # type: ignore[misc]  # untyped
     """A code cell where none is run: inside a directive, or on a page that is no notebook."""
 
-    has_content = True
-    optional_arguments = 1
-    final_argument_whitespace = True
-
     def run(self) -> list[nodes.Node]:
-        """Record that it wasn't run."""
+        """Record that it wasn't run if the page must be complete; else MyST-NB warns of it."""
+        file = Path(self.env.doc2path(self.env.docname))
+        try:
+            own = table_in(read_topmatter(file.read_text("utf-8-sig")) or {}, "drift")
+        except TopmatterReadError:  # MyST's parser says it
+            own = {}
+        page = Page(complete=own.get("complete") is True)
+        if not state_of(self.env).settings.applied_to(page, str(file)).complete:
+            return [*super().run()]
         _record_unseen(self, "a code cell here is never run")
         return []
 

@@ -36,9 +36,11 @@ def find_outdated(app: Sphinx, env: BuildEnvironment, *_: set[str]) -> Sequence[
 
 
 def _replaced(env: BuildEnvironment, name: str) -> bool:
-    """Whether a page is another file since it was read, however old that one is."""
+    """Whether a page, or a file it includes, is another since it was read, however old that is."""
+    read = env.all_docs[name]
     try:
-        return Path(env.doc2path(name)).stat().st_ctime_ns // 1000 > env.all_docs[name]
+        files = [Path(env.doc2path(name)), *(env.srcdir / f for f in env.dependencies[name])]
+        return any(file.stat().st_ctime_ns // 1000 > read for file in files)
     except OSError:
         return False
 

@@ -11,8 +11,6 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sphinx.errors import ConfigError
-
 from sphinx_drift.compare.outcomes import Kind, Outcome, PageResult
 from sphinx_drift.sphinx.state import file_of
 
@@ -27,7 +25,11 @@ def check_ratchet(app: Sphinx, results: Mapping[str, PageResult]) -> list[PageRe
     if not app.config.drift_ratchet:
         return []
     path = Path(app.confdir, app.config.drift_ratchet)
-    before = _read(path)
+    try:
+        before = _read(path)
+    except (AttributeError, OSError, TypeError, ValueError) as error:
+        message = f"`drift_ratchet` names it ({error}); build once without CI to write it"
+        return [PageResult(str(path), (Outcome(Kind.UNREADABLE, 1, message=message),))]
     verified = {
         name: sum(outcome.kind is Kind.VERIFIED for outcome in page.outcomes)
         for name, page in results.items()
@@ -48,12 +50,4 @@ def _fewer(app: Sphinx, name: str, now: int, before: int) -> PageResult:
 def _read(path: Path) -> dict[str, int]:
     if not path.exists() and not os.environ.get("CI"):
         return {}
-    try:
-        return {
-            str(name): int(number) for name, number in json.loads(path.read_text("utf-8")).items()
-        }
-    except (AttributeError, OSError, TypeError, ValueError) as error:
-        message = (
-            f"drift_ratchet: {path} can't be read ({error}); build once without CI to write it"
-        )
-        raise ConfigError(message) from None
+    return {str(name): int(number) for name, number in json.loads(path.read_text("utf-8")).items()}

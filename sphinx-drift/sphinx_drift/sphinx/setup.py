@@ -69,11 +69,11 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_source_parser(VerifyingParser, override=True)
     app.add_builder(DriftBuilder)
     app.add_directive(DIRECTIVE, ExpectedOutput)
+    app.add_directive("code-cell", NestedCell, override=True)
     app.add_role("printed", Printed())
     app.add_node(quoted_number)
     if complete:  # what nothing checks is refused
         app.connect("doctree-read", find_included)
-        app.add_directive("code-cell", NestedCell, override=True)
         app.add_role("eval", UncheckedRole(), override=True)
         app.add_directive("eval", UncheckedDirective, override=True)
         app.add_directive_to_domain("eval", "figure", UncheckedDirective, override=True)

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING
 
 from sphinx.util import logging
 
-from sphinx_drift.report.formats import to_github, to_json
+from sphinx_drift.report.formats import exit_status, to_github, to_json
 from sphinx_drift.report.text import (
     closing_line,
-    count,
     entries,
     render,
     unused_filters,
@@ -55,18 +54,22 @@ def report_results(app: Sphinx, exception: Exception | None) -> None:
         return
     by_name = all_results_of(app.env)
     results = [*by_name.values(), *check_ratchet(app, by_name)]
-    if unused := unused_filters(state_of(app.env).settings.filters, results):
+    state, level = state_of(app.env), app.config.drift_severity
+    if unused := unused_filters(state.settings.filters, results):
         _LOGGER.warning("drift_filters: %s", unused, type="drift", subtype="filter")
+    required = bool(state.settings.complete) or any(page.left_out for page in results)
+    status = exit_status(results, required=required)
     if app.builder.name == DriftBuilder.name:
         Path(app.outdir, "drift.txt").write_text(render(results, verbose=True) + "\n", "utf-8")
-        Path(app.outdir, "drift.json").write_text(to_json(results), "utf-8")
+        told = to_json(results, status=0 if level == "warning" else status)
+        Path(app.outdir, "drift.json").write_text(told, "utf-8")
     if os.environ.get("GITHUB_ACTIONS"):
-        sys.stdout.writelines(f"{line}\n" for line in to_github(results))
+        lines = to_github(results, level=level, required=required)
+        sys.stdout.writelines(f"{line}\n" for line in lines)
     # Sphinx colours under CI too; a report is coloured for a terminal, if Sphinx may colour.
     colored = use_color(sys.stderr) and colors_output()
-    required = state_of(app.env).settings.complete or any(page.left_out for page in results)
-    if any(page.failed for page in results) or (required and not count(results).verified):
-        if app.config.drift_severity == "warning":
+    if status:
+        if level == "warning":
             _LOGGER.warning("%s", f"\n{render(results, color=colored)}", type="drift")
         else:
             fail_build(app)

@@ -120,6 +120,21 @@ def test_what_could_require_nothing_by_mistake_is_refused(
     assert complaint in built.stderr
 
 
+@pytest.mark.parametrize(
+    ("severity", "expected", "status", "level"),
+    [("error", "5", 1, "error"), ("warning", "5", 0, "warning"), ("error", None, 0, "")],
+)
+def test_reports_say_what_the_exit_status_says(
+    severity: str, expected: str | None, status: int, level: str, book: Book
+) -> None:
+    book.configure(drift_require="expected", drift_severity=severity)
+    book.write("page.md", cell("print(3)", expected))
+    built = book.build("-b", "drift", GITHUB_ACTIONS="1")
+    assert built.status == status
+    assert json.loads((built.outdir / "drift.json").read_text())["status"] == status
+    assert re.findall(r"(?m)^::(\w+) ", built.stdout) == [level] * bool(level)
+
+
 def test_failures_may_be_warnings(book: Book) -> None:
     put(book, half_md=FRONT + HALF.replace("\n3\n", "\n5\n"))
     book.configure(drift_require="expected", drift_severity="warning")
@@ -134,7 +149,8 @@ def test_ratchet_only_grows(book: Book) -> None:
     settings = {"drift_require": "expected", "drift_ratchet": "verified.json"}
     book.configure(**settings)
     book.write("half.md", HALF)
-    assert book.build(CI="true").status != 0  # nobody made it
+    missing = book.build(CI="true")
+    assert {kind for _, kind in missing.places} == {"unreadable"}, missing.stderr
     assert book.build().status == 0
     assert json.loads(ratchet.read_text()) == {"half": 1}
     book.write("half.md", HALF.replace(cell("print(4)"), cell("print(4)", "4")))
@@ -179,6 +195,7 @@ def test_what_a_reader_is_not_shown_needs_no_expectation(
     ("setting", "options"),
     [
         ("remove", "---\nmystnb:\n  output_stderr: show\n---\n"),
+        ("remove", "---\nrender:\n  output_stderr: show\n---\n"),  # its older key
         ("show", ":tags: [remove_stderr]\n"),  # no tag of MyST-NB's
     ],
 )

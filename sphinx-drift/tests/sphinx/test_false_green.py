@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -113,6 +114,29 @@ def test_deleted_page_is_forgotten_and_an_empty_book_fails(book: Book) -> None:
     empty = book.build()
     assert empty.status == 1
     assert empty.last == "nothing was checked"
+
+
+@pytest.mark.parametrize(
+    ("required", "own"), [(["page.md"], ""), ("expected", "---\ndrift: {complete: true}\n---\n\n")]
+)
+def test_required_page_whose_cells_sphinx_does_not_run_fails(
+    required: list[str] | str, own: str, book: Book
+) -> None:
+    book.configure(drift_require=required)
+    put(book, good=GOOD, page=own + "```{code-cell}\nprint(2)\n```\n")
+    built = book.build()
+    assert built.places == {("page.md:1", "unreadable")}
+    assert "`file_format: mystnb` is missing" in built.report
+
+
+def test_included_file_that_an_older_one_replaces_is_read(book: Book) -> None:
+    put(book, good=GOOD, page="# Prose\n\n```{include} inc.txt\n```\n")
+    included = book.folder / "inc.txt"
+    included.write_text("Words.\n")
+    assert book.build().status == 0
+    included.write_text("```{code-cell}\nprint(3)\n```\n")
+    os.utime(included, (1_000_000_000, 1_000_000_000))
+    assert book.build().places == {("page.md:1", "unreadable")}
 
 
 @pytest.mark.parametrize("name", ["page.rst", "page.md"])
