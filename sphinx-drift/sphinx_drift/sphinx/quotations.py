@@ -28,6 +28,9 @@ _COPIED = (
 )
 
 
+_NOT_YET = "?\u2060"  # an invisible mark, by which a copy is known
+
+
 class quoted_number(nodes.inline):  # noqa: N801 - docutils names nodes so
     """A number that a cell printed, wherever in the book; filled in once all pages are read."""
 
@@ -37,7 +40,7 @@ class Printed(SphinxRole):
 
     def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
         """Leave a place for the number."""
-        node = quoted_number("", "?", target=self.text, classes=["drift-quoted"])
+        node = quoted_number("", _NOT_YET, target=self.text, classes=["drift-quoted"])
         self.set_source_info(node)
         return [node], []
 
@@ -129,8 +132,13 @@ def keep_quotations(app: Sphinx, doctree: nodes.document) -> None:
 def check_quotations(env: BuildEnvironment) -> dict[str, PageResult]:
     """Return what came of each page, with what it quotes that no cell printed."""
     results, named = dict(state_of(env).results), named_outcomes(env)
+    labels = env.domaindata["std"]["labels"].items()
     for docname, metadata in env.metadata.items():
-        wrong: list[Outcome] = []
+        wrong = [
+            Outcome(Kind.QUOTATION, 1, message=f"the name {label} copies a text: {_COPIED}")
+            for label, (page_of, _, text) in labels
+            if page_of == docname and _NOT_YET in text
+        ]
         for target, line in metadata.get("drift_quotations", []):
             try:
                 quote(named, target)

@@ -54,6 +54,7 @@ def report_results(app: Sphinx, exception: Exception | None) -> None:
         return
     if chosen() == "off":
         _LOGGER.warning("%s", NOTHING_EXECUTED, type="drift", subtype="off")
+        fail_build(app)
         return
     by_name = all_results_of(app.env)
     results = [*by_name.values(), *check_ratchet(app, by_name)]
@@ -62,12 +63,12 @@ def report_results(app: Sphinx, exception: Exception | None) -> None:
     if app.builder.name == DriftBuilder.name:
         Path(app.outdir, "drift.txt").write_text(render(results, verbose=True) + "\n", "utf-8")
         Path(app.outdir, "drift.json").write_text(to_json(results), "utf-8")
-    if os.environ.get("GITHUB_ACTIONS"):
-        sys.stdout.writelines(f"{line}\n" for line in to_github(results))
     # Sphinx colours under CI too; a report is coloured for a terminal, if Sphinx may colour.
     colored = use_color(sys.stderr) and colors_output()
     required = state_of(app.env).settings.complete or any(page.left_out for page in results)
     if any(page.failed for page in results) or (required and not count(results).verified):
+        if os.environ.get("GITHUB_ACTIONS"):
+            sys.stdout.writelines(f"{line}\n" for line in to_github(results))
         if app.config.drift_severity == "warning":
             _LOGGER.warning("%s", f"\n{render(results, color=colored)}", type="drift")
         else:

@@ -118,6 +118,6 @@ def test_another_policy_or_processor_setting(variables: dict[str, str], built: B
 def test_off_executes_nothing_and_says_so_on_every_page(built: Book) -> None:
     ran, report = runs(built, DRIFT_RUNNER="off")
     assert ran == set()
-    assert report.status == 0
+    assert report.status == 1
     assert "DRIFT_RUNNER=off" in report.stderr
     assert runs(built)[0] == set(PAGES)
