@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from sphinx.environment import BuildEnvironment
 
 _COPIED = (
-    "a title or a term can't quote a number, because Sphinx copies its text before all pages "
-    "have run: put the number into a sentence"
+    "a title, a term or a text with a name can't quote a number, because Sphinx copies "
+    "its text before all pages have run: put the number into a sentence"
 )
 
 

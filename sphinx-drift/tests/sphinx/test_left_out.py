@@ -63,7 +63,7 @@ def test_build_that_runs_nothing_fails_and_leaves_no_older_report(book: Book) ->
 @pytest.mark.parametrize(
     "copied",
     [
-        "```{rubric} Some {printed}`q#1`\n:name: named\n```",
+        "~~~{rubric} Some {printed}`q#1`\n:name: named\n~~~",
         "```{code-block} python\n:name: named\n:caption: Some {printed}`q#1`\n\n1\n```",
         "```{figure} x.png\n:name: named\n\nSome {printed}`q#1`\n```",
     ],
