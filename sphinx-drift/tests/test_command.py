@@ -184,6 +184,16 @@ def test_folder_without_pages_is_an_error(
     assert str(tmp_path) in capsys.readouterr().err
 
 
+def test_linked_folders_are_followed_but_not_in_circles(tmp_path: Path) -> None:
+    pages, real = tmp_path / "pages", tmp_path / "real"
+    pages.mkdir()
+    real.mkdir()
+    (real / "page.md").write_text(GOOD)
+    (pages / "linked").symlink_to(real)
+    (real / "circle").symlink_to(pages)
+    assert list(command._paths([pages])) == [pages / "linked" / "page.md"]  # noqa: SLF001
+
+
 def test_crash_of_the_command_is_no_drift(capsys: pytest.CaptureFixture[str]) -> None:
     def crash() -> int:
         raise AttributeError("ours")

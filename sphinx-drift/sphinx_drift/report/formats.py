@@ -30,7 +30,7 @@ def exit_status(results: Sequence[PageResult], *, required: bool = True) -> int:
     failed = [o.kind for page in results for o in page.outcomes if o.kind.fails]
     if any(not kind.unknown for kind in failed):
         return 1
-    return 2 if failed or (required and not count(results).verified) else 0
+    return 2 if failed or (required and _has_nothing(results)) else 0
 
 
 def to_json(
@@ -102,8 +102,7 @@ def to_junit(results: Sequence[PageResult]) -> str:
 
 
 def _has_nothing(results: Sequence[PageResult]) -> bool:
-    counts = count(results)
-    return not (counts.pages or counts.no_expectation)
+    return not count(results).verified and not any(page.failed for page in results)
 
 
 _COUNTS = {

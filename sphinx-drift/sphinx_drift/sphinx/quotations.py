@@ -23,9 +23,12 @@ if TYPE_CHECKING:
     from sphinx.environment import BuildEnvironment
 
 _COPIED = (
-    "a title or a term can't quote a number, because Sphinx copies its text before all pages "
-    "have run: put the number into a sentence"
+    "a title, a term or a text with a name can't quote a number, because Sphinx copies "
+    "its text before all pages have run: put the number into a sentence"
 )
+
+
+_NOT_YET = "?\u2060"  # an invisible mark, by which a copy is known
 
 
 class quoted_number(nodes.inline):  # noqa: N801 - docutils names nodes so
@@ -37,7 +40,7 @@ class Printed(SphinxRole):
 
     def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
         """Leave a place for the number."""
-        node = quoted_number("", "?", target=self.text, classes=["drift-quoted"])
+        node = quoted_number("", _NOT_YET, target=self.text, classes=["drift-quoted"])
         self.set_source_info(node)
         return [node], []
 
@@ -129,8 +132,13 @@ def keep_quotations(app: Sphinx, doctree: nodes.document) -> None:
 def check_quotations(env: BuildEnvironment) -> dict[str, PageResult]:
     """Return what came of each page, with what it quotes that no cell printed."""
     results, named = dict(state_of(env).results), named_outcomes(env)
+    labels = env.domaindata["std"]["labels"].items()
     for docname, metadata in env.metadata.items():
-        wrong: list[Outcome] = []
+        wrong = [
+            Outcome(Kind.QUOTATION, 1, message=f"the name {label} copies a text: {_COPIED}")
+            for label, (page_of, _, text) in labels
+            if page_of == docname and _NOT_YET in text
+        ]
         for target, line in metadata.get("drift_quotations", []):
             try:
                 quote(named, target)

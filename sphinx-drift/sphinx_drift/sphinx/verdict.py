@@ -51,6 +51,7 @@ def report_results(app: Sphinx, exception: Exception | None) -> None:
         return
     if chosen() == "off":
         _LOGGER.warning("%s", NOTHING_EXECUTED, type="drift", subtype="off")
+        fail_build(app)
         return
     by_name = all_results_of(app.env)
     results = [*by_name.values(), *check_ratchet(app, by_name)]

@@ -60,7 +60,9 @@ def test_status(results: list[PageResult], status: int) -> None:
     assert json.loads(to_json(results))["status"] == status
 
 
-@pytest.mark.parametrize("results", [[], [page()], [page(file="a"), page(file="b")]])
+@pytest.mark.parametrize(
+    "results", [[], [page()], [page(UNCHECKED)], [page(file="a"), page(file="b")]]
+)
 def test_nothing_is_an_error_for_machines_too(results: list[PageResult]) -> None:
     assert len(parsed(results).findall("testsuite/testcase/error")) == 1
     (line,) = to_github(results)

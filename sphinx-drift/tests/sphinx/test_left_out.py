@@ -50,3 +50,28 @@ def test_book_that_executes_nothing_has_verified_nothing(book: Book) -> None:
     assert "1 page left out" in built.report
     assert "nb_execution_mode" in built.report
     assert not (book.folder / "ran").exists()
+
+
+def test_build_that_runs_nothing_fails_and_leaves_no_older_report(book: Book) -> None:
+    write(book, "index")
+    assert book.build(builder="drift").status == 0
+    (report,) = book.folder.rglob("drift.json")
+    assert book.build(builder="drift", DRIFT_RUNNER="off").status == 1
+    assert not report.exists()
+
+
+@pytest.mark.parametrize(
+    "copied",
+    [
+        "~~~{rubric} Some {printed}`q#1`\n:name: named\n~~~",
+        "```{code-block} python\n:name: named\n:caption: Some {printed}`q#1`\n\n1\n```",
+        "```{figure} x.png\n:name: named\n\nSome {printed}`q#1`\n```",
+    ],
+)
+def test_text_that_sphinx_copies_quotes_no_number(copied: str, book: Book) -> None:
+    quoted = cell("print(1)", "1").replace("{expected-output}", "{expected-output}\n:name: q", 1)
+    book.write("index.md", quoted, copied, "{ref}`named`")
+    built = book.build()
+    assert built.status == 1
+    assert "index.md" in built.report
+    assert "the name named copies" in built.report
