@@ -6,6 +6,7 @@ Tests in a browser need more than the others.
 from __future__ import annotations
 
 import importlib.util
+import os
 import signal
 import sys
 from pathlib import Path
@@ -14,6 +15,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent
 BROWSER = ROOT / "tests" / "browser"
+# Tests share the cores: a thread of torch's that waits for others sleeps.
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 
 def pytest_configure() -> None:
