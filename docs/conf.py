@@ -24,6 +24,7 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.intersphinx",
     "sphinx.ext.napoleon",
+    "sphinx_book_theme",  # its directives, in the e-book too
     "sphinx_design",
     "sphinxcontrib.bibtex",
     "diagnosis",
