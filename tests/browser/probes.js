@@ -263,11 +263,12 @@ globalThis.probes = (() => {
     const faults = [];
     for (const [node, element] of texts(document.querySelector("main article") ?? document.body)) {
       if (element.closest("title, desc, annotation, [role=tooltip], [popover]")) continue;
-      if (element.closest(".explorer-before") && customElements.get("attention-explorer"))
-        continue; // the explorer has taken its place
+      const explorer = element.closest("attention-explorer, trained-attention");
+      if (explorer?.matches(":defined") && element.closest(".explorer-before, tr[hidden]"))
+        continue; // the explorer has taken its place, and hides the words that come later
       if (element.closest("html:not([data-mode]) form")) continue; // what only a script can use
       if (folded(element) || !/\w\w/.test(node.data)) continue;
-      const chrome = element.closest("button, input, nav, summary, .headerlink, .visually-hidden");
+      const chrome = element.closest("button, input, option, nav, summary, .headerlink, .visually-hidden");
       if (chrome || element.checkVisibility({ opacityProperty: true, visibilityProperty: true }))
         continue;
       faults.push(`unreadable: ${quote(node.data)} in ${place(element)} is hidden`);
