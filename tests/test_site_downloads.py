@@ -237,9 +237,9 @@ def test_a_notebook_brings_its_reference_along(notebook: Path) -> None:
     drift = json.loads(notebook.read_text("utf-8"))["metadata"]["drift"]
     assert drift == {"reference": {}}  # this book has no pyproject.toml; the real one's is below
     stored = nbformat.v4.new_notebook(metadata={"drift": {"reference": {"torch": "1.0"}}})
-    assert stored_reference(stored) == {"torch": "1.0"}
+    assert stored_reference(stored.metadata) == {"torch": "1.0"}
     for wrong in ("text", {"reference": "text"}, {"reference": {"torch": 1}}):
-        assert stored_reference(nbformat.v4.new_notebook(metadata={"drift": wrong})) == {}
+        assert stored_reference({"drift": wrong}) == {}
 
 
 def test_a_notebook_is_complete_and_plain(notebook: Path) -> None:

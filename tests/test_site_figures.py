@@ -103,7 +103,10 @@ def test_no_number_is_written_by_hand(name: str) -> None:
 def test_another_value_is_another_number(name: str) -> None:
     given = values_of(name)
     moved = Values(
-        **{each: value if each == "words" else _moved(value) for each, value in given.items()}
+        **{
+            each: value if each in {"words", "signs"} else _moved(value)
+            for each, value in given.items()
+        }
     )
     before, after = (TRACED.findall(drawn(name, each)) for each in (given, moved))
     assert [path for path, _ in before] == [path for path, _ in after]
@@ -172,7 +175,7 @@ def test_what_is_computed_here_is_what_a_page_prints(
         assert any("." in each.text and fits(each.text, number) for each in shown), number
 
 
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("name", sorted(PAGES.keys() - {"long-texts", "sink"}))  # no numbers
 def test_what_a_page_makes_is_what_it_prints(name: str) -> None:
     texts = {each.text for each in printed(PAGES[name])}
     texts |= {f"{each.value:.2f}" for each in printed(PAGES[name]) if isinstance(each.value, float)}
