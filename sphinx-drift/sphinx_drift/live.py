@@ -8,6 +8,7 @@ and the setting by which a build runs only the pages that changed, or a module t
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, distribution
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sphinx_drift.configuration import find_project, project_file
+from sphinx_drift.run.choice import page_environment
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -76,6 +78,7 @@ def _start_fork_server(libraries: Sequence[str]) -> None:
     except ImportError:
         print("sphinx_drift.live: each build loads the libraries", file=sys.stderr)
     else:
+        os.environ.update(page_environment())  # the server serves kernels with its own alone
         provisioner.start_server(libraries)
 
 

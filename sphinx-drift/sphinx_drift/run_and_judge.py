@@ -17,6 +17,7 @@ from sphinx_drift.device import explained
 from sphinx_drift.judge import compare_runs, judge_page
 from sphinx_drift.output.filters import DEFAULTS
 from sphinx_drift.run import run
+from sphinx_drift.run.choice import page_environment
 from sphinx_drift.run.injected import IN_FULL
 from sphinx_drift.run.results import OUTPUT_LIMIT
 from sphinx_drift.source.read_source import Page, load, table_in
@@ -239,7 +240,7 @@ def _second_run(folder: Path, settings: Settings, **options: Any) -> Request:
     Generators of random numbers that nobody seeds begin anew in each process.
     """
     seed = "1" if os.environ.get("PYTHONHASHSEED") != "1" else "2"
-    threads = "1" if os.environ.get("OMP_NUM_THREADS", str(os.cpu_count())) != "1" else "2"
+    threads = "2" if page_environment()["OMP_NUM_THREADS"] == "1" else "1"
     variables = {"PYTHONHASHSEED": seed, "OMP_NUM_THREADS": threads}
     return settings.request(folder, variables=variables, **options)
 

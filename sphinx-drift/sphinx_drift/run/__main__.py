@@ -36,7 +36,10 @@ def build(words: list[str]) -> int:
     collect_rarely()
     from sphinx.cmd.build import main  # noqa: PLC0415 - after the process that runs pages
 
-    return main(words)
+    try:
+        return main(words)
+    finally:
+        gc.freeze()  # or Python would look for garbage in it all, before it ends
 
 
 if __name__ == "__main__":

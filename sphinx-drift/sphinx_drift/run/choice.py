@@ -24,3 +24,12 @@ def chosen() -> str:
             "unset one of the two"
         )
     return name
+
+
+def page_environment() -> dict[str, str]:
+    """Return this process's environment, as pages start with it: one thread computes each.
+
+    Many pages run at a time. Where each has a thread for every core, they get in one another's
+    way, and how sums are split, and so their last digits, depends on the machine.
+    """
+    return {"OMP_NUM_THREADS": "1", **os.environ}

@@ -26,7 +26,7 @@ from multiprocessing.connection import Client, Listener
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sphinx_drift.run.choice import chosen
+from sphinx_drift.run.choice import chosen, page_environment
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -75,6 +75,7 @@ class Host:
             [sys.executable, "-P", "-c", code],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
+            env=page_environment(),
             start_new_session=True,  # a terminal's Ctrl-C ends the build, and the build ends this
         )
         settings = {"address": self._address, "key": self._key.hex(), "preload": list(preload)}

@@ -9,6 +9,8 @@ from enum import Enum
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from sphinx_drift.run.choice import page_environment
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
     from pathlib import Path
@@ -123,7 +125,7 @@ class Request:
 
     def environment(self) -> dict[str, str]:
         """Return the environment in which the page's kernel starts."""
-        return {**os.environ, **self.variables}
+        return page_environment() | dict(self.variables)
 
 
 def never_begun(request: Request) -> Failure:
