@@ -180,9 +180,12 @@ def test_a_link_brings_a_state_back(reader: Reader, website: Website) -> None:
         assert explorer.rows("attn_weights")[1][1] == "0.2264"  # what is no state is the book's
 
 
-def test_solved_tasks_are_kept_and_going_on_moves_nothing(reader: Reader, website: Website) -> None:
+@pytest.mark.parametrize("width", [1440, 390])
+def test_solved_tasks_are_kept_and_going_on_moves_nothing(
+    reader: Reader, website: Website, width: int
+) -> None:
     """Also on reload, in a copied link."""
-    with opened(Setting(reader), website.page(PAGE)) as explorer:
+    with opened(Setting(reader, "mouse", width), website.page(PAGE)) as explorer:
         explorer.type("v22", "0")
         heat = explorer.root.locator("table[data-step=attn_weights]")
         before = heat.bounding_box()
@@ -191,6 +194,14 @@ def test_solved_tasks_are_kept_and_going_on_moves_nothing(reader: Reader, websit
         assert explorer.address() == "#try-1?task=2&solved=1"
         explorer.page.reload()
         assert explorer.text("count") == "Task 2 of 11 · 1 solved"
+
+
+def test_the_last_task_says_that_it_was(reader: Reader, website: Website) -> None:
+    others = ".".join(map(str, range(2, 12)))
+    with opened(Setting(reader), f"{website.page(PAGE)}#try-1?solved={others}") as explorer:
+        explorer.type("v22", "0")
+        explorer.root.get_by_text("all 11 tasks are solved").wait_for()
+        assert not explorer.root.get_by_text("Go on").is_visible()
 
 
 @pytest.mark.parametrize(("width", "windows"), [(1440, 1), (390, 2)])

@@ -652,8 +652,11 @@
       return new Set(page.state.solved.split(".").filter(Boolean));
     }
 
-    // Turn to another task, which begins with the page's own numbers.
+    // Turn to another task, which begins with the page's own numbers. What is below the panel stays
+    // where it is, though the new task has no answer yet.
     turn(to) {
+      const box = this.hint.parentElement;
+      box.style.minHeight = `min(${box.getBoundingClientRect().height}px, 45vh)`;
       this.hint.open = false;
       page.reset(this, String(to + 1));
       this.announce(this.parts.ask.textContent);
@@ -676,7 +679,9 @@
       const { count, dots, ask, answer: place, hint } = this.parts;
       const { solved } = this;
       const isSolved = solved.has(page.state.task);
-      const text = isSolved ? task.lesson ?? "✓ Solved." : answer || "";
+      const next = this.unsolved();
+      const end = next < 0 ? ` That was the last: all ${tasks.length} tasks are solved.` : "";
+      const text = isSolved ? (task.lesson ?? "✓ Solved.") + end : answer || "";
       if (place.textContent !== text) place.textContent = text;
       count.textContent = `Task ${page.state.task} of ${tasks.length}`;
       count.append(make("span", { class: "explorer-live" }, ` · ${solved.size} solved`)); // as the dots say
@@ -687,7 +692,6 @@
       if (ask.innerHTML !== task.ask) ask.innerHTML = task.ask;
       hint.innerHTML = task.hint;
       this.hint.hidden = isSolved;
-      const next = this.unsolved();
       this.onward.hidden = !isSolved || next < 0;
       this.onward.textContent = `Go on to task ${next + 1}`;
     }
