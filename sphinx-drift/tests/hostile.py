@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from nbformat import v4
 
 from sphinx_drift.compare.compare import ANYTHING, Policy, compare
+from sphinx_drift.output.filters import DEFAULTS, filtered
 from sphinx_drift.output.forms import html_differs, latex_differs
 from sphinx_drift.output.html_text import html_text
 from sphinx_drift.output.printed_text import address, printed, repeatable
@@ -37,6 +38,8 @@ SHAPES: dict[str, tuple[Callable[[str], object], str, str]] = {
     "slashes in a path": (repeatable, "/", "ipykernel_"),
     "roots in a path": (repeatable, "//a", "ipykernel_"),
     "addresses": (address, "at 0x7f", ""),
+    "dots in a time": (lambda text: filtered(text, DEFAULTS), "1..", ""),
+    "times after a time": (lambda text: filtered(text, DEFAULTS), " 2min", ""),
     "erased lines": (on_screen, "x\x1b[2K", ""),
     "lines erased and written back": (on_screen, "xx\x1b[2K\bx", ""),
     "links": (on_screen, "\x1b]8;;", "\r"),

@@ -379,6 +379,15 @@ def test_notebook_that_only_draws_fails_where_it_is_named(page: Path) -> None:
     assert command.main([str(page.parent)]) == 2
 
 
+def test_tags_may_be_null_and_torch_a_stand_in(page: Path) -> None:
+    stand_in = "import sys, types\nsys.modules['torch'] = types.ModuleType('torch')\nprint(1)"
+    path = page.with_suffix(".ipynb")
+    path.write_text(nbformat.writes(notebook(cell(stand_in, stream("1\n"))), version=4), "utf-8")
+    path.write_text(path.read_text("utf-8").replace('"tags": []', '"tags": null'), "utf-8")
+    assert '"tags": null' in path.read_text("utf-8")
+    assert command.main([str(path)]) == 0
+
+
 def test_conventions_of_nbval_stand_and_an_error_stops_no_notebook(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -15,7 +15,7 @@ _LONGEST = 200
 """Characters of what a filter may replace."""
 _STAND_IN = "\N{WHITE SQUARE}"
 _DIGIT = re.compile(r"\d")
-_TIME = r"\d[\d.]*(?:e[+-]?\d+)? ?(?:[mnuµμ]?s|min|h|d)(?: \d+(?:min|s))*"
+_TIME = r"\d+(?:\.\d+)?(?:e[+-]?\d+)? ?(?:[mnuµμ]?s|min|h|d)(?: \d+(?:h|min|s)){0,3}"
 
 
 class Filter(NamedTuple):

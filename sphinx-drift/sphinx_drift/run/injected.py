@@ -15,10 +15,11 @@ def report_environment() -> dict[str, str]:
         "system": platform.system(),
         "machine": platform.machine(),
     }
-    if numpy := sys.modules.get("numpy"):
+    # What has no __spec__, the page made itself: a stand-in for a library.
+    numpy, torch = (sys.modules.get(name) for name in ("numpy", "torch"))
+    if getattr(numpy, "__spec__", None):
         environment["numpy"] = numpy.__version__
-    torch = sys.modules.get("torch")
-    if torch is None:
+    if not getattr(torch, "__spec__", None):
         return environment
     environment["torch"] = torch.__version__.partition("+")[0]
     # What was asked for: a cell may choose another default.

@@ -112,7 +112,7 @@ def _job(notebook: NotebookNode, request: Request) -> tuple[str, NotebookNode, R
     cells: list[dict[str, object]] = []
     may_raise = set(request.may_raise)
     for place, cell in enumerate(notebook.cells):
-        tags = cell.metadata.get("tags", ())
+        tags = cell.metadata.get("tags") or ()
         part: dict[str, object] = {
             "id": f"cell-{place}",
             "metadata": {},

@@ -235,7 +235,7 @@ def _cell(
 ) -> Cell:
     from myst_nb.core.config import NbParserConfig  # noqa: PLC0415 - an extra
 
-    tags = frozenset(str(tag) for tag in node.metadata.get("tags", []))
+    tags = frozenset(str(tag) for tag in node.metadata.get("tags") or ())
     if isinstance(stderr, bool):
         stderr = NbParserConfig(output_stderr="show" if stderr else "remove")
     shown = stderr.get_cell_level_config("output_stderr", node.metadata, lambda *_: None)

@@ -43,7 +43,7 @@ def show_stored(
     """Show again what was stored of the cells that were not executed, under a note that says so."""
     for index, outputs in stored.items():
         cell = notebook.cells[index]
-        if index not in executed or SKIPS & {*cell.metadata.get("tags", ())}:
+        if index not in executed or SKIPS & {*(cell.metadata.get("tags") or ())}:
             note = {"text/markdown": f"*{_NOT_EXECUTED}*", "text/plain": _NOT_EXECUTED}
             warning: NotebookNode = v4.new_output("display_data", data=note)  # type: ignore[no-untyped-call]
             cell.outputs = [warning, *outputs]
