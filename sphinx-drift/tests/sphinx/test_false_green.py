@@ -264,6 +264,29 @@ def test_the_command_itself_and_the_notebooks_that_myst_nb_leaves(book: Book) ->
     assert completed.stderr.strip().splitlines()[-1].startswith("1 output drifted")
 
 
+@pytest.mark.parametrize(
+    ("text", "options", "form", "kind"),
+    [
+        ("```{include} beside.txt\n```", "", "myst", "form"),
+        ("It is {math}`1`.", "", "myst", "form"),
+        ("It is {{ one }}.", "", "myst", "form"),
+        ("It is {math}`1`.", ":unchecked: why\n", "myst", "nothing-checked"),
+        ("It is {math}`1`.", "", "commonmark", ""),
+        ("It is `{1}`, ``:{}``.", "", "myst", ""),
+    ],
+)
+def test_what_myst_makes_of_an_output_is_not_verified(
+    text: str, options: str, form: str, kind: str, book: Book
+) -> None:
+    (book.folder / "beside.txt").write_text("one")
+    book.configure(myst_enable_extensions=["substitution"], myst_substitutions={"one": "1"})
+    front = FRONT.replace("---\n\n", f"mystnb: {{render_markdown_format: {form}}}\n---\n\n")
+    code = f"from IPython.display import Markdown\nMarkdown({text!r})"
+    shown = f"````{{expected-output}}\n{options}{text}\n````\n"
+    put(book, good=GOOD, page=f"{front}```{{code-cell}} ipython3\n{code}\n```\n{shown}")
+    assert book.build().places == ({("page.md:8", kind)} if kind else set())
+
+
 # Settings -----------------------------------------------------------------------------
 
 
