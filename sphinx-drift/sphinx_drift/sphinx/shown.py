@@ -10,7 +10,7 @@ from nbformat import v4
 from sphinx_drift.compare.outcomes import Kind, Outcome
 from sphinx_drift.compare.tokens import ELISION, plain
 from sphinx_drift.output.printed_text import Part, printed
-from sphinx_drift.output.screen import on_screen
+from sphinx_drift.output.screen import on_screen, without_links
 from sphinx_drift.run.results import SKIPS
 
 if TYPE_CHECKING:
@@ -31,11 +31,15 @@ _NOT_EXECUTED = "Not executed: the output below is the one that the notebook has
 
 
 def settle_streams(notebook: NotebookNode) -> None:
-    """Leave of what moves a terminal's cursor the text that a terminal is left showing."""
+    """Leave of an output what a terminal is left showing: no links, and no line written over."""
     for cell in notebook.cells:
         for output in cell.get("outputs", ()):
             if output.output_type == "stream":
                 output.text = on_screen(output.text)
+            elif output.output_type == "error":
+                output.traceback = [without_links(line) for line in output.traceback]
+            elif "text/plain" in output.data:
+                output.data["text/plain"] = without_links(output.data["text/plain"])
 
 
 def stored_outputs(notebook: NotebookNode) -> dict[int, list[NotebookNode]]:

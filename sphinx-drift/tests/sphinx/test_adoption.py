@@ -141,6 +141,9 @@ def test_failures_may_be_warnings(book: Book) -> None:
     built = book.build()
     assert built.status == 0
     assert "half.md:13: drift in cell 1" in built.stderr
+    book.configure(
+        drift_require="expected", drift_severity="warning", suppress_warnings=["toc", "drift"]
+    )
     assert book.build("-W").status == 1
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from small_book import FRONT, TORCH
+from small_book import FRONT, TORCH, cell
 
 from sphinx_drift.report.text import count
 
@@ -262,6 +263,28 @@ def test_the_command_itself_and_the_notebooks_that_myst_nb_leaves(book: Book) ->
         assert (book.folder / "jupyter_execute" / "page.ipynb").exists()
     assert "page.md:11: drift" in completed.stderr
     assert completed.stderr.strip().splitlines()[-1].startswith("1 output drifted")
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ("print({})", ""),
+        ("class Link:\n    def __repr__(_):\n        return {}\nLink()", ""),
+        ("raise ValueError({})", ":raises: ValueError\n\nValueError: "),
+    ],
+)
+def test_a_page_shows_no_text_of_a_link_that_nothing_compares(
+    code: str, expected: str, book: Book
+) -> None:
+    link = r"'a\x1b]8;;http://x/' + '9' * 2 + '\x1b\\b\x1b]8;;\x1b\\'"
+    book.write("index.md", "# Links", cell(code.format(link), f"{expected}ab"))
+    built = book.build("-W", builder="html")
+    assert built.status == 0, built.stderr
+    (output,) = re.findall(
+        r'(?s)<div class="output .*?</pre>', (built.outdir / "index.html").read_text()
+    )
+    assert "ab" in output
+    assert "99" not in output
 
 
 @pytest.mark.parametrize(
