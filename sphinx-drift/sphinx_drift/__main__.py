@@ -43,6 +43,8 @@ if TYPE_CHECKING:
 
     from nbformat import NotebookNode
 
+    from sphinx_drift.configuration import Project
+
 _SKIPPED = {"_build", "node_modules", "jupyter_execute", "__pycache__"}
 _INTERRUPTED = 130
 _NAMED = 5
@@ -71,7 +73,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error(str(error))
     if device:
         print(f"pages compute on {device}", file=sys.stderr)
-    report_origins(_packages(paths))
+    projects = list(_projects(paths))
+    report_origins({name: at for each in projects for name, at in each.packages.items()})
     host.preload(project.libraries(paths))
     if len(paths) > 1:
         settings = Settings(
@@ -92,18 +95,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     results = [each.result for each in checked]
     if not options.update:
         write_reports(results, options)
-    if unused := unused_filters(project.filters, results):
+    filters = dict.fromkeys(each for other in projects for each in other.filters)
+    if unused := unused_filters(filters, results):
         print(unused, file=sys.stderr)
     return _update(checked) if options.update else exit_status(results)
 
 
-def _packages(paths: Sequence[Path]) -> dict[str, Path]:
-    """Return the packages that pages must import from the projects of some files."""
-    packages: dict[str, Path] = {}
-    for folder in {path.parent for path in paths}:
+def _projects(paths: Sequence[Path]) -> Iterator[Project]:
+    """Yield what the projects of some files say."""
+    for folder in {path.parent: None for path in paths}:
         with contextlib.suppress(ValueError):  # told when the file is checked
-            packages.update(find_project(folder).packages)
-    return packages
+            yield find_project(folder)
 
 
 def _refuse(options: argparse.Namespace) -> None:

@@ -260,7 +260,7 @@ def _cannot_compare(
     if expectation.raises and output.error.partition(":")[0] != expectation.raises:
         message = f"expected {expectation.raises}, got {output.error or 'no error'}"
         return Kind.NOT_RAISED, message
-    has_values = expectation.part in (Part.ALL, Part.MAIN, Part.VALUE)
+    has_values = expectation.part not in (Part.STDOUT, Part.STDERR, Part.PICTURE, Part.TRACEBACK)
     if output.glued and has_values and (expectation.unchecked or expectation.reference_only):
         names = ", ".join(output.glued)
         return Kind.QUOTATION, f"{names}: glued to be shown elsewhere, though nothing checks it"
@@ -295,7 +295,9 @@ def _check_rest(cell: Cell, output: Printed, context: _Context) -> Iterator[Outc
             yield _outcome(cell, kind, message=output.error)
             return
         rest = [*(part for part in output.parts if part not in covered), *rest]
-    if rest and cell.is_seen:
+    if not cell.is_seen:  # but what it glues is shown elsewhere
+        rest = [Part.VALUE] if output.glued and Part.VALUE in rest else []
+    if rest:
         text = "".join(output.select(part) for part in rest)
         names = tuple(part.value for part in rest)
         message = f"on {' and '.join(names)}"

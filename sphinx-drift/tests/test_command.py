@@ -335,6 +335,19 @@ def test_a_file_is_checked_once(page: Path, pretend: Any, monkeypatch: pytest.Mo
     assert [(each.timeout, each.policy) for each in calls] == [(7, Policy.PORTABLE)]
 
 
+def test_a_filter_of_any_project_that_matches_nothing_is_told(
+    tmp_path: Path, pretend: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pretend(VERIFIED)
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "page.md").write_text(GOOD, "utf-8")
+        table = f"[tool.sphinx-drift]\nfilters = [['x', '{name}', 'why']]\n"
+        (tmp_path / name / "pyproject.toml").write_text(table)
+    assert command.main([str(tmp_path)]) == 0
+    assert "nothing was filtered as one, two; delete" in capsys.readouterr().err
+
+
 def test_nothing_to_check_is_a_failure(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

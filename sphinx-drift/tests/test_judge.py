@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -140,6 +141,7 @@ def test_waivers(text: str, policy: Policy, expected: Kind) -> None:
         ({"unchecked": "a clock"}, Kind.QUOTATION),
         ({"reference_only": "a draw"}, Kind.QUOTATION),
         ({"reference_only": "a draw", "part": Part.VALUE}, Kind.QUOTATION),
+        ({"unchecked": "its library's", "part": Part.HTML}, Kind.QUOTATION),
     ],
 )
 @pytest.mark.parametrize("prefix", ["", "application/papermill.record/"])
@@ -152,6 +154,21 @@ def test_a_glued_value_is_checked(options: dict[str, Any], kind: Kind, prefix: s
     for away in (False, True):
         result = outcomes(page_of((expecting(text, **options),)), book, away=away)
         assert kind in kinds(result)
+
+
+@pytest.mark.parametrize(
+    ("glue", "expected"), [({"name": "x"}, [Kind.UNDOCUMENTED]), ({}, [Kind.NOTHING_CHECKED])]
+)
+def test_what_a_removed_cell_glues_is_documented(glue: dict[str, str], expected: Any) -> None:
+    book = notebook([("stdout", "0.5")])
+    metadata = {"scrapbook": {**glue, "mime_prefix": ""}}
+    book.cells[0].outputs += [
+        v4.new_output("display_data", {"text/plain": "0.5"}, metadata=metadata)
+    ]
+    page = page_of(())
+    (cell,) = page.cells
+    removed = replace(page, cells=(replace(cell, tags=frozenset({"remove-cell"})),))
+    assert kinds(outcomes(removed, book)) == expected
 
 
 def test_cells_after_the_one_that_stopped_were_not_run() -> None:

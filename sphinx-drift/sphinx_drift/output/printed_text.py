@@ -37,6 +37,7 @@ _DRAWN_IN_HTML = re.compile(
 )
 _MADE_IN_HTML = re.compile(
     r"<(?:script|link|bdo)\b|<style\b[^<]*\\|@import\b|\bcounter-(?:re)?set\s*:|\burl\("
+    r"|[;{\s/\"'](?:quotes|unicode-bidi)\s*:|list-style(?:-type)?\s*:\s*(?:\w{1,9}\s+)?(?:[\"']|&)"
     r"|[;{\s/]content(?:\s|/\*[^*]*\*/)*:\s*(?!none|normal)",
     re.IGNORECASE,
 )

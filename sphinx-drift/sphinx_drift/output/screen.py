@@ -8,6 +8,7 @@ from sphinx_drift.compare.tokens import ESCAPE
 
 _MOVES = re.compile(r"[\r\b]|\x1b\[[02]?K")
 _PIECE = re.compile(rf"\x1b\[(?P<erase>[02]?)K|(?P<code>{ESCAPE})|(?s:.)")
+_UNSEEN = re.compile(rf"(?!\x1b\[[\d;]*m){ESCAPE}")
 _ENDS = ("[m", "[0m", "[39m", "[49m")
 
 
@@ -24,9 +25,20 @@ def on_screen(text: str) -> str:
         'done'
 
     """
-    if not _MOVES.search(text):
-        return text
-    return "\n".join(map(_line_on_screen, text.replace("\r\n", "\n").split("\n")))
+    if _MOVES.search(text):
+        text = "\n".join(map(_line_on_screen, text.replace("\r\n", "\n").split("\n")))
+    return without_links(text)
+
+
+def without_links(text: str) -> str:
+    r"""Return a text without what a terminal carries out unseen; colours stay.
+
+    Examples:
+        >>> without_links("a \x1b]8;;http://x/99\x07link\x1b]8;;\x07")
+        'a link'
+
+    """
+    return _UNSEEN.sub("", text)
 
 
 def _line_on_screen(text: str) -> str:

@@ -35,8 +35,13 @@ _OF_NOTEBOOKS = {
         Kind.UNREPEATABLE.meaning,
         "seed the generator in the same cell, or print what repeats",
     ),
+    Kind.NESTED: (
+        "a cell or an expectation stands in the text of a notebook, where nothing reads it",
+        "delete it: what the notebook documents are the outputs that it has stored",
+    ),
 }
 """Other wording for notebooks, which have no expectations to write options in."""
+_OF_OUTPUTS = (Kind.UNDOCUMENTED, Kind.RAISED, Kind.NESTED)
 _OF_DOCSTRINGS = {
     Kind.UNDOCUMENTED: (
         "an example prints and nothing is documented below it",
@@ -65,11 +70,14 @@ _OF_DOCSTRINGS = {
     ),
 }
 """Other wording for docstrings."""
+_STORES_NOTHING = "make it a MyST page or a notebook: a file of this format stores no outputs"
 
 
 def meaning_and_remedy(page: PageResult, kind: Kind) -> tuple[str, str]:
     """Return what a kind of outcome means on a page, in a notebook or in docstrings."""
     default = (kind.meaning, kind.remedy)
     if page.stored:
+        if kind in _OF_OUTPUTS and not page.file.lower().endswith(".ipynb"):
+            return _OF_NOTEBOOKS[kind][0], _STORES_NOTHING
         return _OF_NOTEBOOKS.get(kind, default)
     return _OF_DOCSTRINGS.get(kind, default) if page.examples else default

@@ -101,7 +101,11 @@ def write(changes: Sequence[Change]) -> int:
             print(f"nothing was written: {reason}", file=sys.stderr)
             return 2
     for change in changes:
-        _replace(change.path.resolve(), change.after)
+        try:
+            _replace(change.path.resolve(), change.after)
+        except OSError as error:  # a full disk: those before it are written
+            print(f"{change.path} is left as it is: {error}", file=sys.stderr)
+            return 2
     files = f"{len(changes)} file{'' if len(changes) == 1 else 's'}"
     print(f"wrote {files}; look at the diff, then check again")
     return 2 if refused else 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sphinx import version_info
@@ -17,12 +16,6 @@ class DriftBuilder(DummyBuilder):
 
     name = "drift"
     epilog = "The report is in %(outdir)s: drift.txt and drift.json."
-
-    def init(self) -> None:
-        """Remove the report of an earlier build, which this one may not live to replace."""
-        super().init()
-        for name in ("drift.txt", "drift.json"):
-            Path(self.outdir, name).unlink(missing_ok=True)
 
     def write_documents(self, docnames: AbstractSet[str]) -> None:
         """Write nothing."""

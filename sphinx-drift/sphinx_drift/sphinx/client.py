@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 import traceback
 from contextlib import suppress
+from dataclasses import replace
 from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from docutils import nodes
+from sphinx.util import logging
 
 from sphinx_drift.compare.outcomes import Kind, Outcome, PageResult
 from sphinx_drift.judge import judge_page
@@ -17,7 +19,12 @@ from sphinx_drift.run.choice import chosen
 from sphinx_drift.run.injected import local_modules
 from sphinx_drift.run.results import Execution
 from sphinx_drift.run_and_judge import run_and_judge
-from sphinx_drift.source.read_source import notebook_of_page, read_notebook, read_page
+from sphinx_drift.source.read_source import (
+    notebook_of_page,
+    read_notebook,
+    read_page,
+    table_in,
+)
 from sphinx_drift.sphinx.pages import left_out
 from sphinx_drift.sphinx.private_myst import (
     NotebookClientBase,
@@ -27,7 +34,13 @@ from sphinx_drift.sphinx.private_myst import (
     with_clients,
 )
 from sphinx_drift.sphinx.private_sphinx import page_data
-from sphinx_drift.sphinx.shown import elide, settle_streams, show_stored, stored_outputs
+from sphinx_drift.sphinx.shown import (
+    elide,
+    made_by_myst,
+    settle_streams,
+    show_stored,
+    stored_outputs,
+)
 from sphinx_drift.sphinx.state import file_of, record, state_of
 
 if TYPE_CHECKING:
@@ -39,6 +52,8 @@ if TYPE_CHECKING:
     from sphinx_drift.source.read_source import Page
 
 
+_LOGGER = logging.getLogger(__name__)
+_IN_TEMP = "nb_execution_in_temp is not followed: pages that are checked run in their own folders"
 IS_NOTEBOOK = "drift_is_notebook"
 """Whether the page that is being read is a notebook: it is forgotten with the page."""
 
@@ -146,9 +161,13 @@ class VerifyingClient(NotebookClientBase):  # type: ignore[misc]
             self.notebook.metadata.setdefault("language_info", {"pygments_lexer": "ipython3"})
             self._document.attributes["drift_unclaimed"] = _claims(page, PageResult(file_of(env)))
             if why:
+                own = "execution_mode" in table_in(self.notebook.metadata, config.metadata_key)
+                why = "mystnb: execution_mode" if own and why == "nb_execution_mode" else why
                 result = PageResult(file_of(env), cells=len(page.cells), left_out=why)
                 state.results[env.docname] = result
             return
+        if config.execution_in_temp:
+            _LOGGER.warning(_IN_TEMP, type="drift", subtype="in_temp", once=True)
         for path in _LOADED.findall(self._source):
             env.note_dependency(str(self._path.parent / path))
         stored = stored_outputs(self.notebook) if page.stored else {}
@@ -165,6 +184,8 @@ class VerifyingClient(NotebookClientBase):  # type: ignore[misc]
         show_stored(self.notebook, stored, execution.executed | stopped_at)
         settle_streams(self.notebook)
         elide(self.notebook, page, result)
+        made = made_by_myst(self.notebook, page, config)
+        result = replace(result, outcomes=(*result.outcomes, *made))
         state.results[env.docname] = result
         state.probed[env.docname] = execution.probed
         self._document.attributes["drift_unclaimed"] = _claims(page, result)

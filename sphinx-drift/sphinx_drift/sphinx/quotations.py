@@ -124,9 +124,18 @@ def keep_quotations(app: Sphinx, doctree: nodes.document) -> None:
         app.env.metadata[app.env.docname]["drift_quotations"] = quoted
     if any(doctree.findall(PendingGlueReference)):  # what other pages glue is shown here
         app.env.metadata[app.env.docname]["drift_glued"] = True
+    copied_of = (nodes.title, nodes.term, nodes.caption, nodes.rubric)
+    if any(_glued_in(each) for kind in copied_of for each in doctree.findall(kind)):
+        app.env.metadata[app.env.docname]["drift_glued_title"] = True
     for copied in doctree.findall(lambda node: isinstance(node, (nodes.title, nodes.term))):
         for number in copied.findall(quoted_number):
             record(app.env, Outcome(Kind.QUOTATION, number.line or 1, message=_COPIED))
+
+
+def _glued_in(text: nodes.Element) -> bool:
+    return any(
+        {"pasted-text", "output"} & {*e.get("classes", ())} for e in text.findall(nodes.inline)
+    )
 
 
 def check_quotations(env: BuildEnvironment) -> dict[str, PageResult]:

@@ -87,6 +87,8 @@ def start(app: Sphinx) -> bool:
         Whether each output of the book must be documented.
 
     """
+    for name in ("drift.txt", "drift.json"):  # this build may not live to replace them
+        Path(app.outdir, name).unlink(missing_ok=True)
     if "myst_nb" not in app.extensions:
         raise ExtensionError(
             "sphinx_drift runs the pages of MyST-NB: put 'myst_nb' before it in conf.py: "

@@ -2,33 +2,44 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from nbformat import v4
 
+from sphinx_drift.compare.outcomes import Kind, Outcome
 from sphinx_drift.compare.tokens import ELISION, plain
-from sphinx_drift.output.printed_text import printed
-from sphinx_drift.output.screen import on_screen
+from sphinx_drift.output.printed_text import Part, printed
+from sphinx_drift.output.screen import on_screen, without_links
 from sphinx_drift.run.results import SKIPS
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
 
+    from myst_nb.core.config import NbParserConfig
     from nbformat import NotebookNode
 
-    from sphinx_drift.compare.outcomes import Outcome, PageResult
-    from sphinx_drift.output.printed_text import Part
+    from sphinx_drift.compare.outcomes import PageResult
     from sphinx_drift.source.read_source import Page
 
+_OF_VALUES = (Part.ALL, Part.MAIN, Part.VALUE, Part.MARKDOWN)
+_OF_MYST = re.compile(r"(?<!`)\{[\w:.+-]+\}`|(?:`{3}|~{3}|:{3})\s*\{|\{\{")
+_MADE = (
+    "its Markdown has a directive, role or substitution, and what MyST makes of it isn't compared"
+)
 _NOT_EXECUTED = "Not executed: the output below is the one that the notebook has stored."
 
 
 def settle_streams(notebook: NotebookNode) -> None:
-    """Leave of what moves a terminal's cursor the text that a terminal is left showing."""
+    """Leave of an output what a terminal is left showing: no links, and no line written over."""
     for cell in notebook.cells:
         for output in cell.get("outputs", ()):
             if output.output_type == "stream":
                 output.text = on_screen(output.text)
+            elif output.output_type == "error":
+                output.traceback = [without_links(line) for line in output.traceback]
+            elif "text/plain" in output.data:
+                output.data["text/plain"] = without_links(output.data["text/plain"])
 
 
 def stored_outputs(notebook: NotebookNode) -> dict[int, list[NotebookNode]]:
@@ -47,6 +58,22 @@ def show_stored(
             note = {"text/markdown": f"*{_NOT_EXECUTED}*", "text/plain": _NOT_EXECUTED}
             warning: NotebookNode = v4.new_output("display_data", data=note)  # type: ignore[no-untyped-call]
             cell.outputs = [warning, *outputs]
+
+
+def made_by_myst(notebook: NotebookNode, page: Page, config: NbParserConfig) -> Iterator[Outcome]:
+    """Yield the documented outputs in whose Markdown MyST shows more than it says."""
+    for cell in page.cells:
+        node = notebook.cells[cell.index]
+        setting = ("render_markdown_format", node.metadata, lambda *_: None)
+        about = [e for e in cell.expectations if e.part in _OF_VALUES]
+        if not about or any(e.unchecked for e in about):
+            continue
+        data = (output.get("data", {}).items() for output in node.outputs)
+        texts = [text for each in data for mime, text in each if mime.endswith("text/markdown")]
+        if any(map(_OF_MYST.search, texts)) and config.get_cell_level_config(*setting) == "myst":
+            yield Outcome(
+                Kind.FORM, cell.line, cell=cell.number, cell_line=cell.line, message=_MADE
+            )
 
 
 def elide(notebook: NotebookNode, page: Page, result: PageResult) -> None:

@@ -71,7 +71,7 @@ def report_results(app: Sphinx, exception: Exception | None) -> None:
     colored = use_color(sys.stderr) and colors_output()
     if status:
         if level == "warning":
-            _LOGGER.warning("%s", f"\n{render(results, color=colored)}", type="drift")
+            _LOGGER.warning("%s", f"\n{render(results, color=colored)}")
         else:
             fail_build(app)
             _LOGGER.error("%s", f"\n{render(results, color=colored)}")

@@ -108,6 +108,10 @@ def test_what_is_no_text_is_counted(data: dict[str, str], pictures: int, widgets
         ("0.5<style>ol{counter-reset: list-item 4} @import 'b'</style>", 0, 1),
         ("0.5<p style='background:url(data:image/svg+xml,0.5)'></p>", 0, 1),
         ("<bdo dir=rtl>0.5</bdo>", 0, 1),
+        ("""<q style='quotes:"9" "9"'>0.5</q>""", 0, 1),
+        ("""<p style='display:list-item;list-style: inside "9"'>0.5</p>""", 0, 1),
+        ("<p style='list-style-type:disc'>0.5</p>", 0, 0),
+        ("<b style='direction:rtl;unicode-bidi:bidi-override'>0.5</b>", 0, 1),
     ],
 )
 def test_what_html_makes_or_loads_is_counted(html: str, pictures: int, widgets: int) -> None:

@@ -26,6 +26,8 @@ RED, END = "\x1b[31m", "\x1b[0m"
         ("loading\x1b[2K1", "       1"),
         (f"{RED}1{END}\r{RED}2{END}\n", f"{RED}2{END}\n"),
         (f"{RED}error{END}: x\rE", f"Error{END}: x"),
+        (f"a\x1b]0;99\x07b\x1b[5A {RED}c{END}", f"ab {RED}c{END}"),
+        ("\x1b]8;;http://x/99\x1b\\link\x1b]8;;\x1b\\", "link"),
     ],
 )
 def test_what_is_left(text: str, left: str) -> None:

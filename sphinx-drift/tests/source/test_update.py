@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import io
+import os
 import subprocess
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import nbformat.v4
 import pytest
@@ -388,6 +390,23 @@ def test_writes_whole_files_and_shows_them(path: Path, capsys: pytest.CaptureFix
     out = capsys.readouterr().out
     assert "-a\n+b\n" in out
     assert "wrote 1 file;" in out
+
+
+def test_full_disk_costs_no_file_anything(
+    path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Full(io.FileIO):
+        def write(self, text: Any, /) -> int:
+            raise OSError(
+                errno.ENOSPC, f"No space left after {super().write(bytes(text)[:1])} byte"
+            )
+
+    monkeypatch.setattr(os, "fdopen", Full)
+    assert write([Change(path, "a\r\n", "b\r\n")]) == 2
+    assert "page.md is left as it is: [Errno 28] No space" in capsys.readouterr().err
+    assert [(each.name, each.read_bytes()) for each in path.parent.iterdir()] == [
+        ("page.md", b"a\r\n")
+    ]
 
 
 def test_file_that_changed_meanwhile(path: Path, capsys: pytest.CaptureFixture[str]) -> None:

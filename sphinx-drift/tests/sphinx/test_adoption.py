@@ -141,6 +141,9 @@ def test_failures_may_be_warnings(book: Book) -> None:
     built = book.build()
     assert built.status == 0
     assert "half.md:13: drift in cell 1" in built.stderr
+    book.configure(
+        drift_require="expected", drift_severity="warning", suppress_warnings=["toc", "drift"]
+    )
     assert book.build("-W").status == 1
 
 
@@ -253,3 +256,22 @@ def test_filters_of_the_book_are_counted_and_told_if_they_match_nothing(book: Bo
     assert "drift_filters: nothing was filtered as gone" in book.build().stderr
     book.configure(drift_filters=[day[:2]])
     assert "drift_filters must list patterns" in book.build().stderr
+
+
+def test_a_setting_of_myst_nb_that_is_not_followed_is_told(book: Book) -> None:
+    book.configure(nb_execution_in_temp=True)
+    book.write("page.md", cell("print(1)", "1"))
+    built = book.build()
+    assert (built.status, built.stderr.count("nb_execution_in_temp is not followed")) == (0, 1)
+
+
+def test_a_format_that_stores_nothing_is_no_notebook_to_save(book: Book) -> None:
+    read = "def read(text):\n    from nbformat import v4\n    return v4.new_notebook(cells=[{}])"
+    cells = "v4.new_code_cell(text), v4.new_markdown_cell('```{expected-output}\\n2\\n```')"
+    (book.folder / "reader.py").write_text(read.format(cells))
+    (book.folder / "page.txt").write_text("print(1)")
+    book.configure("import sys; sys.path.insert(0, '.')", nb_custom_formats={".txt": "reader.read"})
+    built = book.build()
+    assert [failure.kind for failure in built.failures] == ["undocumented", "nested"]
+    for failure in built.failures:
+        assert "to do: make it a MyST page or a notebook" in failure.text

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from small_book import FRONT, TORCH
+from small_book import FRONT, TORCH, cell
 
 from sphinx_drift.report.text import count
 
@@ -262,6 +263,51 @@ def test_the_command_itself_and_the_notebooks_that_myst_nb_leaves(book: Book) ->
         assert (book.folder / "jupyter_execute" / "page.ipynb").exists()
     assert "page.md:11: drift" in completed.stderr
     assert completed.stderr.strip().splitlines()[-1].startswith("1 output drifted")
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ("print({})", ""),
+        ("class Link:\n    def __repr__(_):\n        return {}\nLink()", ""),
+        ("raise ValueError({})", ":raises: ValueError\n\nValueError: "),
+    ],
+)
+def test_a_page_shows_no_text_of_a_link_that_nothing_compares(
+    code: str, expected: str, book: Book
+) -> None:
+    link = r"'a\x1b]8;;http://x/' + '9' * 2 + '\x1b\\b\x1b]8;;\x1b\\'"
+    book.write("index.md", "# Links", cell(code.format(link), f"{expected}ab"))
+    built = book.build("-W", builder="html")
+    assert built.status == 0, built.stderr
+    (output,) = re.findall(
+        r'(?s)<div class="output .*?</pre>', (built.outdir / "index.html").read_text()
+    )
+    assert "ab" in output
+    assert "99" not in output
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "form", "kind"),
+    [
+        ("```{include} beside.txt\n```", "", "myst", "form"),
+        ("It is {math}`1`.", "", "myst", "form"),
+        ("It is {{ one }}.", "", "myst", "form"),
+        ("It is {math}`1`.", ":unchecked: why\n", "myst", "nothing-checked"),
+        ("It is {math}`1`.", "", "commonmark", ""),
+        ("It is `{1}`, ``:{}``.", "", "myst", ""),
+    ],
+)
+def test_what_myst_makes_of_an_output_is_not_verified(
+    text: str, options: str, form: str, kind: str, book: Book
+) -> None:
+    (book.folder / "beside.txt").write_text("one")
+    book.configure(myst_enable_extensions=["substitution"], myst_substitutions={"one": "1"})
+    front = FRONT.replace("---\n\n", f"mystnb: {{render_markdown_format: {form}}}\n---\n\n")
+    code = f"from IPython.display import Markdown\nMarkdown({text!r})"
+    shown = f"````{{expected-output}}\n{options}{text}\n````\n"
+    put(book, good=GOOD, page=f"{front}```{{code-cell}} ipython3\n{code}\n```\n{shown}")
+    assert book.build().places == ({("page.md:8", kind)} if kind else set())
 
 
 # Settings -----------------------------------------------------------------------------

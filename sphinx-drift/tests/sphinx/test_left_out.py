@@ -22,7 +22,7 @@ def write(book: Book, name: str, mystnb: str = "") -> None:
     ("mystnb", "settings", "by"),
     [
         ("", {"nb_execution_excludepatterns": ["left*"]}, "nb_execution_excludepatterns"),
-        ("mystnb:\n  execution_mode: 'off'\n", {}, "nb_execution_mode"),
+        ("mystnb:\n  execution_mode: 'off'\n", {}, "mystnb: execution_mode"),
     ],
 )
 def test_page_that_the_book_leaves_out_is_counted_by_the_setting(
@@ -52,11 +52,17 @@ def test_book_that_executes_nothing_has_verified_nothing(book: Book) -> None:
     assert not (book.folder / "ran").exists()
 
 
-def test_build_that_runs_nothing_fails_and_leaves_no_older_report(book: Book) -> None:
+@pytest.mark.parametrize(
+    ("line", "runner"), [("", "off"), ("def setup(app):\n    raise RuntimeError", "")]
+)
+def test_build_that_runs_nothing_fails_and_leaves_no_older_report(
+    line: str, runner: str, book: Book
+) -> None:
     write(book, "index")
     assert book.build(builder="drift").status == 0
     (report,) = book.folder.rglob("drift.json")
-    assert book.build(builder="drift", DRIFT_RUNNER="off").status == 1
+    book.configure(line)
+    assert book.build(builder="drift", DRIFT_RUNNER=runner).status != 0
     assert not report.exists()
 
 

@@ -101,3 +101,21 @@ def test_a_translation_shows_what_its_page_glues(
     translate(book, "prints", f"The number is {shown}.", translated)
     built = book.build(builder="text")
     assert built.status == status, built.stderr
+
+
+@pytest.mark.parametrize(
+    "title",
+    [
+        "## It is {glue:text}`half`",
+        "```{code-block} python\n:caption: It is {glue}`half`\n:name: here\n\n1\n```",
+    ],
+)
+def test_a_link_shows_what_its_title_glues_now(title: str, book: Book) -> None:
+    book.write("linking.md", "# It links\n\n{ref}`here`", front=False)
+    for number in ("0.5", "0.25"):
+        code = f'from myst_nb import glue\nglue("half", {number}, display=False)'
+        prints = "# It prints", cell(code, f"half = {number}")
+        book.write("prints.md", *prints, f"(here)=\n{title}" if title[0] == "#" else title)
+        built = book.build(builder="text")
+        assert built.status == 0, built.stderr
+        assert f"It is {number}" in (built.outdir / "linking.txt").read_text()
