@@ -20,8 +20,8 @@ LINES = (  # curve, role, dashes, how far its label is from its end
     ("as trained", "query", "", -6.0),
     ("squeezed", "key", "6 4", 14.0),
     ("window of 32", "value", "", 16.0),
-    ("squeezed, trained", "weight", "2 4", -9.0),
-    ("longer, trained", "input", "8 3", 1.0),
+    ("squeezed, trained", "weight", "2 4", -10.0),
+    ("longer, trained", "input", "8 3", 2.0),
 )
 
 
