@@ -39,6 +39,7 @@ PAGES = {
     "reach": "companions/sliding-windows",
     "sink": "companions/sliding-windows",
     "shared-keys": "companions/three-matrices",
+    "trained-keys": "self-attention/step-by-step",
     "loss": "companions/training",
     "training": "companions/training",
     "gpt-loss": "companions/small-gpt",

@@ -37,6 +37,8 @@ MEASURED: dict[str, tuple[Any, dict[str, str]]] = {
                     "squeezed",
                     "squeezed, trained",
                     "longer, trained",
+                    "still 32, trained",
+                    "still 32, window",
                 )
             },
         },
@@ -50,6 +52,7 @@ MEASURED: dict[str, tuple[Any, dict[str, str]]] = {
                 "look(model := learn(start=False), new := texts(300, start=False))[:1]"
             ),
             "no start: all, window, first kept": "late_losses(model, new)",
+            "no start: shares of `<`, of one letter": "by_sign(model, new, causal)[1:]",
         },
     ),
     "three-matrices": (

@@ -19,8 +19,9 @@ LOWEST, HIGHEST = 1.9, 3.2
 LINES = (  # curve, role, dashes, how far its label is from its end
     ("as trained", "query", "", -6.0),
     ("squeezed", "key", "6 4", 14.0),
-    ("window of 32", "value", "", 13.0),
-    ("squeezed, trained", "weight", "2 4", -7.0),
+    ("window of 32", "value", "", 16.0),
+    ("squeezed, trained", "weight", "2 4", -10.0),
+    ("longer, trained", "input", "8 3", 2.0),
 )
 
 
@@ -68,7 +69,7 @@ SIGNS, LEFT, CELL = "abcdefgh<^", 60.0, 18.0
 def sink(values: Values) -> Board:
     """A head's weights in a text of single signs, as a heat map."""
     signs = [SIGNS[sign] for sign in values["signs"]]
-    board = Board(28 + CELL * len(signs), values)
+    board = Board(52 + CELL * len(signs), values)
     for r, sign in enumerate(signs):
         css = "fig-bold" if sign in "<^" else "fig-muted"
         y = 22 + CELL * r
@@ -79,33 +80,68 @@ def sink(values: Values) -> Board:
             board.shade(LEFT + CELL * c, y, (CELL, CELL), 0.9 * weight, "weight")
     side = CELL * len(signs)
     board.box(LEFT, 22, side, side, "fig-frame role-weight")
+    board.note(LEFT - 4, side + 43, "share 0", anchor="end")
+    board.key(LEFT, side + 34, [(0.225 * step, "weight") for step in range(5)])
+    board.note(LEFT + 94, side + 43, "1", anchor="start")
     return board
 
 
-# One matrix for queries and keys ----------------------------------------------------------
+# Keys in the plane ------------------------------------------------------------------------
 
 WORDS = ("Mary’s", "dogs", "near", "the", "cat", "now")
-MIDDLE, LONG = (180.0, 150.0), 28.0
-BESIDE: dict[str, tuple[float, float, Anchor]] = {  # a label's place from the tip of its arrow
+Beside = dict[str, tuple[float, float, "Anchor"]]  # a label's place from the tip of its arrow
+SHARED: Beside = {
     "Mary’s": (4, 16, "start"),
-    "now": (-2, 18, "middle"),
     "dogs": (5, 2, "start"),
+    "near": (-5, 2, "end"),
+    "the": (-5, 2, "end"),
+    "cat": (11, -2, "start"),
+    "now": (-2, 18, "middle"),
+}
+TRAINED: Beside = {
+    "Mary’s": (6, -14, "start"),
+    "dogs": (0, 16, "middle"),
+    "near": (-6, 8, "end"),
+    "the": (7, 8, "start"),
+    "cat": (6, 0, "start"),
+    "now": (18, 12, "start"),
 }
 
 
 def shared_keys(values: Values) -> Board:
     """The keys of six words as arrows, which are their queries, too."""
     board = Board(264, values)
-    for place, (word, key) in enumerate(zip(WORDS, values["keys"], strict=True)):
-        x, y = MIDDLE[0] + LONG * key[0], MIDDLE[1] - LONG * key[1]
-        role = {"now": "query", "dogs": "key"}.get(word, "input")
-        board.arrow(*MIDDLE, x, y, css=f"fig-vector role-{role}")
-        css = "fig-bold" if role != "input" else "fig-muted"
-        dx, dy, anchor = BESIDE.get(word, (-5, 2, "end"))
-        board.text(x + dx, y + dy, word, anchor=anchor, css=css)
-        path = f"scores.{place}"
-        board.number(x + dx, y + dy + 14, path, size=11.5, css="fig-muted", anchor=anchor)
+    _keys(board, (180.0, 150.0), 28.0, SHARED, ("keys", "scores", "query"))
     return board
+
+
+def trained_keys(values: Values) -> Board:
+    """A query, the keys of six words, and the line on which the score of a key is 0."""
+    board, middle, unit = Board(250, values), (200.0, 140.0), 36.0
+    x, y = (unit * part for part in values["trained_query"])
+    tip = (middle[0] + x, middle[1] - y)
+    board.line(middle[0] + y, middle[1] + x, middle[0] - 0.7 * y, middle[1] - 0.7 * x)
+    board.note(middle[0] - 0.7 * y + 5, middle[1] - 0.7 * x + 5, "score 0", anchor="start")
+    board.arrow(*middle, *tip, css="fig-vector role-query")
+    board.text(tip[0], tip[1] + 17, "query of now", css="role-query fig-bold")
+    _keys(board, middle, unit, TRAINED, ("trained_keys", "trained_scores", "input"))
+    return board
+
+
+def _keys(
+    board: Board, middle: tuple[float, float], unit: float, beside: Beside, names: tuple[str, ...]
+) -> None:
+    """Draw six keys from one point, each with its word and its score at its tip."""
+    keys, scores, role_of_now = names
+    for place, (word, key) in enumerate(zip(WORDS, board.values[keys], strict=True)):
+        x, y = middle[0] + unit * key[0], middle[1] - unit * key[1]
+        role = {"now": role_of_now, "dogs": "key"}.get(word, "input")
+        board.arrow(*middle, x, y, css=f"fig-vector role-{role}")
+        css = "fig-bold" if role != "input" else "fig-muted"
+        dx, dy, anchor = beside[word]
+        board.text(x + dx, y + dy, word, anchor=anchor, css=css)
+        path = f"{scores}.{place}"
+        board.number(x + dx, y + dy + 14, path, size=11.5, css="fig-muted", anchor=anchor)
 
 
 DRAWINGS: dict[str, Drawing] = {
@@ -113,4 +149,5 @@ DRAWINGS: dict[str, Drawing] = {
     "reach": Drawing("Who reaches whom through several layers", reach),
     "sink": Drawing("A head whose sink is the first token", sink),
     "shared-keys": Drawing("Six words whose queries are their keys", shared_keys),
+    "trained-keys": Drawing("A trained query and the keys that it meets", trained_keys),
 }
