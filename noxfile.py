@@ -19,11 +19,7 @@ HTML_CHECKER = "vnu-jar@26.9.27"
 BOM = "cyclonedx-bom==7.5.0"
 CHECKER = Path("sphinx-drift")
 CHECKER_PROJECT = nox.project.load_toml(CHECKER / "pyproject.toml")["project"]
-TORCH_FILES = [
-    Path("constraints.txt"),
-    Path("pyproject.toml"),
-    Path("docs/reference/verification.md"),
-]
+TORCH_FILES = [Path("constraints.txt"), Path("pyproject.toml")]
 RESOLVED = {  # what is installed with the checker, by what `nox -s versions` calls it
     "lowest": [each.split(",")[0].replace(">=", "==") for each in CHECKER_PROJECT["dependencies"]],
     "jupyter-book-1": ["jupyter-book<2"],
@@ -186,6 +182,7 @@ def bom(session: nox.Session) -> None:
     """List what `docs` built the site with, and its licences, in the site's bom.json."""
     session.install(BOM)
     built_with = Path(session.virtualenv.location).with_name("docs")
+    SITE.mkdir(parents=True, exist_ok=True)
     session.run(
         *("cyclonedx-py", "environment", str(built_with), "--pyproject", "pyproject.toml"),
         *("--output-reproducible", "--output-file", str(SITE / "bom.json")),

@@ -10,7 +10,8 @@ from selfattn import __version__
 
 sys.path.insert(0, str(Path(__file__).parent / "_ext"))
 PROJECT = tomllib.loads(Path(__file__).parents[1].joinpath("pyproject.toml").read_text("utf-8"))
-TORCH = PROJECT["tool"]["sphinx-drift"]["reference"]["torch"].rpartition(".")[0]  # such as 2.13
+TORCH = PROJECT["tool"]["sphinx-drift"]["reference"]["torch"]
+TORCH_MINOR = TORCH.rpartition(".")[0]  # such as 2.13
 
 project = "Self-attention, verified"
 author = "The selfattn authors"
@@ -40,7 +41,8 @@ drift_require = "all"
 nitpicky = True
 
 # Pages
-myst_enable_extensions = ["amsmath", "colon_fence", "deflist", "dollarmath"]
+myst_enable_extensions = ["amsmath", "colon_fence", "deflist", "dollarmath", "substitution"]
+myst_substitutions = {"torch": TORCH}
 myst_heading_anchors = 3
 myst_url_schemes = {
     "http": None,
@@ -105,7 +107,7 @@ codeautolink_warn_on_missing_inventory = True
 intersphinx_mapping = {
     # A build needs no network: the names that the book uses lie in files, a line each.
     "python": ("https://docs.python.org/3/", "_data/inventory/python.txt"),
-    "torch": (f"https://docs.pytorch.org/docs/{TORCH}/", "_data/inventory/torch.txt"),
+    "torch": (f"https://docs.pytorch.org/docs/{TORCH_MINOR}/", "_data/inventory/torch.txt"),
 }
 linkcheck_ignore = [r"\.\./sphinx-drift/"]  # the tests follow links within the site
 napoleon_numpy_docstring = False

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 RELEASED = ("CHANGELOG.md", "CITATION.cff", "LICENSE", "README.md", "pyproject.toml", "selfattn")
 NOXFILE = runpy.run_path(str(ROOT / "noxfile.py"))
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+GUIDES = sorted({*ROOT.glob("*.md"), *ROOT.glob("contributing/*.md")} - {ROOT / "CHANGELOG.md"})
 
 
 def git(root: Path, *words: str) -> str:
@@ -136,6 +137,15 @@ def test_what_runs_before_a_commit_is_what_the_gate_runs(hook: str) -> None:
 def test_new_torch_finds_the_version_where_it_replaces_it(path: Path) -> None:
     version = NOXFILE["PYPROJECT"]["tool"]["sphinx-drift"]["reference"]["torch"]
     assert (ROOT / path).read_text("utf-8").count(version) == 1
+
+
+@pytest.mark.parametrize("guide", GUIDES, ids=lambda guide: guide.name)
+def test_guides_name_sessions_and_files_that_exist(guide: Path) -> None:
+    text = guide.read_text("utf-8")
+    sessions = re.findall(r"nox -s ([a-z-]+)", text)
+    assert [each for each in sessions if each.replace("-", "_") not in NOXFILE] == []
+    links = re.findall(r"\]\((?!https?:)([^)#]+)", text)
+    assert [each for each in links if not (guide.parent / each).exists()] == []
 
 
 def test_both_readmes_show_the_same_failing_build() -> None:

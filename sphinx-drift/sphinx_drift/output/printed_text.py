@@ -69,19 +69,17 @@ class Part(StrEnum):
     """The types and messages in a traceback as it is shown."""
 
 
-BESIDE = (
-    *(Part.HTML, Part.LATEX, Part.MARKDOWN, Part.JSON),
-    *(Part.PICTURE, Part.TRACEBACK),
-)
-"""The parts that show the same value in another form than text."""
-
 _Form = tuple[Part, Callable[[str], str], Callable[[str, str], str]]
 _FORMS: dict[str, _Form] = {
-    "text/html": (Part.HTML, html_text, html_differs),
-    "text/latex": (Part.LATEX, str, latex_differs),
     "text/markdown": (Part.MARKDOWN, str, text_differs),
+    "text/latex": (Part.LATEX, str, latex_differs),
+    "text/html": (Part.HTML, html_text, html_differs),
     "application/json": (Part.JSON, str, partial(text_differs, form="JSON")),
 }
+"""In the order in which they stand in for a text that says nothing."""
+FORMS = tuple(part for part, _, _ in _FORMS.values())
+BESIDE = (*FORMS, Part.PICTURE, Part.TRACEBACK)
+"""The parts that show the same value in another form than text."""
 
 
 @dataclass(frozen=True)
@@ -251,8 +249,8 @@ def _value(text: str, data: dict[str, str], texts: dict[str, str]) -> Value:
     """Return a value; if its text is a default ``repr``, take the text of another form."""
     if text and not _DEFAULT_REPR.fullmatch(text):
         return Value(text, tuple((mime, data[mime]) for mime in texts if texts[mime]))
-    for preferred in ("text/markdown", "text/latex", "text/html", "application/json"):
-        if instead := texts.get(preferred):
+    for preferred, instead in texts.items():
+        if instead:
             return Value(instead, tuple((mime, data[mime]) for mime in texts if mime != preferred))
     return Value("" if set(data) - {"text/plain"} else text)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from sphinx_drift.compare.compare import Waiver
 from sphinx_drift.compare.outcomes import Kind, Outcome
-from sphinx_drift.output.printed_text import BESIDE, Part, printed
+from sphinx_drift.output.printed_text import BESIDE, FORMS, Part, printed
 from sphinx_drift.source.lines import hide_separators, lines_of, show_separators
 
 if TYPE_CHECKING:
@@ -28,8 +28,7 @@ _OPTION = re.compile(r":(?P<name>[a-z-]+):(?:\s+(?P<value>.*\S))?\s*$")
 _ALLOW = re.compile(
     r"(?:\[(?P<index>\d+(?:,\s*\d+)*)\]\s*)?(?P<old>\S+)\s*->\s*(?P<new>\S+)\s*\((?P<reason>.*\S.*)\)$"
 )
-_FORMS = tuple(each.value for each in (Part.HTML, Part.LATEX, Part.MARKDOWN, Part.JSON))
-OPTIONS = sorted(["allow", "name", "raises", "reference-only", "stream", "unchecked", *_FORMS])
+OPTIONS = sorted(["allow", "name", "raises", "reference-only", "stream", "unchecked", *FORMS])
 """What an expectation may say above its text."""
 _REQUIRED = {
     "name": "a name",
@@ -309,7 +308,7 @@ def _with_option(expectation: Expectation, name: str, value: str, line: int) -> 
         if value not in names:
             raise ValueError(f"`:stream:` must be one of {', '.join(names)}; got {value!r}")
         return replace(expectation, part=Part(value))
-    if name in _FORMS:
+    if name in FORMS:
         if value:
             raise ValueError(f"`:{name}:` takes nothing after it, got {value!r}")
         return replace(expectation, part=Part(name))

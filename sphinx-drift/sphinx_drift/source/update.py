@@ -19,7 +19,7 @@ from sphinx_drift.compare.compare import compare
 from sphinx_drift.compare.outcomes import Kind
 from sphinx_drift.compare.tokens import ELISION, plain, tokens
 from sphinx_drift.output.filters import DEFAULTS, filtered
-from sphinx_drift.output.printed_text import BESIDE, Part, printed, repeatable
+from sphinx_drift.output.printed_text import FORMS, Part, printed, repeatable
 from sphinx_drift.source.lines import NEWLINE, lines_of
 from sphinx_drift.source.read_source import DIRECTIVE, load
 
@@ -287,7 +287,7 @@ def _new(cell: Cell, outcome: Outcome, output: Printed, unchecked: str) -> Itera
         if not text:
             continue
         why = unchecked or _NO_TEXT * _prints_elision(text)
-        options = [f":{part.value}:"] if part in BESIDE[:4] else [f":stream: {part.value}"]
+        options = [f":{part.value}:"] if part in FORMS else [f":stream: {part.value}"]
         options = [] if part in (Part.ALL, Part.MAIN) else options
         if outcome.kind is Kind.RAISED:
             options.append(f":raises: {output.error.partition(':')[0]}")
