@@ -3,9 +3,9 @@
 What a device is, a module of the book's own knows, named ``devices`` in ``[tool.sphinx-drift]``:
 
 - ``python -m MODULE NAME --json`` looks for a device, and prints a list of one: an object with its
-  ``place``, a ``description``, the same with its name, and its ``memory`` in bytes if pages share
-  it; or it exits with another status than 0, and its last line on stderr says why;
-- ``start(place, part)`` has the page compute there, with that part of the memory at most (or None);
+  ``place`` and a ``description``, the same with its name; or it exits with another status than 0,
+  and its last line on stderr says why;
+- ``start(place)`` has the page compute there;
 - ``describe(place)`` returns its ``name``, ``driver`` and ``capability``;
 - ``reproducible(place)`` is a context in which an example computes there.
 """
@@ -25,16 +25,8 @@ from sphinx_drift.run.run import DEVICE_VARIABLE
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-MEMORY_VARIABLE = "DRIFT_DEVICE_MEMORY"
-SHARE_VARIABLE = "DRIFT_DEVICE_SHARE"
 MODULE_VARIABLE = "DRIFT_DEVICE_MODULE"
 """Names the module that knows devices, for the processes of pages."""
-_DESCRIPTION_VARIABLE = "DRIFT_DEVICE_DESCRIPTION"
-_MEMORY = 2.0
-"""GiB of a device's memory that a page may fill, if nobody says otherwise."""
-_CONTEXT = 0.75
-"""GiB that a process takes on a GPU before it computes anything: more than was ever reported."""
-_GIB = 2**30
 
 
 def choose_device(
@@ -57,18 +49,12 @@ def choose_device(
     origin = "--device" if requested else DEVICE_VARIABLE if variable else "drift_device"
     origin = f"{origin}={name}"
     device: dict[str, Any] = {"place": "cpu"} if name == "cpu" else _look_for(name, origin, module)
-    place, description = str(device["place"]), str(device.get("description", ""))
-    for stale in (SHARE_VARIABLE, _DESCRIPTION_VARIABLE):
-        os.environ.pop(stale, None)
+    place = str(device["place"])
     if place != "cpu" or DEVICE_VARIABLE in os.environ:
         os.environ[DEVICE_VARIABLE] = place
     if place != "cpu":
         os.environ[MODULE_VARIABLE] = module
-        # Results that are kept don't outlive a driver.
-        os.environ[_DESCRIPTION_VARIABLE] = description
-    if memory := device.get("memory", 0):
-        os.environ[SHARE_VARIABLE] = _share(memory / _GIB)
-    return description
+    return str(device.get("description", ""))
 
 
 def _look_for(name: str, origin: str, module: str) -> dict[str, Any]:
@@ -94,32 +80,6 @@ def _look_for(name: str, origin: str, module: str) -> dict[str, Any]:
     raise ValueError(
         f"{origin}: expected {module} to print a list of one device as JSON, with its place; "
         f"got {completed.stdout[:200]!r}"
-    )
-
-
-def _share(total: float) -> str:
-    """Return how many pages may run at a time, and the part of the memory that each may fill."""
-    try:
-        per_page = float(os.environ.get(MEMORY_VARIABLE) or _MEMORY)
-    except ValueError:
-        per_page = 0.0
-    if per_page <= 0:
-        raise ValueError(f"{MEMORY_VARIABLE} must be a number of GiB, such as {_MEMORY:g}")
-    pages = max(1, int(total // (per_page + _CONTEXT)))
-    part = min(1.0, per_page / total)
-    return f"{pages} {part:.6f}"
-
-
-def explained(message: str) -> str:
-    """Explain an error of exhausted memory: how much a page may fill, and how to change it."""
-    if "OutOfMemoryError" not in message and "out of memory" not in message:
-        return message
-    if SHARE_VARIABLE not in os.environ:
-        return message
-    limit = os.environ.get(MEMORY_VARIABLE) or f"{_MEMORY:g}"
-    return (
-        f"{message}\nA page may fill {limit} GiB of {os.environ.get(DEVICE_VARIABLE)}; "
-        f"{MEMORY_VARIABLE} changes that. Other pages are not affected."
     )
 
 

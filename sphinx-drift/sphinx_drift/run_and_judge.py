@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 from sphinx_drift.compare.compare import Policy
 from sphinx_drift.compare.outcomes import Kind, Outcome, PageResult
 from sphinx_drift.configuration import stored_reference
-from sphinx_drift.device import explained
 from sphinx_drift.judge import compare_runs, judge_page
 from sphinx_drift.output.filters import DEFAULTS
 from sphinx_drift.run import run
@@ -144,7 +143,7 @@ def run_and_judge(
     """
     settings, page = settings.of_page(notebook.metadata), settings.applied_to(page, file)
     runs = planned(page, folder, settings)
-    execution = _explained(run.execute(notebook, runs[0]))
+    execution = run.execute(notebook, runs[0])
     policy = settings.policy_on(execution.environment)
     away = not settings.is_reference(execution.environment)
     filters = (*settings.filters, *DEFAULTS)
@@ -186,14 +185,6 @@ def _imported_elsewhere(page: Page, execution: Execution, settings: Settings) ->
                 f"expected `{name}` from {folder.resolve()}\ngot it from {origin or 'nowhere'}"
             )
             yield Outcome(Kind.ELSEWHERE, page.cells[0].line, message=message)
-
-
-def _explained(execution: Execution) -> Execution:
-    """Explain a failure, if its cause is known."""
-    failure = execution.failure
-    if failure is None:
-        return execution
-    return replace(execution, failure=replace(failure, message=explained(failure.message)))
 
 
 def begin(

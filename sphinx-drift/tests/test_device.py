@@ -2,29 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from small_book import FRONT, cell
 
-from sphinx_drift import device
 from sphinx_drift.compare.compare import Policy
-from sphinx_drift.device import (
-    DEVICE_VARIABLE,
-    MEMORY_VARIABLE,
-    MODULE_VARIABLE,
-    SHARE_VARIABLE,
-    choose_device,
-    explained,
-)
+from sphinx_drift.device import DEVICE_VARIABLE, choose_device
 from sphinx_drift.report.text import describe_environment
 from sphinx_drift.run import host
-from sphinx_drift.run.injected import compute_on_device
 from sphinx_drift.run.run import request_for
 
 if TYPE_CHECKING:
@@ -39,9 +32,9 @@ import contextlib, json, sys
 
 computing_on = "cpu"
 
-def start(place, part=None):
-    global computing_on, memory
-    computing_on, memory = place, part
+def start(place):
+    global computing_on
+    computing_on = place
 
 def describe(place):
     return {"name": "A gadget"}
@@ -55,7 +48,7 @@ def reproducible(place):
 if __name__ == "__main__":
     if sys.argv[1] not in ("npu", "npu:0", "auto"):
         sys.exit("gadget missing")
-    print(json.dumps([{"place": "npu:0", "description": "npu:0 (A gadget)", "memory": 2**34}]))
+    print(json.dumps([{"place": "npu:0", "description": "npu:0 (A gadget)"}]))
 '''
 SHOWING = """\
 import sys, torch
@@ -68,9 +61,8 @@ PROJECT = f'[tool.sphinx-drift]\ndevices = "{DEVICES}"\n'
 @pytest.fixture(autouse=True)
 def no_device(monkeypatch: pytest.MonkeyPatch) -> None:
     """Begin without a device, and forget the one that a test chooses."""
-    for name in (DEVICE_VARIABLE, MEMORY_VARIABLE, SHARE_VARIABLE):
-        monkeypatch.setenv(name, "")
-        monkeypatch.delenv(name)
+    monkeypatch.setenv(DEVICE_VARIABLE, "")
+    monkeypatch.delenv(DEVICE_VARIABLE)
 
 
 @pytest.fixture(scope="module")
@@ -175,7 +167,7 @@ def test_pages_compute_on_it_and_fail_alone(
     (tmp_path / "1.md").write_text(page(raising, "never"))
     (tmp_path / "2.md").write_text(page())
     (tmp_path / "3.md").write_text(page(expected=DOCUMENTED.replace("0.2961", "0.2962")))
-    environment = {**backend, "DRIFT_RUNNER": runner, MEMORY_VARIABLE: "3"}
+    environment = {**backend, "DRIFT_RUNNER": runner}
     done = run("sphinx_drift", ".", "--device", "npu", "--json", folder=tmp_path, env=environment)
     assert done.returncode == 1
     assert "npu:0 (A gadget)" in done.stderr
@@ -245,60 +237,17 @@ def test_a_book_on_a_device(book: Book, backend: dict[str, str]) -> None:
     assert "npu" not in describe_environment(again.results.values())
 
 
-# Memory
+def test_pages_have_the_device_one_after_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    pages, there = host._Pages(), threading.Barrier(2)  # noqa: SLF001 - what the process is made of
 
+    def both_run(*_: object, **__: object) -> bool:
+        with contextlib.suppress(threading.BrokenBarrierError):
+            there.wait(0.5)
+            return True
+        return False
 
-def test_pages_share_a_device() -> None:
-    pages = host._Pages()  # noqa: SLF001 - what the process is made of
-    share = {SHARE_VARIABLE: "1 0.500000"}
-    with pages.share_of({}), pages.share_of({}), pages.share_of(share):
-        one = pages.share_of(share)
-        assert not one.acquire(blocking=False)  # type: ignore[attr-defined]
-    assert one.acquire(blocking=False)  # type: ignore[attr-defined]
-
-
-@pytest.mark.parametrize(
-    ("total", "memory", "share"),
-    [
-        (16.0, "", "5 0.125000"),  # 2 GiB and what a process takes by itself, five times
-        (139.0, "6", "20 0.043165"),
-        (8.0, "40", "1 1.000000"),
-    ],
-)
-def test_how_many_pages_share_it(
-    total: float, memory: str, share: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    chosen = {"place": "cuda:0", "description": "cuda:0", "memory": total * 2**30}
-    monkeypatch.setattr(device, "_look_for", lambda *_: chosen)
-    monkeypatch.setenv(MEMORY_VARIABLE, memory)
-    choose_device(requested="cuda")
-    assert os.environ[SHARE_VARIABLE] == share
-
-
-@pytest.mark.parametrize("memory", ["much", "0", "-1"])
-def test_a_bound_that_is_none(memory: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(device, "_look_for", lambda *_: {"place": "cuda:0", "memory": 2**34})
-    monkeypatch.setenv(MEMORY_VARIABLE, memory)
-    with pytest.raises(ValueError, match="must be a number of GiB, such as 2"):
-        choose_device(requested="cuda")
-
-
-def test_a_page_keeps_to_its_part(backend: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(backend["PYTHONPATH"].partition(os.pathsep)[0])
-    monkeypatch.setenv(DEVICE_VARIABLE, "npu:0")
-    monkeypatch.setenv(MODULE_VARIABLE, DEVICES)
-    monkeypatch.setenv(SHARE_VARIABLE, "5 0.125000")
-    compute_on_device()
-    gadgets = sys.modules.pop(DEVICES)
-    assert (gadgets.computing_on, gadgets.memory) == ("npu:0", 0.125)
-
-
-def test_memory_that_ran_out_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:
-    text = "OutOfMemoryError: CUDA out of memory. Tried to allocate 20.00 GiB."
-    assert explained(text) == text  # nobody shares anything
-    monkeypatch.setenv(DEVICE_VARIABLE, "cuda:0")
-    monkeypatch.setenv(SHARE_VARIABLE, "5 0.125000")
-    message, more = explained(text).split("\n")
-    assert message == text
-    assert {"2", "GiB", "cuda:0;", MEMORY_VARIABLE} <= {*more.split()}
-    assert explained("ValueError: no") == "ValueError: no"
+    monkeypatch.setattr("sphinx_drift.run.page.run_page", both_run)
+    for place, at_once in (("cpu", True), ("cuda:0", False)):
+        there.reset()
+        runs = [pages._submit(None, None, {DEVICE_VARIABLE: place}) for _ in range(2)]  # noqa: SLF001
+        assert [each.result() for each in runs] == [at_once] * 2

@@ -30,7 +30,6 @@ from sphinx_drift.run.choice import chosen, page_environment
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-    from contextlib import AbstractContextManager
     from multiprocessing.connection import Connection
 
     from nbformat import NotebookNode
@@ -250,7 +249,7 @@ class _Pages:
         self._at_once = ThreadPoolExecutor(64)
         self._futures: dict[str, Future[Any]] = {}
         self._kept = kept
-        self._shares: dict[int, threading.BoundedSemaphore] = {}
+        self._device = threading.Lock()
 
     def serve(self, connection: Connection[Any, Any]) -> None:
         """Answer one request."""
@@ -322,15 +321,10 @@ class _Pages:
     ) -> tuple[NotebookNode, Execution]:
         from sphinx_drift.run.page import run_page  # noqa: PLC0415 - it takes time
 
-        with self.share_of(environment):
+        # On a device one page has all the memory, and others can't take it away.
+        alone = environment.get("DRIFT_DEVICE", "cpu") != "cpu"
+        with self._device if alone else contextlib.nullcontext():
             return run_page(notebook, request, environment, forks=self._forks)
-
-    def share_of(self, environment: Mapping[str, str]) -> AbstractContextManager[object]:
-        """Return the semaphore of the pages that share a device, or a context that does nothing."""
-        share, _, _ = environment.get("DRIFT_DEVICE_SHARE", "").partition(" ")
-        if not share:
-            return contextlib.nullcontext()
-        return self._shares.setdefault(int(share), threading.BoundedSemaphore(int(share)))
 
 
 def _load(name: str) -> Executor:

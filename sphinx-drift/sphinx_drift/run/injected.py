@@ -53,9 +53,7 @@ def compute_on_device() -> None:
     import importlib
     import os
 
-    module = importlib.import_module(os.environ["DRIFT_DEVICE_MODULE"])
-    _, _, part = os.environ.get("DRIFT_DEVICE_SHARE", "").partition(" ")
-    module.start(os.environ["DRIFT_DEVICE"], float(part) if part else None)
+    importlib.import_module(os.environ["DRIFT_DEVICE_MODULE"]).start(os.environ["DRIFT_DEVICE"])
 
 
 def print_numpy_in_full() -> None:

@@ -42,7 +42,7 @@ _LONGEST_END = 10.0
 # What a process reads once, when it starts or loads a library: another value needs another server.
 _READ_ONCE = (
     *("GOMP_", "KMP_", "LANG", "LC_", "LD_", "MKL_", "MPL", "OMP_", "OPENBLAS_", "PYTHON"),
-    *("PYTORCH_", "TORCH_", "DRIFT_DEVICE_SHARE"),
+    *("PYTORCH_", "TORCH_"),
 )
 # Without the working folder, whose modules are no libraries; -P would be inherited by kernels.
 _RUN = "import sys; del sys.path[0]; import runpy; runpy.run_path(sys.argv[1], None, '__main__')"
