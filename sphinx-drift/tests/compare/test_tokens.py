@@ -229,31 +229,6 @@ def test_makes_a_difference(name: str) -> None:
     assert keys(one) != keys(other)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "([)]",
-        ")))(((",
-        "[[[",
-        "tensor([1., device='cuda:0'",
-        ")], device='cuda:0')",
-        "\x1b[",
-        "\x00\ufffe\U0010ffff",
-        "e" * 1_000_000,
-        " " * 1_000_000 + "x",
-        "[" * 100_000 + "]" * 100_000,
-        "1+" + "1" * 200_000,
-        "grad_fn=<" + "Backward1" * 50_000,
-        "," + " " * 200_000 + "device",
-        (ELISION + " ") * 100_000,
-        "1." * 200_000,
-    ],
-    ids=lambda text: repr(text[:12]),
-)
-def test_reads_any_text_to_its_end(text: str) -> None:
-    assert bare("".join(texts(text))) == bare(plain(text))
-
-
 # The alphabet of outputs, so that what is drawn is near what the patterns look for.
 PIECES = st.one_of(
     st.sampled_from(" \n,.[](){}+-ej01239'=<>_:"),

@@ -34,11 +34,6 @@ def test_what_is_left(text: str, left: str) -> None:
     assert on_screen(text) == left
 
 
-@given(st.text(alphabet="ab\n é", max_size=30))
-def test_plain_text_stays(text: str) -> None:
-    assert on_screen(text) == text
-
-
 PIECES = ["a", "b", "\n", "\r", "\b", "\x1b[2K", "\x1b[K"]
 
 

@@ -88,19 +88,6 @@ def test_pasted_output_has_the_lines_that_were_printed() -> None:
     assert "    ```{expected-output}\n    one\ufffdand␌\n    \n    two\n    ```" in report
 
 
-def test_of_what_passed_only_what_was_forgiven_is_listed() -> None:
-    good = page(Outcome(Kind.VERIFIED, 5, cell=1))
-    assert render([good]) == summary([good])
-    verdict = compare("[0.2]", "[0.3]", waivers=[Waiver("0.2", "0.3", "known")])
-    waived = Outcome(Kind.VERIFIED, 5, cell=1, verdict=verdict)
-    left = Outcome(Kind.NOT_COMPARED, 7, cell=2, cell_line=3, message="a draw")
-    report = render([page(waived, left)])
-    assert "waived: 0.2 -> 0.3 (known)" in report
-    assert ", 1 waived, " in report
-    assert f"{PATH}:7: not-compared" in report
-    assert "\n    a draw\n" in report
-
-
 @pytest.mark.parametrize(
     ("outcomes", "counts"),
     [
@@ -133,12 +120,6 @@ def test_environment_names_torch_device_and_policy() -> None:
     assert describe_environment([gpu]) == f"{described}, exact"
     assert describe_environment([gpu], full=True) == f"{described}, 1 thread, exact"
     assert describe_environment([]) == "nothing was run"
-
-
-def test_colour_is_asked_for() -> None:
-    results = [page(drift("0.5", "0.6"))]
-    assert "\x1b" not in render(results)
-    assert "\x1b[31mdrift\x1b[0m" in render(results, color=True)
 
 
 @pytest.mark.parametrize(
@@ -193,8 +174,3 @@ def test_report_is_readable_whatever_was_printed(outcome: Outcome) -> None:
     assert not [
         character for character in report if not character.isprintable() and character != "\n"
     ]
-
-
-def test_carets_stay_below_what_differs_beside_characters_that_are_not_printed() -> None:
-    report = render([page(drift("a\x07b 1", "a\x07b 2"))]).splitlines()
-    assert report[report.index("      - a\u2407b 1") + 1] == "            ^"

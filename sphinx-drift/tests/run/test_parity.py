@@ -14,48 +14,15 @@ if TYPE_CHECKING:
     from nbformat import NotebookNode
     from runners import Pages
 
-PNG = (
-    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJg"
-    "gg=="
-)
-
-RICH = [
+SHOWN = [
     "from IPython.display import *\nHTML('<b>x</b>')",
-    f"import base64\nImage(data=base64.b64decode('{PNG}'))",
-    "display({'text/plain': 'x', 'application/x+json': {'b': 1}}, raw=True)",
     "display({'application/json': {'a': {1, 2}}}, raw=True)",
     "shown = display('first', display_id='me')\nprint('between')\nshown.update('second')",
     "display('again', display_id='me')",
     "for n in range(3):\n    clear_output(wait=True)\n    print('n', n)",
     "print('gone')\nclear_output()\nprint('stays')",
-    "5;",
     "_, __, _9, In[1:3], sorted(Out)[:3], type(_oh)",
-    "print('ünï ∑ 😀 \\x00 \\x1b[31mred\\x1b[0m')",
     "'\\ud800', 'ünï', '😀'",
-    (
-        "class Figures:\n"
-        "    drawn = []\n"
-        "    def show(self, *_):\n"
-        "        while self.drawn:\n"
-        "            display(self.drawn.pop(0))\n"
-        "figures = Figures()\n"
-        "get_ipython().events.register('post_execute', figures.show)\n"
-        f"figures.drawn.append(Image(data=base64.b64decode('{PNG}')))\n"
-        "print('drawn when the cell is over')"
-    ),
-    (
-        "class Table:\n    def _repr_html_(self): return '<table></table>'\n"
-        "    def __repr__(self): return 'a table'\nTable()"
-    ),
-    "class Bad:\n    def __repr__(self): raise ValueError('in repr')\nBad()",
-    (
-        "class Half:\n    def _repr_html_(self): raise ValueError('in html')\n"
-        "    def __repr__(self): return 'half'\nHalf()"
-    ),
-    (
-        "get_ipython().display_formatter.formatters['text/plain'].for_type(int, "
-        "lambda n, p, c: p.text(f'<{n}>'))\n7"
-    ),
 ]
 
 STREAMS = [
@@ -172,22 +139,8 @@ ERRORS = [
 
 ASYNC = [
     "import asyncio\nawait asyncio.sleep(0.01)\nprint('awaited')",
-    (
-        "async def background():\n    for n in range(3):\n"
-        "        print('background', n)\n        await asyncio.sleep(0.05)\n"
-        "task = asyncio.create_task(background())"
-    ),
-    "print('another cell')\nawait task",
-    "task = asyncio.create_task(background())\nawait asyncio.sleep(0.4)",
     "never = asyncio.sleep(0)\nasyncio.run(never)",
-    "async def fails():\n    raise ValueError('in a coroutine')\nawait fails()",
-    (
-        "async with asyncio.TaskGroup() as group:\n"
-        "    one = group.create_task(asyncio.sleep(0, 'one'))\none.result()"
-    ),
-    "import signal\nsignal.getsignal(signal.SIGINT).__name__",
-    "await asyncio.sleep(0)\nsignal.getsignal(signal.SIGINT).__name__",
-    "asyncio.get_running_loop().is_running()",
+    "import signal\nawait asyncio.sleep(0)\nsignal.getsignal(signal.SIGINT).__name__",
     "await asyncio.to_thread(print, 'from a thread')",
     (
         "process = await asyncio.create_subprocess_exec('echo', 'sub', "
@@ -308,7 +261,7 @@ WIDGETS = [
 ]
 
 PAGES: dict[str, Sequence[Any]] = {
-    "rich": RICH,
+    "shown": SHOWN,
     "streams": STREAMS,
     "magics": MAGICS,
     "errors": ERRORS,
