@@ -147,9 +147,13 @@
     ]);
   };
   const written = (value) => value.toFixed(4).replace("-", "−");
+  /** The arithmetic of the factors as they are shown; ≈ where their lost digits would be seen. */
   const worked = (terms, result) => {
+    const sum = terms.reduce((all, [{ value: a }, { value: b }]) => all + a * b, 0);
+    const decimals = result.split(".")[1]?.length ?? 0;
+    const sign = sum.toFixed(decimals) === result.replace("−", "-") ? "=" : "≈";
     const products = terms.slice(0, MOST_TERMS).map((term) => term.map(({ value }) => written(value)).join(" · "));
-    return `${products.join(" + ")}${terms.length > MOST_TERMS ? " + …" : ""} = ${result}`;
+    return `${products.join(" + ")}${terms.length > MOST_TERMS ? " + …" : ""} ${sign} ${result}`;
   };
 
   const close = () => {

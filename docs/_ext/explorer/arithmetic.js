@@ -224,27 +224,33 @@
     const at = (name, row, column) => {
       return { step: name, i: row, j: column, text: printed(name, row, column, result) };
     };
-    const say = (terms, how) => ({
-      terms,
-      text: (how ? `${how} = ` : "") + printed(step, i, j, result),
-    });
+    const shownBy = ({ text }) => Number(text.replace("inf", "Infinity"));
+    // `shown` is what the numbers as they are shown would make: ≈ where their lost digits are seen.
+    const say = (terms, how, shown) => {
+      const made = printed(step, i, j, result);
+      const sign = made[0] === "≈" || fourDecimals(shown) === made ? "=" : "≈";
+      return { terms, text: how ? `${how} ${sign} ${made}` : made };
+    };
     const { masked, axis, divisor } = result;
     if (PRODUCTS[step]) {
       const [left, right] = PRODUCTS[step];
       const other = (k) => (right === "keys" ? at(right, j, k) : at(right, k, j));
       const terms = count(result[left].columns).map((k) => [at(left, i, k), other(k)]);
-      return say(terms, terms.map(([a, b]) => `${a.text}·${b.text}`).join(" + "));
+      const how = terms.map(([a, b]) => `${a.text}·${b.text}`).join(" + ");
+      return say(terms, how, terms.reduce((sum, [a, b]) => sum + shownBy(a) * shownBy(b), 0));
     }
     if (step === "scaled") {
       const score = at("attn_scores", i, j);
-      return say([[score]], `${score.text} / ${fourDecimals(divisor)}`);
+      return say([[score]], `${score.text} / ${fourDecimals(divisor)}`, shownBy(score) / divisor);
     }
     if (step !== "attn_weights") return say([]);
     const line = count(axis === "row" ? masked.columns : masked.rows).map((k) => [
       axis === "row" ? at("masked", i, k) : at("masked", k, j),
     ]);
     const exps = line.map(([score]) => `exp(${score.text})`);
-    return say(line, `exp(${at("masked", i, j).text}) / (${exps.join(" + ")})`);
+    const own = at("masked", i, j);
+    const all = line.reduce((sum, [score]) => sum + Math.exp(shownBy(score)), 0);
+    return say(line, `exp(${own.text}) / (${exps.join(" + ")})`, Math.exp(shownBy(own)) / all);
   };
 
   globalThis.selfattn = { matrix, generator, attention, fourDecimals, isCertain, printed, trace };

@@ -385,6 +385,11 @@
       this.body.addEventListener("keydown", (event) => this.key(event, cellOf(event)));
       this.body.addEventListener("change", (event) => this.pick(event.target));
       this.slider.addEventListener("input", () => this.set(this.slider.value));
+      // Who touches the field wants to type another number.
+      this.field.addEventListener("pointerdown", () => {
+        if (!this.field.matches(":focus"))
+          this.field.addEventListener("click", () => this.field.select(), { once: true });
+      });
     }
 
     pick(control) {
@@ -603,7 +608,7 @@
     }
 
     origin(made, { step, i, j }) {
-      const known = made.text.includes("≈") ? ` (≈ ${UNCERTAIN})` : "";
+      const known = /≈\S/.test(made.text) ? ` (≈ ${UNCERTAIN})` : "";
       if (step === "masked" && at(page.now.masked, i, j) === -Infinity)
         return `−inf: the mask hides this score, which is ${minus(made.text)}${known}`;
       return minus(made.text) + known;
@@ -652,13 +657,15 @@
       return new Set(page.state.solved.split(".").filter(Boolean));
     }
 
-    // Turn to another task, which begins with the page's own numbers. What is below the panel stays
-    // where it is, though the new task has no answer yet.
+    // Turn to another task, which begins with the page's own numbers, none of them tinted. What is
+    // below the panel stays where it is, though the new task has no answer yet.
     turn(to) {
-      const box = this.hint.parentElement;
-      box.style.minHeight = `min(${box.getBoundingClientRect().height}px, 45vh)`;
+      const top = () => this.words[0].getBoundingClientRect().top;
+      const before = top();
       this.hint.open = false;
       page.reset(this, String(to + 1));
+      for (const cell of this.cells.values()) cell.getAnimations().forEach((each) => each.finish());
+      window.scrollBy({ top: top() - before, behavior: "instant" });
       this.announce(this.parts.ask.textContent);
     }
 
