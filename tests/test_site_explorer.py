@@ -17,7 +17,7 @@ from the_book import DOCS, EXTENSIONS_ON_PATH  # noqa: F401 - makes the extensio
 from torch.nn.utils import vector_to_parameters
 
 from explorer.directive import example
-from explorer.element import HERE, text_of
+from explorer.element import HERE
 from explorer.shares import given, given_model
 from figures.values import TRAINED, trained_model
 from selfattn.trained import VOCABULARY, TwoHeads, sentences, to_ids, train, without_head
@@ -370,17 +370,3 @@ def test_the_page_says_when_the_noun_is_found() -> None:
     assert f"between {before} and {found} steps" in page
     assert f"after {found} steps some verbs are still wrong, and only after {sure} are all" in page
     assert rights[found] < 1
-
-
-def test_pages_load_the_scripts_without_comments(tmp_path: Path) -> None:
-    served = tmp_path / "all.js"
-    served.write_text("".join(text_of(f"{name}.js") for name in PARTS), "utf-8")
-    assert not [
-        line
-        for line in served.read_text("utf-8").splitlines()
-        if line.lstrip().startswith(("//", "/*", "*"))
-    ]
-    with served.open("a") as file:
-        file.write("process.stdout.write(JSON.stringify(Object.keys(selfattn)));")
-    names = evaluate(tmp_path, "Object.keys(selfattn)")
-    assert json.loads(run_node(served)) == names
