@@ -227,11 +227,6 @@ def test_a_broken_address_says_what_is_wrong(tmp_path: Path) -> None:
     assert answers[0]["fault"] == "“seed=-1” should be a whole number from 0 to 4294967295"
 
 
-def test_a_fault_of_a_number_says_how_many_digits_it_may_have(tmp_path: Path) -> None:
-    (answer,) = evaluate(tmp_path, "given.map((text) => read(text))", ["q11=0.12345"])
-    assert answer["fault"].endswith("a number from -999 to 999 with four decimals at most")
-
-
 def test_an_escaped_address_is_read(tmp_path: Path) -> None:
     assert evaluate(tmp_path, "read(given)", quote("q11=-0.5", safe="=")) == {
         "changes": {"q11": "-0.5"}
