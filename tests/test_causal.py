@@ -61,71 +61,25 @@ def weights_of(module: Any) -> tuple[Tensor, Tensor, Tensor]:
     return W_query, W_key, W_value
 
 
-# The documented values
-
-
-CAUSAL_PRINTED = """\
-tensor([[[-0.4519,  0.2216],
-         [-0.5874,  0.0058],
-         [-0.6300, -0.0632],
-         [-0.5675, -0.0843],
-         [-0.5526, -0.0981],
-         [-0.5299, -0.1081]],
-
-        [[-0.4519,  0.2216],
-         [-0.5874,  0.0058],
-         [-0.6300, -0.0632],
-         [-0.5675, -0.0843],
-         [-0.5526, -0.0981],
-         [-0.5299, -0.1081]]], grad_fn=<UnsafeViewBackward0>)"""
-
-STACKED_PRINTED = """\
-tensor([[[-0.4519,  0.2216,  0.4772,  0.1063],
-         [-0.5874,  0.0058,  0.5891,  0.3257],
-         [-0.6300, -0.0632,  0.6202,  0.3860],
-         [-0.5675, -0.0843,  0.5478,  0.3589],
-         [-0.5526, -0.0981,  0.5321,  0.3428],
-         [-0.5299, -0.1081,  0.5077,  0.3493]],
-
-        [[-0.4519,  0.2216,  0.4772,  0.1063],
-         [-0.5874,  0.0058,  0.5891,  0.3257],
-         [-0.6300, -0.0632,  0.6202,  0.3860],
-         [-0.5675, -0.0843,  0.5478,  0.3589],
-         [-0.5526, -0.0981,  0.5321,  0.3428],
-         [-0.5299, -0.1081,  0.5077,  0.3493]]], grad_fn=<CatBackward0>)"""
-
-SPLIT_PRINTED = """\
-tensor([[[0.3190, 0.4858],
-         [0.2943, 0.3897],
-         [0.2856, 0.3593],
-         [0.2693, 0.3873],
-         [0.2639, 0.3928],
-         [0.2575, 0.4028]],
-
-        [[0.3190, 0.4858],
-         [0.2943, 0.3897],
-         [0.2856, 0.3593],
-         [0.2693, 0.3873],
-         [0.2639, 0.3928],
-         [0.2575, 0.4028]]], grad_fn=<ViewBackward0>)"""
-
-PRINTED = [
-    (CausalAttention, (3, 2, 6, 0.0), CAUSAL_PRINTED),
-    (MultiHeadAttentionWrapper, (3, 2, 6, 0.0, 2), STACKED_PRINTED),
-    (MultiHeadAttention, (3, 2, 6, 0.0, 2), SPLIT_PRINTED),
+LISTED = [
+    (CausalAttention, (3, 2, 6, 0.0)),
+    (MultiHeadAttentionWrapper, (3, 2, 6, 0.0, 2)),
+    (MultiHeadAttention, (3, 2, 6, 0.0, 2)),
 ]
 
 
-@pytest.mark.parametrize(("kind", "arguments", "printed"), PRINTED)
-def test_a_listing_stands_alone(kind: Any, arguments: tuple[Any, ...], printed: str) -> None:
+@pytest.mark.parametrize(("kind", "arguments"), LISTED)
+def test_a_listing_stands_alone(kind: Any, arguments: tuple[Any, ...]) -> None:
     """What a reader copies from the page runs with torch alone and gives the same values."""
     namespace: dict[str, Any] = {"torch": torch, "nn": nn}
     exec(listing(CausalAttention), namespace)  # type: ignore[arg-type]  # noqa: S102 - our own source
     exec(listing(kind), namespace)  # noqa: S102 - the same
     inputs = six_tokens().inputs
+    made = []
     for each in (kind, namespace[kind.__name__]):
         torch.manual_seed(123)
-        assert str(each(*arguments)(torch.stack((inputs, inputs)))) == printed
+        made.append(each(*arguments)(torch.stack((inputs, inputs))))
+    assert torch.equal(*made)
 
 
 # Independent oracles

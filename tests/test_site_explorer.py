@@ -17,7 +17,7 @@ from the_book import DOCS, EXTENSIONS_ON_PATH  # noqa: F401 - makes the extensio
 from torch.nn.utils import vector_to_parameters
 
 from explorer.directive import example
-from explorer.element import HERE, text_of
+from explorer.element import HERE
 from explorer.shares import given, given_model
 from figures.values import TRAINED, trained_model
 from selfattn.trained import VOCABULARY, TwoHeads, sentences, to_ids, train, without_head
@@ -227,11 +227,6 @@ def test_a_broken_address_says_what_is_wrong(tmp_path: Path) -> None:
     assert answers[0]["fault"] == "“seed=-1” should be a whole number from 0 to 4294967295"
 
 
-def test_a_fault_of_a_number_says_how_many_digits_it_may_have(tmp_path: Path) -> None:
-    (answer,) = evaluate(tmp_path, "given.map((text) => read(text))", ["q11=0.12345"])
-    assert answer["fault"].endswith("a number from -999 to 999 with four decimals at most")
-
-
 def test_an_escaped_address_is_read(tmp_path: Path) -> None:
     assert evaluate(tmp_path, "read(given)", quote("q11=-0.5", safe="=")) == {
         "changes": {"q11": "-0.5"}
@@ -370,17 +365,3 @@ def test_the_page_says_when_the_noun_is_found() -> None:
     assert f"between {before} and {found} steps" in page
     assert f"after {found} steps some verbs are still wrong, and only after {sure} are all" in page
     assert rights[found] < 1
-
-
-def test_pages_load_the_scripts_without_comments(tmp_path: Path) -> None:
-    served = tmp_path / "all.js"
-    served.write_text("".join(text_of(f"{name}.js") for name in PARTS), "utf-8")
-    assert not [
-        line
-        for line in served.read_text("utf-8").splitlines()
-        if line.lstrip().startswith(("//", "/*", "*"))
-    ]
-    with served.open("a") as file:
-        file.write("process.stdout.write(JSON.stringify(Object.keys(selfattn)));")
-    names = evaluate(tmp_path, "Object.keys(selfattn)")
-    assert json.loads(run_node(served)) == names

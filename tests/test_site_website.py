@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -184,19 +183,6 @@ def test_a_bundle_keeps_each_rule(tmp_path: Path) -> None:
     assert theme.bundle([sheet, sheet]) == "a,b{color: red}a,b{color: red}\n"
 
 
-@pytest.mark.parametrize(
-    ("verified", "total", "text"),
-    [
-        (6, 6, "All 6 outputs on this page were"),
-        (5, 6, "5 of the 6 outputs on this page were"),
-        (1, 1, "The one output on this page was"),
-        (0, 1, "The one output on this page was not"),
-    ],
-)
-def test_the_foot_counts(verified: int, total: int, text: str) -> None:
-    assert verified_foot.counted(verified, total) == text
-
-
 def test_the_foot_counts_what_was_not_verified() -> None:
     outcomes = (
         Outcome(Kind.VERIFIED, 3, body_line=4),
@@ -204,9 +190,3 @@ def test_the_foot_counts_what_was_not_verified() -> None:
         Outcome(Kind.DRIFT, 20, body_line=21),
     )
     assert verified_foot.share(PageResult("page.md", outcomes)) == (1, 3)
-
-
-def test_the_foot_names_the_day_in_the_language_of_the_book() -> None:
-    seconds = datetime(2026, 3, 3, tzinfo=UTC).timestamp()
-    assert verified_foot.day_of(seconds, "en") == "3 March 2026"
-    assert verified_foot.day_of(seconds, "de") == "3 März 2026"

@@ -25,7 +25,6 @@
   const ERROR =
     "There is an error message in this text, which says itself what is wrong: the box compares only what code prints.";
 
-  const SCARCE = " So few may fit by chance: paste all rows.";
   const CHANCE =
     "Another seed would make them, but so few digits fit some seed by chance: paste more of them.";
 
@@ -42,7 +41,6 @@
   const list = (items) => element("ul", ...items.map((item) => element("li", ...item)));
 
   const counted = (n, what) => `${n} ${what}${n === 1 ? "" : "s"}`;
-  const short = (number) => String(Number(number.toPrecision(3)));
 
   /** "`attn_weights_2` in Step 3, Self-attention step by step", with a link to the output. */
   const placed = ({ href, name, section, page, mistake }) => {
@@ -115,34 +113,6 @@
       ),
       paragraph(...advice("another-seed")),
     ],
-    draw: ({ draws, isLinear, step }) => [
-      paragraph(
-        element("strong", `${counted(draws, "number")} drawn before.`),
-        ` These are the ${step} that `,
-        code(drawnBy(isLinear)),
-        ` gives if ${counted(draws, "number")} ${draws === 1 ? "is" : "are"} drawn after the seed is set.`,
-      ),
-      paragraph(...advice("a-draw-before")),
-    ],
-    digits: ({ right, typed, row, column, isLinear, step }) => [
-      paragraph(
-        element("strong", `${typed} typed for ${right}.`),
-        ` These are the ${step} of `,
-        code(drawnBy(isLinear)),
-        ` with that slip in row ${row}, column ${column} of the embeddings.`,
-      ),
-      paragraph(...advice("digits-swapped-in-an-embedding")),
-    ],
-    dropout: ({ factor, places, isScarce }) => [
-      paragraph(
-        element("strong", "Dropout is on."),
-        ` Some numbers are 0, and the others ${short(factor)} times those of `,
-        ...placed(places[0]),
-        ".",
-        isScarce ? SCARCE : "",
-      ),
-      paragraph(...advice("dropout-left-on")),
-    ],
     almost: (found) => [
       paragraph(`All but ${found.wrong.length} of the ${found.numbers.length} numbers are those of:`),
       list(found.places.map(placed)),
@@ -159,17 +129,6 @@
         paragraph(element("strong", `The ${["first", "second"][i]} half.`)),
         ...WORDS[part.kind](part),
       ]),
-    mask: ({ places, isScarce }) => [
-      paragraph(
-        element("strong", "Masked weights."),
-        isScarce ? " They fit the weights of " : " They are the weights of ",
-        ...placed(places[0]),
-        ", in which some are 0, and the others of a row are divided by their sum. That is what ",
-        link("a mask", "#masked-weights"),
-        " does, and no mistake if you meant to have one.",
-        isScarce ? SCARCE : "",
-      ),
-    ],
     coarse: () => [
       paragraph("So few digits fit many outputs and mistakes: paste more decimals, or more numbers."),
     ],

@@ -7,7 +7,7 @@
 "use strict";
 
 (() => {
-  const { cleaned, blocksOf, knownOutputs, placeOf, best, named, thinned } = globalThis.selfattn;
+  const { cleaned, blocksOf, knownOutputs, placeOf, best, named } = globalThis.selfattn;
   const { series, telling, tellingDigits, hasDecimals, rowPlaces, differing, unique } = globalThis.selfattn;
   const { ENOUGH, ENOUGH_DIGITS, OTHER, LONGEST, computedFor, searched } = globalThis.selfattn;
   const MOST_NUMBERS = 2000;
@@ -133,8 +133,6 @@
         const closer = numbers.length <= LONGEST ? search(block) : null; // which seed it is
         return closer?.kind === "seed" ? { ...finding, ...closer, places: finding.places } : finding;
       }
-      const thin = thinned(numbers, block, outputs);
-      if (thin) return thin;
       const anew = isSearched && numbers.length <= LONGEST ? search(block) : null;
       if (anew && !anew.isChance) return anew;
       const hints = [...hintsFor(text, numbers), ...(anew ? ["chance"] : [])];

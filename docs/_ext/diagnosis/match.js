@@ -12,9 +12,6 @@
   const [SAME, NEAR, OTHER] = [0, 1, 2];
   const ENOUGH = 3; // numbers that say something: with fewer, nothing is named
   const LEAST_UNIT = 0.001;
-  /** How many ratios of shares must be right, and how many aren't by chance, in so many rows. */
-  const LEAST_RATIOS = { mask: 2, dropout: 3 };
-  const ENOUGH_RATIOS = 5;
 
   /** Whether a number is a known one once the longer is rounded, or a last digit apart. */
   const compare = (a, unitA, b, unitB) => {
@@ -61,8 +58,6 @@
 
   /* --- What is known --- */
 
-  const slug = (title) => title.toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "");
-
   const outputOf = (place, text) => {
     const arrays = blocksOf(text);
     const starts = arrays.map((_, i) => arrays.slice(0, i).flat().length);
@@ -81,11 +76,9 @@
   /** The outputs of other pages, and those of the mistakes: see number_box.py. */
   const knownOutputs = ({ pages, mistakes }) => [
     ...pages.flatMap(({ href, title: page, sections }) =>
-      sections.flatMap(([section, id, outputs]) =>
-        outputs.map(([anchor, names, text]) => {
-          const name = typeof anchor === "number" ? `${id || slug(section)}-output-${anchor}` : anchor;
-          return outputOf({ href: `${href}#${name}`, page, section, names }, text);
-        }))),
+      sections.flatMap(([section, outputs]) =>
+        outputs.map(([anchor, names, text]) =>
+          outputOf({ href: `${href}#${anchor}`, page, section, names }, text)))),
     ...mistakes.map(([id, section, text]) =>
       outputOf({ href: `#${id}`, mistake: id, section, names: [] }, text)),
   ];
@@ -153,80 +146,16 @@
     };
   };
 
-  /** Where documented weights are in a block, larger by a factor, or 0: masked, or dropped. */
-  const thinned = (numbers, block, outputs) => {
-    if (!block.values.includes(0) || block.units.some((unit) => unit > LEAST_UNIT)) return null;
-    const rows = rowPlaces(numbers);
-    const kind = rows.every((row) => isWhole(block, row)) ? "mask" : "dropout";
-    const ratios = ratiosIn(block, kind === "mask" ? rows : [[0, block.values.length]]);
-    if (ratios < LEAST_RATIOS[kind]) return null;
-    const factorOf = kind === "mask" ? maskFactor : dropFactor;
-    const length = numbers.length;
-    for (const output of outputs.filter(({ mistake }) => !mistake)) {
-      for (let start = 0; start + length <= output.values.length; start++) {
-        const factor = factorOf(block, output, start, rows);
-        const places = [placeOf({ output, start }, length)];
-        if (factor) return { kind, factor, places, isScarce: ratios < ENOUGH_RATIOS };
-      }
-    }
-    return null;
-  };
-
-  /** How many ratios of different shares some rows have that one factor each would leave alone. */
-  const ratiosIn = ({ values }, rows) =>
-    rows.reduce((sum, row) => {
-      const kept = new Set(values.subarray(...row).filter(Boolean));
-      return sum + Math.max(0, kept.size - 1);
-    }, 0);
-
   /** Where each row of a block begins and ends. */
   const rowPlaces = (numbers) => {
     const starts = range(numbers.length).filter((i) => numbers[i].row !== numbers[i - 1]?.row);
     return starts.map((start, i) => [start, starts[i + 1] ?? numbers.length]);
   };
 
-  /** Whether a row's shares are a whole: their sum is 1, as far as their digits go. */
-  const isWhole = ({ values, units }, [start, end]) => {
-    let [sum, slack] = [0, 1e-6];
-    for (let i = start; i < end; i++) [sum, slack] = [sum + values[i], slack + units[i] / 2];
-    return Math.abs(sum - 1) <= slack;
-  };
-
-  /** Masked rows are documented rows of weights, each divided by the sum of what isn't hidden. */
-  const maskFactor = (block, output, start, rows) => {
-    const isRowOfWeights = ([from, to]) => isWhole(output, [start + from, start + to]);
-    if (!rows.every(isRowOfWeights)) return 0;
-    const factors = rows.map((row) => factorAt(block, output, start, row));
-    return factors.every(Boolean) ? Math.max(...factors) : 0;
-  };
-
-  const dropFactor = (block, output, start) => {
-    const factor = factorAt(block, output, start, [0, block.values.length]);
-    return factor > 1.02 ? factor : 0;
-  };
-
-  /** The one factor by which some of a block's numbers are larger; the others must be 0. */
-  const factorAt = (block, output, start, [from, to]) => {
-    let [mine, theirs] = [0, 0];
-    for (let i = from; i < to; i++) {
-      const [a, b] = [block.values[i], output.values[start + i]];
-      if (a * b < 0 || (a && !b) || a !== a) return 0;
-      if (a) [mine, theirs] = [mine + a, theirs + b];
-    }
-    if (!theirs) return 0;
-    const factor = mine / theirs;
-    const off = 0.6 * (factor + 1);
-    for (let i = from; i < to; i++) {
-      const [a, b] = [block.values[i], output.values[start + i]];
-      if (a && Math.abs(a - factor * b) > off * output.units[start + i]) return 0;
-    }
-    return factor;
-  };
-
   globalThis.selfattn = {
     ...globalThis.selfattn,
     ...{ ENOUGH, ENOUGH_DIGITS, SAME, NEAR, OTHER },
     ...{ series, compare, telling, tellingDigits, hasDecimals, rowPlaces, knownOutputs, placeOf, best },
-    ...{ differing, unique, named, thinned },
+    ...{ differing, unique, named },
   };
 })();

@@ -10,10 +10,8 @@ from typing import TYPE_CHECKING
 from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
-from reference.table import table
-
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from sphinx.application import Sphinx
 
@@ -32,22 +30,39 @@ class MistakeTable(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         self.env.note_dependency(str(FILE))
-        rows = [(title, "\n".join(first_rows(texts))) for title, texts in recorded().items()]
-        made = table(["mistake", "first context vector"], rows)
-        for cell in list(made.findall(nodes.paragraph))[2:]:
-            if (title := cell.astext()) in recorded() and title != "none":
-                name = nodes.make_id(title)
-                cell[:] = [nodes.reference("", title, refid=name, internal=True)]
-        return [made]
+        rows = [_row([_name(title)], _numbers(texts)) for title, texts in recorded().items()]
+        head = _row([nodes.Text("mistake")], [nodes.Text("first context vector")])
+        parts = [nodes.thead("", head), nodes.tbody("", *rows)]
+        columns = [nodes.colspec(colwidth=1) for _ in range(2)]
+        return [nodes.table("", nodes.tgroup("", *columns, *parts, cols=len(columns)))]
 
 
-def first_rows(texts: Sequence[str]) -> list[str]:
-    """Return the first row of each (6, 2) array, none twice; of many, some."""
+def _row(*cells: Iterable[nodes.Node]) -> nodes.row:
+    """Make a row whose cells have a line for each node."""
+    return nodes.row(
+        "", *(nodes.entry("", *(nodes.paragraph("", "", line) for line in cell)) for cell in cells)
+    )
+
+
+def _name(title: str) -> nodes.Node:
+    if title == "none":
+        return nodes.Text(title)
+    return nodes.reference("", title, refid=nodes.make_id(title), internal=True)
+
+
+def _numbers(texts: Sequence[str]) -> list[nodes.Node]:
+    rows, more = first_rows(texts)
+    lines: list[nodes.Node] = [nodes.literal("", row) for row in rows]
+    return [*lines, nodes.Text(f"and {more} more")] if more else lines
+
+
+def first_rows(texts: Sequence[str]) -> tuple[list[str], int]:
+    """Return the first row of each (6, 2) array, none twice, and how many more there are."""
     arrays = [re.findall(r"\[([^\[\]]+)\]", text) for text in texts]
     firsts = [rows[0] for rows in arrays if len(rows) == 6 and rows[0].count(",") == 1]  # noqa: PLR2004 - tokens
-    rows = [f"`{row.strip()}`" for row in dict.fromkeys(firsts)]
-    more = len(rows) - SHOWN
-    return [*rows[:SHOWN], f"and {more} more"] if more > 1 else rows
+    rows = list(dict.fromkeys(row.strip() for row in firsts))
+    shown = SHOWN if len(rows) > SHOWN + 1 else len(rows)
+    return rows[:shown], len(rows) - shown
 
 
 def setup(app: Sphinx) -> None:

@@ -17,7 +17,7 @@ from sphinx.util.docutils import SphinxDirective
 
 from diagnosis.mistake_table import recorded
 from diagnosis.printed_values import KEY
-from explorer.element import text_of
+from explorer import element
 from later import show_later
 from selfattn.examples import six_tokens
 from website.pages import data, reading_order
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).parent
 ARITHMETIC = "arithmetic.js"  # the explorer's, a file of its own: other pages have it
-SCRIPTS = tuple(HERE / f"{name}.js" for name in ("reader", "match", "search", "diagnose", "box"))
-SCRIPT, STYLES = "diagnosis.js", "diagnosis.css"
+SCRIPTS = ("reader.js", "match.js", "search.js", "diagnose.js", "box.js")
+STYLES = "box.css"
 DATA_ID = "printed-numbers"
 SITES = {"html", "dirhtml"}
 
@@ -108,39 +108,20 @@ def mistakes() -> list[tuple[str, str, str]]:
     ]
 
 
-def _sections(printed: Sequence[Printed]) -> Iterator[tuple[str, str, list[Any]]]:
-    """Yield the title, the id and the outputs of sections that print decimals.
-
-    An id that follows from the title is left out.
-    """
+def _sections(printed: Sequence[Printed]) -> Iterator[tuple[str, list[Any]]]:
+    """Yield the title and the outputs of sections that print decimals."""
     with_numbers = [each for each in printed if DECIMAL.search(each.text)]
-    for (name, title), group in groupby(with_numbers, lambda each: (each.section, each.title)):
+    for (_, title), group in groupby(with_numbers, lambda each: (each.section, each.title)):
         outputs = [
-            [_anchor(each), each.names, re.sub(" +", " ", each.text.strip())] for each in group
+            [each.anchor, each.names, re.sub(" +", " ", each.text.strip())] for each in group
         ]
-        yield title, "" if name == slug(title) else name, outputs
+        yield title, outputs
 
 
-def slug(title: str) -> str:
-    """Return the usual id of a section; match.js does the same."""
-    return re.sub("[^a-z0-9]+", "-", title.lower()).strip("-")
-
-
-def _anchor(printed: Printed) -> str | int:
-    """Return an output's id, or its number where the section's id makes one of that."""
-    stem, _, number = printed.anchor.rpartition("-")
-    return int(number) if stem == f"{printed.section}-output" else printed.anchor
-
-
-def write_files(app: Sphinx) -> None:
-    """Write the script and the styles of the box where Sphinx looks for static files."""
-    if app.builder.name not in SITES:
-        return
-    folder = app.outdir / "_static"
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / ARITHMETIC).write_text(text_of(ARITHMETIC), "utf-8")
-    (folder / SCRIPT).write_text("".join(path.read_text("utf-8") for path in SCRIPTS), "utf-8")
-    (folder / STYLES).write_text((HERE / "box.css").read_text("utf-8"), "utf-8")
+def add_static_files(app: Sphinx) -> None:
+    """Let Sphinx copy the scripts and the styles of the box, and the explorer's arithmetic."""
+    for folder in (HERE, element.HERE):
+        element.static_files(app, folder)
 
 
 def add_files(
@@ -148,13 +129,13 @@ def add_files(
 ) -> None:
     """Load the script and the styles on pages that have the box."""
     if 'class="number-box' in context.get("body", "") and app.builder.name in SITES:
-        app.add_js_file(ARITHMETIC, loading_method="defer")
-        app.add_js_file(SCRIPT, loading_method="defer")
+        for name in (ARITHMETIC, *SCRIPTS):
+            app.add_js_file(name, loading_method="defer")
         app.add_css_file(STYLES)
 
 
 def setup(app: Sphinx) -> None:
     app.add_directive("number-box", NumberBox)
-    app.connect("builder-inited", write_files)
+    app.connect("builder-inited", add_static_files)
     app.connect("html-page-context", add_files)
     show_later(app, number_box, fill)

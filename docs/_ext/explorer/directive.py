@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import hashlib
 import importlib
 from html import escape
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from docutils.parsers.rst import directives
 from sphinx.util.docutils import SphinxDirective
 
-from explorer.element import HERE, begin, custom_element, end, text_of
+from explorer.element import HERE, begin, custom_element, end
 
 if TYPE_CHECKING:
     from docutils import nodes
@@ -20,16 +19,12 @@ if TYPE_CHECKING:
     from sphinx.writers.html5 import HTML5Translator
 
 EXAMPLES = HERE.parents[2] / "selfattn" / "examples.py"
-SHEET, SCRIPTS = (
-    "explorer.css",
-    ("arithmetic.js", "state.js", "tasks.js", "shares.js", "explorer.js"),
-)
-FOLDED = tuple(name for name in SCRIPTS if name != "tasks.js")
+SHEET = "explorer.css"
+SCRIPTS = ("arithmetic.js", "state.js", "tasks.js", "shares.js", "explorer.js")
 TENSORS = (
     *("inputs", "W_query", "W_key", "W_value", "queries", "keys", "values"),
     *("attn_scores", "masked", "attn_weights", "context_vecs"),
 )
-LATE = "The explorer hasn't come yet. If it doesn't come, reload the page."
 
 
 class explorer(custom_element):  # noqa: N801 - docutils names nodes in lower case
@@ -60,14 +55,12 @@ class Explorer(SphinxDirective):
         if strays := [name for name in shown if name not in TENSORS]:
             raise self.error(f":show: knows no {', '.join(strays)}; it knows {', '.join(TENSORS)}")
         self.env.note_dependency(str(EXAMPLES))
-        folded = "fold" in self.options
         start, tasks = self.options.get("start", ""), "tasks" in self.options
         node = explorer(
             tag="attention-explorer",
             ids=[f"try-{self.env.new_serialno('explorer') + 1}"],
             data={"show": shown, "start": start, "tasks": tasks, **example()},
-            files=[SHEET, "try.js"] if folded else [SHEET, *SCRIPTS],
-            later=FOLDED if folded else (),
+            files=[SHEET, *SCRIPTS],
             fold=self.options.get("fold", ""),
         )
         node += self.parse_content_to_nodes()
@@ -83,21 +76,14 @@ def example() -> dict[str, Any]:
     return {"words": tokens.words, "inputs": inputs}
 
 
-def digest(name: str) -> str:
-    """Return the cache key of a file, which is part of its address."""
-    return hashlib.sha256(text_of(name).encode()).hexdigest()[:8]
-
-
 def visit(self: HTML5Translator, node: explorer) -> None:
-    later = [f"{name}?v={digest(name)}" for name in node["later"]]
-    node["data"] = node["data"] | {"later": later}
     begin(self, node)
     if self.builder.name == "epub":
         return
     if node["fold"]:
         self.body.append(
             f'<details class="folded explorer-fold"><summary>{escape(node["fold"])}</summary>'
-            f'<p class="explorer-before">{escape(LATE)}</p></details>'
+            "</details>"
         )
     else:
         self.body.append('<div class="explorer-before">')

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import html
 import json
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,22 +14,16 @@ from docutils import nodes
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
-    from sphinx.environment import BuildEnvironment
     from sphinx.writers.html5 import HTML5Translator
 
-__all__ = ["HERE", "begin", "custom_element", "end", "files_of", "text_of"]
+__all__ = ["HERE", "begin", "custom_element", "end", "static_files"]
 
 HERE = Path(__file__).parent
-# Comments that have lines of their own, and indentation; they are for readers of the source.
-SPARE = re.compile(r"^ *(//[^\n]*|/\*((?!\*/).)*\*/)\n|^ +", re.DOTALL | re.MULTILINE)
-FILES, LATER = "element_files", "element_files_later"
+FILES = "element_files"
 
 
 class custom_element(nodes.container):  # noqa: N801 - docutils names nodes so
-    """An element with a `tag`, `data` that its script reads, and the `files` that it needs.
-
-    What its script loads when it is wanted is `later`.
-    """
+    """An element with a `tag`, `data` that its script reads, and the `files` that it needs."""
 
 
 def begin(self: HTML5Translator, node: custom_element) -> None:
@@ -48,37 +41,18 @@ def end(self: HTML5Translator, node: custom_element) -> None:
 
 def note_files(app: Sphinx, doctree: nodes.document) -> None:
     """Remember which files a page needs."""
-    for key, part in ((FILES, "files"), (LATER, "later")):
-        files: list[str] = []
-        for node in doctree.findall(custom_element):
-            files += node.get(part, [])
-        if files:
-            app.env.metadata[app.env.docname][key] = list(dict.fromkeys(files))
-        for name in files:
-            app.env.note_dependency(str(HERE / name))
+    files = [name for node in doctree.findall(custom_element) for name in node["files"]]
+    if files:
+        app.env.metadata[app.env.docname][FILES] = list(dict.fromkeys(files))
+    for name in files:
+        app.env.note_dependency(str(HERE / name))
 
 
-def files_of(env: BuildEnvironment) -> dict[str, str]:
-    """Return the text of each file that a page needs."""
-    pages = env.metadata.values()
-    names = {name for page in pages for key in (FILES, LATER) for name in page.get(key, ())}
-    return {name: text_of(name) for name in sorted(names)}
-
-
-def text_of(name: str) -> str:
-    """Return a file as pages load it: without comments and indentation."""
-    file = HERE / name
-    return SPARE.sub("", file.read_text("utf-8"))
-
-
-def write_files(app: Sphinx, env: BuildEnvironment) -> None:
-    """Write the files where pages find them, before Sphinx makes their addresses."""
-    if app.builder.format != "html" or app.builder.name == "epub":
-        return
-    folder = Path(app.outdir, "_static")
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, text in files_of(env).items():
-        (folder / name).write_text(text, "utf-8")
+def static_files(app: Sphinx, folder: Path) -> None:
+    """Let Sphinx copy the scripts and style sheets of a folder, but not into an e-book."""
+    if app.builder.name != "epub":
+        files = (*folder.glob("*.js"), *folder.glob("*.css"))
+        app.config.html_static_path += map(str, files)
 
 
 def load_files(
@@ -97,5 +71,5 @@ def load_files(
 def setup(app: Sphinx) -> None:
     app.add_node(custom_element, html=(begin, end))
     app.connect("doctree-read", note_files)
-    app.connect("env-updated", write_files)  # also where no page has changed
+    app.connect("builder-inited", lambda app: static_files(app, HERE))
     app.connect("html-page-context", load_files)

@@ -43,7 +43,7 @@ class TrainedModel(Shares):
 
     def element(self) -> custom_element:
         files = [SHEET, "shares.js", "trained.js"]
-        return explorer(tag="trained-attention", data=given_model(), files=files, later=(), fold="")
+        return explorer(tag="trained-attention", data=given_model(), files=files, fold="")
 
 
 def given() -> dict[str, Any]:

@@ -18,11 +18,10 @@ from urllib.parse import quote, urljoin
 import nbformat
 from docutils import nodes
 from myst_nb.sphinx_ext import OUTPUT_FOLDER
-from sphinx.errors import ConfigError
+from sphinx.errors import ConfigError, ExtensionError
 from sphinx.util import logging
 from sphinx.util.osutil import relative_uri
 
-from export.flatten import first_cell
 from export.markdown import Writer
 from export.notebook import to_notebook
 from sphinx_drift.api import Kind, describe_environment, find_project, results
@@ -40,6 +39,18 @@ LOGGER = logging.getLogger(__name__)
 
 FOLDER = "_downloads"
 BUILDERS = {"html", "dirhtml"}
+CELL = """\
+# @title The book's package, {package}
+import sys
+import tempfile
+from pathlib import Path
+
+_folder = Path(tempfile.mkdtemp(), "{package}")
+_folder.mkdir()
+sys.path.insert(0, str(_folder.parent))
+for _name, _source in ({modules}):
+    (_folder / _name).write_text(_source, "utf-8")
+"""
 
 
 class Link(NamedTuple):
@@ -123,6 +134,15 @@ def imported_names(cells: Iterable[str]) -> set[str]:
             elif isinstance(node, ast.ImportFrom):
                 names.add((node.module or "").partition(".")[0])
     return names
+
+
+def first_cell(folder: Path) -> str:
+    """Return a cell after which a notebook can import a package that isn't installed."""
+    modules = {path.name: path.read_text("utf-8") for path in sorted(folder.glob("*.py"))}
+    if any("'''" in source for source in modules.values()):
+        raise ExtensionError(f"{folder.name}: write its strings without three single quotes")
+    pairs = (f"\n(\"{name}\", r'''{source}''')," for name, source in modules.items())
+    return CELL.format(package=folder.name, modules="".join(pairs))
 
 
 def folder_of(package: str) -> Path:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import html
-import json
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,6 +22,7 @@ from quantities.matching import MismatchError, Part, Run, fault, index, part_of,
 from quantities.page_numbers import PageNumbers, numbers_of
 from reference.ancestors import is_in
 from sphinx_drift import api
+from website.pages import data
 from website.permalinks import linked
 
 if TYPE_CHECKING:
@@ -64,9 +64,7 @@ class MarkNumbers(SphinxPostTransform):
         if marks.outputs:
             self._invite(next(iter(marks.outputs)))
         if page is not None and (table := marks.table(page)):
-            text = json.dumps(table, ensure_ascii=False, separators=(",", ":"))
-            text = text.replace("<", "\\u003c")
-            script = f'<script type="application/json" id="numbers">{text}</script>'
+            script = data(table, 'type="application/json" id="numbers"')
             last = next(iter(self.document.findall(nodes.section)), self.document)
             last.append(nodes.raw("", script, format="html"))
 

@@ -10,25 +10,19 @@ from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.docutils import SphinxDirective
 from sphinx.util.nodes import make_refnode
 
-from later import show_later
 from reference.ancestors import is_in, titled_section
 from reference.symbols import DATA, Symbol, groups, symbols
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
-    from sphinx.environment import BuildEnvironment
     from sphinx.util.typing import OptionSpec
 
 PAGE = "reference/notation"
-HEADER = ("symbol", "in code", "shape", "first in")
-
-
-class first_place(nodes.Inline, nodes.TextElement):  # noqa: N801 - docutils names nodes in lower case
-    """Where a symbol first appears; known once all pages are read."""
+HEADER = ("symbol", "in code", "shape")
 
 
 class NotationTable(SphinxDirective):
-    """The symbols of a group: name in code, shape, and where each first appears."""
+    """The symbols of a group: name in code, and shape."""
 
     required_arguments = 1
     final_argument_whitespace = True
@@ -40,7 +34,7 @@ class NotationTable(SphinxDirective):
             raise self.error(f"the groups of symbols are: {', '.join(groups())}")
         self.env.note_dependency(str(DATA))
         group = nodes.tgroup("", cols=len(HEADER))
-        group += [nodes.colspec(colwidth=width) for width in (40, 20, 20, 20)]
+        group += [nodes.colspec(colwidth=width) for width in (50, 25, 25)]
         head = nodes.row("", *(_entry(nodes.Text(text)) for text in HEADER))
         group += nodes.thead("", head)
         group += nodes.tbody("", *(self._row(symbol) for symbol in groups()[title]))
@@ -58,7 +52,6 @@ class NotationTable(SphinxDirective):
             code.append(nodes.literal(name, name))
         row = nodes.row("", _entry(*meaning), _entry(*code))
         row += _entry(*(self._text(symbol.shape) if symbol.shape else []))
-        row += _entry(first_place(symbol=symbol.id))
         row["ids"].append(symbol.anchor)
         return row
 
@@ -73,42 +66,6 @@ def _entry(*content: nodes.Node) -> nodes.entry:
     return nodes.entry(
         "", nodes.paragraph("", "", *(content or [nodes.Text("–")])), classes=classes
     )
-
-
-# Where symbols appear ------------------------------------------------------------------
-
-
-def collect(app: Sphinx, doctree: nodes.document) -> None:
-    """Note the formulas of the page that was read, each with the id of the section around it.
-
-    Tables look ahead, and captions repeat: neither is where a symbol is introduced.
-    """
-    formulas = []
-    for node in doctree.findall(lambda node: isinstance(node, nodes.math | nodes.math_block)):
-        if is_in(node, nodes.table, nodes.caption):
-            continue
-        section = titled_section(node)
-        formulas.append((node.astext(), section["ids"][0] if section is not None else ""))
-    app.env.metadata[app.env.docname]["formulas"] = formulas
-
-
-def first(env: BuildEnvironment, symbol: Symbol) -> tuple[str, str] | None:
-    """Return the page and the section in which a symbol first appears."""
-    for docname in env.collect_relations():  # in reading order
-        for formula, section in env.metadata[docname].get("formulas", ()):
-            if docname != PAGE and symbol.is_in(formula):
-                return docname, section
-    return None
-
-
-def fill(app: Sphinx, docname: str, node: nodes.Element) -> nodes.Node:
-    """Say where a symbol first appears."""
-    place = first(app.env, next(s for s in symbols() if s.id == node["symbol"]))
-    if place is None:
-        return nodes.Text("–")
-    page, section = place
-    title = nodes.Text(app.env.titles[page].astext())
-    return make_refnode(app.builder, docname, page, section, title)
 
 
 class SymbolLinks(SphinxPostTransform):
@@ -140,6 +97,4 @@ def setup(app: Sphinx) -> None:
     for symbol in symbols():
         symbol.alone  # noqa: B018 - compiled while nobody waits for a page
     app.add_directive("notation-table", NotationTable)
-    app.connect("doctree-read", collect)
-    show_later(app, first_place, fill)
     app.add_post_transform(SymbolLinks)

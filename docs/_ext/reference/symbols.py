@@ -68,19 +68,11 @@ class Symbol:
         """What a formula is like that is all of this symbol."""
         return re.compile(ALONE.format(self.pattern))
 
-    def is_in(self, formula: str) -> bool:
-        """Whether a formula holds this symbol."""
-        letters = rf"(?<![A-Za-z\\_])(?:{self.pattern})(?![A-Za-z_])"
-        return re.search(letters, WORDS.sub(" ", formula)) is not None
-
 
 GREEK = {
     "omega": "ω", "Omega": "Ω", "alpha": "α", "delta": "δ", "theta": "θ", "varphi": "φ",
     "partial": "∂", "top": "⊤", "cdot": "·",
 }  # fmt: skip
-
-# Letters inside these are no symbols.
-WORDS = re.compile(r"\\(?:text|begin|end)\{[^}]*\}|\\[,;! ]|\\(?:frac|sqrt|left|right|sum|qquad)")
 
 
 def spoken(formula: str) -> str:
