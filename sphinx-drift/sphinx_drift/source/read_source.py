@@ -237,9 +237,14 @@ def _cell(
     tags = frozenset(str(tag) for tag in node.metadata.get("tags") or ())
     if isinstance(stderr, bool):
         stderr = NbParserConfig(output_stderr="show" if stderr else "remove")
-    shown = stderr.get_cell_level_config("output_stderr", node.metadata, lambda *_: None)
+    shown = cell_setting(stderr, "output_stderr", node)
     has_stderr = not shown.startswith("remove") and tags.isdisjoint(_UNSEEN_STDERR)
     return Cell(number, index, lines[0], node.source, lines[1], tags, has_stderr=has_stderr)
+
+
+def cell_setting(settings: NbParserConfig, name: str, node: NotebookNode) -> str:
+    """Return a setting of MyST-NB as it is for a cell, which may have one of its own."""
+    return str(settings.get_cell_level_config(name, node.metadata, lambda *_: None))
 
 
 def _attach(

@@ -12,6 +12,7 @@ from sphinx_drift.compare.tokens import ELISION, plain
 from sphinx_drift.output.printed_text import Part, printed
 from sphinx_drift.output.screen import on_screen, without_links
 from sphinx_drift.run.results import SKIPS
+from sphinx_drift.source.read_source import cell_setting
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
@@ -64,13 +65,13 @@ def made_by_myst(notebook: NotebookNode, page: Page, config: NbParserConfig) -> 
     """Yield the documented outputs in whose Markdown MyST shows more than it says."""
     for cell in page.cells:
         node = notebook.cells[cell.index]
-        setting = ("render_markdown_format", node.metadata, lambda *_: None)
         about = [e for e in cell.expectations if e.part in _OF_VALUES]
         if not about or any(e.unchecked for e in about):
             continue
         data = (output.get("data", {}).items() for output in node.outputs)
         texts = [text for each in data for mime, text in each if mime.endswith("text/markdown")]
-        if any(map(_OF_MYST.search, texts)) and config.get_cell_level_config(*setting) == "myst":
+        is_myst = cell_setting(config, "render_markdown_format", node) == "myst"
+        if is_myst and any(map(_OF_MYST.search, texts)):
             yield Outcome(
                 Kind.FORM, cell.line, cell=cell.number, cell_line=cell.line, message=_MADE
             )
