@@ -142,10 +142,10 @@ def _update(checked: Sequence[_Checked]) -> int:
     """Write the executed outputs; what that doesn't fix still fails."""
     status = write([each.change for each in checked if each.change])
     remaining = [_without_written(each) for each in checked]
-    if status or not any(page.failed for page in remaining):
+    if not any(page.failed for page in remaining):
         return status
     print(render(remaining, color=use_color(sys.stdout)))
-    return exit_status(remaining)
+    return max(status, exit_status(remaining))
 
 
 def _without_written(checked: _Checked) -> PageResult:

@@ -467,6 +467,31 @@ def test_update_is_a_fixed_point(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert command.main([str(path)]) == 1
 
 
+GLUED = """```{code-cell} ipython3
+import time
+from myst_nb import glue
+glue("now", time.time())
+```
+
+```{code-cell} ipython3
+print(5)
+```
+"""
+
+
+def test_update_leaves_a_glued_value_that_varies(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, refused = tmp_path / "page.md", tmp_path / "refused.md"
+    path.write_text(FRONT + GLUED, "utf-8")
+    refused.write_text(GOOD.replace('print("good")', "import missing_module"), "utf-8")
+    assert command.main([str(path), str(refused), "--update", "--force"]) == 2
+    assert "page.md:7: undocumented in cell 1" in capsys.readouterr().out
+    written = path.read_text("utf-8")
+    assert written == FRONT + GLUED + "```{expected-output}\n5\n```\n"
+    assert command.main([str(path)]) == 0
+
+
 def test_cell_that_never_ends(page: Path, capsys: pytest.CaptureFixture[str]) -> None:
     page.write_text(GOOD.replace('print("good")', "while True: pass"), "utf-8")
     assert command.main([str(page), "--timeout", "1"]) == 2
