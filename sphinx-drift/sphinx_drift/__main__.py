@@ -95,10 +95,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     results = [each.result for each in checked]
     if not options.update:
         write_reports(results, options)
+    if options.durations:
+        _print_durations(results, options.durations)
     filters = dict.fromkeys(each for other in projects for each in other.filters)
     if unused := unused_filters(filters, results):
         print(unused, file=sys.stderr)
     return _update(checked) if options.update else exit_status(results)
+
+
+def _print_durations(results: Sequence[PageResult], number: int) -> None:
+    """Say which pages took longest; not on standard output, which may be JSON."""
+    for result in sorted(results, key=lambda each: -each.seconds)[:number]:
+        if result.seconds:
+            print(f"{result.seconds:8.2f} s  {result.file}", file=sys.stderr)
 
 
 def _projects(paths: Sequence[Path]) -> Iterator[Project]:
@@ -135,10 +144,10 @@ def _update(checked: Sequence[_Checked]) -> int:
     """Write the executed outputs; what that doesn't fix still fails."""
     status = write([each.change for each in checked if each.change])
     remaining = [_without_written(each) for each in checked]
-    if status or not any(page.failed for page in remaining):
+    if not any(page.failed for page in remaining):
         return status
     print(render(remaining, color=use_color(sys.stdout)))
-    return exit_status(remaining)
+    return max(status, exit_status(remaining))
 
 
 def _without_written(checked: _Checked) -> PageResult:
@@ -181,7 +190,8 @@ def _parser() -> argparse.ArgumentParser:
         action="store_true",
         help="go on after an error, as in notebooks; the error fails all the same",
     )
-    add("--timeout", type=_seconds, default=300, metavar="S", help="seconds a cell may take (300)")
+    add("--timeout", type=_number, default=300, metavar="S", help="seconds a cell may take (300)")
+    add("--durations", type=_number, metavar="N", help="list the N pages that took longest")
     add("--twice", action="store_true", help="run each page twice and name what doesn't repeat")
     add("--update", action="store_true", help="write what was printed into the files")
     add("--force", action="store_true", help="with --update: also what git can't undo")
@@ -190,9 +200,9 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _seconds(text: str) -> int:
+def _number(text: str) -> int:
     if not text.isdecimal() or not int(text):
-        raise argparse.ArgumentTypeError(f"expected a number of seconds, got {text!r}")
+        raise argparse.ArgumentTypeError(f"expected a whole number above 0, got {text!r}")
     return int(text)
 
 

@@ -58,7 +58,13 @@ def judge_page(  # noqa: PLR0913 - one page has these parts
     outcomes = list(page.problems)
     skipped: Counter[str] = Counter()
     context = _Context(
-        execution, policy, filters, stored=page.stored, complete=page.complete, away=away
+        execution,
+        policy,
+        filters,
+        stored=page.stored,
+        complete=page.complete,
+        away=away,
+        stripped=not any(cell.expectations or cell.pictures for cell in page.cells),
     )
     for cell in page.cells:
         node = notebook.cells[cell.index]
@@ -89,6 +95,7 @@ def judge_page(  # noqa: PLR0913 - one page has these parts
         skipped=+skipped,
         filtered=context.filtered,
         stored=page.stored,
+        seconds=execution.seconds,
     )
 
 
@@ -102,6 +109,7 @@ class _Context:
     stored: bool
     complete: bool
     away: bool
+    stripped: bool
     filtered: Counter[str] = field(default_factory=Counter)
 
     def policy_of(self, expectation: Expectation) -> Policy:
@@ -193,7 +201,8 @@ def _check_stored(
         return
     if any(other.kind.fails for other in others):
         return
-    if cell.pictures != output.pictures:
+    # What has no outputs at all has none to tell a new picture from.
+    if cell.pictures != output.pictures and (context.complete or not context.stripped):
         message = f"it has {cell.pictures} stored, and made {output.pictures}"
         yield _outcome(cell, Kind.PICTURE, message=message)
     stored = {e.part for e in cell.expectations}

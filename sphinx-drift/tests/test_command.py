@@ -175,6 +175,22 @@ def test_one_bad_file_costs_no_other_its_result(
     }
 
 
+def test_durations_lists_the_slowest_pages_apart_from_the_report(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    waits = {"one": 0.0, "slow": 1.0, "three": 0.5}
+    for name, wait in waits.items():
+        text = GOOD.replace("print", f"import time; time.sleep({wait}); print")
+        (tmp_path / f"{name}.md").write_text(text, "utf-8")
+    (tmp_path / "prose.md").write_text("# Prose\n", "utf-8")
+    assert command.main([str(tmp_path), "--quiet", "--json", "--durations", "2"]) == 0
+    printed = capsys.readouterr()
+    json.loads(printed.out)
+    listed = [line.split(" s  ") for line in printed.err.splitlines() if " s  " in line]
+    assert [Path(name).stem for _, name in listed] == ["slow", "three"]
+    assert float(listed[0][0]) >= waits["slow"]
+
+
 def test_folder_without_pages_is_an_error(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -301,7 +317,7 @@ def test_quiet_and_verbose(
         (["no-such-file.md"], {}, "no file or folder no-such-file.md"),
         (["page.md", "--policy", "loose"], {}, "--policy"),
         (["page.md"], {"DRIFT_POLICY": "loose"}, "DRIFT_POLICY must be one of auto"),
-        (["page.md", "--timeout", "0"], {}, "expected a number of seconds, got '0'"),
+        (["page.md", "--timeout", "0"], {}, "expected a whole number above 0, got '0'"),
         (["page.md", "--update", "--json"], {}, "--update doesn't go with"),
         (["page.md", "--update"], {"CI": "true"}, "--update is refused under CI"),
         (["page.md", "--update"], {}, "nothing was run: page.md is not in a git repository"),
@@ -471,6 +487,31 @@ def test_update_is_a_fixed_point(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert path.read_text("utf-8") == written
     path.write_text(written.replace("\n7\n", "\n8\n"), "utf-8")
     assert command.main([str(path)]) == 1
+
+
+GLUED = """```{code-cell} ipython3
+import time
+from myst_nb import glue
+glue("now", time.time())
+```
+
+```{code-cell} ipython3
+print(5)
+```
+"""
+
+
+def test_update_leaves_a_glued_value_that_varies(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, refused = tmp_path / "page.md", tmp_path / "refused.md"
+    path.write_text(FRONT + GLUED, "utf-8")
+    refused.write_text(GOOD.replace('print("good")', "import missing_module"), "utf-8")
+    assert command.main([str(path), str(refused), "--update", "--force"]) == 2
+    assert "page.md:7: undocumented in cell 1" in capsys.readouterr().out
+    written = path.read_text("utf-8")
+    assert written == FRONT + GLUED + "```{expected-output}\n5\n```\n"
+    assert command.main([str(path)]) == 0
 
 
 def test_cell_that_never_ends(page: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -434,3 +434,15 @@ def test_addresses_that_a_notebook_stored_say_nothing(
     assert [outcome.kind for outcome in result.outcomes] == kinds
     again = compare_runs(page, stored(documented), stored(executed), Execution(frozenset({0})))
     assert [outcome.kind for outcome in again] == [Kind.UNREPEATABLE] * (kinds != [Kind.VERIFIED])
+
+
+def test_a_stripped_notebook_may_draw_unless_it_must_be_complete() -> None:
+    drawn = v4.new_output("display_data", {"image/png": "i"})
+    result = v4.new_notebook(cells=[v4.new_code_cell("draw()"), v4.new_code_cell("print(1)")])
+    stripped = read_notebook(result, "")
+    result.cells[1].outputs.append(v4.new_output("stream", name="stdout", text="1\n"))
+    half = read_notebook(result, "")
+    result.cells[0].outputs.append(drawn)
+    assert Kind.PICTURE not in kinds(outcomes(stripped, result))
+    assert Kind.PICTURE in kinds(outcomes(replace(stripped, complete=True), result))
+    assert Kind.PICTURE in kinds(outcomes(half, result))

@@ -254,8 +254,17 @@ def _edits(  # noqa: PLR0913, PLR0917 - what is known of a page, and of rounds b
             outcome.cell in written or _prints_elision(outcome.executed)
         ):
             unchecked[outcome.cell] = _NO_TEXT
+    # What is glued is shown where no mark can stand, so it can't be unchecked.
+    left = {
+        cell.number
+        for cell in page.cells
+        if cell.number in unchecked and printed(executed.cells[cell.index].outputs).glued
+    }
+    outcomes = [outcome for outcome in outcomes if outcome.cell not in left]
     by_line = {e.line: (cell, e) for cell in page.cells for e in cell.expectations}
     for cell, expectation in by_line.values():
+        if cell.number in left:
+            continue
         if cell.number in unchecked and not expectation.unchecked:
             blank = [""] if expectation.body_line == expectation.line + 1 else []
             option = f"{_indent(lines, expectation)}:unchecked: {unchecked[cell.number]}"
