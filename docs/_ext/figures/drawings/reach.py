@@ -117,7 +117,7 @@ def shared_keys(values: Values) -> Board:
 
 def trained_keys(values: Values) -> Board:
     """A query, the keys of six words, and the line on which the score of a key is 0."""
-    board, middle, unit = Board(250, values), (200.0, 140.0), 36.0
+    board, middle, unit = Board(254, values), (200.0, 140.0), 36.0
     x, y = (unit * part for part in values["trained_query"])
     tip = (middle[0] + x, middle[1] - y)
     board.line(middle[0] + y, middle[1] + x, middle[0] - 0.7 * y, middle[1] - 0.7 * x)
