@@ -84,14 +84,14 @@ def choose(name: str = "auto") -> torch.device:
 
 
 def describe(place: torch.device | str) -> dict[str, Any]:
-    """Return a device's name, driver, capability and memory, as far as they can be known.
+    """Return a device's name, driver and capability, as far as they can be known.
 
     Args:
         place: A device that is there; nothing is computed on it.
 
     Returns:
-        ``name``, and where they are known ``driver``, ``capability`` (``9.0`` for a GPU,
-        ``AVX512`` for a CPU) and ``memory`` in bytes.
+        ``name``, and where they are known ``driver`` and ``capability`` (``9.0`` for a GPU,
+        ``AVX512`` for a CPU).
 
     """
     place = torch.device(place)
@@ -104,8 +104,7 @@ def describe(place: torch.device | str) -> dict[str, Any]:
     if place.type == "cuda":
         gpu, hip = torch.cuda.get_device_properties(place), torch.version.hip
         driver = f"HIP {hip}" if hip else f"CUDA {torch.version.cuda}"
-        capability, memory = f"{gpu.major}.{gpu.minor}", gpu.total_memory
-        return {"name": gpu.name, "driver": driver, "capability": capability, "memory": memory}
+        return {"name": gpu.name, "driver": driver, "capability": f"{gpu.major}.{gpu.minor}"}
     if place.type == "mps":
         return {"name": platform.machine(), "driver": f"macOS {platform.mac_ver()[0]}"}
     return {"name": str(torch.get_device_module(place).get_device_name(place))}
@@ -190,15 +189,13 @@ def _compute_exactly(stack: ExitStack) -> None:
 _started = ExitStack()
 
 
-def start(device: str = "auto", part: float | None = None) -> torch.device:
+def start(device: str = "auto") -> torch.device:
     """Switch :func:`reproducible` on for all that follows: a notebook's first cell.
 
     Run again, it begins anew, with the device that it is given now.
 
     Args:
         device: As for :func:`reproducible`.
-        part: How much of the memory of a GPU with CUDA this process may fill, from 0 to 1;
-            None for all of it.
 
     Returns:
         The device.
@@ -209,10 +206,7 @@ def start(device: str = "auto", part: float | None = None) -> torch.device:
     """
     name = str(choose(device))
     stop()
-    place = _started.enter_context(reproducible(name))
-    if part is not None and place.type == "cuda":
-        torch.cuda.set_per_process_memory_fraction(part, place)
-    return place
+    return _started.enter_context(reproducible(name))
 
 
 def stop() -> None:

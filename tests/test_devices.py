@@ -337,18 +337,6 @@ def test_for_a_whole_notebook() -> None:
     devices.stop()
 
 
-def test_a_page_keeps_to_its_part_of_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    bounds: list[tuple[float, torch.device]] = []
-    cuda = torch.device("cuda:0")
-    monkeypatch.setattr(devices, "choose", lambda _: cuda)
-    monkeypatch.setattr(devices._started, "enter_context", lambda _: cuda)
-    monkeypatch.setattr(
-        torch.cuda, "set_per_process_memory_fraction", lambda part, on: bounds.append((part, on))
-    )
-    devices.start("cuda", 0.125)
-    assert bounds == [(0.125, cuda)]
-
-
 # Which devices there are
 
 

@@ -243,12 +243,16 @@ def test_a_paste_of_two_outputs_has_two_findings(asked: Asked) -> None:
 
 
 @pytest.mark.parametrize("make", [SelfAttention_v1, SelfAttention_v2])
-@pytest.mark.parametrize("seed", [5, 2000])
-def test_another_seed_is_found(asked: Asked, make: Any, seed: int) -> None:
-    torch.manual_seed(seed)
+@pytest.mark.parametrize(("seed", "draws"), [(5, 0), (2000, 0), (None, 2), (None, 18)])
+def test_another_seed_and_a_draw_before_are_found(
+    asked: Asked, make: Any, seed: int | None, draws: int
+) -> None:
+    is_linear = make is SelfAttention_v2
+    torch.manual_seed((789 if is_linear else 123) if seed is None else seed)
+    torch.rand(draws)
     found = asked.finding(str(make(3, 2)(INPUTS).detach()))
-    expected = {"kind": "seed", "seed": seed, "step": "context vectors"}
-    expected |= {"isLinear": make is SelfAttention_v2}
+    expected = {"kind": "draw", "draws": draws} if seed is None else {"kind": "seed", "seed": seed}
+    expected |= {"isLinear": is_linear, "step": "context vectors"}
     assert expected.items() <= found.items()
 
 

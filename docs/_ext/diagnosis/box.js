@@ -113,6 +113,15 @@
       ),
       paragraph(...advice("another-seed")),
     ],
+    draw: ({ draws, isLinear, step }) => [
+      paragraph(
+        element("strong", `${counted(draws, "number")} drawn before.`),
+        ` These are the ${step} that `,
+        code(drawnBy(isLinear)),
+        ` gives if ${counted(draws, "number")} ${draws === 1 ? "is" : "are"} drawn after the seed is set.`,
+      ),
+      paragraph(...advice("a-draw-before")),
+    ],
     almost: (found) => [
       paragraph(`All but ${found.wrong.length} of the ${found.numbers.length} numbers are those of:`),
       list(found.places.map(placed)),

@@ -1,9 +1,10 @@
-/* Finds numbers that are computed anew, with another seed. */
+/* Finds numbers that are computed anew: with another seed, or a draw before. */
 "use strict";
 
 (() => {
   const { SAME, NEAR, compare, generator } = globalThis.selfattn;
   const SEEDS = 2000;
+  const DRAWS = 100;
   const range = (n) => Array.from({ length: n }, (_, i) => i);
 
   const STEPS = [
@@ -83,8 +84,9 @@
   const TURNED = PLACES.map((n) => n - (n % 6) + [0, 2, 4, 1, 3, 5][n % 6]);
 
   /** The three matrices, drawn at once: in the order of the generator that is the same. */
-  const drawn = (seed, isLinear) => {
+  const drawn = (seed, isLinear, before = 0) => {
     const source = generator(seed);
+    if (before) source.rand(1, before);
     if (!isLinear) return source.rand(3, 6).data;
     const { data } = source.linear(3, 6);
     return BY_LAYER.map((at) => data[at]);
@@ -105,6 +107,9 @@
       yield [{ kind: "right", usual, isLinear }, drawn(usual, isLinear)]; // the first found
       for (let seed = 0; seed <= SEEDS; seed++) {
         if (seed !== usual) yield [{ kind: "seed", seed, usual, isLinear }, drawn(seed, isLinear)];
+      }
+      for (let draws = 1; draws <= DRAWS; draws++) {
+        yield [{ kind: "draw", draws, isLinear }, drawn(usual, isLinear, draws)];
       }
     }
     const later = { usual: 123, isLinear: true, isLater: true };
@@ -128,7 +133,7 @@
 
   /* How many neighbours a fitting place may have: those that are within ten times the rounding.
    *
-   * Some 6,000 variants with up to 174 numbers each are tried, so a few short numbers are met by chance. How often depends on the numbers: many weights are near 1/6,
+   * Some 6,200 variants with up to 174 numbers each are tried, so a few short numbers are met by chance. How often depends on the numbers: many weights are near 1/6,
    * and the rows of context vectors are alike. The neighbours count that. If the block had nothing
    * to do with the variants, one in ten of the neighbours would be within the rounding for each
    * number that varies freely. We trust three numbers at most to do so, and 4 neighbours then
