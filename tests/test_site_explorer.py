@@ -357,7 +357,7 @@ def test_the_page_says_when_the_noun_is_found() -> None:
     shares, rights = {}, {}
     for each, parameters in zip(MODEL()["steps"], trained_model()[1].values(), strict=True):
         _, numbers = _what_torch_shows(parameters, ids, [True, True])
-        shares[each["step"]], rights[each["step"]] = numbers[7], each["right"][0]
+        shares[each["step"]], rights[each["step"]] = numbers[7], each["right"][-1][0]
     found = min(step for step, share in shares.items() if share > 0.5)
     before = max(step for step in shares if step < found)
     sure = min(step for step, right in rights.items() if right == 1)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import copy
 import importlib
+import itertools
 from typing import TYPE_CHECKING, Any
 
 from sphinx.util.docutils import SphinxDirective
@@ -18,7 +19,10 @@ if TYPE_CHECKING:
     from docutils import nodes
     from sphinx.application import Sphinx
 
+    from selfattn.trained import TwoHeads
+
 DIGITS = 6
+HEADS_ON = [*itertools.product((False, True), repeat=2)]
 SCALE = 100_000  # parameters are kept with five decimals, as whole numbers of these parts
 
 
@@ -65,10 +69,18 @@ def given_model() -> dict[str, Any]:
     for step, parameters in saved.items():
         fill(parameters, model.parameters())
         whole = [round(SCALE * number) for number in parameters.tolist()]
-        right = trained.accuracies(model, held_out)
+        right = [trained.accuracies(_with_heads(model, on), held_out) for on in HEADS_ON]
         steps.append({"step": step, "right": right, "parameters": whole})
     language = {"words": trained.VOCABULARY, "slots": trained.SLOTS}
     return {**language, "text": values.SENTENCE.split(), "steps": steps, "scale": SCALE}
+
+
+def _with_heads(model: TwoHeads, on: tuple[bool, bool]) -> TwoHeads:
+    """Return a model whose other heads bring nothing."""
+    without_head = importlib.import_module("selfattn.trained").without_head
+    for head in (0, 1):
+        model = model if on[head] else without_head(model, head)
+    return model
 
 
 def setup(app: Sphinx) -> None:

@@ -146,11 +146,11 @@
         const most = Math.max(...head);
         return `“${read[head.indexOf(most)]}” (${most.toFixed(2)})`;
       });
-      const known = right[asked === "verb" ? 0 : 1].toFixed(2);
+      const known = right[2 * isOn[0] + Number(isOn[1])][asked === "verb" ? 0 : 1].toFixed(2);
+      const off = isOn.map((on) => (on ? "" : ", which is off,"));
       this.status.textContent =
-        `From “${read.at(-1)}”, the first head looks most at ${looks[0]}, the second at ${looks[1]}. ` +
-        `The model predicts “${likeliest}”` +
-        (isOn.every(Boolean) ? `, and gets ${known} of all held-out ${asked}s right.` : ".");
+        `From “${read.at(-1)}”, the first head${off[0]} looks most at ${looks[0]}, the second${off[1]} at ${looks[1]}. ` +
+        `The model predicts “${likeliest}”, and gets ${known} of all held-out ${asked}s right.`;
     }
   }
 
