@@ -16,6 +16,8 @@ from explorer.directive import SHEET, explorer
 from explorer.element import custom_element
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from docutils import nodes
     from sphinx.application import Sphinx
 
@@ -75,7 +77,7 @@ def given_model() -> dict[str, Any]:
     return {**language, "text": values.SENTENCE.split(), "steps": steps, "scale": SCALE}
 
 
-def _with_heads(model: TwoHeads, on: tuple[bool, bool]) -> TwoHeads:
+def _with_heads(model: TwoHeads, on: Sequence[bool]) -> TwoHeads:
     """Return a model whose other heads bring nothing."""
     without_head = importlib.import_module("selfattn.trained").without_head
     for head in (0, 1):

@@ -17,9 +17,9 @@ def report_environment() -> dict[str, str]:
     }
     # What has no __spec__, the page made itself: a stand-in for a library.
     numpy, torch = (sys.modules.get(name) for name in ("numpy", "torch"))
-    if getattr(numpy, "__spec__", None):
+    if numpy is not None and getattr(numpy, "__spec__", None):
         environment["numpy"] = numpy.__version__
-    if not getattr(torch, "__spec__", None):
+    if torch is None or not getattr(torch, "__spec__", None):
         return environment
     environment["torch"] = torch.__version__.partition("+")[0]
     # What was asked for: a cell may choose another default.
