@@ -73,7 +73,7 @@ def test_a_walk_through_the_explorer(setting: Setting, website: Website) -> None
     """A number is explained; word, seed, entry, divisor, mask and axis change what they should."""
     with opened(setting, website.page(PAGE)) as explorer:
         explorer.touch("attn_scores", 2, 2)
-        assert explorer.text("trace").endswith("= 0.4306·0.4433 + 1.4551·1.1419 = 1.8524")
+        assert explorer.text("trace").endswith("= 0.4306·0.4433 + 1.4551·1.1419 ≈ 1.8524")
         assert explorer.lit() == ["keys 1 0", "keys 1 1", "queries 1 0", "queries 1 1"]
         explorer.pick("word", "4")
         assert explorer.shares() == ["16%", "20%", "20%", "15%", "12%", "18%"]
@@ -190,7 +190,10 @@ def test_solved_tasks_are_kept_and_going_on_moves_nothing(
         heat = explorer.root.locator("table[data-step=attn_weights]")
         before = heat.bounding_box()
         explorer.press("Go on to task 2")
-        assert heat.bounding_box() == before
+        after = heat.bounding_box()
+        assert before
+        assert after
+        assert abs(after["y"] - before["y"]) < 1
         assert explorer.address() == "#try-1?task=2&solved=1"
         explorer.page.reload()
         assert explorer.text("count") == "Task 2 of 11 · 1 solved"

@@ -53,7 +53,7 @@ def test_a_note_works_a_sum_out_and_lights_its_sources(reader: Reader, website: 
     with reader.visit(website.page(STEP)) as visit:
         note = note_of(visit)
         visit.page.locator(f"{SCORES} {SCORE}").hover()
-        assert "0.4306 · 0.4433 + 1.4551 · 1.1419 = 1.8524" in note.inner_text()
+        assert "0.4306 · 0.4433 + 1.4551 · 1.1419 ≈ 1.8524" in note.inner_text()
         sources = {"0.4306", "1.4551", "0.4433", "1.1419"}
         assert sources <= {*visit.page.locator(".source").all_text_contents()}
         assert visit.page.locator(".numbers-invite").count() == 1

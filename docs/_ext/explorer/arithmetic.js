@@ -228,8 +228,9 @@
     // `shown` is what the numbers as they are shown would make: ≈ where their lost digits are seen.
     const say = (terms, how, shown) => {
       const made = printed(step, i, j, result);
+      if (!how) return { terms, text: made };
       const sign = made[0] === "≈" || fourDecimals(shown) === made ? "=" : "≈";
-      return { terms, text: how ? `${how} ${sign} ${made}` : made };
+      return { terms, text: `${how} ${sign} ${made}` };
     };
     const { masked, axis, divisor } = result;
     if (PRODUCTS[step]) {
