@@ -68,4 +68,4 @@ def test_the_page_has_the_recorded_shares() -> None:
         assert f"| {' | '.join([str(row['seed']), *shares])} |\n" in page
 
 
-COLUMNS = ("attention", "first_off", "second_off", "averaging", "shuffled")
+COLUMNS = ("attention", "first_off", "second_off", "unmasked", "averaging", "shuffled")

@@ -1,4 +1,4 @@
-"""Train the running example with 20 seeds, switch its heads off, and train two controls.
+"""Train the running example with 20 seeds, switch its heads and mask off, and train two controls.
 
     python docs/_data/trained_seeds.py     # writes trained-seeds.json beside it, in some minutes
 
@@ -35,7 +35,14 @@ def measure(seed: int) -> dict[str, Any]:
         "second_off": rounded(without_head(model, 1)),
         "averaging": rounded(train(seed, averaging=True)),
         "shuffled": rounded(train(seed, shuffled=True)),
+        "unmasked": rounded(without_mask(model)),
     }
+
+
+def without_mask(model: TwoHeads) -> TwoHeads:
+    """Let a model see what is ahead, which it didn't in training."""
+    model.attention.mask[:] = False
+    return model
 
 
 def main() -> None:
