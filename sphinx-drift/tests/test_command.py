@@ -458,6 +458,12 @@ def test_second_run_has_another_environment(
     assert second.environment()[name] != own
 
 
+def test_a_page_has_one_thread_unless_it_is_told_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    first, second = planned(Page(), Path(), Settings(twice=True))
+    assert [each.environment()["OMP_NUM_THREADS"] for each in (first, second)] == ["1", "2"]
+
+
 BAD_CELLS = (
     "1 / 0",
     "import time\nprint(time.time())",
