@@ -207,6 +207,22 @@ def test_the_last_task_says_that_it_was(reader: Reader, website: Website) -> Non
         assert not explorer.root.get_by_text("Go on").is_visible()
 
 
+def test_a_phone_keeps_its_place_and_takes_a_new_number(reader: Reader, website: Website) -> None:
+    """A longer caption moves no table, and what is typed replaces the number."""
+    with opened(Setting(reader, "touch", 390), website.page(PAGE)) as explorer:
+        top = (
+            "scrollY + document.querySelector('[data-step=context_vecs]').getBoundingClientRect().y"
+        )
+        before = explorer.page.evaluate(top)
+        explorer.root.locator("input[value=column]").click()
+        assert explorer.page.evaluate(top) == before
+        explorer.touch("inputs", 2, 2)
+        field = explorer.root.locator(".explorer-editor input[type=text]")
+        field.tap()
+        explorer.page.keyboard.type("0")
+        assert field.input_value() == "0"
+
+
 @pytest.mark.parametrize(("width", "windows"), [(1440, 1), (390, 2)])
 def test_all_of_it_is_in_one_window_or_two(
     reader: Reader, website: Website, width: int, windows: int
