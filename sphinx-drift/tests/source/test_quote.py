@@ -49,6 +49,7 @@ def test_refuses(text: str) -> None:
         ("it[1, 1] d", "7"),
         ("it[1, 1] 03d", "007"),
         ("it[1, 1] .1f", "7.0"),
+        ("it[1, 1] b", "111"),
     ],
 )
 def test_quotes(text: str, quoted: str) -> None:
@@ -77,6 +78,9 @@ def test_the_only_number_needs_no_place(output: str, quoted: str) -> None:
         ("it#1 nonsense", OUTPUT, "(?i)format"),
         ("it#1 .5f", OUTPUT, "it prints 0.1500: '.5f' shows more digits"),
         ("it#1 .3%", OUTPUT, "'.3%' shows more digits"),
+        ("it ,.0f", "9007199254740993", "',.0f' shows other digits"),
+        ("it .16g", "9007199254740993", "'.16g' shows other digits"),
+        ("it .20f", "0.12345678901234567890123", "'.20f' shows other digits"),
     ],
 )
 def test_says_why_not(text: str, output: str, message: str) -> None:
