@@ -295,7 +295,8 @@ def test_a_page_shows_no_text_of_a_link_that_nothing_compares(
         ("It is {{ one }}.", "", "myst", "form"),
         ("It is {math}`1`.", ":unchecked: why\n", "myst", "nothing-checked"),
         ("It is {math}`1`.", "", "commonmark", ""),
-        ("It is `{1}`, ``:{}``.", "", "myst", ""),
+        ("It is `1`{math}`1`.", "", "myst", "form"),
+        ("It is\n\n% 5\n\n70.", "", "myst", "form"),
     ],
 )
 def test_what_myst_makes_of_an_output_is_not_verified(
