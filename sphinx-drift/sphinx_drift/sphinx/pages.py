@@ -62,7 +62,7 @@ def begin_pages(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None
     if chosen() == "off":
         return
     try:
-        begun = begin(sure, state.settings, config.drift_executor)
+        begun = begin(dict.fromkeys(sure, state.settings), config.drift_executor)
     except ValueError as error:
         raise ConfigError(f"drift_executor: {error}") from None
     docnames.sort(key=lambda name: Path(env.doc2path(name)) in begun)
