@@ -22,6 +22,7 @@ from sphinx_drift.compare.outcomes import Kind, PageResult
 from sphinx_drift.configuration import find_project, pages_required
 from sphinx_drift.device import choose_device
 from sphinx_drift.files import ENDINGS, SKIPPED, Checked, check, prepare, refuse_off, settings_for
+from sphinx_drift.report.excerpts import many
 from sphinx_drift.report.formats import exit_status, to_github, to_json
 from sphinx_drift.report.text import closing_line, render, summary, unused_filters, use_color
 from sphinx_drift.run.run import DEVICE_VARIABLE
@@ -241,9 +242,24 @@ def _check_one(
     named = path in options.paths
     checked = check(path, named=named, stderr=options.stderr, update=options.update, **requested)
     if has_progress:
-        cells = checked.result.cells
-        print(summary([checked.result]) if cells else "no cells", file=sys.stderr, flush=True)
+        print(_progress(checked), file=sys.stderr, flush=True)
     return checked
+
+
+def _progress(checked: Checked) -> str:
+    """Say in one line what came of a file, and what is going to be written."""
+    if not checked.result.cells:
+        return "no cells"
+    if not checked.change:
+        return summary([checked.result])
+    if checked.change.refused:
+        return f"left as it is: {checked.change.refused}"
+    remaining = _without_written(checked)
+    before, after = (
+        {outcome.cell for outcome in result.outcomes if outcome.kind.fails}
+        for result in (checked.result, remaining)
+    )
+    return f"outputs of {many(len(before - after), 'cell')} to write, then {summary([remaining])}"
 
 
 def guarded() -> int:

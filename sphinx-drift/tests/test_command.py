@@ -490,6 +490,9 @@ def test_update_is_a_fixed_point(tmp_path: Path, capsys: pytest.CaptureFixture[s
     paths = [str(path), str(other)]
     assert command.main([*paths, "--update", "--force"]) == 0, capsys.readouterr().out
     assert other.read_text("utf-8").endswith("```{expected-output}\n6\n```\n")
+    told = capsys.readouterr().err
+    assert "other.md: outputs of 1 cell to write, then 1 output verified on 1 page" in told
+    assert "failure" not in told
     written = path.read_text("utf-8")
     assert "it differs between two runs" in written
     for _ in range(2):
@@ -519,7 +522,9 @@ def test_update_leaves_a_glued_value_that_varies(
     path.write_text(FRONT + GLUED, "utf-8")
     refused.write_text(GOOD.replace('print("good")', "import missing_module"), "utf-8")
     assert command.main([str(path), str(refused), "--update", "--force"]) == 2
-    assert "page.md:7: undocumented in cell 1" in capsys.readouterr().out
+    told = capsys.readouterr()
+    assert "page.md:7: undocumented in cell 1" in told.out
+    assert "refused.md: left as it is: ModuleNotFoundError" in told.err
     written = path.read_text("utf-8")
     assert written == FRONT + GLUED + "```{expected-output}\n5\n```\n"
     assert command.main([str(path)]) == 0

@@ -157,7 +157,7 @@ SUPPORTED = {
     *("docutils:nodes", "markdown_it.renderer:RendererHTML"),
     *("ipykernel.kernelspec:write_kernel_spec", "traitlets:List", "traitlets:Unicode"),
     "jupyter_client.provisioning.local_provisioner:LocalProvisioner",
-    "jupyter_client.kernelspec:KernelSpecManager",
+    *("jupyter_client.kernelspec:KernelSpecManager", "jupyter_client.kernelspec:NoSuchKernel"),
     "jupyter_client.manager:AsyncKernelManager",
     *("nbclient.exceptions:CellExecutionComplete", "nbclient.exceptions:CellExecutionError"),
     *("nbclient.exceptions:CellTimeoutError", "nbclient.exceptions:DeadKernelError"),
