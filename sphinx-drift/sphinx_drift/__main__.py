@@ -8,7 +8,6 @@ checked, 130 if it was interrupted.
 from __future__ import annotations
 
 import argparse
-import contextlib
 import os
 import signal
 import sys
@@ -17,11 +16,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sphinx_drift.book import book_of
 from sphinx_drift.compare.compare import Policy
 from sphinx_drift.compare.outcomes import Kind, PageResult
-from sphinx_drift.configuration import find_project, pages_required
+from sphinx_drift.configuration import pages_required
 from sphinx_drift.device import choose_device
-from sphinx_drift.files import ENDINGS, SKIPPED, Checked, check, prepare, refuse_off, settings_for
+from sphinx_drift.files import ENDINGS, SKIPPED, Checked, ahead, check, prepare, refuse_off
 from sphinx_drift.report.excerpts import many
 from sphinx_drift.report.formats import exit_status, to_github, to_json
 from sphinx_drift.report.text import closing_line, render, summary, unused_filters, use_color
@@ -30,9 +30,7 @@ from sphinx_drift.run_and_judge import POLICY_VARIABLE, begin, chosen_policy
 from sphinx_drift.source.update import irreversible, write
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from sphinx_drift.run_and_judge import Settings
+    from collections.abc import Iterator, Mapping, Sequence
 
 _CRASHED, _INTERRUPTED = 2, 130
 _NAMED = 5
@@ -48,7 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         paths = list(dict.fromkeys(_paths(options.paths)))
         if options.update and not options.force:
             _refuse_irreversible(paths)
-        project = find_project(paths[0].parent)
+        project = book_of(paths[0].parent).project
         device = choose_device(requested=options.device, module=project.devices)
     except ValueError as error:
         parser.error(str(error))
@@ -57,7 +55,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     projects = prepare(paths)
     requested = _requested(options, policy)
     if len(paths) > 1:
-        begin(_ahead(paths, requested), stderr=options.stderr)
+        begin(ahead(paths, options.paths, **requested))
     try:
         checked = [
             _check_one(path, number, len(paths), options, requested)
@@ -79,21 +77,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _requested(options: argparse.Namespace, policy: Policy | None) -> dict[str, Any]:
     """Return the settings that options say, which come before those of the files' projects."""
-    requested = {"policy": policy, "timeout": options.timeout, "twice": options.twice}
+    requested: dict[str, Any] = {"policy": policy} if options.policy else {}
+    if options.timeout:
+        requested["timeout"] = options.timeout
+    if options.twice:
+        requested["twice"] = True
     if options.keep_going:
         requested["allow_errors"] = True
     if options.require:
         requested["complete"] = pages_required(options.require, "--require")
     return requested
-
-
-def _ahead(paths: Iterable[Path], requested: Mapping[str, Any]) -> dict[Path, Settings]:
-    """Return how each file is run, whether it documents anything or not."""
-    settings = {}
-    for path in paths:
-        with contextlib.suppress(ValueError):  # reported when the file is checked
-            settings[path] = settings_for(path, **{**requested, "complete": ("*",)})
-    return settings
 
 
 def _report(results: Sequence[PageResult], options: argparse.Namespace) -> None:
@@ -187,7 +180,7 @@ def _parser() -> argparse.ArgumentParser:
         action="store_true",
         help="go on after an error, as in notebooks; the error fails all the same",
     )
-    add("--timeout", type=_number, default=300, metavar="S", help="seconds a cell may take (300)")
+    add("--timeout", type=_number, metavar="S", help="seconds a cell may take")
     add("--durations", type=_number, metavar="N", help="list the N pages that took longest")
     add("--twice", action="store_true", help="run each page twice and name what doesn't repeat")
     add("--update", action="store_true", help="write what was printed into the files")

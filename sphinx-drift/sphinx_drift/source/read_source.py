@@ -394,14 +394,14 @@ def is_notebook(path: Path) -> bool:
 
 
 def load(
-    path: Path, *, text: str | None = None, stderr: bool = False
+    path: Path, *, text: str | None = None, stderr: bool | None = None
 ) -> tuple[Page, NotebookNode] | None:
     """Read a file: a notebook, or a MyST page that is one.
 
     Args:
         path: The file.
         text: What it is going to hold; None for what it holds.
-        stderr: Whether what a notebook stored of stderr counts too.
+        stderr: Whether what is written to stderr counts; None, that of pages does.
 
     Returns:
         What it documents, and the notebook to run; None for a page without cells.
@@ -427,7 +427,7 @@ def load(
         for name in ("kernelspec", "language_info"):
             if not isinstance(notebook.metadata.get(name, {}), dict):
                 del notebook.metadata[name]  # null, say: then it names none
-        return read_notebook(notebook, text, stderr=stderr), notebook
+        return read_notebook(notebook, text, stderr=bool(stderr)), notebook
     nested = tuple(_nested(text, config))
     if not is_myst_markdown_notebook(text):
         if nested or any(_is_cell(t) or _name(t) == DIRECTIVE for t in _parse(text, config)):
@@ -437,7 +437,7 @@ def load(
         return None
     read = partial(read_myst_markdown_notebook, config=config, add_source_map=True, path=path)
     notebook = notebook_of_page(read, text)
-    page = read_page(text, notebook, config)
+    page = read_page(text, notebook, config, stderr=stderr is not False)
     # In a book, the directives that stand there tell it themselves.
     page = replace(page, problems=(*page.problems, *nested))
     return (page, notebook) if page.cells or page.problems else None
