@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from sphinx_drift.compare.compare import Policy
-from sphinx_drift.output.filters import make
+from sphinx_drift.output.filters import filters_in
 from sphinx_drift.run.preload import imported_below
 from sphinx_drift.source.read_source import table_in
 
@@ -142,15 +142,6 @@ def pages_required(value: object, setting: str) -> tuple[str, ...]:
         message = f"{setting} must be 'expected', 'all' or a list of patterns, got {value!r}"
         raise ValueError(message)  # noqa: TRY004 - a list is right, this text is not
     return tuple(list_of_names(value, setting))
-
-
-def filters_in(value: object, setting: str) -> tuple[Filter, ...]:
-    """Return the filters that a setting lists, each a pattern, a name and a reason."""
-    try:
-        return tuple(make(*map(str, parts)) for parts in value)  # type: ignore[attr-defined]
-    except (TypeError, ValueError) as error:
-        message = f"{setting} must list patterns, each with a name and a reason: {error}"
-        raise ValueError(message) from None
 
 
 def number_above_zero(value: object, setting: str, hint: str = "") -> int:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import nbformat
 import pytest
+import small_book
 from nbformat import v4
 from processes import alive, wait_until
 from small_book import FRONT
@@ -369,6 +370,30 @@ def test_a_filter_of_any_project_that_matches_nothing_is_told(
         (tmp_path / name / "pyproject.toml").write_text(table)
     assert command.main([str(tmp_path)]) == 0
     assert "nothing was filtered as one, two; delete" in capsys.readouterr().err
+
+
+def test_a_page_and_a_cell_have_filters_of_their_own(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    of_page = "drift:\n  filters: [['\\d+ ms', time, why], ['in \\d{4}', year, why]]\n"
+    of_cell = "---\ndrift:\n  filters: [['v\\d+', version, why]]\n---\n"
+    path = tmp_path / "page.md"
+    path.write_text(
+        FRONT.replace("---\n\n", f"{of_page}---\n\n")
+        + "\n\n".join(
+            small_book.cell(f"{own}print('v3, 5 ms, {number}')", "v4, 6 ms, 0.5")
+            for own, number in ((of_cell, 0.5), (of_cell, 0.4), ("", 0.5))
+        )
+    )
+    assert command.main([str(path), "--json"]) == 1
+    printed = capsys.readouterr()
+    outcomes = json.loads(printed.out)["pages"][0]["outcomes"]
+    differences = [[d["documented"] for d in each["differences"]] for each in outcomes]
+    assert differences == [[], ["0.5"], ["v4"]]
+    assert "nothing was filtered as year; delete" in printed.err
+    path.write_text(path.read_text().replace("version, why", "version"))
+    assert command.main([str(path), "--json"]) == 1
+    assert "`filters` of cell 1 must list patterns, each" in capsys.readouterr().out
 
 
 def test_nothing_to_check_is_a_failure(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from sphinx_drift.compare.compare import Waiver
 from sphinx_drift.compare.outcomes import Kind, Outcome
+from sphinx_drift.output.filters import Filter, filters_in
 from sphinx_drift.output.printed_text import BESIDE, FORMS, Part, printed
 from sphinx_drift.source.lines import hide_separators, lines_of, show_separators
 
@@ -96,6 +97,8 @@ class Cell:
     """How many pictures a notebook has stored of it."""
     has_stderr: bool = True
     """Whether a reader is shown what it writes to stderr."""
+    filters: tuple[Filter, ...] = ()
+    """What varies in its outputs, besides what does on every page."""
 
     @property
     def is_seen(self) -> bool:
@@ -171,12 +174,39 @@ def read_page(
 def _with_own(page: Page, notebook: NotebookNode) -> Page:
     """Take over what a page's metadata says, in a notebook or above the text: `drift: {...}`."""
     own = notebook.metadata.get("drift", {})
-    if isinstance(own, dict):
+    try:
+        return _with_filters(_with_complete(page, own), notebook)
+    except ValueError as error:
+        problem = Outcome(Kind.OPTION, 1, message=str(error))
+        return replace(page, problems=(*page.problems, problem))
+
+
+def _with_complete(page: Page, own: object) -> Page:
+    if isinstance(own, dict) and own.keys() <= {"complete", "filters", "reference"}:
         complete = own.get("complete", False)
-        if isinstance(complete, bool) and own.keys() <= {"complete", "reference"}:
+        if isinstance(complete, bool):
             return replace(page, complete=complete)
-    message = f"`drift` may hold `complete: true` and `reference`, got {own!r}"
-    return replace(page, problems=(*page.problems, Outcome(Kind.OPTION, 1, message=message)))
+    raise ValueError(f"`drift` may hold `complete: true`, `filters` and `reference`, got {own!r}")
+
+
+def _with_filters(page: Page, notebook: NotebookNode) -> Page:
+    """Give each cell its own filters and those of the page."""
+
+    def named(metadata: Mapping[str, Any], where: str) -> tuple[Filter, ...]:
+        return filters_in(table_in(metadata, "drift").get("filters", ()), f"`filters` {where}")
+
+    all_cells = named(notebook.metadata, "of the page")
+    return replace(
+        page,
+        cells=tuple(
+            replace(
+                cell,
+                filters=named(notebook.cells[cell.index].metadata, f"of cell {cell.number}")
+                + all_cells,
+            )
+            for cell in page.cells
+        ),
+    )
 
 
 def notebook_of_page(read: Callable[[str], NotebookNode], text: str) -> NotebookNode:

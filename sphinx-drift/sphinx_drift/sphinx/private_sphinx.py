@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import sys
 from typing import TYPE_CHECKING, Any
@@ -39,10 +38,9 @@ def colors_output() -> bool:
 def print_settings() -> None:
     """Print what ``conf.py`` in a folder says, as JSON: the arguments are the folder, and names."""
     _, folder, *names = sys.argv
-    with contextlib.redirect_stdout(sys.stderr):
-        config = Config.read(folder, overrides={}, tags=Tags())
-    written: Any = written_settings(config)
-    print(json.dumps({name: written[name] for name in names if name in written}, default=str))
+    written: Any = written_settings(Config.read(folder, overrides={}, tags=Tags()))
+    found = {name: written[name] for name in names if name in written}
+    print(f"\n{json.dumps(found, default=str)}")  # the last line, whatever conf.py prints
 
 
 def written_settings(config: Config) -> Iterable[str]:
