@@ -78,12 +78,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _requested(options: argparse.Namespace, policy: Policy | None) -> dict[str, Any]:
     """Return the settings that options say, which come before those of the files' projects."""
     requested: dict[str, Any] = {"policy": policy} if options.policy else {}
-    if options.timeout:
-        requested["timeout"] = options.timeout
-    if options.twice:
-        requested["twice"] = True
-    if options.keep_going:
-        requested["allow_errors"] = True
+    given = {
+        "timeout": options.timeout,
+        "twice": options.twice,
+        "allow_errors": options.keep_going,
+    }
+    requested |= {name: value for name, value in given.items() if value}
     if options.require:
         requested["complete"] = pages_required(options.require, "--require")
     return requested

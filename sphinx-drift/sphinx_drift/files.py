@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import traceback
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from sphinx_drift.book import book_of, left_out, settings_of
@@ -69,7 +68,7 @@ def ahead(paths: Iterable[Path], named: Sequence[Path], **requested: Any) -> dic
     settings = {}
     for path in paths:
         with contextlib.suppress(ValueError):  # reported when the file is checked
-            if path in named or not _left_out(path, book_of(path.parent).settings):
+            if path in named or not _left_out(path, book_of(path.parent).settings, {}):
                 settings[path] = settings_for(path, **{**requested, "complete": ("*",)})
     return settings
 
@@ -142,9 +141,7 @@ def _run(  # noqa: PLR0913 - what was read, and what is wanted of it
     return Checked(result, write(path, page, notebook, result, judge))
 
 
-def _left_out(
-    path: Path, book: Mapping[str, Any], metadata: Mapping[str, Any] = MappingProxyType({})
-) -> str:
+def _left_out(path: Path, book: Mapping[str, Any], metadata: Mapping[str, Any]) -> str:
     """Return the setting by which a page or its book has it not run; nothing if it runs."""
     if table_in(metadata, "mystnb").get("execution_mode") == "off":
         return "mystnb: execution_mode"

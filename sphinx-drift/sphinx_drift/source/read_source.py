@@ -195,18 +195,11 @@ def _with_filters(page: Page, notebook: NotebookNode) -> Page:
     def named(metadata: Mapping[str, Any], where: str) -> tuple[Filter, ...]:
         return filters_in(table_in(metadata, "drift").get("filters", ()), f"`filters` {where}")
 
-    all_cells = named(notebook.metadata, "of the page")
-    return replace(
-        page,
-        cells=tuple(
-            replace(
-                cell,
-                filters=named(notebook.cells[cell.index].metadata, f"of cell {cell.number}")
-                + all_cells,
-            )
-            for cell in page.cells
-        ),
-    )
+    of_page, cells = named(notebook.metadata, "of the page"), []
+    for cell in page.cells:
+        own = named(notebook.cells[cell.index].metadata, f"of cell {cell.number}")
+        cells.append(replace(cell, filters=own + of_page))
+    return replace(page, cells=tuple(cells))
 
 
 def notebook_of_page(read: Callable[[str], NotebookNode], text: str) -> NotebookNode:
