@@ -69,16 +69,21 @@ class Values(Mapping[str, Any]):
     def __len__(self) -> int:
         return len(self._values)
 
+    def at(self, path: str) -> Any:
+        """Return what is at a path such as `keys.1` (counted from 0)."""
+        value: Any = self
+        for step in path.split("."):
+            value = value[step] if isinstance(value, Mapping) else value[int(step)]
+        return value
+
     def number(self, path: str) -> float:
-        """Return the number at a path such as `keys.1.0` (counted from 0).
+        """Return the number at a path such as `keys.1.0`.
 
         Raises:
             TypeError: If something else than a number is there.
 
         """
-        value: Any = self
-        for step in path.split("."):
-            value = value[step] if isinstance(value, Mapping) else value[int(step)]
+        value = self.at(path)
         if not isinstance(value, int | float):
             raise TypeError(f"{path} is no number")
         return float(value)
