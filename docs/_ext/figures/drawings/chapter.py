@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from figures.board import SMALL, WIDTH, Board
 from figures.drawing import FOCUS, Drawing, heat_key, heat_map
-from figures.values import six_words
+from figures.values import no_values
 
 if TYPE_CHECKING:
     from figures.values import Values
@@ -172,8 +172,8 @@ def overview(values: Values) -> Board:
     board.words(left - 5, top, heat[1])
     heat_map(board, left, top, "attn_weights", heat, below=4)
     for c in range(6):
-        x, key = left + heat[0] * (c + 0.5), f"$k^{{({c + 1})}}$"
-        board.text(x, top - 6, key, size=SMALL, css="role-key")
+        middle, key = left + heat[0] * (c + 0.5), f"$k^{{({c + 1})}}$"
+        board.text(middle, top - 6, key, size=SMALL, css="role-key")
     board.text(274, top + 70, "· $V$", css="role-value fig-bold")
     board.text(324, 356, "$Z$, 6 × 2", css="fig-bold")
     board.matrix(291, top, "context_vecs", "input", (33, heat[1]))
@@ -182,10 +182,12 @@ def overview(values: Values) -> Board:
 
 
 DRAWINGS: dict[str, Drawing] = {
-    "roadmap": Drawing("Four steps to multi-head attention", roadmap, six_words),
-    "projections": Drawing("From one input to query, key and value", projections, six_words),
-    "scores": Drawing("Attention scores of the second token", scores, six_words),
-    "weights": Drawing("From scores to attention weights", weights, six_words),
-    "context": Drawing("The context vector as a weighted sum", context, six_words),
-    "overview": Drawing("Self-attention as matrices", overview, six_words),
+    "roadmap": Drawing("Four steps to multi-head attention", roadmap, no_values),
+    "projections": Drawing("From one input to query, key and value", projections),
+    "scores": Drawing("Attention scores of the second token", scores),
+    "weights": Drawing("From scores to attention weights", weights),
+    "context": Drawing("The context vector as a weighted sum", context),
+    "overview": Drawing(
+        "Self-attention as matrices", overview, page="self-attention/compact-class"
+    ),
 }

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from figures.board import SMALL, Board
 from figures.drawing import FOCUS, Drawing, heat_map, heat_row
-from figures.values import six_words
+from figures.values import no_values
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -217,5 +217,5 @@ DRAWINGS: dict[str, Drawing] = {
     "cached": Drawing("Six steps of attention with a cache", cached),
     "across": Drawing("Three words attend to six", across),
     "block": Drawing("One word on its way through a transformer block", block),
-    "generators": Drawing("One seed and two generators", generators, six_words),
+    "generators": Drawing("One seed and two generators", generators, no_values),
 }

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from figures.board import Board, Panels
 from figures.drawing import FOCUS, Drawing, heat_key, heat_map
-from figures.values import several_heads, six_words
+from figures.values import no_values
 
 if TYPE_CHECKING:
     from figures.values import Values
@@ -189,12 +189,12 @@ def _heads(board: Board, x: float, name: str) -> None:
 
 
 DRAWINGS: dict[str, Drawing] = {
-    "journey": Drawing("One word in three roles", journey, six_words),
-    "raw-attention": Drawing("Attention without trainable weights", raw_attention, six_words),
-    "two-scores": Drawing("Scores without and with projections", two_scores, six_words),
-    "causal": Drawing("Attention weights and a causal mask", causal, several_heads),
-    "next-token": Drawing("Each row predicts the next token", next_token, several_heads),
-    "heads": Drawing("Attention weights of two heads", heads, several_heads),
-    "mask-corner": Drawing("A mask and its corner", mask_corner, several_heads),
-    "split-heads": Drawing("Queries split into heads", split_heads, several_heads),
+    "journey": Drawing("One word in three roles", journey),
+    "raw-attention": Drawing("Attention without trainable weights", raw_attention),
+    "two-scores": Drawing("Scores without and with projections", two_scores),
+    "causal": Drawing("Attention weights and a causal mask", causal),
+    "next-token": Drawing("Each row predicts the next token", next_token, no_values),
+    "heads": Drawing("Attention weights of two heads", heads),
+    "mask-corner": Drawing("A mask and its corner", mask_corner),
+    "split-heads": Drawing("Queries split into heads", split_heads),
 }
