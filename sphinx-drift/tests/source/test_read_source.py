@@ -20,18 +20,17 @@ FRONT = "---\nfile_format: mystnb\nkernelspec:\n  name: python3\n---\n"
 CELL = "```{code-cell} ipython3\nprint(1)\n```\n"
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    return tmp_path
-
-
 def read(folder: Path, body: str) -> Page:
     """Read a page whose body begins on line 6."""
-    path = folder / "page.md"
-    path.write_text(FRONT + body, encoding="utf-8")
-    result = load(path)
+    result = load(put(folder, FRONT + body))
     assert result is not None
     return result[0]
+
+
+def put(folder: Path, text: str) -> Path:
+    path = folder / "page.md"
+    path.write_text(text, encoding="utf-8")
+    return path
 
 
 def only(page: Page) -> Expectation:
@@ -51,10 +50,10 @@ SEPARATORS = "\v\f\x1c\x1d\x1e\x85\u2028\u2029"
 
 
 @pytest.mark.parametrize("separator", SEPARATORS, ids=repr)
-def test_lines_end_where_markdown_ends_them(separator: str, folder: Path) -> None:
+def test_lines_end_where_markdown_ends_them(separator: str, tmp_path: Path) -> None:
     prose = f"one{separator}line"
     code = f"```{{code-cell}} ipython3\ns = '{prose}'\nprint(s)\n```\n"
-    page = read(folder, f"\n{prose}\n\n{code}% {prose}\n{expected(prose, 'end')}")
+    page = read(tmp_path, f"\n{prose}\n\n{code}% {prose}\n{expected(prose, 'end')}")
     (cell,) = page.cells
     expectation = only(page)
     assert (cell.line, cell.end_line) == (9, 12)
@@ -64,9 +63,9 @@ def test_lines_end_where_markdown_ends_them(separator: str, folder: Path) -> Non
 
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"], ids=repr)
-def test_line_ends_of_every_system(newline: str, folder: Path) -> None:
+def test_line_ends_of_every_system(newline: str, tmp_path: Path) -> None:
     text = f"{FRONT}\nText.\n\n{CELL}\n{expected('1')}".replace("\n", newline)
-    path = folder / "page.md"
+    path = tmp_path / "page.md"
     path.write_bytes(text.encode())
     for result in (load(path), load(path, text=text)):
         assert result is not None
@@ -77,8 +76,8 @@ def test_line_ends_of_every_system(newline: str, folder: Path) -> None:
 # Places -------------------------------------------------------------------------------
 
 
-def test_lines_are_counted_from_the_front_matter(folder: Path) -> None:
-    page = read(folder, f"\n# Title\n\n{CELL}\n{expected(':stream: stdout', '', '1')}")
+def test_lines_are_counted_from_the_front_matter(tmp_path: Path) -> None:
+    page = read(tmp_path, f"\n# Title\n\n{CELL}\n{expected(':stream: stdout', '', '1')}")
     (cell,) = page.cells
     result = only(page)
     assert (cell.number, cell.line, cell.end_line) == (1, 9, 11)
@@ -87,51 +86,49 @@ def test_lines_are_counted_from_the_front_matter(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "between", ["", "\n", "\n\n\n", "% a comment\n", "\n% one\n\n% two\n"], ids=repr
+    ("between", "parts"),
+    [
+        *((text, False) for text in ("", "\n", "\n\n\n", "% a comment\n", "\n% one\n\n% two\n")),
+        *((f"\n{text}\n", True) for text in ("Prose.", "# Heading", "<!-- -->", "+++", "---")),
+        ("\n(label)=\n", True),
+    ],
 )
-def test_only_blank_lines_and_comments_stand_between(between: str, folder: Path) -> None:
-    assert only(read(folder, CELL + between + expected("1"))).text == "1"
+def test_only_blank_lines_and_comments_stand_between(
+    between: str,
+    parts: bool,  # noqa: FBT001 - a column
+    tmp_path: Path,
+) -> None:
+    page = read(tmp_path, CELL + between + expected("1"))
+    assert [problem.kind for problem in page.problems] == [Kind.NO_CELL] * parts
+    assert [e.text for e in page.cells[0].expectations] == ["1"] * (not parts)
 
 
-@pytest.mark.parametrize(
-    "between", ["Prose.\n\n", "# Heading\n", "<!-- -->\n", "+++\n", "---\n", "(label)=\n"], ids=repr
-)
-def test_anything_else_between_parts_them(between: str, folder: Path) -> None:
-    page = read(folder, CELL + "\n" + between + expected("1"))
-    assert [problem.kind for problem in page.problems] == [Kind.NO_CELL]
-    assert page.cells[0].expectations == ()
-
-
-def test_expectation_before_the_first_cell_has_none(folder: Path) -> None:
-    page = read(folder, expected("1") + "\n" + CELL)
+def test_expectation_before_the_first_cell_has_none(tmp_path: Path) -> None:
+    page = read(tmp_path, expected("1") + "\n" + CELL)
     assert [(p.kind, p.line, p.documented) for p in page.problems] == [(Kind.NO_CELL, 6, "1")]
 
 
-def test_a_cell_may_have_several(folder: Path) -> None:
+def test_a_cell_may_have_several(tmp_path: Path) -> None:
     body = CELL + expected(":stream: stdout", "1") + "\n" + expected(":stream: stderr", "2")
-    (cell,) = read(folder, body).cells
+    (cell,) = read(tmp_path, body).cells
     assert [e.part for e in cell.expectations] == [Part.STDOUT, Part.STDERR]
 
 
 @pytest.mark.parametrize("fence", ["```", "````", "~~~", ":::"])
-def test_any_fence_will_do(fence: str, folder: Path) -> None:
-    assert only(read(folder, CELL + expected("1", fence=fence))).text == "1"
+def test_any_fence_keeps_the_text_as_it_stands(fence: str, tmp_path: Path) -> None:
+    body = ("  indented", "", ":not an option", "`", "end  ")
+    assert only(read(tmp_path, CELL + expected(*body, fence=fence))).text == "\n".join(body)
 
 
-def test_text_is_kept_as_it_stands(folder: Path) -> None:
-    body = ("  indented", "", ":not an option", "```", "end  ")
-    assert only(read(folder, CELL + expected(*body, fence="````"))).text == "\n".join(body)
-
-
-def test_raw_cells_are_no_cells(folder: Path) -> None:
-    page = read(folder, "```{raw-cell}\n:format: html\n<b>\n```\n" + CELL + expected("1"))
+def test_raw_cells_are_no_cells(tmp_path: Path) -> None:
+    page = read(tmp_path, "```{raw-cell}\n:format: html\n<b>\n```\n" + CELL + expected("1"))
     assert [cell.source for cell in page.cells] == ["print(1)"]
     assert only(page).text == "1"
 
 
-def test_tags_are_read(folder: Path) -> None:
+def test_tags_are_read(tmp_path: Path) -> None:
     tagged = CELL.replace("print", ":tags: [raises-exception, hide-input]\nprint")
-    (cell,) = read(folder, tagged).cells
+    (cell,) = read(tmp_path, tagged).cells
     assert cell.tags == {"raises-exception", "hide-input"}
     assert cell.may_raise
 
@@ -139,10 +136,10 @@ def test_tags_are_read(folder: Path) -> None:
 # Options ------------------------------------------------------------------------------
 
 
-def test_options_are_read(folder: Path) -> None:
+def test_options_are_read(tmp_path: Path) -> None:
     result = only(
         read(
-            folder,
+            tmp_path,
             CELL
             + expected(
                 ":allow: 5.6183e-11 -> 5.6184e-11 (softmax tail: (see above))",
@@ -172,9 +169,9 @@ def test_options_are_read(folder: Path) -> None:
     ],
 )
 def test_an_option_is_read(
-    lines: list[str], name: str, value: str, text: str, folder: Path
+    lines: list[str], name: str, value: str, text: str, tmp_path: Path
 ) -> None:
-    result = only(read(folder, CELL + expected(*lines)))
+    result = only(read(tmp_path, CELL + expected(*lines)))
     assert (getattr(result, name), result.text) == (value, text)
 
 
@@ -187,11 +184,11 @@ def test_an_option_is_read(
 )
 @pytest.mark.parametrize("first", [0, 1])
 def test_what_contradicts_reference_only_is_a_problem(
-    other: str, message: str, first: int, folder: Path
+    other: str, message: str, first: int, tmp_path: Path
 ) -> None:
     options = [":reference-only: a draw"]
     options.insert(first, other)
-    page = read(folder, CELL + expected(*options, "0.5"))
+    page = read(tmp_path, CELL + expected(*options, "0.5"))
     (problem,) = page.problems
     assert (problem.kind, problem.line) == (Kind.OPTION, 10 + first)
     assert message in problem.message
@@ -214,14 +211,14 @@ def test_what_contradicts_reference_only_is_a_problem(
         ":stream: traceback",
     ],
 )
-def test_option_that_cannot_be_read_is_a_problem_of_its_line(option: str, folder: Path) -> None:
-    page = read(folder, CELL + expected(":stream: all", option, "1"))
+def test_option_that_cannot_be_read_is_a_problem_of_its_line(option: str, tmp_path: Path) -> None:
+    page = read(tmp_path, CELL + expected(":stream: all", option, "1"))
     assert [(problem.kind, problem.line) for problem in page.problems] == [(Kind.OPTION, 11)]
     assert page.cells[0].expectations[0].text == "1"
 
 
-def test_argument_is_a_problem(folder: Path) -> None:
-    page = read(folder, CELL + expected("1").replace("output}", "output} exactly"))
+def test_argument_is_a_problem(tmp_path: Path) -> None:
+    page = read(tmp_path, CELL + expected("1").replace("output}", "output} exactly"))
     assert [problem.kind for problem in page.problems] == [Kind.OPTION]
     assert page.cells[0].expectations[0].content == "exactly\n1"
 
@@ -242,9 +239,9 @@ def test_argument_is_a_problem(folder: Path) -> None:
     ],
 )
 def test_nested_cells_and_expectations_are_problems(
-    body: str, lines: list[int], folder: Path
+    body: str, lines: list[int], tmp_path: Path
 ) -> None:
-    page = read(folder, body + CELL)
+    page = read(tmp_path, body + CELL)
     assert [(p.kind, p.line) for p in page.problems] == [(Kind.NESTED, line) for line in lines]
     assert len(page.cells) == 1
 
@@ -252,26 +249,19 @@ def test_nested_cells_and_expectations_are_problems(
 # Files --------------------------------------------------------------------------------
 
 
-def test_page_without_cells_is_nothing(folder: Path) -> None:
-    path = folder / "page.md"
-    path.write_text(FRONT + "# Prose\n", encoding="utf-8")
-    assert load(path) is None
-
-
 @pytest.mark.parametrize("body", [CELL, expected("1")])
-def test_page_that_is_no_notebook_is_refused(body: str, folder: Path) -> None:
-    path = folder / "page.md"
-    path.write_text(body, encoding="utf-8")
+def test_page_that_is_no_notebook_is_refused(body: str, tmp_path: Path) -> None:
+    assert load(put(tmp_path, FRONT + "# Prose\n")) is None
     with pytest.raises(ValueError, match="no `file_format: mystnb` in its front matter"):
-        load(path)
+        load(put(tmp_path, body))
 
 
 @pytest.mark.parametrize("table", [None, []])
-def test_metadata_that_is_no_table_is_as_good_as_none(table: object, folder: Path) -> None:
+def test_metadata_that_is_no_table_is_as_good_as_none(table: object, tmp_path: Path) -> None:
     metadata = {"kernelspec": table, "language_info": table}
     written = v4.writes(v4.new_notebook(cells=[v4.new_code_cell("1")]))
-    (folder / "odd.ipynb").write_text(json.dumps(json.loads(written) | {"metadata": metadata}))
-    loaded = load(folder / "odd.ipynb")
+    (tmp_path / "odd.ipynb").write_text(json.dumps(json.loads(written) | {"metadata": metadata}))
+    loaded = load(tmp_path / "odd.ipynb")
     assert loaded
     assert loaded[1].metadata == {}
 
