@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import math
 import re
-from ast import literal_eval
 from pathlib import Path
 
 import pytest
+from case_tables import rows
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -48,23 +48,10 @@ def shape(text: str) -> str:
     return "".join(SHORT[token.kind] for token in tokens(text))
 
 
-def pairs(heading: str) -> list[object]:
-    """Return the pairs of texts below a heading of `tokens.txt`."""
-    written = Path(__file__).with_name("tokens.txt").read_text("utf-8")
-    _, _, below = written.partition(f"# {heading}")
-    rows = (line.split("|") for line in below.split("\n\n")[1].splitlines())
-    return [
-        pytest.param(unescaped(one), unescaped(other), id=name.strip() or one)
-        for name, one, other, _ in rows
-    ]
+CASES = Path(__file__).with_name("tokens.txt")
 
 
-def unescaped(text: str) -> str:
-    """Return a text that stands as Python writes it, without its quotation marks."""
-    return str(literal_eval(f'"{text}"' if "'" in text else f"'{text}'"))
-
-
-@pytest.mark.parametrize(("text", "read"), pairs("A text, and the kinds and texts of its tokens"))
+@pytest.mark.parametrize(("text", "read"), rows(CASES, "A text, and the kinds"))
 def test_is_read_as(text: str, read: str) -> None:
     pieces = [piece.replace("\n", "/") for piece in texts(text)]
     assert " ".join([shape(text), *pieces]) == read
@@ -76,12 +63,12 @@ def test_numbers_have_values() -> None:
     assert value_of("9" * 5000) == math.inf
 
 
-@pytest.mark.parametrize(("one", "other"), pairs("The same to a reader"))
+@pytest.mark.parametrize(("one", "other"), rows(CASES, "The same to a reader"))
 def test_makes_no_difference(one: str, other: str) -> None:
     assert keys(one) == keys(other)
 
 
-@pytest.mark.parametrize(("one", "other"), pairs("Another output"))
+@pytest.mark.parametrize(("one", "other"), rows(CASES, "Another output"))
 def test_makes_a_difference(one: str, other: str) -> None:
     assert keys(one) != keys(other)
 
@@ -125,13 +112,14 @@ MATRICES = st.integers(1, 4).flatmap(
 )
 
 
-def printed(rows: list[list[str]], comma: str = ", ", row: str = ",\n        ") -> str:
-    return f"tensor([{row.join(f'[{comma.join(numbers)}]' for numbers in rows)}])"
+def printed(matrix: list[list[str]]) -> str:
+    lines = ",\n        ".join(f"[{', '.join(numbers)}]" for numbers in matrix)
+    return f"tensor([{lines}])"
 
 
 @given(MATRICES, st.data())
-def test_wrapping_and_padding_change_nothing(rows: list[list[str]], data: st.DataObject) -> None:
-    text = printed(rows)
+def test_wrapping_and_padding_change_nothing(matrix: list[list[str]], data: st.DataObject) -> None:
+    text = printed(matrix)
     spaces = st.sampled_from([" ", "   ", "\n", "\n\n", " \n  ", "\t"])
     wrapped = re.sub(r"\s+", lambda _: data.draw(spaces), text)
     padded = re.sub(r"(?<=\[)|(?=\])", lambda _: data.draw(st.sampled_from(["", " "])), wrapped)
@@ -140,8 +128,10 @@ def test_wrapping_and_padding_change_nothing(rows: list[list[str]], data: st.Dat
 
 
 @given(MATRICES, st.data())
-def test_any_other_character_changes_something(rows: list[list[str]], data: st.DataObject) -> None:
-    text = printed(rows)
+def test_any_other_character_changes_something(
+    matrix: list[list[str]], data: st.DataObject
+) -> None:
+    text = printed(matrix)
     place = data.draw(st.sampled_from([i for i, c in enumerate(text) if not c.isspace()]))
     other = data.draw(st.sampled_from([c for c in "0123456789+-.,e[](){}x" if c != text[place]]))
     assert keys(text[:place] + other + text[place + 1 :]) != keys(text)
