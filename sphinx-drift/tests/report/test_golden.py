@@ -1,6 +1,7 @@
 """The wording of reports: one file for each format, in `golden/`, which a diff of it shows whole.
 
-Where the wording is meant to change, run this file as a command: it writes them anew.
+Where the wording is meant to change, run this file as a command, with its parent folder on
+PYTHONPATH: it writes them anew.
 """
 
 from __future__ import annotations
