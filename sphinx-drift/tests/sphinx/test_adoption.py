@@ -177,6 +177,14 @@ def test_a_file_that_an_older_one_replaces_is_read(live: bool, book: Book) -> No
     assert book.build(CI="").places == {("stub.md:11", "drift"), ("including.md:1", "unreadable")}
 
 
+def test_live_work_leaves_out_a_page_beside_what_torch_makes(book: Book) -> None:
+    book.configure(drift_live=True)
+    made = "import sys, types\nmade = types.ModuleType('made')\nmade.__file__ = '_made.py'\n"
+    book.write("page.md", cell(f"{made}sys.modules['made'] = made\nprint(1)", "1"))
+    lines = [book.build(CI="").last for _ in range(2)]
+    assert ["1 page not run again" in line for line in lines] == [False, True], lines
+
+
 @pytest.mark.parametrize(
     ("timeout", "of_myst_nb", "seconds"),
     [(None, 30, Settings.timeout), (None, 31, 31), (None, -1, None), (7, 31, 7)],
