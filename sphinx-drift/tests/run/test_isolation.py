@@ -31,14 +31,6 @@ def test_unseeded_draws_differ_between_pages(pages: Pages, shown: Any, code: str
     assert [pair for pair in zip(one, other, strict=True) if pair[0] == pair[1]] == []
 
 
-def test_local_module_is_the_one_that_is_there_now(pages: Pages, shown: Any) -> None:
-    local = pages.folder / "changing.py"
-    for value in ("old", "new, and longer"):
-        local.write_text(f"VALUE = {value!r}\n", "utf-8")
-        notebook, _ = pages.fork("import changing\nprint(changing.VALUE)")
-        assert shown(notebook.cells[1]) == value + "\n"
-
-
 def test_equal_pages_asked_for_at_a_time_are_each_run(pages: Pages, shown: Any) -> None:
     from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 - used here alone
 

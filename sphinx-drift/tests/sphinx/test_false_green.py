@@ -117,11 +117,11 @@ def breaking(name: str) -> str:
 def test_error_in_the_comparison_is_no_pass(book: Book) -> None:
     book.configure(breaking("sphinx_drift.judge.compare"))
     put(book, one=GOOD, two=GOOD)
-    for built in (book.build(), book.build("-j", "2")):
-        assert built.status == 1
-        assert built.places == {("one.md:7", "could-not-check"), ("two.md:7", "could-not-check")}
-        assert "RuntimeError: a defect" in built.report
-        assert "0 outputs verified" in built.last
+    built = book.build("-j", "2")
+    assert built.places == {("one.md:7", "could-not-check"), ("two.md:7", "could-not-check")}
+    assert built.status == 1
+    assert "RuntimeError: a defect" in built.report
+    assert "0 outputs verified" in built.last
 
 
 @pytest.mark.parametrize(

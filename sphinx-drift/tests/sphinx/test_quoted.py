@@ -28,17 +28,17 @@ def test_a_number_follows_its_page(builder: str, book: Book) -> None:
         assert number in page.read_text("utf-8")
 
 
-# What a page says, its translation, and where that fails.
+# What a page shows, what translates it, and whether that fails.
 TRANSLATED = {
-    "markdown": ("Loss **0.5** of 7", "4.78", ""),
-    "quotes": ("The number is {printed}`half`.", "Die Zahl: {printed}`half`.", ""),
-    "replaces": ("The number is {printed}`half`.", "Die Zahl: 0.7.", "1"),
-    "text": ("The number is {glue:text}`half`.", "Die Zahl: 0.7.", "1"),
-    "any": ("The number is {glue:any}`any.md::half`.", "Die Zahl: 0.7.", "1"),
+    "markdown": ("Loss **0.5** of 7", "4.78", False),
+    "quotes": ("The number is {printed}`half`.", "Die Zahl: {printed}`half`.", False),
+    "replaces": ("The number is {printed}`half`.", "Die Zahl: 0.7.", True),
+    "text": ("The number is {glue:text}`half`.", "Die Zahl: 0.7.", True),
+    "any": ("The number is {glue:any}`any.md::half`.", "Die Zahl: 0.7.", True),
     "glues": (
         "The number is {glue:any}`any.md::half`.",
         "Die Zahl: {glue:any}`any.md::half`.",
-        "",
+        False,
     ),
 }
 
@@ -49,20 +49,18 @@ def test_a_translation_shows_what_its_page_quotes_or_glues(book: Book) -> None:
     catalogs = book.folder / "locale" / "de" / "LC_MESSAGES"
     catalogs.mkdir(parents=True)
     head = 'msgid ""\nmsgstr "Content-Type: text/plain; charset=utf-8\\n"\n'
+    displaying = 'from IPython.display import Markdown\nMarkdown("Loss **0.5** of 7")'
     for name, (text, translated, _) in TRANSLATED.items():
-        cells = [cell(gluing, "half = 0.5")] if name in ("text", "any") else []
+        (catalogs / f"{name}.po").write_text(f'{head}\nmsgid "{text}"\nmsgstr "{translated}"\n')
         if name == "markdown":
-            displaying = f"from IPython.display import Markdown\nMarkdown({text!r})"
-            cells, text = [cell(displaying, text)], ""  # noqa: PLW2901 - it is displayed instead
-        book.write(f"{name}.md", "# It quotes", *cells, text)
-        (catalogs / f"{name}.po").write_text(
-            f'{head}\nmsgid "{TRANSLATED[name][0]}"\nmsgstr "{translated}"\n'
-        )
+            book.write(f"{name}.md", "# It displays", cell(displaying, text))
+        else:
+            glues = [cell(gluing, "half = 0.5")] if name in ("text", "any") else []
+            book.write(f"{name}.md", "# It quotes", *glues, text)
     book.configure(language="de", locale_dirs=["locale"])
     built = book.build(builder="text")
-    assert {failure.file for failure in built.failures} == {
-        f"{name}.md" for name, (_, _, place) in TRANSLATED.items() if place
-    }
+    failing = {f"{name}.md" for name, (_, _, fails) in TRANSLATED.items() if fails}
+    assert {failure.file for failure in built.failures} == failing
     assert "4.78" not in (built.outdir / "markdown.txt").read_text()
     for name in ("quotes", "glues"):
         assert "0.5" in (built.outdir / f"{name}.txt").read_text().partition("Die Zahl: ")[2]
