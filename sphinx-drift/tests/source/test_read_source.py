@@ -127,10 +127,12 @@ def test_raw_cells_are_no_cells(tmp_path: Path) -> None:
 
 
 def test_tags_are_read(tmp_path: Path) -> None:
-    tagged = CELL.replace("print", ":tags: [raises-exception, hide-input]\nprint")
-    (cell,) = read(tmp_path, tagged).cells
-    assert cell.tags == {"raises-exception", "hide-input"}
+    tagged = CELL.replace("print", ":tags: [raises-exception, remove-stderr]\nprint")
+    (cell,) = read(tmp_path, tagged + expected("1")).cells
+    assert cell.tags == {"raises-exception", "remove-stderr"}
     assert cell.may_raise
+    assert not cell.has_stderr
+    assert [e.part for e in cell.expectations] == [Part.MAIN]
 
 
 # Options ------------------------------------------------------------------------------
@@ -267,28 +269,30 @@ def test_metadata_that_is_no_table_is_as_good_as_none(table: object, tmp_path: P
 
 
 def test_stored_outputs_are_what_a_notebook_documents() -> None:
+    value = v4.new_output("execute_result", data={"text/plain": "1"}, execution_count=1)
+    stderr = v4.new_output("stream", name="stderr", text="progress\n")
+    picture = v4.new_output("display_data", data={"image/png": "i"})
     notebook = v4.new_notebook()
     notebook.cells = [
         v4.new_markdown_cell("prose"),
-        v4.new_code_cell("a = 1"),
-        v4.new_code_cell(
-            "a",
-            outputs=[
-                v4.new_output("stream", name="stderr", text="progress\n"),
-                v4.new_output("execute_result", data={"text/plain": "1"}, execution_count=1),
-            ],
-        ),
+        v4.new_code_cell("a = 1", outputs=[v4.new_output("stream", text=" \n"), picture]),
+        v4.new_code_cell("a", outputs=[stderr, value]),
         v4.new_code_cell("1 / 0", outputs=[v4.new_output("error", ename="E", evalue="m")]),
+        v4.new_code_cell("a", outputs=[value], metadata={"tags": ["nbval-ignore-output"]}),
     ]
-    page = read_notebook(notebook)
-    assert [(c.number, c.index, len(c.expectations)) for c in page.cells] == [
-        (1, 1, 0),
-        (2, 2, 1),
-        (3, 3, 1),
+    text = v4.writes(notebook)
+    page = read_notebook(notebook, text)
+    assert [(c.number, c.index, len(c.expectations), c.pictures) for c in page.cells] == [
+        (1, 1, 0, 1),
+        (2, 2, 1, 0),
+        (3, 3, 1, 0),
+        (4, 4, 1, 0),
     ]
-    assert page.cells[1].expectations[0].text == "1\n"
-    assert page.cells[2].expectations[0].raises == "E"
-    assert page.cells[2].may_raise
+    places = [n for n, line in enumerate(text.splitlines(), start=1) if '"cell_type"' in line]
+    assert [cell.line for cell in page.cells] == places[1:]
+    one, raised, ignored = (cell.expectations[0] for cell in page.cells[1:])
+    assert (one.text, raised.raises, page.cells[2].may_raise) == ("1\n", "E", True)
+    assert ignored.unchecked == "tagged nbval-ignore-output"
     assert not any(cell.has_stderr for cell in page.cells)
     whole = read_notebook(notebook, stderr=True)
     assert whole.cells[1].expectations[0].text == "1\nprogress\n"
