@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from case_tables import rows
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sphinx_drift.compare.tokens import (
@@ -84,7 +84,6 @@ PIECES = st.one_of(
 OUTPUTS = st.lists(PIECES, max_size=30).map("".join)
 
 
-@settings(deadline=None)
 @given(st.one_of(st.text(), OUTPUTS))
 def test_any_text_can_be_read(text: str) -> None:
     result = tokens(text)
@@ -172,6 +171,8 @@ def test_arrays_in_a_list_are_apart() -> None:
     result = tokens("[tensor([1., 2.]), tensor([3.])]")
     numbered = dict(zip([t.text for t in result], groups(result), strict=True))
     assert numbered["1."] == numbered["2."] != numbered["3."]
+    named = tokens("{'a': [1.], 'b': [2.]}")
+    assert len(set(groups(named))) == 3
 
 
 def test_a_token_says_where_it_stands() -> None:

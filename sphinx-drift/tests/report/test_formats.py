@@ -74,7 +74,7 @@ TEXTS = st.text(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(TEXTS, TEXTS)
 def test_any_output_gives_valid_reports(documented: str, executed: str) -> None:
     outcome = Outcome(Kind.UNCHECKED, 1, message=executed)

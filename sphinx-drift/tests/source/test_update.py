@@ -291,7 +291,7 @@ def outside(path: Path) -> list[bytes]:
     return lines
 
 
-@settings(max_examples=60, deadline=None, phases=[Phase.generate])
+@settings(max_examples=60, phases=[Phase.generate])
 @given(cells=st.lists(CELLS, min_size=1, max_size=4), newline=st.sampled_from(["\n", "\r\n"]))
 def test_any_page_is_right_afterwards_and_else_the_same(
     cells: list[tuple[str, str, str | None, str]],
