@@ -136,7 +136,7 @@ def test_spans_count_in_the_text_without_colours() -> None:
 
 
 def test_it_counts_what_it_compared() -> None:
-    verdict = compare(f"keys [1, 2.0]\n{ELISION}\nend", "keys [1, 2.0]\nx\nend")
+    verdict = compare(f"keys [1, 2.0]\n{ELISION}\nend", "keys [1, 2.0]\n3\nend")
     assert (verdict.numbers, verdict.tokens) == (2, 9)
 
 
@@ -180,6 +180,7 @@ SPACES = {
     "no column becomes wider": ("   loss\n0  10.00\n1  11.50", "   loss\n0   9.99\n1  11.50", True),
     "a field of five characters": ("loss: 9.99 ok", "loss:10.00 ok", True),
     "a number with its unit": ("a   (9.99%) b", "a  (10.00%) b", True),
+    "a number in three brackets": ("a  ({[9.99]}) b", "a ({[10.00]}) b", True),
     "the middle of a column": ("|  9.99  |\n| longer |", "| 10.00  |\n| longer |", True),
     "other columns of a table": (TABLE, WIDER, False),
     "another line": ("loss 9.99\nx  1", "loss 10.00\nx   1", False),
@@ -397,7 +398,7 @@ def written_cases() -> Iterator[object]:
 def test_portable_accepts_rounding_or_says_why_not(
     documented: str, executed: str, precise: str, why: str
 ) -> None:
-    assert not compare(documented, executed).same
+    assert not compare(documented, executed, precise=precise).same
     assert not portable(documented, executed, None).same
     verdict = portable(documented, executed, precise)
     assert verdict.same is (not why)
