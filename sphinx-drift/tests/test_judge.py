@@ -73,6 +73,7 @@ def kinds(result: PageResult) -> list[Kind]:
         ([expecting("⋮")], [("stdout", "⋮\n")], [Kind.VERIFIED]),
         ([expecting("1\n⋮\n2")], [("stdout", "1\n⋮\n2\n")], [Kind.VERIFIED]),
         ([expecting("good")], [], [Kind.NO_OUTPUT]),
+        ([expecting("good")], [("stdout", " \n")], [Kind.NO_OUTPUT]),
         ([expecting("", unchecked="timing")], [], [Kind.NO_OUTPUT]),
         ([expecting("", unchecked="timing")], OK, [Kind.UNCHECKED, Kind.NOTHING_CHECKED]),
         ([], [], [Kind.NOTHING_CHECKED]),
@@ -199,6 +200,15 @@ def test_skipped_cell_is_counted_and_its_expectation_fails(
 ) -> None:
     page = page_of(expectations, tags=frozenset({"skip-execution"}))
     assert kinds(outcomes(page, notebook([]))) == expected
+    stored = replace(page, stored=True)  # its tag is all that its author can say
+    assert kinds(outcomes(stored, notebook([]))) == [Kind.UNCHECKED, Kind.NOTHING_CHECKED]
+
+
+def test_what_is_hidden_of_stderr_needs_no_expectation() -> None:
+    page, book = page_of((expecting("good", part=Part.MAIN),)), notebook([*OK, ("stderr", "w")])
+    assert kinds(outcomes(page, book)) == [Kind.VERIFIED, Kind.UNDOCUMENTED]
+    hidden = replace(page.cells[0], has_stderr=False)
+    assert kinds(outcomes(replace(page, cells=(hidden,)), book)) == [Kind.VERIFIED]
 
 
 def test_problems_of_a_page_are_outcomes() -> None:
@@ -402,10 +412,11 @@ def test_an_error_of_a_repr_is_reported_as_itself() -> None:
         ("<A at 0x7f6b9486f0a0> 0.5", "<A at 0x7f19f000> 0.6", [Kind.DRIFT]),
         ("<A at 0x7f6b9486f0a0> 0.5", "<B at 0x7f6b9486f0a0> 0.5", [Kind.DRIFT]),
         ("the flag 0x7f", "the flag 0x7e", [Kind.DRIFT]),
+        ("1\n⋮\n3", "1\n2\n3", [Kind.DRIFT]),
         ("jump at 0x10", "jump at 0x20", [Kind.DRIFT]),
     ],
 )
-def test_addresses_that_a_notebook_stored_say_nothing(
+def test_what_a_notebook_stored_is_compared_but_for_addresses(
     documented: str, executed: str, expected: list[Kind]
 ) -> None:
     once, again = (notebook([("stdout", text)]) for text in (documented, executed))
