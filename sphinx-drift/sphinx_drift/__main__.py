@@ -81,7 +81,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             timeout=options.timeout,
             twice=options.twice,
             complete=("*",),
-            allow_errors=options.keep_going,
+            keep_going=options.keep_going,
+            notebooks_go_on=True,
         )
         begin(paths, settings, stderr=options.stderr)
     try:
@@ -278,7 +279,8 @@ def _check(path: Path, options: argparse.Namespace, policy: Policy | None) -> _C
             packages=project.packages,
             complete=project.require if complete is None else complete,
             filters=project.filters,
-            allow_errors=options.keep_going or page.stored,
+            keep_going=options.keep_going,
+            notebooks_go_on=True,
         )
         return _run(path, page, notebook, settings, options)
     except Exception:  # noqa: BLE001 - nor must an error of ours

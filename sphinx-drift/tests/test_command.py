@@ -464,6 +464,30 @@ def test_a_page_has_one_thread_unless_it_is_told_otherwise(monkeypatch: pytest.M
     assert [each.environment()["OMP_NUM_THREADS"] for each in (first, second)] == ["1", "2"]
 
 
+@pytest.mark.parametrize("allowed", [False, True])
+def test_error_of_a_cell_that_stored_nothing_fails(
+    *, allowed: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    own = {"execution": {"allow_errors": True}} if allowed else {}
+    front = "mystnb:\n  execution_allow_errors: true\nkernelspec" if allowed else "kernelspec"
+    cells = cell("print(1)", stream("1\n")), cell("assert 1 == 2")
+    nbformat.write(notebook(*cells, **own), tmp_path / "notes.ipynb")
+    text = GOOD + "\n```{code-cell} ipython3\nassert 1 == 2\n```\n"
+    (tmp_path / "page.md").write_text(text.replace("kernelspec", front), "utf-8")
+    assert command.main([str(tmp_path), "--keep-going", "--json"]) == (not allowed)
+    pages = json.loads(capsys.readouterr().out)["pages"]
+    found = ["verified", "no-expectation" if allowed else "raised"]
+    assert [[outcome["kind"] for outcome in page["outcomes"]] for page in pages] == [found, found]
+
+
+def test_each_of_several_notebooks_runs_once(tmp_path: Path) -> None:
+    for name in "ab":
+        source = f"with open('{name}.txt', 'a') as file:\n    print('ran', file=file)\n1"
+        nbformat.write(notebook(cell(source, value(text__plain="1"))), tmp_path / f"{name}.ipynb")
+    assert command.main([str(tmp_path)]) == 0
+    assert [path.read_text() for path in sorted(tmp_path.glob("*.txt"))] == ["ran\n"] * 2
+
+
 BAD_CELLS = (
     "1 / 0",
     "import time\nprint(time.time())",
