@@ -399,6 +399,14 @@ def test_twice_names_what_does_not_repeat(page: Path, capsys: pytest.CaptureFixt
     assert "unrepeatable in cell 2" not in out
 
 
+def test_second_run_of_a_page_waits_for_the_first(tmp_path: Path) -> None:
+    for name in "ab":
+        uses = f"mark = Path('{name}'); mark.mkdir(); time.sleep(1); mark.rmdir()"
+        text = GOOD.replace("print(", f"import time; from pathlib import Path\n{uses}\nprint(")
+        (tmp_path / f"{name}.md").write_text(text, "utf-8")
+    assert command.main([str(tmp_path), "--twice"]) == 0
+
+
 def test_notebook_that_only_draws_fails_where_it_is_named(page: Path) -> None:
     drawn = page.parent / "drawn.ipynb"
     nbformat.write(notebook(DRAWN), drawn)
