@@ -223,9 +223,16 @@ def leave_no_bytecode() -> None:
 
 def local_modules() -> list[str]:
     """Return the files of the modules that the page imported and nobody installed."""
+    import os
     import sys
     import sysconfig
 
-    paths = [getattr(module, "__file__", None) or "" for module in [*sys.modules.values()]]
+    # What has no __spec__, nobody imported: the kernel itself, or what torch calls _ops.py.
+    imported = [each for each in [*sys.modules.values()] if getattr(each, "__spec__", None)]
+    paths = [os.path.abspath(getattr(module, "__file__", None) or "/") for module in imported]
     installed = tuple(sysconfig.get_paths().values())
-    return sorted(p for p in paths if p and "-packages" not in p and not p.startswith(installed))
+    return sorted(
+        path
+        for path in paths
+        if os.path.isfile(path) and "-packages" not in path and not path.startswith(installed)
+    )

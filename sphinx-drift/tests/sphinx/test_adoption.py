@@ -231,6 +231,14 @@ def test_a_page_that_an_older_file_replaces_is_read(live: bool, book: Book) -> N
     assert book.build(CI="").status == 1
 
 
+def test_live_work_leaves_out_a_page_beside_what_torch_makes(book: Book) -> None:
+    book.configure(drift_live=True)
+    made = "import sys, types\nmade = types.ModuleType('made')\nmade.__file__ = '_made.py'\n"
+    book.write("page.md", cell(f"{made}sys.modules['made'] = made\nprint(1)", "1"))
+    lines = [book.build(CI="").last for _ in range(2)]
+    assert ["1 page not run again" in line for line in lines] == [False, True], lines
+
+
 @pytest.mark.parametrize(("seconds", "status"), [(1, 1), (-1, 0)])
 def test_time_that_the_book_gives_its_cells_stands(seconds: int, status: int, book: Book) -> None:
     book.configure(nb_execution_timeout=seconds)
