@@ -89,9 +89,16 @@ DEFAULTS = (
         r"(?:\nCompiler time: \d+\.\d\d s)?",
         *("time", "of %timeit"),
     ),
-    make(
-        r"(?m:^)((?:Date|Time): {9,})(?:\w{3}, \d\d \w{3} \d{4}|\d\d:\d\d:\d\d)(?= {3}\w)",
-        *("time", "of the left column of a summary by statsmodels", r"\1<time>"),
+    *(
+        make(
+            rf"(?m:^)({before})(?:\w{{3}}, \d\d \w{{3}} \d{{4}}|\d\d:\d\d:\d\d)(?={after})",
+            *("time", "of the left column of a summary by statsmodels", r"\1<time>"),
+        )
+        for before, after in (
+            (r"(?:Date|Time): {9,}", r" {3}\w"),
+            (r"(?:Date|Time): \| ", r" \| [A-Z][\w .()-]*: \|"),  # as HTML
+            (r"\\textbf\{(?:Date|Time):\} +& +", r" +& \\textbf\{"),  # as LaTeX
+        )
     ),
 )
 """What nobody has to name: it varies in each run, and Python or a library has written it."""

@@ -85,6 +85,19 @@ def test_no_wildcard_swallows_a_digit(text: str, pattern: str) -> None:
         ("The slowest run took 14.95 times longer", "The slowest run took 14.95 times longer"),
         (f"Date:{' ' * 16}Mon, 23 Nov 2026   Prob: 0.5", f"Date:{' ' * 16}<time>   Prob: 0.5"),
         (f"Time:{' ' * 24}08:15:00   AIC: 22.0", f"Time:{' ' * 24}<time>   AIC: 22.0"),
+        (
+            "Date: | Mon, 23 Nov 2026 | Prob (F-statistic): | 0.5",
+            "Date: | <time> | Prob (F-statistic): | 0.5",
+        ),
+        ("Time: | 08:15:00 | AIC: | 22.0", "Time: | <time> | AIC: | 22.0"),
+        (
+            r"\textbf{Date:}             & Mon, 23 Nov 2026 & \textbf{  AIC: } &  2 \\",
+            r"\textbf{Date:}             & <time> & \textbf{  AIC: } &  2 \\",
+        ),
+        (
+            r"\textbf{Time:}             &     08:15:00     & \textbf{  AIC: } &  2 \\",
+            r"\textbf{Time:}             &     <time>     & \textbf{  AIC: } &  2 \\",
+        ),
         *[
             (computed, computed)
             for computed in (
@@ -93,6 +106,9 @@ def test_no_wildcard_swallows_a_digit(text: str, pattern: str) -> None:
                 "Arrival Time:            13:45:00   2",
                 "Time:            13:45:00",
                 "Wall time: 3 h",
+                "Date: | Sun, 05 Apr 2026 | Easter",
+                "First Date: | Sun, 05 Apr 2026 | AIC: | 2",
+                r"\textbf{Date:} & Sun, 05 Apr 2026 & Easter",
             )
         ],
     ],
