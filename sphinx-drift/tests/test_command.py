@@ -539,12 +539,15 @@ print(5)
 """
 
 
+@pytest.mark.parametrize(
+    "lacks", ["import missing_module", "raise ImportError('`Import pyarrow` failed.')"]
+)
 def test_update_leaves_a_glued_value_that_varies(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    lacks: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path, refused = tmp_path / "page.md", tmp_path / "refused.md"
     path.write_text(FRONT + GLUED, "utf-8")
-    refused.write_text(GOOD.replace('print("good")', "import missing_module"), "utf-8")
+    refused.write_text(GOOD.replace('print("good")', lacks), "utf-8")
     assert command.main([str(path), str(refused), "--update", "--force"]) == 2
     assert "page.md:7: undocumented in cell 1" in capsys.readouterr().out
     written = path.read_text("utf-8")
