@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
-from xml.etree import ElementTree as ET
 
 import pytest
 from hypothesis import given, settings
@@ -12,10 +10,7 @@ from hypothesis import strategies as st
 
 from sphinx_drift.compare.compare import Policy, compare
 from sphinx_drift.compare.outcomes import Kind, Outcome, PageResult
-from sphinx_drift.report.formats import exit_status, to_github, to_json, to_junit
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from sphinx_drift.report.formats import exit_status, to_github, to_json
 
 SAME = Outcome(Kind.VERIFIED, 3, cell=1, verdict=compare("0.5", "0.5"))
 UNCHECKED = Outcome(Kind.UNCHECKED, 5, cell=2, message="a timing")
@@ -36,10 +31,6 @@ def drift(documented: str, executed: str) -> Outcome:
 
 def page(*outcomes: Outcome, file: str = "page.md", policy: Policy = Policy.EXACT) -> PageResult:
     return PageResult(file, outcomes, len(outcomes), policy, {"python": "3.11"})
-
-
-def parsed(results: Sequence[PageResult]) -> ET.Element:
-    return ET.fromstring(to_junit(results).encode())  # noqa: S314 - ours
 
 
 @pytest.mark.parametrize(
@@ -64,7 +55,6 @@ def test_status(results: list[PageResult], status: int) -> None:
     "results", [[], [page()], [page(UNCHECKED)], [page(file="a"), page(file="b")]]
 )
 def test_nothing_is_an_error_for_machines_too(results: list[PageResult]) -> None:
-    assert len(parsed(results).findall("testsuite/testcase/error")) == 1
     (line,) = to_github(results)
     assert line.startswith("::error title=nothing-checked::")
 
@@ -95,5 +85,4 @@ def test_any_output_gives_valid_reports(documented: str, executed: str) -> None:
     to_json(results).encode("ascii")
     report = json.loads(to_json(results))["pages"][0]["outcomes"][0]
     assert (report["documented"], report["executed"]) == (documented, executed)
-    assert len(parsed(results).findall("testsuite/testcase")) == 2
     assert all(len(line.split("\n")) == 1 for line in to_github(results))

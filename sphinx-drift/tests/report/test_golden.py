@@ -12,7 +12,7 @@ import pytest
 
 from sphinx_drift.compare.compare import Policy, Waiver, compare
 from sphinx_drift.compare.outcomes import Kind, Outcome, PageResult
-from sphinx_drift.report.formats import to_github, to_json, to_junit
+from sphinx_drift.report.formats import to_github, to_json
 from sphinx_drift.report.text import render
 
 GOLDEN = Path(__file__).with_name("golden")
@@ -74,7 +74,6 @@ RESULTS = [PAGE, NOTEBOOK]
 FORMATS = {
     "report.txt": render(RESULTS, verbose=True) + "\n",
     "report.json": to_json(RESULTS),
-    "report.xml": to_junit(RESULTS),
     "annotations.txt": "\n".join(to_github(RESULTS)) + "\n",
 }
 
