@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from sphinx_drift.output.printed_text import Printed
     from sphinx_drift.source.read_source import Cell, Expectation, Page
 
+_LACKING = ("ModuleNotFoundError: ", "ImportError: ")
+"""How an error begins if a module isn't here, or a library can't do without another."""
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,}|:{3,})")
 
 
@@ -133,7 +135,7 @@ def _why_not(page: Page, result: PageResult) -> str:
     """Return why no output of a page should be taken, or nothing."""
     for outcome in result.outcomes:
         may_raise = outcome.cell and page.cells[outcome.cell - 1].may_raise
-        if outcome.message.startswith("ModuleNotFoundError: ") and not may_raise:
+        if outcome.message.startswith(_LACKING) and not may_raise:
             return f"{outcome.message} (line {outcome.line}, cell {outcome.cell}): install it first"
         if outcome.kind.unknown and outcome.kind is not Kind.NOTHING_CHECKED:
             return f"{outcome.kind.meaning} (line {outcome.line}, cell {outcome.cell})"
