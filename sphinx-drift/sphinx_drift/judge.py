@@ -37,6 +37,7 @@ def judge_page(  # noqa: PLR0913 - one page has these parts
     away: bool = False,
     precise: NotebookNode | None = None,
     filters: Sequence[Filter] = DEFAULTS,
+    errors_fail: bool = False,
 ) -> PageResult:
     """Compare what a page's cells printed with what the page documents.
 
@@ -49,6 +50,7 @@ def judge_page(  # noqa: PLR0913 - one page has these parts
         away: Whether it ran on another environment than the reference.
         precise: The notebook run again at full precision.
         filters: What varies, and is not compared.
+        errors_fail: Whether an error that nothing announces fails on any page.
 
     Returns:
         An outcome for each expectation, and for each cell or page that lacks one. An error
@@ -65,8 +67,10 @@ def judge_page(  # noqa: PLR0913 - one page has these parts
         complete=page.complete,
         away=away,
         stripped=not any(cell.expectations or cell.pictures for cell in page.cells),
+        errors_fail=errors_fail,
     )
     for cell in page.cells:
+        context.filtered.update({each.name: 0 for each in cell.filters})  # which may match nothing
         node = notebook.cells[cell.index]
         full = printed(precise.cells[cell.index].outputs) if precise else None
         try:
@@ -110,6 +114,7 @@ class _Context:
     complete: bool
     away: bool
     stripped: bool
+    errors_fail: bool
     filtered: Counter[str] = field(default_factory=Counter)
 
     def policy_of(self, expectation: Expectation) -> Policy:
@@ -232,15 +237,16 @@ def _check_expectation(
     cell: Cell, expectation: Expectation, output: Printed, full: Printed | None, context: _Context
 ) -> Outcome:
     """Compare one expectation with what its cell printed."""
-    text = filtered(repeatable(expectation.text), context.filters)
+    filters = (*cell.filters, *context.filters)
+    text = filtered(repeatable(expectation.text), filters)
     expectation = replace(expectation, text=text)
     shown = repeatable(output.select(expectation.part))
-    executed = filtered(shown, context.filters, context.filtered)
+    executed = filtered(shown, filters, context.filtered)
     cannot = _cannot_compare(expectation, output, executed, context)
     if cannot is not None:
         kind, message = cannot
         return _outcome(cell, kind, expectation, message=message, executed=executed)
-    precise = filtered(repeatable(full.select(expectation.part)), context.filters) if full else None
+    precise = filtered(repeatable(full.select(expectation.part)), filters) if full else None
     verdict = compare(
         expectation.text,
         executed,
@@ -299,7 +305,8 @@ def _check_rest(cell: Cell, output: Printed, context: _Context) -> Iterator[Outc
         if Part.MAIN in covered:
             covered |= {Part.STDOUT, Part.VALUE}
         if output.error and not (output.native_error or any(e.raises for e in cell.expectations)):
-            may_raise = not (context.complete or cell.expectations)
+            may_raise = cell.may_raise or not context.errors_fail
+            may_raise = may_raise and not (context.complete or cell.expectations)
             kind = Kind.NO_EXPECTATION if may_raise else Kind.RAISED
             yield _outcome(cell, kind, message=output.error)
             return
@@ -332,7 +339,7 @@ def compare_runs(
             continue
         runs = [printed(book.cells[cell.index].outputs) for book in (first, second)]
         for part in (Part.ALL, *BESIDE):
-            once, again = (filtered(run.select(part), filters) for run in runs)
+            once, again = (filtered(run.select(part), (*cell.filters, *filters)) for run in runs)
             verdict = compare(once, again, elision="")
             if not verdict.same:
                 yield _outcome(

@@ -55,7 +55,11 @@ class Settings:
     filters: tuple[Filter, ...] = ()
     """What varies, and is not compared, besides what does by itself."""
     allow_errors: bool = False
-    """Whether a page goes on after an error; what it raised has to be documented all the same."""
+    """Whether the book or the page lets cells raise, whatever it documents of that."""
+    keep_going: bool = False
+    """Whether a page goes on after an error that nothing allows; it fails all the same."""
+    notebooks_go_on: bool = False
+    """Whether a notebook does, whatever pages do."""
     own_reference: Mapping[str, str] = field(default_factory=dict)
     """The one that a page or notebook names; its values hold on either."""
 
@@ -73,6 +77,11 @@ class Settings:
             all(environment.get(name, value) == value for name, value in documented.items())
             for documented in ({"device": "cpu", **each} for each in named)
         )
+
+    def goes_on(self, page: Page) -> bool:
+        """Whether a page or notebook goes on after an error."""
+        is_kept_going = self.keep_going or (self.notebooks_go_on and page.stored)
+        return self.allow_errors or is_kept_going
 
     def applied_to(self, page: Page, file: str) -> Page:
         """Return a page that has to be complete if these settings say so."""
@@ -147,7 +156,13 @@ def run_and_judge(
     policy = settings.policy_on(execution.environment)
     away = not settings.is_reference(execution.environment)
     filters = (*settings.filters, *DEFAULTS)
-    where: dict[str, Any] = {"file": file, "away": away, "filters": filters}
+    errors_fail = settings.goes_on(page) and not settings.allow_errors
+    where: dict[str, Any] = {
+        "file": file,
+        "away": away,
+        "filters": filters,
+        "errors_fail": errors_fail,
+    }
     precise: NotebookNode | None = None
     result = judge_page(page, notebook, execution, **where, policy=policy)
     elsewhere = tuple(_imported_elsewhere(page, execution, settings))
@@ -187,25 +202,22 @@ def _imported_elsewhere(page: Page, execution: Execution, settings: Settings) ->
             yield Outcome(Kind.ELSEWHERE, page.cells[0].line, message=message)
 
 
-def begin(
-    paths: Iterable[Path], settings: Settings, executor: str = "", *, stderr: bool = False
-) -> set[Path]:
+def begin(pages: Mapping[Path, Settings], executor: str = "") -> set[Path]:
     """Start to run pages ahead, as :func:`run_and_judge` is going to ask for them.
 
     Args:
-        paths: The pages, in the order in which they begin.
-        settings: How they are run; those that have nothing to check are left out.
+        pages: How each is run, in the order in which they begin; those that have nothing to check
+            are left out.
         executor: The function that returns the executor, ``module:function``; nothing for ours.
-        stderr: Whether what notebooks stored of stderr counts too.
 
     Returns:
         The pages that have begun.
 
     """
     jobs, begun = [], set()
-    for path in paths:
+    for path, settings in pages.items():
         with suppress(Exception):  # it is read again, where that is an outcome
-            page, notebook = load(path, stderr=stderr) or (Page(complete=False), None)
+            page, notebook = load(path) or (Page(complete=False), None)
             # Whether a page with an execution mode of its own runs, its parser knows.
             own_mode = notebook and "execution_mode" in table_in(notebook.metadata, "mystnb")
             if notebook and not own_mode and settings.applied_to(page, str(path)).is_checked:
@@ -218,7 +230,8 @@ def begin(
 
 def planned(page: Page, folder: Path, settings: Settings) -> list[Request]:
     """Return how a page that starts in a folder is run, as far as it is known."""
-    may_raise = {cell.index for cell in page.cells if cell.may_raise or settings.allow_errors}
+    goes_on = settings.goes_on(page)
+    may_raise = {cell.index for cell in page.cells if cell.may_raise or goes_on}
     runs = [settings.request(folder, may_raise=may_raise, probes=settings.probes)]
     if settings.twice:
         runs.append(_second_run(folder, settings, may_raise=may_raise))

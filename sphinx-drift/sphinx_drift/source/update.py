@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 
 _DIFF_LIMIT = 5_000
 """In longer files it isn't searched what between two changes is the same."""
+_LACKING = ("ModuleNotFoundError: ", "ImportError: ")
+"""How an error begins if a module isn't here, or a library can't do without another."""
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,}|:{3,})")
 
 
@@ -154,7 +156,7 @@ def _why_not(page: Page, result: PageResult) -> str:
     """Return why no output of a page should be taken, or nothing."""
     for outcome in result.outcomes:
         may_raise = outcome.cell and page.cells[outcome.cell - 1].may_raise
-        if outcome.message.startswith("ModuleNotFoundError: ") and not may_raise:
+        if outcome.message.startswith(_LACKING) and not may_raise:
             return f"{outcome.message} (line {outcome.line}, cell {outcome.cell}): install it first"
         if outcome.kind.unknown and outcome.kind is not Kind.NOTHING_CHECKED:
             return f"{outcome.kind.meaning} (line {outcome.line}, cell {outcome.cell})"
@@ -239,7 +241,8 @@ def update_page(
         if not edits:
             break
         text = _edited(text, edits)
-        loaded = load(path, text=text.removeprefix("\ufeff"))
+        seen = any(cell.has_stderr for cell in page.cells)
+        loaded = load(path, text=text.removeprefix("\ufeff"), stderr=seen)
         if loaded is None or _sources(loaded[0]) != _sources(page):
             refused = "what was printed can't be written so that it reads the same"
             return Change(path, before, before, refused)
