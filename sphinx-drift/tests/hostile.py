@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nbformat import v4
@@ -13,6 +14,7 @@ from sphinx_drift.output.html_text import html_text
 from sphinx_drift.output.printed_text import address, printed, repeatable
 from sphinx_drift.output.screen import on_screen
 from sphinx_drift.output.tracebacks import messages, split_native_error
+from sphinx_drift.source.update import Change, diff
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,6 +33,15 @@ def _printed_streams(text: str) -> object:
             for i in range(0, len(text), 9)
         ]
     )
+
+
+def _numbered(text: str, step: int) -> str:
+    return "\n".join(str(i * step % 307 if i % 2 else i) for i in range(len(text) // 2))
+
+
+def _nested(text: str) -> str:
+    depth = len(text) // 12
+    return f"{'[' * depth}{text}{']' * depth}"
 
 
 SHAPES: dict[str, tuple[Callable[[str], object], str, str]] = {
@@ -53,6 +64,16 @@ SHAPES: dict[str, tuple[Callable[[str], object], str, str]] = {
     "words that all differ": (lambda text: compare(text, text.replace("1", "2")), "a 1 ", ""),
     "one more": (lambda text: compare(text, f"x {text}"), "a 1 ", ""),
     "brackets": (lambda text: compare(text, f"{text}1"), "[(", "1"),
+    "numbers in many brackets": (
+        lambda text: compare(
+            _nested(text),
+            _nested(text).replace("78", "79"),
+            policy=Policy.PORTABLE,
+            precise=_nested(text).replace("78", "79"),
+        ),
+        "0.12345678, ",
+        "1",
+    ),
     "quotation marks": (lambda text: compare(text, f"{text}1"), "['", "1"),
     "escapes": (lambda text: compare(text, f"{text}1"), "\x1b]", "1"),
     "elisions": (lambda text: compare(f"x\n{text}", f"y\n{text}"), "⋮ ", "1"),
@@ -81,6 +102,12 @@ SHAPES: dict[str, tuple[Callable[[str], object], str, str]] = {
     "frames in frames": (html_text, "<iframe srcdoc='", "x"),
     "lists": (html_text, "<ul><li>", "x"),
     "drawings": (html_text, "<svg>", "x"),
+    "frames with scripts": (_printed_html, "<iframe srcdoc='&lt;a onx=", "'>"),
+    "lines written anew": (
+        lambda text: diff([Change(Path("x"), _numbered(text, 7), _numbered(text, 11))]),
+        "0\n",
+        "",
+    ),
     "frames that load": (_printed_html, "<iframe src ", ""),
     "words": (lambda text: html_differs(text, text), "a", ""),
     "minus signs": (lambda text: html_differs(text, text), "-", ""),

@@ -14,6 +14,7 @@ from sphinx_drift.compare.compare import Policy
 from sphinx_drift.compare.outcomes import Kind
 from sphinx_drift.doctests.examples import Checker, check_examples, module_tests
 from sphinx_drift.run_and_judge import Settings
+from sphinx_drift.source.docstrings import find_tests
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -70,6 +71,8 @@ FLOWING = doctest.NORMALIZE_WHITESPACE
         (0, "tensor([0.3061, ...])", "tensor([0.3061, 0.8210])", False),
         (0, "0.821", "0.8210", False),
         (0, "True", "1", False),
+        (0, "loss<BLANKLINE> 5", "loss 5", False),
+        (0, "x <BLANKLINE> 7", "x <BLANKLINE> 7", True),
         (0, "", "1", False),
         (doctest.ELLIPSIS, "[0.1, ..., 0.3]", "[0.1, 0.2,\n 0.3]", True),
         (doctest.ELLIPSIS, "[0.1, ..., 0.3]", "[0.1, 0.2, 0.4]", False),
@@ -174,6 +177,12 @@ def template():
 
 template.__doc__ = template.__doc__.format(value=5)
 """
+
+
+def test_a_byte_order_mark_hides_no_example(folder: Path) -> None:
+    (test,) = find_tests(folder / "mine.txt", "\ufeff>>> 1\n2\n")
+    (outcome,) = check_examples("mine.txt", [test], EXACT).outcomes
+    assert (outcome.kind, outcome.line) == (Kind.DRIFT, 1)
 
 
 def test_docstrings_of_the_source_and_those_that_are_made(folder: Path) -> None:

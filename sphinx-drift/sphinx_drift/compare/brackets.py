@@ -14,6 +14,9 @@ PAIRS = {")": "(", "]": "[", "}": "{"}
 """The opening bracket for each closing one."""
 OPENING = frozenset(PAIRS.values())
 
+_DEEPEST = 64
+"""No array of NumPy has more dimensions: what is deeper in brackets has no index."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Bracket:
@@ -29,15 +32,13 @@ class Bracket:
     """What is called, if it holds the arguments of a call."""
     parent: Bracket | None
     """The pair around it."""
+    outermost: Bracket | None
+    """The outermost of the square ones around it within the innermost call."""
 
     @property
     def array(self) -> Bracket | None:
-        """The outermost square bracket around it within the innermost call; None if it is none."""
-        outermost = None
-        around: Bracket | None = self
-        while around is not None and around.text == "[":
-            outermost, around = around, around.parent
-        return outermost
+        """The outermost square one, which may be itself; None if it is no square one."""
+        return (self.outermost or self) if self.text == "[" else None
 
     @property
     def call(self) -> Bracket | None:
@@ -67,8 +68,10 @@ def brackets(tokens: Sequence[Token]) -> list[Bracket | None]:
     for place, token in enumerate(tokens):
         end = ends.get(place, -1)
         if end > place:
-            name = tokens[place - 1].text if place and token.text == "(" else ""
-            current = Bracket(place, end, token.text, name, current)
+            is_call = place and token.text == "(" and tokens[place - 1].end == token.start
+            name = tokens[place - 1].text if is_call else ""
+            outermost = current.array if current is not None and token.text == "[" else None
+            current = Bracket(place, end, token.text, name, current, outermost)
         innermost.append(current)
         if current is not None and place == current.end:
             current = current.parent
@@ -92,6 +95,8 @@ def groups(tokens: Sequence[Token]) -> list[int]:
 
 def indices(tokens: Sequence[Token], positions: Collection[int]) -> dict[int, tuple[int, ...]]:
     """Return the index of each of some tokens in the square brackets around it, counted from 0.
+
+    What is in more than 64 of them has none.
 
     Examples:
         >>> from sphinx_drift.compare.tokens import tokens
@@ -119,6 +124,6 @@ def indices(tokens: Sequence[Token], positions: Collection[int]) -> dict[int, tu
         if square == "[":
             index.append(-1)
             is_new_item.append(True)
-        if place in positions:
+        if place in positions and len(index) <= _DEEPEST:
             found[place] = tuple(max(item, 0) for item in index)
     return found

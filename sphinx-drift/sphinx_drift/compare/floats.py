@@ -86,6 +86,8 @@ class FloatKind(Enum):
 _FLOAT32_END = 2.0**128
 _SLACK = Decimal("1.001")  # the last printed digit is itself rounded, from binary
 _EXPONENTS = range(-330, 308)
+_ARRAYS = ("array", "index", "tensor")
+"""What names the format of its numbers, in any case: ``dtype`` in other brackets is a word."""
 _NAMES = {
     "float64": FloatKind.FLOAT64,
     "complex128": FloatKind.FLOAT64,
@@ -150,7 +152,7 @@ class Precise:
         for place, (token, bracket) in enumerate(zip(tokens, self._brackets, strict=True)):
             if bracket is None:
                 continue
-            if token.text == "dtype":
+            if token.text == "dtype" and bracket.name.lower() in _ARRAYS:
                 words = (after.text for after in tokens[place + 1 : place + 5])
                 kind = next((_NAMES[word] for word in words if word in _NAMES), FloatKind.FLOAT64)
                 self._named[bracket.start] = kind
@@ -159,6 +161,13 @@ class Precise:
                     self._separated.add(array.start)
                 elif token.kind is TokenKind.FLOAT and (value := _value(token.text)) is not None:
                     self._members.setdefault(array.start, []).append(value)
+        self._kinds: dict[Bracket | None, FloatKind | None] = {None: None}
+        self._marked: dict[Bracket | None, str] = {None: ""}
+        """What is known of the innermost brackets with a mark around, or of a pair itself."""
+        for pair in dict.fromkeys(filter(None, self._brackets)):  # each after the one around it
+            self._kinds[pair] = self._kind_in(pair)
+            own = self._marks.get(tokens[pair.end].end)
+            self._marked[pair] = own or self._marked[pair.parent]
 
     def judge(self, place: int, documented: str, executed: str) -> float | str:
         """Say how far a value is from its documented digits, or why that can't be rounding.
@@ -202,7 +211,8 @@ class Precise:
         """
         bracket = self._brackets[place]
         array = bracket and bracket.array
-        named, mark = self._named_kind(bracket), self._mark(place)
+        named = self._kinds[bracket]
+        mark = self._marks.get(self._tokens[place].end) or self._marked[bracket]
         if array is None or self._is_list(array):
             return _described(named, [value], mark)
         if array.start not in self._arrays:
@@ -219,27 +229,16 @@ class Precise:
         call = bracket and bracket.call
         return call is not None and call.name == "tensor"
 
-    def _named_kind(self, bracket: Bracket | None) -> FloatKind | None:
-        """Return the format that the call around a number names, or stands for.
+    def _kind_in(self, pair: Bracket) -> FloatKind | None:
+        """Return the format that a call names, or stands for, also in square brackets in it.
 
         A tensor that names none has PyTorch's default; ``np.float32(0.5)`` is one number.
         """
-        while bracket is not None:
-            if bracket.start in self._named:
-                return self._named[bracket.start]
-            if bracket.text != "[":
-                return FloatKind.FLOAT32 if bracket.name == "tensor" else _NAMES.get(bracket.name)
-            bracket = bracket.parent
-        return None
-
-    def _mark(self, place: int) -> str:
-        """Return what is known of a number, or of the innermost brackets around it with a mark."""
-        mark = self._marks.get(self._tokens[place].end, "")
-        bracket = self._brackets[place]
-        while not mark and bracket is not None:
-            mark = self._marks.get(self._tokens[bracket.end].end, "")
-            bracket = bracket.parent
-        return mark
+        if pair.start in self._named:
+            return self._named[pair.start]
+        if pair.text == "[":
+            return self._kinds[pair.parent]
+        return FloatKind.FLOAT32 if pair.name == "tensor" else _NAMES.get(pair.name)
 
 
 def _described(named: FloatKind | None, members: Sequence[Decimal], mark: str) -> _Array:

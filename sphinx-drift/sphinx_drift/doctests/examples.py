@@ -7,6 +7,7 @@ import copy
 import doctest
 import inspect
 import os
+import re
 import sys
 import tokenize
 import traceback
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     _ExcInfo = tuple[type[BaseException], BaseException, TracebackType]
 
 _TRACEBACK = "Traceback (most recent call last):"
+_BLANK = re.compile(rf"(?m)^{doctest.BLANKLINE_MARKER}\s*?$")
 _standard_check = doctest.OutputChecker.check_output  # an example may put another in its place
 
 
@@ -60,7 +62,7 @@ class Checker(doctest.OutputChecker):
     def check_output(self, want: str, got: str, optionflags: int) -> bool:
         """Return whether two outputs are the same."""
         literal = optionflags & doctest.DONT_ACCEPT_BLANKLINE
-        documented = want if literal else want.replace(doctest.BLANKLINE_MARKER, "")
+        documented = want if literal else _BLANK.sub("", want)
         verdict = self._compare(documented, got, optionflags)
         kind = Kind.VERIFIED if verdict.same else Kind.DRIFT
         self.last = Outcome(kind, 0, documented=documented, executed=got, verdict=verdict)

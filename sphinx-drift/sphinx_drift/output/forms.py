@@ -4,17 +4,24 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from itertools import takewhile
+from typing import TYPE_CHECKING
 
 from sphinx_drift.compare.tokens import DIGITS
 from sphinx_drift.output.html_text import html_text
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 # Digits that are part of a word count too: HTML may show them apart, as in x<sub>2</sub>.
+# What can't be seen parts digits, or turns the text after it round.
 _PIECE = re.compile(
-    rf"(?:-[^\S\n]{{0,9}})?(?:{DIGITS}(?:[^\S\n]?[%\N{{PER MILLE SIGN}}])?|(?:nan|inf)\b)"
-    r"|[^\W\d_]+"
+    r"(?:-[^\S\n]{0,9}[$\u20a0-\u20bf\xa3\xa5]?)?"
+    rf"(?:{DIGITS}(?:[^\S\n]?[%\N{{PER MILLE SIGN}}])?|(?i:nan|inf(?:inity)?)\b|\N{{INFINITY}})"
+    r"|[^\W\d_]+|[\xad\u061c\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]"
 )
-_NAMED_VALUES = frozenset(("nan", "inf", "true", "false"))
-_NULL = {"null": "none"}
+_NAMED_VALUES = frozenset(("nan", "inf", "infinity", "true", "false"))
+_NULL = {"null": "None"}
 _UNSIGNED = re.compile(rf"{DIGITS}|-")
 _POWER_OF_TEN = re.compile(r"(?<!\s)\s*\\(?:cdot|times)\s*10\^\{?(-?)(\d+)\}?")
 _LIMITS_FIRST = re.compile(r"\\(?:(?:i*|o)int|sum|prod|lim)(?![a-z])")
@@ -22,7 +29,6 @@ _ASCII = str.maketrans(
     {**dict.fromkeys("\u2212\u2013\u2010\u2011\ufe63\uff0d", "-"), "\N{MULTIPLICATION SIGN}": "x"}
 )
 """What is read as a minus sign, and how pandas joins the numbers of rows and columns."""
-_WRAPPED = re.compile(r"(?m)\\\s*$")
 _Sides = tuple[list[str], list[str]]
 _ITEM = re.compile(r"(?m)^([ \t]*)- ")
 
@@ -30,8 +36,7 @@ _ITEM = re.compile(r"(?m)^([ \t]*)- ")
 def html_differs(text: str, html: str) -> str:
     """Say which values of some HTML are not those of the text, in their order; nothing if none.
 
-    Values are numbers with their signs, and words if both have some. A wide data frame is wrapped
-    in text: its index stands before each part of its columns.
+    Values are numbers with their signs, and words if both have some.
 
     Examples:
         >>> html_differs("a 0.5", "<b>a</b> <i>0.5</i>")
@@ -41,9 +46,7 @@ def html_differs(text: str, html: str) -> str:
 
     """
     # The dash before an item is a bullet, and no minus sign.
-    sides = _values(text, html_text(html, bullet="* "))
-    wraps = len(_WRAPPED.findall(text))
-    return _differs_where_wrapped(*sides, wraps) if wraps else _in_order(sides, "HTML")
+    return _in_order(_values(_unwrapped(text), html_text(html, bullet="* ")), "HTML")
 
 
 def latex_differs(text: str, latex: str) -> str:
@@ -67,6 +70,26 @@ def text_differs(text: str, other: str, form: str = "Markdown") -> str:
     return _in_order(_values(text, bulleted), form)
 
 
+def _unwrapped(text: str) -> str:
+    """Join the parts of a wide data frame, before each of which pandas repeats its index."""
+    parts = [part.split("\n") for part in text.split("\n\n")]
+    last = len(list(takewhile(lambda part: part[0].rstrip().endswith("\\"), parts)))
+    table = parts[: last + 1]
+    if not last or len({len(part) for part in table}) > 1:
+        return text
+    rows = [*zip(*table, strict=True)]
+    index = min(map(_common, rows))
+    while any(row[0][index - 1 : index].strip() for row in rows):
+        index -= 1  # the names of two columns begin alike
+    joined = [" ".join([row[0], *(line[index:] for line in row[1:])]) for row in rows]
+    return "\n".join([*joined, *map("\n".join, parts[last + 1 :])])
+
+
+def _common(lines: Sequence[str]) -> int:
+    """Return how many characters some lines begin with alike."""
+    return sum(1 for _ in takewhile(lambda each: len({*each}) == 1, zip(*lines, strict=False)))
+
+
 def _values(text: str, shown: str) -> _Sides:
     """Return the numbers, signs and words of both, in order; no words if one of them has none."""
     sides = _pieces(text), _pieces(shown)
@@ -76,12 +99,12 @@ def _values(text: str, shown: str) -> _Sides:
 
 
 def _pieces(text: str) -> list[str]:
-    pieces = _PIECE.findall(text.translate(_ASCII).lower())
-    return [_NULL.get(piece) or "".join(piece.split()) for piece in pieces]
+    pieces = ("".join(piece.split()) for piece in _PIECE.findall(text.translate(_ASCII)))
+    return [_NULL.get(piece, piece) if _is_word(piece) else piece.lower() for piece in pieces]
 
 
 def _is_word(piece: str) -> bool:
-    return piece.isalpha() and piece not in _NAMED_VALUES
+    return piece.isalpha() and piece.lower() not in _NAMED_VALUES
 
 
 def _numbers(text: str) -> list[str]:
@@ -111,15 +134,11 @@ def _in_any_order(sides: _Sides, form: str) -> str:
     return "" if theirs == ours else _message([*(ours - theirs)], [*(theirs - ours)], form)
 
 
-def _differs_where_wrapped(text: list[str], html: list[str], wraps: int) -> str:
-    """Compare in any order; at each wrap the text may repeat what the HTML has once."""
-    has, shown = Counter(text), Counter(html)
-    more = has - shown
-    repeats = all(not n % wraps and n <= wraps * shown[piece] for piece, n in more.items())
-    return "" if repeats and shown <= has else _message([*more], [*(shown - has)], "HTML")
+def _visible(piece: str) -> str:
+    return piece if piece.isprintable() else ascii(piece)
 
 
 def _message(text: list[str], shown: list[str], form: str) -> str:
     """Name the values that only one side has."""
-    has, have = (", ".join(side[:5]) or "none more" for side in (text, shown))
+    has, have = (", ".join(map(_visible, side[:5])) or "none more" for side in (text, shown))
     return f"the text has {has}, the {form} has {have}"

@@ -48,6 +48,16 @@ _SHOWN = {
 """The attributes that a reader sees, by tag."""
 _UUID = re.compile(r"\b[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\b")
 _SECTION = re.compile(r"<!\[(?!CDATA\[)")
+_MADE = re.compile(
+    r"<(?:script|link|bdo|base)\b|\bhttp-equiv\b|<style\b[^<]*\\|@import\b|\burl\("
+    r"|\bcounter-(?:re)?set\s*:|\bjavascript:|[\s/\"']dir\s*="
+    r"|[;{\s/\"'-](?:quotes|bidi|direction|transform)\s*:"
+    r"|list-style(?:-type)?\s*:\s*(?:\w{1,9}\s+)?(?:[\"']|&)"
+    r"|[;{\s/]content(?:\s|/\*[^*]*\*/)*:\s*(?!none|normal)",
+    re.IGNORECASE,
+)
+"""What a script may write, and what a style adds or turns round: the HTML itself doesn't say it."""
+_IN_ATTRIBUTES = re.compile(r"[\s/\"']on|\bsrcdoc\b", re.IGNORECASE)
 
 
 def html_text(html: str, *, bullet: str = "- ") -> str:
@@ -66,9 +76,11 @@ def html_text(html: str, *, bullet: str = "- ") -> str:
     return "\n".join(_Reader(html, bullet).lines)
 
 
-def has_handlers(html: str) -> bool:
-    """Whether elements have scripts in their attributes, such as ``onload``."""
-    return " on" in html and _Reader(html, "").handlers
+def makes_more(html: str) -> bool:
+    """Whether a script or a style may show what some HTML, or a page in it, doesn't say."""
+    if _MADE.search(html):
+        return True
+    return bool(_IN_ATTRIBUTES.search(html)) and _Reader(html, "").makes_more
 
 
 def _closed(html: str) -> str:
@@ -90,8 +102,8 @@ class _Reader(HTMLParser):
         super().__init__()
         self._bullet = bullet
         self.lines: list[str] = []
-        self.handlers = False
-        """Whether an element has a script in an attribute."""
+        self.makes_more = False
+        """Whether an element has a script in an attribute, or a frame that has one."""
         self._text: list[str] = []
         """The pieces of a line of text."""
         self._row: list[list[str]] | None = None
@@ -106,10 +118,13 @@ class _Reader(HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Begin a line, a row, a cell or a hidden element, and write what its attributes show."""
         attributes = dict(attrs)
-        self.handlers |= any(name.startswith("on") for name in attributes)
+        self.makes_more |= any(name.startswith("on") for name in attributes)
         if tag in _UNSEEN:
             if tag == "iframe":
-                self._write(html_text(attributes.get("srcdoc") or "").replace("\n", " "))
+                page = attributes.get("srcdoc") or ""
+                frame = _Reader(page, self._bullet)
+                self._write(" ".join(frame.lines))
+                self.makes_more |= frame.makes_more or bool(_MADE.search(page))
             self._hidden = self._hidden or tag
         elif tag in _CELLS:
             if self._row is None:

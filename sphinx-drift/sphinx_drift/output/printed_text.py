@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from sphinx_drift.output.forms import html_differs, latex_differs, text_differs
-from sphinx_drift.output.html_text import has_handlers, html_text
+from sphinx_drift.output.html_text import html_text, makes_more
 from sphinx_drift.output.screen import on_screen
 from sphinx_drift.output.tracebacks import messages, split_native_error
 
@@ -32,16 +32,9 @@ _WIDGETS = (
 _DEFAULT_REPR = re.compile(r"<[\w.]+(?: object| at 0x[0-9a-fA-F]+)+>\s*")
 _DESCRIPTION = re.compile(r"<[^<>]*>\s*")
 _DRAWN_IN_HTML = re.compile(
-    r"<(?:(?:img|image|video|audio|canvas|embed)\b|object\b[^<>]*\bdata\s*=|iframe\b[^<>]*\bsrc\s*=)",
+    r"(?:<|lt;)(?:(?:img|image|video|audio|canvas|embed)\b|object\b[^<>]*\bdata\s*=|iframe\b[^<>]*\bsrc\s*=)",
     re.IGNORECASE,
 )
-_MADE_IN_HTML = re.compile(
-    r"<(?:script|link|bdo)\b|<style\b[^<]*\\|@import\b|\bcounter-(?:re)?set\s*:|\burl\("
-    r"|[;{\s/\"'](?:quotes|unicode-bidi)\s*:|list-style(?:-type)?\s*:\s*(?:\w{1,9}\s+)?(?:[\"']|&)"
-    r"|[;{\s/]content(?:\s|/\*[^*]*\*/)*:\s*(?!none|normal)",
-    re.IGNORECASE,
-)
-"""What a script may write, and what a style adds: the HTML itself doesn't say it."""
 _ADDRESS = re.compile(r"\bat 0x[0-9a-fA-F]{6,}")
 """No object lies at fewer digits: `at 0x10` is what somebody has written."""
 _PATH = re.compile(r"[^\s'\":=,;<>()]+")
@@ -212,19 +205,21 @@ class _Reader:
             if text and not _DEFAULT_REPR.fullmatch(text):
                 result.pieces.append((Part.PICTURE, text))
             return
-        html = data.get("text/html", "")
+        markdown = data.get("text/markdown", "")
+        markup = (data.get("text/html", ""), markdown)  # both are shown with the HTML in them
         unknown = any(
             mime != "text/plain" and mime not in _FORMS and not mime.startswith(_PICTURES)
             for mime in data
         )
-        scripted = unknown or bool(_MADE_IN_HTML.search(html)) or has_handlers(html)
+        scripted = unknown or any(map(makes_more, markup))
         result.widgets += scripted and not picture
         value = _value(text, data, texts)
         if not value.text:
             result.pictures += not (scripted or picture) and any(m != "text/plain" for m in data)
             return
         result.values.append(value)
-        result.pictures += len(_DRAWN_IN_HTML.findall(html))
+        result.pictures += sum(len(_DRAWN_IN_HTML.findall(each)) for each in markup)
+        result.pictures += markdown.count("![")
         result.pieces.append((Part.VALUE, _named(name, value.text)))
         result.pieces += [(_FORMS[mime][0], texts[mime]) for mime, _ in value.forms]
 

@@ -36,7 +36,7 @@ def find_tests(
 
     """
     # The fences around Markdown's code end an example as a blank line does.
-    docstrings = [(1, path.name, _FENCE.sub("", text))]
+    docstrings = [(1, path.name, _FENCE.sub("", text.removeprefix("\ufeff")))]
     if path.suffix == ".py":
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the source is read here, not judged

@@ -10,9 +10,7 @@ import re
 NEWLINE = re.compile(r"\r\n?|\n")
 
 _SEPARATORS = "\v\f\x1c\x1d\x1e\x85\u2028\u2029"
-_STAND_INS = "".join(chr(0x10F200 + place) for place in range(len(_SEPARATORS)))  # for private use
-_HIDE = str.maketrans(_SEPARATORS, _STAND_INS)
-_SHOW = str.maketrans(_STAND_INS, _SEPARATORS)
+_PRIVATE = range(0x100000, 0x10FFFE)  # that Unicode leaves to private use
 
 
 def lines_of(text: str) -> list[str]:
@@ -27,11 +25,7 @@ def lines_of(text: str) -> list[str]:
     return lines if lines[-1] else lines[:-1]
 
 
-def hide_separators(text: str) -> str:
-    """Return a text that `splitlines` splits as Markdown does, for those who use it."""
-    return text.translate(_HIDE)
-
-
-def show_separators(text: str) -> str:
-    """Undo :func:`hide_separators`."""
-    return text.translate(_SHOW)
+def stand_ins(text: str) -> dict[int, int]:
+    """Return characters that a text doesn't have, for those that only `splitlines` splits at."""
+    unused = (character for character in _PRIVATE if chr(character) not in text)
+    return dict(zip(map(ord, _SEPARATORS), unused, strict=False))

@@ -16,6 +16,8 @@ _QUOTATION = re.compile(
     r"(?P<name>[\w-]+)(?:\[(?P<index>\d+(?:,\s*\d+)*)\]|\#(?P<place>\d+))?(?:\s+(?P<form>\S+))?$"
 )
 _FILLED = re.compile(r"[^\W_][<>=^]")
+_OF_FLOATS = "%eEfFgG"
+"""The types of formats that make a float of an integer."""
 
 
 @dataclass(frozen=True)
@@ -52,8 +54,11 @@ class Quotation:
             return number.replace("-", "\N{MINUS SIGN}")
         exact = int(number) if number.lstrip("+-").isdecimal() else float(number)
         shown = format(exact, self.form)
-        if isinstance(exact, float) and _last_place(shown) < _last_place(number):
+        if isinstance(exact, float) and _value(shown)[1] < _value(number)[1]:
             raise ValueError(f"{self.name} prints {number}: {self.form!r} shows more digits")
+        is_float = isinstance(exact, float) or self.form[-1] in _OF_FLOATS
+        if is_float and not _is_rounded(shown, number):
+            raise ValueError(f"{self.name} prints {number}: {self.form!r} shows other digits")
         return shown.replace("-", "\N{MINUS SIGN}")
 
     def find(self, text: str, elided: Sequence[tuple[int, int]] = ()) -> tuple[str, int]:
@@ -69,7 +74,7 @@ class Quotation:
         if self.index is not None:
             where = f" [{', '.join(map(str, self.index))}]"
             at = indices(all_tokens, set(places))
-            places = [i for i in places if at[i] == self.index]
+            places = [i for i in places if at.get(i) == self.index]
         elif self.place is not None:
             where = f" #{self.place}"
             places = places[self.place - 1 : self.place] if self.place else []
@@ -85,11 +90,21 @@ class Quotation:
         return token.text, numbers.index(places[0])
 
 
-def _last_place(number: str) -> int:
-    """Return the power of ten of a number's last digit; of what is not finite, 0."""
+def _value(number: str) -> tuple[Decimal, int]:
+    """Return a number, and the power of ten of its last digit; of what is not finite, 0."""
     value = Decimal(re.sub("[,_%]", "", number))
+    value = value.scaleb(-2) if "%" in number else value
     exponent = value.as_tuple().exponent
-    return exponent - 2 * ("%" in number) if isinstance(exponent, int) else 0
+    return value, exponent if isinstance(exponent, int) else 0
+
+
+def _is_rounded(shown: str, number: str) -> bool:
+    """Whether a text has the digits of a printed number, of which a float keeps 15 to 17."""
+    value, place = _value(shown)
+    exact, _ = _value(number)
+    if not exact.is_finite():
+        return True
+    return value.is_finite() and abs(value - exact) <= Decimal((0, (5,), place - 1))
 
 
 def read_quotation(text: str) -> Quotation:

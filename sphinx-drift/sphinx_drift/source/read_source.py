@@ -12,7 +12,7 @@ from sphinx_drift.compare.compare import Waiver
 from sphinx_drift.compare.outcomes import Kind, Outcome
 from sphinx_drift.output.filters import Filter, filters_in
 from sphinx_drift.output.printed_text import BESIDE, FORMS, Part, printed
-from sphinx_drift.source.lines import hide_separators, lines_of, show_separators
+from sphinx_drift.source.lines import lines_of, stand_ins
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -204,9 +204,11 @@ def _with_filters(page: Page, notebook: NotebookNode) -> Page:
 
 def notebook_of_page(read: Callable[[str], NotebookNode], text: str) -> NotebookNode:
     """Read a MyST page's cells with MyST-NB, whose reader counts lines as Python splits them."""
-    notebook = read(hide_separators(text))
+    hide = stand_ins(text)
+    show = {hidden: shown for shown, hidden in hide.items()}
+    notebook = read(text.translate(hide))
     for cell in notebook.cells:
-        cell.source = show_separators(cell.source)
+        cell.source = cell.source.translate(show)
     return notebook
 
 

@@ -12,6 +12,8 @@ import subprocess
 import sys
 import tempfile
 from dataclasses import dataclass, replace
+from itertools import takewhile
+from operator import eq
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,6 +35,8 @@ if TYPE_CHECKING:
     from sphinx_drift.output.printed_text import Printed
     from sphinx_drift.source.read_source import Cell, Expectation, Page
 
+_DIFF_LIMIT = 5_000
+"""In longer files it isn't searched what between two changes is the same."""
 _LACKING = ("ModuleNotFoundError: ", "ImportError: ")
 """How an error begins if a module isn't here, or a library can't do without another."""
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,}|:{3,})")
@@ -71,15 +75,32 @@ def irreversible(paths: Iterable[Path]) -> list[str]:
     return reasons
 
 
-def _diff(changes: Iterable[Change]) -> str:
+def diff(changes: Iterable[Change]) -> str:
     """Show what would be written."""
     lines: list[str] = []
     for change in changes:
-        name = str(change.path)
-        lines += difflib.unified_diff(
-            lines_of(change.before), lines_of(change.after), name, name, lineterm=""
-        )
+        name, sides = str(change.path), (lines_of(change.before), lines_of(change.after))
+        if max(map(len, sides)) <= _DIFF_LIMIT:
+            lines += difflib.unified_diff(*sides, name, name, lineterm="")
+        else:
+            lines += [f"--- {name}", f"+++ {name}", *_one_hunk(*sides)]
     return "\n".join(lines)
+
+
+def _one_hunk(before: list[str], after: list[str]) -> Iterator[str]:
+    """Yield all from the first line that differs to the last: what is the same takes no search."""
+    first = _same(before, after)
+    before, after = before[first:], after[first:]
+    last = _same(before[::-1], after[::-1])
+    before, after = before[: len(before) - last], after[: len(after) - last]
+    yield f"@@ -{first + 1},{len(before)} +{first + 1},{len(after)} @@"
+    yield from (f"-{line}" for line in before)
+    yield from (f"+{line}" for line in after)
+
+
+def _same(before: Sequence[str], after: Sequence[str]) -> int:
+    """Return how many lines both begin with."""
+    return sum(1 for _ in takewhile(lambda pair: eq(*pair), zip(before, after, strict=False)))
 
 
 def write(changes: Sequence[Change]) -> int:
@@ -96,7 +117,7 @@ def write(changes: Sequence[Change]) -> int:
     if not changes:
         print("nothing to write")
         return 2 if refused else 0
-    print(_diff(changes))
+    print(diff(changes))
     for change in changes:
         if _read_exactly(change.path) != change.before:
             reason = f"{change.path} was changed while it was run"
@@ -178,10 +199,12 @@ def _rewritten(outcome: Outcome, waivers: Sequence[Waiver] = ()) -> list[str]:
     """
     documented, executed = plain(outcome.documented), plain(outcome.executed)
     differences = outcome.verdict.differences
-    text = documented
-    for d in sorted(differences, key=lambda d: d.documented_span, reverse=True):
+    pieces, at = [], 0
+    for d in sorted(differences, key=lambda d: d.documented_span):
         first, last = d.documented_span
-        text = text[:first] + executed[slice(*d.executed_span)] + text[last:]
+        pieces += [documented[at:first], executed[slice(*d.executed_span)]]
+        at = last
+    text = "".join([*pieces, documented[at:]])
     if not all(d.number and d.gaps[0] == d.gaps[1] for d in differences):
         may_differ = waivers or ELISION in documented
         verdict = compare(text, executed, waivers=waivers)

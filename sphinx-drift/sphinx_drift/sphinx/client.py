@@ -184,7 +184,7 @@ class VerifyingClient(NotebookClientBase):  # type: ignore[misc]
         show_stored(self.notebook, stored, execution.executed | stopped_at)
         settle_streams(self.notebook)
         elide(self.notebook, page, result)
-        made = made_by_myst(self.notebook, page, config)
+        made = made_by_myst(self.notebook, page, result, config)
         result = replace(result, outcomes=(*result.outcomes, *made))
         state.results[env.docname] = result
         state.probed[env.docname] = execution.probed

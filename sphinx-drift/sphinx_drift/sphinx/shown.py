@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from nbformat import v4
@@ -24,10 +23,7 @@ if TYPE_CHECKING:
     from sphinx_drift.source.read_source import Page
 
 _OF_VALUES = (Part.ALL, Part.MAIN, Part.VALUE, Part.MARKDOWN)
-_OF_MYST = re.compile(r"(?<!`)\{[\w:.+-]+\}`|(?:`{3}|~{3}|:{3})\s*\{|\{\{")
-_MADE = (
-    "its Markdown has a directive, role or substitution, and what MyST makes of it isn't compared"
-)
+_MADE = "MyST renders its Markdown, and what it makes of that isn't compared"
 _NOT_EXECUTED = "Not executed: the output below is the one that the notebook has stored."
 
 
@@ -61,17 +57,19 @@ def show_stored(
             cell.outputs = [warning, *outputs]
 
 
-def made_by_myst(notebook: NotebookNode, page: Page, config: NbParserConfig) -> Iterator[Outcome]:
-    """Yield the documented outputs in whose Markdown MyST shows more than it says."""
+def made_by_myst(
+    notebook: NotebookNode, page: Page, result: PageResult, config: NbParserConfig
+) -> Iterator[Outcome]:
+    """Yield the verified outputs whose Markdown MyST renders: it may show more than that says."""
+    verified = {outcome.line for outcome in result.outcomes if outcome.kind is Kind.VERIFIED}
     for cell in page.cells:
         node = notebook.cells[cell.index]
         about = [e for e in cell.expectations if e.part in _OF_VALUES]
-        if not about or any(e.unchecked for e in about):
+        if any(e.unchecked for e in about) or verified.isdisjoint(e.line for e in about):
             continue
-        data = (output.get("data", {}).items() for output in node.outputs)
-        texts = [text for each in data for mime, text in each if mime.endswith("text/markdown")]
+        mimes = (mime for output in node.outputs for mime in output.get("data", {}))
         is_myst = cell_setting(config, "render_markdown_format", node) == "myst"
-        if is_myst and any(map(_OF_MYST.search, texts)):
+        if is_myst and any(mime.endswith("text/markdown") for mime in mimes):
             yield Outcome(
                 Kind.FORM, cell.line, cell=cell.number, cell_line=cell.line, message=_MADE
             )

@@ -109,12 +109,37 @@ def test_what_is_no_text_is_counted(data: dict[str, str], pictures: int, widgets
         ("""<p style='display:list-item;list-style: inside "9"'>0.5</p>""", 0, 1),
         ("<p style='list-style-type:disc'>0.5</p>", 0, 0),
         ("<b style='direction:rtl;unicode-bidi:bidi-override'>0.5</b>", 0, 1),
+        ("<p style='direction: rtl'>0.5</p>", 0, 1),
+        ("<p dir=rtl>0.5</p>", 0, 1),
+        ("<b style='text-transform:uppercase'>0.5</b>", 0, 1),
+        ("<b\nONCLICK='x(0.7)'>0.5", 0, 1),
+        ("<a href='javascript:x(0.7)'>0.5</a>", 0, 1),
+        ("<iframe srcdoc='0.5&lt;script>x(0.7)&lt;/script>'></iframe>", 0, 1),
+        ("<iframe srcdoc='&lt;b onclick=x(0.7)>0.5'></iframe>", 0, 1),
+        ("<iframe srcdoc='0.5&lt;canvas>'></iframe>", 1, 0),
     ],
 )
 def test_what_html_makes_or_loads_is_counted(html: str, pictures: int, widgets: int) -> None:
     result = printed([shown(text_html=html)])
     assert (result.pictures, result.widgets) == (pictures, widgets)
     assert result.select(Part.VALUE) == "0.5\n"
+
+
+@pytest.mark.parametrize(
+    ("markdown", "pictures", "widgets"),
+    [
+        ("*0.5* <script>draw(0.7)</script>", 0, 1),
+        ("0.5 <b onclick='x(0.7)'>a</b> <img src=a.png>", 1, 1),
+        ("0.5 ![a](a.png) ![b][c]", 2, 0),
+        ("*0.5*", 0, 0),
+    ],
+)
+@pytest.mark.parametrize("text", [{}, {"text_plain": "0.5"}], ids=["alone", "beside text"])
+def test_what_markdown_makes_or_loads_is_counted(
+    markdown: str, pictures: int, widgets: int, text: dict[str, str]
+) -> None:
+    result = printed([shown(text_markdown=markdown, **text)])
+    assert (result.pictures, result.widgets) == (pictures, widgets)
 
 
 def test_a_form_that_is_not_known_is_counted_beside_its_text() -> None:

@@ -49,7 +49,9 @@ def expected(*lines: str, fence: str = "```") -> str:
 SEPARATORS = "\v\f\x1c\x1d\x1e\x85\u2028\u2029"
 
 
-@pytest.mark.parametrize("separator", SEPARATORS, ids=repr)
+@pytest.mark.parametrize(
+    "separator", [*SEPARATORS, "\v\U00100000", "\v\U0010f200"], ids=repr
+)  # the last two have what stands in for it
 def test_lines_end_where_markdown_ends_them(separator: str, tmp_path: Path) -> None:
     prose = f"one{separator}line"
     code = f"```{{code-cell}} ipython3\ns = '{prose}'\nprint(s)\n```\n"
