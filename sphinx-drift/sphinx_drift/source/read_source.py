@@ -92,8 +92,8 @@ class Cell:
     """Line of the page on which it ends, inclusive."""
     tags: frozenset[str] = frozenset()
     expectations: tuple[Expectation, ...] = ()
-    pictures: int = 0
-    """How many pictures a notebook has stored of it."""
+    drawn: tuple[int, int] | None = (0, 0)
+    """How many pictures and widgets a notebook has stored of it; None if they aren't compared."""
     has_stderr: bool = True
     """Whether a reader is shown what it writes to stderr."""
 
@@ -369,7 +369,8 @@ def read_notebook(
             for each in (stream, *BESIDE)
             if (output_text := output.select(each)).strip()
         )
-        cells.append(replace(cell, expectations=expectations, pictures=output.pictures))
+        drawn = None if why["unchecked"] else output.drawn
+        cells.append(replace(cell, expectations=expectations, drawn=drawn))
     return _with_own(Page(tuple(cells), stored=True), notebook)
 
 
