@@ -450,8 +450,14 @@ def test_addresses_that_a_notebook_stored_say_nothing(
     "data",
     [
         {"image/png": "i"},
-        {"application/vnd.plotly.v1+json": {"y": [1, 2]}, "text/html": "<b>5</b><script>x</script>"},
-        {"application/javascript": "alert(5)", "text/plain": "<IPython.core.display.Javascript object>"},
+        {
+            "application/vnd.plotly.v1+json": {"y": [1, 2]},
+            "text/html": "<b>5</b><script>x</script>",
+        },
+        {
+            "application/javascript": "alert(5)",
+            "text/plain": "<IPython.core.display.Javascript object>",
+        },
         {"application/geo+json": {"a": 5}, "text/plain": "<IPython.display.GeoJSON object>"},
         {"text/html": "<script>draw(5)</script>"},
     ],
