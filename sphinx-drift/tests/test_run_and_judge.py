@@ -73,6 +73,8 @@ def test_what_can_not_be_read_changes_nothing(execution: object) -> None:
     settings = Settings(timeout=7)
     assert settings.of_page({"execution": execution, "mystnb": execution}) == settings
     assert settings.of_page({"execution": {"timeout": -1}}).timeout is None
+    by_key = Settings(timeout=5, metadata_key="book").of_page({"book": {"execution_timeout": 7}})
+    assert by_key.timeout == 7
 
 
 def test_a_pattern_holds_wherever_the_command_is_typed(
