@@ -249,6 +249,42 @@ def test_nested_cells_and_expectations_are_problems(
     assert len(page.cells) == 1
 
 
+@pytest.mark.parametrize(
+    ("body", "lines"),
+    [
+        (f"$$\n\n{CELL}\n$$\n", [8]),
+        (f"\\begin{{equation}}\n{CELL}\\end{{equation}}\n", [7]),
+        ("Term\n: text\n\n  ```{code-cell}\n  1\n  ```\n", [9]),
+        (f"$$\n1\n$$\n{CELL}$$\n2\n$$\nTerm\n: text\n\n  ```{{note}}\n  ```\n", []),
+    ],
+)
+def test_cells_that_an_extension_of_myst_hides_are_problems(
+    body: str, lines: list[int], folder: Path
+) -> None:
+    page = read(folder, f"{body}\n{CELL}")
+    assert [(p.kind, p.line) for p in page.problems] == [(Kind.NESTED, line) for line in lines]
+
+
+@pytest.mark.parametrize(
+    ("setting", "has_stderr"), [("remove", False), ("remove-warn", False), ("show", True)]
+)
+def test_stderr_that_a_page_hides_is_not_read(
+    setting: str,
+    has_stderr: bool,  # noqa: FBT001 - a column
+    folder: Path,
+) -> None:
+    own = {"mystnb": {"output_stderr": setting}}
+    (folder / "page.md").write_text(
+        FRONT.replace("kernelspec", f"{json.dumps(own)[1:-1]}\nkernelspec") + CELL
+    )
+    notebook = v4.new_notebook(cells=[v4.new_code_cell("1")], metadata=own)
+    (folder / "notes.ipynb").write_text(v4.writes(notebook))
+    for name in ("page.md", "notes.ipynb"):
+        loaded = load(folder / name, stderr=True)
+        assert loaded
+        assert [cell.has_stderr for cell in loaded[0].cells] == [has_stderr]
+
+
 # Files --------------------------------------------------------------------------------
 
 
