@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from sphinx_drift.output.printed_text import Printed
     from sphinx_drift.source.read_source import Cell, Expectation, Page
 
+_DIFF_LIMIT = 20_000
+"""Files of more lines are not shown as they change: the time would grow as their square."""
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,}|:{3,})")
 
 
@@ -74,9 +76,11 @@ def _diff(changes: Iterable[Change]) -> str:
     lines: list[str] = []
     for change in changes:
         name = str(change.path)
-        lines += difflib.unified_diff(
-            lines_of(change.before), lines_of(change.after), name, name, lineterm=""
-        )
+        before, after = lines_of(change.before), lines_of(change.after)
+        if max(len(before), len(after)) > _DIFF_LIMIT:
+            lines.append(f"{name}: {len(before)} lines become {len(after)}: git shows which")
+        else:
+            lines += difflib.unified_diff(before, after, name, name, lineterm="")
     return "\n".join(lines)
 
 
@@ -103,7 +107,7 @@ def write(changes: Sequence[Change]) -> int:
     for change in changes:
         try:
             _replace(change.path.resolve(), change.after)
-        except OSError as error:  # a full disk: those before it are written
+        except (OSError, UnicodeEncodeError) as error:  # a full disk: those before it are written
             print(f"{change.path} is left as it is: {error}", file=sys.stderr)
             return 2
     files = f"{len(changes)} file{'' if len(changes) == 1 else 's'}"
@@ -176,10 +180,12 @@ def _rewritten(outcome: Outcome, waivers: Sequence[Waiver] = ()) -> list[str]:
     """
     documented, executed = plain(outcome.documented), plain(outcome.executed)
     differences = outcome.verdict.differences
-    text = documented
-    for d in sorted(differences, key=lambda d: d.documented_span, reverse=True):
+    pieces, at = [], 0
+    for d in sorted(differences, key=lambda d: d.documented_span):
         first, last = d.documented_span
-        text = text[:first] + executed[slice(*d.executed_span)] + text[last:]
+        pieces += [documented[at:first], executed[slice(*d.executed_span)]]
+        at = last
+    text = "".join([*pieces, documented[at:]])
     if not all(d.number and d.gaps[0] == d.gaps[1] for d in differences):
         may_differ = waivers or ELISION in documented
         verdict = compare(text, executed, waivers=waivers)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import difflib
 import errno
 import io
 import os
 import subprocess
+import sys
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -392,6 +394,17 @@ def test_writes_whole_files_and_shows_them(path: Path, capsys: pytest.CaptureFix
     assert "wrote 1 file;" in out
 
 
+def test_a_change_is_shown_only_as_far_as_it_can_be_in_time(
+    path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(difflib, "unified_diff", None)
+    before, after = ("".join(f"{k % n}\n" for k in range(20_001)) for n in (7, 11))
+    path.write_text(before)
+    assert write([Change(path, before, after)]) == 0
+    assert path.read_text() == after
+    assert "20001 lines become 20001: git shows which" in capsys.readouterr().out
+
+
 def test_full_disk_costs_no_file_anything(
     path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -407,6 +420,13 @@ def test_full_disk_costs_no_file_anything(
     assert [(each.name, each.read_bytes()) for each in path.parent.iterdir()] == [
         ("page.md", b"a\r\n")
     ]
+
+
+def test_half_a_character_is_not_written(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr] # as the command's
+    assert write([Change(path, "a\r\n", "\ud800")]) == 2
+    assert "page.md is left as it is: 'utf-8' codec can't encode" in capsys.readouterr().err
+    assert path.read_bytes() == b"a\r\n"
 
 
 def test_file_that_changed_meanwhile(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
