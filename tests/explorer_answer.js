@@ -1,5 +1,5 @@
 /* Answers the states that `explorer_proof.py` sends, one to a line: what is printed, what is certain, and
- * each number with the ends of its range. Runs in Node; its argument is the script to be tested.
+ * each number with its error. Runs in Node; its argument is the script to be tested.
  */
 "use strict";
 
@@ -23,11 +23,11 @@ const lines = states.map((state) => {
   const result = compute(state);
   const [printed, certain, numbers] = [[], [], []];
   for (const step of steps) {
-    const { data, columns, ranges } = result[step];
+    const { data, columns, errors } = result[step];
     data.forEach((number, n) => {
       printed.push(fourDecimals(number));
       certain.push(isCertain(step, Math.floor(n / columns), n % columns, result) ? 1 : 0);
-      numbers.push(number, ...ranges[n]);
+      numbers.push(number, errors[n]);
     });
   }
   const bytes = Buffer.from(new Float32Array(numbers).buffer).toString("base64");

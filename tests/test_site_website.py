@@ -11,7 +11,7 @@ import small_book
 from the_book import DOCS, EXTENSIONS_ON_PATH
 
 from sphinx_drift.compare.outcomes import Kind, Outcome, PageResult
-from website import theme, verified_foot
+from website import verified_foot
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -175,12 +175,6 @@ def test_fonts_are_there_and_licensed() -> None:
     assert sorted(loaded) == sorted(font.name for font in folder.glob("*.woff2"))
     licence = (folder / "LICENSE.txt").read_text("utf-8")
     assert all(font in licence for font in loaded)
-
-
-def test_a_bundle_keeps_each_rule(tmp_path: Path) -> None:
-    sheet = tmp_path / "a.css"
-    sheet.write_text("/* why */\na,\nb { color: red; }\n")
-    assert theme.bundle([sheet, sheet]) == "a,b{color: red}a,b{color: red}\n"
 
 
 def test_the_foot_counts_what_was_not_verified() -> None:

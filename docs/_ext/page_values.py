@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import functools
 import json
-import tomllib
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -27,15 +25,6 @@ if TYPE_CHECKING:
 def values_of(env: BuildEnvironment, docname: str) -> Mapping[str, Any]:
     """Return the values of a page by their expressions: tensors, and tuples and dicts of them."""
     return read(text_of(env, docname))
-
-
-def kept_values_of(env: BuildEnvironment, docname: str) -> Mapping[str, Any]:
-    """Return the values of a page, and those that it keeps for figures by their names there."""
-    values = values_of(env, docname)
-    file = Path(env.srcdir, "_data", "quantities.toml")
-    pages = tomllib.loads(file.read_text("utf-8")).get("page", {}) if file.is_file() else {}
-    keep = pages.get(docname, {}).get("keep", {})
-    return {**values, **{name: values[each] for name, each in keep.items() if each in values}}
 
 
 def text_of(env: BuildEnvironment, docname: str) -> str:

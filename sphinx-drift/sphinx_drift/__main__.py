@@ -8,53 +8,32 @@ checked, 130 if it was interrupted.
 from __future__ import annotations
 
 import argparse
-import contextlib
 import os
 import signal
 import sys
 import traceback
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from sphinx_drift.book import book_of
 from sphinx_drift.compare.compare import Policy
-from sphinx_drift.compare.outcomes import Kind, Outcome, PageResult
-from sphinx_drift.configuration import find_project, pages_required
+from sphinx_drift.compare.outcomes import Kind, PageResult
+from sphinx_drift.configuration import pages_required
 from sphinx_drift.device import choose_device
-from sphinx_drift.report.formats import exit_status
-from sphinx_drift.report.options import add_reports, guarded, write_reports
-from sphinx_drift.report.text import render, summary, unused_filters, use_color
-from sphinx_drift.run import host
-from sphinx_drift.run.choice import RUNNER_VARIABLE, chosen
+from sphinx_drift.files import ENDINGS, SKIPPED, Checked, ahead, check, prepare, refuse_off
+from sphinx_drift.report.excerpts import many
+from sphinx_drift.report.formats import exit_status, to_github, to_json
+from sphinx_drift.report.text import closing_line, render, summary, unused_filters, use_color
 from sphinx_drift.run.run import DEVICE_VARIABLE
-from sphinx_drift.run_and_judge import (
-    POLICY_VARIABLE,
-    Settings,
-    begin,
-    chosen_policy,
-    report_origins,
-    run_and_judge,
-)
-from sphinx_drift.source.read_source import Page, is_notebook, load
-from sphinx_drift.source.update import Change, irreversible, update_notebook, update_page, write
+from sphinx_drift.run_and_judge import POLICY_VARIABLE, begin, chosen_policy
+from sphinx_drift.source.update import irreversible, write
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from nbformat import NotebookNode
-
-    from sphinx_drift.configuration import Project
-
-_SKIPPED = {"_build", "node_modules", "jupyter_execute", "__pycache__"}
-_INTERRUPTED = 130
+_CRASHED, _INTERRUPTED = 2, 130
 _NAMED = 5
-_ENDINGS = (".md", ".ipynb")
-
-
-@dataclass(frozen=True)
-class _Checked:
-    result: PageResult
-    change: Change | None = None
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -67,26 +46,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
         paths = list(dict.fromkeys(_paths(options.paths)))
         if options.update and not options.force:
             _refuse_irreversible(paths)
-        project = find_project(paths[0].parent)
+        project = book_of(paths[0].parent).project
         device = choose_device(requested=options.device, module=project.devices)
     except ValueError as error:
         parser.error(str(error))
     if device:
         print(f"pages compute on {device}", file=sys.stderr)
-    projects = list(_projects(paths))
-    report_origins({name: at for each in projects for name, at in each.packages.items()})
-    host.preload(project.libraries(paths))
+    projects = prepare(paths)
+    requested = _requested(options, policy)
     if len(paths) > 1:
-        settings = Settings(
-            timeout=options.timeout,
-            twice=options.twice,
-            complete=("*",),
-            allow_errors=options.keep_going,
-        )
-        begin(paths, settings, stderr=options.stderr)
+        begin(ahead(paths, options.paths, **requested))
     try:
         checked = [
-            _check_one(path, number, len(paths), options, policy)
+            _check_one(path, number, len(paths), options, requested)
             for number, path in enumerate(paths, start=1)
         ]
     except KeyboardInterrupt:
@@ -94,13 +66,41 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _INTERRUPTED
     results = [each.result for each in checked]
     if not options.update:
-        write_reports(results, options)
+        _report(results, options)
     if options.durations:
         _print_durations(results, options.durations)
     filters = dict.fromkeys(each for other in projects for each in other.filters)
     if unused := unused_filters(filters, results):
         print(unused, file=sys.stderr)
     return _update(checked) if options.update else exit_status(results)
+
+
+def _requested(options: argparse.Namespace, policy: Policy | None) -> dict[str, Any]:
+    """Return the settings that options say, which come before those of the files' projects."""
+    requested: dict[str, Any] = {"policy": policy} if options.policy else {}
+    given = {
+        "timeout": options.timeout,
+        "twice": options.twice,
+        "allow_errors": options.keep_going,
+    }
+    requested |= {name: value for name, value in given.items() if value}
+    if options.require:
+        requested["complete"] = pages_required(options.require, "--require")
+    return requested
+
+
+def _report(results: Sequence[PageResult], options: argparse.Namespace) -> None:
+    """Print the reports that were asked for."""
+    if os.environ.get("GITHUB_ACTIONS"):
+        for line in to_github(results):
+            print(line, file=sys.stderr if options.json else sys.stdout)
+    color = use_color(sys.stdout)
+    if options.json:
+        print(to_json(results), end="")
+    elif options.quiet:
+        print(closing_line(results, color=color))
+    else:
+        print(render(results, color=color, verbose=options.verbose))
 
 
 def _print_durations(results: Sequence[PageResult], number: int) -> None:
@@ -110,19 +110,9 @@ def _print_durations(results: Sequence[PageResult], number: int) -> None:
             print(f"{result.seconds:8.2f} s  {result.file}", file=sys.stderr)
 
 
-def _projects(paths: Sequence[Path]) -> Iterator[Project]:
-    """Yield what the projects of some files say."""
-    for folder in {path.parent: None for path in paths}:
-        with contextlib.suppress(ValueError):  # told when the file is checked
-            yield find_project(folder)
-
-
 def _refuse(options: argparse.Namespace) -> None:
     """Refuse contradictory options before anything runs."""
-    if chosen() == "off":
-        raise ValueError(
-            f"{RUNNER_VARIABLE}=off runs nothing, so nothing could be verified; unset it"
-        )
+    refuse_off()
     if options.update:
         # What has no expectation gets one that is true of two runs, an error too.
         options.require, options.twice, options.keep_going = "all", True, True
@@ -140,7 +130,7 @@ def _refuse_irreversible(paths: Sequence[Path]) -> None:
         raise ValueError(f"nothing was run: {names}; mend that, or add --force")
 
 
-def _update(checked: Sequence[_Checked]) -> int:
+def _update(checked: Sequence[Checked]) -> int:
     """Write the executed outputs; what that doesn't fix still fails."""
     status = write([each.change for each in checked if each.change])
     remaining = [_without_written(each) for each in checked]
@@ -150,7 +140,7 @@ def _update(checked: Sequence[_Checked]) -> int:
     return max(status, exit_status(remaining))
 
 
-def _without_written(checked: _Checked) -> PageResult:
+def _without_written(checked: Checked) -> PageResult:
     """Return the result of a page without the outcomes that an update fixes."""
     result = (checked.change and checked.change.result) or checked.result
     # What is all unchecked has nothing that could be written.
@@ -190,13 +180,15 @@ def _parser() -> argparse.ArgumentParser:
         action="store_true",
         help="go on after an error, as in notebooks; the error fails all the same",
     )
-    add("--timeout", type=_number, default=300, metavar="S", help="seconds a cell may take (300)")
+    add("--timeout", type=_number, metavar="S", help="seconds a cell may take")
     add("--durations", type=_number, metavar="N", help="list the N pages that took longest")
     add("--twice", action="store_true", help="run each page twice and name what doesn't repeat")
     add("--update", action="store_true", help="write what was printed into the files")
     add("--force", action="store_true", help="with --update: also what git can't undo")
     add("--stderr", action="store_true", help="compare what notebooks stored of stderr too")
-    add_reports(parser)
+    add("--json", action="store_true", help="print the report as JSON")
+    add("-q", "--quiet", action="store_true", help="print the summary alone")
+    add("-v", "--verbose", action="store_true", help="list what was verified too")
     return parser
 
 
@@ -227,93 +219,50 @@ def _below(folder: Path) -> Iterator[Path]:
             folders.clear()
             continue
         seen.add(real)
-        folders[:] = sorted(f for f in folders if not f.startswith(".") and f not in _SKIPPED)
+        folders[:] = sorted(f for f in folders if not f.startswith(".") and f not in SKIPPED)
         for name in sorted(files):
-            if name.lower().endswith(_ENDINGS) and not name.startswith("."):
+            if name.lower().endswith(ENDINGS) and not name.startswith("."):
                 yield Path(place, name)
 
 
 def _check_one(
-    path: Path, number: int, total: int, options: argparse.Namespace, policy: Policy | None
-) -> _Checked:
+    path: Path, number: int, total: int, options: argparse.Namespace, requested: Mapping[str, Any]
+) -> Checked:
     """Check one file of many, and say what came of it."""
     has_progress = total > 1 and not options.quiet and sys.stderr is not None
     if has_progress:
         print(f"[{number}/{total}] {path}: ", end="", file=sys.stderr, flush=True)
-    checked = _check(path, options, policy)
+    named = path in options.paths
+    checked = check(path, named=named, stderr=options.stderr, update=options.update, **requested)
     if has_progress:
-        cells = checked.result.cells
-        print(summary([checked.result]) if cells else "no cells", file=sys.stderr, flush=True)
+        print(_progress(checked), file=sys.stderr, flush=True)
     return checked
 
 
-def _check(path: Path, options: argparse.Namespace, policy: Policy | None) -> _Checked:
-    """Check one file; what goes wrong with it is an outcome of its own."""
-    if not path.name.lower().endswith(_ENDINGS):
-        msg = (
-            f"its name must end with {_ENDINGS[0]}, as a page's, or {_ENDINGS[1]}, as a notebook's"
-        )
-        return _failed(path, Kind.UNREADABLE, msg)
-    try:
-        loaded = load(path, stderr=options.stderr)
-        project = find_project(path.parent)
-    except Exception as error:  # noqa: BLE001 - one bad file must not hide the others
-        return _failed(path, Kind.UNREADABLE, f"{type(error).__name__}: {error}")
-    page, notebook = loaded or (Page(), None)
-    if notebook is None or not (page.cells or page.problems):
-        # A folder may hold prose; who names a file wants it checked.
-        is_named = path in options.paths
-        return (
-            _failed(path, Kind.NOTHING_CHECKED, "it has no cell")
-            if is_named
-            else _Checked(PageResult(str(path)))
-        )
-    try:
-        complete = pages_required(options.require, "--require") if options.require else None
-        settings = Settings(
-            policy,
-            project.reference,
-            options.timeout,
-            twice=options.twice,
-            packages=project.packages,
-            complete=project.require if complete is None else complete,
-            filters=project.filters,
-            allow_errors=options.keep_going or page.stored,
-        )
-        return _run(path, page, notebook, settings, options)
-    except Exception:  # noqa: BLE001 - nor must an error of ours
-        return _failed(path, Kind.COULD_NOT_CHECK, traceback.format_exc(limit=-3))
-
-
-def _failed(path: Path, kind: Kind, message: str) -> _Checked:
-    outcome = Outcome(kind, 1, message=message)
-    return _Checked(PageResult(str(path), (outcome,), stored=is_notebook(path)))
-
-
-def _run(
-    path: Path,
-    page: Page,
-    notebook: NotebookNode,
-    settings: Settings,
-    options: argparse.Namespace,
-) -> _Checked:
-    """Run and compare what was read."""
-    page = settings.applied_to(page, str(path))
-    result, _, judge = run_and_judge(
-        page, notebook, folder=path.parent, file=str(path), settings=settings
+def _progress(checked: Checked) -> str:
+    """Say in one line what came of a file, and what is going to be written."""
+    if not checked.result.cells:
+        return "no cells"
+    if not checked.change:
+        return summary([checked.result])
+    if checked.change.refused:
+        return f"left as it is: {checked.change.refused}"
+    remaining = _without_written(checked)
+    before, after = (
+        {outcome.cell for outcome in result.outcomes if outcome.kind.fails}
+        for result in (checked.result, remaining)
     )
-    if path in options.paths:
-        if not any(o.kind is Kind.VERIFIED or o.kind.fails for o in result.outcomes):
-            nothing = Outcome(Kind.NOTHING_CHECKED, 1, message="none of its outputs is documented")
-            result = replace(result, outcomes=(*result.outcomes, nothing))
-    elif page.stored:
-        # A folder may hold notebooks that only draw; that nothing at all was checked still fails.
-        checked = tuple(o for o in result.outcomes if o.kind is not Kind.NOTHING_CHECKED)
-        result = replace(result, outcomes=checked)
-    if not options.update:
-        return _Checked(result)
-    update = update_notebook if page.stored else update_page
-    return _Checked(result, update(path, page, notebook, result, judge))
+    return f"outputs of {many(len(before - after), 'cell')} to write, then {summary([remaining])}"
+
+
+def guarded() -> int:
+    """Run the command; report a crash of the checker as what it is, not as a drift."""
+    try:
+        return main()
+    except Exception:  # noqa: BLE001 - whatever it is, nothing is verified
+        traceback.print_exc()
+        print("the check itself failed, so nothing is known: please report this", file=sys.stderr)
+        return _CRASHED
 
 
 if __name__ == "__main__":
@@ -323,4 +272,4 @@ if __name__ == "__main__":
     sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     # Both ways to end it leave no kernel behind.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    sys.exit(guarded(main))
+    sys.exit(guarded())

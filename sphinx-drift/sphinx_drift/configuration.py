@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import difflib
 import tomllib
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from sphinx_drift.output.filters import make
+from sphinx_drift.compare.compare import Policy
+from sphinx_drift.output.filters import filters_in
 from sphinx_drift.run.preload import imported_below
 from sphinx_drift.source.read_source import table_in
 
@@ -142,15 +144,6 @@ def pages_required(value: object, setting: str) -> tuple[str, ...]:
     return tuple(list_of_names(value, setting))
 
 
-def filters_in(value: object, setting: str) -> tuple[Filter, ...]:
-    """Return the filters that a setting lists, each a pattern, a name and a reason."""
-    try:
-        return tuple(make(*map(str, parts)) for parts in value)  # type: ignore[attr-defined]
-    except (TypeError, ValueError) as error:
-        message = f"{setting} must list patterns, each with a name and a reason: {error}"
-        raise ValueError(message) from None
-
-
 def number_above_zero(value: object, setting: str, hint: str = "") -> int:
     """Return the value of a setting if it is a whole number above 0."""
     if not isinstance(value, int) or isinstance(value, bool) or value <= 0:
@@ -180,3 +173,50 @@ def stored_reference(metadata: Mapping[str, Any]) -> dict[str, str]:
     """
     table = table_in(table_in(metadata, "drift"), "reference")
     return dict(table) if all(isinstance(value, str) for value in table.values()) else {}
+
+
+def overridden(project: Project, book: Mapping[str, Any], folder: Path) -> Project:
+    """Return what a project says, where its book, in a folder, doesn't say otherwise."""
+    read: dict[str, Callable[[Any], object]] = {
+        "reference": dict,
+        "packages": lambda folders: {name: folder / at for name, at in folders.items()},
+        "preload": tuple,
+        "devices": str,
+        "filters": lambda value: filters_in(value, "drift_filters"),
+        "require": lambda value: pages_required(value, "drift_require"),
+    }
+    own = {name: book.get(f"drift_{name}") for name in read}
+    changed: dict[str, Any] = {n: read[n](value) for n, value in own.items() if value is not None}
+    return replace(project, **changed)
+
+
+_LONGER = (
+    "; a page that may take longer, or any time (-1), says so in its front matter: "
+    "mystnb: {execution_timeout: 600}"
+)
+CHECKS: Mapping[str, Callable[[object, str], object]] = {
+    "drift_device": text,
+    "drift_devices": text,
+    "drift_environment": text,
+    "drift_executor": text,
+    "drift_filters": filters_in,
+    "drift_live": truth,
+    "drift_output_limit": number_above_zero,
+    "drift_packages": table_of_texts,
+    "drift_policy": one_of("auto", *Policy),
+    "drift_preload": list_of_names,
+    "drift_ratchet": text,
+    "drift_reference": reference_in,
+    "drift_require": pages_required,
+    "drift_severity": one_of("error", "warning"),
+    "drift_timeout": partial(number_above_zero, hint=_LONGER),
+    "drift_twice": truth,
+}
+"""What refuses a wrong value of each setting; None, where it is the default, says nothing."""
+
+
+def check_values(settings: Mapping[str, Any]) -> None:
+    """Raise a `ValueError` for a setting with a value that nothing could follow."""
+    for name, check in CHECKS.items():
+        if settings.get(name) is not None:
+            check(settings[name], name)

@@ -69,6 +69,7 @@ def judge_page(  # noqa: PLR0913 - one page has these parts
         stripped=not any(cell.expectations or any(cell.drawn or ()) for cell in page.cells),
     )
     for cell in page.cells:
+        context.filtered.update({each.name: 0 for each in cell.filters})  # which may match nothing
         node = notebook.cells[cell.index]
         full = printed(precise.cells[cell.index].outputs) if precise else None
         try:
@@ -236,15 +237,16 @@ def _check_expectation(
     cell: Cell, expectation: Expectation, output: Printed, full: Printed | None, context: _Context
 ) -> Outcome:
     """Compare one expectation with what its cell printed."""
-    text = filtered(repeatable(expectation.text), context.filters)
+    filters = (*cell.filters, *context.filters)
+    text = filtered(repeatable(expectation.text), filters)
     expectation = replace(expectation, text=text)
     shown = repeatable(output.select(expectation.part))
-    executed = filtered(shown, context.filters, context.filtered)
+    executed = filtered(shown, filters, context.filtered)
     cannot = _cannot_compare(expectation, output, executed, context)
     if cannot is not None:
         kind, message = cannot
         return _outcome(cell, kind, expectation, message=message, executed=executed)
-    precise = filtered(repeatable(full.select(expectation.part)), context.filters) if full else None
+    precise = filtered(repeatable(full.select(expectation.part)), filters) if full else None
     verdict = compare(
         expectation.text,
         executed,
@@ -338,7 +340,7 @@ def compare_runs(
             continue
         runs = [printed(book.cells[cell.index].outputs) for book in (first, second)]
         for part in (Part.ALL, *BESIDE):
-            once, again = (filtered(run.select(part), filters) for run in runs)
+            once, again = (filtered(run.select(part), (*cell.filters, *filters)) for run in runs)
             verdict = compare(once, again, elision="")
             if not verdict.same:
                 yield _outcome(

@@ -189,25 +189,22 @@ def _imported_elsewhere(page: Page, execution: Execution, settings: Settings) ->
             yield Outcome(Kind.ELSEWHERE, page.cells[0].line, message=message)
 
 
-def begin(
-    paths: Iterable[Path], settings: Settings, executor: str = "", *, stderr: bool = False
-) -> set[Path]:
+def begin(pages: Mapping[Path, Settings], executor: str = "") -> set[Path]:
     """Start to run pages ahead, as :func:`run_and_judge` is going to ask for them.
 
     Args:
-        paths: The pages, in the order in which they begin.
-        settings: How they are run; those that have nothing to check are left out.
+        pages: How each is run, in the order in which they begin; those that have nothing to check
+            are left out.
         executor: The function that returns the executor, ``module:function``; nothing for ours.
-        stderr: Whether what notebooks stored of stderr counts too.
 
     Returns:
         The pages that have begun.
 
     """
     jobs, begun = [], set()
-    for path in paths:
+    for path, settings in pages.items():
         with suppress(Exception):  # it is read again, where that is an outcome
-            page, notebook = load(path, stderr=stderr) or (Page(complete=False), None)
+            page, notebook = load(path) or (Page(complete=False), None)
             # Whether a page with an execution mode of its own runs, its parser knows.
             key = settings.metadata_key
             own_mode = notebook and "execution_mode" in table_in(notebook.metadata, key)

@@ -14,12 +14,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from sphinx_drift.compare.outcomes import PageResult
 
+# A busy machine makes an example late, not wrong.
+settings.register_profile("patient", deadline=None)
+settings.load_profile("patient")
 HERE = Path(__file__).parent
 UNSET = (
     "CI",

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-import yaml  # type: ignore[import-untyped]  # no stubs are installed
+import yaml
 from small_book import FRONT, cell
 
 HOUSE = Path(__file__).parents[1]

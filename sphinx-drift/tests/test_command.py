@@ -13,18 +13,18 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from xml.etree import ElementTree as ET
 
 import nbformat
 import pytest
+import small_book
 from nbformat import v4
 from processes import alive, wait_until
 from small_book import FRONT
 
 import sphinx_drift.__main__ as command
+from sphinx_drift import files as shared
 from sphinx_drift.compare.compare import Policy, compare
 from sphinx_drift.compare.outcomes import Kind, Outcome, PageResult
-from sphinx_drift.report.options import guarded
 from sphinx_drift.run.results import Execution
 from sphinx_drift.run_and_judge import Settings, planned
 from sphinx_drift.source.read_source import Page
@@ -84,6 +84,16 @@ EVERYTHING = notebook(
     kernelspec={"name": "conda-env-mine-py", "display_name": "Mine", "language": "python"},
 )
 OLD = notebook(cell("print(0.5)\n'b'", stream("0.5\n"), value(text__plain="'b'")))
+NBVAL = notebook(
+    cell("import time\nprint(time.time())", stream("1\n"), tags=("nbval-ignore-output",)),
+    cell("1 / 0", stream("2\n"), tags=("nbval-skip",)),
+    cell("import gone", stream("3\n")),
+    cell("print(4", stream("4\n")),
+    cell("print(5)", stream("5\n")),
+    cell("1 / 0", tags=("raises-exception",)),
+)
+STAND_IN = "import sys, types\nsys.modules['torch'] = types.ModuleType('torch')\nprint(1)"
+NULL_TAGS = v4.writes(notebook(cell(STAND_IN, stream("1\n")))).replace("[]", "null")
 OWN = notebook(
     cell('text = open("beside.txt").read()\nprint(text)', stream("beside\n")),
     cell('print("first\\nsecond")', stream("first\n", "other\n")),
@@ -100,14 +110,11 @@ class Ran:
     folder: Path
 
     @property
-    def outcomes(self) -> dict[str, list[tuple[str, int]]]:
-        """What is told of each page: kinds, and the numbers of their cells."""
-        return {
-            Path(page["file"]).relative_to(self.folder).as_posix(): [
-                (outcome["kind"], outcome["cell"]) for outcome in page["outcomes"]
-            ]
-            for page in json.loads(self.stdout)["pages"]
-        }
+    def outcomes(self) -> dict[str, list[Any]]:
+        """What came of each page."""
+        pages = json.loads(self.stdout)["pages"]
+        names = (Path(page["file"]).relative_to(self.folder).as_posix() for page in pages)
+        return dict(zip(names, (page["outcomes"] for page in pages), strict=True))
 
 
 @pytest.fixture(scope="module")
@@ -116,11 +123,20 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> Ran:
     folder = tmp_path_factory.mktemp("all")
     files = {
         "good.md": GOOD,
+        "UP.MD": GOOD,
+        "slow.md": GOOD.replace("print", "import time; time.sleep(1); print"),
+        "crash.md": GOOD,
+        "other.TXT": GOOD,
         "prose.md": "# No cell\n",
+        "named.md": "# No cell\n",
         "everything.ipynb": v4.writes(EVERYTHING),
         "old.ipynb": nbformat.writes(OLD, version=3),
         "sub/own.ipynb": v4.writes(OWN),
         "sub/beside.txt": "beside",
+        "nbval.ipynb": v4.writes(NBVAL),
+        "null.ipynb": NULL_TAGS,
+        "drawn.ipynb": v4.writes(notebook(DRAWN)),
+        "named.ipynb": v4.writes(notebook(DRAWN)),
         "empty.ipynb": v4.writes(notebook()),
         "broken.ipynb": "{",
         "list.ipynb": "[]",
@@ -138,7 +154,17 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> Ran:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text, "utf-8")
     (folder / "latin.md").write_bytes(FRONT.encode() + b"\xe9")
+    assert '"tags": null' in files["null.ipynb"]
+    really = shared.run_and_judge
+
+    def crash(page: Any, notebook: Any, **options: Any) -> Any:
+        if "crash" in options["file"]:
+            raise AttributeError("ours")
+        return really(page, notebook, **options)
+
     stdout, stderr = io.StringIO(), io.StringIO()
+    named = (str(folder / name) for name in ("named.md", "named.ipynb", "other.TXT"))
+    reports = ("--json", "-v", "--durations", "1")
     with (
         pytest.MonkeyPatch.context() as patch,
         contextlib.redirect_stdout(stdout),
@@ -147,48 +173,17 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> Ran:
         for name in UNSET:
             patch.delenv(name, raising=False)
         patch.setenv("GITHUB_ACTIONS", "true")
-        status = command.main([str(folder), "--json", "--junit", str(folder / "j.xml"), "-v"])
+        patch.setattr(shared, "run_and_judge", crash)
+        status = command.main([str(folder), *named, *reports])
     return Ran(status, stdout.getvalue(), stderr.getvalue(), folder)
 
 
-def test_one_bad_file_costs_no_other_its_result(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def crash(page: Any, notebook: Any, **options: Any) -> Any:
-        if "crash" in options["file"]:
-            raise AttributeError("ours")
-        return really(page, notebook, **options)
-
-    really = command.run_and_judge
-    monkeypatch.setattr(command, "run_and_judge", crash)
-    for name in ("a.md", "crash.md", "other.TXT", "UP.MD"):
-        (tmp_path / name).write_text(GOOD)
-    (tmp_path / "prose.md").write_text("# No cell")
-    assert command.main([*map(str, sorted(tmp_path.iterdir())), "--json"]) == 2
-    pages = json.loads(capsys.readouterr().out)["pages"]
-    assert {Path(p["file"]).name: p["outcomes"][0]["kind"] for p in pages} == {
-        "UP.MD": "verified",
-        "a.md": "verified",
-        "crash.md": "could-not-check",
-        "other.TXT": "unreadable",
-        "prose.md": "nothing-checked",
-    }
-
-
-def test_durations_lists_the_slowest_pages_apart_from_the_report(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    waits = {"one": 0.0, "slow": 1.0, "three": 0.5}
-    for name, wait in waits.items():
-        text = GOOD.replace("print", f"import time; time.sleep({wait}); print")
-        (tmp_path / f"{name}.md").write_text(text, "utf-8")
-    (tmp_path / "prose.md").write_text("# Prose\n", "utf-8")
-    assert command.main([str(tmp_path), "--quiet", "--json", "--durations", "2"]) == 0
-    printed = capsys.readouterr()
-    json.loads(printed.out)
-    listed = [line.split(" s  ") for line in printed.err.splitlines() if " s  " in line]
-    assert [Path(name).stem for _, name in listed] == ["slow", "three"]
-    assert float(listed[0][0]) >= waits["slow"]
+def test_each_of_several_files_runs_once(tmp_path: Path) -> None:
+    code = "_ = open('runs', 'a').write('x')\nprint(1)"
+    for name in ("one.ipynb", "two.ipynb"):
+        nbformat.write(notebook(cell(code, stream("1\n"))), tmp_path / name)
+    assert command.main([str(tmp_path)]) == 0
+    assert (tmp_path / "runs").read_text() == "xx"
 
 
 def test_folder_without_pages_is_an_error(
@@ -210,39 +205,64 @@ def test_linked_folders_are_followed_but_not_in_circles(tmp_path: Path) -> None:
     assert list(command._paths([pages])) == [pages / "linked" / "page.md"]  # noqa: SLF001
 
 
-def test_crash_of_the_command_is_no_drift(capsys: pytest.CaptureFixture[str]) -> None:
+def test_crash_of_the_command_is_no_drift(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     def crash() -> int:
         raise AttributeError("ours")
 
-    assert guarded(crash) == 2
+    monkeypatch.setattr(command, "main", crash)
+    assert command.guarded() == 2
     assert "AttributeError: ours" in capsys.readouterr().err
 
 
-def test_each_file_is_reported_once(ran: Ran) -> None:
-    assert ran.outcomes == {
-        "broken.ipynb": [("unreadable", 0)],
-        "empty.ipynb": [],
-        "everything.ipynb": [("verified", 1), ("verified", 3), ("verified", 4), ("unchecked", 5)],
-        "good.md": [("verified", 1)],
-        "lacking.ipynb": [("unreadable", 0)],
-        "latin.md": [("unreadable", 0)],
-        "list.ipynb": [("unreadable", 0)],
-        "old.ipynb": [("verified", 1)],
-        "prose.md": [],
-        "sub/own.ipynb": [("verified", 1), ("drift", 2)],
-        "unmarked.md": [("unreadable", 0)],
+def test_each_file_is_reported_once_and_costs_no_other_its_result(ran: Ran) -> None:
+    found = {
+        name: ", ".join(f"{outcome['kind']} {outcome['cell']}" for outcome in outcomes)
+        for name, outcomes in ran.outcomes.items()
+    }
+    unreadable = ("broken.ipynb", "lacking.ipynb", "latin.md", "list.ipynb", "unmarked.md")
+    assert found == {
+        **dict.fromkeys((*unreadable, "other.TXT"), "unreadable 0"),
+        **dict.fromkeys(("empty.ipynb", "prose.md", "drawn.ipynb"), ""),
+        **dict.fromkeys(("named.md", "named.ipynb"), "nothing-checked 0"),
+        **dict.fromkeys(("good.md", "UP.MD", "slow.md", "null.ipynb", "old.ipynb"), "verified 1"),
+        "crash.md": "could-not-check 0",
+        "everything.ipynb": "verified 1, verified 3, verified 4, unchecked 5",
+        "nbval.ipynb": (
+            "unchecked 1, unchecked 2, raised 3, raised 4, verified 5, no-expectation 6"
+        ),
+        "sub/own.ipynb": "verified 1, drift 2",
     }
     assert ran.status == 1
+
+
+def test_conventions_of_nbval_stand_and_an_error_stops_no_notebook(ran: Ran) -> None:
+    messages = [re.sub(r" \(\d+.*", "", each["message"]) for each in ran.outcomes["nbval.ipynb"]]
+    assert messages == [
+        "tagged nbval-ignore-output",
+        "tagged nbval-skip",
+        "ModuleNotFoundError: No module named 'gone'",
+        "SyntaxError: incomplete input",
+        "",
+        "ZeroDivisionError: division by zero",
+    ]
+    counted = "2 unchecked (1 tagged nbval-ignore-output, 1 tagged nbval-skip)"
+    assert counted in ran.stderr
 
 
 def test_each_report_names_the_cell_that_drifted(ran: Ran) -> None:
     place = f"{ran.folder / 'sub' / 'own.ipynb'}:cell 2 (line 2): drift"
     assert json.loads(ran.stdout)["status"] == 1
-    assert "[1/11] " in ran.stderr
-    (annotation,) = (x for x in ran.stderr.splitlines() if x.startswith("::error") and "own" in x)
-    assert place in annotation
-    root = ET.fromstring((ran.folder / "j.xml").read_bytes())  # noqa: S314 - ours
-    assert any(place in (failure.text or "") for failure in root.iter("failure"))
+    assert f"[1/{len(ran.outcomes)}] " in ran.stderr
+    annotations = [line for line in ran.stderr.splitlines() if line.startswith("::error")]
+    assert sum(place in line for line in annotations) == 1
+
+
+def test_durations_lists_the_slowest_pages_apart_from_the_report(ran: Ran) -> None:
+    (slowest,) = re.findall(r"(?m)^ +([\d.]+) s  (.*)$", ran.stderr)
+    assert float(slowest[0]) >= 1
+    assert Path(slowest[1]).name == "slow.md"
 
 
 # Options, without a kernel ------------------------------------------------------------
@@ -282,7 +302,7 @@ def pretend(monkeypatch: pytest.MonkeyPatch) -> Any:
             )
             return result, Execution(), None
 
-        monkeypatch.setattr(command, "run_and_judge", verify)
+        monkeypatch.setattr(shared, "run_and_judge", verify)
         return calls
 
     return make
@@ -321,7 +341,6 @@ def test_quiet_and_verbose(
         (["page.md", "--update", "--json"], {}, "--update doesn't go with"),
         (["page.md", "--update"], {"CI": "true"}, "--update is refused under CI"),
         (["page.md", "--update"], {}, "nothing was run: page.md is not in a git repository"),
-        (["page.md", "--junit", "no/such/folder.xml"], {}, "no folder for"),
     ],
 )
 def test_bad_use(  # noqa: PLR0917, PLR0913 - columns and fixtures
@@ -364,15 +383,37 @@ def test_a_filter_of_any_project_that_matches_nothing_is_told(
     assert "nothing was filtered as one, two; delete" in capsys.readouterr().err
 
 
+def test_a_page_and_a_cell_have_filters_of_their_own(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    of_page = "drift:\n  filters: [['\\d+ ms', time, why], ['in \\d{4}', year, why]]\n"
+    of_cell = "---\ndrift:\n  filters: [['v\\d+', version, why]]\n---\n"
+    path = tmp_path / "page.md"
+    path.write_text(
+        FRONT.replace("---\n\n", f"{of_page}---\n\n")
+        + "\n\n".join(
+            small_book.cell(f"{own}print('v3, 5 ms, {number}')", "v4, 6 ms, 0.5")
+            for own, number in ((of_cell, 0.5), (of_cell, 0.4), ("", 0.5))
+        )
+    )
+    assert command.main([str(path), "--json"]) == 1
+    printed = capsys.readouterr()
+    outcomes = json.loads(printed.out)["pages"][0]["outcomes"]
+    differences = [[d["documented"] for d in each["differences"]] for each in outcomes]
+    assert differences == [[], ["0.5"], ["v4"]]
+    assert "nothing was filtered as year; delete" in printed.err
+    path.write_text(path.read_text().replace("version, why", "version"))
+    assert command.main([str(path), "--json"]) == 1
+    assert "`filters` of cell 1 must list patterns, each" in capsys.readouterr().out
+
+
 def test_nothing_to_check_is_a_failure(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     (tmp_path / "page.md").write_text("# Prose\n")
-    assert command.main([str(tmp_path), "--junit", str(tmp_path / "j.xml")]) == 2
+    assert command.main([str(tmp_path)]) == 2
     assert "nothing was checked" in capsys.readouterr().out
-    root = ET.fromstring((tmp_path / "j.xml").read_bytes())  # noqa: S314 - ours
-    assert [suite.get("errors") for suite in root] == ["0", "1"]
 
 
 def test_kernel_interrupt_is_reported(
@@ -381,7 +422,7 @@ def test_kernel_interrupt_is_reported(
     def verify(*_: Any, **__: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(command, "run_and_judge", verify)
+    monkeypatch.setattr(shared, "run_and_judge", verify)
     assert command.main([str(page), "--json"]) == 130
     assert capsys.readouterr().out == ""
 
@@ -399,69 +440,25 @@ def test_twice_names_what_does_not_repeat(page: Path, capsys: pytest.CaptureFixt
     assert "unrepeatable in cell 2" not in out
 
 
-def test_notebook_that_only_draws_fails_where_it_is_named(page: Path) -> None:
-    drawn = page.parent / "drawn.ipynb"
-    nbformat.write(notebook(DRAWN), drawn)
-    assert command.main([str(page.parent)]) == 0
-    assert command.main([str(page), str(drawn)]) == 2
-    page.unlink()
-    assert command.main([str(page.parent)]) == 2
+def test_folder_of_notebooks_that_only_draw_fails(tmp_path: Path) -> None:
+    nbformat.write(notebook(DRAWN), tmp_path / "drawn.ipynb")
+    assert command.main([str(tmp_path)]) == 2
 
 
-def test_tags_may_be_null_and_torch_a_stand_in(page: Path) -> None:
-    stand_in = "import sys, types\nsys.modules['torch'] = types.ModuleType('torch')\nprint(1)"
-    path = page.with_suffix(".ipynb")
-    path.write_text(nbformat.writes(notebook(cell(stand_in, stream("1\n"))), version=4), "utf-8")
-    path.write_text(path.read_text("utf-8").replace('"tags": []', '"tags": null'), "utf-8")
-    assert '"tags": null' in path.read_text("utf-8")
-    assert command.main([str(path)]) == 0
-
-
-def test_conventions_of_nbval_stand_and_an_error_stops_no_notebook(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path = tmp_path / "page.ipynb"
-    cells = (
-        cell("import time\nprint(time.time())", stream("1\n"), tags=("nbval-ignore-output",)),
-        cell("1 / 0", stream("2\n"), tags=("nbval-skip",)),
-        cell("import gone", stream("3\n")),
-        cell("print(4", stream("4\n")),
-        cell("print(5)", stream("5\n")),
-        cell("1 / 0", tags=("raises-exception",)),
-    )
-    nbformat.write(notebook(*cells), path)
-    assert command.main([str(path), "--json"]) == 1
-    (page,) = json.loads(capsys.readouterr().out)["pages"]
-    found = [(o["kind"], re.sub(r" \(\d+.*", "", o["message"])) for o in page["outcomes"]]
-    assert found == [
-        ("unchecked", "tagged nbval-ignore-output"),
-        ("unchecked", "tagged nbval-skip"),
-        ("raised", "ModuleNotFoundError: No module named 'gone'"),
-        ("raised", "SyntaxError: incomplete input"),
-        ("verified", ""),
-        ("no-expectation", "ZeroDivisionError: division by zero"),
-    ]
-    command.main([str(path), "--quiet"])
-    assert (
-        "2 unchecked (1 tagged nbval-ignore-output, 1 tagged nbval-skip)" in capsys.readouterr().out
-    )
-
-
-@pytest.mark.parametrize("name", ["PYTHONHASHSEED", "OMP_NUM_THREADS"])
-@pytest.mark.parametrize("own", ["1", "2"])
+@pytest.mark.parametrize(
+    ("name", "own", "first"),
+    [
+        *((name, own, own) for name in ("PYTHONHASHSEED", "OMP_NUM_THREADS") for own in "12"),
+        ("OMP_NUM_THREADS", None, "1"),
+    ],
+)
 def test_second_run_has_another_environment(
-    monkeypatch: pytest.MonkeyPatch, name: str, own: str
+    monkeypatch: pytest.MonkeyPatch, name: str, own: str | None, first: str
 ) -> None:
-    monkeypatch.setenv(name, own)
-    first, second = planned(Page(), Path(), Settings(twice=True))
-    assert first.environment()[name] == own
-    assert second.environment()[name] != own
-
-
-def test_a_page_has_one_thread_unless_it_is_told_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
-    first, second = planned(Page(), Path(), Settings(twice=True))
-    assert [each.environment()["OMP_NUM_THREADS"] for each in (first, second)] == ["1", "2"]
+    monkeypatch.setenv(name, own) if own else monkeypatch.delenv(name, raising=False)
+    runs = [run.environment()[name] for run in planned(Page(), Path(), Settings(twice=True))]
+    assert runs[0] == first
+    assert runs[1] != first
 
 
 BAD_CELLS = (
@@ -485,6 +482,9 @@ def test_update_is_a_fixed_point(tmp_path: Path, capsys: pytest.CaptureFixture[s
     paths = [str(path), str(other)]
     assert command.main([*paths, "--update", "--force"]) == 0, capsys.readouterr().out
     assert other.read_text("utf-8").endswith("```{expected-output}\n6\n```\n")
+    told = capsys.readouterr().err
+    assert "other.md: outputs of 1 cell to write, then 1 output verified on 1 page" in told
+    assert "failure" not in told
     written = path.read_text("utf-8")
     assert "it differs between two runs" in written
     for _ in range(2):
@@ -514,7 +514,9 @@ def test_update_leaves_a_glued_value_that_varies(
     path.write_text(FRONT + GLUED, "utf-8")
     refused.write_text(GOOD.replace('print("good")', "import missing_module"), "utf-8")
     assert command.main([str(path), str(refused), "--update", "--force"]) == 2
-    assert "page.md:7: undocumented in cell 1" in capsys.readouterr().out
+    told = capsys.readouterr()
+    assert "page.md:7: undocumented in cell 1" in told.out
+    assert "refused.md: left as it is: ModuleNotFoundError" in told.err
     written = path.read_text("utf-8")
     assert written == FRONT + GLUED + "```{expected-output}\n5\n```\n"
     assert command.main([str(path)]) == 0

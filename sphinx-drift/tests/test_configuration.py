@@ -11,9 +11,9 @@ import pytest
 from sphinx.config import Config
 from sphinx.errors import ConfigError
 
-from sphinx_drift.configuration import Project, find_project
+from sphinx_drift.configuration import CHECKS, Project, find_project
 from sphinx_drift.run.injected import report_environment
-from sphinx_drift.sphinx.settings import CHECKS, check_settings
+from sphinx_drift.sphinx.settings import check_settings
 
 TABLE = '[tool.sphinx-drift.reference]\ntorch = "7.1"\nsystem = "Linux"\n'
 REFERENCE = {"torch": "7.1", "system": "Linux"}

@@ -124,13 +124,10 @@ def test_the_order_of_those_who_may_ask(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 @pytest.mark.usefixtures("with_backend")
-def test_one_that_is_not_there() -> None:
+def test_one_that_is_not_there_or_that_no_module_knows() -> None:
     with pytest.raises(ValueError, match="--device=npu:2: gadget missing"):
         choose_device(requested="npu:2", module=DEVICES)
     assert DEVICE_VARIABLE not in os.environ
-
-
-def test_a_device_needs_a_module_that_knows_it() -> None:
     with pytest.raises(ValueError, match=r'drift_device=cuda: expected .* write devices = "'):
         choose_device("cuda")
 
@@ -159,16 +156,12 @@ def test_this_process_asks_no_device() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("runner", ["fork", "jupyter"])
-def test_pages_compute_on_it_and_fail_alone(
-    runner: str, backend: dict[str, str], tmp_path: Path
-) -> None:
+def test_pages_compute_on_it_and_fail_alone(backend: dict[str, str], tmp_path: Path) -> None:
     raising = "import torch\nraise torch.OutOfMemoryError('CUDA out of memory. Tried 1 EiB.')"
     (tmp_path / "1.md").write_text(page(raising, "never"))
     (tmp_path / "2.md").write_text(page())
     (tmp_path / "3.md").write_text(page(expected=DOCUMENTED.replace("0.2961", "0.2962")))
-    environment = {**backend, "DRIFT_RUNNER": runner}
-    done = run("sphinx_drift", ".", "--device", "npu", "--json", folder=tmp_path, env=environment)
+    done = run("sphinx_drift", ".", "--device", "npu", "--json", folder=tmp_path, env=backend)
     assert done.returncode == 1
     assert "npu:0 (A gadget)" in done.stderr
     pages = json.loads(done.stdout)["pages"]
@@ -193,32 +186,23 @@ def test_examples_of_docstrings(backend: dict[str, str], tmp_path: Path) -> None
     assert "1 passed" in done.stdout
 
 
-@pytest.mark.parametrize(
-    ("origin", "module"),
-    [
-        ("DRIFT_DEVICE", None),
-        ("drift_device", None),
-        ("--device", "sphinx_drift"),
-    ],
-)
+@pytest.mark.parametrize("origin", ["drift_device", "--device"])
 def test_without_the_device_nothing_runs(
-    origin: str, module: str | None, book: Book, backend: dict[str, str], tmp_path: Path
+    origin: str, book: Book, backend: dict[str, str], tmp_path: Path
 ) -> None:
-    device = "cuda:99"
     mark = tmp_path / "it-ran"
     (book.folder / "pyproject.toml").write_text(PROJECT)
     book.write("page.md", cell(f"open({str(mark)!r}, 'w').close()"))
-    if module:
-        done = run(module, "page.md", origin, device, folder=book.folder, env=backend)
+    if origin == "--device":
+        words = ("page.md", origin, "cuda:99")
+        done = run("sphinx_drift", *words, folder=book.folder, env=backend)
         status, message = done.returncode, done.stderr
     else:
-        book.configure(**({"drift_device": device} if origin == "drift_device" else {}))
-        variables = {origin: device} if origin == "DRIFT_DEVICE" else {}
-        built = book.build(**variables, **backend)
+        book.configure(drift_device="cuda:99")
+        built = book.build(**backend)
         status, message = built.status, built.stderr
     assert status == 2
-    message = " ".join(message.split())
-    assert f"{origin}={device}: gadget missing" in message
+    assert f"{origin}=cuda:99: gadget missing" in " ".join(message.split())
     assert not mark.exists()
 
 
@@ -226,7 +210,7 @@ def test_without_the_device_nothing_runs(
 def test_a_book_on_a_device(book: Book, backend: dict[str, str]) -> None:
     book.configure(drift_policy="auto", drift_devices=DEVICES)
     book.write("page.md", "# Page", cell(SHOWING, DOCUMENTED))
-    built = book.build(DRIFT_DEVICE="npu", **backend)
+    built = book.build(DRIFT_DEVICE="npu", DRIFT_RUNNER="jupyter", **backend)
     assert built.status == 0, built.stderr
     assert "npu:0 (A gadget)" in built.stdout
     result: PageResult = built.results["page"]

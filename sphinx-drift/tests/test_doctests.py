@@ -18,7 +18,6 @@ from sphinx_drift.run_and_judge import Settings
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
-    from types import ModuleType
 
     from sphinx_drift.compare.outcomes import PageResult
 
@@ -42,17 +41,18 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
             del sys.modules[name]
 
 
-def module(folder: Path, docstring: str, name: str = "examples_of_mine") -> ModuleType:
-    sys.modules.pop(name, None)
-    (folder / f"{name}.py").write_text(f'"""Examples.\n\n{docstring}\n"""\n', encoding="utf-8")
+def checked(folder: Path, source: str, settings: Settings = EXACT) -> PageResult:
+    """Check the examples of a module."""
+    sys.modules.pop("examples_of_mine", None)
+    (folder / "examples_of_mine.py").write_text(source, "utf-8")
     importlib.invalidate_caches()
-    return importlib.import_module(name)
+    tests = module_tests(importlib.import_module("examples_of_mine"))
+    return check_examples("examples_of_mine.py", tests, settings)
 
 
 def check(folder: Path, docstring: str, settings: Settings = EXACT) -> PageResult:
     """Check the examples of a module's docstring."""
-    tests = module_tests(module(folder, docstring))
-    return check_examples("examples_of_mine.py", tests, settings)
+    return checked(folder, f'"""Examples.\n\n{docstring}\n"""\n', settings)
 
 
 # The checker --------------------------------------------------------------------------
@@ -177,10 +177,7 @@ template.__doc__ = template.__doc__.format(value=5)
 
 
 def test_docstrings_of_the_source_and_those_that_are_made(folder: Path) -> None:
-    (folder / "examples_of_mine.py").write_text('""">>> 1\n1\n"""\n' + MADE)
-    importlib.invalidate_caches()
-    tests = module_tests(importlib.import_module("examples_of_mine"))
-    result = check_examples("mine", tests, EXACT)
+    result = checked(folder, '""">>> 1\n1\n"""\n' + MADE)
     assert [(o.kind, o.line, o.executed) for o in result.outcomes] == [
         (Kind.VERIFIED, 1, "1\n"),
         (Kind.VERIFIED, 11, "3\n"),
@@ -212,19 +209,16 @@ class Class:
 
 
 def test_docstrings_of_attributes(folder: Path) -> None:
-    (folder / "examples_of_mine.py").write_text(ATTRIBUTES)
-    importlib.invalidate_caches()
-    tests = module_tests(importlib.import_module("examples_of_mine"))
+    result = checked(folder, ATTRIBUTES)
+    tests = module_tests(sys.modules["examples_of_mine"])
     assert [test.name for test in tests] == ["number", "Class.size", "Class.__init__.self.own"]
-    result = check_examples("mine", tests, EXACT)
     assert [(o.kind, o.line) for o in result.outcomes] == [
         (Kind.DRIFT, line) for line in (4, 12, 18)
     ]
 
 
 def test_place_is_the_line_in_the_file(folder: Path) -> None:
-    result = check(folder, "Prose.\n\n>>> [0.25, 0.5]\n[0.25, 0.6]")
-    (outcome,) = result.outcomes
+    (outcome,) = check(folder, "Prose.\n\n>>> [0.25, 0.5]\n[0.25, 0.6]").outcomes
     assert (outcome.line, outcome.body_line) == (5, 6)
     (difference,) = outcome.verdict.differences
     assert (difference.index, difference.documented, difference.executed) == ((1,), "0.6", "0.5")

@@ -73,6 +73,11 @@ USES = [
     Use("sphinx", "sphinx.config:Config.__init__",
         "sphinx/private_sphinx.py: find where Sphinx now keeps what conf.py says",
         names=("_raw_config",), by=r"\b_raw_config\b"),
+    Use("sphinx", "sphinx.config:Config.read",
+        "sphinx/private_sphinx.py: find how Sphinx now reads conf.py",
+        ("confdir", "overrides", "tags"), by=r"\bConfig\.read\b"),
+    Use("sphinx", "sphinx.util.tags:Tags",
+        "sphinx/private_sphinx.py: find what Sphinx now hands to conf.py as `tags`"),
     # Jupyter
     Use("nbclient", "nbclient:NotebookClient.process_message", OUTPUTS,
         ("self", "msg", "cell", "cell_index"), ("output", "clear_output"),
@@ -154,10 +159,10 @@ def test_its_package_has_a_cap(package: str) -> None:
 
 
 SUPPORTED = {
-    *("docutils:nodes", "markdown_it.renderer:RendererHTML"),
+    *("docutils:nodes", "markdown_it.renderer:RendererHTML", "yaml"),
     *("ipykernel.kernelspec:write_kernel_spec", "traitlets:List", "traitlets:Unicode"),
     "jupyter_client.provisioning.local_provisioner:LocalProvisioner",
-    "jupyter_client.kernelspec:KernelSpecManager",
+    *("jupyter_client.kernelspec:KernelSpecManager", "jupyter_client.kernelspec:NoSuchKernel"),
     "jupyter_client.manager:AsyncKernelManager",
     *("nbclient.exceptions:CellExecutionComplete", "nbclient.exceptions:CellExecutionError"),
     *("nbclient.exceptions:CellTimeoutError", "nbclient.exceptions:DeadKernelError"),

@@ -1,11 +1,21 @@
-"""Another project's docstrings, in its own pytest, through our comparison."""
+"""Another project's pages and docstrings, in its own pytest, through our comparison."""
 
 from __future__ import annotations
 
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import nbformat
 import pytest
 import torch  # noqa: F401 - once for all: each run in this process forgets what it imported
+from nbformat import v4
+from small_book import FRONT, cell
 
-import sphinx_drift.pytest_plugin  # noqa: F401 - the same
+import sphinx_drift.__main__ as command
+import sphinx_drift.pytest_items  # noqa: F401 - the same
 
 pytest_plugins = ["pytester"]
 
@@ -50,6 +60,86 @@ def _alone(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("DRIFT_POLICY", raising=False)
     # Hypothesis takes longer to import, in each run, than all the rest.
     pytester.makeini("[pytest]\naddopts = -p no:hypothesispytest\n")
+
+
+# Pages and notebooks -------------------------------------------------------------------
+
+
+def test_a_page_is_a_test_and_is_told_as_by_the_command(
+    pytester: pytest.Pytester,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("PYTEST_CURRENT_TEST")  # of this test
+    seen = "import os\nprint('PYTEST_CURRENT_TEST' in os.environ)"
+    printed = v4.new_output("stream", text="0.4\n")
+    drifted = v4.new_notebook(cells=[v4.new_code_cell("print(0.5)", outputs=[printed])])
+    files = {
+        "docs/good.md": FRONT + cell(seen, "False"),
+        "docs/silent.md": FRONT + cell("print(1)"),
+        "docs/prose.md": "# Prose\n",
+        "docs/_build/copy.md": FRONT + cell("print(1)", "2"),
+        "unmarked.md": cell("print(1)", "1"),
+        "drifted.ipynb": nbformat.writes(drifted),
+    }
+    for name, text in files.items():
+        Path(name).parent.mkdir(parents=True, exist_ok=True)
+        Path(name).write_text(text, "utf-8")
+    assert command.main(["."]) == 1
+    *failures, _ = capsys.readouterr().out.split("\n\n")
+    result = pytester.runpytest(*PLUGIN, "--drift", "-v", "--junitxml", "report.xml")
+    result.assert_outcomes(passed=1, failed=2, skipped=1)
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    result.stdout.fnmatch_lines_random(
+        ["docs/good.md::good.md PASSED*", "docs/silent.md::silent.md SKIPPED*"]
+    )
+    report = ET.parse("report.xml")  # noqa: S314 - ours
+    told = "\n".join(failure.text or "" for failure in report.iter("failure"))
+    assert len(failures) == 2
+    assert all(each in told for each in failures)
+    assert "1 output verified on 1 page" in report.find(".//property").get("value")  # type: ignore[union-attr, operator]
+
+
+@pytest.mark.parametrize(
+    ("named", "status"),
+    [(".", pytest.ExitCode.NO_TESTS_COLLECTED), ("silent.md", pytest.ExitCode.TESTS_FAILED)],
+)
+def test_where_no_page_documents_anything_nothing_was_checked(
+    named: str, status: pytest.ExitCode, pytester: pytest.Pytester
+) -> None:
+    Path("silent.md").write_text(FRONT + cell("print(1)"), "utf-8")
+    pytester.makepyfile(test_it="def test_it():\n    pass\n")
+    result = pytester.runpytest(*PLUGIN, "--drift", named)
+    assert result.ret == status
+    result.stdout.fnmatch_lines(["*nothing*checked*"])
+
+
+def test_where_nothing_would_be_run_pages_are_refused(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DRIFT_RUNNER", "off")
+    result = pytester.runpytest(*PLUGIN, "--drift")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*DRIFT_RUNNER=off runs nothing*"])
+
+
+def test_a_text_without_cells_is_collected_for_its_examples(pytester: pytest.Pytester) -> None:
+    Path("README.md").write_text("```\n>>> 1\n1\n```\n", "utf-8")
+    both = pytester.runpytest(*PLUGIN, "--drift", "--drift-doctests", "README.md")
+    both.assert_outcomes(passed=1)
+    pytester.runpytest(*PLUGIN, "--drift", "README.md").assert_outcomes(failed=1)
+
+
+def test_pytest_finds_the_plugin_and_imports_nothing_for_it() -> None:
+    pyproject = Path(__file__).parents[1] / "pyproject.toml"
+    points = tomllib.loads(pyproject.read_text("utf-8"))["project"]["entry-points"]["pytest11"]
+    # By any other name, `-p sphinx_drift.pytest_plugin` would register it a second time.
+    assert points == {PLUGIN[1]: PLUGIN[1]}
+    code = f"import sys, {PLUGIN[1]}\nassert 'nbformat' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+# Docstrings ------------------------------------------------------------------------------
 
 
 def test_docstrings_of_one_name_and_made_elsewhere(pytester: pytest.Pytester) -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
+from small_book import FRONT, cell
 
 from sphinx_drift.compare.outcomes import Kind
 from sphinx_drift.run_and_judge import Settings, run_and_judge
@@ -15,19 +16,11 @@ if TYPE_CHECKING:
 
     from sphinx_drift.compare.outcomes import PageResult
 
-FRONT = "---\nfile_format: mystnb\nkernelspec:\n  name: python3\n{}---\n\n# A page\n\n"
-
-
-def cell(code: str, documented: str = "") -> str:
-    """Return a cell of a page, and what it must print."""
-    text = f"```{{code-cell}} ipython3\n{code}\n```\n\n"
-    return text + (f"```{{expected-output}}\n{documented}\n```\n\n" if documented else "")
-
 
 def verified(folder: Path, *cells: str, front: str = "", timeout: int = 60) -> PageResult:
     """Return what comes of a page."""
     path = folder / "page.md"
-    path.write_text(FRONT.format(front) + "".join(cells))
+    path.write_text("\n\n".join([FRONT.replace("---\n\n", f"{front}---"), *cells]))
     loaded = load(path)
     assert loaded is not None
     settings = Settings(timeout=timeout, complete=("*",))
@@ -49,30 +42,34 @@ def test_cell_that_took_too_long_is_not_waited_for_twice(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(
-    "front", ["mystnb:\n  execution_timeout: 1\n", "execution:\n  timeout: 1\n"]
+    ("metadata", "name", "value"),
+    [
+        ({"mystnb": {"execution_timeout": 1}}, "timeout", 1),
+        ({"execution": {"timeout": 1}}, "timeout", 1),
+        ({"execution": {"timeout": -1}}, "timeout", None),
+        ({"mystnb": {"execution_allow_errors": True}}, "allow_errors", True),
+        ({"execution": {"allow_errors": True}}, "allow_errors", True),
+    ],
 )
-def test_time_that_a_page_gives_its_cells_stands(tmp_path: Path, front: str) -> None:
+def test_a_page_may_set_how_it_is_run(metadata: dict[str, Any], name: str, value: object) -> None:
+    assert getattr(Settings(timeout=7).of_page(metadata), name) == value
+
+
+def test_page_that_allows_errors_goes_on_until_its_time_is_over(tmp_path: Path) -> None:
     slow = cell("import time\ntime.sleep(2)\nprint(1)", "1")
-    assert kinds(verified(tmp_path, slow, front=front)) == [Kind.TIMEOUT]
-    longer = front.replace("1", "60")
+    cells = cell("1 / 0"), cell("print('after')", "after"), slow
+    own = "mystnb: {execution_allow_errors: true, execution_timeout: 1}\n"
+    stopped = kinds(verified(tmp_path, *cells, front=own))
+    assert stopped == [Kind.RAISED, Kind.VERIFIED, Kind.TIMEOUT]
+    assert kinds(verified(tmp_path, *cells)) == [Kind.RAISED, Kind.NOT_EXECUTED, Kind.NOT_EXECUTED]
+    longer = own.replace("1}", "60}")
     assert kinds(verified(tmp_path, slow, front=longer, timeout=1)) == [Kind.VERIFIED]
-
-
-@pytest.mark.parametrize(
-    "front",
-    ["mystnb:\n  execution_allow_errors: true\n", "execution:\n  allow_errors: true\n"],
-)
-def test_page_that_allows_errors_goes_on_and_documents_them(tmp_path: Path, front: str) -> None:
-    cells = cell("1 / 0"), cell("print('after')", "after")
-    assert kinds(verified(tmp_path, *cells, front=front)) == [Kind.RAISED, Kind.VERIFIED]
-    assert kinds(verified(tmp_path, *cells)) == [Kind.RAISED, Kind.NOT_EXECUTED]
 
 
 @pytest.mark.parametrize("execution", [None, 5, {"timeout": None}, {"timeout": True}])
 def test_what_can_not_be_read_changes_nothing(execution: object) -> None:
     settings = Settings(timeout=7)
     assert settings.of_page({"execution": execution, "mystnb": execution}) == settings
-    assert settings.of_page({"execution": {"timeout": -1}}).timeout is None
     by_key = Settings(timeout=5, metadata_key="book").of_page({"book": {"execution_timeout": 7}})
     assert by_key.timeout == 7
 

@@ -9,13 +9,11 @@
 (() => {
   const { cleaned, blocksOf, knownOutputs, placeOf, best, named } = globalThis.selfattn;
   const { series, telling, tellingDigits, hasDecimals, rowPlaces, differing, unique } = globalThis.selfattn;
-  const { ENOUGH, ENOUGH_DIGITS, OTHER, LONGEST, computedFor, searched } = globalThis.selfattn;
+  const { ENOUGH, ENOUGH_DIGITS, OTHER } = globalThis.selfattn;
   const MOST_NUMBERS = 2000;
   const MOST_BLOCKS = 24;
-  const MOST_SEARCHED = 6; // blocks for which seeds are tried
   const MOST_PLACES = 12;
   const LEAST_HALF = 6; // numbers of half a block that are looked at by themselves
-  const ANOTHER_SEED = "another-seed"; // the mistake that a search names more closely
 
   /* --- What stands out even in unknown numbers --- */
 
@@ -50,8 +48,8 @@
 
   const diagnosis = (known) => {
     const outputs = knownOutputs(known);
-    const turned = outputs.flatMap((each) => (each.mistake ? [] : [{ ...each, ...each.turned }]));
-    let computed = null; // in some 100 ms, and only if it is needed
+    const linked = outputs.filter(({ href }) => href); // all but the right steps that no page prints
+    const turned = linked.flatMap((each) => (each.mistake ? [] : [{ ...each, ...each.turned }]));
 
     const whole = (numbers) => {
       const block = series(numbers);
@@ -76,7 +74,7 @@
     };
 
     const fewAt = (numbers) => {
-      const found = best(series(numbers), outputs, 0);
+      const found = best(series(numbers), linked, 0);
       const isNear = found.nears > 0;
       const isChance = isNear && telling(numbers) < 2; // many numbers are a digit from another
       const places = isChance ? [] : unique(found.places.map((p) => placeOf(p, numbers.length)));
@@ -84,11 +82,9 @@
       return { kind: "few", places: shown, more, isNear };
     };
 
-    const search = (block) => searched(block, (computed ??= computedFor(known.inputs)));
-
     const almost = (numbers, block) => {
       const allowed = allowedIn(numbers.length);
-      const found = allowed ? best(block, outputs, allowed) : null;
+      const found = allowed ? best(block, linked, allowed) : null;
       if (!found?.places.length || found.nears * 2 > numbers.length) return null;
       const wrong = differing(numbers, block, found.places[0], OTHER);
       const rest = numbers.filter((_, i) => wrong.every(({ index }) => index !== i + 1));
@@ -105,13 +101,13 @@
     };
 
     /** Each half by itself, as of a batch: one finding where both are alike. */
-    const halves = (numbers, text, isSearched) => {
+    const halves = (numbers, text) => {
       const half = numbers.length / 2;
       if (half < LEAST_HALF || half % 1) return null;
       const both = [numbers.slice(0, half), numbers.slice(half)];
       const [first, second] = both.map((part) => part.map((each) => each.text).join());
-      if (first === second) return { ...finding(both[0], text, isSearched), isTwice: true };
-      const parts = both.map((part) => ({ ...finding(part, text, isSearched), numbers: part }));
+      if (first === second) return { ...finding(both[0], text), isTwice: true };
+      const parts = both.map((part) => ({ ...finding(part, text), numbers: part }));
       return parts.some(isSomething) ? { kind: "parts", parts, places: [] } : null;
     };
 
@@ -119,27 +115,22 @@
     const short = (all, numbers, text) => {
       const some = all.filter((block) => block.some(hasDecimals));
       const isOne = some.length < 2 || few(numbers).places.length;
-      return isOne || isSomething(finding(numbers, text, true)) ? [numbers] : some;
+      return isOne || isSomething(finding(numbers, text)) ? [numbers] : some;
     };
 
-    const finding = (numbers, text, isSearched) => {
+    const finding = (numbers, text) => {
       if (telling(numbers) < ENOUGH) return { hints: hintsFor(text, numbers), ...few(numbers) };
       const { block, found } = whole(numbers);
       if (found) {
         const finding = named(numbers, block, found);
-        const isSure = finding.kind !== "mistake" || tellingDigits(numbers) >= ENOUGH_DIGITS;
-        if (!isSure) return { kind: "coarse", places: [] };
-        if (!finding.places.some(({ mistake }) => mistake === ANOTHER_SEED)) return finding;
-        const closer = numbers.length <= LONGEST ? search(block) : null; // which seed it is
-        return closer?.kind === "seed" ? { ...finding, ...closer, places: finding.places } : finding;
+        const isSure = finding.kind === "documented" || tellingDigits(numbers) >= ENOUGH_DIGITS;
+        return isSure ? finding : { kind: "coarse", places: [] };
       }
-      const anew = isSearched && numbers.length <= LONGEST ? search(block) : null;
-      if (anew && !anew.isChance) return anew;
-      const hints = [...hintsFor(text, numbers), ...(anew ? ["chance"] : [])];
       return (
         almost(numbers, block) ??
         byColumns(numbers, block) ??
-        halves(numbers, text, isSearched) ?? { kind: "unknown", places: [], hints }
+        halves(numbers, text) ??
+        { kind: "unknown", places: [], hints: hintsFor(text, numbers) }
       );
     };
 
@@ -152,14 +143,13 @@
       if (!total) return { total, isCut, findings: [] };
       const together = telling(numbers) < ENOUGH ? null : whole(numbers);
       if (together?.found) {
-        return { total, isCut, findings: [{ ...finding(numbers, text, false), numbers }] };
+        return { total, isCut, findings: [{ ...finding(numbers, text), numbers }] };
       }
       const saying = all.filter((block) => telling(block) >= ENOUGH);
       const blocks = (saying.length ? saying : short(all, numbers, text)).slice(0, MOST_BLOCKS);
-      let searches = 0;
       const findings = blocks.map((block) => {
         const some = block.slice(0, MOST_NUMBERS);
-        return { ...finding(some, text, searches++ < MOST_SEARCHED), numbers: some };
+        return { ...finding(some, text), numbers: some };
       });
       return { total, isCut, findings };
     };

@@ -73,12 +73,13 @@
   };
   const NOTHING = { value: Infinity, power: null };
 
-  /** The outputs of other pages, and those of the mistakes: see number_box.py. */
-  const knownOutputs = ({ pages, mistakes }) => [
+  /** The outputs of other pages, right steps, and what the mistakes make: see number_box.py. */
+  const knownOutputs = ({ pages, right, mistakes }) => [
     ...pages.flatMap(({ href, title: page, sections }) =>
       sections.flatMap(([section, outputs]) =>
         outputs.map(([anchor, names, text]) =>
           outputOf({ href: `${href}#${anchor}`, page, section, names }, text)))),
+    outputOf({ names: [] }, right),
     ...mistakes.map(([id, section, text]) =>
       outputOf({ href: `#${id}`, mistake: id, section, names: [] }, text)),
   ];
@@ -137,13 +138,11 @@
     const length = numbers.length;
     const places = unique(found.places.map((place) => placeOf(place, length)));
     const mistakes = places.filter(({ mistake }) => mistake);
-    const documented = places.filter(({ mistake }) => !mistake);
-    return {
-      kind: documented.length ? "documented" : "mistake",
-      places: documented.length ? documented : mistakes,
-      also: documented.length ? mistakes : [],
-      nears: differing(numbers, block, found.places[0], NEAR),
-    };
+    const documented = places.filter(({ href, mistake }) => href && !mistake);
+    const nears = differing(numbers, block, found.places[0], NEAR);
+    if (documented.length) return { kind: "documented", places: documented, also: mistakes, nears };
+    if (places.length > mistakes.length) return { kind: "right", places: [], nears };
+    return { kind: "mistake", places: mistakes, also: [], nears };
   };
 
   /** Where each row of a block begins and ends. */
@@ -154,8 +153,7 @@
 
   globalThis.selfattn = {
     ...globalThis.selfattn,
-    ...{ ENOUGH, ENOUGH_DIGITS, SAME, NEAR, OTHER },
-    ...{ series, compare, telling, tellingDigits, hasDecimals, rowPlaces, knownOutputs, placeOf, best },
+    ...{ ENOUGH, ENOUGH_DIGITS, OTHER, series, telling, tellingDigits, hasDecimals, rowPlaces, knownOutputs, placeOf, best },
     ...{ differing, unique, named },
   };
 })();

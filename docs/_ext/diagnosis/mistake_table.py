@@ -22,7 +22,12 @@ SHOWN = 2
 
 def recorded() -> dict[str, list[str]]:
     """Return what each mistake prints, by its title; the first is none."""
-    return dict(json.loads(FILE.read_text("utf-8")))
+    return dict(json.loads(FILE.read_text("utf-8"))["mistakes"])
+
+
+def recorded_right() -> list[str]:
+    """Return what the right steps print, of which no page prints all."""
+    return list(json.loads(FILE.read_text("utf-8"))["right"])
 
 
 class MistakeTable(SphinxDirective):

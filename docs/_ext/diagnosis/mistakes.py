@@ -9,13 +9,13 @@ from __future__ import annotations
 import json
 from itertools import permutations
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
-from selfattn import CausalAttention, MultiHeadAttention
+from selfattn import CausalAttention, MultiHeadAttention, MultiHeadAttentionWrapper
 from selfattn.examples import six_tokens
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 INPUTS = six_tokens().inputs  # (6, 3)
 AHEAD = torch.ones(6, 6).triu(diagonal=1).bool()
 BATCH = torch.stack((INPUTS, INPUTS))
+SEEDS = (0, 1, 2, 3, 7, 10, 42, 100, 1234, 2024)  # that people take
 
 Projections = list[Tensor]
 """Queries, keys and values."""
@@ -84,31 +85,52 @@ def square_not_transposed() -> list[Tensor]:
     return attend(projected([layer.weight.detach() for layer in square]))
 
 
+def right() -> list[Tensor]:
+    """Return all steps of both examples: no page prints all of them."""
+    found: list[Tensor] = [*matrices(), *(layer.weight.detach() for layer in layers())]
+    for queries, keys, values in (projected(matrices()), projected(layers())):
+        scores = queries @ keys.T
+        found += [queries, keys, values, scores, scores / 2**0.5]
+        found += attend([queries, keys, values])
+    return found
+
+
 def of_other_seeds() -> list[Tensor]:
     found: list[Tensor] = []
-    for seed in (0, 1, 42, 789):
+    for seed in (*SEEDS, 789):
         found += [*matrices(seed), *attend(projected(matrices(seed)))]
-    for seed in (0, 1, 42):
+        torch.manual_seed(seed)
+        stack = MultiHeadAttentionWrapper(3, 2, 6, 0.0, num_heads=2)
+        found += [causal(seed=seed)[0], stack(BATCH)[0].detach(), heads(seed=seed)[0]]
+    for seed in SEEDS:
         found += attend(projected(layers(seed)))
     return found
 
 
-def after_a_draw() -> list[Tensor]:
-    torch.manual_seed(123)
-    torch.rand(1)
-    found = attend(projected([torch.rand(3, 2) for _ in range(3)]))
-    torch.manual_seed(789)
-    torch.rand(1)
-    return found + attend(projected([nn.Linear(3, 2, bias=False) for _ in range(3)]))
+def after_draws() -> list[Tensor]:
+    """Draw one number before the matrices, and as many as a cell draws that is run twice."""
+    found: list[Tensor] = []
+    for draws in (1, 18):
+        torch.manual_seed(123)
+        torch.rand(draws)
+        found += attend(projected([torch.rand(3, 2) for _ in range(3)]))
+        torch.manual_seed(789)
+        torch.rand(draws)
+        found += attend(projected([nn.Linear(3, 2, bias=False) for _ in range(3)]))
+    return found
 
 
-def causal(x: Tensor = BATCH, dropout: float = 0.0, *, qkv_bias: bool = False) -> Tensor:
-    torch.manual_seed(123)
+def causal(
+    x: Tensor = BATCH, dropout: float = 0.0, *, qkv_bias: bool = False, seed: int = 123
+) -> Tensor:
+    torch.manual_seed(seed)
     return CausalAttention(3, 2, 6, dropout, qkv_bias)(x).detach()
 
 
-def heads(x: Tensor = BATCH, dropout: float = 0.0, *, qkv_bias: bool = False) -> Tensor:
-    torch.manual_seed(123)
+def heads(
+    x: Tensor = BATCH, dropout: float = 0.0, *, qkv_bias: bool = False, seed: int = 123
+) -> Tensor:
+    torch.manual_seed(seed)
     return MultiHeadAttention(3, 2, 6, dropout, 2, qkv_bias)(x).detach()
 
 
@@ -199,7 +221,7 @@ def outputs() -> dict[str, list[Tensor]]:
         "One projection for another": both(with_one_for_another),
         "Another seed": of_other_seeds(),
         "A seed before each matrix": seeded_before_each(),
-        "A draw before": after_a_draw(),
+        "A draw before": after_draws(),
         "randn for rand": [*from_randn, *attend(projected(from_randn))],
         "Drawn by NumPy": by_numpy(),
         "Drawn in float64": in_double(),
@@ -219,10 +241,14 @@ def outputs() -> dict[str, list[Tensor]]:
     }
 
 
-def printed() -> dict[str, list[str]]:
-    """Return what PyTorch prints of each mistake, each tensor in one line."""
-    made = outputs()
-    return {title: [" ".join(str(each).split()) for each in made[title]] for title in made}
+def printed() -> dict[str, Any]:
+    """Return what PyTorch prints of right steps and of each mistake, each tensor in one line."""
+    mistakes = {title: [in_one_line(each) for each in made] for title, made in outputs().items()}
+    return {"right": [in_one_line(each) for each in right()], "mistakes": mistakes}
+
+
+def in_one_line(tensor: Tensor) -> str:
+    return " ".join(str(tensor).split())
 
 
 if __name__ == "__main__":

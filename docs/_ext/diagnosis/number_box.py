@@ -15,11 +15,10 @@ from docutils import nodes
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 
-from diagnosis.mistake_table import recorded
+from diagnosis.mistake_table import recorded, recorded_right
 from diagnosis.printed_values import KEY
 from explorer import element
 from later import show_later
-from selfattn.examples import six_tokens
 from website.pages import data, reading_order
 
 if TYPE_CHECKING:
@@ -30,8 +29,7 @@ if TYPE_CHECKING:
     from diagnosis.printed_values import Printed
 
 HERE = Path(__file__).parent
-ARITHMETIC = "arithmetic.js"  # the explorer's, a file of its own: other pages have it
-SCRIPTS = ("reader.js", "match.js", "search.js", "diagnose.js", "box.js")
+SCRIPTS = ("reader.js", "match.js", "diagnose.js", "box.js")
 STYLES = "box.css"
 DATA_ID = "printed-numbers"
 SITES = {"html", "dirhtml"}
@@ -85,7 +83,7 @@ def fill(app: Sphinx, docname: str, node: nodes.Element) -> list[nodes.Node]:
 
 
 def known_numbers(app: Sphinx, page: str) -> dict[str, Any]:
-    """Return what other pages print, by page and section, and what mistakes do."""
+    """Return what other pages print, by page and section, what is right, and what mistakes make."""
     printed = {name: fields.get(KEY, ()) for name, fields in app.env.metadata.items()}
     pages = [
         {
@@ -96,7 +94,7 @@ def known_numbers(app: Sphinx, page: str) -> dict[str, Any]:
         for name, _ in reading_order(app.env, app.config.root_doc)
         if name != page and (sections := list(_sections(printed.get(name, ()))))
     ]
-    return {"inputs": six_tokens().inputs.tolist(), "pages": pages, "mistakes": mistakes()}
+    return {"pages": pages, "right": "\n".join(recorded_right()), "mistakes": mistakes()}
 
 
 def mistakes() -> list[tuple[str, str, str]]:
@@ -118,24 +116,18 @@ def _sections(printed: Sequence[Printed]) -> Iterator[tuple[str, list[Any]]]:
         yield title, outputs
 
 
-def add_static_files(app: Sphinx) -> None:
-    """Let Sphinx copy the scripts and the styles of the box, and the explorer's arithmetic."""
-    for folder in (HERE, element.HERE):
-        element.static_files(app, folder)
-
-
 def add_files(
     app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: nodes.document
 ) -> None:
     """Load the script and the styles on pages that have the box."""
     if 'class="number-box' in context.get("body", "") and app.builder.name in SITES:
-        for name in (ARITHMETIC, *SCRIPTS):
+        for name in SCRIPTS:
             app.add_js_file(name, loading_method="defer")
         app.add_css_file(STYLES)
 
 
 def setup(app: Sphinx) -> None:
     app.add_directive("number-box", NumberBox)
-    app.connect("builder-inited", add_static_files)
+    app.connect("builder-inited", lambda app: element.static_files(app, HERE))
     app.connect("html-page-context", add_files)
     show_later(app, number_box, fill)

@@ -1,19 +1,14 @@
 /* Self-attention as PyTorch computes it in float32, and how far its digits can be trusted.
  *
- * A number has a value, and a range: all that float32 can make of it, adding in any order, with
- * partial results rounded or kept, an `exp` one unit in the last place off, and a reciprocal for a
- * division. It is certain if both ends print alike. `tests/test_site_explorer.py` compares both with torch.
+ * A number has a value, and an error: about as much as rounding may have changed it on the way. It is
+ * certain if it prints alike with the error added and taken away. `tests/test_site_explorer.py`
+ * compares both with torch.
  */
 "use strict";
 
 (() => {
   const float = Math.fround;
   const UNIT = 2 ** -24; // the error of one rounding
-  const SLACK = 2 ** -48; // more than float64 loses
-  const EXP_ERROR = 2 * UNIT;
-  const LEAST = 2 ** -126; // what is smaller may lose digits
-  const ANYTHING = [-Infinity, Infinity];
-  const UNDEFINED = [NaN, NaN]; // of a softmax of nothing
 
   const count = (n) => [...Array(n).keys()];
   const matrix = (rows, columns, numbers) => ({ rows, columns, data: new Float32Array(numbers) });
@@ -56,108 +51,59 @@
       return fill(d_in, d_out, (i, j) => {
         const exact = drawn[j * d_in + i] * (2 * bound);
         const [fused, unfused] = [float(exact - bound), float(float(exact) - bound)];
-        return [fused, [Math.min(fused, unfused), Math.max(fused, unfused)]];
+        return [fused, Math.abs(fused - unfused)];
       });
     };
     return { rand, linear };
   };
 
-  /* Ranges: [low, high] */
-
-  const isFinite = ([low, high]) => low > -Infinity && high < Infinity;
-  const rounded = (range) => (isFinite(range) ? range.map(float) : ANYTHING);
-  /** An exact result, the same rounded, and all in between. */
-  const keptOrRounded = (low, high) => {
-    const [least, most] = [low - Math.abs(low) * SLACK, high + Math.abs(high) * SLACK];
-    return [Math.min(least, float(least)), Math.max(most, float(most))];
-  };
-  const times = ([a, b], [c, d]) => {
-    if (a !== a) return UNDEFINED;
-    const ends = [a * c, a * d, b * c, b * d];
-    if (ends.some(Number.isNaN)) return ANYTHING;
-    return [Math.min(...ends) + 0, Math.max(...ends) + 0]; // sums begin with 0, not -0
-  };
-  /** A sum in every order: each subset of the terms, from all pairs that make it up. */
-  const total = (terms) => {
-    if (terms.some(([low, high]) => low !== low && high !== high)) return UNDEFINED;
-    const [lows, highs] = [[0], [0]];
-    for (let all = 1; all < 1 << terms.length; all++) {
-      let [low, high] = all & (all - 1) ? [Infinity, -Infinity] : terms[Math.log2(all)];
-      for (let part = (all - 1) & all; 2 * part > all; part = (part - 1) & all) {
-        low = Math.min(low, lows[part] + lows[all - part]);
-        high = Math.max(high, highs[part] + highs[all - part]);
-      }
-      [lows[all], highs[all]] = keptOrRounded(low, high);
-    }
-    const [low, high] = rounded([lows.pop(), highs.pop()]);
-    return [low, high + 0]; // what is rounded to -0 may get lost in 0
-  };
-
-  /* Steps: matrices that also have a range for each entry */
+  /* Steps: matrices that also have an error for each entry */
 
   const fill = (rows, columns, entry) => {
     const made = count(rows * columns).map((n) => entry(Math.floor(n / columns), n % columns, n));
-    return { ...matrix(rows, columns, made.map(([x]) => x)), ranges: made.map(([, range]) => range) };
+    return { ...matrix(rows, columns, made.map(([x]) => x)), errors: made.map(([, error]) => error) };
   };
   /** A matrix as given: exact, unless another CPU may have drawn it otherwise. */
-  const given = ({ rows, columns, data, ranges }) =>
-    fill(rows, columns, (i, j, n) => {
-      const isDrawn = ranges && ranges[n][0] <= data[n] && data[n] <= ranges[n][1];
-      return [data[n], isDrawn ? ranges[n] : [data[n], data[n]]];
-    });
+  const given = ({ rows, columns, data, errors }) =>
+    fill(rows, columns, (i, j, n) => [data[n], errors?.[n] ?? 0]);
   const each = (from, change) =>
-    fill(from.rows, from.columns, (i, j, n) => change(from.data[n], from.ranges[n], i, j));
+    fill(from.rows, from.columns, (i, j, n) => change(from.data[n], from.errors[n], i, j));
+  /** What the rounding of a result may change. */
+  const rounding = (exact) => (float(exact) === exact ? 0 : UNIT * Math.abs(exact));
 
   /** A matrix product; `flipped` takes the second matrix transposed. */
   const product = (left, right, flipped) =>
     fill(left.rows, flipped ? right.rows : right.columns, (i, j) => {
-      let value = 0;
-      const terms = count(left.columns).map((k) => {
+      let [value, error] = [0, 0];
+      for (const k of count(left.columns)) {
         const a = i * left.columns + k;
         const b = flipped ? j * right.columns + k : k * right.columns + j;
-        value = float(left.data[a] * right.data[b] + value); // a fused multiply-add
-        return times(left.ranges[a], right.ranges[b]);
-      });
-      return [value, total(terms)];
+        const [x, y] = [left.data[a], right.data[b]];
+        error += Math.abs(x) * right.errors[b] + Math.abs(y) * left.errors[a];
+        error += rounding(x * y + value);
+        value = float(x * y + value); // a fused multiply-add
+      }
+      return [value, error];
     });
 
   /** The shares of one row or column, as softmax makes them. */
-  const shares = (scores, ranges, axis) => {
+  const shares = (scores, errors, axis) => {
     const top = Math.max(...scores);
     const exps = scores.map((x) => float(Math.exp(float(x - top))));
     const sum = exps.reduce((a, b) => float(a + b), 0);
-    const bounds = boundShares(ranges);
-    return exps.map((x, n) => [axis === "row" ? x * float(1 / sum) : x / sum, bounds[n]]);
-  };
-  /** A share grows with its own score and falls with all others. */
-  const boundShares = (ranges) => {
-    const top = Math.max(...ranges.map(([, high]) => high));
-    if (top === -Infinity) return ranges.map(() => UNDEFINED);
-    if (!ranges.every((range) => isFinite(range) || range[1] === -Infinity)) {
-      return ranges.map(() => ANYTHING);
-    }
-    const exps = ranges.map(([low, high]) => {
-      if (high === -Infinity) return [0, 0]; // hidden
-      const error = EXP_ERROR + 1.01 * UNIT * (top - low) + SLACK;
-      const least = Math.exp(low - top) * (1 - error) - LEAST;
-      return [Math.max(0, least), Math.exp(high - top) * (1 + error) + LEAST];
-    });
-    const lost = (ranges.length + 2) * UNIT; // in the sum, the reciprocal and the product
-    const sums = [0, 1].map((end) => exps.reduce((sum, range) => sum + range[end], 0));
-    return exps.map(([low, high]) => {
-      if (!high) return [0, 0];
-      const least = low / (sums[1] - high + low);
-      const most = high / (Math.max(0, sums[0] - low) + high);
-      return rounded([least * (1 - lost), most * (1 + lost)]);
+    const error = 2 * Math.max(...errors); // of a difference of two scores
+    return exps.map((x) => {
+      const share = axis === "row" ? x * float(1 / sum) : x / sum;
+      return [share, share * ((1 - share) * error + 4 * UNIT)];
     });
   };
   const softmax = (scores, axis) => {
-    const { rows, columns, data, ranges } = scores;
+    const { rows, columns, data, errors } = scores;
     const lines = count(axis === "row" ? rows : columns).map((n) => {
       const line = count(axis === "row" ? columns : rows).map((k) =>
         axis === "row" ? n * columns + k : k * columns + n,
       );
-      return shares(line.map((at) => data[at]), line.map((at) => ranges[at]), axis);
+      return shares(line.map((at) => data[at]), line.map((at) => errors[at]), axis);
     });
     return fill(rows, columns, (i, j) => (axis === "row" ? lines[i][j] : lines[j][i]));
   };
@@ -171,14 +117,9 @@
     const values = product(from.inputs, from.W_value);
     const attn_scores = product(queries, keys, true);
     const by = float({ 1: 1, sqrt: Math.sqrt(keys.columns), d_k: keys.columns }[divisor]);
-    const inverse = keptOrRounded(1 / by, 1 / by);
-    const scaled = each(attn_scores, (x, range) =>
-      by === 1 ? [x, range] : [x / by, total([times(range, inverse)])],
-    );
+    const scaled = each(attn_scores, (x, error) => [x / by, error / by + rounding(x / by)]);
     const hidden = (i, j) => (causal && j > i) || (mask && mask.data[i * mask.columns + j]);
-    const masked = each(scaled, (x, range, i, j) =>
-      hidden(i, j) ? [-Infinity, [-Infinity, -Infinity]] : [x, range],
-    );
+    const masked = each(scaled, (x, error, i, j) => (hidden(i, j) ? [-Infinity, 0] : [x, error]));
     const attn_weights = softmax(masked, axis);
     const context_vecs = product(attn_weights, values);
     const steps = { queries, keys, values, attn_scores, scaled, masked, attn_weights, context_vecs };
@@ -200,10 +141,11 @@
 
   const place = (step, i, j, result) => i * result[step].columns + j;
 
-  /** Whether its four decimals are the same in all float32 arithmetic. */
+  /** Whether another order of adding would print the same four decimals. */
   const isCertain = (step, i, j, result) => {
-    const [low, high] = result[step].ranges[place(step, i, j, result)];
-    return fourDecimals(low) === fourDecimals(high);
+    const at = place(step, i, j, result);
+    const [number, error] = [result[step].data[at], result[step].errors[at]];
+    return !error || fourDecimals(number - error) === fourDecimals(number + error);
   };
 
   /** Its four decimals, with ≈ where they are not certain. */

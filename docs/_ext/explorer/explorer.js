@@ -328,7 +328,7 @@
           <div class="explorer-editor" hidden>
           <input type="text" inputmode="decimal" autocomplete="off" maxlength="9" size="7">
           <input type="range" min="-2" max="2" step="0.01"></div>
-          <p class="explorer-live" role="status"></p>`,
+          <p class="visually-hidden" role="status"></p>`,
       });
       [this.strip, this.trace, this.message, this.live] = bar.querySelectorAll("p");
       this.editor = bar.querySelector(".explorer-editor");
@@ -691,7 +691,7 @@
       const text = isSolved ? (task.lesson ?? "✓ Solved.") + end : answer || "";
       if (place.textContent !== text) place.textContent = text;
       count.textContent = `Task ${page.state.task} of ${tasks.length}`;
-      count.append(make("span", { class: "explorer-live" }, ` · ${solved.size} solved`)); // as the dots say
+      count.append(make("span", { class: "visually-hidden" }, ` · ${solved.size} solved`)); // as the dots say
       [...dots.children].forEach((dot, i) => {
         dot.classList.toggle("explorer-done", solved.has(String(i + 1)));
         dot.classList.toggle("explorer-now", i === this.current);
@@ -776,7 +776,7 @@
       const known = certain ? "" : `, ${UNCERTAIN}`;
       if (cell.textContent !== text + known) {
         if (cell.firstChild) this.tint(cell);
-        cell.replaceChildren(text, make("span", { class: "explorer-live" }, known));
+        cell.replaceChildren(text, make("span", { class: "visually-hidden" }, known));
       }
       if (step === "attn_weights") cell.style.setProperty("--share", shaded((number / this.most) ** 1.6));
       cell.classList.toggle("explorer-changed", selfattn.entry(step, i, j) in page.state);

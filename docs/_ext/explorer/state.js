@@ -34,8 +34,6 @@
   const EACH = [1, 2, 3, 4, 5, 6];
   const CAUSAL = EACH.flatMap((i) => EACH.filter((j) => j > i).map((j) => `${i}${j}`)).join(".");
 
-  const SUM_ERROR = 1e-6; // more than float32 loses when it adds six shares
-
   const isSeed = (text) => /^\d{1,10}$/.test(text) && Number(text) <= LARGEST_SEED;
 
   // Return what a name must be set to, in words, or "" where its value is right.
@@ -135,31 +133,19 @@
     return letter ? `${letter}${i + 1}${j + 1}` : "";
   }
 
-  // Between which two numbers the sum of some weights is, in all float32 arithmetic.
-  function between({ axis, attn_weights: of }, places) {
-    const add = (numbers) => places.reduce((sum, [i, j]) => sum + numbers[i * of.columns + j], 0);
-    const line = axis === "row" ? 0 : 1;
-    if (places.length === 6 && places.every((place) => place[line] === places[0][line])) {
-      const sum = add(of.data); // what softmax ran along: 1, whatever its parts are
-      return [sum, sum];
-    }
-    const ends = [0, 1].map((end) => add(of.ranges.map((range) => range[end])));
-    return [ends[0] * (1 - SUM_ERROR), ends[1] * (1 + SUM_ERROR)];
-  }
-
   // A sum of weights as a text that is nan, or has ≈, where that is what it is.
   function total(now, places, show = (sum) => sum.toFixed(2)) {
-    const { data, columns } = now.attn_weights;
-    const sum = places.reduce((before, [i, j]) => before + data[i * columns + j], 0);
+    const { data, errors, columns } = now.attn_weights;
+    const add = (numbers) => places.reduce((sum, [i, j]) => sum + numbers[i * columns + j], 0);
+    const [sum, error] = [add(data), add(errors)];
     if (Number.isNaN(sum)) return "nan";
-    const [low, high] = between(now, places).map(show);
-    return (low === high ? "" : "≈") + show(sum);
+    return (show(sum - error) === show(sum + error) ? "" : "≈") + show(sum);
   }
 
   const percent = (now, i, j) => total(now, [[i, j]], (share) => `${(100 * share).toFixed()}%`);
 
   Object.assign(selfattn, {
     ...{ USUAL, fault, read, follow, write, changed, hidden, toggle, compute, entry },
-    ...{ between, total, percent, at, row },
+    ...{ total, percent, at, row },
   });
 })();

@@ -4,7 +4,7 @@
 // where it doesn't, and a text that says so where it would but for one thing.
 (() => {
   const { selfattn } = globalThis;
-  const { at, between, hidden, percent, printed, row, total } = selfattn;
+  const { at, hidden, percent, printed, row, total } = selfattn;
   const JOURNEY = 1;
   const VALUES = /^v/;
 
@@ -28,7 +28,6 @@
   const shares = (now) => row(now.attn_weights, JOURNEY);
   const largest = (now) => Math.max(...shares(now));
   const place = (now) => shares(now).indexOf(largest(now));
-  const range = (now, name, word) => now[name].ranges[JOURNEY * 6 + word];
   const topShare = (now) => percent(now, JOURNEY, place(now));
   const alongRows = (now) => now.state.axis === "row";
   // What is answered as long as no mask and no other axis makes it so: true, EXTRA or false.
@@ -86,9 +85,7 @@
       check: (now) =>
         now.state.axis === "column" &&
         !now.attn_weights.data.some(Number.isNaN) && // a column that is hidden has no sum
-        (between(now, ROW).every((sum) => sum < 0.995) ||
-          between(now, ROW).every((sum) => sum > 1.005) ||
-          WHOLE),
+        (!/1\.00|≈/.test(total(now, ROW)) || WHOLE),
       learned: (now) =>
         `This is a mistake that raises no error: dim=0 instead of dim=-1. The row of “journey” now adds up to ${total(now, ROW)}, so its numbers are not shares of a whole, and its context vector is no average of the values.`,
     },
@@ -96,7 +93,7 @@
       name: "longer",
       ask: "Change only the embedding of “journey”, and make its largest share more than one half.",
       hint: "Make its numbers larger: twice the embedding is twice the query.",
-      check: (now, start) => only(now, start, /^x2/, range(now, "attn_weights", place(now))[0] > 0.5 + PART),
+      check: (now, start) => only(now, start, /^x2/, largest(now) > 0.5 + PART),
       learned: (now) =>
         `It is ${printed("attn_weights", JOURNEY, place(now), now)}. A longer query stretches all scores of “journey”, and here its own key is longer, too. So they move apart, and softmax gives more and more to the largest.`,
     },
@@ -105,13 +102,7 @@
       ask: "Make “journey” give its largest share to another word than itself.",
       hint: "Make another word’s embedding larger, make a number of <b>W</b><sub>q</sub> negative, or try other seeds.",
       check: (now) =>
-        plain(
-          now,
-          EACH.some(
-            (word) =>
-              range(now, "attn_weights", word)[0] > range(now, "attn_weights", JOURNEY)[1],
-          ),
-        ),
+        plain(now, largest(now) > shares(now)[JOURNEY] + PART),
       learned: () =>
         "Nothing makes a word prefer itself. The largest share goes to the key that reaches furthest in the direction of the query, whoever it belongs to.",
     },
@@ -134,10 +125,7 @@
       ask: "Make a score of “journey” negative. Does the share become negative, too?",
       hint: "A dot product is negative where query and key point away from each other. Try negative numbers in the embedding of “journey”.",
       check: (now) =>
-        plain(
-          now,
-          EACH.some((word) => range(now, "attn_scores", word)[1] < -PART),
-        ),
+        plain(now, Math.min(...row(now.attn_scores, JOURNEY)) < -PART),
       learned: () =>
         "No. Softmax raises e to the power of each score, and that is never negative; a lower score only gets a smaller share.",
     },

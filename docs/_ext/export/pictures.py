@@ -16,8 +16,6 @@ from typing import TYPE_CHECKING
 
 from docutils import nodes
 
-from website.theme import bundle
-
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -26,6 +24,7 @@ WIDE = 1.25
 """How many pixels a unit of the drawing takes."""
 PICTURE = re.compile(r"<svg .*?</svg>", re.DOTALL)
 VIEW = re.compile(r'viewBox="0 0 ([\d.]+) [\d.]+"')
+SPARE = re.compile(r"\s*/\*.*?\*/\s*|(?<=[{};,])\s+|\s+(?=[{};,])", re.DOTALL)
 THEMED = re.compile(r"light-dark\(([^,()]*),[^()]*\)")
 RULE = re.compile(r"(?:^|(?<=[{}]))((?::root|\.role-|\.attention-svg)[^{}]*)\{([^{}]*)\}")
 
@@ -33,7 +32,8 @@ RULE = re.compile(r"(?:^|(?<=[{}]))((?::root|\.role-|\.attention-svg)[^{}]*)\{([
 @cache
 def style() -> str:
     """Return the rules for figures, in light colours."""
-    sheets = bundle([STYLES / f"{name}.css" for name in ("book", "content")])
+    sheets = "".join((STYLES / f"{name}.css").read_text("utf-8") for name in ("book", "content"))
+    sheets = SPARE.sub("", sheets)
     rules = "".join(f"{rule[1]}{{{rule[2]}}}" for rule in RULE.finditer(sheets))
     return THEMED.sub(r"\1", rules)
 

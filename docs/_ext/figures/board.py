@@ -142,16 +142,20 @@ class Board:
         self,
         x: float,
         y: float,
-        paths: Sequence[str],
+        path: str,
         role: str,
         cell: tuple[float, float],
         css: str = "",
+        columns: Sequence[int] | None = None,
     ) -> None:
-        """Draw one vector as a row of cells."""
+        """Draw one number, a vector, or some columns of it as a row of cells."""
         width, height = cell
+        value = self.values.at(path)
+        columns = columns or range(len(value) if isinstance(value, tuple) else 0)
+        paths = [f"{path}.{column}" for column in columns] or [path]
         self.box(x, y, width * len(paths), height, f"fig-box role-{role} {css}")
-        for column, path in enumerate(paths):
-            self.number(x + width * (column + 0.5), y + height / 2 + 4.3, path)
+        for place, each in enumerate(paths):
+            self.number(x + width * (place + 0.5), y + height / 2 + 4.3, each)
 
     def matrix(
         self,
@@ -177,11 +181,18 @@ class Board:
                     x + width * (c + 0.5), y + height * (r + 0.5) + 4.3, f"{name}.{r}.{c}", css=css
                 )
 
-    def words(self, x: float, y: float, step: float, strong: int | None = None) -> None:
-        """Write the six words as row labels that end at `x`."""
+    def words(
+        self, x: float, y: float, step: float, strong: int | None = None, height: float = 0.0
+    ) -> None:
+        """Write the six words as labels that end at `x`; rows are `height`, or a step, tall."""
         for r, word in enumerate(self.values["words"]):
             css = "fig-bold" if r == strong else "fig-muted"
-            self.text(x, y + step * (r + 0.5) + 4.3, word, anchor="end", css=css)
+            self.text(x, y + step * r + (height or step) / 2 + 4.3, word, anchor="end", css=css)
+
+    def heads(self, x: float, y: float, width: float, size: float = SMALL) -> None:
+        """Write the six words above columns, of which the first begins at `x`."""
+        for c, word in enumerate(self.values["words"]):
+            self.text(x + width * (c + 0.5), y, word, size=size, css="fig-muted")
 
     def render(self, uid: str, title: str, description: str) -> str:
         """Return the finished picture with its text alternative."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from docutils import nodes
 from docutils.parsers.rst import directives
+from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 
 from figures.drawings import all_drawings
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
     from figures.drawing import Drawing
 
+LOGGER = logging.getLogger(__name__)
 HERE = Path(__file__).parent
 PACKAGE = HERE.parents[2] / "selfattn"
 DEPENDENCIES = (
@@ -53,33 +55,23 @@ class AttentionFigure(CaptionedDirective):
         if not alt:
             raise self.error(f"figure {name!r} needs :alt:, a text that says what it shows")
         node = self.wrap([], self._caption(), name)
-        try:
-            drawn = draw(drawings[name], self.env, self.env.docname)
-        except KeyError as error:
-            raise self.error(
-                f"no cell before figure {name!r} makes {error}, which it shows"
-            ) from None
-        if drawn is None:  # nothing was executed
-            node.insert(1, nodes.paragraph(alt, alt))
+        drawing, uid = drawings[name], node["ids"][0]
+        if drawing.page in {"", self.env.docname}:
+            try:
+                picture = draw(drawing, self.env, self.env.docname, uid, alt)
+            except KeyError as error:
+                raise self.error(
+                    f"no cell before figure {name!r} makes {error}, which it shows"
+                ) from None
+            if wrong := strays(alt, picture):
+                raise self.error(f":alt: says {wrong}, which the figure does not show")
         else:
-            picture = drawn.render(node["ids"][0], drawings[name].title, alt)
-            self._check_alt(alt, picture)
-            node.insert(1, nodes.raw("", picture, format="html"))
+            picture = drawn_later("", drawing=name, uid=uid, alt=alt)
+        node.insert(1, picture)
         node["alt"] = alt
         for file in DEPENDENCIES:
             self.env.note_dependency(str(file))
         return [node]
-
-    def _check_alt(self, alt: str, picture: str) -> None:
-        """Refuse a text alternative with a decimal that the picture does not show."""
-        shown = set(re.findall(r"data-trace[^>]*>([^<]+)<", picture.replace("−", "-")))
-        strays = [
-            number
-            for number in re.findall(r"-?\d+\.\d{2,}", alt.replace("−", "-"))
-            if number not in shown
-        ]
-        if strays:
-            raise self.error(f":alt: says {', '.join(strays)}, which the figure does not show")
 
     def _caption(self) -> list[nodes.Node]:
         paragraphs = self.parse_content_to_nodes()
@@ -88,21 +80,35 @@ class AttentionFigure(CaptionedDirective):
         return list(paragraphs[0].children)
 
 
-def draw(drawing: Drawing, env: BuildEnvironment, docname: str) -> Any:
-    """Draw a picture on a board; None if the page that makes its numbers wasn't run.
+def draw(drawing: Drawing, env: BuildEnvironment, docname: str, uid: str, alt: str) -> nodes.Node:
+    """Draw a picture; if the page that makes its numbers wasn't run, show its text alternative.
 
     Raises:
         KeyError: If no cell of that page makes what the picture shows.
 
     """
     if drawing.compute:
-        return drawing.draw(drawing.compute())
-    values = importlib.import_module("figures.values").page_values(env, drawing.page or docname)
-    return drawing.draw(values) if values else None
+        values = drawing.compute()
+    else:
+        values = importlib.import_module("figures.values").page_values(env, drawing.page or docname)
+    if not values:  # nothing was executed
+        return nodes.paragraph(alt, alt)
+    drawn: Any = drawing.draw(values)
+    picture = drawn.render(uid, drawing.title, alt) if alt else drawn.decorate()
+    return nodes.raw("", picture, format="html")
 
 
-class pictogram(nodes.General, nodes.Element):  # noqa: N801 - docutils names nodes in lower case
-    """A small picture that says nothing the text beside it doesn't, drawn when it is written."""
+def strays(alt: str, picture: nodes.Node) -> str:
+    """Return the decimals of a text alternative that the picture does not show."""
+    if not isinstance(picture, nodes.raw):
+        return ""
+    shown = set(re.findall(r"data-trace[^>]*>([^<]+)<", picture.astext().replace("−", "-")))
+    said = re.findall(r"-?\d+\.\d{2,}", alt.replace("−", "-"))
+    return ", ".join(number for number in said if number not in shown)
+
+
+class drawn_later(nodes.General, nodes.Element):  # noqa: N801 - docutils names nodes in lower case
+    """A picture with another page's numbers; without `alt`, the text beside it says the same."""
 
 
 class Pictogram(SphinxDirective):
@@ -116,17 +122,19 @@ class Pictogram(SphinxDirective):
         if name not in pictograms:
             valid = ", ".join(sorted(pictograms))
             raise self.error(f"there is no pictogram {name!r}; the pictograms are: {valid}")
-        return [pictogram("", drawing=name)]
+        return [drawn_later("", drawing=name, uid="", alt="")]
 
 
-def draw_pictogram(app: Sphinx, docname: str, node: nodes.Element) -> nodes.raw:
-    """Draw a small picture, once all pages have been run."""
-    pictograms = importlib.import_module("figures.drawings.landing").PICTOGRAMS
-    drawn = draw(pictograms[node["drawing"]], app.env, docname)
-    return nodes.raw("", drawn.decorate() if drawn else "", format="html")
+def draw_later(app: Sphinx, docname: str, node: nodes.Element) -> nodes.Node:
+    """Draw a picture once all pages have been run."""
+    drawings = {**all_drawings(), **importlib.import_module("figures.drawings.landing").PICTOGRAMS}
+    picture = draw(drawings[node["drawing"]], app.env, docname, node["uid"], node["alt"])
+    if wrong := strays(node["alt"], picture):
+        LOGGER.warning(":alt: says %s, which the figure does not show", wrong, location=node)
+    return picture
 
 
 def setup(app: Sphinx) -> None:
     app.add_directive("attention-figure", AttentionFigure)
     app.add_directive("pictogram", Pictogram)
-    show_later(app, pictogram, draw_pictogram)
+    show_later(app, drawn_later, draw_later)

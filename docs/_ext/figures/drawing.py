@@ -53,6 +53,22 @@ def heat_row(
         board.number(left + cell[0] / 2, y + cell[1] / 2 + below, f"{path}.{c}")
 
 
+def heat_map(
+    board: Board,
+    x: float,
+    y: float,
+    name: str,
+    cell: tuple[float, float],
+    below: float = 4.3,
+    scale: str = "",
+) -> None:
+    """Draw a matrix as such rows, in a frame."""
+    rows: Matrix = board.values[name]
+    for r in range(len(rows)):
+        heat_row(board, x, y + cell[1] * r, f"{name}.{r}", cell, below, scale)
+    board.box(x, y, cell[0] * len(rows[0]), cell[1] * len(rows), "fig-frame role-weight")
+
+
 def heat_key(board: Board, x: float, y: float, name: str) -> None:
     """Draw the scale of a matrix's heat map, from its smallest number to its largest."""
     rows: Matrix = board.values[name]

@@ -1,16 +1,15 @@
-"""The numbers of the figures: computed here from the book's constants, or made by a page's cells.
+"""The numbers of the figures: made by a page's cells, of the trained model, or measured before.
 
-What is computed is the chapter's code with its seeds, once in a build; a test compares it with what
-the pages print. What a page makes comes from its one run.
+What a page makes comes from its one run.
 """
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import functools
 import itertools
 import json
-import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,17 +18,10 @@ import torch
 from torch.nn.utils import parameters_to_vector
 from torch.optim.optimizer import register_optimizer_step_pre_hook
 
-from page_values import kept_values_of
-from selfattn import (
-    CausalAttention,
-    MultiHeadAttentionWrapper,
-    SelfAttention_v1,
-    SelfAttention_v2,
-    attention_scores,
-    attention_weights,
-    context_vectors,
-)
-from selfattn.examples import six_tokens, thirteen_words
+from page_values import values_of
+from quantities import declared
+from quantities.matching import MismatchError, part_of, tensors
+from selfattn.examples import six_tokens
 from selfattn.trained import STEPS, TwoHeads, to_ids, train
 
 if TYPE_CHECKING:
@@ -37,20 +29,13 @@ if TYPE_CHECKING:
 
     from sphinx.environment import BuildEnvironment
 
+    from quantities.declared import DeclaredPage
+
 Matrix = tuple[tuple[float, ...], ...]
-SEED = 123
 TRAINED = 8  # the seed of the model whose heads share the work
 SAVED = (0, 50, 80, 100, 110, 120, 150, 300)  # steps after which the explorer shows it
 SENTENCE = "Mary’s dogs near the cat now were hungry and she left"
-DOT_QUERY = (2.0, 1.0)
-DOT_KEYS = {
-    "same way": (1.2, 0.6),
-    "longer": (2.4, 1.2),
-    "right angle": (-1.0, 2.0),
-    "opposite": (-1.2, -0.6),
-}
-KEYS, REPEATS = 16, 500
-SIZES = tuple(2**power for power in range(1, 11))
+WORDS = six_tokens().words
 BENCHMARK = Path(__file__).resolve().parents[2] / "_data" / "attention-benchmark.json"
 
 
@@ -69,16 +54,21 @@ class Values(Mapping[str, Any]):
     def __len__(self) -> int:
         return len(self._values)
 
+    def at(self, path: str) -> Any:
+        """Return what is at a path such as `keys.1` (counted from 0)."""
+        value: Any = self
+        for step in path.split("."):
+            value = value[step] if isinstance(value, Mapping) else value[int(step)]
+        return value
+
     def number(self, path: str) -> float:
-        """Return the number at a path such as `keys.1.0` (counted from 0).
+        """Return the number at a path such as `keys.1.0`.
 
         Raises:
             TypeError: If something else than a number is there.
 
         """
-        value: Any = self
-        for step in path.split("."):
-            value = value[step] if isinstance(value, Mapping) else value[int(step)]
+        value = self.at(path)
         if not isinstance(value, int | float):
             raise TypeError(f"{path} is no number")
         return float(value)
@@ -94,74 +84,34 @@ def plain(value: Any) -> Any:
 
 
 def page_values(env: BuildEnvironment, docname: str) -> Values:
-    """Return what the cells of a page made, by its names there; nothing if it wasn't run."""
-    values = kept_values_of(env, docname)
-    return Values(**{"words": six_tokens().words, **values}) if values else Values()
+    """Return what a page's cells made, by the names in its figures; nothing if it wasn't run."""
+    made = values_of(env, docname)
+    page = declared.read(Path(env.srcdir)).get(docname)
+    return named_values(made, page) if made else Values()
 
 
-@functools.cache
-def six_words() -> Values:
-    """Return every tensor of Section 3.4, and what the raw embeddings give."""
-    example = six_tokens()
-    inputs = example.inputs
-    with torch.random.fork_rng(devices=[]), torch.no_grad():
-        torch.manual_seed(SEED)
-        layer = SelfAttention_v1(example.d_in, example.d_out)
-        queries, keys, values = (inputs @ w for w in (layer.W_query, layer.W_key, layer.W_value))
-        scores = attention_scores(queries, keys)
-        weights = attention_weights(scores, example.d_out)
-        raw_scores = attention_scores(inputs, inputs)
-        return Values(
-            words=example.words,
-            inputs=inputs,
-            W_query=layer.W_query,
-            W_key=layer.W_key,
-            W_value=layer.W_value,
-            queries=queries,
-            keys=keys,
-            values=values,
-            attn_scores=scores,
-            scaled_scores=scores / example.d_out**0.5,
-            attn_weights=weights,
-            context_vecs=context_vectors(weights, values),
-            weighted_values_2=weights[1].unsqueeze(-1) * values,
-            weights_sum_2=float(weights[1].sum()),
-            raw_scores=raw_scores,
-            raw_weights=raw_scores.softmax(dim=-1),
-        )
+def named_values(made: Mapping[str, Any], page: DeclaredPage | None) -> Values:
+    """Return quantities of a page, parts of them and what it keeps, by the names in its figures.
+
+    Args:
+        made: The values of a page by their expressions.
+        page: What is declared of it.
+
+    """
+    values: dict[str, Any] = {"words": WORDS}
+    if page:
+        with contextlib.suppress(MismatchError):  # the marking of numbers says so
+            quantities = tensors(page, made)
+            for root, expression in page.figures.items():
+                part = part_of(expression, quantities)
+                values[root] = quantities[part.quantity].flatten()[part.places]
+        values |= {name: made[each] for name, each in page.keep.items() if each in made}
+    return Values(**values)
 
 
-@functools.cache
-def several_heads() -> Values:
-    """Return causal weights of the linear layers and of two heads, and how queries are split."""
-    inputs = six_tokens().inputs
-    with torch.random.fork_rng(devices=[]), torch.no_grad():
-        torch.manual_seed(789)
-        layer = SelfAttention_v2(3, 2)
-        torch.manual_seed(SEED)
-        heads: Any = MultiHeadAttentionWrapper(3, 2, 6, 0.0, num_heads=2).heads
-        first, second = heads
-        joined = torch.cat([first.W_query(inputs), second.W_query(inputs)], dim=-1)
-        by_head, cut = joined.view(6, 2, 2).transpose(0, 1), joined.view(2, 6, 2)
-        return Values(
-            words=six_tokens().words,
-            unmasked_weights=_weights(layer, inputs, None),
-            causal_weights=_weights(layer, inputs, first.mask),
-            mask=first.mask.int(),
-            weights_1=_weights(first, inputs, first.mask),
-            weights_2=_weights(second, inputs, first.mask),
-            joined=joined,
-            head_1=by_head[0],
-            head_2=by_head[1],
-            cut_1=cut[0],  # what a view without a transpose takes for the first head
-            cut_2=cut[1],
-        )
-
-
-def _weights(
-    layer: CausalAttention | SelfAttention_v2, inputs: torch.Tensor, mask: torch.Tensor | None
-) -> torch.Tensor:
-    return attention_weights(attention_scores(layer.W_query(inputs), layer.W_key(inputs)), 2, mask)
+def no_values() -> Values:
+    """Return the words alone, for figures that show no number."""
+    return Values(words=WORDS)
 
 
 @functools.cache
@@ -199,63 +149,6 @@ def two_heads() -> Values:
         start=second[:6, :6],
         averaged=torch.full((6, 6), 1 / 6),
     )
-
-
-@functools.cache
-def dot_products() -> Values:
-    """Return the dot product of one arrow with each of four others."""
-    return Values(dots=torch.tensor([*DOT_KEYS.values()]) @ torch.tensor(DOT_QUERY))
-
-
-@functools.cache
-def thirteen() -> Values:
-    """Return scores and weights of the second of thirteen words."""
-    example = thirteen_words()
-    with torch.random.fork_rng(devices=[]), torch.no_grad():
-        torch.manual_seed(SEED)
-        embedded = torch.nn.Embedding(example.num_embeddings, example.d)(example.token_ids)
-        torch.manual_seed(SEED)
-        W_query, W_key = torch.rand(example.d_q, example.d), torch.rand(example.d_k, example.d)
-        scores = attention_scores(embedded[1:2] @ W_query.T, embedded @ W_key.T)
-        return Values(
-            words=example.words,
-            scaled_scores=scores[0] / example.d_k**0.5,
-            attn_weights=attention_weights(scores, example.d_k)[0],
-        )
-
-
-@functools.cache
-def scaling_experiment() -> Values:
-    """Return what softmax gets and makes for keys of each size, with and without the division."""
-    scores = {}
-    with torch.random.fork_rng(devices=[]):
-        for d_k in SIZES:
-            torch.manual_seed(SEED)
-            queries = torch.randn(REPEATS, 1, d_k, dtype=torch.float64)
-            keys = torch.randn(REPEATS, KEYS, d_k, dtype=torch.float64)
-            scores[d_k] = attention_scores(queries, keys).squeeze(1)  # (500, 16)
-    return Values(
-        sizes=SIZES,
-        plain=_measured([*scores.values()]),
-        scaled=_measured([each / d_k**0.5 for d_k, each in scores.items()]),
-    )
-
-
-def _measured(inputs: list[torch.Tensor]) -> dict[str, list[float]]:
-    weights = [torch.softmax(scores, dim=-1) for scores in inputs]
-    entropies = (torch.special.entr(rows).sum(dim=-1) / math.log(2) for rows in weights)
-    return {
-        "variance": [float(scores.var()) for scores in inputs],
-        "entropy": [float(each.mean()) for each in entropies],  # in bits
-        "gradient": [float(_slopes(rows).median()) for rows in weights],
-    }
-
-
-def _slopes(weights: torch.Tensor) -> torch.Tensor:
-    """Return the Frobenius norm of softmax's Jacobian at each row of weights."""
-    outer = weights.unsqueeze(-1) * weights.unsqueeze(-2)
-    sizes: torch.Tensor = (torch.diag_embed(weights) - outer).norm(dim=(-2, -1))
-    return sizes
 
 
 def benchmark() -> Values:

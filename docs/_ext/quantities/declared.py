@@ -36,6 +36,8 @@ class DeclaredPage:
     """What makes a quantity, in the names of the page."""
     prints: tuple[str, ...]
     """The parts of quantities that the page prints, such as `attn_scores[1]`."""
+    keep: Mapping[str, str]
+    """What makes what else a figure shows, by its name there."""
     figures: Mapping[str, str]
     """The part that a name in a figure's trace is."""
 
@@ -70,6 +72,7 @@ def _page(
         quantities,
         itself | page.get("bind", {}),
         tuple(page.get("prints", ())),
+        page.get("keep", {}),
         itself | page.get("figures", {}),
     )
 

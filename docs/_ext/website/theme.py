@@ -1,8 +1,7 @@
-"""Style sheets without comments, and correct HTML for references and for folded code."""
+"""Correct HTML for references and for folded code."""
 
 from __future__ import annotations
 
-import re
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -10,17 +9,7 @@ from docutils import nodes
 from myst_nb.sphinx_ import HideCodeCellNode
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from sphinx.application import Sphinx
-
-
-def bundle(sheets: list[Path]) -> str:
-    """Join style sheets, without comments and spare space."""
-    text = "\n".join(sheet.read_text("utf-8") for sheet in sheets)
-    text = re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)
-    text = re.sub(r"\s+", " ", text)
-    return re.sub(r" ?([{};,]) ?", r"\1", text).replace(";}", "}").strip() + "\n"
 
 
 def visit_citation(translator: Any, node: nodes.citation) -> None:

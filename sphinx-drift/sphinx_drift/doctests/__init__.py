@@ -1,6 +1,6 @@
 """Run the examples of docstrings through the same comparison as pages.
 
-``pytest -p sphinx_drift.pytest_plugin --drift-doctests yourpackage README.md`` checks every module
+``pytest --drift-doctests yourpackage README.md`` checks every module
 of a package, and text files; elsewhere
 ``doctest.DocTestRunner(checker=sphinx_drift.doctests.Checker())`` is all that it takes.
 """

@@ -71,6 +71,15 @@ def make(pattern: str, name: str, reason: str, shown: str = "") -> Filter:
     return Filter(compiled, name, reason, shown or f"<{name}>".replace("\\", ""))
 
 
+def filters_in(value: object, setting: str) -> tuple[Filter, ...]:
+    """Return the filters that a setting lists, each a pattern, a name and a reason."""
+    try:
+        return tuple(make(*map(str, parts)) for parts in value)  # type: ignore[attr-defined]
+    except (TypeError, ValueError) as error:
+        message = f"{setting} must list patterns, each with a name and a reason: {error}"
+        raise ValueError(message) from None
+
+
 DEFAULTS = (
     make(r"at 0x[0-9a-fA-F]{6,}", "memory address", "differs in each run", "at 0x0"),
     make(r"display_id=[0-9a-f]{32}", "display id", "differs in each run", "display_id=0"),

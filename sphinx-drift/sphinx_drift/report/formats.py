@@ -1,13 +1,10 @@
-"""Report to machines: exit status, JSON, JUnit, GitHub annotations."""
+"""Report to machines: exit status, JSON, GitHub annotations."""
 
 from __future__ import annotations
 
 import json
-import re
 from typing import TYPE_CHECKING, Any
-from xml.etree import ElementTree as ET
 
-from sphinx_drift.compare.outcomes import Kind
 from sphinx_drift.report.text import count, entry, summary
 from sphinx_drift.report.wording import meaning_and_remedy
 
@@ -18,8 +15,6 @@ if TYPE_CHECKING:
 
 _NOTHING = "nothing was checked"
 _DIFFERENCE = ("index", "documented", "executed", "note")
-_DECLARATION = '<?xml version="1.0" encoding="UTF-8"?>\n'
-_NO_XML = re.compile("[^\\t\\n\\x20-\\ud7ff\\ue000-\\ufffd\\U00010000-\\U0010ffff]")
 
 
 def exit_status(results: Sequence[PageResult], *, required: bool = True) -> int:
@@ -33,17 +28,15 @@ def exit_status(results: Sequence[PageResult], *, required: bool = True) -> int:
     return 2 if failed or (required and _has_nothing(results)) else 0
 
 
-def to_json(
-    results: Sequence[PageResult], *, noun: str = "output", status: int | None = None
-) -> str:
+def to_json(results: Sequence[PageResult], *, status: int | None = None) -> str:
     """Return the whole report as JSON, with the status that the check ends with."""
     counts = count(results)
     report = {
         "version": 1,
         "status": exit_status(results) if status is None else status,
-        "summary": summary(results, noun=noun),
+        "summary": summary(results),
         "counts": _fields(counts, *counts.__dataclass_fields__),
-        "files" if noun == "example" else "pages": [_page(page) for page in results],
+        "pages": [_page(page) for page in results],
     }
     # ASCII: what a cell printed needs no particular encoding to be valid.
     return json.dumps(report, indent=2) + "\n"
@@ -54,21 +47,19 @@ def _page(page: PageResult) -> dict[str, Any]:
         "file": page.file,
         "policy": page.policy.value,
         "environment": dict(page.environment),
-        "examples" if page.examples else "cells": page.cells,
+        "cells": page.cells,
         "skipped": dict(page.skipped),
         "was_run": page.was_run,
-        "outcomes": [_outcome(outcome, examples=page.examples) for outcome in page.outcomes],
+        "outcomes": [*map(_outcome, page.outcomes)],
     }
 
 
-def _outcome(outcome: Outcome, *, examples: bool) -> dict[str, Any]:
+def _outcome(outcome: Outcome) -> dict[str, Any]:
     verdict = outcome.verdict
-    place = {"cell": outcome.cell, "cell_line": outcome.cell_line}
     return {
         "kind": outcome.kind.label,
-        "line": outcome.line,
-        **({"example": outcome.cell} if examples else place),
-        **_fields(outcome, "message", "reference_only", "documented", "executed"),
+        **_fields(outcome, "line", "cell", "cell_line", "message", "reference_only"),
+        **_fields(outcome, "documented", "executed"),
         "numbers": verdict.numbers,
         "differences": [_fields(d, *_DIFFERENCE) for d in verdict.differences],
         "accepted": [
@@ -84,52 +75,8 @@ def _fields(of: object, *names: str) -> dict[str, Any]:
     return {name: getattr(of, name) for name in names}
 
 
-def to_junit(results: Sequence[PageResult]) -> str:
-    """Return the outcomes as a JUnit report: a suite for each page, a case for each outcome."""
-    root = ET.Element("testsuites", name="sphinx_drift")
-    for page in results:
-        suite = ET.SubElement(root, "testsuite", name=page.file)
-        for outcome in page.outcomes:
-            _case(suite, page, outcome)
-    if _has_nothing(results):
-        case = ET.SubElement(ET.SubElement(root, "testsuite", name="all"), "testcase", name="all")
-        ET.SubElement(case, "error", message=_NOTHING)
-    for suite in root:
-        for name, tag in _COUNTS.items():
-            suite.set(name, str(len(suite.findall(tag))))
-    ET.indent(root)
-    return _DECLARATION + _printable(ET.tostring(root, encoding="unicode")) + "\n"
-
-
 def _has_nothing(results: Sequence[PageResult]) -> bool:
     return not count(results).verified and not any(page.failed for page in results)
-
-
-_COUNTS = {
-    "tests": "testcase",
-    "failures": "testcase/failure",
-    "errors": "testcase/error",
-    "skipped": "testcase/skipped",
-}
-
-
-def _case(suite: ET.Element, page: PageResult, outcome: Outcome) -> None:
-    unit = "example" if page.examples else "cell"
-    place = f"{unit} {outcome.cell}, " * bool(outcome.cell) + f"line {outcome.line}"
-    case = ET.SubElement(suite, "testcase", classname=page.file, name=place, file=page.file)
-    case.set("line", str(outcome.line))
-    if outcome.kind.fails:
-        tag = "error" if outcome.kind.unknown else "failure"
-        meaning, _ = meaning_and_remedy(page, outcome.kind)
-        problem = ET.SubElement(case, tag, type=outcome.kind.label, message=meaning)
-        problem.text = _printable(entry(page, outcome))
-    elif outcome.kind is not Kind.VERIFIED:
-        ET.SubElement(case, "skipped", message=outcome.message)
-
-
-def _printable(text: str) -> str:
-    """Drop the characters that XML can't hold."""
-    return _NO_XML.sub("", text)
 
 
 def to_github(

@@ -164,9 +164,10 @@ def _besides(counts: Counts) -> Iterator[str]:
 
 def unused_filters(filters: Iterable[Filter], results: Iterable[PageResult]) -> str:
     """Say which filters matched nothing; nothing if each did."""
-    used = {name for page in results for name in page.filtered}
-    unused = [each.name for each in filters if each.name not in used]
-    names = ", ".join(unused)
+    counts = Counter({each.name: 0 for each in filters})
+    for page in results:
+        counts.update(page.filtered)
+    names = ", ".join(name for name, number in counts.items() if not number)
     return f"nothing was filtered as {names}; delete what is not needed" if names else ""
 
 

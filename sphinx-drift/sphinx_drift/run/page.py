@@ -17,7 +17,7 @@ from subprocess import DEVNULL
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from jupyter_client.kernelspec import KernelSpecManager
+from jupyter_client.kernelspec import KernelSpecManager, NoSuchKernel
 from jupyter_client.manager import AsyncKernelManager
 from nbclient import NotebookClient
 from nbclient.exceptions import (
@@ -89,9 +89,8 @@ async def _run_page(
                 elif failure.kind is Ending.DEAD_KERNEL:
                     failure = replace(failure, message=await _end_of(client))
         except Exception as error:  # noqa: BLE001 - whatever goes wrong, the page was not run
-            message = f"no kernel: {type(error).__name__}: {error}"
             # What goes wrong while a kernel is ended says nothing of why it was ended.
-            failure = failure or Failure(Ending.DEAD_KERNEL, -1, message)
+            failure = failure or Failure(Ending.DEAD_KERNEL, -1, _why_no_kernel(error))
         if failure and failure.kind is Ending.DEAD_KERNEL:
             failure = replace(failure, message=failure.message + _last_lines(stderr))
     # Not before the last cell: the client keeps the places of displays, which any cell may update.
@@ -99,6 +98,17 @@ async def _run_page(
         if cell.cell_type == "code":
             cell.outputs = joined(cell.outputs)
     return Execution(frozenset(executed), failure, answers, time.monotonic() - started)
+
+
+def _why_no_kernel(error: Exception) -> str:
+    """Return why a page has no kernel, and what to do if it asks for one that isn't installed."""
+    if not isinstance(error, NoSuchKernel):
+        return f"no kernel: {type(error).__name__}: {error}"
+    names = ", ".join(sorted(KernelSpecManager().find_kernel_specs())) or "none"
+    return (
+        f"no kernel named {error.name!r} is installed (installed: {names}); install it, "
+        "or name another one as the `kernelspec` of the page"
+    )
 
 
 def _last_lines(stderr: Path) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from sphinx_drift.compare.compare import Waiver
 from sphinx_drift.compare.outcomes import Kind, Outcome
+from sphinx_drift.output.filters import Filter, filters_in
 from sphinx_drift.output.printed_text import BESIDE, FORMS, Part, printed
 from sphinx_drift.source.lines import hide_separators, lines_of, show_separators
 
@@ -98,6 +99,8 @@ class Cell:
     """How many pictures and widgets a notebook has stored of it; None if they aren't compared."""
     has_stderr: bool = True
     """Whether a reader is shown what it writes to stderr."""
+    filters: tuple[Filter, ...] = ()
+    """What varies in its outputs, besides what does on every page."""
 
     @property
     def is_seen(self) -> bool:
@@ -173,12 +176,32 @@ def read_page(
 def _with_own(page: Page, notebook: NotebookNode) -> Page:
     """Take over what a page's metadata says, in a notebook or above the text: `drift: {...}`."""
     own = notebook.metadata.get("drift", {})
-    if isinstance(own, dict):
+    try:
+        return _with_filters(_with_complete(page, own), notebook)
+    except ValueError as error:
+        problem = Outcome(Kind.OPTION, 1, message=str(error))
+        return replace(page, problems=(*page.problems, problem))
+
+
+def _with_complete(page: Page, own: object) -> Page:
+    if isinstance(own, dict) and own.keys() <= {"complete", "filters", "reference"}:
         complete = own.get("complete", False)
-        if isinstance(complete, bool) and own.keys() <= {"complete", "reference"}:
+        if isinstance(complete, bool):
             return replace(page, complete=complete)
-    message = f"`drift` may hold `complete: true` and `reference`, got {own!r}"
-    return replace(page, problems=(*page.problems, Outcome(Kind.OPTION, 1, message=message)))
+    raise ValueError(f"`drift` may hold `complete: true`, `filters` and `reference`, got {own!r}")
+
+
+def _with_filters(page: Page, notebook: NotebookNode) -> Page:
+    """Give each cell its own filters and those of the page."""
+
+    def named(metadata: Mapping[str, Any], where: str) -> tuple[Filter, ...]:
+        return filters_in(table_in(metadata, "drift").get("filters", ()), f"`filters` {where}")
+
+    of_page, cells = named(notebook.metadata, "of the page"), []
+    for cell in page.cells:
+        own = named(notebook.cells[cell.index].metadata, f"of cell {cell.number}")
+        cells.append(replace(cell, filters=own + of_page))
+    return replace(page, cells=tuple(cells))
 
 
 def notebook_of_page(read: Callable[[str], NotebookNode], text: str) -> NotebookNode:
@@ -226,7 +249,7 @@ def _hidden(text: str, config: MdParserConfig, extended: MdParserConfig) -> Iter
         }
         for each in (config, extended)
     )
-    message = "whether it is read depends on `myst_enable_extensions`, which only a book says"
+    message = "whether it runs depends on the book's `myst_enable_extensions`"
     for line in sorted(one ^ other):
         yield Outcome(Kind.NESTED, line, message=message)
 
@@ -255,14 +278,14 @@ def _cell(
 
 
 def _settings_of(notebook: NotebookNode, stderr: bool | NbParserConfig) -> NbParserConfig:  # noqa: FBT001 - as it is read
-    """Return the settings of a book, or such as show stderr unless the page hides it."""
+    """Return the settings of a book, or such as show stderr unless the page says otherwise."""
     from myst_nb.core.config import NbParserConfig  # noqa: PLC0415 - an extra
 
     if not isinstance(stderr, bool):
         return stderr
-    own = str(table_in(notebook.metadata, "mystnb").get("output_stderr", "show"))
-    seen = stderr and not own.startswith("remove")
-    return NbParserConfig(output_stderr="show" if seen else "remove")
+    whole = "show" if stderr else "remove"
+    own = str(table_in(notebook.metadata, "mystnb").get("output_stderr", whole))
+    return NbParserConfig(output_stderr="remove" if own.startswith("remove") else "show")
 
 
 def cell_setting(settings: NbParserConfig, name: str, node: NotebookNode) -> str:
@@ -419,14 +442,14 @@ def is_notebook(path: Path) -> bool:
 
 
 def load(
-    path: Path, *, text: str | None = None, stderr: bool = False
+    path: Path, *, text: str | None = None, stderr: bool | None = None
 ) -> tuple[Page, NotebookNode] | None:
     """Read a file: a notebook, or a MyST page that is one.
 
     Args:
         path: The file.
         text: What it is going to hold; None for what it holds.
-        stderr: Whether what a notebook stored of stderr counts too.
+        stderr: Whether what is written to stderr counts; None, that of pages does.
 
     Returns:
         What it documents, and the notebook to run; None for a page without cells.
@@ -451,7 +474,7 @@ def load(
         for name in ("kernelspec", "language_info"):
             if not isinstance(notebook.metadata.get(name, {}), dict):
                 del notebook.metadata[name]  # null, say: then it names none
-        return read_notebook(notebook, text, stderr=stderr), notebook
+        return read_notebook(notebook, text, stderr=bool(stderr)), notebook
     nested = (*_nested(text, config), *_hidden(text, config, extended))
     if not is_myst_markdown_notebook(text):
         if nested or any(_is_cell(t) or _name(t) == DIRECTIVE for t in _parse(text, config)):
@@ -461,7 +484,7 @@ def load(
         return None
     read = partial(read_myst_markdown_notebook, config=config, add_source_map=True, path=path)
     notebook = notebook_of_page(read, text)
-    page = read_page(text, notebook, config)
+    page = read_page(text, notebook, config, stderr=stderr is not False)
     # In a book, the directives that stand there tell it themselves.
     page = replace(page, problems=(*page.problems, *nested))
     return (page, notebook) if page.cells or page.problems else None

@@ -222,7 +222,8 @@ def update_page(
         if not edits:
             break
         text = _edited(text, edits)
-        loaded = load(path, text=text.removeprefix("\ufeff"))
+        seen = any(cell.has_stderr for cell in page.cells)
+        loaded = load(path, text=text.removeprefix("\ufeff"), stderr=seen)
         if loaded is None or _sources(loaded[0]) != _sources(page):
             refused = "what was printed can't be written so that it reads the same"
             return Change(path, before, before, refused)

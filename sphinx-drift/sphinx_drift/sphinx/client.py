@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from docutils import nodes
 from sphinx.util import logging
 
+from sphinx_drift.book import left_out
 from sphinx_drift.compare.outcomes import Kind, Outcome, PageResult
 from sphinx_drift.judge import judge_page
 from sphinx_drift.run.choice import chosen
@@ -25,7 +26,6 @@ from sphinx_drift.source.read_source import (
     read_page,
     table_in,
 )
-from sphinx_drift.sphinx.pages import left_out
 from sphinx_drift.sphinx.private_myst import (
     NotebookClientBase,
     Parser,

@@ -9,17 +9,18 @@ from __future__ import annotations
 import multiprocessing
 import os
 import re
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sphinx.errors import ConfigError
 
+from sphinx_drift.book import left_out
 from sphinx_drift.run.choice import chosen
 from sphinx_drift.run_and_judge import begin
 from sphinx_drift.sphinx.state import state_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
@@ -62,17 +63,10 @@ def begin_pages(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None
     if chosen() == "off":
         return
     try:
-        begun = begin(sure, state.settings, config.drift_executor)
+        begun = begin(dict.fromkeys(sure, state.settings), config.drift_executor)
     except ValueError as error:
         raise ConfigError(f"drift_executor: {error}") from None
     docnames.sort(key=lambda name: Path(env.doc2path(name)) in begun)
-
-
-def left_out(page: Path, mode: str, patterns: Iterable[str]) -> str:
-    """Return the setting by which MyST-NB leaves a page out; nothing if it runs it."""
-    if any(map(PurePosixPath(page).match, patterns)):
-        return "nb_execution_excludepatterns"
-    return "nb_execution_mode" if mode == "off" else ""
 
 
 def forget(_app: Sphinx, env: BuildEnvironment, docname: str) -> None:

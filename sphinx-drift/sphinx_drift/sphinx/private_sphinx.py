@@ -5,15 +5,18 @@
 
 from __future__ import annotations
 
+import json
+import sys
 from typing import TYPE_CHECKING, Any
 
+from sphinx.config import Config
 from sphinx.util.console import colorize
+from sphinx.util.tags import Tags
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from sphinx.application import Sphinx
-    from sphinx.config import Config
     from sphinx.environment import BuildEnvironment
 
 
@@ -30,6 +33,14 @@ def fail_build(app: Sphinx) -> None:
 def colors_output() -> bool:
     """Return whether Sphinx may colour what it prints."""
     return colorize("bold", "") != ""
+
+
+def print_settings() -> None:
+    """Print what ``conf.py`` in a folder says, as JSON: the arguments are the folder, and names."""
+    _, folder, *names = sys.argv
+    written: Any = written_settings(Config.read(folder, overrides={}, tags=Tags()))
+    found = {name: written[name] for name in names if name in written}
+    print(f"\n{json.dumps(found, default=str)}")  # the last line, whatever conf.py prints
 
 
 def written_settings(config: Config) -> Iterable[str]:

@@ -67,9 +67,6 @@ def test_error_comes_last(part: Part) -> None:
     assert result.select(part).endswith("ValueError: a\nb\n")
     assert "long" not in result.select(part)
     assert result.error == "ValueError: a\nb"
-
-
-def test_error_without_a_message_is_its_name() -> None:
     assert printed([raised("RuntimeError", "")]).error == "RuntimeError"
 
 
@@ -125,19 +122,6 @@ def test_a_form_that_is_not_known_is_counted_beside_its_text() -> None:
     assert (result.pictures, result.widgets, result.select(Part.ALL)) == (0, 1, "x\n")
 
 
-def test_displayed_html_is_read_by_its_words() -> None:
-    wrapper = "<IPython.core.display.HTML object>"
-    html = "<style>b{}</style><p>accuracy</p><b>0.97</b><script>x = 1</script>"
-    result = printed([shown(text_html=html, text_plain=wrapper)])
-    assert result.select(Part.ALL) == "accuracy\n0.97\n"
-    assert result.pictures == 0
-
-
-def test_a_table_with_html_is_read_as_text() -> None:
-    result = printed([shown(text_html="<table>", text_plain="a  b")])
-    assert result.select(Part.VALUE) == "a  b\n"
-
-
 def test_text_stored_as_lines_is_joined() -> None:
     old = stream("")
     old["text"] = ["one\n", "two\n"]
@@ -168,6 +152,7 @@ def test_addresses(text: str, result: str) -> None:
 # Other forms ---------------------------------------------------------------------------
 
 LOSS = '{\n  "loss": [\n    0.5\n  ]\n}\n'
+HTML = "<IPython.core.display.HTML object>"
 STYLER = "<pandas.io.formats.style.Styler at 0x7f6b9486f0a0>"
 
 
@@ -177,6 +162,8 @@ STYLER = "<pandas.io.formats.style.Styler at 0x7f6b9486f0a0>"
         ({"text_plain": "a 1", "text_html": "<b>a</b> 1"}, Part.HTML, "a 1\n"),
         ({"text_plain": "x**2", "text_latex": "$x^2$"}, Part.LATEX, "$x^2$\n"),
         ({"text_plain": "x", "text_markdown": "*x*"}, Part.MARKDOWN, "*x*\n"),
+        ({"text_plain": "a  b", "text_html": "<table>"}, Part.VALUE, "a  b\n"),
+        ({"text_plain": HTML, "text_html": "<style>b{}</style><p>a</p>1"}, Part.ALL, "a\n1\n"),
         ({"text_plain": STYLER, "text_html": "<td>0.5"}, Part.VALUE, "0.5\n"),
         ({"text_plain": STYLER, "text_html": "<td>0.5"}, Part.HTML, ""),
         ({"text_plain": STYLER}, Part.VALUE, f"{STYLER}\n"),
@@ -217,23 +204,19 @@ def test_what_is_glued_is_an_assignment_unless_it_is_displayed() -> None:
     assert printed([glued(hidden, image_png="i", text_plain="<Figure>")]).pictures == 1
 
 
-def test_the_folder_of_a_kernels_cells_is_the_same_in_each_run() -> None:
-    for number in (1, 22):
-        warned = stream(f"/run/ipykernel_{number}/34.py:1: UserWarning: w\n", "stderr")
-        assert printed([warned]).select(Part.ALL) == "ipykernel/34.py:1: UserWarning: w\n"
-
-
 @pytest.mark.parametrize(
     ("text", "same_everywhere"),
     [
+        ("/run/ipykernel_1/34.py:1: UserWarning: w", "ipykernel/34.py:1: UserWarning: w"),
         ("loss=0.5:/tmp/ipykernel_3/1.py", "loss=0.5:ipykernel/1.py"),
         ("[0.5,/ipykernel_3/1.py", "[0.5,ipykernel/1.py"),
         ("0.5/tmp/ipykernel_3/1.py", "0.5/tmp/ipykernel_3/1.py"),
         ("a=0.5 /var/a-b/T_0/ipykernel_3/1.py", "a=0.5 ipykernel/1.py"),
     ],
 )
-def test_only_the_path_of_that_folder_is_replaced(text: str, same_everywhere: str) -> None:
+def test_only_the_path_of_a_kernels_folder_is_replaced(text: str, same_everywhere: str) -> None:
     assert repeatable(text) == same_everywhere
+    assert printed([stream(text, "stderr")]).select(Part.ALL) == f"{same_everywhere}\n"
 
 
 @pytest.mark.parametrize("message", ["row 7", ""])

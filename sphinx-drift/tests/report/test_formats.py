@@ -4,42 +4,22 @@ from __future__ import annotations
 
 import json
 from typing import TYPE_CHECKING
-from xml.etree import ElementTree as ET
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from reported import drift, page
 
-from sphinx_drift.compare.compare import Policy, compare
-from sphinx_drift.compare.outcomes import Kind, Outcome, PageResult
-from sphinx_drift.report.formats import exit_status, to_github, to_json, to_junit
+from sphinx_drift.compare.compare import compare
+from sphinx_drift.compare.outcomes import Kind, Outcome
+from sphinx_drift.report.formats import exit_status, to_github, to_json
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from sphinx_drift.compare.outcomes import PageResult
 
 SAME = Outcome(Kind.VERIFIED, 3, cell=1, verdict=compare("0.5", "0.5"))
 UNCHECKED = Outcome(Kind.UNCHECKED, 5, cell=2, message="a timing")
 LOST = Outcome(Kind.TIMEOUT, 9, cell=4)
-
-
-def drift(documented: str, executed: str) -> Outcome:
-    return Outcome(
-        *(Kind.DRIFT, 7),
-        cell=3,
-        cell_line=5,
-        body_line=8,
-        documented=documented,
-        executed=executed,
-        verdict=compare(documented, executed),
-    )
-
-
-def page(*outcomes: Outcome, file: str = "page.md", policy: Policy = Policy.EXACT) -> PageResult:
-    return PageResult(file, outcomes, len(outcomes), policy, {"python": "3.11"})
-
-
-def parsed(results: Sequence[PageResult]) -> ET.Element:
-    return ET.fromstring(to_junit(results).encode())  # noqa: S314 - ours
 
 
 @pytest.mark.parametrize(
@@ -64,7 +44,6 @@ def test_status(results: list[PageResult], status: int) -> None:
     "results", [[], [page()], [page(UNCHECKED)], [page(file="a"), page(file="b")]]
 )
 def test_nothing_is_an_error_for_machines_too(results: list[PageResult]) -> None:
-    assert len(parsed(results).findall("testsuite/testcase/error")) == 1
     (line,) = to_github(results)
     assert line.startswith("::error title=nothing-checked::")
 
@@ -75,7 +54,7 @@ def test_annotation_is_one_escaped_line(file: str) -> None:
     assert "\n" not in line
     head, _, message = line.removeprefix("::error ").partition("::")
     name = file.replace("%", "%25").replace(":", "%3A").replace(",", "%2C")
-    assert head == f"file={name},line=7,title=drift"
+    assert head == f"file={name},line=24,title=drift"
     assert message.startswith(Kind.DRIFT.meaning)
     assert "- 100%25%0A" in message
 
@@ -87,7 +66,7 @@ TEXTS = st.text(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(TEXTS, TEXTS)
 def test_any_output_gives_valid_reports(documented: str, executed: str) -> None:
     outcome = Outcome(Kind.UNCHECKED, 1, message=executed)
@@ -95,5 +74,4 @@ def test_any_output_gives_valid_reports(documented: str, executed: str) -> None:
     to_json(results).encode("ascii")
     report = json.loads(to_json(results))["pages"][0]["outcomes"][0]
     assert (report["documented"], report["executed"]) == (documented, executed)
-    assert len(parsed(results).findall("testsuite/testcase")) == 2
     assert all(len(line.split("\n")) == 1 for line in to_github(results))

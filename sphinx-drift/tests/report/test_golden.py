@@ -1,6 +1,7 @@
 """The wording of reports: one file for each format, in `golden/`, which a diff of it shows whole.
 
-Where the wording is meant to change, run this file as a command: it writes them anew.
+Where the wording is meant to change, run this file as a command, with its parent folder on
+PYTHONPATH: it writes them anew.
 """
 
 from __future__ import annotations
@@ -9,34 +10,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from reported import TORCH, drift
 
 from sphinx_drift.compare.compare import Policy, Waiver, compare
 from sphinx_drift.compare.outcomes import Kind, Outcome, PageResult
-from sphinx_drift.report.formats import to_github, to_json, to_junit
+from sphinx_drift.report.formats import to_github, to_json
 from sphinx_drift.report.text import render
 
 GOLDEN = Path(__file__).with_name("golden")
-ENVIRONMENT = {
-    "python": "3.11.7",
-    "torch": "7.1.0",
-    "device": "cpu",
-    "capability": "AVX2",
-    "threads": "1",
-}
-
-
-def drift(documented: str, executed: str, line: int) -> Outcome:
-    return Outcome(
-        *(Kind.DRIFT, line),
-        cell=2,
-        cell_line=line - 4,
-        body_line=line + 1,
-        documented=documented,
-        executed=executed,
-        verdict=compare(documented, executed),
-    )
-
-
 ROUNDING = compare(
     "tensor(155.9240)",
     "tensor(155.9239)",
@@ -57,7 +38,7 @@ PAGE = PageResult(
         Outcome(Kind.NOT_EXECUTED, 61, cell=7, cell_line=58),
     ),
     cells=7,
-    environment=ENVIRONMENT,
+    environment=TORCH,
 )
 NOTEBOOK = PageResult(
     "docs/stored.ipynb",
@@ -67,14 +48,13 @@ NOTEBOOK = PageResult(
         Outcome(Kind.PICTURE, 1, cell=4, cell_line=1, message="it has 1 stored, and made 2"),
     ),
     cells=4,
-    environment=ENVIRONMENT,
+    environment=TORCH,
     stored=True,
 )
 RESULTS = [PAGE, NOTEBOOK]
 FORMATS = {
     "report.txt": render(RESULTS, verbose=True) + "\n",
     "report.json": to_json(RESULTS),
-    "report.xml": to_junit(RESULTS),
     "annotations.txt": "\n".join(to_github(RESULTS)) + "\n",
 }
 

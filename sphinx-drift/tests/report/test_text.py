@@ -4,43 +4,16 @@ from __future__ import annotations
 
 import io
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
+from reported import TORCH, drift, page
 
 from sphinx_drift.compare.compare import Policy, Waiver, compare
-from sphinx_drift.compare.outcomes import Kind, Outcome, PageResult
+from sphinx_drift.compare.outcomes import Kind, Outcome
 from sphinx_drift.report.text import Counts, count, describe_environment, render, summary, use_color
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-TORCH = {
-    "python": "3.11.7",
-    "torch": "7.1.0",
-    "device": "cpu",
-    "capability": "AVX2",
-    "threads": "1",
-}
 PATH = "docs/self-attention/compact-class.md"
-
-
-def drift(documented: str, executed: str, **options: object) -> Outcome:
-    """Return a drift in cell 2, which begins on line 20, before its expectation on line 24."""
-    return Outcome(
-        Kind.DRIFT,
-        24,
-        cell=2,
-        cell_line=20,
-        body_line=25,
-        documented=documented,
-        executed=executed,
-        verdict=compare(documented, executed, **options),  # type: ignore[arg-type]
-    )
-
-
-def page(*outcomes: Outcome, environment: Mapping[str, str] = TORCH, **parts: object) -> PageResult:
-    return PageResult(PATH, outcomes, cells=3, environment=environment, **parts)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("at", [0, 9, 20, 39])
@@ -62,7 +35,8 @@ def test_long_lines_are_cut_around_the_caret(at: int) -> None:
 @pytest.mark.parametrize("kind", [kind for kind in Kind if kind.fails])
 def test_every_kind_tells_its_remedy_in_100_columns(kind: Kind) -> None:
     message = "a long message about what was seen and what was wanted instead of it " * 3
-    report = render([page(Outcome(kind, 1234, cell=56, cell_line=1230, message=message))])
+    outcome = Outcome(kind, 1234, cell=56, cell_line=1230, message=message)
+    report = render([page(outcome, file=PATH)])
     head, *_ = report.splitlines()
     assert head.startswith(f"{PATH}:1234: {kind.label} in cell 56 (line 1230):")
     assert kind.meaning in report

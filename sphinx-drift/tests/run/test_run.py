@@ -89,7 +89,10 @@ def test_probe_that_fails_after_the_last_cell_is_no_dead_kernel(tmp_path: Path) 
 
 @pytest.mark.parametrize(
     ("kernel", "folder", "message"),
-    [("no-such-kernel", ".", "NoSuchKernel: no-such-kernel"), ("python3", "gone", "gone")],
+    [
+        ("absent", ".", "no kernel named 'absent' is installed (installed: python3"),
+        ("python3", "gone", "gone"),
+    ],
 )
 def test_kernel_that_can_not_be_started_is_a_failure_of_no_cell(
     kernel: str, folder: str, message: str, tmp_path: Path

@@ -20,18 +20,17 @@ FRONT = "---\nfile_format: mystnb\nkernelspec:\n  name: python3\n---\n"
 CELL = "```{code-cell} ipython3\nprint(1)\n```\n"
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    return tmp_path
-
-
 def read(folder: Path, body: str) -> Page:
     """Read a page whose body begins on line 6."""
-    path = folder / "page.md"
-    path.write_text(FRONT + body, encoding="utf-8")
-    result = load(path)
+    result = load(put(folder, FRONT + body))
     assert result is not None
     return result[0]
+
+
+def put(folder: Path, text: str) -> Path:
+    path = folder / "page.md"
+    path.write_text(text, encoding="utf-8")
+    return path
 
 
 def only(page: Page) -> Expectation:
@@ -51,10 +50,10 @@ SEPARATORS = "\v\f\x1c\x1d\x1e\x85\u2028\u2029"
 
 
 @pytest.mark.parametrize("separator", SEPARATORS, ids=repr)
-def test_lines_end_where_markdown_ends_them(separator: str, folder: Path) -> None:
+def test_lines_end_where_markdown_ends_them(separator: str, tmp_path: Path) -> None:
     prose = f"one{separator}line"
     code = f"```{{code-cell}} ipython3\ns = '{prose}'\nprint(s)\n```\n"
-    page = read(folder, f"\n{prose}\n\n{code}% {prose}\n{expected(prose, 'end')}")
+    page = read(tmp_path, f"\n{prose}\n\n{code}% {prose}\n{expected(prose, 'end')}")
     (cell,) = page.cells
     expectation = only(page)
     assert (cell.line, cell.end_line) == (9, 12)
@@ -64,9 +63,9 @@ def test_lines_end_where_markdown_ends_them(separator: str, folder: Path) -> Non
 
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"], ids=repr)
-def test_line_ends_of_every_system(newline: str, folder: Path) -> None:
+def test_line_ends_of_every_system(newline: str, tmp_path: Path) -> None:
     text = f"{FRONT}\nText.\n\n{CELL}\n{expected('1')}".replace("\n", newline)
-    path = folder / "page.md"
+    path = tmp_path / "page.md"
     path.write_bytes(text.encode())
     for result in (load(path), load(path, text=text)):
         assert result is not None
@@ -77,8 +76,8 @@ def test_line_ends_of_every_system(newline: str, folder: Path) -> None:
 # Places -------------------------------------------------------------------------------
 
 
-def test_lines_are_counted_from_the_front_matter(folder: Path) -> None:
-    page = read(folder, f"\n# Title\n\n{CELL}\n{expected(':stream: stdout', '', '1')}")
+def test_lines_are_counted_from_the_front_matter(tmp_path: Path) -> None:
+    page = read(tmp_path, f"\n# Title\n\n{CELL}\n{expected(':stream: stdout', '', '1')}")
     (cell,) = page.cells
     result = only(page)
     assert (cell.number, cell.line, cell.end_line) == (1, 9, 11)
@@ -87,62 +86,62 @@ def test_lines_are_counted_from_the_front_matter(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "between", ["", "\n", "\n\n\n", "% a comment\n", "\n% one\n\n% two\n"], ids=repr
+    ("between", "parts"),
+    [
+        *((text, False) for text in ("", "\n", "\n\n\n", "% a comment\n", "\n% one\n\n% two\n")),
+        *((f"\n{text}\n", True) for text in ("Prose.", "# Heading", "<!-- -->", "+++", "---")),
+        ("\n(label)=\n", True),
+    ],
 )
-def test_only_blank_lines_and_comments_stand_between(between: str, folder: Path) -> None:
-    assert only(read(folder, CELL + between + expected("1"))).text == "1"
+def test_only_blank_lines_and_comments_stand_between(
+    between: str,
+    parts: bool,  # noqa: FBT001 - a column
+    tmp_path: Path,
+) -> None:
+    page = read(tmp_path, CELL + between + expected("1"))
+    assert [problem.kind for problem in page.problems] == [Kind.NO_CELL] * parts
+    assert [e.text for e in page.cells[0].expectations] == ["1"] * (not parts)
 
 
-@pytest.mark.parametrize(
-    "between", ["Prose.\n\n", "# Heading\n", "<!-- -->\n", "+++\n", "---\n", "(label)=\n"], ids=repr
-)
-def test_anything_else_between_parts_them(between: str, folder: Path) -> None:
-    page = read(folder, CELL + "\n" + between + expected("1"))
-    assert [problem.kind for problem in page.problems] == [Kind.NO_CELL]
-    assert page.cells[0].expectations == ()
-
-
-def test_expectation_before_the_first_cell_has_none(folder: Path) -> None:
-    page = read(folder, expected("1") + "\n" + CELL)
+def test_expectation_before_the_first_cell_has_none(tmp_path: Path) -> None:
+    page = read(tmp_path, expected("1") + "\n" + CELL)
     assert [(p.kind, p.line, p.documented) for p in page.problems] == [(Kind.NO_CELL, 6, "1")]
 
 
-def test_a_cell_may_have_several(folder: Path) -> None:
+def test_a_cell_may_have_several(tmp_path: Path) -> None:
     body = CELL + expected(":stream: stdout", "1") + "\n" + expected(":stream: stderr", "2")
-    (cell,) = read(folder, body).cells
+    (cell,) = read(tmp_path, body).cells
     assert [e.part for e in cell.expectations] == [Part.STDOUT, Part.STDERR]
 
 
 @pytest.mark.parametrize("fence", ["```", "````", "~~~", ":::"])
-def test_any_fence_will_do(fence: str, folder: Path) -> None:
-    assert only(read(folder, CELL + expected("1", fence=fence))).text == "1"
+def test_any_fence_keeps_the_text_as_it_stands(fence: str, tmp_path: Path) -> None:
+    body = ("  indented", "", ":not an option", "`", "end  ")
+    assert only(read(tmp_path, CELL + expected(*body, fence=fence))).text == "\n".join(body)
 
 
-def test_text_is_kept_as_it_stands(folder: Path) -> None:
-    body = ("  indented", "", ":not an option", "```", "end  ")
-    assert only(read(folder, CELL + expected(*body, fence="````"))).text == "\n".join(body)
-
-
-def test_raw_cells_are_no_cells(folder: Path) -> None:
-    page = read(folder, "```{raw-cell}\n:format: html\n<b>\n```\n" + CELL + expected("1"))
+def test_raw_cells_are_no_cells(tmp_path: Path) -> None:
+    page = read(tmp_path, "```{raw-cell}\n:format: html\n<b>\n```\n" + CELL + expected("1"))
     assert [cell.source for cell in page.cells] == ["print(1)"]
     assert only(page).text == "1"
 
 
-def test_tags_are_read(folder: Path) -> None:
-    tagged = CELL.replace("print", ":tags: [raises-exception, hide-input]\nprint")
-    (cell,) = read(folder, tagged).cells
-    assert cell.tags == {"raises-exception", "hide-input"}
+def test_tags_are_read(tmp_path: Path) -> None:
+    tagged = CELL.replace("print", ":tags: [raises-exception, remove-stderr]\nprint")
+    (cell,) = read(tmp_path, tagged + expected("1")).cells
+    assert cell.tags == {"raises-exception", "remove-stderr"}
     assert cell.may_raise
+    assert not cell.has_stderr
+    assert [e.part for e in cell.expectations] == [Part.MAIN]
 
 
 # Options ------------------------------------------------------------------------------
 
 
-def test_options_are_read(folder: Path) -> None:
+def test_options_are_read(tmp_path: Path) -> None:
     result = only(
         read(
-            folder,
+            tmp_path,
             CELL
             + expected(
                 ":allow: 5.6183e-11 -> 5.6184e-11 (softmax tail: (see above))",
@@ -172,9 +171,9 @@ def test_options_are_read(folder: Path) -> None:
     ],
 )
 def test_an_option_is_read(
-    lines: list[str], name: str, value: str, text: str, folder: Path
+    lines: list[str], name: str, value: str, text: str, tmp_path: Path
 ) -> None:
-    result = only(read(folder, CELL + expected(*lines)))
+    result = only(read(tmp_path, CELL + expected(*lines)))
     assert (getattr(result, name), result.text) == (value, text)
 
 
@@ -187,11 +186,11 @@ def test_an_option_is_read(
 )
 @pytest.mark.parametrize("first", [0, 1])
 def test_what_contradicts_reference_only_is_a_problem(
-    other: str, message: str, first: int, folder: Path
+    other: str, message: str, first: int, tmp_path: Path
 ) -> None:
     options = [":reference-only: a draw"]
     options.insert(first, other)
-    page = read(folder, CELL + expected(*options, "0.5"))
+    page = read(tmp_path, CELL + expected(*options, "0.5"))
     (problem,) = page.problems
     assert (problem.kind, problem.line) == (Kind.OPTION, 10 + first)
     assert message in problem.message
@@ -214,14 +213,14 @@ def test_what_contradicts_reference_only_is_a_problem(
         ":stream: traceback",
     ],
 )
-def test_option_that_cannot_be_read_is_a_problem_of_its_line(option: str, folder: Path) -> None:
-    page = read(folder, CELL + expected(":stream: all", option, "1"))
+def test_option_that_cannot_be_read_is_a_problem_of_its_line(option: str, tmp_path: Path) -> None:
+    page = read(tmp_path, CELL + expected(":stream: all", option, "1"))
     assert [(problem.kind, problem.line) for problem in page.problems] == [(Kind.OPTION, 11)]
     assert page.cells[0].expectations[0].text == "1"
 
 
-def test_argument_is_a_problem(folder: Path) -> None:
-    page = read(folder, CELL + expected("1").replace("output}", "output} exactly"))
+def test_argument_is_a_problem(tmp_path: Path) -> None:
+    page = read(tmp_path, CELL + expected("1").replace("output}", "output} exactly"))
     assert [problem.kind for problem in page.problems] == [Kind.OPTION]
     assert page.cells[0].expectations[0].content == "exactly\n1"
 
@@ -242,9 +241,9 @@ def test_argument_is_a_problem(folder: Path) -> None:
     ],
 )
 def test_nested_cells_and_expectations_are_problems(
-    body: str, lines: list[int], folder: Path
+    body: str, lines: list[int], tmp_path: Path
 ) -> None:
-    page = read(folder, body + CELL)
+    page = read(tmp_path, body + CELL)
     assert [(p.kind, p.line) for p in page.problems] == [(Kind.NESTED, line) for line in lines]
     assert len(page.cells) == 1
 
@@ -259,28 +258,28 @@ def test_nested_cells_and_expectations_are_problems(
     ],
 )
 def test_cells_that_an_extension_of_myst_hides_are_problems(
-    body: str, lines: list[int], folder: Path
+    body: str, lines: list[int], tmp_path: Path
 ) -> None:
-    page = read(folder, f"{body}\n{CELL}")
+    page = read(tmp_path, f"{body}\n{CELL}")
     assert [(p.kind, p.line) for p in page.problems] == [(Kind.NESTED, line) for line in lines]
 
 
 @pytest.mark.parametrize(
     ("setting", "has_stderr"), [("remove", False), ("remove-warn", False), ("show", True)]
 )
-def test_stderr_that_a_page_hides_is_not_read(
+def test_a_page_says_whether_its_stderr_is_read(
     setting: str,
     has_stderr: bool,  # noqa: FBT001 - a column
-    folder: Path,
+    tmp_path: Path,
 ) -> None:
     own = {"mystnb": {"output_stderr": setting}}
-    (folder / "page.md").write_text(
+    (tmp_path / "page.md").write_text(
         FRONT.replace("kernelspec", f"{json.dumps(own)[1:-1]}\nkernelspec") + CELL
     )
     notebook = v4.new_notebook(cells=[v4.new_code_cell("1")], metadata=own)
-    (folder / "notes.ipynb").write_text(v4.writes(notebook))
+    (tmp_path / "notes.ipynb").write_text(v4.writes(notebook))
     for name in ("page.md", "notes.ipynb"):
-        loaded = load(folder / name, stderr=True)
+        loaded = load(tmp_path / name, stderr=not has_stderr)
         assert loaded
         assert [cell.has_stderr for cell in loaded[0].cells] == [has_stderr]
 
@@ -288,53 +287,48 @@ def test_stderr_that_a_page_hides_is_not_read(
 # Files --------------------------------------------------------------------------------
 
 
-def test_page_without_cells_is_nothing(folder: Path) -> None:
-    path = folder / "page.md"
-    path.write_text(FRONT + "# Prose\n", encoding="utf-8")
-    assert load(path) is None
-
-
 @pytest.mark.parametrize("body", [CELL, expected("1")])
-def test_page_that_is_no_notebook_is_refused(body: str, folder: Path) -> None:
-    path = folder / "page.md"
-    path.write_text(body, encoding="utf-8")
+def test_page_that_is_no_notebook_is_refused(body: str, tmp_path: Path) -> None:
+    assert load(put(tmp_path, FRONT + "# Prose\n")) is None
     with pytest.raises(ValueError, match="no `file_format: mystnb` in its front matter"):
-        load(path)
+        load(put(tmp_path, body))
 
 
 @pytest.mark.parametrize("table", [None, []])
-def test_metadata_that_is_no_table_is_as_good_as_none(table: object, folder: Path) -> None:
+def test_metadata_that_is_no_table_is_as_good_as_none(table: object, tmp_path: Path) -> None:
     metadata = {"kernelspec": table, "language_info": table}
     written = v4.writes(v4.new_notebook(cells=[v4.new_code_cell("1")]))
-    (folder / "odd.ipynb").write_text(json.dumps(json.loads(written) | {"metadata": metadata}))
-    loaded = load(folder / "odd.ipynb")
+    (tmp_path / "odd.ipynb").write_text(json.dumps(json.loads(written) | {"metadata": metadata}))
+    loaded = load(tmp_path / "odd.ipynb")
     assert loaded
     assert loaded[1].metadata == {}
 
 
 def test_stored_outputs_are_what_a_notebook_documents() -> None:
+    value = v4.new_output("execute_result", data={"text/plain": "1"}, execution_count=1)
+    stderr = v4.new_output("stream", name="stderr", text="progress\n")
+    picture = v4.new_output("display_data", data={"image/png": "i"})
     notebook = v4.new_notebook()
     notebook.cells = [
         v4.new_markdown_cell("prose"),
-        v4.new_code_cell("a = 1"),
-        v4.new_code_cell(
-            "a",
-            outputs=[
-                v4.new_output("stream", name="stderr", text="progress\n"),
-                v4.new_output("execute_result", data={"text/plain": "1"}, execution_count=1),
-            ],
-        ),
+        v4.new_code_cell("a = 1", outputs=[v4.new_output("stream", text=" \n"), picture]),
+        v4.new_code_cell("a", outputs=[stderr, value]),
         v4.new_code_cell("1 / 0", outputs=[v4.new_output("error", ename="E", evalue="m")]),
+        v4.new_code_cell("a", outputs=[value], metadata={"tags": ["nbval-ignore-output"]}),
     ]
-    page = read_notebook(notebook)
-    assert [(c.number, c.index, len(c.expectations)) for c in page.cells] == [
-        (1, 1, 0),
-        (2, 2, 1),
-        (3, 3, 1),
+    text = v4.writes(notebook)
+    page = read_notebook(notebook, text)
+    assert [(c.number, c.index, len(c.expectations), c.drawn) for c in page.cells] == [
+        (1, 1, 0, (1, 0)),
+        (2, 2, 1, (0, 0)),
+        (3, 3, 1, (0, 0)),
+        (4, 4, 1, None),
     ]
-    assert page.cells[1].expectations[0].text == "1\n"
-    assert page.cells[2].expectations[0].raises == "E"
-    assert page.cells[2].may_raise
+    places = [n for n, line in enumerate(text.splitlines(), start=1) if '"cell_type"' in line]
+    assert [cell.line for cell in page.cells] == places[1:]
+    one, raised, ignored = (cell.expectations[0] for cell in page.cells[1:])
+    assert (one.text, raised.raises, page.cells[2].may_raise) == ("1\n", "E", True)
+    assert ignored.unchecked == "tagged nbval-ignore-output"
     assert not any(cell.has_stderr for cell in page.cells)
     whole = read_notebook(notebook, stderr=True)
     assert whole.cells[1].expectations[0].text == "1\nprogress\n"

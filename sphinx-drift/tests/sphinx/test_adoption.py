@@ -6,14 +6,19 @@ import json
 import os
 import platform
 import re
-from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
 from nbformat import v4, writes
 from small_book import FRONT, cell
 
+from sphinx_drift.run_and_judge import Settings
+from sphinx_drift.sphinx.settings import _timeout
+
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from conftest import Book
 
 pytestmark = pytest.mark.slow
@@ -45,11 +50,12 @@ def put(book: Book, require: object = "expected", **pages: str) -> None:
 
 
 def test_outputs_without_expectations_are_built_as_ever_and_counted(book: Book) -> None:
-    put(book, plain_md=FRONT + PLAIN, half_md=FRONT + HALF, bare_ipynb=stripped())
+    half = stripped("0")
+    put(book, plain_md=FRONT + PLAIN, half_md=FRONT + HALF, bare_ipynb=stripped(), b_ipynb=half)
     built = book.build(builder="html")
     assert built.status == 0, built.stderr
-    assert built.last.startswith("1 output verified on 1 page, ")
-    assert "6 outputs on 3 pages have no expectation" in built.last
+    assert built.last.startswith("2 outputs verified on 2 pages, ")
+    assert "8 outputs on 4 pages have no expectation" in built.last
     assert "plain.md: WARNING: Executing notebook failed: CellExecutionError" in built.stderr
     again = book.build(builder="html")  # a page that is as ever is not read again
     assert again.last == built.last
@@ -68,57 +74,31 @@ def test_book_of_no_expectations_is_as_green_as_without_the_checker(book: Book) 
     assert built.last.startswith("nothing was checked, 1 output on 1 page has no expectation")
 
 
-@pytest.mark.parametrize(
-    ("require", "page", "place"),
-    [
-        ("all", FRONT + HALF, ("half.md:17", "undocumented")),
-        (["ha*"], FRONT + HALF, ("half.md:17", "undocumented")),
-        ("expected", COMPLETE + HALF, ("half.md:18", "undocumented")),
-        ("expected", COMPLETE + PLAIN, ("half.md:14", "raised")),
-        ("expected", FRONT + HALF.replace("\n3\n", "\n5\n"), ("half.md:13", "drift")),
-        ("expected", FRONT + HALF.replace("print(3)", "1 / 0"), ("half.md:9", "raised")),
-        ("expected", FRONT + HALF.replace("print(4)", "1 / 0"), ("half.md:17", "raised")),
-        (
-            "expected",
-            FRONT + HALF.replace("```{exp", "prose\n\n```{exp"),
-            ("half.md:15", "no-cell"),
-        ),
-        ("expected", HALF, ("half.md:1", "unreadable")),
-        ("expected", COMPLETE.replace("true", "yes, please") + HALF, ("half.md:1", "option")),
-        ("expected", COMPLETE.replace("complete", "completed") + HALF, ("half.md:1", "option")),
-    ],
-)
-def test_what_a_page_or_the_book_requires_fails(
-    require: object, page: str, place: tuple[str, str], book: Book
-) -> None:
-    put(book, require, half_md=page)
+# What fails of a book that requires the pages whose names begin so to be complete.
+REQUIRED = {
+    "listed.md": (FRONT + HALF, "17", "undocumented"),
+    "listed-plain.md": (HALF, "1", "unreadable"),
+    "complete.md": (COMPLETE + HALF, "18", "undocumented"),
+    "complete-plain.md": (f"---\ndrift: {{complete: true}}\n---\n{HALF}", "1", "unreadable"),
+    "stops.md": (COMPLETE + PLAIN, "14", "raised"),
+    "drifts.md": (FRONT + HALF.replace("\n3\n", "\n5\n"), "13", "drift"),
+    "stops-before.md": (FRONT + HALF.replace("print(3)", "1 / 0"), "9", "raised"),
+    "stops-after.md": (FRONT + HALF.replace("print(4)", "1 / 0"), "17", "raised"),
+    "apart.md": (FRONT + HALF.replace("```{exp", "prose\n\n```{exp"), "15", "no-cell"),
+    "stored.ipynb": (stripped("0", "1", "3"), "cell 3 (line 1)", "drift"),
+    "half-stored.ipynb": (stripped("5"), "cell 1 (line 1)", "drift"),
+}
+
+
+def test_what_a_page_or_the_book_requires_fails(book: Book) -> None:
+    put(book, ["listed*"])
+    for name, (text, _, _) in REQUIRED.items():
+        (book.folder / name).write_text(text + "\n", "utf-8")
     built = book.build()
-    assert built.status == 1
-    assert place in built.places, built.report
-
-
-@pytest.mark.parametrize("stored", [("0", "1", "3"), ("5",)])
-def test_stored_outputs_are_expectations(stored: tuple[str, ...], book: Book) -> None:
-    put(book, notes_ipynb=stripped(*stored))
-    built = book.build()
-    assert {kind for _, kind in built.places} == {"drift"}
-    assert ("2 outputs on 1 page have no expectation" in built.last) is (len(stored) == 1)
-
-
-@pytest.mark.parametrize(
-    ("require", "complaint"),
-    [
-        ("al", "must be 'expected', 'all' or a list of patterns"),
-        (["half*", "gone*"], "no page matches 'gone*'"),
-    ],
-)
-def test_what_could_require_nothing_by_mistake_is_refused(
-    require: object, complaint: str, book: Book
-) -> None:
-    put(book, require, half_md=FRONT + HALF)
-    built = book.build()
-    assert built.status != 0
-    assert complaint in built.stderr
+    failures = {(failure.file, failure.place, failure.kind) for failure in built.failures}
+    assert failures >= {(name, place, kind) for name, (_, place, kind) in REQUIRED.items()}
+    put(book, ["gone*"])
+    assert "no page matches 'gone*'" in book.build().stderr
 
 
 @pytest.mark.parametrize(
@@ -132,8 +112,13 @@ def test_reports_say_what_the_exit_status_says(
     book.write("page.md", cell("print(3)", expected))
     built = book.build("-b", "drift", GITHUB_ACTIONS="1")
     assert built.status == status
+    assert ("page.md:11: drift in cell 1" in built.stderr) is bool(level)
     assert json.loads((built.outdir / "drift.json").read_text())["status"] == status
     assert re.findall(r"(?m)^::(\w+) ", built.stdout) == [level] * bool(level)
+    if level == "warning":
+        suppressed = ["toc", "drift"]
+        book.configure(drift_severity=severity, suppress_warnings=suppressed)
+        assert book.build("-W").status == 1
 
 
 def test_half_a_character_costs_no_report(book: Book) -> None:
@@ -169,18 +154,6 @@ def test_a_setting_may_be_given_with_the_command(
         assert (book.folder / "ran").read_text() == "11"
 
 
-def test_failures_may_be_warnings(book: Book) -> None:
-    put(book, half_md=FRONT + HALF.replace("\n3\n", "\n5\n"))
-    book.configure(drift_require="expected", drift_severity="warning")
-    built = book.build()
-    assert built.status == 0
-    assert "half.md:13: drift in cell 1" in built.stderr
-    book.configure(
-        drift_require="expected", drift_severity="warning", suppress_warnings=["toc", "drift"]
-    )
-    assert book.build("-W").status == 1
-
-
 def test_ratchet_only_grows(book: Book) -> None:
     ratchet = book.folder / "verified.json"
     settings = {"drift_require": "expected", "drift_ratchet": "verified.json"}
@@ -196,14 +169,11 @@ def test_ratchet_only_grows(book: Book) -> None:
     assert book.build().status == 0
     assert json.loads(ratchet.read_text()) == {"half": 2}
     book.write("half.md", HALF)
-    for _ in range(2):
-        fewer = book.build()
-        assert fewer.places == {("half.md:1", "fewer")}
-        assert "delete its line" in fewer.report
-    Path(book.folder / "half.md").unlink()
+    fewer = book.build()
+    assert fewer.places == {("half.md:1", "fewer")}
+    assert "delete its line" in fewer.report
+    (book.folder / "half.md").unlink()
     assert book.build().places == {("half:1", "fewer")}
-    ratchet.write_text("{}")
-    assert book.build().status == 0
 
 
 def test_ratchet_holds_away_from_the_reference(book: Book) -> None:
@@ -220,42 +190,14 @@ def test_ratchet_holds_away_from_the_reference(book: Book) -> None:
     assert "unreadable" in {kind for _, kind in book.build().places}
 
 
-WARNS = "import sys\nprint('seen')\nprint('a path', file=sys.stderr)"
-
-
-@pytest.mark.parametrize(
-    ("settings", "tags"),
-    [
-        ({"nb_output_stderr": "remove"}, ""),
-        ({}, ":tags: [remove-stderr]\n"),
-        ({}, "---\nmystnb:\n  output_stderr: remove\n---\n"),
-    ],
-)
-def test_what_a_reader_is_not_shown_needs_no_expectation(
-    settings: dict[str, str], tags: str, book: Book
-) -> None:
-    unseen = cell(":tags: [remove-output]\nprint(1)") + "\n\n" + cell(":tags: [remove-cell]\n2")
-    book.configure(**settings)
-    book.write("page.md", cell(tags + WARNS, "seen"), unseen)
-    built = book.build("-W")
-    assert built.status == 0, built.stderr
-    assert "1 output verified on 1 page" in built.last
-
-
-@pytest.mark.parametrize(
-    ("setting", "options"),
-    [
-        ("remove", "---\nmystnb:\n  output_stderr: show\n---\n"),
-        ("remove", "---\nrender:\n  output_stderr: show\n---\n"),  # its older key
-        ("show", ":tags: [remove_stderr]\n"),  # no tag of MyST-NB's
-    ],
-)
-def test_a_cell_whose_warnings_are_shown_documents_them(
-    setting: str, options: str, book: Book
-) -> None:
-    book.configure(nb_output_stderr=setting)
-    book.write("page.md", cell(options + WARNS, "seen"))
-    assert {kind for _, kind in book.build().places} == {"drift"}
+def test_a_cell_documents_the_warnings_that_are_shown_of_it(book: Book) -> None:
+    warns = "import sys\nprint('seen')\nprint('a path', file=sys.stderr)"
+    book.configure(nb_output_stderr="remove")
+    book.write("unseen.md", cell(warns, "seen"))
+    for key in ("mystnb", "render"):  # the second is the older one
+        own = f"---\n{key}:\n  output_stderr: show\n---\n"
+        book.write(f"{key}.md", cell(own + warns, "seen"))
+    assert book.build().places == {("mystnb.md:17", "drift"), ("render.md:17", "drift")}
 
 
 def test_what_the_projects_file_requires_is_seen_in_the_next_build(book: Book) -> None:
@@ -268,15 +210,19 @@ def test_what_the_projects_file_requires_is_seen_in_the_next_build(book: Book) -
 
 
 @pytest.mark.parametrize("live", [False, True])
-def test_a_page_that_an_older_file_replaces_is_read(live: bool, book: Book) -> None:  # noqa: FBT001
+def test_a_file_that_an_older_one_replaces_is_read(live: bool, book: Book) -> None:  # noqa: FBT001
     book.configure(drift_live=live)
     book.write("page.md", cell("print(1)", "1"))
     book.write("stub.md", "# Stub", front=False)
+    book.write("including.md", "# Prose\n\n```{include} words.inc\n```", front=False)
+    (book.folder / "words.inc").write_text("Words.\n")
     assert book.build(CI="").status == 0
-    book.write("draft.txt", cell("print(1)", "3"))
-    os.utime(book.folder / "draft.txt", (1_500_000_000, 1_500_000_000))
-    (book.folder / "draft.txt").replace(book.folder / "stub.md")
-    assert book.build(CI="").status == 1
+    for name, text in (("stub.md", FRONT + cell("print(1)", "3")), ("words.inc", cell("1"))):
+        draft = book.folder / "draft"
+        draft.write_text(text)
+        os.utime(draft, (1_500_000_000, 1_500_000_000))
+        draft.replace(book.folder / name)
+    assert book.build(CI="").places == {("stub.md:11", "drift"), ("including.md:1", "unreadable")}
 
 
 def test_live_work_leaves_out_a_page_beside_what_torch_makes(book: Book) -> None:
@@ -287,13 +233,15 @@ def test_live_work_leaves_out_a_page_beside_what_torch_makes(book: Book) -> None
     assert ["1 page not run again" in line for line in lines] == [False, True], lines
 
 
-@pytest.mark.parametrize(("seconds", "status"), [(1, 1), (-1, 0)])
-def test_time_that_the_book_gives_its_cells_stands(seconds: int, status: int, book: Book) -> None:
-    book.configure(nb_execution_timeout=seconds)
-    book.write("page.md", cell("import time\ntime.sleep(2)\nprint(1)", "1"))
-    built = book.build()
-    assert built.status == status
-    assert ("timeout" in {kind for _, kind in built.places}) is (status == 1)
+@pytest.mark.parametrize(
+    ("timeout", "of_myst_nb", "seconds"),
+    [(None, 30, Settings.timeout), (None, 31, 31), (None, -1, None), (7, 31, 7)],
+)
+def test_time_that_the_book_gives_its_cells_stands(
+    timeout: int | None, of_myst_nb: int, seconds: int | None
+) -> None:
+    config = SimpleNamespace(drift_timeout=timeout, nb_execution_timeout=of_myst_nb)
+    assert _timeout(config) == seconds  # type: ignore[arg-type]
 
 
 def test_filters_of_the_book_are_counted_and_told_if_they_match_nothing(book: Book) -> None:
@@ -304,21 +252,12 @@ def test_filters_of_the_book_are_counted_and_told_if_they_match_nothing(book: Bo
     built = book.build("-W")
     assert built.status == 0, built.stderr
     assert "1 output verified on 1 page, 1 filtered as day, 1 filtered as memory" in built.last
+    book.configure(drift_filters=[day, gone])
     book.write("page.md", cell(today.format(0.6), "2020-01-01 0.5 <object object at 0x0>"))
     drifted = book.build()
     assert drifted.places == {("page.md:12", "drift")}
     assert "documented 0.5, executed 0.6" in drifted.report
-    book.configure(drift_filters=[day, gone])
-    assert "drift_filters: nothing was filtered as gone" in book.build().stderr
-    book.configure(drift_filters=[day[:2]])
-    assert "drift_filters must list patterns" in book.build().stderr
-
-
-def test_a_setting_of_myst_nb_that_is_not_followed_is_told(book: Book) -> None:
-    book.configure(nb_execution_in_temp=True)
-    book.write("page.md", cell("print(1)", "1"))
-    built = book.build()
-    assert (built.status, built.stderr.count("nb_execution_in_temp is not followed")) == (0, 1)
+    assert "drift_filters: nothing was filtered as gone" in drifted.stderr
 
 
 def test_a_format_that_stores_nothing_is_no_notebook_to_save(book: Book) -> None:
@@ -326,8 +265,11 @@ def test_a_format_that_stores_nothing_is_no_notebook_to_save(book: Book) -> None
     cells = "v4.new_code_cell(text), v4.new_markdown_cell('```{expected-output}\\n2\\n```')"
     (book.folder / "reader.py").write_text(read.format(cells))
     (book.folder / "page.txt").write_text("print(1)")
-    book.configure("import sys; sys.path.insert(0, '.')", nb_custom_formats={".txt": "reader.read"})
+    not_followed = {"nb_execution_in_temp": True}
+    path = "import sys; sys.path.insert(0, '.')"
+    book.configure(path, nb_custom_formats={".txt": "reader.read"}, **not_followed)
     built = book.build()
+    assert built.stderr.count("nb_execution_in_temp is not followed") == 1
     assert [failure.kind for failure in built.failures] == ["undocumented", "nested"]
     for failure in built.failures:
         assert "to do: make it a MyST page or a notebook" in failure.text

@@ -20,39 +20,43 @@ if TYPE_CHECKING:
 PROJECT = '[tool.sphinx-drift.packages]\nmine = "src"\n'
 
 
+FILES = {"mine": "mine/__init__.py", "single": "single.py", "space.there": "space/there.py"}
+"""Modules of a project, one of a package without a file of its own."""
+
+
 def shows(module: str = "mine") -> str:
     """Return a cell that imports a module, and what it must print."""
     return cell(f"import {module}\nprint({module}.NUMBER)", "1")
 
 
-def put(folder: Path, file: str = "mine/__init__.py") -> Path:
-    """Write a module, and return the folder to import it from."""
-    path = folder / file
-    path.parent.mkdir(parents=True)
-    path.write_text("NUMBER = 1\n")
+def put(folder: Path) -> Path:
+    """Write modules, and return the folder to import them from."""
+    for file in FILES.values():
+        path = folder / file
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("NUMBER = 1\n")
     return folder
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("file", "module"),
-    [("mine/__init__.py", "mine"), ("mine.py", "mine"), ("mine/there.py", "mine.there")],
-)
 @pytest.mark.parametrize("runner", ["fork", "jupyter"])
 def test_another_copy_fails_though_it_prints_the_same(
-    runner: str, file: str, module: str, book: Book, tmp_path: Path
+    runner: str, book: Book, tmp_path: Path
 ) -> None:
-    ours, copy = put(book.folder / "src", file), put(tmp_path / "other", file)
-    book.configure(drift_packages={"mine": "src"})
-    book.write("page.md", shows(module))
+    ours, copy = put(book.folder / "src"), put(tmp_path / "other")
+    names = [module.partition(".")[0] for module in FILES]
+    book.configure(drift_packages=dict.fromkeys(names, "src"))
+    for name, module in zip(names, FILES, strict=True):
+        book.write(f"{name}.md", shows(module))
     assert book.build(PYTHONPATH=str(ours), DRIFT_RUNNER=runner).status == 0
     built = book.build(PYTHONPATH=str(copy), DRIFT_RUNNER=runner)
     assert built.status == 1
-    assert built.places == {("page.md:7", "elsewhere")}
-    report = " ".join(built.report.split())
-    assert f"expected `mine` from {ours}" in report
-    assert f"got it from {copy / 'mine'}" in report
-    assert "python -m pip install --editable ." in report
+    assert built.places == {(f"{name}.md:7", "elsewhere") for name in names}
+    for name, failure in zip(sorted(names), built.failures, strict=True):
+        report = " ".join(failure.text.split())
+        assert f"expected `{name}` from {ours}" in report
+        assert f"got it from {copy / name}" in report
+        assert "python -m pip install --editable ." in report
 
 
 @pytest.mark.slow

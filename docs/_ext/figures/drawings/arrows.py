@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from figures.board import Board
 from figures.drawing import Drawing
-from figures.values import DOT_KEYS, DOT_QUERY, dot_products
 
 if TYPE_CHECKING:
     from figures.values import Values
@@ -25,13 +24,15 @@ APART = 3.0  # two arrows that lie on one line are drawn this far from it
 def arrows(values: Values) -> Board:
     """The arrow that asks, with four others, and their dot products."""
     board = Board(2 * PANEL[1], values)
-    for place, (name, arrow) in enumerate(DOT_KEYS.items()):
+    query = values["q"]
+    for place, (name, arrow) in enumerate(values["arrows"].items()):
         left, top = PANEL[0] * (place % 2), PANEL[1] * (place // 2)
         board.text(left + 14, top + 18, name, anchor="start", css="fig-bold")
         board.line(left + 14, top + ORIGIN[1], left + 166, top + ORIGIN[1])
         board.line(left + ORIGIN[0], top + 40, left + ORIGIN[0], top + 142)
-        _arrow(board, (left, top), DOT_QUERY, "query", -APART)
-        _arrow(board, (left, top), arrow, "key", APART)
+        aside = APART if arrow[0] * query[0] > 0 else 0.0
+        _arrow(board, (left, top), query, "query", -APART)
+        _arrow(board, (left, top), arrow, "key", aside)
         board.text(left + 14, top + 162, "$q$ · $k$ =", anchor="start", css="role-weight fig-bold")
         board.number(
             left + 92, top + 162, f"dots.{place}", css="role-weight fig-bold", anchor="end"
@@ -42,7 +43,6 @@ def arrows(values: Values) -> Board:
 def _arrow(board: Board, corner: Arrow, arrow: Arrow, role: str, aside: float) -> None:
     """Draw an arrow from the origin, a little to one side of its line."""
     length = (arrow[0] ** 2 + arrow[1] ** 2) ** 0.5
-    aside = aside if role == "query" or arrow[0] * DOT_QUERY[0] > 0 else 0.0
     x = corner[0] + ORIGIN[0] + aside * arrow[1] / length
     y = corner[1] + ORIGIN[1] + aside * arrow[0] / length
     tip = (x + UNIT * arrow[0], y - UNIT * arrow[1])
@@ -129,6 +129,6 @@ def _between(one: Arrow, other: Arrow) -> float:
 
 
 DRAWINGS: dict[str, Drawing] = {
-    "arrows": Drawing("The dot product of two arrows", arrows, dot_products),
+    "arrows": Drawing("The dot product of two arrows", arrows),
     "turned": Drawing("A query and a key, turned by their places", turned),
 }

@@ -66,13 +66,12 @@ def provisional(values: Values) -> Board:
     """Show the shares of one query after each tile of keys, read from the end, and their result."""
     board = Board(TOP + 3 * CELL[1] + 6, values)
     board.text(RIGHT + 44, 15, "context", css="fig-bold")
-    for c, word in enumerate(values["words"]):
-        board.text(LEFT + CELL[0] * (c + 0.5), TOP - 8, word, size=10, css="fig-muted")
+    board.heads(LEFT, TOP - 8, CELL[0], size=10)
     for r, shares in enumerate(values["provisional"]):
         y = TOP + CELL[1] * r
         board.text(LEFT - 8, y + 17.8, f"tile {r + 1}", anchor="end", size=SMALL, css="fig-muted")
         heat_row(board, LEFT + CELL[0] * (6 - len(shares)), y, f"provisional.{r}", CELL)
-        board.row(RIGHT, y, [f"results.{r}.{c}" for c in range(2)], "input", (44, CELL[1]))
+        board.row(RIGHT, y, f"results.{r}", "input", (44, CELL[1]))
     return board
 
 

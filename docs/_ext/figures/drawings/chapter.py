@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from figures.board import SMALL, WIDTH, Board
-from figures.drawing import FOCUS, Drawing, heat_key, heat_row
-from figures.values import six_words
+from figures.drawing import FOCUS, Drawing, heat_key, heat_map
+from figures.values import no_values
 
 if TYPE_CHECKING:
     from figures.values import Values
@@ -47,7 +47,7 @@ def projections(values: Values) -> Board:
     middle = centres["key"]
     board.text(52, 31, "$x^{(2)}$", anchor="end", css="fig-bold")
     board.note(52, 46, "journey", anchor="end")
-    board.row(middle - 66, 22, [f"inputs.{FOCUS}.{c}" for c in range(3)], "input", cell)
+    board.row(middle - 66, 22, f"inputs.{FOCUS}", "input", cell)
     for role, x in centres.items():
         letter, left = role[0], x - cell[0]
         board.arrow(middle + (x - middle) * 0.35, 46, x, 72)
@@ -55,9 +55,8 @@ def projections(values: Values) -> Board:
         board.matrix(left, 96, f"W_{role}", role, cell)
         board.arrow(x, 164, x, 184)
         name = {"query": "queries", "key": "keys", "value": "values"}[role]
-        paths = [f"{name}.{FOCUS}.{c}" for c in range(2)]
         board.text(x, 200, f"${letter}^{{(2)}}$", css=f"role-{role} fig-bold")
-        board.row(left, 208, paths, role, cell, "fig-strong")
+        board.row(left, 208, f"{name}.{FOCUS}", role, cell, "fig-strong")
     board.note(58, 133, "times", anchor="end")
     board.line(4, 248, WIDTH - 4, 248)
     board.text(4, 274, "every token", anchor="start", css="fig-bold")
@@ -76,21 +75,21 @@ def scores(values: Values) -> Board:
     board = Board(292, values)
     cell, top, step = (42.0, 26.0), 92.0, 33.0
     board.text(64, 40, "$q^{(2)}$", anchor="end", css="role-query fig-bold")
-    board.row(72, 22, [f"queries.{FOCUS}.{c}" for c in range(2)], "query", cell, "fig-strong")
+    board.row(72, 22, f"queries.{FOCUS}", "query", cell, "fig-strong")
     board.note(166, 40, "meets each key in a dot product", anchor="start")
     board.arrow(114, 52, 114, 70)
     board.text(114, 84, "keys", css="role-key fig-bold")
     board.text(318, 84, "scores", css="role-weight fig-bold")
-    for r, word in enumerate(values["words"]):
-        y, css = top + step * r, "fig-bold" if r == FOCUS else "fig-muted"
+    board.words(62, top, step, FOCUS, cell[1])
+    for r in range(6):
+        y = top + step * r
         base = y + 17.3
-        board.text(62, base, word, anchor="end", css=css)
-        board.row(72, y, [f"keys.{r}.{c}" for c in range(2)], "key", cell)
+        board.row(72, y, f"keys.{r}", "key", cell)
         board.text(190, base, f"$k^{{({r + 1})}}$", anchor="end", css="role-key")
         board.text(193, base, "· $q^{(2)}$", anchor="start", css="role-query")
         board.arrow(232, y + 13, 254, y + 13)
         board.text(288, base, f"$ω_{{2{r + 1}}}$", anchor="end", css="role-weight fig-bold")
-        board.row(294, y, [f"attn_scores.{FOCUS}.{r}"], "weight", (48, cell[1]))
+        board.row(294, y, f"attn_scores.{FOCUS}.{r}", "weight", (48, cell[1]))
     return board
 
 
@@ -105,12 +104,12 @@ def weights(values: Values) -> Board:
     board.text(286, 20, "$α_{2j}$", css="role-weight fig-bold")
     board.note(286, 38, "softmax: weight")
     longest = max(values["attn_weights"][FOCUS])
-    for r, word in enumerate(values["words"]):
-        y, css = top + step * r, "fig-bold" if r == FOCUS else "fig-muted"
-        board.text(60, y + 16.3, word, anchor="end", css=css)
-        board.row(70, y, [f"attn_scores.{FOCUS}.{r}"], "weight", (48, height))
+    board.words(60, top, step, FOCUS, height)
+    for r in range(6):
+        y = top + step * r
+        board.row(70, y, f"attn_scores.{FOCUS}.{r}", "weight", (48, height))
         board.arrow(122, y + 12, 146, y + 12)
-        board.row(150, y, [f"scaled_scores.{FOCUS}.{r}"], "weight", (48, height))
+        board.row(150, y, f"scaled_scores.{FOCUS}.{r}", "weight", (48, height))
         board.arrow(202, y + 12, 222, y + 12)
         width = 84 * values["attn_weights"][FOCUS][r] / longest
         board.bar(228, y, width, height, "role-weight")
@@ -128,20 +127,19 @@ def context(values: Values) -> Board:
     board.text(86, 20, "$α_{2j}$", css="role-weight fig-bold")
     board.text(182, 20, "$v^{(j)}$", css="role-value fig-bold")
     board.text(304, 20, "$α_{2j} v^{(j)}$", css="fig-bold")
-    for r, word in enumerate(values["words"]):
-        y, css = top + step * r, "fig-bold" if r == FOCUS else "fig-muted"
+    board.words(58, top, step, FOCUS, cell[1])
+    for r in range(6):
+        y = top + step * r
         base = y + 17.3
-        board.text(58, base, word, anchor="end", css=css)
-        board.row(66, y, [f"attn_weights.{FOCUS}.{r}"], "weight", (40, cell[1]))
+        board.row(66, y, f"attn_weights.{FOCUS}.{r}", "weight", (40, cell[1]))
         board.text(122, base, "×")
-        board.row(138, y, [f"values.{r}.{c}" for c in range(2)], "value", cell)
+        board.row(138, y, f"values.{r}", "value", cell)
         board.text(243, base, "=")
-        board.row(260, y, [f"weighted_values_2.{r}.{c}" for c in range(2)], "input", cell)
+        board.row(260, y, f"weighted_values_2.{r}", "input", cell)
     board.arrow(304, 230, 304, 262)
     board.note(292, 250, "sum of the six rows", anchor="end")
     board.text(250, 286, "$z^{(2)}$", anchor="end", css="fig-bold")
-    paths = [f"context_vecs.{FOCUS}.{c}" for c in range(2)]
-    board.row(260, 266, paths, "input", (cell[0], 30), "fig-strong")
+    board.row(260, 266, f"context_vecs.{FOCUS}", "input", (cell[0], 30), "fig-strong")
     return board
 
 
@@ -172,7 +170,10 @@ def overview(values: Values) -> Board:
         css="role-weight fig-bold",
     )
     board.words(left - 5, top, heat[1])
-    _heat_map(board, left, top, heat)
+    heat_map(board, left, top, "attn_weights", heat, below=4)
+    for c in range(6):
+        middle, key = left + heat[0] * (c + 0.5), f"$k^{{({c + 1})}}$"
+        board.text(middle, top - 6, key, size=SMALL, css="role-key")
     board.text(274, top + 70, "· $V$", css="role-value fig-bold")
     board.text(324, 356, "$Z$, 6 × 2", css="fig-bold")
     board.matrix(291, top, "context_vecs", "input", (33, heat[1]))
@@ -180,20 +181,13 @@ def overview(values: Values) -> Board:
     return board
 
 
-def _heat_map(board: Board, x: float, y: float, cell: tuple[float, float]) -> None:
-    """Draw the attention weights, darker where larger, a number in every cell."""
-    for r in range(6):
-        heat_row(board, x, y + cell[1] * r, f"attn_weights.{r}", cell, below=4)
-    for c in range(6):
-        board.text(x + cell[0] * (c + 0.5), y - 6, f"$k^{{({c + 1})}}$", size=SMALL, css="role-key")
-    board.box(x, y, cell[0] * 6, cell[1] * 6, "fig-frame role-weight")
-
-
 DRAWINGS: dict[str, Drawing] = {
-    "roadmap": Drawing("Four steps to multi-head attention", roadmap, six_words),
-    "projections": Drawing("From one input to query, key and value", projections, six_words),
-    "scores": Drawing("Attention scores of the second token", scores, six_words),
-    "weights": Drawing("From scores to attention weights", weights, six_words),
-    "context": Drawing("The context vector as a weighted sum", context, six_words),
-    "overview": Drawing("Self-attention as matrices", overview, six_words),
+    "roadmap": Drawing("Four steps to multi-head attention", roadmap, no_values),
+    "projections": Drawing("From one input to query, key and value", projections),
+    "scores": Drawing("Attention scores of the second token", scores),
+    "weights": Drawing("From scores to attention weights", weights),
+    "context": Drawing("The context vector as a weighted sum", context),
+    "overview": Drawing(
+        "Self-attention as matrices", overview, page="self-attention/compact-class"
+    ),
 }

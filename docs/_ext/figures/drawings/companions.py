@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from figures.board import SMALL, Board
-from figures.drawing import FOCUS, Drawing, heat_row
-from figures.values import six_words
+from figures.drawing import FOCUS, Drawing, heat_map, heat_row
+from figures.values import no_values
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -80,10 +80,7 @@ def cached(values: Values) -> Board:
     """The weights of each step, the new key outlined, and how many scores the step computes."""
     board = Board(CACHE_TOP + 7 * CACHE_CELL[1] + 12, values)
     board.words(CACHE_LEFT - 6, CACHE_TOP, CACHE_CELL[1])
-    for c, word in enumerate(values["words"]):
-        board.text(
-            CACHE_LEFT + CACHE_CELL[0] * (c + 0.5), CACHE_TOP - 8, word, size=10, css="fig-muted"
-        )
+    board.heads(CACHE_LEFT, CACHE_TOP - 8, CACHE_CELL[0], size=10)
     for r in range(6):
         y = CACHE_TOP + CACHE_CELL[1] * r
         heat_row(board, CACHE_LEFT, y, f"steps.{r}", CACHE_CELL)
@@ -125,11 +122,8 @@ def across(values: Values) -> Board:
     for r, word in enumerate(WRITTEN):
         y = CROSS_TOP + CROSS_CELL[1] * r
         board.note(CROSS_LEFT - 6, y + 17.8, word, anchor="end")
-        heat_row(board, CROSS_LEFT, y, f"weights.{r}", CROSS_CELL)
-        board.row(
-            CROSS_CONTEXT, y, [f"context_vecs.{r}.{c}" for c in range(2)], "input", CROSS_CELL
-        )
-    board.box(CROSS_LEFT, CROSS_TOP, 6 * CROSS_CELL[0], 3 * CROSS_CELL[1], "fig-frame role-weight")
+        board.row(CROSS_CONTEXT, y, f"context_vecs.{r}", "input", CROSS_CELL)
+    heat_map(board, CROSS_LEFT, CROSS_TOP, "weights", CROSS_CELL)
     floor = CROSS_TOP + 3 * CROSS_CELL[1] + 18
     board.text(
         CROSS_LEFT + 3 * CROSS_CELL[0], floor, "weights, 3 × 6", size=SMALL, css="role-weight"
@@ -154,8 +148,7 @@ def block(values: Values) -> Board:
         y = 6 + BLOCK_STEP * r
         role = "weight" if name == "attention" else "input"
         css = "fig-strong" if name in LOUD else ""
-        paths = [f"stages.{name}.{FOCUS}.{c}" for c in range(3)]
-        board.row(BLOCK_LEFT, y, paths, role, BLOCK_CELL, css)
+        board.row(BLOCK_LEFT, y, f"stages.{name}.{FOCUS}", role, BLOCK_CELL, css)
         label = "fig-bold" if name in LOUD else "fig-muted"
         board.text(BLOCK_LEFT + 3 * BLOCK_CELL[0] + 12, y + 17.3, name, anchor="start", css=label)
         if r:
@@ -224,5 +217,5 @@ DRAWINGS: dict[str, Drawing] = {
     "cached": Drawing("Six steps of attention with a cache", cached),
     "across": Drawing("Three words attend to six", across),
     "block": Drawing("One word on its way through a transformer block", block),
-    "generators": Drawing("One seed and two generators", generators, six_words),
+    "generators": Drawing("One seed and two generators", generators, no_values),
 }

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from figures.board import WIDTH, Board
 from figures.drawing import Drawing, strength
-from figures.values import DOT_KEYS, DOT_QUERY, scaling_experiment, six_words, two_heads
+from figures.values import two_heads
 
 if TYPE_CHECKING:
     from figures.values import Values
@@ -61,7 +61,7 @@ def _arc(board: Board, start: float, end: float, thickness: float) -> None:
 
 def _compare(values: Values) -> Board:
     board = Board(SIZE[1], values, SIZE[0])
-    for arrow, role in ((DOT_QUERY, "query"), (DOT_KEYS["right angle"], "key")):
+    for arrow, role in ((values["q"], "query"), (values["arrows"]["right angle"], "key")):
         board.arrow(38, 52, 38 + 22 * arrow[0], 52 - 22 * arrow[1], css=f"fig-vector role-{role}")
     return board
 
@@ -91,9 +91,9 @@ def _learn(values: Values) -> Board:
 
 
 PICTOGRAMS: dict[str, Drawing] = {
-    "compare": Drawing("", _compare, six_words),
-    "weigh": Drawing("", _weigh, six_words),
-    "spread": Drawing("", _spread, scaling_experiment),
+    "compare": Drawing("", _compare, page="companions/without-weights"),
+    "weigh": Drawing("", _weigh),
+    "spread": Drawing("", _spread, page="companions/why-scale"),
     "learn": Drawing("", _learn, page="companions/training"),
 }
 DRAWINGS: dict[str, Drawing] = {

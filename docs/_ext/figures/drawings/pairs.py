@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from figures.board import Board, Panels
-from figures.drawing import FOCUS, Drawing, heat_key, heat_row
-from figures.values import several_heads, six_words
+from figures.drawing import FOCUS, Drawing, heat_key, heat_map
+from figures.values import no_values
 
 if TYPE_CHECKING:
     from figures.values import Values
@@ -20,7 +20,7 @@ def journey(values: Values) -> Board:
     """One word in three roles, from its embedding to its context vector."""
     board = Board(462, values)
     board.text(180, 15, "journey, $x^{(2)}$", css="fig-bold")
-    board.row(114, 22, [f"inputs.{FOCUS}.{c}" for c in range(3)], "input", (44, 22))
+    board.row(114, 22, f"inputs.{FOCUS}", "input", (44, 22))
     roles = (
         (62.0, "query", "queries", "what it looks for"),
         (180.0, "key", "keys", "how it is found"),
@@ -31,16 +31,14 @@ def journey(values: Values) -> Board:
         board.text(x, 85, f"× $W_{{{role[0]}}}$", css=f"role-{role} fig-bold")
         board.arrow(x, 93, x, 108)
         board.text(x, 123, f"{role} ${role[0]}^{{(2)}}$", css=f"role-{role} fig-bold")
-        paths = [f"{name}.{FOCUS}.{c}" for c in range(2)]
-        board.row(x - 46, 130, paths, role, (46, 24), "fig-strong")
+        board.row(x - 46, 130, f"{name}.{FOCUS}", role, (46, 24), "fig-strong")
         board.note(x, 170, says)
     _asks(board)
     board.arrow(62, 176, 62, 190)
     board.arrow(298, 411, 298, 428)
     board.note(288, 425, "sum of the six rows", anchor="end")
     board.text(242, 450, "context vector $z^{(2)}$", anchor="end", css="fig-bold")
-    paths = [f"context_vecs.{FOCUS}.{c}" for c in range(2)]
-    board.row(252, 432, paths, "input", (46, 26), "fig-strong")
+    board.row(252, 432, f"context_vecs.{FOCUS}", "input", (46, 26), "fig-strong")
     return board
 
 
@@ -52,14 +50,14 @@ def _asks(board: Board) -> None:
     board.text(266, 229, "weight", css="role-weight fig-bold")
     board.text(328, 229, "value", css="role-value fig-bold")
     scores = board.values["attn_scores"][FOCUS]
-    for r, word in enumerate(board.values["words"]):
-        y, css = 237 + 28 * r, "fig-bold" if r == FOCUS else "fig-muted"
+    board.words(62, 237, 28, FOCUS, 24)
+    for r in range(6):
+        y = 237 + 28 * r
         base = y + 16.3
-        board.text(62, base, word, anchor="end", css=css)
-        board.row(70, y, [f"attn_scores.{FOCUS}.{r}"], "weight", (48, 24))
+        board.row(70, y, f"attn_scores.{FOCUS}.{r}", "weight", (48, 24))
         board.bar(122, y, 88 * scores[r] / max(scores), 24, "role-weight")
         board.arrow(214, y + 12, 238, y + 12)
-        board.row(242, y, [f"attn_weights.{FOCUS}.{r}"], "weight", (48, 24))
+        board.row(242, y, f"attn_weights.{FOCUS}.{r}", "weight", (48, 24))
         board.text(301, base, "×")
         board.text(330, base, f"$v^{{({r + 1})}}$", css="role-value")
 
@@ -86,15 +84,18 @@ def two_scores(values: Values) -> Panels:
 
 def pairs(values: Values, name: str, title: str, scale: str = "") -> Board:
     """Draw a matrix of all pairs of tokens, darker where larger, a number in every cell."""
-    board = Board(TOP + 6 * CELL[1] + 34, values)
-    for c, word in enumerate(values["words"]):
-        board.note(LEFT + CELL[0] * (c + 0.5), TOP - 6, word)
-    board.words(LEFT - 6, TOP, CELL[1])
-    for r in range(6):
-        heat_row(board, LEFT, TOP + CELL[1] * r, f"{name}.{r}", CELL, scale=scale)
-    board.box(LEFT, TOP, CELL[0] * 6, CELL[1] * 6, "fig-frame role-weight")
+    board = _labelled(values)
+    heat_map(board, LEFT, TOP, name, CELL, scale=scale)
     heat_key(board, LEFT, TOP + 6 * CELL[1] + 14, scale or name)
     board.text(LEFT, 15, title, anchor="start", css="role-weight fig-bold")
+    return board
+
+
+def _labelled(values: Values) -> Board:
+    """Return a board with the words on two sides of a matrix of all pairs."""
+    board = Board(TOP + 6 * CELL[1] + 34, values)
+    board.heads(LEFT, TOP - 6, CELL[0])
+    board.words(LEFT - 6, TOP, CELL[1])
     return board
 
 
@@ -136,10 +137,7 @@ def heads(values: Values) -> Panels:
 
 def mask_corner(values: Values) -> Board:
     """The mask, and the corner of it that a shorter sentence takes."""
-    board = Board(TOP + 6 * CELL[1] + 34, values)
-    for c, word in enumerate(values["words"]):
-        board.note(LEFT + CELL[0] * (c + 0.5), TOP - 6, word)
-    board.words(LEFT - 6, TOP, CELL[1])
+    board = _labelled(values)
     for r, row in enumerate(values["mask"]):
         for c, hidden in enumerate(row):
             x, y = LEFT + CELL[0] * c, TOP + CELL[1] * r
@@ -162,8 +160,8 @@ def split_heads(values: Values) -> Board:
     board.words(180 - 2 * WIDE - 8, 24, ROW)
     for r in range(6):
         for head, role in enumerate(HEADS):
-            paths = [f"joined.{r}.{2 * head + c}" for c in range(2)]
-            board.row(180 + 2 * WIDE * (head - 1), 24 + ROW * r, paths, role, (WIDE, ROW))
+            columns, x = (2 * head, 2 * head + 1), 180 + 2 * WIDE * (head - 1)
+            board.row(x, 24 + ROW * r, f"joined.{r}", role, (WIDE, ROW), columns=columns)
     halves = (
         (100.0, "head", "view(6, 2, 2)", "transpose(0, 1)"),
         (290.0, "cut", "view(2, 6, 2)", "alone: wrong"),
@@ -183,8 +181,7 @@ def _heads(board: Board, x: float, name: str) -> None:
         board.note(x + WIDE, top - 8, f"“head {number}”" if name == "cut" else f"head {number}")
         for r in range(6):
             role = HEADS[r % 2] if name == "cut" else HEADS[number - 1]
-            paths = [f"{name}_{number}.{r}.{c}" for c in range(2)]
-            board.row(x, top + ROW * r, paths, role, (WIDE, ROW))
+            board.row(x, top + ROW * r, f"{name}_{number}.{r}", role, (WIDE, ROW))
             token = (6 * (number - 1) + r) // 2 if name == "cut" else r
             if name == "head" or r % 2 == 0:
                 word = board.values["words"][token]
@@ -192,12 +189,12 @@ def _heads(board: Board, x: float, name: str) -> None:
 
 
 DRAWINGS: dict[str, Drawing] = {
-    "journey": Drawing("One word in three roles", journey, six_words),
-    "raw-attention": Drawing("Attention without trainable weights", raw_attention, six_words),
-    "two-scores": Drawing("Scores without and with projections", two_scores, six_words),
-    "causal": Drawing("Attention weights and a causal mask", causal, several_heads),
-    "next-token": Drawing("Each row predicts the next token", next_token, several_heads),
-    "heads": Drawing("Attention weights of two heads", heads, several_heads),
-    "mask-corner": Drawing("A mask and its corner", mask_corner, several_heads),
-    "split-heads": Drawing("Queries split into heads", split_heads, several_heads),
+    "journey": Drawing("One word in three roles", journey),
+    "raw-attention": Drawing("Attention without trainable weights", raw_attention),
+    "two-scores": Drawing("Scores without and with projections", two_scores),
+    "causal": Drawing("Attention weights and a causal mask", causal),
+    "next-token": Drawing("Each row predicts the next token", next_token, no_values),
+    "heads": Drawing("Attention weights of two heads", heads),
+    "mask-corner": Drawing("A mask and its corner", mask_corner),
+    "split-heads": Drawing("Queries split into heads", split_heads),
 }

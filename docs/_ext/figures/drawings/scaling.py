@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from figures.board import Board
 from figures.drawing import Drawing
-from figures.values import scaling_experiment, thirteen
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -130,8 +129,6 @@ def _curve(board: Board, points: list[tuple[float, float]], *, scaled: bool) -> 
 
 
 DRAWINGS: dict[str, Drawing] = {
-    "saturated": Drawing("One of thirteen words takes almost all the weight", saturated, thirteen),
-    "scaling": Drawing(
-        "Variance, entropy and slope with and without scaling", scaling, scaling_experiment
-    ),
+    "saturated": Drawing("One of thirteen words takes almost all the weight", saturated),
+    "scaling": Drawing("Variance, entropy and slope with and without scaling", scaling),
 }

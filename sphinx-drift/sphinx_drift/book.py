@@ -1,0 +1,149 @@
+"""Read what a book says of its pages in ``conf.py`` or ``_config.yml``, where none is built."""
+
+from __future__ import annotations
+
+import functools
+import json
+import re
+import subprocess
+import sys
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import yaml
+
+from sphinx_drift.configuration import CHECKS, Project, check_values, find_project, overridden
+from sphinx_drift.run_and_judge import Settings, chosen_policy
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+    from pathlib import Path
+
+_EXECUTE = {
+    "allow_errors": "nb_execution_allow_errors",
+    "exclude_patterns": "nb_execution_excludepatterns",
+    "execute_notebooks": "nb_execution_mode",
+    "stderr_output": "nb_output_stderr",
+    "timeout": "nb_execution_timeout",
+}
+"""What Jupyter Book calls the settings of MyST-NB that count here, below `execute:`."""
+NAMES = (*CHECKS, *_EXECUTE.values(), "nb_metadata_key")
+_STOCK_TIMEOUT = 30
+"""Seconds that MyST-NB gives a cell if nobody says otherwise."""
+_PATIENCE = 60
+"""Seconds that conf.py may take."""
+
+
+class Book(NamedTuple):
+    """What a book says of its pages."""
+
+    folder: Path
+    settings: Mapping[str, Any]
+    """Those of `NAMES` that it sets."""
+
+    @property
+    def project(self) -> Project:
+        """What the project's file says, where the book doesn't say otherwise."""
+        return overridden(find_project(self.folder), self.settings, self.folder)
+
+
+def book_of(folder: Path) -> Book:
+    """Return the nearest book at or above a folder, within its project; a silent one if none is.
+
+    Raises:
+        ValueError: If its file can't be read, or says what nothing could follow.
+
+    """
+    return _book_of(folder.resolve())
+
+
+@functools.cache
+def _book_of(folder: Path) -> Book:
+    for place in (folder, *folder.parents):
+        for file, read in ((place / "conf.py", _run_conf), (place / "_config.yml", _read_yaml)):
+            if file.is_file() and (settings := _read(file, read)) is not None:
+                return Book(place, settings)
+        if (place / "pyproject.toml").is_file():
+            break
+    return Book(folder, {})
+
+
+def _read(file: Path, read: Callable[[Path], Mapping[str, Any] | None]) -> Mapping[str, Any] | None:
+    """Return the settings of a book that a file has; an error names the file."""
+    try:
+        settings = read(file)
+        check_values(settings or {})
+    except (ValueError, yaml.YAMLError) as error:
+        raise ValueError(f"{file}: {error}") from None
+    return settings
+
+
+def _run_conf(conf: Path) -> Mapping[str, Any] | None:
+    """Run a ``conf.py`` in a process of its own, which alone has its path and modules.
+
+    Returns:
+        What it says; None if it is no book's with cells. Other programs have a ``conf.py``, too.
+
+    """
+    if not re.search(r"\b(?:myst_nb|jupyter_book)\b", conf.read_text("utf-8", "replace")):
+        return None
+    code = "from sphinx_drift.sphinx.private_sphinx import print_settings; print_settings()"
+    command = [sys.executable, "-P", "-c", code, str(conf.parent), *NAMES]
+    try:
+        done = subprocess.run(
+            command, capture_output=True, text=True, check=False, timeout=_PATIENCE
+        )
+    except subprocess.TimeoutExpired:
+        raise ValueError(f"it ran for more than {_PATIENCE} seconds") from None
+    if done.returncode:
+        raise ValueError(done.stderr.strip().rpartition("\n")[2])
+    settings: Mapping[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return settings
+
+
+def _read_yaml(file: Path) -> Mapping[str, Any]:
+    """Read a ``_config.yml``; Jekyll's has none of these keys."""
+    written = yaml.safe_load(file.read_text("utf-8"))
+    execute = _table(written, "execute")
+    settings = {_EXECUTE[name]: value for name, value in execute.items() if name in _EXECUTE}
+    if settings.get("nb_execution_mode") is False:  # it is how YAML reads `off`
+        settings["nb_execution_mode"] = "off"
+    return settings | dict(_table(_table(written, "sphinx"), "config"))
+
+
+def _table(written: object, name: str) -> Mapping[str, Any]:
+    table = written.get(name) if isinstance(written, dict) else None
+    return table if isinstance(table, dict) else {}
+
+
+def settings_of(project: Project, book: Mapping[str, Any]) -> Settings:
+    """Return how pages are run and compared, as a project and the settings of a book say."""
+    return Settings(
+        chosen_policy(book.get("drift_policy") or "auto"),
+        project.reference,
+        timeout=_timeout(book),
+        output_limit=book.get("drift_output_limit") or Settings.output_limit,
+        twice=bool(book.get("drift_twice")),
+        packages=project.packages,
+        complete=project.require,
+        filters=project.filters,
+        allow_errors=bool(book.get("nb_execution_allow_errors")),
+        metadata_key=book.get("nb_metadata_key") or Settings.metadata_key,
+    )
+
+
+def _timeout(book: Mapping[str, Any]) -> int | None:
+    """Return the seconds that a cell may take: MyST-NB's setting counts where it was set."""
+    if own := book.get("drift_timeout"):
+        return int(own)
+    stock = book.get("nb_execution_timeout", _STOCK_TIMEOUT)
+    if stock == _STOCK_TIMEOUT:
+        return Settings.timeout
+    return int(stock) if stock > 0 else None
+
+
+def left_out(page: Path, mode: str, patterns: Iterable[str]) -> str:
+    """Return the setting by which MyST-NB leaves a page out; nothing if it runs it."""
+    if any(map(PurePosixPath(page).match, patterns)):
+        return "nb_execution_excludepatterns"
+    return "nb_execution_mode" if mode == "off" else ""

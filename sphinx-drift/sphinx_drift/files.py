@@ -1,0 +1,155 @@
+"""Check pages and notebooks as they stand, without a book: what the command and pytest share."""
+
+from __future__ import annotations
+
+import contextlib
+import traceback
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from sphinx_drift.book import book_of, left_out, settings_of
+from sphinx_drift.compare.outcomes import Kind, Outcome, PageResult
+from sphinx_drift.configuration import Project
+from sphinx_drift.run import host
+from sphinx_drift.run.choice import RUNNER_VARIABLE, chosen
+from sphinx_drift.run_and_judge import Settings, report_origins, run_and_judge
+from sphinx_drift.source.read_source import Page, is_notebook, load, table_in
+from sphinx_drift.source.update import Change, update_notebook, update_page
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from pathlib import Path
+
+    from nbformat import NotebookNode
+
+
+ENDINGS = (".md", ".ipynb")
+SKIPPED = frozenset({"_build", "node_modules", "jupyter_execute", "__pycache__"})
+"""Folders that hold no pages, beside those whose names begin with a dot."""
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What came of a file, and how it is to be written if that was asked for."""
+
+    result: PageResult
+    change: Change | None = None
+
+
+def refuse_off() -> None:
+    """Raise a `ValueError` where nothing would be run."""
+    if chosen() == "off":
+        raise ValueError(
+            f"{RUNNER_VARIABLE}=off runs nothing, so nothing could be verified; unset it"
+        )
+
+
+def prepare(paths: Iterable[Path]) -> list[Project]:
+    """Load what some files need once for all of them; return what their projects say."""
+    paths, projects = list(paths), []
+    for folder in {path.parent: None for path in paths}:
+        with contextlib.suppress(ValueError):  # reported when the file is checked
+            projects.append(book_of(folder).project)
+    report_origins({name: at for each in projects for name, at in each.packages.items()})
+    host.preload((projects[0] if projects else Project()).libraries(paths))
+    return projects
+
+
+def settings_for(path: Path, **requested: Any) -> Settings:
+    """Return how a file is run and compared: as requested, or else as its project says."""
+    book = book_of(path.parent)
+    settings = settings_of(book.project, book.settings)
+    allow_errors = settings.allow_errors or is_notebook(path)
+    return replace(settings, **{"allow_errors": allow_errors, **requested})
+
+
+def ahead(paths: Iterable[Path], named: Sequence[Path], **requested: Any) -> dict[Path, Settings]:
+    """Return how the files are run that are begun ahead, whether they document anything or not."""
+    settings = {}
+    for path in paths:
+        with contextlib.suppress(ValueError):  # reported when the file is checked
+            if path in named or not _left_out(path, book_of(path.parent).settings, {}):
+                settings[path] = settings_for(path, **{**requested, "complete": ("*",)})
+    return settings
+
+
+def has_cells(path: Path) -> bool:
+    """Whether a file has anything to run, or can't be read, which its check reports."""
+    try:
+        loaded = load(path)
+    except Exception:  # noqa: BLE001 - whatever is wrong with it
+        return True
+    return loaded is not None and bool(loaded[0].cells or loaded[0].problems)
+
+
+def check(
+    path: Path, *, named: bool, stderr: bool = False, update: bool = False, **requested: Any
+) -> Checked:
+    """Check one file; what goes wrong with it is an outcome of its own.
+
+    Args:
+        path: The file.
+        named: Whether somebody wants this file checked, and not all that a folder holds.
+        stderr: Whether what a notebook stored of stderr counts too.
+        update: Whether to return how the file is to be written, too.
+        **requested: Settings that come before those of the file's project.
+
+    """
+    if not path.name.lower().endswith(ENDINGS):
+        message = (
+            f"its name must end with {ENDINGS[0]}, as a page's, or {ENDINGS[1]}, as a notebook's"
+        )
+        return _failed(path, Kind.UNREADABLE, message)
+    try:
+        book = book_of(path.parent).settings
+        shown = not str(book.get("nb_output_stderr", "show")).startswith("remove")
+        seen = stderr if is_notebook(path) else shown
+        page, notebook = load(path, stderr=seen) or (Page(), None)
+        settings = settings_for(path, **requested)
+    except Exception as error:  # noqa: BLE001 - one bad file must not hide the others
+        return _failed(path, Kind.UNREADABLE, f"{type(error).__name__}: {error}")
+    if notebook is None or not (page.cells or page.problems):
+        # A folder may hold prose; who names a file wants it checked.
+        nothing = _failed(path, Kind.NOTHING_CHECKED, "it has no cell")
+        return nothing if named else Checked(PageResult(str(path)))
+    if why := "" if named else _left_out(path, book, notebook.metadata):
+        return Checked(PageResult(str(path), cells=len(page.cells), left_out=why))
+    try:
+        return _run(path, page, notebook, settings, named=named, update=update)
+    except Exception:  # noqa: BLE001 - nor must an error of ours
+        return _failed(path, Kind.COULD_NOT_CHECK, traceback.format_exc(limit=-3))
+
+
+def _run(  # noqa: PLR0913 - what was read, and what is wanted of it
+    path: Path, page: Page, notebook: NotebookNode, settings: Settings, *, named: bool, update: bool
+) -> Checked:
+    """Run and compare what was read."""
+    page = settings.applied_to(page, str(path))
+    result, _, judge = run_and_judge(
+        page, notebook, folder=path.parent, file=str(path), settings=settings
+    )
+    if not named and page.stored:
+        # A folder may hold notebooks that only draw; that nothing at all was checked still fails.
+        outcomes = tuple(o for o in result.outcomes if o.kind is not Kind.NOTHING_CHECKED)
+        result = replace(result, outcomes=outcomes)
+    elif named and not any(o.kind is Kind.VERIFIED or o.kind.fails for o in result.outcomes):
+        nothing = Outcome(Kind.NOTHING_CHECKED, 1, message="none of its outputs is documented")
+        result = replace(result, outcomes=(*result.outcomes, nothing))
+    if not update:
+        return Checked(result)
+    write = update_notebook if page.stored else update_page
+    return Checked(result, write(path, page, notebook, result, judge))
+
+
+def _left_out(path: Path, book: Mapping[str, Any], metadata: Mapping[str, Any]) -> str:
+    """Return the setting by which a page or its book has it not run; nothing if it runs."""
+    key = book.get("nb_metadata_key") or Settings.metadata_key
+    if table_in(metadata, key).get("execution_mode") == "off":
+        return f"{key}: execution_mode"
+    patterns = book.get("nb_execution_excludepatterns") or ()
+    return left_out(path.absolute(), book.get("nb_execution_mode", ""), patterns)
+
+
+def _failed(path: Path, kind: Kind, message: str) -> Checked:
+    outcome = Outcome(kind, 1, message=message)
+    return Checked(PageResult(str(path), (outcome,), stored=is_notebook(path)))

@@ -1,0 +1,228 @@
+"""Pages, notebooks and docstrings as tests of pytest, through the one comparison.
+
+A page or a notebook is one test, ``docs/page.md::page.md``, since its cells share a kernel: it is
+run, judged and reported as by ``python -m sphinx_drift``, with the settings of its project.
+
+Each docstring with examples is a test, ``module.py::object``. Modules below the given folders are
+collected; ``conftest.py``, ``setup.py`` and ``__main__.py``, which do things when they are
+imported, are skipped; a text file is collected if it is named. The option flags that the project's
+file names as ``doctest_optionflags`` hold here too. Examples share no fixtures with tests; standard
+doctests are pytest's own ``--doctest-modules``.
+
+The policy is ``DRIFT_POLICY`` or, by default, as the nearest ``pyproject.toml`` says.
+"""
+
+from __future__ import annotations
+
+import doctest
+import os
+import re
+import sys
+from collections import Counter
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import pytest
+
+from sphinx_drift.compare.outcomes import Kind
+from sphinx_drift.configuration import find_project
+from sphinx_drift.device import choose_device
+from sphinx_drift.doctests.examples import check_examples, module_tests
+from sphinx_drift.files import ENDINGS, SKIPPED, check, has_cells, prepare, refuse_off
+from sphinx_drift.report.text import render, summary
+from sphinx_drift.run_and_judge import Settings, chosen_policy
+from sphinx_drift.source.docstrings import find_tests
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sphinx_drift.compare.outcomes import PageResult
+
+_WITH_EFFECTS = ("__main__.py", "conftest.py", "setup.py")
+_TEXTS = (".md", ".rst", ".txt")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Refuse a policy or a device that there is not, before anything is collected."""
+    try:
+        if config.option.drift:
+            refuse_off()
+        chosen_policy()
+        device = choose_device(module=find_project(config.rootpath).devices)
+    except ValueError as error:
+        raise pytest.UsageError(str(error)) from None
+    if device:
+        print(f"pages and examples compute on {device}", file=sys.stderr)
+    if config.option.drift_doctests:
+        patch = pytest.MonkeyPatch()
+        patch.setattr(os, "_exit", partial(_refuse_exit, os.getpid(), os._exit))
+        config.add_cleanup(patch.undo)
+
+
+def _refuse_exit(own: int, leave: Callable[[int], NoReturn], status: int) -> NoReturn:
+    """Raise instead of ending pytest at once, which with status 0 would pass for a success."""
+    if os.getpid() != own:
+        leave(status)
+    raise SystemExit(f"os._exit({status})")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave out what was built from pages."""
+    is_built = config.option.drift and collection_path.name in SKIPPED
+    return True if is_built and collection_path.is_dir() else None
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+    """Collect a page or a notebook, a module that has examples, or a text file that is named."""
+    options, is_named = parent.config.option, parent.session.isinitpath(file_path)
+    may_be_page = options.drift and file_path.suffix.lower() in ENDINGS
+    # A folder may hold prose; who names a file wants it checked, if not for its examples.
+    if may_be_page and (has_cells(file_path) or (is_named and not options.drift_doctests)):
+        return _Page.from_parent(parent, path=file_path)
+    return _with_examples(file_path, parent, is_named) if options.drift_doctests else None
+
+
+def _with_examples(path: Path, parent: pytest.Collector, is_named: bool) -> pytest.File | None:  # noqa: FBT001 - a name
+    if path.suffix == ".py":
+        if not re.search(rb">>> |\b__doc__\b", path.read_bytes()):
+            return None
+        kind = _Unimported if path.name in _WITH_EFFECTS else _Module
+        return kind.from_parent(parent, path=path)
+    if path.suffix in _TEXTS and is_named:
+        return _Text.from_parent(parent, path=path)
+    return None
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Load what pages need once for all of them."""
+    prepare(item.path for item in session.items if isinstance(item, _Run))
+
+
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
+    """Fail where all pages and docstrings were skipped: nothing was checked."""
+    reporter: Any = session.config.pluginmanager.get_plugin("terminalreporter")
+    ended = {
+        ending  # nothing, for what comes before and after a test
+        for ending, reports in (reporter.stats.items() if reporter else ())
+        if any("drift" in dict(getattr(report, "user_properties", ())) for report in reports)
+    }
+    if exitstatus == pytest.ExitCode.OK and ended - {""} == {"skipped"}:
+        reporter.write_line("\nnothing was checked", red=True)
+        session.exitstatus = pytest.ExitCode.NO_TESTS_COLLECTED
+
+
+class _Page(pytest.File):
+    """A page or a notebook."""
+
+    def collect(self) -> list[_Run]:
+        return [_Run.from_parent(self, name=self.path.name)]
+
+
+class _Module(pytest.Module):
+    """A module: imported as pytest imports tests, with whatever ``--import-mode`` says."""
+
+    def collect(self) -> list[_Docstring]:
+        try:
+            return _items(self, module_tests(self.obj))
+        except SystemExit as error:  # pytest would end with it, and with its status
+            raise self.CollectError(f"the module can't be imported: {error!r}") from error
+
+
+class _Unimported(pytest.File):
+    """A module that is not imported: it is skipped by its name."""
+
+    def collect(self) -> list[_Docstring]:
+        pytest.skip("to import it would run it", allow_module_level=True)
+
+
+class _Text(pytest.File):
+    """A text file."""
+
+    def collect(self) -> list[_Docstring]:
+        return _items(self, find_tests(self.path, self.path.read_text("utf-8")))
+
+
+def _items(parent: pytest.File, tests: list[doctest.DocTest]) -> list[_Docstring]:
+    items, seen = [], Counter[str]()
+    for test in tests:
+        name = test.name or parent.path.stem
+        seen[name] += 1  # a getter and its setter have one name, as all that is defined twice
+        name += f"-{seen[name]}" * (seen[name] > 1)
+        items.append(_Docstring.from_parent(parent, name=name, test=test))
+    return items
+
+
+class _Drift(Exception):  # noqa: N818 - it isn't seen by anybody
+    """Cells or examples that failed: what came of them is their item's result."""
+
+
+class _Item(pytest.Item):
+    """What is run and compared."""
+
+    result: PageResult
+    noun = "output"
+
+    def conclude(self) -> set[Kind]:
+        """Fail, or return which kinds of outcomes there are."""
+        self.user_properties.append(("drift", self.summary()))  # JUnit has it
+        if self.result.failed:
+            raise _Drift
+        return {outcome.kind for outcome in self.result.outcomes}
+
+    def summary(self) -> str:
+        """Say how much was verified, and what failed."""
+        return summary([self.result], noun=self.noun)
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException]) -> object:  # type: ignore[override]
+        if isinstance(excinfo.value, _Drift):
+            return render([self.result], noun=self.noun)
+        return super().repr_failure(excinfo)
+
+
+class _Run(_Item):
+    """All cells of a page or a notebook, which share a kernel."""
+
+    def runtest(self) -> None:
+        path = Path(os.path.relpath(self.path))
+        with pytest.MonkeyPatch.context() as patch:
+            patch.delenv("PYTEST_CURRENT_TEST")  # libraries ask for it, and then do other things
+            self.result = check(path, named=self.session.isinitpath(self.path)).result
+        if Kind.VERIFIED not in self.conclude():
+            pytest.skip(self.summary())
+
+    def reportinfo(self) -> tuple[Path, None, str]:
+        return self.path, None, f"drift: {self.name}"
+
+
+class _Docstring(_Item):
+    """The examples of one docstring, which share their variables."""
+
+    noun = "example"
+
+    def __init__(self, *, test: doctest.DocTest, **parts: object) -> None:
+        super().__init__(**parts)  # type: ignore[arg-type]  # they are pytest's
+        self._test = test
+
+    def runtest(self) -> None:
+        file = self.nodeid.partition("::")[0]
+        settings = Settings(chosen_policy(), find_project(self.path.parent).reference)
+        self.result = check_examples(file, [self._test], settings, flags=_flags(self.config))
+        if self.conclude() == {Kind.UNCHECKED}:
+            pytest.skip("all its examples are skipped")
+
+    def reportinfo(self) -> tuple[Path, int, str]:
+        line = self._test.lineno or 0
+        return self.path, line, f"drift: {self.name}, line {line + 1}"
+
+
+def _flags(config: pytest.Config) -> int:
+    """Return the option flags that the project's file sets; pytest's own default is ELLIPSIS."""
+    text = config.inipath.read_text("utf-8") if config.inipath else ""
+    overrides = config.getoption("override_ini") or []
+    if not re.search(r"(?m)^[^#;\n]*\bdoctest_optionflags\b", "\n".join([text, *overrides])):
+        return 0
+    flags = 0
+    for name in config.getini("doctest_optionflags"):
+        flags |= doctest.OPTIONFLAGS_BY_NAME.get(name, 0)  # pytest has some of its own
+    return flags
