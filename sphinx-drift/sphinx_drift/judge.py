@@ -205,11 +205,11 @@ def _check_stored(
     if any(other.kind.fails for other in others):
         return
     # What has no outputs at all has none to tell a new picture from.
-    differs = cell.drawn is not None and cell.drawn != output.drawn
-    if differs and (context.complete or not context.stripped):
-        has, made = (" and ".join(map(str, each)) for each in (cell.drawn or (), output.drawn))
-        message = f"pictures and widgets: it has {has} stored, and made {made}"
-        yield _outcome(cell, Kind.PICTURE, message=message)
+    if cell.drawn is not None and (context.complete or not context.stripped):
+        for noun, has, made in zip(("pictures", "widgets"), cell.drawn, output.drawn, strict=True):
+            if has != made:
+                message = f"{noun}: it has {has} stored, and made {made}"
+                yield _outcome(cell, Kind.PICTURE, message=message)
     stored = {e.part for e in cell.expectations}
     for stream in BESIDE:
         text = output.select(stream)
