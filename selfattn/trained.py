@@ -122,13 +122,20 @@ class TwoHeads(nn.Module):
         return attention_weights(scores, self.attention.head_dim, mask)
 
 
-def train(seed: int, *, averaging: bool = False, shuffled: bool = False) -> TwoHeads:
+def train(
+    seed: int,
+    *,
+    averaging: bool = False,
+    shuffled: bool = False,
+    unmasked: bool = False,
+) -> TwoHeads:
     """Train a model with 1,000 batches of 32 sentences, by AdamW.
 
     Args:
         seed: What the random numbers of the model and the batches begin with.
         averaging: Whether all queries stay zero, so that every weight of a row is the same.
         shuffled: Whether each sentence's words, but for the last five, are put in a random order.
+        unmasked: Whether every place sees the words after it, too.
 
     Examples:
         >>> from selfattn.trained import accuracies, sentences, train
@@ -140,6 +147,8 @@ def train(seed: int, *, averaging: bool = False, shuffled: bool = False) -> TwoH
     model, trained = TwoHeads(), sentences()[0]
     if averaging:
         nn.init.zeros_(model.attention.W_query.weight).requires_grad = False
+    if unmasked:
+        model.attention.mask[:] = False
     optimizer = torch.optim.AdamW(model.parameters(), lr=0.01, weight_decay=0.1)
     for _ in range(STEPS):
         batch = trained[torch.randint(len(trained), (BATCH,))]

@@ -216,6 +216,28 @@ def test_tables_of_training_runs_are_those_recorded() -> None:
             place = text.index(f"| {row} |\n", place) + 1
 
 
+def test_counts_of_layers_that_fail_are_those_recorded() -> None:
+    recorded = json.loads((DOCS / "_data" / "card-task.json").read_text("utf-8"))
+    text = (DOCS / "companions" / "why-scale.md").read_text("utf-8")
+    failed = {
+        (row["learning_rate"], row["d_k"], row["scaled"]): _failed(row["right"])
+        for row in recorded["scaling"]
+    }
+    fast, slow = (
+        [failed[rate, d_k, scaled] for scaled in (False, True) for d_k in (256, 1024)]
+        for rate in (0.03, 0.003)
+    )
+    assert "9 of 20 unscaled layers fail at 256 and 17 at 1,024, and no scaled one" in text
+    assert fast == [9, 17, 0, 0]
+    assert "it is 11 and 10, against 4 and 3 with scaling" in text
+    assert slow == [11, 10, 4, 3]
+    assert f"{_failed(recorded['same_start'])} of 20 such layers fail" in text
+
+
+def _failed(right: list[int]) -> int:
+    return len(right) - right.count(ALL_RIGHT)
+
+
 SEED, ALL_RIGHT = 123, 21
 PAGE_SEEDS = runpy.run_path(str(DOCS / "_data" / "page_seeds.py"))
 

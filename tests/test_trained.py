@@ -57,15 +57,53 @@ def test_averaging_cannot_tell_the_order_of_words(monkeypatch: pytest.MonkeyPatc
         assert torch.allclose(one, other) is averaging
 
 
+def test_a_model_that_is_trained_without_the_mask_sees_what_is_ahead(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("selfattn.trained.STEPS", 3)
+    both = torch.stack([to_ids(f"Mary’s dogs near the {word}") for word in ("cat", "cats")])
+    for unmasked in (True, False):
+        one, other = train(7, unmasked=unmasked)(both)[:, 0]
+        assert torch.allclose(one, other) is not unmasked
+
+
 ORDERS = ("dogs near the cat", "cat near the dogs")
 
 
-def test_the_page_has_the_recorded_shares() -> None:
-    rows = json.loads((DOCS / "_data/trained-seeds.json").read_text("utf-8"))
+RECORDED = json.loads((DOCS / "_data/trained-seeds.json").read_text("utf-8"))
+
+
+def test_the_page_has_what_is_recorded_of_each_seed() -> None:
     page = (DOCS / "companions/how-it-was-trained.md").read_text("utf-8")
-    for row in rows:
-        shares = (", ".join(f"{share:.2f}" for share in row[name]) for name in COLUMNS)
-        assert f"| {' | '.join([str(row['seed']), *shares])} |\n" in page
+    for row in RECORDED:
+        lost = (_lost(row, name) for name in ("first_off", "second_off"))
+        verbs = (f"{row[name][0]:.2f}" for name in ("unmasked", "shuffled"))
+        assert f"| {' | '.join([str(row['seed']), *lost, *verbs])} |\n" in page
+        assert row["averaging"] == [0.5, 1.0]
 
 
-COLUMNS = ("attention", "first_off", "second_off", "unmasked", "averaging", "shuffled")
+def _lost(row: dict[str, list[float]], name: str) -> str:
+    shares = zip(("verb", "pronoun"), row["attention"], row[name], strict=True)
+    lost = [word if now == HALF else f"{word}: {now:.2f}" for word, was, now in shares if now < was]
+    return "both" if len(lost) > 1 else "".join(lost) or "nothing"
+
+
+HALF = 0.5
+
+
+@pytest.mark.parametrize(
+    ("page", "words", "name", "count"),
+    [
+        ("companions/how-it-was-trained", "right with 19 of 20 seeds", "attention", 19),
+        ("companions/how-it-was-trained", "everything with 14 of 20 seeds", "one_head", 14),
+        ("self-attention/multi-head", "everything with 14 of 20 seeds", "one_head", 14),
+        ("self-attention/causal", "all get everything right while it is in sight", "peeking", 20),
+        ("self-attention/causal", "none does with the mask on", "peeking_masked", 0),
+        ("self-attention/what-for", "every held-out verb right, with all", "adverb_first", 20),
+    ],
+)
+def test_pages_count_the_seeds_that_learned_everything(
+    page: str, words: str, name: str, count: int
+) -> None:
+    assert sum(row[name] == [1.0, 1.0] for row in RECORDED) == count
+    assert words in (DOCS / f"{page}.md").read_text("utf-8")

@@ -42,13 +42,18 @@ def table(deals: list[tuple[int, ...]]) -> Tensor:
 class Layer(nn.Module):
     """One layer of self-attention, with or without the scale and with fewer projections."""
 
-    def __init__(self, d_k: int, *, scaled: bool = True, kind: str = "three") -> None:
+    def __init__(
+        self, d_k: int, *, scaled: bool = True, kind: str = "three", same_start: bool = False
+    ) -> None:
         super().__init__()
         self.divisor = d_k**0.5 if scaled else 1.0
         self.kind = kind
         self.W_query = nn.Linear(9, d_k, bias=False)
         self.W_key = self.W_query if kind == "shared" else nn.Linear(9, d_k, bias=False)
         self.W_out = nn.Linear(d_k if kind == "keys-as-values" else 9, 3, bias=False)
+        if same_start:  # the scores begin as if they were divided
+            with torch.no_grad():
+                self.W_query.weight /= d_k**0.5
 
     def forward(self, x: Tensor) -> Tensor:
         """Return what the question's context vector says of the three numbers."""
@@ -115,6 +120,7 @@ def main() -> None:
         {"kind": kind, "right": [held_out(seed, d_k=3, kind=kind) for seed in SEEDS]}
         for kind in ("three", "shared", "keys-as-values")
     ]
+    same_start = [held_out(seed, d_k=1024, scaled=False, same_start=True) for seed in SEEDS]
     leak = [
         {"seed": seed, "right": [one_deal(seed, place) for place in range(6)]}
         for seed in (123, *LEAK_SEEDS)
@@ -124,6 +130,7 @@ def main() -> None:
         "seeds": list(SEEDS),
         "scaling": scaling,
         "projections": projections,
+        "same_start": same_start,
         "leak": leak,
     }
     OUT.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")

@@ -22,9 +22,16 @@ COMPANIONS = Path(__file__).parents[1] / "companions"
 CELL = re.compile(r"^```\{code-cell\} ipython3\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 SEED = "torch.manual_seed(123)"
 FEW, MANY = (123, 0, 1, 2, 3), range(20)
+ATTENDS = "        x = x + self.attention(self.norm_1(x))  # (..., T, d)\n"
 # For each page: its seeds, and what is measured by the names of its cells.
 MEASURED: dict[str, tuple[Any, dict[str, str]]] = {
-    "small-gpt": (FEW, {"held-out loss": "[losses[-1]]"}),
+    "small-gpt": (
+        FEW,
+        {
+            "held-out loss": "[losses[-1]]",
+            "trained without attention": "[without(ATTENDS, source)['losses'][-1]]",
+        },
+    ),
     "long-context": (
         FEW,
         {
@@ -91,10 +98,18 @@ def names_of(source: str) -> dict[str, Any]:
     return names
 
 
+def without(line: str, source: str) -> dict[str, Any]:
+    """Run cells that lack a line, and return their names."""
+    before, _, after = source.partition(line)
+    if not after:
+        raise ValueError(f"no cell has the line {line!r}")
+    return names_of(before + after)
+
+
 def measure(page: str, seed: int) -> dict[str, list[float]]:
     """Run a page's cells with a seed, and return its measures."""
     source = "\n".join(cells(page)).replace(SEED, f"torch.manual_seed({seed})")
-    names = {**names_of(source), "seed": seed}
+    names = {**names_of(source), **globals(), "seed": seed, "source": source}
     found = {}
     for name, expression in MEASURED[page][1].items():
         numbers = eval(expression, names)  # noqa: S307 - from the table above

@@ -1,9 +1,9 @@
-"""Train the running example with 20 seeds, switch its heads and mask off, and train two controls.
+"""Train the running example with 20 seeds, switch its heads and mask off, and train its controls.
 
     python docs/_data/trained_seeds.py     # writes trained-seeds.json beside it, in some minutes
 
 Each pair of figures is the share of held-out sentences whose verb, and whose pronoun, is right.
-The table on the page `companions/how-it-was-trained` is made of them.
+What `companions/how-it-was-trained` and other pages say of twenty seeds is made of them.
 """
 
 from __future__ import annotations
@@ -11,13 +11,27 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import torch
+from torch import Tensor
 
-from selfattn.trained import TwoHeads, accuracies, sentences, train, without_head
+from selfattn import MultiHeadAttention
+from selfattn.trained import VERB, TwoHeads, accuracies, sentences, train, without_head
 
 OUT = Path(__file__).with_name("trained-seeds.json")
 SEEDS = range(20)
+ADVERB = 5
+HIDDEN = torch.ones(10, 10).triu(diagonal=1).bool()
+
+
+class OneHead(TwoHeads):
+    """The same model with a single head of four numbers, and so with as many parameters."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.attention = MultiHeadAttention(16, 4, len(HIDDEN), dropout=0.0, num_heads=1)
+        self.double()
 
 
 def measure(seed: int) -> dict[str, Any]:
@@ -28,6 +42,10 @@ def measure(seed: int) -> dict[str, Any]:
         return [round(share, 4) for share in accuracies(model, held_out)]
 
     model = train(seed)
+    with mock.patch("selfattn.trained.sentences", adverb_first):
+        no_adverb = train(seed, averaging=True)
+    with mock.patch("selfattn.trained.TwoHeads", OneHead):
+        one_head = train(seed)
     return {
         "seed": seed,
         "attention": rounded(model),
@@ -35,14 +53,25 @@ def measure(seed: int) -> dict[str, Any]:
         "second_off": rounded(without_head(model, 1)),
         "averaging": rounded(train(seed, averaging=True)),
         "shuffled": rounded(train(seed, shuffled=True)),
-        "unmasked": rounded(without_mask(model)),
+        "unmasked": rounded(with_mask(model, hidden=False)),
+        "peeking": rounded(peeking := train(seed, unmasked=True)),
+        "peeking_masked": rounded(with_mask(peeking, hidden=HIDDEN)),
+        "one_head": rounded(one_head),
+        "adverb_first": [round(share, 4) for share in accuracies(no_adverb, adverb_first()[1])],
     }
 
 
-def without_mask(model: TwoHeads) -> TwoHeads:
-    """Let a model see what is ahead, which it didn't in training."""
-    model.attention.mask[:] = False
+def with_mask(model: TwoHeads, *, hidden: Tensor | bool) -> TwoHeads:
+    """Change what a model must not see, after training."""
+    model.attention.mask[:] = hidden
     return model
+
+
+def adverb_first() -> tuple[Tensor, Tensor]:
+    """Return the sentences with the second noun as the last word before the verb."""
+    order = [ADVERB, *range(ADVERB), *range(VERB, len(HIDDEN) + 1)]
+    trained, held_out = sentences()
+    return trained[:, order], held_out[:, order]
 
 
 def main() -> None:

@@ -81,7 +81,7 @@ def _requested(options: argparse.Namespace, policy: Policy | None) -> dict[str, 
     given = {
         "timeout": options.timeout,
         "twice": options.twice,
-        "allow_errors": options.keep_going,
+        "keep_going": options.keep_going,
     }
     requested |= {name: value for name, value in given.items() if value}
     if options.require:

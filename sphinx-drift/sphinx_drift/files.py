@@ -59,8 +59,7 @@ def settings_for(path: Path, **requested: Any) -> Settings:
     """Return how a file is run and compared: as requested, or else as its project says."""
     book = book_of(path.parent)
     settings = settings_of(book.project, book.settings)
-    allow_errors = settings.allow_errors or is_notebook(path)
-    return replace(settings, **{"allow_errors": allow_errors, **requested})
+    return replace(settings, notebooks_go_on=True, **requested)
 
 
 def ahead(paths: Iterable[Path], named: Sequence[Path], **requested: Any) -> dict[Path, Settings]:

@@ -39,6 +39,7 @@ def judge_page(  # noqa: PLR0913 - one page has these parts
     away: bool = False,
     precise: NotebookNode | None = None,
     filters: Sequence[Filter] = DEFAULTS,
+    errors_fail: bool = False,
 ) -> PageResult:
     """Compare what a page's cells printed with what the page documents.
 
@@ -51,6 +52,7 @@ def judge_page(  # noqa: PLR0913 - one page has these parts
         away: Whether it ran on another environment than the reference.
         precise: The notebook run again at full precision.
         filters: What varies, and is not compared.
+        errors_fail: Whether an error that nothing announces fails on any page.
 
     Returns:
         An outcome for each expectation, and for each cell or page that lacks one. An error
@@ -67,6 +69,7 @@ def judge_page(  # noqa: PLR0913 - one page has these parts
         complete=page.complete,
         away=away,
         stripped=not any(cell.expectations or any(cell.drawn or ()) for cell in page.cells),
+        errors_fail=errors_fail,
     )
     for cell in page.cells:
         context.filtered.update({each.name: 0 for each in cell.filters})  # which may match nothing
@@ -113,6 +116,7 @@ class _Context:
     complete: bool
     away: bool
     stripped: bool
+    errors_fail: bool
     filtered: Counter[str] = field(default_factory=Counter)
 
     def policy_of(self, expectation: Expectation) -> Policy:
@@ -306,7 +310,8 @@ def _check_rest(cell: Cell, output: Printed, context: _Context) -> Iterator[Outc
         if Part.MAIN in covered:
             covered |= {Part.STDOUT, Part.VALUE}
         if output.error and not (output.native_error or any(e.raises for e in cell.expectations)):
-            may_raise = not (context.complete or cell.expectations)
+            may_raise = cell.may_raise or not context.errors_fail
+            may_raise = may_raise and not (context.complete or cell.expectations)
             kind = Kind.NO_EXPECTATION if may_raise else Kind.RAISED
             yield _outcome(cell, kind, message=output.error)
             return

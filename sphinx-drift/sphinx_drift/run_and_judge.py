@@ -55,7 +55,11 @@ class Settings:
     filters: tuple[Filter, ...] = ()
     """What varies, and is not compared, besides what does by itself."""
     allow_errors: bool = False
-    """Whether a page goes on after an error; what it raised has to be documented all the same."""
+    """Whether the book or the page lets cells raise, whatever it documents of that."""
+    keep_going: bool = False
+    """Whether a page goes on after an error that nothing allows; it fails all the same."""
+    notebooks_go_on: bool = False
+    """Whether a notebook does, whatever pages do."""
     metadata_key: str = "mystnb"
     """Where a page's metadata has the settings of MyST-NB."""
     own_reference: Mapping[str, str] = field(default_factory=dict)
@@ -75,6 +79,11 @@ class Settings:
             all(environment.get(name, value) == value for name, value in documented.items())
             for documented in ({"device": "cpu", **each} for each in named)
         )
+
+    def goes_on(self, page: Page) -> bool:
+        """Whether a page or notebook goes on after an error."""
+        is_kept_going = self.keep_going or (self.notebooks_go_on and page.stored)
+        return self.allow_errors or is_kept_going
 
     def applied_to(self, page: Page, file: str) -> Page:
         """Return a page that has to be complete if these settings say so."""
@@ -149,7 +158,13 @@ def run_and_judge(
     policy = settings.policy_on(execution.environment)
     away = not settings.is_reference(execution.environment)
     filters = (*settings.filters, *DEFAULTS)
-    where: dict[str, Any] = {"file": file, "away": away, "filters": filters}
+    errors_fail = settings.goes_on(page) and not settings.allow_errors
+    where: dict[str, Any] = {
+        "file": file,
+        "away": away,
+        "filters": filters,
+        "errors_fail": errors_fail,
+    }
     precise: NotebookNode | None = None
     result = judge_page(page, notebook, execution, **where, policy=policy)
     elsewhere = tuple(_imported_elsewhere(page, execution, settings))
@@ -218,7 +233,8 @@ def begin(pages: Mapping[Path, Settings], executor: str = "") -> set[Path]:
 
 def planned(page: Page, folder: Path, settings: Settings) -> list[Request]:
     """Return how a page that starts in a folder is run, as far as it is known."""
-    may_raise = {cell.index for cell in page.cells if cell.may_raise or settings.allow_errors}
+    goes_on = settings.goes_on(page)
+    may_raise = {cell.index for cell in page.cells if cell.may_raise or goes_on}
     runs = [settings.request(folder, may_raise=may_raise, probes=settings.probes)]
     if settings.twice:
         runs.append(_second_run(folder, settings, may_raise=may_raise))

@@ -53,7 +53,7 @@
           differs("values", now, start) && differs("context_vecs", now, start),
         ),
       learned: () =>
-        "In one column, the values and the context vectors follow; no attention weight does. Weights are made of queries and keys alone; a value is what is handed over once the shares are settled.",
+        "In one column, the values and the context vectors follow; no attention weight does. Weights are made of queries and keys alone; a value is what is passed on once the shares are settled.",
     },
     {
       name: "sixths",
@@ -118,7 +118,7 @@
           row(now.inputs, 5).every((number) => number === 0),
         ),
       learned: (now) =>
-        `No: “journey” still gives it ${percent(now, JOURNEY, 5)}. Its score is 0, and e to the power of 0 is 1. But its value is 0 too, so with that share it hands over nothing.`,
+        `No: “journey” still gives it ${percent(now, JOURNEY, 5)}. Its score is 0, and e to the power of 0 is 1. But its value is 0 too, so with that share it adds nothing.`,
     },
     {
       name: "negative",

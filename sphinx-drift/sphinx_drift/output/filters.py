@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 _EDGE = r"(?!(?<=\w)\w)(?!(?<=\d[.,])\d)(?!(?<=\d)[.,]\d)"
 """A place that is inside no word and no number."""
-_LONGEST = 200
+_LONGEST = 300
 """Characters of what a filter may replace."""
 _STAND_IN = "\N{WHITE SQUARE}"
 _DIGIT = re.compile(r"\d")
@@ -85,16 +85,29 @@ DEFAULTS = (
     make(r"display_id=[0-9a-f]{32}", "display id", "differs in each run", "display_id=0"),
     make(r"/tmp/tmp[a-z0-9_]{8}", "temporary folder", "differs in each run", "/tmp/tmp"),  # noqa: S108
     make(
-        rf"CPU times: (?:user {_TIME}, sys: {_TIME}, )?total: {_TIME}\nWall time: {_TIME}",
+        rf"CPU times: (?:user {_TIME}, sys: {_TIME}, )?total: {_TIME}\nWall time: {_TIME}"
+        # What compiling and parsing took is only said if it took long.
+        rf"(?:\nCompiler : {_TIME})?(?:\nParser   : {_TIME})?",
         *("time", "of %time"),
     ),
     make(
-        rf"{_TIME} ± {_TIME} per loop \(mean ± std\. dev\. of \d+ runs?, [\d,]+ loops? each\)",
+        # The first line is only said if the times differ much, the last if one is long.
+        r"(?:The slowest run took \d+\.\d\d times longer than the fastest\. "
+        r"This could mean that an intermediate result is being cached\.\n)?"
+        rf"{_TIME} ± {_TIME} per loop \(mean ± std\. dev\. of \d+ runs?, [\d,]+ loops? each\)"
+        r"(?:\nCompiler time: \d+\.\d\d s)?",
         *("time", "of %timeit"),
     ),
-    make(
-        r"(?m:^)((?:Date|Time): {9,})(?:\w{3}, \d\d \w{3} \d{4}|\d\d:\d\d:\d\d)(?= {3}\w)",
-        *("time", "of the left column of a summary by statsmodels", r"\1<time>"),
+    *(
+        make(
+            rf"(?m:^)({before})(?:\w{{3}}, \d\d \w{{3}} \d{{4}}|\d\d:\d\d:\d\d)(?={after})",
+            *("time", "of the left column of a summary by statsmodels", r"\1<time>"),
+        )
+        for before, after in (
+            (r"(?:Date|Time): {9,}", r" {3}\w"),
+            (r"(?:Date|Time): \| ", r" \| [A-Z][\w .()-]*: \|"),  # as HTML
+            (r"\\textbf\{(?:Date|Time):\} +& +", r" +& \\textbf\{"),  # as LaTeX
+        )
     ),
 )
 """What nobody has to name: it varies in each run, and Python or a library has written it."""

@@ -250,6 +250,8 @@ class _Pages:
         self._futures: dict[str, Future[Any]] = {}
         self._kept = kept
         self._device = threading.Lock()
+        self._one_run: dict[tuple[str, ...], threading.Lock] = {}
+        """For each page, so that its second run finds the files as the first has left them."""
 
     def serve(self, connection: Connection[Any, Any]) -> None:
         """Answer one request."""
@@ -323,7 +325,9 @@ class _Pages:
 
         # On a device one page has all the memory, and others can't take it away.
         alone = environment.get("DRIFT_DEVICE", "cpu") != "cpu"
-        with self._device if alone else contextlib.nullcontext():
+        page = (str(request.folder), *(cell.source for cell in notebook.cells))
+        one_run = self._one_run.setdefault(page, threading.Lock())
+        with one_run, self._device if alone else contextlib.nullcontext():
             return run_page(notebook, request, environment, forks=self._forks)
 
 

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 _DIFF_LIMIT = 20_000
 """Files of more lines are not shown as they change: the time would grow as their square."""
+_LACKING = ("ModuleNotFoundError: ", "ImportError: ")
+"""How an error begins if a module isn't here, or a library can't do without another."""
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,}|:{3,})")
 
 
@@ -137,7 +139,7 @@ def _why_not(page: Page, result: PageResult) -> str:
     """Return why no output of a page should be taken, or nothing."""
     for outcome in result.outcomes:
         may_raise = outcome.cell and page.cells[outcome.cell - 1].may_raise
-        if outcome.message.startswith("ModuleNotFoundError: ") and not may_raise:
+        if outcome.message.startswith(_LACKING) and not may_raise:
             return f"{outcome.message} (line {outcome.line}, cell {outcome.cell}): install it first"
         if outcome.kind.unknown and outcome.kind is not Kind.NOTHING_CHECKED:
             return f"{outcome.kind.meaning} (line {outcome.line}, cell {outcome.cell})"

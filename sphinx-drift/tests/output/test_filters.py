@@ -66,8 +66,38 @@ def test_no_wildcard_swallows_a_digit(text: str, pattern: str) -> None:
             "1.23 µs ± 4.5 ns per loop (mean ± std. dev. of 7 runs, 1,000,000 loops each)\n0.5",
             "<time>\n0.5",
         ),
+        (
+            (
+                "CPU times: user 1.2 s, sys: 3 µs, total: 1.3 s\nWall time: 1 s\n"
+                "Compiler : 123 ms\nParser   : 456 ms\n4"
+            ),
+            "<time>\n4",
+        ),
+        (
+            (
+                "The slowest run took 14.95 times longer than the fastest. "
+                "This could mean that an intermediate result is being cached.\n"
+                "1min 23s ± 14.5 ms per loop (mean ± std. dev. of 10 runs, 1,000,000 loops each)\n"
+                "Compiler time: 0.12 s\n0.5"
+            ),
+            "<time>\n0.5",
+        ),
+        ("The slowest run took 14.95 times longer", "The slowest run took 14.95 times longer"),
         (f"Date:{' ' * 16}Mon, 23 Nov 2026   Prob: 0.5", f"Date:{' ' * 16}<time>   Prob: 0.5"),
         (f"Time:{' ' * 24}08:15:00   AIC: 22.0", f"Time:{' ' * 24}<time>   AIC: 22.0"),
+        (
+            "Date: | Mon, 23 Nov 2026 | Prob (F-statistic): | 0.5",
+            "Date: | <time> | Prob (F-statistic): | 0.5",
+        ),
+        ("Time: | 08:15:00 | AIC: | 22.0", "Time: | <time> | AIC: | 22.0"),
+        (
+            r"\textbf{Date:}             & Mon, 23 Nov 2026 & \textbf{  AIC: } &  2 \\",
+            r"\textbf{Date:}             & <time> & \textbf{  AIC: } &  2 \\",
+        ),
+        (
+            r"\textbf{Time:}             &     08:15:00     & \textbf{  AIC: } &  2 \\",
+            r"\textbf{Time:}             &     <time>     & \textbf{  AIC: } &  2 \\",
+        ),
         *[
             (computed, computed)
             for computed in (
@@ -76,6 +106,9 @@ def test_no_wildcard_swallows_a_digit(text: str, pattern: str) -> None:
                 "Arrival Time:            13:45:00   2",
                 "Time:            13:45:00",
                 "Wall time: 3 h",
+                "Date: | Sun, 05 Apr 2026 | Easter",
+                "First Date: | Sun, 05 Apr 2026 | AIC: | 2",
+                r"\textbf{Date:} & Sun, 05 Apr 2026 & Easter",
             )
         ],
     ],

@@ -6,15 +6,14 @@ import json
 import os
 import platform
 import re
-from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
 from nbformat import v4, writes
 from small_book import FRONT, cell
 
+from sphinx_drift.book import _timeout
 from sphinx_drift.run_and_judge import Settings
-from sphinx_drift.sphinx.settings import _timeout
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -240,8 +239,8 @@ def test_live_work_leaves_out_a_page_beside_what_torch_makes(book: Book) -> None
 def test_time_that_the_book_gives_its_cells_stands(
     timeout: int | None, of_myst_nb: int, seconds: int | None
 ) -> None:
-    config = SimpleNamespace(drift_timeout=timeout, nb_execution_timeout=of_myst_nb)
-    assert _timeout(config) == seconds  # type: ignore[arg-type]
+    book = {"drift_timeout": timeout, "nb_execution_timeout": of_myst_nb}
+    assert _timeout(book) == seconds
 
 
 def test_filters_of_the_book_are_counted_and_told_if_they_match_nothing(book: Book) -> None:

@@ -24,7 +24,7 @@ def journey(values: Values) -> Board:
     roles = (
         (62.0, "query", "queries", "what it looks for"),
         (180.0, "key", "keys", "how it is found"),
-        (298.0, "value", "values", "what it hands over"),
+        (298.0, "value", "values", "what it passes on"),
     )
     for x, role, name, says in roles:
         board.arrow(180 + (x - 180) * 0.45, 47, x, 70)
