@@ -12,12 +12,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from nbformat import v4
 from small_book import FRONT, cell
 
 from sphinx_drift.compare.compare import Policy
 from sphinx_drift.device import DEVICE_VARIABLE, choose_device
 from sphinx_drift.report.text import describe_environment
 from sphinx_drift.run import host
+from sphinx_drift.run.results import Request
 from sphinx_drift.run.run import request_for
 
 if TYPE_CHECKING:
@@ -233,5 +235,7 @@ def test_pages_have_the_device_one_after_the_other(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr("sphinx_drift.run.page.run_page", both_run)
     for place, at_once in (("cpu", True), ("cuda:0", False)):
         there.reset()
-        runs = [pages._submit(None, None, {DEVICE_VARIABLE: place}) for _ in range(2)]  # noqa: SLF001
+        requests = [Request(Path(name)) for name in "ab"]
+        page, variables = v4.new_notebook(), {DEVICE_VARIABLE: place}
+        runs = [pages._submit(page, each, variables) for each in requests]  # noqa: SLF001
         assert [each.result() for each in runs] == [at_once] * 2

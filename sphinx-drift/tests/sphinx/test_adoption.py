@@ -12,7 +12,8 @@ import pytest
 from nbformat import v4, writes
 from small_book import FRONT, cell
 
-from sphinx_drift.book import _timeout
+from sphinx_drift.book import settings_of
+from sphinx_drift.configuration import Project
 from sphinx_drift.run_and_judge import Settings
 
 if TYPE_CHECKING:
@@ -240,7 +241,7 @@ def test_time_that_the_book_gives_its_cells_stands(
     timeout: int | None, of_myst_nb: int, seconds: int | None
 ) -> None:
     book = {"drift_timeout": timeout, "nb_execution_timeout": of_myst_nb}
-    assert _timeout(book) == seconds
+    assert settings_of(Project(), book).timeout == seconds
 
 
 def test_filters_of_the_book_are_counted_and_told_if_they_match_nothing(book: Book) -> None:
