@@ -27,7 +27,7 @@ _EXECUTE = {
     "timeout": "nb_execution_timeout",
 }
 """What Jupyter Book calls the settings of MyST-NB that count here, below `execute:`."""
-NAMES = (*CHECKS, *_EXECUTE.values())
+NAMES = (*CHECKS, *_EXECUTE.values(), "nb_metadata_key")
 _STOCK_TIMEOUT = 30
 """Seconds that MyST-NB gives a cell if nobody says otherwise."""
 _PATIENCE = 60
@@ -128,6 +128,7 @@ def settings_of(project: Project, book: Mapping[str, Any]) -> Settings:
         complete=project.require,
         filters=project.filters,
         allow_errors=bool(book.get("nb_execution_allow_errors")),
+        metadata_key=book.get("nb_metadata_key") or Settings.metadata_key,
     )
 
 

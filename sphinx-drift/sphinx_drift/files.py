@@ -142,8 +142,9 @@ def _run(  # noqa: PLR0913 - what was read, and what is wanted of it
 
 def _left_out(path: Path, book: Mapping[str, Any], metadata: Mapping[str, Any]) -> str:
     """Return the setting by which a page or its book has it not run; nothing if it runs."""
-    if table_in(metadata, "mystnb").get("execution_mode") == "off":
-        return "mystnb: execution_mode"
+    key = book.get("nb_metadata_key") or Settings.metadata_key
+    if table_in(metadata, key).get("execution_mode") == "off":
+        return f"{key}: execution_mode"
     patterns = book.get("nb_execution_excludepatterns") or ()
     return left_out(path.absolute(), book.get("nb_execution_mode", ""), patterns)
 

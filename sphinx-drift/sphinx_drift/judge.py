@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from sphinx_drift.run.results import Execution
     from sphinx_drift.source.read_source import Cell, Expectation, Page
 
+_WITH_ERROR = (Part.ALL, Part.MAIN, Part.STDERR)
+"""The parts to which the message of an error belongs."""
 _NO_ERROR = "NoneType: None"
 """The answer of a kernel if not the cell raised, but the display of its value."""
 
@@ -66,7 +68,7 @@ def judge_page(  # noqa: PLR0913 - one page has these parts
         stored=page.stored,
         complete=page.complete,
         away=away,
-        stripped=not any(cell.expectations or cell.pictures for cell in page.cells),
+        stripped=not any(cell.expectations or any(cell.drawn or ()) for cell in page.cells),
         errors_fail=errors_fail,
     )
     for cell in page.cells:
@@ -207,9 +209,11 @@ def _check_stored(
     if any(other.kind.fails for other in others):
         return
     # What has no outputs at all has none to tell a new picture from.
-    if cell.pictures != output.pictures and (context.complete or not context.stripped):
-        message = f"it has {cell.pictures} stored, and made {output.pictures}"
-        yield _outcome(cell, Kind.PICTURE, message=message)
+    if cell.drawn is not None and (context.complete or not context.stripped):
+        for noun, has, made in zip(("pictures", "widgets"), cell.drawn, output.drawn, strict=True):
+            if has != made:
+                message = f"{noun}: it has {has} stored, and made {made}"
+                yield _outcome(cell, Kind.PICTURE, message=message)
     stored = {e.part for e in cell.expectations}
     for stream in BESIDE:
         text = output.select(stream)
@@ -296,10 +300,11 @@ def _excluded(expectation: Expectation, context: _Context) -> tuple[Kind, str] |
 def _check_rest(cell: Cell, output: Printed, context: _Context) -> Iterator[Outcome]:
     """Yield what the cell printed that none of its expectations documents."""
     covered = {e.part for e in cell.expectations}
+    has_message = output.error and not output.native_error and covered.isdisjoint(_WITH_ERROR)
     if not cell.has_stderr:
         covered.add(Part.STDERR)
     undocumented = Kind.UNDOCUMENTED if context.complete else Kind.NO_EXPECTATION
-    is_missing = output.drawn and not context.stored and Part.PICTURE not in covered
+    is_missing = output.draws_text and not context.stored and Part.PICTURE not in covered
     rest = [Part.PICTURE] if is_missing else []
     if Part.ALL not in covered:
         if Part.MAIN in covered:
@@ -311,6 +316,7 @@ def _check_rest(cell: Cell, output: Printed, context: _Context) -> Iterator[Outc
             yield _outcome(cell, kind, message=output.error)
             return
         rest = [*(part for part in output.parts if part not in covered), *rest]
+        rest += [Part.STDERR] * bool(has_message and Part.STDERR not in rest)
     if not cell.is_seen:  # but what it glues is shown elsewhere
         rest = [Part.VALUE] if output.glued and Part.VALUE in rest else []
     if rest:

@@ -60,6 +60,8 @@ class Settings:
     """Whether a page goes on after an error that nothing allows; it fails all the same."""
     notebooks_go_on: bool = False
     """Whether a notebook does, whatever pages do."""
+    metadata_key: str = "mystnb"
+    """Where a page's metadata has the settings of MyST-NB."""
     own_reference: Mapping[str, str] = field(default_factory=dict)
     """The one that a page or notebook names; its values hold on either."""
 
@@ -97,11 +99,11 @@ class Settings:
     def of_page(self, metadata: Mapping[str, Any]) -> Settings:
         """Return the settings of a page, which may say in its metadata how it is executed.
 
-        MyST-NB reads ``mystnb: {execution_timeout: 600}``; jupyter-cache reads
-        ``execution: {timeout: 600}``.
+        MyST-NB reads ``mystnb: {execution_timeout: 600}``, or by another key that the book has
+        chosen; jupyter-cache reads ``execution: {timeout: 600}``.
         """
         own = dict(table_in(metadata, "execution"))
-        for name, value in table_in(metadata, "mystnb").items():
+        for name, value in table_in(metadata, self.metadata_key).items():
             own[name.removeprefix("execution_")] = value
         timeout, allow_errors = own.get("timeout"), own.get("allow_errors")
         changed: dict[str, Any] = {"own_reference": stored_reference(metadata)}
@@ -219,7 +221,8 @@ def begin(pages: Mapping[Path, Settings], executor: str = "") -> set[Path]:
         with suppress(Exception):  # it is read again, where that is an outcome
             page, notebook = load(path) or (Page(complete=False), None)
             # Whether a page with an execution mode of its own runs, its parser knows.
-            own_mode = notebook and "execution_mode" in table_in(notebook.metadata, "mystnb")
+            key = settings.metadata_key
+            own_mode = notebook and "execution_mode" in table_in(notebook.metadata, key)
             if notebook and not own_mode and settings.applied_to(page, str(path)).is_checked:
                 own = settings.of_page(notebook.metadata)
                 jobs += [(notebook, request) for request in planned(page, path.parent, own)]

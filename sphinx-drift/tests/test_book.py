@@ -78,15 +78,25 @@ def test_a_page_that_a_book_leaves_out_runs_if_it_is_named(
     assert (book / "ran").read_text() == "page left "
 
 
-@pytest.mark.parametrize("mode", ["execute:\n  execute_notebooks: off\n", ""])
+@pytest.mark.parametrize(
+    ("mode", "own", "setting"),
+    [
+        ("execute:\n  execute_notebooks: off\n", "mystnb: {}", "nb_execution_mode"),
+        ("", "mystnb: {execution_mode: 'off'}", "mystnb: execution_mode"),
+        (
+            "sphinx: {config: {nb_metadata_key: book}}",
+            "book: {execution_mode: 'off'}",
+            "book: execution_mode",
+        ),
+    ],
+)
 def test_what_is_executed_nowhere_is_not_verified(
-    mode: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    mode: str, own: str, setting: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "_config.yml").write_text(mode, "utf-8")
-    front = FRONT if mode else FRONT.replace("---\n\n", "mystnb:\n  execution_mode: 'off'\n---\n\n")
+    front = FRONT.replace("---\n\n", f"{own}\n---\n\n")
     (tmp_path / "page.md").write_text(front + cell("print(1)", "1"), "utf-8")
     assert command.main([str(tmp_path)]) == 2
-    setting = "nb_execution_mode" if mode else "mystnb: execution_mode"
     assert f"nothing was checked, 1 page left out by {setting}" in capsys.readouterr().out
 
 

@@ -93,6 +93,16 @@ def kinds(result: PageResult) -> list[Kind]:
         ([expecting("good", raises="E")], OK, [Kind.NOT_RAISED]),
         ([expecting("", raises="E")], [("error", "E: m")], [Kind.EMPTY]),
         (
+            [expecting("good", raises="E", part=Part.STDOUT)],
+            [*OK, ("error", "E: m")],
+            [Kind.VERIFIED, Kind.UNDOCUMENTED],
+        ),
+        (
+            [expecting("good", raises="E", part=Part.STDOUT), expecting("E: m", part=Part.STDERR)],
+            [*OK, ("error", "E: m")],
+            [Kind.VERIFIED] * 2,
+        ),
+        (
             [expecting("E: /run/ipykernel_1/2.py", raises="E")],
             [("error", "E: /run/ipykernel_3/2.py")],
             [Kind.VERIFIED],
@@ -426,8 +436,24 @@ def test_what_a_notebook_stored_is_compared_but_for_addresses(
     assert len(repeated) == (expected != [Kind.VERIFIED])
 
 
-def test_a_stripped_notebook_may_draw_unless_it_must_be_complete() -> None:
-    drawn = v4.new_output("display_data", {"image/png": "i"})
+@pytest.mark.parametrize(
+    "data",
+    [
+        {"image/png": "i"},
+        {
+            "application/vnd.plotly.v1+json": {"y": [1, 2]},
+            "text/html": "<b>5</b><script>x</script>",
+        },
+        {
+            "application/javascript": "alert(5)",
+            "text/plain": "<IPython.core.display.Javascript object>",
+        },
+        {"application/geo+json": {"a": 5}, "text/plain": "<IPython.display.GeoJSON object>"},
+        {"text/html": "<script>draw(5)</script>"},
+    ],
+)
+def test_what_is_drawn_is_drawn_again_but_in_a_stripped_notebook(data: dict[str, Any]) -> None:
+    drawn = v4.new_output("display_data", data)
     result = v4.new_notebook(cells=[v4.new_code_cell("draw()"), v4.new_code_cell("print(1)")])
     stripped = read_notebook(result, "")
     result.cells[1].outputs.append(v4.new_output("stream", name="stdout", text="1\n"))
@@ -436,3 +462,10 @@ def test_a_stripped_notebook_may_draw_unless_it_must_be_complete() -> None:
     assert Kind.PICTURE not in kinds(outcomes(stripped, result))
     assert Kind.PICTURE in kinds(outcomes(replace(stripped, complete=True), result))
     assert Kind.PICTURE in kinds(outcomes(half, result))
+    whole = read_notebook(result, "")
+    assert Kind.PICTURE not in kinds(outcomes(whole, result))
+    result.cells[0].metadata.tags = ["nbval-ignore-output"]
+    ignored = read_notebook(result, "")
+    result.cells[0].outputs.clear()
+    assert Kind.PICTURE in kinds(outcomes(whole, result))
+    assert Kind.PICTURE not in kinds(outcomes(ignored, result))

@@ -44,7 +44,7 @@ class Kind(Enum):
     )
     PICTURE = (
         "picture",
-        "a cell draws more or fewer pictures than its notebook has stored",
+        "a cell shows more or fewer pictures or widgets than its notebook has stored",
         "look at the pictures: mend the code, or document the new ones if they are right",
     )
     NO_CELL = (

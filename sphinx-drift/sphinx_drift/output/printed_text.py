@@ -103,7 +103,7 @@ class Printed:
     values: list[Value] = field(default_factory=list)
     glued: list[str] = field(default_factory=list)
     """The names of values that are shown elsewhere."""
-    drawn: bool = False
+    draws_text: bool = False
     """Whether a picture that it shows has text."""
     native_error: bool = False
     """Whether the error was written to stderr, and is no output of its own."""
@@ -123,6 +123,11 @@ class Printed:
         }
         alone = [text for name, text in self.pieces if name is stream]
         return _join(chosen.get(stream, alone))
+
+    @property
+    def drawn(self) -> tuple[int, int]:
+        """How many pictures it shows, and how many outputs that a script makes."""
+        return self.pictures, self.widgets
 
     @property
     def parts(self) -> tuple[Part, ...]:
@@ -200,7 +205,7 @@ class _Reader:
         result.pictures += picture and not widget
         if drawing := html_text(data.get("image/svg+xml", "")):
             result.pieces.append((Part.PICTURE, drawing))
-            result.drawn = True
+            result.draws_text = True
         if widget or (picture and _DESCRIPTION.fullmatch(text) and not any(texts.values())):
             if text and not _DEFAULT_REPR.fullmatch(text):
                 result.pieces.append((Part.PICTURE, text))

@@ -93,6 +93,10 @@ async def _run_page(
             failure = failure or Failure(Ending.DEAD_KERNEL, -1, _why_no_kernel(error))
         if failure and failure.kind is Ending.DEAD_KERNEL:
             failure = replace(failure, message=failure.message + _last_lines(stderr))
+    # Not before the last cell: the client keeps the places of displays, which any cell may update.
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            cell.outputs = joined(cell.outputs)
     return Execution(frozenset(executed), failure, answers, time.monotonic() - started)
 
 
@@ -205,7 +209,6 @@ async def _run_cells(
         if cell.cell_type != "code":
             continue
         failure = await _run_cell(client, cell, index)
-        cell.outputs = joined(cell.outputs)
         if failure is not None and not (
             failure.kind is Ending.RAISED and index in request.may_raise
         ):

@@ -50,6 +50,8 @@ _UNSEEN = ("remove-cell", "remove-output", "remove_cell", "remove_output")
 _UNSEEN_STDERR = frozenset({"remove-stderr"})
 """The tags by which a reader is not shown what a cell prints."""
 _IGNORED = "nbval-ignore-output"
+_EXTENSIONS = ({"colon_fence"}, {"amsmath", "colon_fence", "deflist", "dollarmath", "fieldlist"})
+"""MyST's extensions as files are read outside a book, and those that might hide their cells."""
 _COMMENT = re.compile(r"\s*(?:%.*)?$")
 
 
@@ -93,8 +95,8 @@ class Cell:
     """Line of the page on which it ends, inclusive."""
     tags: frozenset[str] = frozenset()
     expectations: tuple[Expectation, ...] = ()
-    pictures: int = 0
-    """How many pictures a notebook has stored of it."""
+    drawn: tuple[int, int] | None = (0, 0)
+    """How many pictures and widgets a notebook has stored of it; None if they aren't compared."""
     has_stderr: bool = True
     """Whether a reader is shown what it writes to stderr."""
     filters: tuple[Filter, ...] = ()
@@ -152,7 +154,7 @@ def read_page(
         that has no cell, an option that can't be read and the like are its problems.
 
     """
-    lines = lines_of(text)
+    lines, shown = lines_of(text), _settings_of(notebook, stderr)
     fences = [token for token in _parse(text, config) if token.map and _name(token)]
     code = [token for token in fences if _is_cell(token)]
     nodes = [(i, cell) for i, cell in enumerate(notebook.cells) if cell.cell_type != "markdown"]
@@ -163,7 +165,7 @@ def read_page(
             assert token.map  # noqa: S101 - kept above for having one
             first, last = token.map
             ends[len(cells)] = last
-            cells.append(_cell(len(cells) + 1, index, node, (first + 1, last), stderr=stderr))
+            cells.append(_cell(len(cells) + 1, index, node, (first + 1, last), shown))
     problems: list[Outcome] = []
     for token in fences:
         if _name(token) == DIRECTIVE:
@@ -239,6 +241,21 @@ def _nested(text: str, config: MdParserConfig, before: int = 0) -> Iterator[Outc
             yield from _nested(token.content, config, line)
 
 
+def _hidden(text: str, config: MdParserConfig, extended: MdParserConfig) -> Iterator[Outcome]:
+    """Yield the cells and expectations that only one of two configurations sees."""
+    one, other = (
+        {
+            t.map[0] + 1
+            for t in _parse(text, each)
+            if t.map and (_is_cell(t) or _name(t) == DIRECTIVE)
+        }
+        for each in (config, extended)
+    )
+    message = "whether it runs depends on the book's `myst_enable_extensions`"
+    for line in sorted(one ^ other):
+        yield Outcome(Kind.NESTED, line, message=message)
+
+
 def _name(token: MarkdownToken) -> str:
     match = re.match(r"\{([\w-]+)\}", token.info.strip())
     return match[1] if match else ""
@@ -254,17 +271,23 @@ def _cell(
     index: int,
     node: NotebookNode,
     lines: tuple[int, int],
-    *,
-    stderr: bool | NbParserConfig,
+    stderr: NbParserConfig,
 ) -> Cell:
-    from myst_nb.core.config import NbParserConfig  # noqa: PLC0415 - an extra
-
     tags = frozenset(str(tag) for tag in node.metadata.get("tags") or ())
-    if isinstance(stderr, bool):
-        stderr = NbParserConfig(output_stderr="show" if stderr else "remove")
     shown = cell_setting(stderr, "output_stderr", node)
     has_stderr = not shown.startswith("remove") and tags.isdisjoint(_UNSEEN_STDERR)
     return Cell(number, index, lines[0], node.source, lines[1], tags, has_stderr=has_stderr)
+
+
+def _settings_of(notebook: NotebookNode, stderr: bool | NbParserConfig) -> NbParserConfig:  # noqa: FBT001 - as it is read
+    """Return the settings of a book, or such as show stderr unless the page says otherwise."""
+    from myst_nb.core.config import NbParserConfig  # noqa: PLC0415 - an extra
+
+    if not isinstance(stderr, bool):
+        return stderr
+    whole = "show" if stderr else "remove"
+    own = str(table_in(notebook.metadata, "mystnb").get("output_stderr", whole))
+    return NbParserConfig(output_stderr="remove" if own.startswith("remove") else "show")
 
 
 def cell_setting(settings: NbParserConfig, name: str, node: NotebookNode) -> str:
@@ -376,12 +399,13 @@ def read_notebook(
 
     """
     lines = [text.count("\n", 0, match.start()) + 1 for match in _CELL_IN_JSON.finditer(text)]
+    shown = _settings_of(notebook, stderr)
     cells: list[Cell] = []
     for index, node in enumerate(notebook.cells):
         if node.cell_type != "code":
             continue
         line = lines[index] if len(lines) == len(notebook.cells) else 1
-        cell = _cell(len(cells) + 1, index, node, (line, line), stderr=stderr)
+        cell = _cell(len(cells) + 1, index, node, (line, line), shown)
         stream = Part.ALL if cell.has_stderr else Part.MAIN
         output = printed(node.outputs)
         why = {name: _reason(node, name) for name in ("unchecked", "reference-only")}
@@ -394,7 +418,8 @@ def read_notebook(
             for each in (stream, *BESIDE)
             if (output_text := output.select(each)).strip()
         )
-        cells.append(replace(cell, expectations=expectations, pictures=output.pictures))
+        drawn = None if why["unchecked"] else output.drawn
+        cells.append(replace(cell, expectations=expectations, drawn=drawn))
     return _with_own(Page(tuple(cells), stored=True), notebook)
 
 
@@ -442,8 +467,7 @@ def load(
     )
     from myst_parser.config.main import MdParserConfig  # noqa: PLC0415 - an extra
 
-    # Outside a book nobody says which of MyST's extensions are on; these hide no cell.
-    config = MdParserConfig(enable_extensions={"amsmath", "colon_fence", "dollarmath"})
+    config, extended = (MdParserConfig(enable_extensions=names) for names in _EXTENSIONS)
     text = path.read_text("utf-8-sig") if text is None else text
     if is_notebook(path):
         with warnings.catch_warnings():  # notebooks as they stand lack ids, and are fine
@@ -453,7 +477,7 @@ def load(
             if not isinstance(notebook.metadata.get(name, {}), dict):
                 del notebook.metadata[name]  # null, say: then it names none
         return read_notebook(notebook, text, stderr=bool(stderr)), notebook
-    nested = tuple(_nested(text, config))
+    nested = (*_nested(text, config), *_hidden(text, config, extended))
     if not is_myst_markdown_notebook(text):
         if nested or any(_is_cell(t) or _name(t) == DIRECTIVE for t in _parse(text, config)):
             raise ValueError(

@@ -126,7 +126,7 @@ def write(changes: Sequence[Change]) -> int:
     for change in changes:
         try:
             _replace(change.path.resolve(), change.after)
-        except OSError as error:  # a full disk: those before it are written
+        except (OSError, UnicodeEncodeError) as error:  # a full disk: those before it are written
             print(f"{change.path} is left as it is: {error}", file=sys.stderr)
             return 2
     files = f"{len(changes)} file{'' if len(changes) == 1 else 's'}"

@@ -161,8 +161,9 @@ class VerifyingClient(NotebookClientBase):  # type: ignore[misc]
             self.notebook.metadata.setdefault("language_info", {"pygments_lexer": "ipython3"})
             self._document.attributes["drift_unclaimed"] = _claims(page, PageResult(file_of(env)))
             if why:
-                own = "execution_mode" in table_in(self.notebook.metadata, config.metadata_key)
-                why = "mystnb: execution_mode" if own and why == "nb_execution_mode" else why
+                key = config.metadata_key
+                own = "execution_mode" in table_in(self.notebook.metadata, key)
+                why = f"{key}: execution_mode" if own and why == "nb_execution_mode" else why
                 result = PageResult(file_of(env), cells=len(page.cells), left_out=why)
                 state.results[env.docname] = result
             return

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,30 +22,34 @@ if TYPE_CHECKING:
 
 
 def check_ratchet(app: Sphinx, results: Mapping[str, PageResult]) -> list[PageResult]:
-    """Return a result for each page that has fewer verified outputs; write what has grown."""
+    """Return all results, with a failure for each page that has fewer; write what has grown."""
     if not app.config.drift_ratchet:
-        return []
+        return [*results.values()]
     path = Path(app.confdir, app.config.drift_ratchet)
     try:
         before = _read(path)
-    except (AttributeError, OSError, TypeError, ValueError) as error:
+    except (AttributeError, OSError, OverflowError, TypeError, ValueError) as error:
         message = f"`drift_ratchet` names it ({error}); build once without CI to write it"
-        return [PageResult(str(path), (Outcome(Kind.UNREADABLE, 1, message=message),))]
+        unreadable = Outcome(Kind.UNREADABLE, 1, message=message)
+        return [*results.values(), PageResult(str(path), (unreadable,))]
+    # What holds on the reference environment alone is documented elsewhere too.
+    counted = (Kind.VERIFIED, Kind.NOT_COMPARED)
     verified = {
-        name: sum(outcome.kind is Kind.VERIFIED for outcome in page.outcomes)
+        name: sum(outcome.kind in counted for outcome in page.outcomes)
         for name, page in results.items()
     }
     fewer = {name: number for name, number in before.items() if verified.get(name, 0) < number}
     after = before | {name: n for name, n in verified.items() if n > before.get(name, 0)}
     if not os.environ.get("CI") and (after != before or not path.exists()):
         path.write_text(json.dumps(after, indent=2, sort_keys=True) + "\n", "utf-8")
-    return [_fewer(app, name, verified.get(name, 0), number) for name, number in fewer.items()]
-
-
-def _fewer(app: Sphinx, name: str, now: int, before: int) -> PageResult:
-    message = f"{app.config.drift_ratchet} has {before} for {name}, and {now} are verified"
-    file = file_of(app.env, name) if name in app.env.found_docs else name
-    return PageResult(file, (Outcome(Kind.FEWER, 1, message=message),))
+    failed = dict(results)
+    for name, number in fewer.items():
+        file = file_of(app.env, name) if name in app.env.found_docs else name
+        page, now = results.get(name) or PageResult(file), verified.get(name, 0)
+        message = f"{app.config.drift_ratchet} has {number} for {name}, and {now} are verified"
+        outcome = Outcome(Kind.FEWER, 1, message=message)
+        failed[name] = replace(page, outcomes=(*page.outcomes, outcome))
+    return [*failed.values()]
 
 
 def _read(path: Path) -> dict[str, int]:

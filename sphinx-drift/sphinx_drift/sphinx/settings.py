@@ -61,6 +61,7 @@ def start(app: Sphinx) -> bool:
             "sphinx_drift runs the pages of MyST-NB: put 'myst_nb' before it in conf.py: "
             "extensions = ['myst_nb', 'sphinx_drift']"
         )
+    _read_overrides(app.config)
     try:
         project, required = find_project(Path(app.confdir)), app.config.drift_require
         required = (
@@ -80,6 +81,14 @@ def start(app: Sphinx) -> bool:
     else:
         host.start()
     return required == ("*",)
+
+
+def _read_overrides(config: Config) -> None:
+    """Read what `-D` gives as text, where a default of None tells Sphinx no type."""
+    for name in ("drift_preload", "drift_require", "drift_timeout"):
+        value = config.overrides.get(name)
+        if isinstance(value, str) and value not in ("all", "expected"):
+            setattr(config, name, int(value) if value.isdecimal() else value.split(","))
 
 
 def _warn_at_head(_app: Sphinx, doctree: nodes.document) -> None:

@@ -28,7 +28,10 @@ _NOT_EXECUTED = "Not executed: the output below is the one that the notebook has
 
 
 def settle_streams(notebook: NotebookNode) -> None:
-    """Leave of an output what a terminal is left showing: no links, and no line written over."""
+    """Leave of an output what a terminal is left showing: no links, and no line written over.
+
+    JSON that has no text of its own is shown as it was compared.
+    """
     for cell in notebook.cells:
         for output in cell.get("outputs", ()):
             if output.output_type == "stream":
@@ -36,6 +39,9 @@ def settle_streams(notebook: NotebookNode) -> None:
             elif output.output_type == "error":
                 output.traceback = [without_links(line) for line in output.traceback]
             elif "text/plain" in output.data:
+                if {*output.data} == {"application/json", "text/plain"}:
+                    # MyST-NB shows no JSON, and warns of it.
+                    output.data = {"text/plain": printed([output]).select(Part.VALUE)}
                 output.data["text/plain"] = without_links(output.data["text/plain"])
 
 

@@ -54,19 +54,20 @@ def report_results(app: Sphinx, exception: Exception | None) -> None:
         fail_build(app)
         return
     by_name = all_results_of(app.env)
-    results = [*by_name.values(), *check_ratchet(app, by_name)]
+    results = check_ratchet(app, by_name)
     state, level = state_of(app.env), app.config.drift_severity
     if unused := unused_filters(state.settings.filters, results):
         _LOGGER.warning("drift_filters: %s", unused, type="drift", subtype="filter")
     required = bool(state.settings.complete) or any(page.left_out for page in results)
     status = exit_status(results, required=required)
     if app.builder.name == DriftBuilder.name:
-        Path(app.outdir, "drift.txt").write_text(render(results, verbose=True) + "\n", "utf-8")
+        text = _encoded(render(results, verbose=True) + "\n")
+        Path(app.outdir, "drift.txt").write_text(text, "utf-8")
         told = to_json(results, status=0 if level == "warning" else status)
         Path(app.outdir, "drift.json").write_text(told, "utf-8")
     if os.environ.get("GITHUB_ACTIONS"):
         lines = to_github(results, level=level, required=required)
-        sys.stdout.writelines(f"{line}\n" for line in lines)
+        sys.stdout.writelines(_encoded(f"{line}\n") for line in lines)
     # Sphinx colours under CI too; a report is coloured for a terminal, if Sphinx may colour.
     colored = use_color(sys.stderr) and colors_output()
     if status:
@@ -82,3 +83,8 @@ def report_results(app: Sphinx, exception: Exception | None) -> None:
     last = closing_line(results, color=colored).replace("%", "%%")
     epilog = f"{app.builder.epilog}\n\n{last}" if app.builder.epilog else last
     app.builder.epilog = epilog  # type: ignore[misc]  # of this builder alone
+
+
+def _encoded(text: str) -> str:
+    """Write out what can't be encoded: a notebook may have stored half of a surrogate pair."""
+    return text.encode("utf-8", "backslashreplace").decode()

@@ -59,6 +59,20 @@ def test_error_that_may_come_lets_the_page_go_on(tmp_path: Path) -> None:
     assert text_of(book, 2) == "on\n"
 
 
+def test_a_later_cell_updates_the_display_that_it_names(tmp_path: Path) -> None:
+    streams = "import sys\nprint(1, flush=True)\nprint(2, file=sys.stderr, flush=True)\n"
+    shows = (
+        "print(3, flush=True)\na = display('old', display_id='a')\n_ = display(5, display_id='b')"
+    )
+    book = notebook(streams + shows, "a.update('new')", "1 / 0")
+    assert execute(book, request_for(tmp_path)).executed == {1, 2}
+    assert text_of(book, 1) == "1\n3\n'new'\n5\n2\n"
+    assert [output.get("name") for output in book.cells[1].outputs] == [
+        *("stdout", "stderr"),
+        *(None, None),
+    ]
+
+
 def fail() -> None:
     raise ValueError("in a probe")
 

@@ -250,6 +250,42 @@ def test_nested_cells_and_expectations_are_problems(
     assert len(page.cells) == 1
 
 
+@pytest.mark.parametrize(
+    ("body", "lines"),
+    [
+        (f"$$\n\n{CELL}\n$$\n", [8]),
+        (f"\\begin{{equation}}\n{CELL}\\end{{equation}}\n", [7]),
+        ("Term\n: text\n\n  ```{code-cell}\n  1\n  ```\n", [9]),
+        (f"$$\n1\n$$\n{CELL}$$\n2\n$$\nTerm\n: text\n\n  ```{{note}}\n  ```\n", []),
+    ],
+)
+def test_cells_that_an_extension_of_myst_hides_are_problems(
+    body: str, lines: list[int], tmp_path: Path
+) -> None:
+    page = read(tmp_path, f"{body}\n{CELL}")
+    assert [(p.kind, p.line) for p in page.problems] == [(Kind.NESTED, line) for line in lines]
+
+
+@pytest.mark.parametrize(
+    ("setting", "has_stderr"), [("remove", False), ("remove-warn", False), ("show", True)]
+)
+def test_a_page_says_whether_its_stderr_is_read(
+    setting: str,
+    has_stderr: bool,  # noqa: FBT001 - a column
+    tmp_path: Path,
+) -> None:
+    own = {"mystnb": {"output_stderr": setting}}
+    (tmp_path / "page.md").write_text(
+        FRONT.replace("kernelspec", f"{json.dumps(own)[1:-1]}\nkernelspec") + CELL
+    )
+    notebook = v4.new_notebook(cells=[v4.new_code_cell("1")], metadata=own)
+    (tmp_path / "notes.ipynb").write_text(v4.writes(notebook))
+    for name in ("page.md", "notes.ipynb"):
+        loaded = load(tmp_path / name, stderr=not has_stderr)
+        assert loaded
+        assert [cell.has_stderr for cell in loaded[0].cells] == [has_stderr]
+
+
 # Files --------------------------------------------------------------------------------
 
 
@@ -284,11 +320,11 @@ def test_stored_outputs_are_what_a_notebook_documents() -> None:
     ]
     text = v4.writes(notebook)
     page = read_notebook(notebook, text)
-    assert [(c.number, c.index, len(c.expectations), c.pictures) for c in page.cells] == [
-        (1, 1, 0, 1),
-        (2, 2, 1, 0),
-        (3, 3, 1, 0),
-        (4, 4, 1, 0),
+    assert [(c.number, c.index, len(c.expectations), c.drawn) for c in page.cells] == [
+        (1, 1, 0, (1, 0)),
+        (2, 2, 1, (0, 0)),
+        (3, 3, 1, (0, 0)),
+        (4, 4, 1, None),
     ]
     places = [n for n, line in enumerate(text.splitlines(), start=1) if '"cell_type"' in line]
     assert [cell.line for cell in page.cells] == places[1:]

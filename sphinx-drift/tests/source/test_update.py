@@ -7,6 +7,7 @@ import errno
 import io
 import os
 import subprocess
+import sys
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -400,6 +401,13 @@ def test_full_disk_costs_no_file_anything(
     assert [(each.name, each.read_bytes()) for each in path.parent.iterdir()] == [
         ("page.md", b"a\r\n")
     ]
+
+
+def test_half_a_character_is_not_written(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr] # as the command's
+    assert write([Change(path, "a\r\n", "\ud800")]) == 2
+    assert "page.md is left as it is: 'utf-8' codec can't encode" in capsys.readouterr().err
+    assert path.read_bytes() == b"a\r\n"
 
 
 def test_file_that_changed_meanwhile(path: Path, capsys: pytest.CaptureFixture[str]) -> None:

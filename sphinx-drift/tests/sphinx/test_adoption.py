@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import platform
 import re
 from typing import TYPE_CHECKING
 
@@ -120,6 +121,39 @@ def test_reports_say_what_the_exit_status_says(
         assert book.build("-W").status == 1
 
 
+def test_half_a_character_costs_no_report(book: Book) -> None:
+    put(book, notes_ipynb=stripped("half").replace("half", "\\ud800"))
+    built = book.build(builder="drift", GITHUB_ACTIONS="1")
+    assert built.status == 1
+    assert "::error file=notes.ipynb" in built.stdout
+    assert "\\ud800" in (built.outdir / "drift.txt").read_text("utf-8")
+    assert json.loads((built.outdir / "drift.json").read_text("utf-8"))["status"] == 1
+
+
+@pytest.mark.parametrize(
+    ("value", "status", "complaint"),
+    [
+        ("drift_timeout=60", 0, ""),
+        ("drift_timeout=soon", 2, "must be a whole number above 0"),
+        ("drift_output_limit=100", 1, "took more than 100 bytes"),
+        ("drift_preload=json,os", 0, ""),
+        ("drift_require=half.md", 1, "half.md:18: undocumented"),
+        ("drift_require=all", 1, "half.md:18: undocumented"),
+        ("drift_require=none.md,half.md", 2, "no page matches 'none.md'"),
+        ("drift_twice=1", 0, ""),
+    ],
+)
+def test_a_setting_may_be_given_with_the_command(
+    value: str, status: int, complaint: str, book: Book
+) -> None:
+    put(book, half_md=FRONT + HALF.replace("print(3)", "_ = open('ran', 'a').write('1')\nprint(3)"))
+    built = book.build("-D", value)
+    assert built.status == status, built.stderr
+    assert complaint in built.stderr
+    if value == "drift_twice=1":
+        assert (book.folder / "ran").read_text() == "11"
+
+
 def test_ratchet_only_grows(book: Book) -> None:
     ratchet = book.folder / "verified.json"
     settings = {"drift_require": "expected", "drift_ratchet": "verified.json"}
@@ -140,6 +174,20 @@ def test_ratchet_only_grows(book: Book) -> None:
     assert "delete its line" in fewer.report
     (book.folder / "half.md").unlink()
     assert book.build().places == {("half:1", "fewer")}
+
+
+def test_ratchet_holds_away_from_the_reference(book: Book) -> None:
+    settings = {"drift_policy": "auto", "drift_ratchet": "verified.json"}
+    only = ":reference-only: other systems draw other numbers\n\n2"
+    book.write("index.md", "# Page", cell("print(1)", "1"), cell("print(2)", only))
+    for python in (platform.python_version(), "2.7"):
+        book.configure(**settings, drift_reference={"python": python})
+        built = book.build()
+        assert built.status == 0, built.report
+    (book.folder / "verified.json").write_text('{"index": 3}')
+    assert "verified on 1 page" in book.build().last
+    (book.folder / "verified.json").write_text('{"index": Infinity}')
+    assert "unreadable" in {kind for _, kind in book.build().places}
 
 
 def test_a_cell_documents_the_warnings_that_are_shown_of_it(book: Book) -> None:

@@ -44,6 +44,14 @@ def test_book_that_executes_nothing_has_verified_nothing(book: Book) -> None:
     assert not (book.folder / "ran").exists()
 
 
+def test_page_says_that_it_is_left_out_by_the_key_of_its_book(book: Book) -> None:
+    write(book, "own", "book:\n  execution_mode: 'off'\n")
+    write(book, "index", "mystnb:\n  execution_mode: 'off'\n")
+    book.configure(nb_metadata_key="book")
+    assert "1 page left out by book: execution_mode" in book.build().last
+    assert (book.folder / "ran").read_text() == "index "
+
+
 @pytest.mark.parametrize(
     ("line", "runner"), [("", "off"), ("def setup(app):\n    raise RuntimeError", "")]
 )

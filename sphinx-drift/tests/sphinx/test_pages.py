@@ -198,6 +198,9 @@ def test_reader_sees_each_output_once_with_its_mark(passed: Built) -> None:
 
 def test_reader_sees_what_was_compared(passed: Built) -> None:
     """Of a progress bar its last state, and of a cell that isn't run what the notebook stored."""
+    html = (passed.outdir / "json.html").read_text("utf-8")
+    assert html.count("0.0625") == 2
+    assert "core.display.JSON" not in html
     html = (passed.outdir / "forms.html").read_text("utf-8")
     assert "3 of 3" in html
     assert "1 of 3" not in html
