@@ -117,6 +117,7 @@ def test_where_no_page_documents_anything_nothing_was_checked(
 def test_where_nothing_would_be_run_pages_are_refused(
     pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.delenv("CI", raising=False)
     monkeypatch.setenv("DRIFT_RUNNER", "off")
     result = pytester.runpytest(*PLUGIN, "--drift")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
