@@ -110,6 +110,13 @@ def test_what_is_no_book_of_cells_says_nothing(name: str, text: str, tmp_path: P
     assert not (tmp_path / "ran").exists()
 
 
+def test_a_page_goes_on_after_an_error_by_the_key_of_its_book(tmp_path: Path) -> None:
+    (tmp_path / "_config.yml").write_text("sphinx: {config: {nb_metadata_key: book}}", "utf-8")
+    front = FRONT.replace("---\n\n", "book: {execution_allow_errors: true}\n---\n\n")
+    (tmp_path / "page.md").write_text(f"{front}{cell('1 / 0')}\n\n{cell('print(1)', '1')}", "utf-8")
+    assert command.main([str(tmp_path)]) == 0
+
+
 def test_a_book_above_the_project_is_not_asked(book: Path) -> None:
     (book / "chapters" / "pyproject.toml").write_text("")
     assert not book_of(book / "chapters").settings
