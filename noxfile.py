@@ -180,9 +180,10 @@ def npm_install(session: nox.Session, package: str) -> str:
 @nox.session(default=False)
 def bom(session: nox.Session) -> None:
     """List what `docs` built the site with, and its licences, in the site's bom.json."""
-    session.install(BOM)
     built_with = Path(session.virtualenv.location).with_name("docs")
-    SITE.mkdir(parents=True, exist_ok=True)
+    if not (built_with.is_dir() and SITE.is_dir()):
+        session.error("there is no site yet whose packages could be listed: run nox -s docs")
+    session.install(BOM)
     session.run(
         *("cyclonedx-py", "environment", str(built_with), "--pyproject", "pyproject.toml"),
         *("--output-reproducible", "--output-file", str(SITE / "bom.json")),
