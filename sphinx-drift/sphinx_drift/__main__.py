@@ -21,16 +21,24 @@ from sphinx_drift.compare.compare import Policy
 from sphinx_drift.compare.outcomes import Kind, PageResult
 from sphinx_drift.configuration import pages_required
 from sphinx_drift.device import choose_device
-from sphinx_drift.files import ENDINGS, SKIPPED, Checked, ahead, check, prepare, refuse_off
+from sphinx_drift.files import Checked, ahead, check, is_searched, prepare, refuse_off, unread
 from sphinx_drift.report.excerpts import many
 from sphinx_drift.report.formats import exit_status, to_github, to_json
-from sphinx_drift.report.text import closing_line, render, summary, unused_filters, use_color
+from sphinx_drift.report.text import (
+    causes,
+    closing_line,
+    recorded,
+    render,
+    summary,
+    unused_filters,
+    use_color,
+)
 from sphinx_drift.run.run import DEVICE_VARIABLE
 from sphinx_drift.run_and_judge import POLICY_VARIABLE, begin, chosen_policy
 from sphinx_drift.source.update import irreversible, write
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 _CRASHED, _INTERRUPTED = 2, 130
 _NAMED = 5
@@ -45,7 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _refuse(options)
         paths = list(dict.fromkeys(_paths(options.paths)))
         if options.update and not options.force:
-            _refuse_irreversible(paths)
+            _refuse_irreversible(ahead(paths, options.paths))
         project = book_of(paths[0].parent).project
         device = choose_device(requested=options.device, module=project.devices)
     except ValueError as error:
@@ -122,7 +130,7 @@ def _refuse(options: argparse.Namespace) -> None:
             raise ValueError("--update is refused under CI: a person decides what is documented")
 
 
-def _refuse_irreversible(paths: Sequence[Path]) -> None:
+def _refuse_irreversible(paths: Iterable[Path]) -> None:
     """Refuse to write what git couldn't bring back."""
     if reasons := irreversible(paths):
         more = f" and {len(reasons) - _NAMED} more" * (len(reasons) > _NAMED)
@@ -133,6 +141,14 @@ def _refuse_irreversible(paths: Sequence[Path]) -> None:
 def _update(checked: Sequence[Checked]) -> int:
     """Write the executed outputs; what that doesn't fix still fails."""
     status = write([each.change for each in checked if each.change])
+    written = [
+        (each.result, each.change.result)
+        for each in checked
+        if each.change and each.change.result and not each.change.refused
+    ]
+    for told in (causes(before for before, _ in written), recorded(written)):
+        if told:
+            print(told)
     remaining = [_without_written(each) for each in checked]
     if not any(page.failed for page in remaining):
         return status
@@ -219,10 +235,10 @@ def _below(folder: Path) -> Iterator[Path]:
             folders.clear()
             continue
         seen.add(real)
-        folders[:] = sorted(f for f in folders if not f.startswith(".") and f not in SKIPPED)
+        folders[:] = sorted(name for name in folders if is_searched(Path(place, name)))
         for name in sorted(files):
-            if name.lower().endswith(ENDINGS) and not name.startswith("."):
-                yield Path(place, name)
+            if is_searched(path := Path(place, name)) and unread(path) is not None:
+                yield path
 
 
 def _check_one(
@@ -241,7 +257,8 @@ def _check_one(
 
 def _progress(checked: Checked) -> str:
     """Say in one line what came of a file, and what is going to be written."""
-    if not checked.result.cells:
+    result = checked.result
+    if not (result.cells or result.outcomes or result.left_out):
         return "no cells"
     if not checked.change:
         return summary([checked.result])

@@ -5,9 +5,10 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from sphinx_drift.compare.brackets import groups
 from sphinx_drift.compare.compare import Policy
 from sphinx_drift.compare.outcomes import Kind, Outcome, PageResult
-from sphinx_drift.compare.tokens import Token, groups, tokens, value_of
+from sphinx_drift.compare.tokens import Token, tokens, value_of
 from sphinx_drift.configuration import find_project
 from sphinx_drift.output.printed_text import Part, printed
 from sphinx_drift.report.text import count, describe_environment

@@ -27,7 +27,21 @@ _EXECUTE = {
     "timeout": "nb_execution_timeout",
 }
 """What Jupyter Book calls the settings of MyST-NB that count here, below `execute:`."""
+_BUILD = {
+    "exclude_patterns": "exclude_patterns",
+    "only_build_toc_files": "external_toc_exclude_missing",
+}
+"""What it calls those that say which pages there are, beside `execute:`."""
+EXCLUDING = ("exclude_patterns", "html_static_path", "html_extra_path", "templates_path")
+"""Where Sphinx looks for no pages."""
+_ALWAYS_EXCLUDED = ("**/_sources", ".#*", "**/.#*", "*.lproj/**", "**.ipynb_checkpoints")
+"""What Sphinx and MyST-NB add to `exclude_patterns`."""
+_LISTED = ("external_toc_exclude_missing", "external_toc_path")
+"""Whether a book has only the pages of its table of contents, and the file of that."""
+_SUFFIXES = ("source_suffix", "nb_custom_formats")
+"""How the names of pages end that MyST-NB reads, or has another library convert."""
 NAMES = (*CHECKS, *_EXECUTE.values(), "nb_metadata_key")
+"""What a build reads too, where each has a default."""
 _STOCK_TIMEOUT = 30
 """Seconds that MyST-NB gives a cell if nobody says otherwise."""
 _PATIENCE = 60
@@ -39,12 +53,62 @@ class Book(NamedTuple):
 
     folder: Path
     settings: Mapping[str, Any]
-    """Those of `NAMES` that it sets."""
+    """Those that it sets, of `NAMES` and of those that say which pages there are."""
 
     @property
     def project(self) -> Project:
         """What the project's file says, where the book doesn't say otherwise."""
         return overridden(find_project(self.folder), self.settings, self.folder)
+
+    @property
+    def suffixes(self) -> Mapping[str, str]:
+        """Those of further pages, each with the setting by which nothing here reads it, if one."""
+        read, converted = (_table(self.settings, name) for name in _SUFFIXES)
+        own = {suffix: "" for suffix, parser in read.items() if parser == "myst-nb"}
+        return own | dict.fromkeys(converted, "nb_custom_formats")
+
+    def excludes(self, page: Path) -> str:
+        """Return the setting by which the book doesn't build a page; nothing if it does."""
+        own = (page.parent.resolve() / page.name).relative_to(self.folder)
+        places = [each.as_posix() for each in (own, *own.parents[:-1])]
+        for name in EXCLUDING:
+            patterns = _ALWAYS_EXCLUDED * (name == "exclude_patterns")
+            if any(map(_matcher([*patterns, *(self.settings.get(name) or ())]), places)):
+                return name
+        if not _matcher(self.settings.get("include_patterns", ["**"]))(places[0]):
+            return "include_patterns"
+        if not self.settings.get("external_toc_exclude_missing"):
+            return ""
+        toc = self.settings.get("external_toc_path") or "_toc.yml"
+        listed = _listed(self.folder / toc)
+        return "" if listed(str(own)) or listed(str(own.with_suffix(""))) else toc
+
+
+def _matcher(patterns: Iterable[str]) -> Callable[[str], bool]:
+    from sphinx.util.matching import compile_matchers  # noqa: PLC0415 - slow
+
+    matchers = compile_matchers(patterns)
+    return lambda name: any(matches(name) for matches in matchers)
+
+
+@functools.cache
+def _listed(toc: Path) -> Callable[[str], bool]:
+    """Return what finds a page in the file of a table of contents."""
+    try:
+        return _matcher(_names(yaml.safe_load(toc.read_text("utf-8"))))
+    except (OSError, yaml.YAMLError) as error:
+        raise ValueError(f"{toc}: {error}") from None
+
+
+def _names(part: object) -> list[str]:
+    """Return the pages that a part of a table of contents lists, as names and patterns."""
+    if isinstance(part, list):
+        return [name for each in part for name in _names(each)]
+    return [
+        name
+        for key, value in (part.items() if isinstance(part, dict) else ())
+        for name in ([value] if key in ("root", "file", "glob") else _names(value))
+    ]
 
 
 def book_of(folder: Path) -> Book:
@@ -68,6 +132,7 @@ def _book_of(folder: Path) -> Book:
     return Book(folder, {})
 
 
+@functools.cache
 def _read(file: Path, read: Callable[[Path], Mapping[str, Any] | None]) -> Mapping[str, Any] | None:
     """Return the settings of a book that a file has; an error names the file."""
     try:
@@ -88,7 +153,8 @@ def _run_conf(conf: Path) -> Mapping[str, Any] | None:
     if not re.search(r"\b(?:myst_nb|jupyter_book)\b", conf.read_text("utf-8", "replace")):
         return None
     code = "from sphinx_drift.sphinx.private_sphinx import print_settings; print_settings()"
-    command = [sys.executable, "-P", "-c", code, str(conf.parent), *NAMES]
+    command = [sys.executable, "-P", "-c", code, str(conf.parent)]
+    command += [*NAMES, *EXCLUDING, *_LISTED, *_SUFFIXES, "include_patterns"]
     try:
         done = subprocess.run(
             command, capture_output=True, text=True, check=False, timeout=_PATIENCE
@@ -97,18 +163,24 @@ def _run_conf(conf: Path) -> Mapping[str, Any] | None:
         raise ValueError(f"it ran for more than {_PATIENCE} seconds") from None
     if done.returncode:
         raise ValueError(done.stderr.strip().rpartition("\n")[2])
-    settings: Mapping[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return settings
+    return {"include_patterns": ["**"], **json.loads(done.stdout.splitlines()[-1])}
 
 
 def _read_yaml(file: Path) -> Mapping[str, Any]:
     """Read a ``_config.yml``; Jekyll's has none of these keys."""
     written = yaml.safe_load(file.read_text("utf-8"))
-    execute = _table(written, "execute")
-    settings = {_EXECUTE[name]: value for name, value in execute.items() if name in _EXECUTE}
+    settings = {
+        known[name]: value
+        for table, known in ((_table(written, "execute"), _EXECUTE), (written, _BUILD))
+        for name, value in (table.items() if isinstance(table, dict) else ())
+        if name in known
+    }
     if settings.get("nb_execution_mode") is False:  # it is how YAML reads `off`
         settings["nb_execution_mode"] = "off"
-    return settings | dict(_table(_table(written, "sphinx"), "config"))
+    settings |= _table(_table(written, "sphinx"), "config")
+    if file.with_name("_toc.yml").is_file():  # Jupyter Book's, which adds it
+        settings["html_static_path"] = [*(settings.get("html_static_path") or ()), "_static"]
+    return settings
 
 
 def _table(written: object, name: str) -> Mapping[str, Any]:

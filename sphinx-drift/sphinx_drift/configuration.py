@@ -59,18 +59,11 @@ def find_project(start: Path) -> Project:
     path = project_file(start)
     if path is None:
         return Project()
-    table = _table(path)
-    where = f"{path}: %s in [tool.sphinx-drift]"
-    devices, preload = text(table.get("devices", ""), where % "devices"), table.get("preload")
-    packages = table_of_texts(table.get("packages", {}), f"{path}: [tool.sphinx-drift.packages]")
-    return Project(
-        reference_in(table.get("reference", {}), f"{path}: [tool.sphinx-drift.reference]"),
-        {package: path.parent / folder for package, folder in packages.items()},
-        preload if preload is None else list_of_names(preload, where % "preload"),
-        devices,
-        filters_in(table.get("filters", []), f"{path}: filters in [tool.sphinx-drift]"),
-        pages_required(table.get("require", "expected"), f"{path}: require in [tool.sphinx-drift]"),
-    )
+    table = {f"drift_{name}": value for name, value in _table(path).items()}
+    for name, value in table.items():
+        setting = name.removeprefix("drift_")
+        CHECKS[name](value, f"{path}: {setting} in [tool.sphinx-drift]")
+    return overridden(Project(), table, path.parent)
 
 
 def project_file(start: Path) -> Path | None:
@@ -102,36 +95,36 @@ def refuse_unknown(names: Iterable[str], known: Collection[str], place: str) -> 
         raise ValueError(f"{place} may hold {', '.join(sorted(known))}; got {name!r}{hint}")
 
 
-def text(value: object, setting: str) -> str:
-    """Return the value of a setting if it is a text."""
-    if not isinstance(value, str):
-        raise ValueError(f"{setting} must be a text, got {value!r}")  # noqa: TRY004 - the same
-    return value
+def _must(what: str, is_right: Callable[[Any], bool]) -> Callable[..., Any]:
+    """Return a function that returns the value of a setting if it is right."""
 
-
-def truth(value: object, setting: str) -> bool:
-    """Return the value of a setting if it is True or False."""
-    if not isinstance(value, bool):
-        raise ValueError(f"{setting} must be True or False, got {value!r}")  # noqa: TRY004 - the same
-    return value
-
-
-def one_of(*allowed: str) -> Callable[[object, str], str]:
-    """Return what returns the value of a setting if it is one of some texts."""
-
-    def check(value: object, setting: str) -> str:
-        if value not in allowed:
-            raise ValueError(f"{setting} must be one of {', '.join(allowed)}; got {value!r}")
-        return str(value)
+    def check(value: object, setting: str, hint: str = "") -> object:
+        if not is_right(value):
+            raise ValueError(f"{setting} must {what} got {value!r}{hint}")
+        return value
 
     return check
 
 
-def list_of_names(value: object, setting: str) -> Sequence[str]:
-    """Return the value of a setting if it is a list of names."""
-    if not isinstance(value, (list, tuple)) or not all(isinstance(name, str) for name in value):
-        raise ValueError(f"{setting} must be a list of names, got {value!r}")
-    return value
+def one_of(*allowed: str) -> Callable[..., Any]:
+    """Return a function that returns the value of a setting if it is one of some texts."""
+    return _must(f"be one of {', '.join(allowed)};", allowed.__contains__)
+
+
+text = _must("be a text,", lambda value: isinstance(value, str))
+truth = _must("be True or False,", lambda value: isinstance(value, bool))
+number_above_zero = _must(
+    "be a whole number above 0,",
+    lambda value: isinstance(value, int) and not isinstance(value, bool) and value > 0,
+)
+list_of_names = _must(
+    "be a list of names,",
+    lambda value: isinstance(value, (list, tuple)) and all(isinstance(n, str) for n in value),
+)
+table_of_texts = _must(
+    "hold names and texts,",
+    lambda value: isinstance(value, dict) and all(isinstance(v, str) for v in value.values()),
+)
 
 
 def pages_required(value: object, setting: str) -> tuple[str, ...]:
@@ -144,25 +137,11 @@ def pages_required(value: object, setting: str) -> tuple[str, ...]:
     return tuple(list_of_names(value, setting))
 
 
-def number_above_zero(value: object, setting: str, hint: str = "") -> int:
-    """Return the value of a setting if it is a whole number above 0."""
-    if not isinstance(value, int) or isinstance(value, bool) or value <= 0:
-        raise ValueError(f"{setting} must be a whole number above 0, got {value!r}{hint}")
-    return value
-
-
 def reference_in(value: object, setting: str) -> dict[str, str]:
     """Return a reference environment if it names nothing but what pages report of theirs."""
-    reference = table_of_texts(value, setting)
+    reference: dict[str, str] = table_of_texts(value, setting)
     refuse_unknown(reference, _REPORTED, setting)
     return reference
-
-
-def table_of_texts(value: object, setting: str) -> dict[str, str]:
-    """Return the value of a setting if it is a table of names and texts."""
-    if not isinstance(value, dict) or not all(isinstance(v, str) for v in value.values()):
-        raise ValueError(f"{setting} must hold names and texts, got {value!r}")
-    return value
 
 
 def stored_reference(metadata: Mapping[str, Any]) -> dict[str, str]:

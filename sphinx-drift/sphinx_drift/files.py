@@ -7,7 +7,7 @@ import traceback
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from sphinx_drift.book import book_of, left_out, settings_of
+from sphinx_drift.book import EXCLUDING, book_of, left_out, settings_of
 from sphinx_drift.compare.outcomes import Kind, Outcome, PageResult
 from sphinx_drift.configuration import Project
 from sphinx_drift.run import host
@@ -24,8 +24,10 @@ if TYPE_CHECKING:
 
 
 ENDINGS = (".md", ".ipynb")
-SKIPPED = frozenset({"_build", "node_modules", "jupyter_execute", "__pycache__"})
-"""Folders that hold no pages, beside those whose names begin with a dot."""
+_BUILT = ("_build", "jupyter_execute")
+"""Folders that hold what was made of pages."""
+_HIDDEN = (".*", "node_modules", "__pycache__")
+"""What holds no pages, unless it is a book's."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,18 @@ class Checked:
 
     result: PageResult
     change: Change | None = None
+
+
+def is_searched(path: Path, hidden: Iterable[str] = ()) -> bool:
+    """Whether a path is looked at: one that is hidden, by more names too, if a book builds it."""
+    if path.name in _BUILT:
+        return False
+    if not any(map(path.match, (*_HIDDEN, *hidden))):
+        return True
+    with contextlib.suppress(ValueError):  # reported when a file is checked
+        book = book_of(path.parent)
+        return bool(book.settings) and book.excludes(path) not in EXCLUDING
+    return False
 
 
 def refuse_off() -> None:
@@ -67,9 +81,19 @@ def ahead(paths: Iterable[Path], named: Sequence[Path], **requested: Any) -> dic
     settings = {}
     for path in paths:
         with contextlib.suppress(ValueError):  # reported when the file is checked
-            if path in named or not _left_out(path, book_of(path.parent).settings, {}):
+            book = book_of(path.parent)
+            if path in named or not (book.excludes(path) or _left_out(path, book.settings, {})):
                 settings[path] = settings_for(path, **{**requested, "complete": ("*",)})
     return settings
+
+
+def unread(path: Path) -> str | None:
+    """Return the setting by which a page isn't read; nothing if it is, None if it is no page."""
+    if path.name.lower().endswith(ENDINGS):
+        return ""
+    with contextlib.suppress(ValueError):  # reported when a page is checked
+        return book_of(path.parent).suffixes.get(path.suffix)
+    return None
 
 
 def has_cells(path: Path) -> bool:
@@ -94,23 +118,27 @@ def check(
         **requested: Settings that come before those of the file's project.
 
     """
-    if not path.name.lower().endswith(ENDINGS):
+    setting = unread(path)
+    if setting is None or (setting and named):
         message = (
             f"its name must end with {ENDINGS[0]}, as a page's, or {ENDINGS[1]}, as a notebook's"
         )
         return _failed(path, Kind.UNREADABLE, message)
     try:
+        excluded = "" if named else setting or book_of(path.parent).excludes(path)
         book = book_of(path.parent).settings
         shown = not str(book.get("nb_output_stderr", "show")).startswith("remove")
         seen = stderr if is_notebook(path) else shown
-        page, notebook = load(path, stderr=seen) or (Page(), None)
+        key = book.get("nb_metadata_key") or Settings.metadata_key
+        loaded = None if excluded else load(path, stderr=seen, key=key)
+        page, notebook = loaded or (Page(), None)
         settings = settings_for(path, **requested)
     except Exception as error:  # noqa: BLE001 - one bad file must not hide the others
         return _failed(path, Kind.UNREADABLE, f"{type(error).__name__}: {error}")
     if notebook is None or not (page.cells or page.problems):
-        # A folder may hold prose; who names a file wants it checked.
-        nothing = _failed(path, Kind.NOTHING_CHECKED, "it has no cell")
-        return nothing if named else Checked(PageResult(str(path)))
+        # It may be prose; that nothing at all was checked still fails.
+        left = excluded if excluded and (setting or has_cells(path)) else ""
+        return Checked(PageResult(str(path), left_out=left))
     if why := "" if named else _left_out(path, book, notebook.metadata):
         return Checked(PageResult(str(path), cells=len(page.cells), left_out=why))
     try:

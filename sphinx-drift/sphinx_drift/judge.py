@@ -5,13 +5,14 @@ from __future__ import annotations
 import traceback
 from collections import Counter
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from sphinx_drift.compare.blanks import BLANKS, TEXT, with_blanks
 from sphinx_drift.compare.compare import Policy, compare
 from sphinx_drift.compare.outcomes import Kind, Outcome, PageResult
-from sphinx_drift.compare.tokens import ELISION
+from sphinx_drift.compare.tokens import ELISION, plain
 from sphinx_drift.output.filters import DEFAULTS, filtered
-from sphinx_drift.output.printed_text import BESIDE, Part, Printed, printed, repeatable
+from sphinx_drift.output.printed_text import BESIDE, Part, Printed, printed
 from sphinx_drift.run.results import SKIPS
 
 if TYPE_CHECKING:
@@ -119,12 +120,6 @@ class _Context:
     errors_fail: bool
     filtered: Counter[str] = field(default_factory=Counter)
 
-    def policy_of(self, expectation: Expectation) -> Policy:
-        """Return the policy for an output: exact if it holds only on the reference environment."""
-        if expectation.reference_only and self.policy is Policy.PORTABLE:
-            return Policy.EXACT
-        return self.policy
-
 
 def _outcome(
     cell: Cell, kind: Kind, expectation: Expectation | None = None, **parts: object
@@ -179,7 +174,7 @@ def _stopped(cell: Cell, output: Printed, context: _Context) -> Outcome | None:
         )
     if cell.index not in context.execution.executed:
         message = failure.message if failure is not None and failure.index < 0 else ""
-        return _outcome(cell, Kind.NOT_EXECUTED, _first(cell), message=message)
+        return _outcome(cell, Kind.NOT_EXECUTED, *cell.expectations[:1], message=message)
     if not (cell.expectations or context.complete):
         return None
     if SKIPS & cell.tags:
@@ -197,7 +192,7 @@ def _skipped(cell: Cell, context: _Context) -> Outcome:
     if context.stored or (reasons and all(reasons)):
         message = "; ".join([message, *dict.fromkeys(filter(None, reasons))])
         return _outcome(cell, Kind.UNCHECKED, message=message)
-    return _outcome(cell, Kind.NOT_EXECUTED, _first(cell), message=message)
+    return _outcome(cell, Kind.NOT_EXECUTED, *cell.expectations[:1], message=message)
 
 
 def _check_stored(
@@ -233,35 +228,38 @@ def _check_forms(cell: Cell, output: Printed) -> Iterator[Outcome]:
             yield _outcome(cell, Kind.FORM, message=message, streams=(stream.value,))
 
 
-def _first(cell: Cell) -> Expectation | None:
-    return cell.expectations[0] if cell.expectations else None
-
-
 def _check_expectation(
     cell: Cell, expectation: Expectation, output: Printed, full: Printed | None, context: _Context
 ) -> Outcome:
     """Compare one expectation with what its cell printed."""
     filters = (*cell.filters, *context.filters)
-    text = filtered(repeatable(expectation.text), filters)
+    text = filtered(expectation.text, filters)
+    is_all = text == expectation.text and not output.shows_more
     expectation = replace(expectation, text=text)
-    shown = repeatable(output.select(expectation.part))
-    executed = filtered(shown, filters, context.filtered)
+    executed = filtered(output.select(expectation.part), filters, context.filtered)
     cannot = _cannot_compare(expectation, output, executed, context)
     if cannot is not None:
         kind, message = cannot
         return _outcome(cell, kind, expectation, message=message, executed=executed)
-    precise = filtered(repeatable(full.select(expectation.part)), filters) if full else None
+    precise = filtered(full.select(expectation.part), filters) if full else None
+    elision = "" if context.stored or expectation.part in BESIDE else ELISION
+    printed_text = executed
+    if elision:
+        executed = with_blanks(text, executed)
+        precise = precise and with_blanks(text, precise)
     verdict = compare(
-        expectation.text,
+        text,
         executed,
-        policy=context.policy_of(expectation),
+        policy=Policy.EXACT if expectation.reference_only else context.policy,
         precise=precise,
         waivers=expectation.waivers,
-        elision="" if context.stored or expectation.part in BESIDE else ELISION,
+        elision=elision,
     )
     stale = verdict.unmatched + (verdict.unneeded if context.policy is not Policy.PORTABLE else ())
-    if not verdict.tokens:
-        return _outcome(cell, Kind.EMPTY, expectation, executed=executed)
+    if has_blanks := executed != printed_text:
+        context.filtered.update(filter(BLANKS.__contains__, executed))
+    if not verdict.tokens or (has_blanks and not text.strip(f"{TEXT}{ELISION}\n ")):
+        return _outcome(cell, Kind.EMPTY, expectation, executed=printed_text)
     if not verdict.same:
         kind, message = Kind.DRIFT, ""
     elif stale:
@@ -269,7 +267,10 @@ def _check_expectation(
         message = "; ".join(f"{w.documented} -> {w.executed} ({w.reason})" for w in stale)
     else:
         kind, message = Kind.VERIFIED, ""
-    return _outcome(cell, kind, expectation, message=message, executed=executed, verdict=verdict)
+    came: dict[str, Any] = {"executed": executed, "has_blanks": has_blanks, "verdict": verdict}
+    seen = output.select(Part.ALL if cell.has_stderr else Part.MAIN)
+    came["is_all"] = is_all and printed_text == seen
+    return _outcome(cell, kind, expectation, message=message, **came)
 
 
 def _cannot_compare(
@@ -344,11 +345,32 @@ def compare_runs(
         if any(expectation.unchecked for expectation in cell.expectations):
             continue
         runs = [printed(book.cells[cell.index].outputs) for book in (first, second)]
-        for part in (Part.ALL, *BESIDE):
-            once, again = (filtered(run.select(part), (*cell.filters, *filters)) for run in runs)
-            verdict = compare(once, again, elision="")
+        own = (*cell.filters, *filters)
+        texts = [(part, "") for part in (Part.ALL, *BESIDE)]
+        if not page.stored:
+            signed = [(e.part, e.text) for e in cell.expectations if _has_signs(e)]
+            texts = signed + texts[bool(signed) :]
+        for part, text in texts:
+            once, again = (filtered(run.select(part), own) for run in runs)
+            if text:  # only what it documents is repeated
+                once = _with_signs(filtered(text, own), once)
+                again = with_blanks(once, again)
+            verdict = compare(once, again, elision=ELISION if text else "")
             if not verdict.same:
                 yield _outcome(
                     cell, Kind.UNREPEATABLE, documented=once, executed=again, verdict=verdict
                 )
                 break
+
+
+def _has_signs(expectation: Expectation) -> bool:
+    """Whether an ellipsis or a blank may stand in the text of an expectation."""
+    return expectation.part not in BESIDE and not {ELISION, *BLANKS}.isdisjoint(expectation.text)
+
+
+def _with_signs(documented: str, executed: str) -> str:
+    """Return an executed text with the ellipses and blanks of the documented one."""
+    text = plain(with_blanks(documented, executed))
+    for first, last in reversed(compare(documented, text).elided):
+        text = text[:first] + ELISION + text[last:]
+    return text

@@ -29,18 +29,20 @@ from sphinx_drift.compare.outcomes import Kind
 from sphinx_drift.configuration import find_project
 from sphinx_drift.device import choose_device
 from sphinx_drift.doctests.examples import check_examples, module_tests
-from sphinx_drift.files import ENDINGS, SKIPPED, check, has_cells, prepare, refuse_off
+from sphinx_drift.files import check, has_cells, is_searched, prepare, refuse_off, unread
 from sphinx_drift.report.text import render, summary
 from sphinx_drift.run_and_judge import Settings, chosen_policy
 from sphinx_drift.source.docstrings import find_tests
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Generator, Iterable
 
     from sphinx_drift.compare.outcomes import PageResult
 
 _WITH_EFFECTS = ("__main__.py", "conftest.py", "setup.py")
 _TEXTS = (".md", ".rst", ".txt")
+_HIDDEN: pytest.StashKey[Iterable[str]] = pytest.StashKey()
+"""The folders that pytest passes over, unless its settings name others."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -48,6 +50,9 @@ def pytest_configure(config: pytest.Config) -> None:
     try:
         if config.option.drift:
             refuse_off()
+            if not _is_set(config, "norecursedirs"):
+                config.stash[_HIDDEN] = [*(defaults := config.getini("norecursedirs"))]
+                defaults.clear()
         chosen_policy()
         device = choose_device(module=find_project(config.rootpath).devices)
     except ValueError as error:
@@ -68,15 +73,16 @@ def _refuse_exit(own: int, leave: Callable[[int], NoReturn], status: int) -> NoR
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Leave out what was built from pages."""
-    is_built = config.option.drift and collection_path.name in SKIPPED
-    return True if is_built and collection_path.is_dir() else None
+    """Leave out what was built from pages, and of what pytest passes over all but a book's."""
+    if not (config.option.drift and collection_path.is_dir()):
+        return None
+    return None if is_searched(collection_path, config.stash.get(_HIDDEN, ())) else True
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
     """Collect a page or a notebook, a module that has examples, or a text file that is named."""
     options, is_named = parent.config.option, parent.session.isinitpath(file_path)
-    may_be_page = options.drift and file_path.suffix.lower() in ENDINGS
+    may_be_page = options.drift and unread(file_path) == ""
     # A folder may hold prose; who names a file wants it checked, if not for its examples.
     if may_be_page and (has_cells(file_path) or (is_named and not options.drift_doctests)):
         return _Page.from_parent(parent, path=file_path)
@@ -99,6 +105,18 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     prepare(item.path for item in session.items if isinstance(item, _Run))
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item,
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Show what is skipped at its own place, not at ours."""
+    report = yield
+    if isinstance(item, _Item) and isinstance(report.longrepr, tuple):
+        path, line, _ = item.reportinfo()
+        report.longrepr = (str(path), (line or 0) + 1, report.longrepr[2])
+    return report
+
+
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
     """Fail where all pages and docstrings were skipped: nothing was checked."""
     reporter: Any = session.config.pluginmanager.get_plugin("terminalreporter")
@@ -113,10 +131,13 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
 
 
 class _Page(pytest.File):
-    """A page or a notebook."""
+    """A page or a notebook, and the examples in the text of one that is named."""
 
-    def collect(self) -> list[_Run]:
-        return [_Run.from_parent(self, name=self.path.name)]
+    def collect(self) -> list[_Item]:
+        run: list[_Item] = [_Run.from_parent(self, name=self.path.name)]
+        is_named = self.session.isinitpath(self.path) and self.path.suffix in _TEXTS
+        has_examples = is_named and self.config.option.drift_doctests
+        return [*run, *(_text_items(self) if has_examples else ())]
 
 
 class _Module(pytest.Module):
@@ -124,9 +145,10 @@ class _Module(pytest.Module):
 
     def collect(self) -> list[_Docstring]:
         try:
-            return _items(self, module_tests(self.obj))
+            module = self.obj
         except SystemExit as error:  # pytest would end with it, and with its status
             raise self.CollectError(f"the module can't be imported: {error!r}") from error
+        return _items(self, partial(module_tests, module))
 
 
 class _Unimported(pytest.File):
@@ -140,10 +162,19 @@ class _Text(pytest.File):
     """A text file."""
 
     def collect(self) -> list[_Docstring]:
-        return _items(self, find_tests(self.path, self.path.read_text("utf-8")))
+        return _text_items(self)
 
 
-def _items(parent: pytest.File, tests: list[doctest.DocTest]) -> list[_Docstring]:
+def _text_items(parent: pytest.File) -> list[_Docstring]:
+    text = parent.path.read_text("utf-8")
+    return _items(parent, partial(find_tests, parent.path, text))
+
+
+def _items(parent: pytest.File, find: Callable[[], list[doctest.DocTest]]) -> list[_Docstring]:
+    try:
+        tests = find()
+    except ValueError as error:  # an example can't be read
+        raise parent.CollectError(str(error)) from error
     items, seen = [], Counter[str]()
     for test in tests:
         name = test.name or parent.path.stem
@@ -209,7 +240,7 @@ class _Docstring(_Item):
         settings = Settings(chosen_policy(), find_project(self.path.parent).reference)
         self.result = check_examples(file, [self._test], settings, flags=_flags(self.config))
         if self.conclude() == {Kind.UNCHECKED}:
-            pytest.skip("all its examples are skipped")
+            pytest.skip("nothing that its examples print is checked")
 
     def reportinfo(self) -> tuple[Path, int, str]:
         line = self._test.lineno or 0
@@ -218,11 +249,16 @@ class _Docstring(_Item):
 
 def _flags(config: pytest.Config) -> int:
     """Return the option flags that the project's file sets; pytest's own default is ELLIPSIS."""
-    text = config.inipath.read_text("utf-8") if config.inipath else ""
-    overrides = config.getoption("override_ini") or []
-    if not re.search(r"(?m)^[^#;\n]*\bdoctest_optionflags\b", "\n".join([text, *overrides])):
+    if not _is_set(config, "doctest_optionflags"):
         return 0
     flags = 0
     for name in config.getini("doctest_optionflags"):
-        flags |= doctest.OPTIONFLAGS_BY_NAME.get(name, 0)  # pytest has some of its own
+        flags |= doctest.OPTIONFLAGS_BY_NAME.get(name, 0)
     return flags
+
+
+def _is_set(config: pytest.Config, name: str) -> bool:
+    """Whether the project's file or an option of pytest gives a setting a value."""
+    text = config.inipath.read_text("utf-8") if config.inipath else ""
+    overrides = config.getoption("override_ini") or []
+    return bool(re.search(rf"(?m)^[^#;\n]*\b{name}\b", "\n".join([text, *overrides])))

@@ -18,7 +18,6 @@ from sphinx_drift.run import provisioner
 
 
 def build(request: dict) -> int:
-    """Build in this process."""
     os.chdir(request["folder"])
     os.environ.update(request["variables"])
     for stream, name in ((sys.stdout, "stdout"), (sys.stderr, "stderr")):

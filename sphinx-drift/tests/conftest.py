@@ -63,12 +63,10 @@ class Built:
 
     @property
     def report(self) -> str:
-        """The report of what failed."""
         return self.stderr.rpartition("ERROR: \n")[2].strip()
 
     @property
     def failures(self) -> list[Failure]:
-        """The failures that the report tells, in order."""
         blocks: list[list[str]] = []
         for line in self.report.splitlines():
             if HEAD.match(line):
@@ -125,7 +123,6 @@ class Server:
         return int(self._process.stdout.readline())
 
     def close(self) -> None:
-        """End the process."""
         self._process.communicate()
 
 
@@ -193,11 +190,9 @@ def server() -> Iterator[Server]:
 
 @pytest.fixture(scope="module")
 def make_book(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Callable[[], Book]:
-    """Return what makes a fresh book."""
     return lambda: Book(server, tmp_path_factory.mktemp("drift"))
 
 
 @pytest.fixture
 def book(make_book: Callable[[], Book]) -> Book:
-    """Return a fresh book of no pages."""
     return make_book()

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nbformat import v4
 
+from sphinx_drift.compare.blanks import with_blanks
 from sphinx_drift.compare.compare import ANYTHING, Policy, compare
-from sphinx_drift.output.filters import DEFAULTS, filtered
-from sphinx_drift.output.forms import html_differs, latex_differs
+from sphinx_drift.output.filters import DEFAULTS, filtered, repeatable
+from sphinx_drift.output.forms import html_differs, latex_differs, markdown_differs
 from sphinx_drift.output.html_text import html_text
-from sphinx_drift.output.printed_text import address, printed, repeatable
+from sphinx_drift.output.printed_text import printed
 from sphinx_drift.output.screen import on_screen
 from sphinx_drift.output.tracebacks import messages, split_native_error
-from sphinx_drift.source.update import Change, diff
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,10 +34,6 @@ def _printed_streams(text: str) -> object:
     )
 
 
-def _numbered(text: str, step: int) -> str:
-    return "\n".join(str(i * step % 307 if i % 2 else i) for i in range(len(text) // 2))
-
-
 def _nested(text: str) -> str:
     depth = len(text) // 12
     return f"{'[' * depth}{text}{']' * depth}"
@@ -48,7 +43,7 @@ SHAPES: dict[str, tuple[Callable[[str], object], str, str]] = {
     "slashes before a kernel": (repeatable, "/", " ipykernel_1"),
     "slashes in a path": (repeatable, "/", "ipykernel_"),
     "roots in a path": (repeatable, "//a", "ipykernel_"),
-    "addresses": (address, "at 0x7f", ""),
+    "addresses": (lambda text: filtered(text, DEFAULTS), "at 0x7f", ""),
     "dots in a time": (lambda text: filtered(text, DEFAULTS), "1..", ""),
     "times after a time": (lambda text: filtered(text, DEFAULTS), " 2min", ""),
     "erased lines": (on_screen, "x\x1b[2K", ""),
@@ -103,16 +98,17 @@ SHAPES: dict[str, tuple[Callable[[str], object], str, str]] = {
     "lists": (html_text, "<ul><li>", "x"),
     "drawings": (html_text, "<svg>", "x"),
     "frames with scripts": (_printed_html, "<iframe srcdoc='&lt;a onx=", "'>"),
-    "lines written anew": (
-        lambda text: diff([Change(Path("x"), _numbered(text, 7), _numbered(text, 11))]),
-        "0\n",
-        "",
-    ),
     "frames that load": (_printed_html, "<iframe src ", ""),
+    "escaped objects": (_printed_html, "lt;object ", ""),
     "words": (lambda text: html_differs(text, text), "a", ""),
+    "angle brackets": (lambda text: html_differs(text, text), "<a ", ""),
+    "rules": (lambda text: html_differs(text, text), "|-", "5"),
+    "indented": (lambda text: html_differs(text, ""), "\n ", "5"),
     "minus signs": (lambda text: html_differs(text, text), "-", ""),
     "spaces after minus": (lambda text: html_differs(text, text), "- ", "x"),
     "lines wrapped": (lambda text: html_differs(text, text), "\\\n", ""),
+    "lists in Markdown": (lambda text: markdown_differs(text, text), "1. *a\n", ""),
+    "brackets in Markdown": (lambda text: markdown_differs(text, text), "[](", ""),
     "powers of ten": (lambda text: latex_differs("", text), "\\cdot 10^", ""),
     "periodic elisions": (lambda text: compare(f"a\n⋮\n{text}b", f"{text}c"), "a\n", ""),
     "many elisions": (lambda text: compare(text, text.replace("⋮", "b")), "a\n⋮\n", "c"),
@@ -121,6 +117,9 @@ SHAPES: dict[str, tuple[Callable[[str], object], str, str]] = {
         "a\n",
         "",
     ),
+    "blanks": (lambda text: with_blanks(text, "a " * len(text)), "a ⋯ ", "b"),
+    "blanks in lines": (lambda text: with_blanks(text, text.replace("⋯", "b")), "a ⋯\n", ""),
+    "numbers after a blank": (lambda text: with_blanks(f"⋯ {text}x", f"{text}y"), "1 ", ""),
     "ellipses": (lambda text: compare(text, "a " * len(text), elision=ANYTHING), "a ... ", "b"),
     "rows moved": (lambda text: compare(text, f"b\n{text}b\n"), "a 1\n", ""),
     "accepted beside wide": (
@@ -141,6 +140,5 @@ SHAPES: dict[str, tuple[Callable[[str], object], str, str]] = {
 
 
 def text_of(name: str, characters: int) -> str:
-    """Return the text of a shape, of some size."""
     _, piece, end = SHAPES[name]
     return piece * (characters // len(piece)) + end

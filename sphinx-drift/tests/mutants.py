@@ -23,8 +23,6 @@ _ATTRIBUTE = re.compile(r",\s*\w+=[^,()\[\]]+")
 
 
 class Mutant(NamedTuple):
-    """A wrong version of an output."""
-
     kind: str
     where: str
     """What was changed, in words."""
@@ -45,8 +43,6 @@ class Output:
 
 @dataclass(frozen=True)
 class Attempt:
-    """What became of a mutant."""
-
     source: str
     mutant: Mutant
     verdict: Verdict
@@ -54,7 +50,6 @@ class Attempt:
 
     @property
     def caught(self) -> bool:
-        """Whether *exact* refuses it."""
         verdict = self.verdict
         return bool(verdict.differences or verdict.accepted or verdict.unneeded) or self.refused
 
@@ -69,13 +64,11 @@ class Attempt:
         return max((accepted.units for accepted in self.verdict.accepted), default=0.0)
 
     def __str__(self) -> str:
-        """Say which mutant it is and how far off."""
         name = f"{self.source}: {self.mutant.kind}: {self.mutant.where}"
         return f"{name} ({self.units:.1f} units)"
 
 
 def corpus(folder: Path = _CORPUS) -> Iterator[Output]:
-    """Yield the outputs of the corpus."""
     precise = json.loads((folder / "precise.json").read_text("utf-8"))
     for path in sorted(folder.glob("*.txt")):
         text = path.read_text("utf-8")

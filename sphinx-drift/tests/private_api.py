@@ -6,13 +6,9 @@ import inspect
 import pkgutil
 import re
 from dataclasses import dataclass
-from types import CodeType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 @dataclass(frozen=True)
@@ -25,8 +21,6 @@ class Use:
     remedy: str
     parameters: tuple[str, ...] = ()
     """The first of those that it must take."""
-    names: tuple[str, ...] = ()
-    """Attributes, globals and texts that its code must use."""
     by: str = ""
     """How our code names it, if not by the last part of its name."""
 
@@ -51,27 +45,4 @@ def problem(use: Use) -> str:
             return (
                 f"expected the parameters {', '.join(use.parameters)}, got {', '.join(parameters)}"
             )
-    absent = sorted({*use.names} - words(thing)) if use.names else []
-    return f"expected its code to use {', '.join(use.names)}, not there: {absent}" if absent else ""
-
-
-def words(thing: Any) -> set[str]:
-    """Return the names and texts in the code of a function, or of a class's methods."""
-    if inspect.isclass(thing):
-        return {
-            word for base in thing.__mro__ for each in vars(base).values() for word in words(each)
-        } | {*dir(thing)}
-    thing = inspect.unwrap(getattr(thing, "fget", None) or thing)
-    code = getattr(getattr(thing, "__func__", thing), "__code__", None)
-    return {*_words(code)} if isinstance(code, CodeType) else set()
-
-
-def _words(code: CodeType) -> Iterator[str]:
-    yield from code.co_names
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            yield from _words(constant)
-        elif isinstance(constant, str):
-            yield constant
-        elif isinstance(constant, tuple):
-            yield from filter(lambda each: isinstance(each, str), constant)
+    return ""

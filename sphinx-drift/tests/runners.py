@@ -41,7 +41,6 @@ class Pages:
         return result
 
     def request(self, **settings: Any) -> Request:
-        """Return a request as books make it."""
         options = {
             "timeout": 60,
             "before": (injected(leave_no_bytecode),),
@@ -54,7 +53,6 @@ class Pages:
     def fork(
         self, *cells: str | tuple[str, str], forks: bool = True, **settings: Any
     ) -> tuple[NotebookNode, Execution]:
-        """Run a page in a forked kernel."""
         notebook, request = self.notebook(*cells), self.request(**settings)
         with patch.dict(os.environ):
             # Under pytest a kernel doesn't look for what is written past Python.
@@ -65,7 +63,6 @@ class Pages:
     def stock(
         self, *cells: str | tuple[str, str], **settings: Any
     ) -> tuple[NotebookNode, Execution]:
-        """Run a page in a kernel that Jupyter starts."""
         return self.fork(*cells, forks=False, **settings)
 
 

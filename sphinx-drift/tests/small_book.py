@@ -20,7 +20,6 @@ FRONT = "---\nfile_format: mystnb\nkernelspec:\n  name: python3\n---\n\n"
 
 
 def cell(code: str, expected: str | None = None) -> str:
-    """Return a code cell, and its expectation if it has one."""
     text = f"```{{code-cell}} ipython3\n{code}\n```"
     return text if expected is None else f"{text}\n\n```{{expected-output}}\n{expected}\n```"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from textwrap import dedent
 from typing import TYPE_CHECKING
 
 import pytest
@@ -78,6 +79,122 @@ def test_a_page_that_a_book_leaves_out_runs_if_it_is_named(
     assert (book / "ran").read_text() == "page left "
 
 
+LEAVING = """
+extensions = ["myst_nb"]
+exclude_patterns = ["**/old", "**/other.md", "p*.md"]
+html_static_path = ["_static"]
+templates_path = ["more/[!a]*"]
+"""
+TOC = """
+format: jb-book
+root: intro
+parts:
+  - chapters:
+      - file: part/page.md
+        sections: [{glob: more/*}]
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "ran", "left"),
+    [
+        (
+            "conf.py",
+            LEAVING,
+            "intro other part/page more/a .hid/page",
+            {"exclude_patterns": 2, "html_static_path": 2, "templates_path": 1},
+        ),
+        (
+            "_config.yml",
+            "exclude_patterns: ['**/old']\nonly_build_toc_files: true",
+            "intro part/page more/a more/b",
+            {"exclude_patterns": 1, "html_static_path": 2, "_toc.yml": 3},
+        ),
+        (
+            "conf.py",
+            "extensions = ['myst_nb']; include_patterns = ['intro.md', 'part/**']",
+            "intro part/page part/old/page",
+            {"include_patterns": 7},
+        ),
+        (
+            "conf.py",
+            "jupyter_book = external_toc_exclude_missing = 1; external_toc_path = 'of/toc.yml'",
+            "intro part/page more/a more/b",
+            {"of/toc.yml": 6},
+        ),
+        (
+            "_config.yml",
+            "title: all",
+            "intro other part/page part/old/page more/a more/b .hid/page p",
+            {"html_static_path": 2},
+        ),
+    ],
+)
+def test_of_a_folder_only_what_the_book_builds_runs(  # noqa: PLR0917, PLR0913 - columns and fixtures
+    name: str,
+    text: str,
+    ran: str,
+    left: dict[str, int],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("CI", raising=False)
+    (tmp_path / "book" / "of").mkdir(parents=True)
+    (tmp_path / "book" / name).write_text(text, "utf-8")
+    for toc in ("_toc.yml", "of/toc.yml"):
+        (tmp_path / "book" / toc).write_text(TOC, "utf-8")
+    chapters = ("part/page", "part/old/page", "more/a", "more/b", ".hid/page")
+    for each in ("intro", "other", "p", *chapters, "_static/draft", ".ipynb_checkpoints/p"):
+        path = tmp_path / "book" / f"{each}.md"
+        path.parent.mkdir(exist_ok=True)
+        code = f"_ = open(r'{tmp_path / 'ran'}', 'a').write('{each}\\n')\nprint(1)"
+        path.write_text(FRONT + cell(code, "1"), "utf-8")
+    for each, content in (("prose.md", "# No cell\n"), ("broken.ipynb", "{")):
+        (tmp_path / "book" / "_static" / each).write_text(content, "utf-8")
+    assert command.main([str(tmp_path)]) == 0
+    assert sorted((tmp_path / "ran").read_text().split()) == sorted(ran.split())
+    told = capsys.readouterr().out
+    for setting, number in left.items():
+        assert f"{number} page{'s' * (number > 1)} left out by {setting}" in told
+    assert command.main([str(tmp_path / "book" / "_static" / "draft.md")]) == 0
+    with pytest.raises(SystemExit):  # git could bring nothing back
+        command.main([str(tmp_path), "--update"])
+    refused = capsys.readouterr().err
+    assert "intro.md is not in a git repository" in refused
+    assert "draft.md" not in refused.partition("nothing was run")[2]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        (
+            "conf.py",
+            """
+            extensions = ['myst_nb']
+            source_suffix = {'.markdown': 'myst-nb', '.rst': 'restructuredtext'}
+            nb_custom_formats = {'.Rmd': ['jupytext.reads', {}]}
+            """,
+        ),
+        (
+            "_config.yml",
+            "sphinx: {config: {source_suffix: {.markdown: myst-nb}, nb_custom_formats: {.Rmd: x}}}",
+        ),
+    ],
+)
+def test_a_page_whose_name_ends_as_the_book_says_runs_or_is_counted(
+    name: str, text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / name).write_text(dedent(text), "utf-8")
+    for each, documented in (("a.md", "1"), ("b.markdown", "2"), ("c.Rmd", "3"), ("d.rst", "4")):
+        (tmp_path / each).write_text(FRONT + cell("print(1)", documented), "utf-8")
+    assert command.main([str(tmp_path)]) == 1
+    told = capsys.readouterr().out
+    assert "b.markdown:" in told
+    assert "1 output drifted, 1 output verified on 2 pages, 1 page left out by nb_custom" in told
+    assert command.main([str(tmp_path / "c.Rmd")]) == 2
+
+
 @pytest.mark.parametrize(
     ("mode", "own", "setting"),
     [
@@ -110,10 +227,20 @@ def test_what_is_no_book_of_cells_says_nothing(name: str, text: str, tmp_path: P
     assert not (tmp_path / "ran").exists()
 
 
-def test_a_page_goes_on_after_an_error_by_the_key_of_its_book(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("own", "code"),
+    [
+        ("book: {execution_allow_errors: true}", "1 / 0"),
+        (
+            "book: {output_stderr: remove}\ndrift: {complete: true}",
+            "import sys\n\nprint('w', file=sys.stderr)",
+        ),
+    ],
+)
+def test_a_page_is_read_by_the_key_of_its_book(own: str, code: str, tmp_path: Path) -> None:
     (tmp_path / "_config.yml").write_text("sphinx: {config: {nb_metadata_key: book}}", "utf-8")
-    front = FRONT.replace("---\n\n", "book: {execution_allow_errors: true}\n---\n\n")
-    (tmp_path / "page.md").write_text(f"{front}{cell('1 / 0')}\n\n{cell('print(1)', '1')}", "utf-8")
+    front = FRONT.replace("---\n\n", f"{own}\n---\n\n")
+    (tmp_path / "page.md").write_text(f"{front}{cell(code)}\n\n{cell('print(1)', '1')}", "utf-8")
     assert command.main([str(tmp_path)]) == 0
 
 

@@ -69,7 +69,6 @@ def no_device(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="module")
 def backend(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """Return the environment in which a module knows devices."""
     folder = tmp_path_factory.mktemp("backend")
     (folder / "gadgets.py").write_text(GADGETS)
     return {"PYTHONPATH": os.pathsep.join([str(folder), str(CHECKER)])}

@@ -44,7 +44,6 @@ def imported(package: Path) -> set[str]:
 
 
 def declared() -> set[str]:
-    """Return the distributions that ours names, those of its extras too."""
     extras = PROJECT["optional-dependencies"].values()
     requirements = [*PROJECT["dependencies"], *(each for extra in extras for each in extra)]
     return {canonicalize_name(Requirement(each).name) for each in requirements}
@@ -74,8 +73,6 @@ def test_an_import_that_is_not_declared_is_seen(tmp_path: Path) -> None:
 
 
 class Built(NamedTuple):
-    """What hatchling has built."""
-
     wheel: Path
     source: Path
 
@@ -90,7 +87,6 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
 
 
 def code() -> set[str]:
-    """Return the files of the package."""
     files = (path for path in PACKAGE.rglob("*") if path.is_file() and path.suffix != ".pyc")
     return {path.relative_to(ROOT).as_posix() for path in files}
 

@@ -12,6 +12,7 @@ from sphinx_drift import judge
 from sphinx_drift.compare.compare import Policy, Waiver
 from sphinx_drift.compare.outcomes import Kind, Outcome, PageResult
 from sphinx_drift.judge import compare_runs, judge_page
+from sphinx_drift.output.filters import make
 from sphinx_drift.output.printed_text import Part
 from sphinx_drift.run.results import Ending, Execution, Failure
 from sphinx_drift.run_and_judge import Settings, chosen_policy
@@ -360,7 +361,6 @@ def test_environment_variable_beats_configuration(monkeypatch: pytest.MonkeyPatc
 
 
 def showing(**data: str) -> NotebookNode:
-    """Return a notebook whose cell shows a value in several forms."""
     book = notebook([])
     forms = {f"text/{name}": source for name, source in data.items()}
     book.cells[0].outputs = [v4.new_output("display_data", data=forms)]
@@ -400,6 +400,18 @@ def test_html_with_other_numbers_is_documented(
     assert kinds(result) == expected
 
 
+@pytest.mark.parametrize("stored", [False, True])
+def test_what_varies_in_html_alone_is_filtered_and_counted(*, stored: bool) -> None:
+    before, now = (showing(plain="x 1", html=f"<b>x</b> 1 Size: {n}B") for n in (24, 32))
+    page = page_of((expecting("x 1"), expecting("x 1 Size: 24B", part=Part.HTML)))
+    page = read_notebook(before) if stored else page
+    size = make(r"Size: \d+B", "size", "it is the library's")
+    assert Kind.DRIFT in kinds(outcomes(page, now))
+    result = outcomes(page, now, filters=(size,))
+    assert {*kinds(result)} == {Kind.VERIFIED}
+    assert result.filtered == {"size": 1}
+
+
 def test_an_error_of_a_repr_is_reported_as_itself() -> None:
     page = page_of((expecting("A()"),))
     book = notebook([("error", "ValueError: row 7")])
@@ -410,6 +422,82 @@ def test_an_error_of_a_repr_is_reported_as_itself() -> None:
     ):
         assert kinds(result) == [Kind.RAISED]
         assert result.outcomes[0].message.startswith(f"ValueError: row 7{when}")
+
+
+# Blanks ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("documented", "executed", "kind"),
+    [
+        ("a ⋯ b", "a 0.5 s, x.py b", Kind.VERIFIED),
+        ("a ⋯ b", "a b", Kind.DRIFT),
+        ("a ⋯ b", "a\n0.5 b", Kind.DRIFT),
+        ("a ⋯", "a", Kind.DRIFT),
+        ("⋯: 0.5", "2026-11-23 10:12: 0.5", Kind.VERIFIED),
+        ("⋯: 0.5", "2026-11-23 10:12: 0.6", Kind.DRIFT),
+        ("⋯ 1 ⋯ 2 ⋯", "x y 1 z 2 0.5", Kind.VERIFIED),
+        ("⋯ 1 ⋯ 2 ⋯", "x y 1 z 3 0.5", Kind.DRIFT),
+        ("[⋯, 0.3, ⋯]", "[0.1, 0.2, 0.3, 0.4]", Kind.VERIFIED),
+        ("⋯", "0.5", Kind.EMPTY),
+        ("⋮\n⋯", "0.5\n0.6", Kind.EMPTY),
+        ("a ⋯\n⋮", "a ⋯\n⋮", Kind.VERIFIED),
+        # A number alone, with its sign and exponent.
+        ("a ⋕ b", "a -1e-05 b", Kind.VERIFIED),
+        ("a ⋕ b", "a nan b", Kind.VERIFIED),
+        ("a ⋕ b", "a c b", Kind.DRIFT),
+        ("a ⋕ b", "a 1 2 b", Kind.DRIFT),
+        ("⋕%", "12%", Kind.VERIFIED),
+        ("⋕ rows, 12,000 old", "12,500 rows, 12,000 old", Kind.VERIFIED),
+        ("⋕,500 rows", "12,500 rows", Kind.DRIFT),
+        ("12,⋕ rows", "12,500 rows", Kind.DRIFT),
+        ("1⋕ rows", "15 rows", Kind.DRIFT),
+        ("⋕.5 rows", "1.5 rows", Kind.DRIFT),
+        ("[⋕, 2, 3]", "[1, 2, 3]", Kind.VERIFIED),
+        ("on ⋕-11-05", "on 2024-11-05", Kind.VERIFIED),
+        ("[0.5, ⋕]", "[0.5, 0.25]", Kind.VERIFIED),
+        ("[0.5, ⋕]", "[0.4, 0.25]", Kind.DRIFT),
+        ("⋕ ⋯", "5 a b", Kind.VERIFIED),
+        ("⋕⋯", "x a b", Kind.DRIFT),
+        # What a blank is wide moves with it, and no other space.
+        ("a |   ⋕ |\nb |  10 |", "a | 1.5 |\nb |  10 |", Kind.VERIFIED),
+        ("a | ⋕ | 5", "a | 1.5 |  5", Kind.DRIFT),
+        # A line has its place from the first, or after rows that are left out, from the last.
+        ("⋕ s\n3 s", "4 s\n3 s", Kind.VERIFIED),
+        ("3 s\n⋕ s", "3 s\n4 s", Kind.VERIFIED),
+        ("⋕ s\n⋮\n⋕ s", "1 s\n2 s\n3 s\n4 s", Kind.VERIFIED),
+        ("⋕ s\n⋮\n⋕ s\n5 s", "1 s\n2 s\n3 s\n4 s\n6 s", Kind.DRIFT),
+        ("⋕ s", "1 s\n2 s", Kind.DRIFT),
+        ("x\n⋕ s", "y\nx\n2 s", Kind.DRIFT),
+    ],
+)
+def test_a_blank_stands_for_what_varies_in_its_line(
+    documented: str, executed: str, kind: Kind
+) -> None:
+    book = notebook([("stdout", executed), ("stderr", "1")])
+    page = page_of((expecting(documented, part=Part.STDOUT), expecting("1", part=Part.STDERR)))
+    result = outcomes(page, book)
+    assert result.outcomes[0].kind is kind, result
+    if kind is Kind.VERIFIED:
+        filled = sum(map(documented.count, "⋯⋕")) * (documented != executed)
+        assert sum(result.filtered.values()) == filled
+        text = documented.replace("⋯", "7 s").replace("⋕", "7").replace("⋮\n", "8 s\n9 s\n")
+        other = notebook([("stdout", text), ("stderr", "1")])
+        again = list(compare_runs(page, book, other, Execution(frozenset({0}))))
+        assert not again
+
+
+def test_rounding_is_accepted_beside_a_blank() -> None:
+    mark = "\N{INVISIBLE SEPARATOR}"
+    page, precise = page_of((expecting("⋕ s: 155.9239 ⋯"),)), f"7.25{mark}*{mark} s: 155.92395 x"
+    result = outcomes(
+        page,
+        notebook([("stdout", "7 s: 155.9240 x")]),
+        policy=Policy.PORTABLE,
+        precise=notebook([("stdout", precise)]),
+    )
+    assert kinds(result) == [Kind.VERIFIED]
+    assert len(result.outcomes[0].verdict.accepted) == 1
 
 
 # Notebooks as they stand -----------------------------------------------------------------
@@ -423,6 +511,7 @@ def test_an_error_of_a_repr_is_reported_as_itself() -> None:
         ("<A at 0x7f6b9486f0a0> 0.5", "<B at 0x7f6b9486f0a0> 0.5", [Kind.DRIFT]),
         ("the flag 0x7f", "the flag 0x7e", [Kind.DRIFT]),
         ("1\n⋮\n3", "1\n2\n3", [Kind.DRIFT]),
+        ("1 ⋯ 3", "1 2 3", [Kind.DRIFT]),
         ("jump at 0x10", "jump at 0x20", [Kind.DRIFT]),
     ],
 )

@@ -82,7 +82,6 @@ class Session:
         return re.sub(r"\x1b.*", "", served[1])
 
     def shown(self) -> str:
-        """Return the page that is served."""
         with urlopen(f"http://{self.host}/") as answer:
             return str(answer.read().decode("utf-8"))
 

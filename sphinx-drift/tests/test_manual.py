@@ -38,8 +38,6 @@ def page(name: str) -> str:
 
 
 class Start(NamedTuple):
-    """What the README says of its first book."""
-
     files: dict[str, str]
     red: str
     green: str
@@ -49,7 +47,6 @@ class Start(NamedTuple):
 
 
 def read_start() -> Start:
-    """Read the files, both reports and the correction from the README."""
     files, reports, named = {}, [], ""
     for token in MarkdownIt().parse(README):
         if token.type == "inline":

@@ -51,6 +51,7 @@ def left_out():
     """
     >>> 1  # doctest: +SKIP
     2
+    >>> x = 1
     """
 '''
 
@@ -101,6 +102,26 @@ def test_a_page_is_a_test_and_is_told_as_by_the_command(
 
 
 @pytest.mark.parametrize(
+    ("options", "found"),
+    [
+        ((), "book/.hid book/build book/node_modules"),
+        (("--ignore", "book/build"), "book/.hid book/node_modules"),
+        (("-o", "norecursedirs=b*d"), "book/.hid book/node_modules"),
+    ],
+)
+def test_a_book_has_its_pages_where_pytest_looks_for_no_tests(
+    options: tuple[str, ...], found: str, pytester: pytest.Pytester
+) -> None:
+    for folder in ("build", "book/build", "book/.hid", "book/node_modules", "book/_build"):
+        Path(folder).mkdir(parents=True)
+        Path(folder, "page.md").write_text(FRONT + cell("print(1)", "1"), "utf-8")
+    Path("book/conf.py").write_text("extensions = ['myst_nb']")
+    result = pytester.runpytest(*PLUGIN, "--drift", "--collect-only", "-q", *options)
+    named = [line.partition("::")[0] for line in result.outlines if "::" in line]
+    assert named == [f"{folder}/page.md" for folder in found.split()]
+
+
+@pytest.mark.parametrize(
     ("named", "status"),
     [(".", pytest.ExitCode.NO_TESTS_COLLECTED), ("silent.md", pytest.ExitCode.TESTS_FAILED)],
 )
@@ -114,21 +135,35 @@ def test_where_no_page_documents_anything_nothing_was_checked(
     result.stdout.fnmatch_lines(["*nothing*checked*"])
 
 
-def test_where_nothing_would_be_run_pages_are_refused(
-    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("option", "name", "value", "message"),
+    [
+        ("--drift", "DRIFT_RUNNER", "off", "DRIFT_RUNNER=off runs nothing"),
+        ("--drift-doctests", "DRIFT_POLICY", "loose", "DRIFT_POLICY must be one of"),
+    ],
+)
+def test_a_variable_that_nothing_could_follow_is_refused(  # noqa: PLR0913, PLR0917 - columns
+    option: str,
+    name: str,
+    value: str,
+    message: str,
+    pytester: pytest.Pytester,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.delenv("CI", raising=False)
-    monkeypatch.setenv("DRIFT_RUNNER", "off")
-    result = pytester.runpytest(*PLUGIN, "--drift")
+    monkeypatch.setenv(name, value)
+    result = pytester.runpytest(*PLUGIN, option)
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines(["*DRIFT_RUNNER=off runs nothing*"])
+    result.stderr.fnmatch_lines([f"*{message}*"])
 
 
 def test_a_text_without_cells_is_collected_for_its_examples(pytester: pytest.Pytester) -> None:
     Path("README.md").write_text("```\n>>> 1\n1\n```\n", "utf-8")
     both = pytester.runpytest(*PLUGIN, "--drift", "--drift-doctests", "README.md")
     both.assert_outcomes(passed=1)
-    pytester.runpytest(*PLUGIN, "--drift", "README.md").assert_outcomes(failed=1)
+    result = pytester.runpytest(*PLUGIN, "--drift", "README.md")
+    assert result.ret == pytest.ExitCode.NO_TESTS_COLLECTED
+    result.stdout.fnmatch_lines(["*nothing was checked*"])
 
 
 def test_pytest_finds_the_plugin_and_imports_nothing_for_it() -> None:
@@ -161,7 +196,7 @@ def test_docstrings_of_one_name_and_made_elsewhere(pytester: pytest.Pytester) ->
 @pytest.mark.parametrize("mode", MODES)
 def test_module(mode: str, pytester: pytest.Pytester) -> None:
     pytester.makepyfile(mine=MODULE)
-    result = pytester.runpytest(*PLUGIN, "--drift-doctests", f"--import-mode={mode}", "-v")
+    result = pytester.runpytest(*PLUGIN, "--drift-doctests", f"--import-mode={mode}", "-v", "-rs")
     result.assert_outcomes(passed=2, failed=1, skipped=1)
     result.stdout.fnmatch_lines(
         [
@@ -173,6 +208,7 @@ def test_module(mode: str, pytester: pytest.Pytester) -> None:
             "mine.py:21: drift in example 1: *",
             "*documented 0.6, executed 0.5*",
             "1 example drifted, 0 examples verified*",
+            "SKIPPED * mine.py:27: nothing that its examples print is checked",
         ]
     )
 
@@ -197,6 +233,12 @@ def test_off_unless_asked_for(pytester: pytest.Pytester) -> None:
     pytester.runpytest(*PLUGIN, "--drift-doctests", "test_it.py").assert_outcomes(
         passed=1, failed=1
     )
+
+
+def test_the_cells_and_the_examples_of_a_page_are_both_tests(pytester: pytest.Pytester) -> None:
+    Path("page.md").write_text(f"{FRONT}{cell('print(1)', '1')}\n\n>>> 1 + 1\n3\n", "utf-8")
+    result = pytester.runpytest(*PLUGIN, "--drift", "--drift-doctests", "page.md")
+    result.assert_outcomes(passed=1, failed=1)
 
 
 def test_selection(pytester: pytest.Pytester) -> None:
@@ -244,10 +286,14 @@ def test_rounding_is_named(pytester: pytest.Pytester) -> None:
         ("import os\nos._exit(0)", "*the module can't be imported: SystemExit('os._exit(0)')*"),
         (
             'def f():\n    """\n    >>> if 1:\n  ...   2\n    """\n',
-            "*inconsistent leading whitespace*",
+            "line 2 of the docstring for f has inconsistent leading whitespace*",
+        ),
+        (
+            'def f():\n    """>>> 1  # doctest: +NUMBER\n    >>> 2  # doctest: +NONE\n    """',
+            "line 2 of the doctest for f has an invalid option: '+NONE'",
         ),
     ],
-    ids=["not found", "exits", "leaves", "malformed"],
+    ids=["not found", "exits", "leaves", "malformed", "no flag"],
 )
 def test_module_that_cannot_be_collected(
     text: str, message: str, pytester: pytest.Pytester
@@ -265,22 +311,14 @@ def test_module_that_cannot_be_collected(
         ("# doctest_optionflags = ELLIPSIS", (), 0),
         ("doctest_optionflags = NORMALIZE_WHITESPACE", (), 0),
         ("doctest_optionflags = ELLIPSIS NUMBER", (), 1),
-        ("", ("-o", "doctest_optionflags=ELLIPSIS"), 1),
+        ("", ("-o", "doctest_optionflags=ELLIPSIS"), 0),
+        ("", ("-o", "doctest_optionflags=ELLIPSIS NUMBER"), 1),
     ],
 )
 def test_option_flags_are_those_of_the_project(
     setting: str, option: tuple[str, ...], passed: int, pytester: pytest.Pytester
 ) -> None:
     pytester.makeini(f"[pytest]\naddopts = -p no:hypothesispytest\n{setting}\n")
-    pytester.makepyfile(mine='""">>> print("loss 0.6931")\nloss 0.6...\n"""\n')
+    pytester.makepyfile(mine='""">>> print("loss 0.6931", 0.25)\nloss 0.6... 0.3\n"""\n')
     result = pytester.runpytest(*PLUGIN, "--drift-doctests", *option)
     result.assert_outcomes(passed=passed, failed=1 - passed)
-
-
-def test_policy_that_there_is_not(
-    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("DRIFT_POLICY", "loose")
-    result = pytester.runpytest(*PLUGIN, "--drift-doctests")
-    assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines(["*DRIFT_POLICY must be one of*"])

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 
 def verified(folder: Path, *cells: str, front: str = "", timeout: int = 60) -> PageResult:
-    """Return what comes of a page."""
     path = folder / "page.md"
     path.write_text("\n\n".join([FRONT.replace("---\n\n", f"{front}---"), *cells]))
     loaded = load(path)

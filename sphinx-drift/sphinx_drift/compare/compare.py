@@ -13,6 +13,7 @@ from enum import StrEnum
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
+from sphinx_drift.compare.brackets import indices
 from sphinx_drift.compare.differences import (
     ANYTHING,
     Difference,
@@ -23,7 +24,7 @@ from sphinx_drift.compare.differences import (
     spaces_note,
 )
 from sphinx_drift.compare.floats import UNITS, Precise
-from sphinx_drift.compare.tokens import ELISION, Token, TokenKind, indices, plain, tokens
+from sphinx_drift.compare.tokens import ELISION, Token, TokenKind, plain, tokens
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -214,7 +215,7 @@ def _without_moved_spaces(
             moved.update(_moved_by(left, right, places[0][starts[0]], places[1][starts[1]]))
     for difference in differences:
         kept = remaining_by_span.get(difference.documented_span)
-        if difference.moved and (kept is None or _only_space(difference)):
+        if difference.moved and (kept is None or kept.documented == kept.executed):
             if difference.documented_span[0] not in moved:
                 yield replace(difference, note=spaces_note(difference.gaps))
         elif kept is not None:
@@ -251,10 +252,6 @@ def _moved_by(left: Side, right: Side, at: int, there: int) -> Iterator[int]:
 def _places(side: Side) -> dict[int, int]:
     """Return the token that begins at each position; of a line break and a token, the token."""
     return {token.start: place for place, token in enumerate(side.tokens)}
-
-
-def _only_space(difference: Difference) -> bool:
-    return difference.documented == difference.executed
 
 
 # The portable policy -----------------------------------------------------------------

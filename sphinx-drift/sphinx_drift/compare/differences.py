@@ -6,9 +6,11 @@ from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from functools import partial
 from itertools import islice
+from operator import ne
 from typing import TYPE_CHECKING, NamedTuple
 
-from sphinx_drift.compare.tokens import ELISION, Token, TokenKind, indices, plain, tokens
+from sphinx_drift.compare.brackets import indices
+from sphinx_drift.compare.tokens import ELISION, Token, TokenKind, plain, tokens
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -160,7 +162,7 @@ def _search(
     limit = max(_NEAREST, _NEAREST_TOKENS // len(left.keys))
     ends = (p for p in islice(places(), limit) if p + length <= len(right.keys))
     alike = (p for p in ends if _same_shape(part, right.tokens[p : p + length]))
-    return min(alike, key=lambda p: _unequal(keys, right.keys[p : p + length]), default=None)
+    return min(alike, key=lambda p: sum(map(ne, keys, right.keys[p : p + length])), default=None)
 
 
 def _occurrences(part: Sequence[_Key], keys: Sequence[_Key], start: int) -> Iterator[int]:
@@ -182,10 +184,6 @@ def _occurrences(part: Sequence[_Key], keys: Sequence[_Key], start: int) -> Iter
         matched += keys[place] == part[matched]
         if matched == len(part):
             yield place - matched + 1
-
-
-def _unequal(left: Sequence[_Key], right: Sequence[_Key]) -> int:
-    return sum(a != b for a, b in zip(left, right, strict=True))
 
 
 def _row_ends(right: Side, at: int) -> Iterator[int]:

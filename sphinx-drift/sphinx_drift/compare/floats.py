@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from sphinx_drift.compare.brackets import Bracket
     from sphinx_drift.compare.tokens import Token
 
-__all__ = ["SHORT_UNITS", "UNITS", "FloatKind", "Precise", "ulp_distance"]
-
 UNITS = 16
 """How many units in the last place a value may be from the documented digits, as measured."""
 
@@ -284,7 +282,8 @@ def _objection(documented: str, executed: str, precise: str, *, fixed: bool) -> 
         return f"the sign differs: {precise}"
     if not expected and "e" in documented.lower() and expected.as_tuple() != printed.as_tuple():
         return "a zero of another form"
-    shortest = not fixed and max(map(_digits, (documented, executed))) >= _SHORTEST
+    digits = max(len(_exact(text).as_tuple().digits) for text in (documented, executed))
+    shortest = not fixed and digits >= _SHORTEST
     if _form(documented) != _form(executed) and not shortest:
         return "printed in another form"
     return ""
@@ -332,8 +331,3 @@ def _form(text: str) -> tuple[object, ...]:
     imaginary = text.endswith("j")
     plus = text.startswith("+") and not imaginary
     return len(mantissa.partition(".")[2]), bool(exponent), "E" in text, plus, imaginary
-
-
-def _digits(text: str) -> int:
-    """Return how many significant digits are printed."""
-    return len(_exact(text).as_tuple().digits)

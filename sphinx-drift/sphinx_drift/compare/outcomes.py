@@ -45,7 +45,7 @@ class Kind(Enum):
     PICTURE = (
         "picture",
         "a cell shows more or fewer pictures or widgets than its notebook has stored",
-        "look at the pictures: mend the code, or document the new ones if they are right",
+        "run the notebook and save it with its outputs",
     )
     NO_CELL = (
         "no-cell",
@@ -75,7 +75,7 @@ class Kind(Enum):
     TIMEOUT = (
         "timeout",
         "a cell didn't end in time",
-        "make it faster, or raise `drift_timeout`",
+        "make it faster, or raise `drift_timeout`, or the command's `--timeout`",
     )
     OUTPUT_LIMIT = (
         "output-limit",
@@ -122,11 +122,6 @@ class Kind(Enum):
         "quotation",
         "a number is quoted that no cell printed",
         "name the expectation with `:name:`, once in the book, and quote a number that it has",
-    )
-    ADDRESS = (
-        "address",
-        "an output holds a memory address, which differs in each run",
-        "print something else: a name, a type, a value",
     )
     ELSEWHERE = (
         "elsewhere",
@@ -195,6 +190,10 @@ class Outcome:
     message: str = ""
     documented: str = ""
     executed: str = ""
+    has_blanks: bool = False
+    """Whether blanks of the documented text stand in the executed one."""
+    is_all: bool = False
+    """Whether readers see nothing of the cell's output but the text that was compared."""
     verdict: Verdict = field(default_factory=Verdict)
     rounding: Verdict | None = None
     """What *portable* makes of a drift that *exact* found."""

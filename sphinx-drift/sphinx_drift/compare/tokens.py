@@ -10,32 +10,17 @@ break and, between them and before them, each space.
 
 from __future__ import annotations
 
-import gc
 import re
 import sys
-from contextlib import contextmanager
 from enum import Enum
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from sphinx_drift.compare.brackets import OPENING, groups, indices, partners
+from sphinx_drift.compare.brackets import OPENING, partners
 from sphinx_drift.compare.layout import loose_gaps
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-
-__all__ = [
-    "DIGITS",
-    "ELISION",
-    "ESCAPE",
-    "Token",
-    "TokenKind",
-    "groups",
-    "indices",
-    "plain",
-    "tokens",
-    "value_of",
-]
 
 ELISION = "\N{VERTICAL ELLIPSIS}"
 """Alone on a line of a documented output, it stands for rows that are not shown."""
@@ -98,6 +83,8 @@ _NUMBER = rf"""
     (?<![\w.]) (?: (?<![)\]}}]) [+-] )? (?: {DIGITS} | (?:nan|inf)(?!\w) ) (?:j\b)?
     | (?<=[\d.]) [+-] (?: {DIGITS} | nan | inf ) j\b
 """
+NUMBER = re.compile(_NUMBER, re.VERBOSE)
+"""A number with its sign, where it stands."""
 _PATTERN = re.compile(
     rf"""
     [^\S\n]*
@@ -178,23 +165,10 @@ def tokens(text: str, *, elisions: bool = True, flowing: bool = False) -> list[T
         True
 
     """
-    with _collector_at_rest():
-        all_tokens = list(_read(plain(text), elisions=elisions))
-        pairs = partners(all_tokens)
-        relevant = _without_layout(all_tokens, pairs, loose_gaps(all_tokens, pairs))
-        return _flowing(relevant) if flowing else list(relevant)
-
-
-@contextmanager
-def _collector_at_rest() -> Iterator[None]:
-    """Keep the garbage collector from walking over a million new tokens again and again."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
+    all_tokens = list(_read(plain(text), elisions=elisions))
+    pairs = partners(all_tokens)
+    relevant = _without_layout(all_tokens, pairs, loose_gaps(all_tokens, pairs))
+    return _flowing(relevant) if flowing else list(relevant)
 
 
 def _read(text: str, *, elisions: bool) -> Iterator[Token]:

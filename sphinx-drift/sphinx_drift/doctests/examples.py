@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from sphinx_drift.compare.compare import ANYTHING, Policy, Verdict, compare
 from sphinx_drift.compare.outcomes import Kind, Outcome, PageResult
 from sphinx_drift.device import computing_on
-from sphinx_drift.output.printed_text import address
+from sphinx_drift.output.filters import DEFAULTS, filtered
 from sphinx_drift.report.text import entry
 from sphinx_drift.run.injected import IN_FULL, report_environment
 from sphinx_drift.run.run import DEVICE_VARIABLE
@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 
 _TRACEBACK = "Traceback (most recent call last):"
 _BLANK = re.compile(rf"(?m)^{doctest.BLANKLINE_MARKER}\s*?$")
+_NUMBER, *_ = map(doctest.register_optionflag, ("NUMBER", "ALLOW_BYTES", "ALLOW_UNICODE"))
+"""What pytest adds, as late as its own doctests need it."""
+_FLOAT = re.compile(r"[+-]?(?:(?:\d*\.\d+|\d+\.)(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+)")
 _standard_check = doctest.OutputChecker.check_output  # an example may put another in its place
 
 
@@ -62,7 +65,10 @@ class Checker(doctest.OutputChecker):
     def check_output(self, want: str, got: str, optionflags: int) -> bool:
         """Return whether two outputs are the same."""
         literal = optionflags & doctest.DONT_ACCEPT_BLANKLINE
-        documented = want if literal else _BLANK.sub("", want)
+        documented = filtered(want if literal else _BLANK.sub("", want), DEFAULTS)
+        got = filtered(got, DEFAULTS)
+        if optionflags & _NUMBER:
+            got = _as_precise_as(documented, got)
         verdict = self._compare(documented, got, optionflags)
         kind = Kind.VERIFIED if verdict.same else Kind.DRIFT
         self.last = Outcome(kind, 0, documented=documented, executed=got, verdict=verdict)
@@ -73,7 +79,7 @@ class Checker(doctest.OutputChecker):
             documented,
             got,
             policy=self.policy,
-            precise=self.precise,
+            precise=self.precise and filtered(self.precise, DEFAULTS),
             elision=ANYTHING if flags & doctest.ELLIPSIS else "",
             flowing=bool(flags & doctest.NORMALIZE_WHITESPACE),
         )
@@ -91,6 +97,22 @@ class Checker(doctest.OutputChecker):
         return entry(page, self.last).partition("\n")[2] + "\n"
 
 
+def _as_precise_as(documented: str, got: str) -> str:
+    """Return an output with the documented floats where it has these, by the rules of pytest."""
+    floats = _FLOAT.findall(documented)
+    if len(floats) != len(_FLOAT.findall(got)):
+        return got
+    rest = iter(floats)
+
+    def documented_if_near(match: re.Match[str]) -> str:
+        number = next(rest)
+        mantissa, _, exponent = number.lower().partition("e")
+        last_place = 10.0 ** min(float(exponent or 0) - len(mantissa.partition(".")[2]), 308)
+        return number if abs(float(number) - float(match[0])) <= last_place else match[0]
+
+    return _FLOAT.sub(documented_if_near, got)
+
+
 def module_tests(module: ModuleType) -> list[doctest.DocTest]:
     """Return what has examples in a module: its source, and docstrings that are made later."""
     path, own = Path(str(module.__file__)), module.__name__
@@ -104,8 +126,9 @@ def module_tests(module: ModuleType) -> list[doctest.DocTest]:
     ]
     for test in made:
         test.name = test.name.removeprefix(own).lstrip(".")
-    replaced = {test.name for test in made}
-    return [*(test for test in tests if test.name not in replaced), *made]
+    last = {test.name: id(test) for test in tests}  # which has the name; `_` may have many
+    replaced = {last.get(test.name) for test in made}
+    return [*(test for test in tests if id(test) not in replaced), *made]
 
 
 def check_examples(
@@ -205,8 +228,6 @@ class _Runner(doctest.DocTestRunner):
         outcome = self._own.last
         if not example.want:
             outcome = replace(outcome, kind=Kind.UNDOCUMENTED)
-        elif first_address := address(outcome.executed):
-            outcome = Outcome(Kind.ADDRESS, 0, message=first_address)
         self._keep(test, example, outcome)
 
     def report_unexpected_exception(

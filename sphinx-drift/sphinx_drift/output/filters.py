@@ -3,19 +3,32 @@
 from __future__ import annotations
 
 import re
+from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
+
+from sphinx_drift.compare.tokens import NUMBER
 
 if TYPE_CHECKING:
     from collections import Counter
     from collections.abc import Iterable
 
-_EDGE = r"(?!(?<=\w)\w)(?!(?<=\d[.,])\d)(?!(?<=\d)[.,]\d)"
-"""A place that is inside no word and no number."""
+_EDGE = (
+    r"(?!\w(?<=\w\w)|[.,](?<=\d.)\d|[+-](?<=[\d.][eE].)\d"
+    r"|\d(?:(?<=\d,\d)|(?<=\.\d)|(?<=[\d.][eE][+-]\d))"
+    r"|(?:\d|\.(?=\d)|n(?=an\b)|i(?=nf\b))(?:(?<=\A[+-].)|(?<=[^\w.)\]}][+-].)))"
+)
+"""A place that is inside no word and no number, of which its sign is a part."""
 _LONGEST = 300
 """Characters of what a filter may replace."""
-_STAND_IN = "\N{WHITE SQUARE}"
+_STAND_INS = "\N{WHITE SQUARE}!?"
+"""No digits, and one of them is in each range of characters that doesn't begin or end with one."""
 _DIGIT = re.compile(r"\d")
 _TIME = r"\d+(?:\.\d+)?(?:e[+-]?\d+)? ?(?:[mnuµμ]?s|min|h|d)(?: \d+(?:h|min|s)){0,3}"
+_PATH = re.compile(r"[^\s'\":=,;<>()]+")
+"""A path of Linux or macOS: what is just before it, `loss=0.5:` for instance, is no part of it."""
+_ROOT = re.compile(r"(?<![\w.])/")
+_VARYING = ("ipykernel_", "/site-packages/", "/dist-packages/")
+_VARYING_FOLDER = re.compile(r"/(?:.*/)?(ipykernel_\d+|site-packages|dist-packages)/")
 
 
 class Filter(NamedTuple):
@@ -39,16 +52,23 @@ class Filter(NamedTuple):
         return self.pattern.sub(replaced, text)
 
     def _names_each_number(self, match: re.Match[str]) -> bool:
-        r"""Whether digits are matched by what stands for digits, such as ``\d``, not by ``.``."""
+        r"""Whether numbers are matched by what stands for them, such as ``-?\d``, not by ``.``."""
         start, end = match.span()
         if not match[0] or end - start > _LONGEST:
             return False
         before = max(start - _LONGEST, 0)
         near = match.string[before : end + _LONGEST]  # it may look at what stands around it
-        for digit in _DIGIT.finditer(near, start - before, end - before):
-            hidden = near[: digit.start()] + _STAND_IN + near[digit.end() :]
-            again = self.pattern.match(hidden, start - before)
-            if again and again.end() > digit.start():
+        start, end = start - before, end - before
+        places = {digit.start() for digit in _DIGIT.finditer(near, start, end)}
+        for number in NUMBER.finditer(near, start, end):
+            places.add(number.start())
+            name = number[0].strip("+-j")
+            if name in ("nan", "inf") and name not in self.pattern.pattern.replace(_EDGE, ""):
+                return False
+        for place, stand_in in product(places, _STAND_INS):
+            hidden = near[:place] + stand_in + near[place + 1 :]
+            again = self.pattern.match(hidden, start)
+            if again and again.end() > place:
                 return False
         return True
 
@@ -62,8 +82,9 @@ def make(pattern: str, name: str, reason: str, shown: str = "") -> Filter:
     """
     if not (pattern and name and reason):
         raise ValueError("a filter is a pattern, a name and a reason")
+    scoped = re.sub(r"(?s)\A(?:\(\?(\w+)\))?(.*)", r"(?\1:\2)", pattern)  # flags must come first
     try:
-        compiled = re.compile(f"{_EDGE}(?:{pattern}){_EDGE}")
+        compiled = re.compile(f"{_EDGE}{scoped}{_EDGE}")
     except re.error as error:
         raise ValueError(f"{pattern!r} is no regular expression: {error}") from None
     if compiled.fullmatch(""):
@@ -81,6 +102,7 @@ def filters_in(value: object, setting: str) -> tuple[Filter, ...]:
 
 
 DEFAULTS = (
+    # No object lies at fewer digits: `at 0x10` is what somebody has written.
     make(r"at 0x[0-9a-fA-F]{6,}", "memory address", "differs in each run", "at 0x0"),
     make(r"display_id=[0-9a-f]{32}", "display id", "differs in each run", "display_id=0"),
     make(r"/tmp/tmp[a-z0-9_]{8}", "temporary folder", "differs in each run", "/tmp/tmp"),  # noqa: S108
@@ -114,7 +136,7 @@ DEFAULTS = (
 
 
 def filtered(text: str, filters: Iterable[Filter], counts: Counter[str] | None = None) -> str:
-    r"""Return a text with what varies replaced.
+    r"""Return a text with what varies replaced, and without the folders of packages and cells.
 
     Examples:
         >>> day = make(r"\d{4}-\d\d-\d\d", "day", "is today")
@@ -124,6 +146,31 @@ def filtered(text: str, filters: Iterable[Filter], counts: Counter[str] | None =
         'loss 0.3061'
 
     """
+    text = repeatable(text)
     for each in filters:
         text = each.apply(text, counts)
     return text
+
+
+def repeatable(text: str) -> str:
+    """Replace the temporary folder of a kernel's cells, and where Python's packages lie.
+
+    Examples:
+        >>> repeatable("/run/ipykernel_315/12.py:1: UserWarning: w")
+        'ipykernel/12.py:1: UserWarning: w'
+        >>> repeatable("/home/me/venv/lib/python3.11/site-packages/pandas/a.py:1: UserWarning: w")
+        'site-packages/pandas/a.py:1: UserWarning: w'
+
+    """
+    varies = any(each in text for each in _VARYING)
+    return _PATH.sub(lambda match: _without_folder(match[0]), text) if varies else text
+
+
+def _without_folder(path: str) -> str:
+    # If no match begins at the root, none begins further on: to try each place is quadratic.
+    root = _ROOT.search(path) if any(each in path for each in _VARYING) else None
+    folder = root and _VARYING_FOLDER.match(path, root.start())
+    if not folder:
+        return path
+    name = folder[1].partition("_")[0] if folder[1].startswith("ipykernel") else folder[1]
+    return f"{path[: folder.start()]}{name}/{path[folder.end() :]}"

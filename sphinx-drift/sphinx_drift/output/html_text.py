@@ -13,7 +13,10 @@ from __future__ import annotations
 import re
 from html.parser import HTMLParser
 
-_UNSEEN = {"desc", "iframe", "metadata", "script", "style", "title"}
+_UNSEEN = {"iframe", "script", "style", "title"}
+_UNSEEN_IN_SVG = {"desc", "metadata"}
+_ENDS_SVG = {"b", "code", "em", "i", "img", "s", "small", "span", "strong", "sub", "sup", "table"}
+"""Elements of HTML that end a drawing in which they stand, beside those of `_LINE`."""
 _CELLS = {"td", "th"}
 _ROWS = {"tr", "table"}
 _LINE = re.compile(
@@ -57,7 +60,9 @@ _MADE = re.compile(
     re.IGNORECASE,
 )
 """What a script may write, and what a style adds or turns round: the HTML itself doesn't say it."""
-_IN_ATTRIBUTES = re.compile(r"[\s/\"']on|\bsrcdoc\b", re.IGNORECASE)
+_DRAWN = {"audio", "canvas", "embed", "image", "img", "video"}
+_LOADED = {"frame": "src", "iframe": "src", "input": "src", "object": "data"}
+"""The attributes that name a picture, or a page that may be one, by tag."""
 
 
 def html_text(html: str, *, bullet: str = "- ") -> str:
@@ -76,11 +81,10 @@ def html_text(html: str, *, bullet: str = "- ") -> str:
     return "\n".join(_Reader(html, bullet).lines)
 
 
-def makes_more(html: str) -> bool:
-    """Whether a script or a style may show what some HTML, or a page in it, doesn't say."""
-    if _MADE.search(html):
-        return True
-    return bool(_IN_ATTRIBUTES.search(html)) and _Reader(html, "").makes_more
+def drawn_in(html: str) -> tuple[int, bool]:
+    """How many pictures some HTML shows, and whether a script or a style may show more."""
+    reader = _Reader(html, "")
+    return reader.pictures, reader.makes_more
 
 
 def _closed(html: str) -> str:
@@ -102,14 +106,16 @@ class _Reader(HTMLParser):
         super().__init__()
         self._bullet = bullet
         self.lines: list[str] = []
-        self.makes_more = False
-        """Whether an element has a script in an attribute, or a frame that has one."""
+        self.pictures = 0
+        self.makes_more = bool(_MADE.search(html))
+        """Whether a script or a style may show what the HTML, or a page in it, doesn't say."""
         self._text: list[str] = []
         """The pieces of a line of text."""
         self._row: list[list[str]] | None = None
         """The pieces of text of each cell, while a row is open."""
         self._hidden = ""
         """The outermost open tag in which nothing is seen."""
+        self._svgs = 0
         self._verbatim = 0
         self.feed(_closed(html))
         self.close()
@@ -119,12 +125,13 @@ class _Reader(HTMLParser):
         """Begin a line, a row, a cell or a hidden element, and write what its attributes show."""
         attributes = dict(attrs)
         self.makes_more |= any(name.startswith("on") for name in attributes)
-        if tag in _UNSEEN:
-            if tag == "iframe":
-                page = attributes.get("srcdoc") or ""
-                frame = _Reader(page, self._bullet)
-                self._write(" ".join(frame.lines))
-                self.makes_more |= frame.makes_more or bool(_MADE.search(page))
+        self.pictures += tag in _DRAWN or bool(attributes.get(_LOADED.get(tag, "")))
+        self._svgs += tag == "svg"
+        if self._hidden == "metadata" and (_LINE.fullmatch(tag) or tag in _ENDS_SVG):
+            self._hidden, self._svgs = "", 0
+        if tag == "iframe":
+            self._read_frame(attributes.get("srcdoc") or "")
+        if tag in _UNSEEN or (self._svgs and tag in _UNSEEN_IN_SVG):
             self._hidden = self._hidden or tag
         elif tag in _CELLS:
             if self._row is None:
@@ -140,15 +147,27 @@ class _Reader(HTMLParser):
             self._write({"hr": "---", "li": self._bullet}.get(tag, ""))
         elif tag in _AROUND:
             self._write(_AROUND[tag][0])
-        if shown := "/".join(filter(None, map(attributes.get, _SHOWN.get(tag, ())))):
-            self._write(f"[{shown}]")
+        self._show(tag, attributes)
+
+    def _show(self, tag: str, attributes: dict[str, str | None]) -> None:
+        """Write the attributes that a reader sees."""
+        shown = [*filter(None, map(attributes.get, _SHOWN.get(tag, ())))]
+        shown += ["reversed"] if tag == "ol" and "reversed" in attributes else []
+        if shown:
+            self._write(f"[{'/'.join(shown)}]")
         if attributes.keys() & {"checked", "selected"}:
             self._write("☑ ")
 
+    def _read_frame(self, page: str) -> None:
+        frame = _Reader(page, self._bullet)
+        self._write(" ".join(frame.lines))
+        self.makes_more |= frame.makes_more
+        self.pictures += frame.pictures
+
     def handle_endtag(self, tag: str) -> None:
         """End what a start tag began."""
-        if tag == self._hidden:
-            self._hidden = ""
+        if tag in (self._hidden, "svg"):
+            self._hidden, self._svgs = "", max(self._svgs - (tag == "svg"), 0)
         elif tag in _ROWS:
             self._end_line()
         elif _LINE.fullmatch(tag):

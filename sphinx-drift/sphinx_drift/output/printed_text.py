@@ -7,11 +7,11 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
-from functools import partial
 from typing import TYPE_CHECKING
 
-from sphinx_drift.output.forms import html_differs, latex_differs, text_differs
-from sphinx_drift.output.html_text import html_text, makes_more
+from sphinx_drift.output import forms
+from sphinx_drift.output.filters import repeatable
+from sphinx_drift.output.html_text import drawn_in, html_text
 from sphinx_drift.output.screen import on_screen
 from sphinx_drift.output.tracebacks import messages, split_native_error
 
@@ -31,17 +31,6 @@ _WIDGETS = (
 )
 _DEFAULT_REPR = re.compile(r"<[\w.]+(?: object| at 0x[0-9a-fA-F]+)+>\s*")
 _DESCRIPTION = re.compile(r"<[^<>]*>\s*")
-_DRAWN_IN_HTML = re.compile(
-    r"(?:<|lt;)(?:(?:img|image|video|audio|canvas|embed)\b|object\b[^<>]*\bdata\s*=|iframe\b[^<>]*\bsrc\s*=)",
-    re.IGNORECASE,
-)
-_ADDRESS = re.compile(r"\bat 0x[0-9a-fA-F]{6,}")
-"""No object lies at fewer digits: `at 0x10` is what somebody has written."""
-_PATH = re.compile(r"[^\s'\":=,;<>()]+")
-"""A path of Linux or macOS: what is just before it, `loss=0.5:` for instance, is no part of it."""
-_ROOT = re.compile(r"(?<![\w.])/")
-_VARYING = ("ipykernel_", "/site-packages/", "/dist-packages/")
-_VARYING_FOLDER = re.compile(r"/(?:.*/)?(ipykernel_\d+|site-packages|dist-packages)/")
 
 
 class Part(StrEnum):
@@ -64,10 +53,10 @@ class Part(StrEnum):
 
 _Form = tuple[Part, Callable[[str], str], Callable[[str, str], str]]
 _FORMS: dict[str, _Form] = {
-    "text/markdown": (Part.MARKDOWN, str, text_differs),
-    "text/latex": (Part.LATEX, str, latex_differs),
-    "text/html": (Part.HTML, html_text, html_differs),
-    "application/json": (Part.JSON, str, partial(text_differs, form="JSON")),
+    "text/markdown": (Part.MARKDOWN, str, forms.markdown_differs),
+    "text/latex": (Part.LATEX, str, forms.latex_differs),
+    "text/html": (Part.HTML, html_text, forms.html_differs),
+    "application/json": (Part.JSON, str, forms.json_differs),
 }
 """In the order in which they stand in for a text that says nothing."""
 FORMS = tuple(part for part, _, _ in _FORMS.values())
@@ -107,6 +96,8 @@ class Printed:
     """Whether a picture that it shows has text."""
     native_error: bool = False
     """Whether the error was written to stderr, and is no output of its own."""
+    shows_more: bool = False
+    """Whether readers see more than this text: a traceback, another form, a folder of packages."""
 
     def select(self, stream: Part) -> str:
         """Return one part as text; all is stdout and values in order, then stderr.
@@ -175,13 +166,16 @@ class _Reader:
 
     def printed(self) -> Printed:
         self._result.pieces = [self._piece(name, text) for name, text in self._result.pieces]
+        self._result.shows_more |= bool(self._result.error)
         return self._result
 
     def _piece(self, name: Part, text: str) -> tuple[Part, str]:
         """Return a text as a terminal shows it, and keep the error at the end of stderr."""
         if name not in (Part.STDOUT, Part.STDERR):
             return name, text
-        text = repeatable(on_screen(text))
+        shown = on_screen(text)
+        text = repeatable(shown)
+        self._result.shows_more |= text != shown
         if name is Part.STDERR and not self._result.error:
             text, self._result.error = split_native_error(text)
             self._result.native_error = bool(self._result.error)
@@ -197,6 +191,7 @@ class _Reader:
     def _data(self, name: str, data: dict[str, str]) -> None:
         """Read a value, which may be glued under a name and shown elsewhere."""
         result = self._result
+        result.shows_more |= data.keys() != {"text/plain"}
         text = data.get("text/plain", "")
         texts = {mime: read(data[mime]) for mime, (_, read, _) in _FORMS.items() if data.get(mime)}
         picture = any(mime.startswith(_PICTURES) for mime in data)
@@ -210,21 +205,20 @@ class _Reader:
             if text and not _DEFAULT_REPR.fullmatch(text):
                 result.pieces.append((Part.PICTURE, text))
             return
-        markdown = data.get("text/markdown", "")
-        markup = (data.get("text/html", ""), markdown)  # both are shown with the HTML in them
+        markup = (data.get("text/html", ""), forms.rendered(data.get("text/markdown", "")))
         unknown = any(
             mime != "text/plain" and mime not in _FORMS and not mime.startswith(_PICTURES)
             for mime in data
         )
-        scripted = unknown or any(map(makes_more, markup))
+        drawn = [drawn_in(each) for each in markup]
+        scripted = unknown or any(makes_more for _, makes_more in drawn)
         result.widgets += scripted and not picture
         value = _value(text, data, texts)
         if not value.text:
             result.pictures += not (scripted or picture) and any(m != "text/plain" for m in data)
             return
         result.values.append(value)
-        result.pictures += sum(len(_DRAWN_IN_HTML.findall(each)) for each in markup)
-        result.pictures += markdown.count("![")
+        result.pictures += sum(pictures for pictures, _ in drawn)
         result.pieces.append((Part.VALUE, _named(name, value.text)))
         result.pieces += [(_FORMS[mime][0], texts[mime]) for mime, _ in value.forms]
 
@@ -265,42 +259,6 @@ def _structured(data: object) -> str:
     return data if isinstance(data, str) else json.dumps(data, indent=2, ensure_ascii=False)
 
 
-def repeatable(text: str) -> str:
-    """Replace the temporary folder of a kernel's cells, and where Python's packages lie.
-
-    Examples:
-        >>> repeatable("/run/ipykernel_315/12.py:1: UserWarning: w")
-        'ipykernel/12.py:1: UserWarning: w'
-        >>> repeatable("/home/me/venv/lib/python3.11/site-packages/pandas/a.py:1: UserWarning: w")
-        'site-packages/pandas/a.py:1: UserWarning: w'
-
-    """
-    varies = any(each in text for each in _VARYING)
-    return _PATH.sub(lambda match: _without_folder(match[0]), text) if varies else text
-
-
-def _without_folder(path: str) -> str:
-    # If no match begins at the root, none begins further on: to try each place is quadratic.
-    root = _ROOT.search(path) if any(each in path for each in _VARYING) else None
-    folder = root and _VARYING_FOLDER.match(path, root.start())
-    if not folder:
-        return path
-    name = folder[1].partition("_")[0] if folder[1].startswith("ipykernel") else folder[1]
-    return f"{path[: folder.start()]}{name}/{path[folder.end() :]}"
-
-
 def _join(pieces: Iterable[str]) -> str:
     """Join texts, each of which begins on a line of its own."""
     return "".join(piece if piece.endswith("\n") else piece + "\n" for piece in pieces if piece)
-
-
-def address(text: str) -> str:
-    """Return the first memory address in a text, which never prints the same twice.
-
-    Examples:
-        >>> bool(address("<function f at 0x7f3a10>")), bool(address("the flag 0x7f"))
-        (True, False)
-
-    """
-    match = _ADDRESS.search(text)
-    return match.group() if match else ""

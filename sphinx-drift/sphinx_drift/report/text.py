@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import textwrap
 from collections import Counter
 from dataclasses import dataclass, field, replace
@@ -10,9 +11,10 @@ from functools import partial
 from itertools import groupby, zip_longest
 from typing import TYPE_CHECKING, TextIO
 
+from sphinx_drift.compare.blanks import NUMBER
 from sphinx_drift.compare.compare import Policy
-from sphinx_drift.compare.outcomes import Kind
-from sphinx_drift.compare.tokens import plain
+from sphinx_drift.compare.outcomes import Kind, PageResult
+from sphinx_drift.compare.tokens import DIGITS, plain
 from sphinx_drift.report.excerpts import (
     WIDTH,
     lines_shown,
@@ -28,8 +30,8 @@ from sphinx_drift.source.lines import lines_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from sphinx_drift.compare.compare import Difference
-    from sphinx_drift.compare.outcomes import Outcome, PageResult
+    from sphinx_drift.compare.compare import Difference, Verdict
+    from sphinx_drift.compare.outcomes import Outcome
     from sphinx_drift.output.filters import Filter
 
     _Paint = Callable[[str, str], str]
@@ -38,6 +40,7 @@ _MOST_DIFFERENCES = 10
 _MOST_LINES = 8
 _ENDS_OF_MESSAGE = 20
 """Lines at each end of a message."""
+_NUMBER = re.compile(rf"(?<![\w.]){DIGITS}")
 _RED, _GREEN, _BOLD, _DIM, _END = "\x1b[31m", "\x1b[32m", "\x1b[1m", "\x1b[2m", "\x1b[0m"
 
 
@@ -128,6 +131,8 @@ def summary(results: Sequence[PageResult], *, noun: str = "output") -> str:
         pages = many(counts.as_ever, "page")
         left_out.insert(0, f"{many(number, noun)} on {pages} {have} no expectation")
     if not (counts.verified or counts.failed):
+        if bare := sum(page == PageResult("") for page in results):
+            left_out.append(f"{many(bare, 'page')} without a cell")
         return ", ".join(["nothing was checked", *left_out])
     parts = []
     if counts.drifted:
@@ -169,6 +174,40 @@ def unused_filters(filters: Iterable[Filter], results: Iterable[PageResult]) -> 
         counts.update(page.filtered)
     names = ", ".join(name for name, number in counts.items() if not number)
     return f"nothing was filtered as {names}; delete what is not needed" if names else ""
+
+
+def causes(results: Iterable[PageResult]) -> str:
+    """Name what drifted, a line for what is alike, the most frequent first."""
+    drifted = (o for page in results for o in page.outcomes if o.kind is Kind.DRIFT)
+    counts = Counter(_cause(d) for outcome in drifted for d in outcome.verdict.differences)
+    lines = [f"{number} × {cause}" for cause, number in counts.most_common(_MOST_DIFFERENCES)]
+    more = len(counts) - len(lines)
+    return "\n".join([*lines, f"and {many(more, 'other')}"] if more else lines)
+
+
+def recorded(updates: Iterable[tuple[PageResult, PageResult]]) -> str:
+    """Count what was written and no check can find wrong, by pages before and after an update."""
+    counts: Counter[tuple[str, str]] = Counter()
+    for before, after in updates:
+        errors = _kinds(before)[Kind.RAISED] - _kinds(after)[Kind.RAISED]
+        counts["error", "stored" if after.stored else "recorded as :raises:"] += errors
+        old, new = (
+            Counter(o.message for o in page.outcomes if o.kind is Kind.UNCHECKED)
+            for page in (before, after)
+        )
+        for why, number in (new - old).items():
+            counts["output", f"unchecked: {why}"] += number
+    return "\n".join(f"{many(n, noun)} {what}" for (noun, what), n in counts.items() if n > 0)
+
+
+def _cause(difference: Difference) -> str:
+    """Return a difference without its place, and without the numbers in longer texts."""
+    sides = (difference.documented, difference.executed)
+    if difference.number:
+        return "a number"
+    if sides[0] == sides[1]:
+        return "spaces"
+    return safe_line(" -> ".join(shortened(_NUMBER.sub(NUMBER, side)) for side in sides))
 
 
 def _by_tag(tagged: Mapping[str, int]) -> str:
@@ -238,10 +277,9 @@ def entry(page: PageResult, outcome: Outcome, *, color: bool = False) -> str:
 
 
 def closing_line(
-    results: Iterable[PageResult], *, color: bool = False, noun: str = "output"
+    results: Sequence[PageResult], *, color: bool = False, noun: str = "output"
 ) -> str:
     """Return the summary, green if all is well and red if not."""
-    results = [page for page in results if page.cells or page.outcomes]
     last = summary(results, noun=noun)
     bad = any(page.failed for page in results) or last.startswith("nothing was checked")
     return _paint(last, _RED if bad else _GREEN, on=color)
@@ -303,7 +341,7 @@ def _outcome(page: PageResult, outcome: Outcome, paint: _Paint) -> Iterator[str]
     yield from _forgiven(outcome)
     yield from _printed(page, outcome, paint)
     if outcome.rounding is not None and outcome.rounding.same:
-        yield from _hint(outcome)
+        yield from _hint(outcome.rounding)
     elif remedy:
         yield f"    {paint('to do:', _DIM)} {remedy}"
 
@@ -404,10 +442,9 @@ def _printed(page: PageResult, outcome: Outcome, paint: _Paint) -> Iterator[str]
         yield "    ```"
 
 
-def _hint(outcome: Outcome) -> Iterator[str]:
+def _hint(rounding: Verdict) -> Iterator[str]:
     """Say that a drift is rounding, how far it is, and how to accept it here."""
-    assert outcome.rounding is not None  # noqa: S101 - the caller has looked
-    most = max((a.units for a in outcome.rounding.accepted), default=0.0)
+    most = max((a.units for a in rounding.accepted), default=0.0)
     yield (
         f"    rounding, not a mistake: {Policy.PORTABLE.value} accepts it "
         f"(at most {most:.1f} units in the last place)"

@@ -18,7 +18,6 @@ _OF_NOTEBOOKS = {
         "the notebook has an output of a cell that printed nothing",
         "run the notebook and save it with its outputs",
     ),
-    Kind.PICTURE: (Kind.PICTURE.meaning, "run the notebook and save it with its outputs"),
     Kind.RAISED: (
         "a cell raised an error that the notebook doesn't have among its outputs",
         "mend the cell, or save the notebook with the error",
@@ -27,8 +26,6 @@ _OF_NOTEBOOKS = {
         "a cell didn't raise the error that the notebook has among its outputs",
         "mend the cell, or save the notebook with what it prints now",
     ),
-    Kind.TIMEOUT: (Kind.TIMEOUT.meaning, "make it faster, or raise the limit with `--timeout`"),
-    Kind.OUTPUT_LIMIT: (Kind.OUTPUT_LIMIT.meaning, "print less in the cell"),
     Kind.NOT_EXECUTED: (Kind.NOT_EXECUTED.meaning, "mend what stopped the notebook before it"),
     Kind.UNREADABLE: (Kind.UNREADABLE.meaning, "mend the file: it must be a notebook in JSON"),
     Kind.UNREPEATABLE: (
@@ -51,10 +48,6 @@ _OF_DOCSTRINGS = {
     Kind.RAISED: (
         "an example raised an error that it doesn't document",
         "mend the example, or write the traceback below it",
-    ),
-    Kind.ADDRESS: (
-        Kind.ADDRESS.meaning,
-        "print something else, or write `...` for the address, with `# doctest: +ELLIPSIS`",
     ),
     Kind.DEAD_KERNEL: (
         "the process ended in an example",

@@ -115,6 +115,9 @@ def print_torch_in_full() -> None:  # noqa: PLR0915 - it is sent as one text
         __str__ = __repr__
 
         def __format__(self, form: str) -> str:
+            text = float.__format__(self, form)
+            if text.strip(" +-%").isdigit():  # a whole number, which is compared as it is
+                return text
             plus = "+" * ("+" in form and self >= 0)
             if form.endswith("%"):
                 return f"{plus}{float(self) * 100!r}{mark}*{mark}%"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import asyncio
 import json
 import os
@@ -39,6 +38,7 @@ if TYPE_CHECKING:
     from nbformat import NotebookNode
 
 
+_ANSWER = "application/x-drift"
 _LONGEST_FOLDER = 90
 """Characters after which a socket in a folder has a name that is too long for the system."""
 
@@ -81,7 +81,7 @@ async def _run_page(
                 if failure is None or failure.kind is Ending.RAISED:
                     try:
                         answers = await _ask(client, request.after)
-                    except (CellTimeoutError, RuntimeError) as error:
+                    except Exception as error:  # noqa: BLE001 - what the page did to its kernel
                         is_dead = isinstance(error, DeadKernelError)
                         kind = Ending.DEAD_KERNEL if is_dead else Ending.RUNNER_FAILED
                         message = f"after the last cell, {type(error).__name__}: {error}"
@@ -228,6 +228,10 @@ async def _run_cell(client: _Client, cell: NotebookNode, index: int) -> Failure 
         await client.async_execute_cell(cell, index, execution_count=None)
     except CellExecutionError as error:
         failure = Failure(Ending.RAISED, index, clipped(f"{error.ename}: {error.evalue}"))
+        said = (o.output_type == "error" or error.ename in o.get("text", "") for o in cell.outputs)
+        if not any(said):  # but by the reply
+            told = {"ename": error.ename, "evalue": error.evalue, "traceback": []}
+            cell.outputs.append(v4.new_output("error", **told))  # type: ignore[no-untyped-call]
     except CellTimeoutError:
         message = f"it ran for more than {client.timeout} seconds"
         failure = Failure(Ending.TIMEOUT, index, message)
@@ -265,10 +269,13 @@ async def _ask(client: NotebookClient, functions: Sequence[Injected]) -> dict[st
     """Run functions in a Python kernel, each in a namespace of its own; return their answers."""
     if not functions or client.nb.metadata["language_info"].get("name") != "python":
         return {}
-    # A namespace of its own for each: the page's variables stay as they are.
+    # A namespace of its own for each: the page's variables stay as they are. The answer has a
+    # type of its own, since a page may choose how texts are displayed.
     call = (
-        "(lambda probes: __import__('json').dumps({name: (lambda space: (exec(source, space), "
-        f"space[name]())[1])({{}}) for name, source in probes}}))({list(map(tuple, functions))!r})"
+        "(lambda text: type('Answer', (), {'_repr_mimebundle_': lambda *_, **__: "
+        f"{{{_ANSWER!r}: text}}}})())((lambda probes: __import__('json').dumps({{name: "
+        "(lambda space: (exec(source, space), space[name]())[1])({}) for name, source in probes}))"
+        f"({list(map(tuple, functions))!r}))"
     )
     kc: Any = client.kc
     request = kc.execute("", silent=True, store_history=False, user_expressions={"answer": call})
@@ -281,7 +288,7 @@ async def _ask(client: NotebookClient, functions: Sequence[Injected]) -> dict[st
         raise RuntimeError(
             f"`{names}` failed in the kernel: {answer.get('ename')}: {answer.get('evalue')}"
         )
-    return dict(json.loads(ast.literal_eval(answer["data"]["text/plain"])))
+    return dict(json.loads(answer["data"][_ANSWER]))
 
 
 def joined(outputs: Iterable[NotebookNode]) -> list[NotebookNode]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING
 
-from sphinx_drift.compare.tokens import ELISION, indices, tokens
+from sphinx_drift.compare.brackets import indices
+from sphinx_drift.compare.tokens import ELISION, plain, tokens
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,9 +16,25 @@ if TYPE_CHECKING:
 _QUOTATION = re.compile(
     r"(?P<name>[\w-]+)(?:\[(?P<index>\d+(?:,\s*\d+)*)\]|\#(?P<place>\d+))?(?:\s+(?P<form>\S+))?$"
 )
-_FILLED = re.compile(r"[^\W_][<>=^]")
-_OF_FLOATS = "%eEfFgG"
-"""The types of formats that make a float of an integer."""
+_MINUS = r"\-\u2010-\u2015\u207b\u208b\u2212\uff0d"
+_SPACE = r"[ \t\xa0\u2000-\u200d\u202f\u205f-\u2060\u3000\ufeff]"
+_GROUP = rf"(?: ['\u2019\xb7\u066b\u066c] | (?![ \t]) {_SPACE} | \{{,\}} | \\[,;:!\ ] )"
+_POWER = rf"{_SPACE}* (?: \^ | \*\* | <sup | [\xb9\xb2\xb3\u2070-\u207b] )"
+_PIECE = re.compile(
+    rf"""
+    (?: [\w.^] | \*\* | \d{_GROUP} | (?:\^|\*\*|<sup>)(?:{_SPACE}|[{{(])* ) <<
+    | [{_MINUS}] {_SPACE}* (?: (?:[A-Z]{{0,3}}\\?[$\xa2-\xa5\u20a0-\u20cf] | [{{(]) {_SPACE}* )? <<
+    | (?<!\w) [{_MINUS}] [A-Z]{{3}} {_SPACE}? <<
+    | >> (?: [\w{_MINUS}] | {_POWER} | [.]\d | {_GROUP}\d | {_SPACE}*[+-]{_SPACE}*[\d.e+-]+j )
+    | >> {_SPACE}* (?: [\xbc-\xbe\u2150-\u215e] | [eE]{_SPACE}?[{_MINUS}+]?\d )
+    | >> (?: {_SPACE} | [x*\xd7\u22c5\xb7{{}}] | \\(?:[a-z]+|[,;:!]) | &\w+; )* (?<!\d)10 {_POWER}
+    # Only between floats can a comma be nothing but a separator.
+    | (?<![.\d])\d+,<<  |  \d,<<[^.>]+>>  |  <<[^.>]+>>,\d  |  >>,\d+(?![\d.])
+    """,
+    re.VERBOSE,
+)
+"""What shows that more belongs to a number, which stands in ``<<>>``, than its digits and sign."""
+_NEAR = 24
 
 
 @dataclass(frozen=True)
@@ -48,16 +65,13 @@ class Quotation:
 
         """
         number, _ = self.find(text, elided)
-        if _FILLED.match(self.form):
-            raise ValueError(f"a format can't fill up with digits or letters, got {self.form!r}")
         if not self.form:
             return number.replace("-", "\N{MINUS SIGN}")
         exact = int(number) if number.lstrip("+-").isdecimal() else float(number)
         shown = format(exact, self.form)
         if isinstance(exact, float) and _value(shown)[1] < _value(number)[1]:
             raise ValueError(f"{self.name} prints {number}: {self.form!r} shows more digits")
-        is_float = isinstance(exact, float) or self.form[-1] in _OF_FLOATS
-        if is_float and not _is_rounded(shown, number):
+        if not _is_rounded(shown, number):
             raise ValueError(f"{self.name} prints {number}: {self.form!r} shows other digits")
         return shown.replace("-", "\N{MINUS SIGN}")
 
@@ -87,12 +101,23 @@ class Quotation:
         token = all_tokens[places[0]]
         if any(first <= token.start < last for first, last in elided):
             raise ValueError(f"{self.name} doesn't document its number{where}: {ELISION} is there")
+        near = plain(text)[max(token.start - _NEAR, 0) : token.end + _NEAR]
+        before = min(token.start, _NEAR)
+        after = before + token.end - token.start
+        if _PIECE.search(f"{near[:before]}<<{near[before:after]}>>{near[after:]}"):
+            raise ValueError(
+                f"{self.name} prints {near!r}, where {token.text} may not be the whole number: "
+                "let the cell print it by itself, as -1500.75 or 1.5e-20, or glue its value"
+            )
         return token.text, numbers.index(places[0])
 
 
 def _value(number: str) -> tuple[Decimal, int]:
     """Return a number, and the power of ten of its last digit; of what is not finite, 0."""
-    value = Decimal(re.sub("[,_%]", "", number))
+    try:
+        value = Decimal(re.sub("[,_%]", "", number))
+    except InvalidOperation:
+        return Decimal("sNaN"), 0
     value = value.scaleb(-2) if "%" in number else value
     exponent = value.as_tuple().exponent
     return value, exponent if isinstance(exponent, int) else 0
@@ -103,7 +128,7 @@ def _is_rounded(shown: str, number: str) -> bool:
     value, place = _value(shown)
     exact, _ = _value(number)
     if not exact.is_finite():
-        return True
+        return str(value) == str(exact)
     return value.is_finite() and abs(value - exact) <= Decimal((0, (5,), place - 1))
 
 

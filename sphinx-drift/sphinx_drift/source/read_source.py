@@ -52,7 +52,7 @@ _UNSEEN_STDERR = frozenset({"remove-stderr"})
 _IGNORED = "nbval-ignore-output"
 _EXTENSIONS = ({"colon_fence"}, {"amsmath", "colon_fence", "deflist", "dollarmath", "fieldlist"})
 """MyST's extensions as files are read outside a book, and those that might hide their cells."""
-_COMMENT = re.compile(r"\s*(?:%.*)?$")
+_COMMENT = re.compile(r"\s*(?:(?:%|\+\+\+).*)?$")
 
 
 @dataclass(frozen=True)
@@ -140,6 +140,7 @@ def read_page(
     config: MdParserConfig,
     *,
     stderr: bool | NbParserConfig = True,
+    key: str = "mystnb",
 ) -> Page:
     """Read a MyST page.
 
@@ -148,13 +149,14 @@ def read_page(
         notebook: Its cells, as MyST-NB reads them.
         config: How MyST-Parser reads it.
         stderr: Whether the book shows what cells write to stderr, or its settings, which say it.
+        key: By what a page says in its metadata whether it does.
 
     Returns:
         Each code cell with the expectations that stand straight after it. An expectation
         that has no cell, an option that can't be read and the like are its problems.
 
     """
-    lines, shown = lines_of(text), _settings_of(notebook, stderr)
+    lines, shown = lines_of(text), _settings_of(notebook, stderr, key)
     fences = [token for token in _parse(text, config) if token.map and _name(token)]
     code = [token for token in fences if _is_cell(token)]
     nodes = [(i, cell) for i, cell in enumerate(notebook.cells) if cell.cell_type != "markdown"]
@@ -229,16 +231,39 @@ def _fences(text: str, config: MdParserConfig) -> list[MarkdownToken]:
     return [token for token in tokens if token.type in ("fence", "colon_fence")]
 
 
-def _nested(text: str, config: MdParserConfig, before: int = 0) -> Iterator[Outcome]:
-    """Yield the cells and expectations that are never run or checked because they are nested."""
+def _nested(
+    text: str, config: MdParserConfig, files: tuple[Path, ...], before: int = 0
+) -> Iterator[Outcome]:
+    """Yield what is never run or checked because it is nested, in a page or what that includes."""
     for token in _fences(text, config):
         name = _name(token)
         line = before + (token.map[0] if token.map else 0) + 1
         if name in ("code-cell", DIRECTIVE):
             if before or token.level or not (name == DIRECTIVE or _is_cell(token)):
                 yield Outcome(Kind.NESTED, line)
+        elif name == "include":
+            file, part = _included(token, files[0])
+            for each in _nested(part, config, (*files, file), 1) if file not in files else ():
+                message = each.message or f"it is in {file.name}, which the page includes"
+                yield replace(each, line=line, message=message)
         elif name and name not in _LITERAL:
-            yield from _nested(token.content, config, line)
+            yield from _nested(token.content, config, files, line)
+
+
+def _included(token: MarkdownToken, page: Path) -> tuple[Path, str]:
+    """Return the file that a directive includes, and what of it is read as Markdown."""
+    options = {
+        m["name"]: m["value"] for row in lines_of(token.content) if (m := _OPTION.match(row))
+    }
+    name = token.info.strip().removeprefix("{include}").strip()
+    folders = page.absolute().parents[: None if name.startswith("/") else 1]
+    file = next((f for at in folders if (f := at / name.lstrip("/")).is_file()), None)
+    if file is None or options.keys() & {"literal", "code", "parser"}:
+        return page, ""
+    first, last = (int(options[at]) if at in options else None for at in ("start-line", "end-line"))
+    text = "\n".join(lines_of(file.read_text("utf-8", "replace"))[first:last])
+    text = text.partition(start)[2] if (start := options.get("start-after")) else text
+    return file, text.partition(end)[0] if (end := options.get("end-before")) else text
 
 
 def _hidden(text: str, config: MdParserConfig, extended: MdParserConfig) -> Iterator[Outcome]:
@@ -276,18 +301,28 @@ def _cell(
     tags = frozenset(str(tag) for tag in node.metadata.get("tags") or ())
     shown = cell_setting(stderr, "output_stderr", node)
     has_stderr = not shown.startswith("remove") and tags.isdisjoint(_UNSEEN_STDERR)
+    if cell_setting(stderr, "remove_code_outputs", node) == "True":
+        tags |= {_UNSEEN[0]}
     return Cell(number, index, lines[0], node.source, lines[1], tags, has_stderr=has_stderr)
 
 
-def _settings_of(notebook: NotebookNode, stderr: bool | NbParserConfig) -> NbParserConfig:  # noqa: FBT001 - as it is read
-    """Return the settings of a book, or such as show stderr unless the page says otherwise."""
+def _settings_of(
+    notebook: NotebookNode,
+    stderr: bool | NbParserConfig,  # noqa: FBT001 - as it is read
+    key: str = "mystnb",
+) -> NbParserConfig:
+    """Return the settings of a book, or such as show what cells print, but as the page says."""
     from myst_nb.core.config import NbParserConfig  # noqa: PLC0415 - an extra
 
     if not isinstance(stderr, bool):
         return stderr
     whole = "show" if stderr else "remove"
-    own = str(table_in(notebook.metadata, "mystnb").get("output_stderr", whole))
-    return NbParserConfig(output_stderr="remove" if own.startswith("remove") else "show")
+    own = table_in(notebook.metadata, key)
+    removes = str(own.get("output_stderr", whole)).startswith("remove")
+    return NbParserConfig(
+        output_stderr="remove" if removes else "show",
+        remove_code_outputs=own.get("remove_code_outputs") is True,
+    )
 
 
 def cell_setting(settings: NbParserConfig, name: str, node: NotebookNode) -> str:
@@ -341,15 +376,12 @@ def _expectation(content: str, line: int) -> tuple[Expectation, list[Outcome]]:
             expectation = _with_option(expectation, name, value, at)
         except ValueError as error:
             problems.append(Outcome(Kind.OPTION, at, message=str(error)))
-    problems += _exclusive({name: at for name, _, at in options})
+    names = {name for name, _, _ in options}
+    for name, _, at in options if "reference-only" in names else ():
+        if name in _EXCLUSIVE:
+            message = f"`:reference-only:` and `:{name}:` don't go together: {_EXCLUSIVE[name]}"
+            problems.append(Outcome(Kind.OPTION, at, message=message))
     return expectation, problems
-
-
-def _exclusive(lines: Mapping[str, int]) -> Iterator[Outcome]:
-    """Yield the options that contradict `reference-only`, given the lines of all."""
-    for name in _EXCLUSIVE.keys() & lines.keys() if "reference-only" in lines else ():
-        message = f"`:reference-only:` and `:{name}:` don't go together: {_EXCLUSIVE[name]}"
-        yield Outcome(Kind.OPTION, lines[name], message=message)
 
 
 def _with_option(expectation: Expectation, name: str, value: str, line: int) -> Expectation:
@@ -444,7 +476,7 @@ def is_notebook(path: Path) -> bool:
 
 
 def load(
-    path: Path, *, text: str | None = None, stderr: bool | None = None
+    path: Path, *, text: str | None = None, stderr: bool | None = None, key: str = "mystnb"
 ) -> tuple[Page, NotebookNode] | None:
     """Read a file: a notebook, or a MyST page that is one.
 
@@ -452,6 +484,7 @@ def load(
         path: The file.
         text: What it is going to hold; None for what it holds.
         stderr: Whether what is written to stderr counts; None, that of pages does.
+        key: By what a page's metadata say what else MyST-NB does with it.
 
     Returns:
         What it documents, and the notebook to run; None for a page without cells.
@@ -477,7 +510,7 @@ def load(
             if not isinstance(notebook.metadata.get(name, {}), dict):
                 del notebook.metadata[name]  # null, say: then it names none
         return read_notebook(notebook, text, stderr=bool(stderr)), notebook
-    nested = (*_nested(text, config), *_hidden(text, config, extended))
+    nested = (*_nested(text, config, (path,)), *_hidden(text, config, extended))
     if not is_myst_markdown_notebook(text):
         if nested or any(_is_cell(t) or _name(t) == DIRECTIVE for t in _parse(text, config)):
             raise ValueError(
@@ -486,7 +519,7 @@ def load(
         return None
     read = partial(read_myst_markdown_notebook, config=config, add_source_map=True, path=path)
     notebook = notebook_of_page(read, text)
-    page = read_page(text, notebook, config, stderr=stderr is not False)
+    page = read_page(text, notebook, config, stderr=stderr is not False, key=key)
     # In a book, the directives that stand there tell it themselves.
     page = replace(page, problems=(*page.problems, *nested))
     return (page, notebook) if page.cells or page.problems else None

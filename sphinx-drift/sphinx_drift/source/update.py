@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import difflib
 import io
 import os
 import re
@@ -12,16 +11,15 @@ import subprocess
 import sys
 import tempfile
 from dataclasses import dataclass, replace
-from itertools import takewhile
-from operator import eq
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sphinx_drift.compare.blanks import BLANKS
 from sphinx_drift.compare.compare import compare
 from sphinx_drift.compare.outcomes import Kind
 from sphinx_drift.compare.tokens import ELISION, plain, tokens
 from sphinx_drift.output.filters import DEFAULTS, filtered
-from sphinx_drift.output.printed_text import FORMS, Part, printed, repeatable
+from sphinx_drift.output.printed_text import FORMS, Part, printed
 from sphinx_drift.source.lines import NEWLINE, lines_of
 from sphinx_drift.source.read_source import DIRECTIVE, load
 
@@ -35,10 +33,13 @@ if TYPE_CHECKING:
     from sphinx_drift.output.printed_text import Printed
     from sphinx_drift.source.read_source import Cell, Expectation, Page
 
-_DIFF_LIMIT = 5_000
-"""In longer files it isn't searched what between two changes is the same."""
 _LACKING = ("ModuleNotFoundError: ", "ImportError: ")
 """How an error begins if a module isn't here, or a library can't do without another."""
+_INSTALL = re.compile(
+    r"[!%]*\s*(?:sudo )?(?:\w+=\S+ )*(?:\S+ -m )?(?:(?:uv )?pip3?|conda|\w*mamba|apt(?:-get)?)"
+    r"(?: -\S+)* install\b(?!.*(?:;|&&|\|\|))|#|%%(?:ba)?sh\b|(?:from|import) [^;]*$|$"
+)
+"""A row of a cell that installs packages, or prints nothing."""
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,}|:{3,})")
 
 
@@ -75,36 +76,8 @@ def irreversible(paths: Iterable[Path]) -> list[str]:
     return reasons
 
 
-def diff(changes: Iterable[Change]) -> str:
-    """Show what would be written."""
-    lines: list[str] = []
-    for change in changes:
-        name, sides = str(change.path), (lines_of(change.before), lines_of(change.after))
-        if max(map(len, sides)) <= _DIFF_LIMIT:
-            lines += difflib.unified_diff(*sides, name, name, lineterm="")
-        else:
-            lines += [f"--- {name}", f"+++ {name}", *_one_hunk(*sides)]
-    return "\n".join(lines)
-
-
-def _one_hunk(before: list[str], after: list[str]) -> Iterator[str]:
-    """Yield all from the first line that differs to the last: what is the same takes no search."""
-    first = _same(before, after)
-    before, after = before[first:], after[first:]
-    last = _same(before[::-1], after[::-1])
-    before, after = before[: len(before) - last], after[: len(after) - last]
-    yield f"@@ -{first + 1},{len(before)} +{first + 1},{len(after)} @@"
-    yield from (f"-{line}" for line in before)
-    yield from (f"+{line}" for line in after)
-
-
-def _same(before: Sequence[str], after: Sequence[str]) -> int:
-    """Return how many lines both begin with."""
-    return sum(1 for _ in takewhile(lambda pair: eq(*pair), zip(before, after, strict=False)))
-
-
 def write(changes: Sequence[Change]) -> int:
-    """Show changes and write them, or say why not.
+    """Write changes, or say why not.
 
     Returns:
         The exit status: 0 if all were written or there are none, 2 if any was refused.
@@ -117,7 +90,6 @@ def write(changes: Sequence[Change]) -> int:
     if not changes:
         print("nothing to write")
         return 2 if refused else 0
-    print(diff(changes))
     for change in changes:
         if _read_exactly(change.path) != change.before:
             reason = f"{change.path} was changed while it was run"
@@ -130,7 +102,7 @@ def write(changes: Sequence[Change]) -> int:
             print(f"{change.path} is left as it is: {error}", file=sys.stderr)
             return 2
     files = f"{len(changes)} file{'' if len(changes) == 1 else 's'}"
-    print(f"wrote {files}; look at the diff, then check again")
+    print(f"wrote {files}; look at `git diff --word-diff=color`, then check again")
     return 2 if refused else 0
 
 
@@ -163,9 +135,18 @@ def _why_not(page: Page, result: PageResult) -> str:
     return ""
 
 
-def _unrepeatable(result: PageResult) -> set[int]:
-    """Return the numbers of the cells that printed something else in a second run."""
-    return {outcome.cell for outcome in result.outcomes if outcome.kind is Kind.UNREPEATABLE}
+def _unchecked(page: Page, result: PageResult) -> dict[int, str]:
+    """Return why outputs can't be checked, by the numbers of their cells."""
+    differing = {o.cell: _DIFFERS for o in result.outcomes if o.kind is Kind.UNREPEATABLE}
+    outdated = {o.cell for o in result.outcomes if o.cell and o.kind in _MENDED} | {*differing}
+    installing = {cell for cell in outdated if _installs(page.cells[cell - 1].source)}
+    return differing | dict.fromkeys(installing, _INSTALLS)
+
+
+def _installs(source: str) -> bool:
+    """Whether a cell does nothing but install packages."""
+    rows = (row.strip() for row in source.replace("\\\n", " ").split("\n"))
+    return "install" in source and all(map(_INSTALL.match, rows))
 
 
 # Lines -------------------------------------------------------------------------------
@@ -234,7 +215,7 @@ def update_page(
     before = text = _read_exactly(path)
     if stopped := _why_not(page, result):
         return Change(path, before, before, stopped)
-    unchecked = dict.fromkeys(_unrepeatable(result), _DIFFERS)
+    unchecked = _unchecked(page, result)
     written: set[int] = set()
     for _ in range(_ROUNDS):
         edits = list(_edits(lines_of(text), page, executed, result, unchecked, written))
@@ -243,7 +224,8 @@ def update_page(
         text = _edited(text, edits)
         seen = any(cell.has_stderr for cell in page.cells)
         loaded = load(path, text=text.removeprefix("\ufeff"), stderr=seen)
-        if loaded is None or _sources(loaded[0]) != _sources(page):
+        read = [cell.source for cell in loaded[0].cells] if loaded else []
+        if loaded is None or read != [cell.source for cell in page.cells]:
             refused = "what was printed can't be written so that it reads the same"
             return Change(path, before, before, refused)
         # Outputs stay where they are; an expectation parts the Markdown between two cells.
@@ -258,11 +240,8 @@ def update_page(
 
 _ROUNDS = 4
 _DIFFERS = "it differs between two runs"
+_INSTALLS = "installs packages"
 _NO_TEXT = "it can't be written so that it reads the same"
-
-
-def _sources(page: Page) -> list[str]:
-    return [cell.source for cell in page.cells]
 
 
 def _edits(  # noqa: PLR0913, PLR0917 - what is known of a page, and of rounds before
@@ -276,8 +255,9 @@ def _edits(  # noqa: PLR0913, PLR0917 - what is known of a page, and of rounds b
     """Yield what has to be written; fill in which cells were, and which can't be checked."""
     outcomes = [outcome for outcome in result.outcomes if outcome.cell and outcome.kind in _MENDED]
     for outcome in outcomes:
+        output = printed(executed.cells[page.cells[outcome.cell - 1].index].outputs)
         if outcome.kind in (Kind.DRIFT, Kind.EMPTY) and (
-            outcome.cell in written or _prints_elision(outcome.executed)
+            outcome.cell in written or _prints_elision(output.select(Part.ALL))
         ):
             unchecked[outcome.cell] = _NO_TEXT
     # What is glued is shown where no mark can stand, so it can't be unchecked.
@@ -318,7 +298,7 @@ def _new(cell: Cell, outcome: Outcome, output: Printed, unchecked: str) -> Itera
         whole = Part.ALL if cell.has_stderr else Part.MAIN
         parts = [whole, *(part for part in parts if part is Part.PICTURE)]
     for part in dict.fromkeys(parts):
-        text = repeatable(filtered(output.select(part), DEFAULTS))
+        text = filtered(output.select(part), DEFAULTS)
         if not text:
             continue
         why = unchecked or _NO_TEXT * _prints_elision(text)
@@ -328,12 +308,12 @@ def _new(cell: Cell, outcome: Outcome, output: Printed, unchecked: str) -> Itera
             options.append(f":raises: {output.error.partition(':')[0]}")
         if why:
             options.append(f":unchecked: {why}")
-        yield from _fence(options, _rows("" if why == _NO_TEXT else text))
+        yield from _fence(options, _rows("" if why in (_NO_TEXT, _INSTALLS) else text))
 
 
 def _prints_elision(text: str) -> bool:
-    """Whether a text has a line that would stand for any rows if it were documented."""
-    return any(token.is_elision for token in tokens(text))
+    """Whether a text has what would stand for any rows or words if it were documented."""
+    return not BLANKS.isdisjoint(text) or any(token.is_elision for token in tokens(text))
 
 
 def _indent(lines: Sequence[str], expectation: Expectation) -> str:
@@ -343,8 +323,7 @@ def _indent(lines: Sequence[str], expectation: Expectation) -> str:
 
 def _body(lines: Sequence[str], expectation: Expectation, rows: Sequence[str]) -> list[_Edit]:
     """Replace the text of an expectation, and lengthen its fence if the text contains it."""
-    opening = lines[expectation.line - 1]
-    indent = opening[: len(opening) - len(opening.lstrip())]
+    opening, indent = lines[expectation.line - 1], _indent(lines, expectation)
     first, last = expectation.body_line - 1, expectation.end_line
     options = first > expectation.line
     new = [*([] if options else _guard(rows)), *rows]
@@ -398,14 +377,14 @@ def update_notebook(
     before = _read_exactly(path)
     if stopped := _why_not(page, result):
         return Change(path, before, before, stopped)
-    differing = _unrepeatable(result)
+    unchecked = _unchecked(page, result)
     drifted = {
         o.cell
         for o in result.outcomes
         if (o.cell and o.kind in _STORED_ANEW)
         or (o.kind is Kind.RAISED and not page.cells[o.cell - 1].expectations)
     }
-    if not drifted | differing:
+    if not (drifted or unchecked):
         return None
     notebook = nbformat.reads(before.removeprefix("\ufeff"), as_version=4)  # type: ignore[no-untyped-call]
     for number in drifted:
@@ -415,9 +394,9 @@ def update_notebook(
         for output in cell.outputs:
             if "execution_count" in output:
                 output.execution_count = cell.execution_count
-    for number in differing:
+    for number, why in unchecked.items():
         metadata = notebook.cells[page.cells[number - 1].index].metadata
-        metadata.setdefault("drift", {})["unchecked"] = _DIFFERS
+        metadata.setdefault("drift", {})["unchecked"] = why
     after = f"{nbformat.writes(notebook)}\n"  # type: ignore[no-untyped-call]
     loaded = load(path, text=after, stderr=any(cell.has_stderr for cell in page.cells))
     return Change(path, before, after, result=judge(loaded[0]) if loaded else None)

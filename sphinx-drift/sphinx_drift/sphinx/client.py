@@ -36,6 +36,7 @@ from sphinx_drift.sphinx.private_myst import (
 from sphinx_drift.sphinx.private_sphinx import page_data
 from sphinx_drift.sphinx.shown import (
     elide,
+    hidden,
     made_by_myst,
     settle_streams,
     show_stored,
@@ -86,14 +87,17 @@ class VerifyingParser(Parser):  # type: ignore[misc]  # untyped
             as_ever.append((ours.page, theirs))
             return theirs
 
-        with with_clients(client, notebook_of_page):
+        env = document.settings.env  # what ran here has whole streams, in their order
+        with with_clients(
+            client, notebook_of_page, merges=lambda: env.docname not in state_of(env).ran
+        ):
             super().parse(inputstring, document)
         for cell in document.findall(nodes.container):
             if cell.get("nb_element") == "cell_code_output":  # no catalogue says what was printed
                 for text in cell.findall(nodes.TextElement):
                     text["translatable"] = False
         for page, theirs in as_ever:
-            _count_outputs(document.settings.env, page, theirs.notebook)
+            _count_outputs(env, page, theirs.notebook)
         document.attributes.pop("drift_unclaimed")
         document.attributes.pop("drift_failed", None)
 
@@ -189,7 +193,9 @@ class VerifyingClient(NotebookClientBase):  # type: ignore[misc]
         result = replace(result, outcomes=(*result.outcomes, *made))
         state.results[env.docname] = result
         state.probed[env.docname] = execution.probed
-        self._document.attributes["drift_unclaimed"] = _claims(page, result)
+        unseen = {*hidden(self.notebook, page, config)}
+        marked = replace(result, outcomes=tuple(o for o in result.outcomes if o.line not in unseen))
+        self._document.attributes["drift_unclaimed"] = _claims(page, marked)
         self.exec_metadata = execution_metadata(execution.seconds, execution.failure)
         state.ran.add(env.docname)
         state.seconds[env.docname] = self.exec_metadata["runtime"]

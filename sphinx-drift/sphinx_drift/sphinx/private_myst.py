@@ -11,6 +11,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import myst_nb.core.render as rendering
 import myst_nb.sphinx_ as myst_nb
 from myst_nb.core.execute.base import NotebookClientBase
 from myst_nb.ext.glue.utils import PendingGlueReference
@@ -35,15 +36,18 @@ Parser = myst_nb.Parser
 def with_clients(
     make: Callable[..., NotebookClientBase],
     read: Callable[[Callable[[str], NotebookNode], str], NotebookNode],
+    merges: Callable[[], bool],
 ) -> Iterator[None]:
     """Temporarily replace MyST-NB's client factory.
 
     Args:
         make: Takes MyST-NB's factory, and what that takes.
         read: Reads the text of a page in Markdown, and is given MyST-NB's own way to.
+        merges: Whether MyST-NB may merge streams, which moves text over what is displayed.
 
     """
     stock = myst_nb.create_client, myst_nb.create_nb_reader
+    merge_streams = rendering.coalesce_streams
 
     def create_reader(*arguments: Any) -> NbReader | None:
         reader = stock[1](*arguments)
@@ -52,9 +56,11 @@ def with_clients(
         return replace(reader, read=partial(read, reader.read))
 
     myst_nb.create_client, myst_nb.create_nb_reader = partial(make, stock[0]), create_reader
+    rendering.coalesce_streams = lambda each: merge_streams(each) if merges() else each
     try:
         yield
     finally:
+        rendering.coalesce_streams = merge_streams
         myst_nb.create_client, myst_nb.create_nb_reader = stock
 
 

@@ -17,7 +17,7 @@ from sphinx_drift.sphinx.private_myst import PendingGlueReference
 from sphinx_drift.sphinx.state import file_of, record, state_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
@@ -53,6 +53,17 @@ class RememberNumbers(SphinxTransform):
     def apply(self, **_: Any) -> None:
         """Remember the numbers."""
         self.document.attributes["drift_quoted"] = _taken_from_cells(self.document)
+
+
+class KeepGluedText(SphinxTransform):
+    """Leaves the quotes and dashes of what is glued into sentences as the cell printed them."""
+
+    default_priority = 740  # Sphinx makes them typographical at 750
+
+    def apply(self, **_: Any) -> None:
+        """Except the texts that are glued."""
+        for text in _glued_in(self.document):
+            text["support_smartquotes"] = False
 
 
 def _taken_from_cells(document: nodes.document) -> Counter[str]:
@@ -125,17 +136,17 @@ def keep_quotations(app: Sphinx, doctree: nodes.document) -> None:
     if any(doctree.findall(PendingGlueReference)):  # what other pages glue is shown here
         app.env.metadata[app.env.docname]["drift_glued"] = True
     copied_of = (nodes.title, nodes.term, nodes.caption, nodes.rubric)
-    if any(_glued_in(each) for kind in copied_of for each in doctree.findall(kind)):
+    if any(any(_glued_in(each)) for kind in copied_of for each in doctree.findall(kind)):
         app.env.metadata[app.env.docname]["drift_glued_title"] = True
     for copied in doctree.findall(lambda node: isinstance(node, (nodes.title, nodes.term))):
         for number in copied.findall(quoted_number):
             record(app.env, Outcome(Kind.QUOTATION, number.line or 1, message=_COPIED))
 
 
-def _glued_in(text: nodes.Element) -> bool:
-    return any(
-        {"pasted-text", "output"} & {*e.get("classes", ())} for e in text.findall(nodes.inline)
-    )
+def _glued_in(text: nodes.Element) -> Iterator[nodes.inline]:
+    for node in text.findall(nodes.inline):
+        if {"pasted-text", "output"} & {*node["classes"]}:
+            yield node
 
 
 def check_quotations(env: BuildEnvironment) -> dict[str, PageResult]:

@@ -33,6 +33,7 @@ from sphinx_drift.sphinx.pages import (
     showing_others,
 )
 from sphinx_drift.sphinx.quotations import (
+    KeepGluedText,
     Printed,
     QuoteNumbers,
     RememberNumbers,
@@ -40,6 +41,7 @@ from sphinx_drift.sphinx.quotations import (
     quoted_number,
 )
 from sphinx_drift.sphinx.settings import before_reading, read_settings, start
+from sphinx_drift.sphinx.shown import keep_all
 from sphinx_drift.sphinx.verdict import report_results
 
 if TYPE_CHECKING:
@@ -78,6 +80,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
         app.add_directive("eval", UncheckedDirective, override=True)
         app.add_directive_to_domain("eval", "figure", UncheckedDirective, override=True)
     app.add_transform(RememberNumbers)
+    app.add_transform(KeepGluedText)
     app.add_post_transform(QuoteNumbers)
     app.add_node(
         drift_mark,
@@ -96,6 +99,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("env-purge-doc", forget)
     app.connect("env-merge-info", merge)
     app.connect("doctree-read", keep_quotations)
+    app.connect("doctree-read", keep_all)
     app.connect("env-updated", showing_others)
     app.connect("build-finished", report_results)
     app.connect("build-finished", end_workers)

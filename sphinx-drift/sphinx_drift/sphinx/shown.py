@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
+from docutils import nodes
 from nbformat import v4
 
+from sphinx_drift.compare.blanks import BLANKS
 from sphinx_drift.compare.outcomes import Kind, Outcome
 from sphinx_drift.compare.tokens import ELISION, plain
-from sphinx_drift.output.printed_text import Part, printed
+from sphinx_drift.output.printed_text import BESIDE, Part, printed
 from sphinx_drift.output.screen import on_screen, without_links
 from sphinx_drift.run.results import SKIPS
 from sphinx_drift.source.read_source import cell_setting
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from myst_nb.core.config import NbParserConfig
     from nbformat import NotebookNode
+    from sphinx.application import Sphinx
 
     from sphinx_drift.compare.outcomes import PageResult
     from sphinx_drift.source.read_source import Page
@@ -43,6 +49,14 @@ def settle_streams(notebook: NotebookNode) -> None:
                     # MyST-NB shows no JSON, and warns of it.
                     output.data = {"text/plain": printed([output]).select(Part.VALUE)}
                 output.data["text/plain"] = without_links(output.data["text/plain"])
+
+
+def keep_all(_: Sphinx, doctree: nodes.document) -> None:
+    """Have Sphinx trim nothing of outputs that look like examples: ``<BLANKLINE>``, and flags."""
+    for container in doctree.findall(nodes.container):
+        if container.get("nb_element") == "cell_code_output":
+            for block in container.findall(nodes.literal_block):
+                block["trim_flags"] = False
 
 
 def stored_outputs(notebook: NotebookNode) -> dict[int, list[NotebookNode]]:
@@ -81,25 +95,89 @@ def made_by_myst(
             )
 
 
+def hidden(notebook: NotebookNode, page: Page, config: NbParserConfig) -> Iterator[int]:
+    """Yield the lines of expectations about what no reader is shown: no mark can stand below it."""
+    for cell in page.cells:
+        node = notebook.cells[cell.index]
+        glued = [output.get("metadata", {}).get("scrapbook", {}) for output in node.outputs]
+        is_shown = cell.is_seen and cell_setting(config, "remove_code_outputs", node) != "True"
+        if not is_shown or (glued and all(each.get("mime_prefix") for each in glued)):
+            yield from (each.line for each in cell.expectations)
+        elif not cell.has_stderr:
+            yield from (each.line for each in cell.expectations if each.part is Part.STDERR)
+
+
 def elide(notebook: NotebookNode, page: Page, result: PageResult) -> None:
-    """Show a vertical ellipsis instead of the rows that it stands for: nothing compared them."""
+    """Show a vertical ellipsis or a blank, and not what it stands for: nothing compared that."""
     parts = {e.line: e.part for cell in page.cells for e in cell.expectations}
+    compared: defaultdict[int, list[tuple[Part, Outcome]]] = defaultdict(list)
     for outcome in result.outcomes:
-        if outcome.verdict.elided:
-            cell = notebook.cells[page.cells[outcome.cell - 1].index]
-            cell.outputs = list(_elided(cell.outputs, parts[outcome.line], outcome))
+        part = parts.get(outcome.line, Part.PICTURE)
+        if outcome.body_line and outcome.verdict.tokens and part not in BESIDE:
+            compared[outcome.cell].append((part, outcome))
+    for number, of_cell in compared.items():
+        if any(each.verdict.elided or each.has_blanks for _, each in of_cell):
+            cell = notebook.cells[page.cells[number - 1].index]
+            cell.outputs = list(_elided(cell.outputs, of_cell))
 
 
-def _elided(outputs: list[NotebookNode], part: Part, outcome: Outcome) -> Iterator[NotebookNode]:
-    """Yield the outputs of a cell, with one text for all that the documented one is about."""
-    errors = [output for output in outputs if output.output_type == "error"]
-    text = plain(outcome.executed)
-    for first, last in reversed(outcome.verdict.elided):
-        text = text[:first] + ELISION + text[last:]
-    text = text.removesuffix(printed(errors).error)
-    for output in outputs:
-        if output in errors or not printed([output]).select(part).strip():
+def _elided(
+    outputs: Sequence[NotebookNode], compared: Iterable[tuple[Part, Outcome]]
+) -> Iterator[NotebookNode]:
+    """Yield the outputs of a cell, with a sign for each row that no expectation documents whole."""
+    texts = [printed([output]) for output in outputs]
+    kinds = ["stderr" if output.get("name") == "stderr" else "" for output in outputs]
+    in_text = sorted(range(len(outputs)), key=lambda i: (bool(texts[i].error), kinds[i]))
+    signs: defaultdict[int, list[dict[int, str]]] = defaultdict(list)
+    for part, outcome in compared:
+        own = {i: text for i in in_text if (text := texts[i].select(part)).strip()}
+        rows, total = _signs(outcome), _rows("".join(own.values()))
+        if total != _rows(outcome.executed):  # a filter took line breaks
+            rows = dict.fromkeys(range(total), ELISION)
+        first = 0
+        for i, text in own.items():
+            count = text.count("\n")
+            signs[i].append({row: rows[first + row] for row in range(count) if first + row in rows})
+            first += count
+    before = ""
+    for i, output in enumerate(outputs):
+        shared = set.intersection(*map(set, signs[i])) if signs[i] else set()
+        if not shared:
             yield output
-        elif text:
-            yield v4.new_output("stream", text=text)  # type: ignore[no-untyped-call]
-            text = ""
+            before = ""
+            continue
+        lines = []
+        for row, line in enumerate(texts[i].select(Part.ALL).removesuffix("\n").split("\n")):
+            stands = [each[row] for each in signs[i]] if row in shared else [line]
+            sign = next((each for each in stands if each != ELISION), ELISION)
+            lines += [sign] * (sign != ELISION or before != ELISION)
+            before = sign
+        if lines:
+            yield _with_text(output, "\n".join(lines))
+
+
+def _rows(text: str) -> int:
+    return plain(text).rstrip("\n").count("\n") + 1
+
+
+def _signs(outcome: Outcome) -> dict[int, str]:
+    """Return what stands for rows of an executed text: an ellipsis, or their text with blanks."""
+    rows = plain(outcome.executed).split("\n")
+    signs = {row: text for row, text in enumerate(rows) if not BLANKS.isdisjoint(text)}
+    starts = [0, *accumulate(len(row) + 1 for row in rows)]
+    for first, last in outcome.verdict.elided:
+        elided = range(bisect_right(starts, first) - 1, bisect_left(starts, last))
+        signs.update(dict.fromkeys(elided, ELISION))
+    return signs
+
+
+def _with_text(output: NotebookNode, text: str) -> NotebookNode:
+    """Return an output that shows a text in place of its own, also where it is glued."""
+    if output.output_type in ("stream", "error"):
+        name = output.get("name", "stderr")
+        return v4.new_output("stream", name=name, text=text)  # type: ignore[no-untyped-call, no-any-return]
+    glued = output.metadata.get("scrapbook", {})
+    if prefix := glued.get("mime_prefix", ""):  # it was compared as an assignment
+        text = text.removeprefix(f"{glued['name']} =").strip()
+    data = {f"{prefix}text/plain": text}
+    return v4.new_output("display_data", data=data, metadata=output.metadata)  # type: ignore[no-untyped-call, no-any-return]

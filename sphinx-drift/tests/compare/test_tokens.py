@@ -9,12 +9,11 @@ from case_tables import rows
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sphinx_drift.compare.brackets import groups, indices
 from sphinx_drift.compare.tokens import (
     ELISION,
     Token,
     TokenKind,
-    groups,
-    indices,
     plain,
     tokens,
     value_of,

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import pytest
 from case_tables import rows
 
-from sphinx_drift.output.forms import html_differs, latex_differs, text_differs
+from sphinx_drift.output.forms import html_differs, latex_differs, markdown_differs
 from sphinx_drift.output.html_text import html_text
 
 CASES = Path(__file__).with_name("forms.txt")
@@ -72,6 +71,6 @@ def test_latex_has_the_numbers_of_the_text(text: str, latex: str, message: str) 
     assert latex_differs(text, latex) == message
 
 
-def test_markdown_has_the_numbers_of_the_text() -> None:
-    assert text_differs("loss 0.5", "**loss** 0.5") == ""
-    assert re.findall(r"0\.\d", text_differs("loss 0.5", "**loss** 0.6")) == ["0.5", "0.6"]
+@pytest.mark.parametrize(("text", "markdown", "message"), rows(CASES, "Whether Markdown has"))
+def test_markdown_has_the_values_of_the_text(text: str, markdown: str, message: str) -> None:
+    assert markdown_differs(text, markdown) == message

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from nbformat import v4
 
-from sphinx_drift.output.printed_text import Part, Printed, address, printed, repeatable
+from sphinx_drift.output.printed_text import Part, Printed, printed, repeatable
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
@@ -117,6 +117,9 @@ def test_what_is_no_text_is_counted(data: dict[str, str], pictures: int, widgets
         ("<iframe srcdoc='0.5&lt;script>x(0.7)&lt;/script>'></iframe>", 0, 1),
         ("<iframe srcdoc='&lt;b onclick=x(0.7)>0.5'></iframe>", 0, 1),
         ("<iframe srcdoc='0.5&lt;canvas>'></iframe>", 1, 0),
+        ("<iframe srcdoc='0.5&#60;canvas>'></iframe>", 1, 0),
+        ("0.5<input type=image src=a.png>", 1, 0),
+        ("0.5<!-- <img src=a.png> -->", 0, 0),
     ],
 )
 def test_what_html_makes_or_loads_is_counted(html: str, pictures: int, widgets: int) -> None:
@@ -130,7 +133,8 @@ def test_what_html_makes_or_loads_is_counted(html: str, pictures: int, widgets: 
     [
         ("*0.5* <script>draw(0.7)</script>", 0, 1),
         ("0.5 <b onclick='x(0.7)'>a</b> <img src=a.png>", 1, 1),
-        ("0.5 ![a](a.png) ![b][c]", 2, 0),
+        ("0.5 ![a](a.png) ![b][c]\n\n[c]: c.png", 2, 0),
+        ("0.5 `![a](a.png) <img>`", 0, 0),
         ("*0.5*", 0, 0),
     ],
 )
@@ -157,21 +161,6 @@ def test_parts_name_the_streams_that_say_something() -> None:
     assert printed(MIXED).parts == (Part.STDOUT, Part.VALUE, Part.STDERR)
     assert printed([stream("  \n"), stream("\n", "stderr")]).parts == ()
     assert Printed().select(Part.ALL) == ""
-
-
-@pytest.mark.parametrize(
-    ("text", "result"),
-    [
-        ("<object object at 0x7f6b9486f0a0>", "at 0x7f6b9486f0a0"),
-        ("<function f at 0X7F>", ""),
-        ("the flag 0x7f, looked at", ""),
-        ("flat 0x7f", ""),
-        ("jump at 0x10", ""),
-        ("", ""),
-    ],
-)
-def test_addresses(text: str, result: str) -> None:
-    assert address(text) == result
 
 
 # Other forms ---------------------------------------------------------------------------

@@ -11,7 +11,15 @@ from reported import TORCH, drift, page
 
 from sphinx_drift.compare.compare import Policy, Waiver, compare
 from sphinx_drift.compare.outcomes import Kind, Outcome
-from sphinx_drift.report.text import Counts, count, describe_environment, render, summary, use_color
+from sphinx_drift.report.text import (
+    Counts,
+    causes,
+    count,
+    describe_environment,
+    render,
+    summary,
+    use_color,
+)
 
 PATH = "docs/self-attention/compact-class.md"
 
@@ -77,6 +85,24 @@ def test_counts(outcomes: list[Kind], counts: dict[str, Any]) -> None:
     assert count(results) == Counts(pages=1, **counts)
     nothing = not (counts.keys() & {"verified", "failed"})
     assert summary(results).startswith("nothing was checked") is nothing
+
+
+def test_alike_differences_are_one_cause() -> None:
+    pairs = [
+        ("a    object\nb     int64\nc    object", "a      str\nb    int64\nc      str"),
+        ("[0.5, 0.25]", "[np.float64(0.5), np.float64(0.25)]"),
+        ("x: 0.5", "x: np.float64(0.5)"),
+        ("0.5 0.25", "0.6 0.35"),
+        *((f"x{letter} 1", f"{letter}x 1") for letter in "abcdefgh"),
+    ]
+    results = [page(drift(*pair)) for pair in pairs] + [page(Outcome(Kind.VERIFIED, 1))]
+    assert causes(results).split("\n") == [
+        *("2 × object -> str", "2 × ⋕ -> np.float64(⋕)", "2 × a number", "1 × spaces"),
+        *("1 × nothing -> np.float64(", "1 × nothing -> )"),
+        *(f"1 × x{letter} -> {letter}x" for letter in "abcd"),
+        "and 4 others",
+    ]
+    assert not causes([page()])
 
 
 def test_environment_names_torch_device_and_policy() -> None:

@@ -15,14 +15,11 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def pages(tmp_path: Path) -> Pages:
-    """Return what runs pages in a folder of their own."""
     return Pages(tmp_path)
 
 
 @pytest.fixture(scope="session")
 def shown() -> Any:
-    """Return what gives the text of a cell's outputs."""
-
     def text(cell: NotebookNode) -> str:
         parts = []
         for output in cell.outputs:

@@ -37,7 +37,6 @@ def notebook(*cells: str) -> NotebookNode:
 
 
 def begin(folder: Path, *cells: str, executor: str = "") -> Request:
-    """Have a page begin, and return how."""
     request = run.request_for(folder, timeout=60)
     run.begin([(notebook(*cells), request)], executor)
     return request

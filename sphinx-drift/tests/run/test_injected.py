@@ -35,6 +35,11 @@ with open("runs", "a") as runs:
             "tensor(155.9240)",
             "[]\n['torch']\n",
         ),
+        (
+            "import torch\nx = torch.tensor(155.92394).item()\nprint(f'{x:.4f}, {x / 200:.0%}')",
+            "155.9240, 78%",
+            "[]\n['torch']\n",
+        ),
     ],
 )
 def test_second_look_is_at_the_libraries_of_the_page(

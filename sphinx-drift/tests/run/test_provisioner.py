@@ -38,7 +38,6 @@ def own_servers(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @pytest.fixture
 def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Return the name of a kernel that the command has written."""
     command = [sys.executable, "-m", "sphinx_drift.run.kernelspec", "--name", "quick"]
     subprocess.run([*command, "--preload", "json", "--prefix", str(tmp_path)], check=True)
     monkeypatch.setenv("JUPYTER_PATH", str(tmp_path / "share" / "jupyter"))

@@ -210,3 +210,22 @@ def test_two_runs_of_a_page_share_no_notebook(
     assert one != two
     assert first == second
     assert first is not second
+
+
+DISPLAYS = """
+texts = get_ipython().display_formatter.formatters["text/plain"]
+texts.for_type(str, lambda text, printer, cycle: printer.text("a text"))
+"""
+
+
+def test_a_page_that_displays_texts_in_its_own_way_is_asked_all_the_same(tmp_path: Path) -> None:
+    execution = execute(notebook(DISPLAYS), request_for(tmp_path))
+    assert execution.failure is None
+    assert "python" in execution.environment
+
+
+def test_an_error_that_the_reply_alone_tells_is_an_output(tmp_path: Path) -> None:
+    silent = "get_ipython().showtraceback = lambda *_, **__: None"
+    book = notebook(silent, "1 / 0")
+    execute(book, request_for(tmp_path, may_raise=[2]))
+    assert [each.ename for each in book.cells[2].outputs] == ["ZeroDivisionError"]

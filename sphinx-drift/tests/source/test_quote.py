@@ -48,6 +48,14 @@ def test_says_why_not(text: str, output: str, message: str) -> None:
         read_quotation(text).number_in(output or OUTPUT)
 
 
+@pytest.mark.parametrize(("text", "output"), rows(CASES, "A piece of a number"))
+def test_quotes_no_piece(text: str, output: str) -> None:
+    with pytest.raises(
+        ValueError, match="may not be the whole number: let the cell print it by itself"
+    ):
+        read_quotation(text).number_in(output)
+
+
 def test_a_number_that_is_left_out_is_not_quoted() -> None:
     executed = "1\n2\n3\n4"
     elided = compare("1\n⋮\n4", executed).elided

@@ -34,7 +34,6 @@ def put(folder: Path, text: str) -> Path:
 
 
 def only(page: Page) -> Expectation:
-    """Return the one expectation of a page."""
     assert page.problems == ()
     (expectation,) = (e for cell in page.cells for e in cell.expectations)
     return expectation
@@ -78,24 +77,16 @@ def test_line_ends_of_every_system(newline: str, tmp_path: Path) -> None:
 # Places -------------------------------------------------------------------------------
 
 
-def test_lines_are_counted_from_the_front_matter(tmp_path: Path) -> None:
-    page = read(tmp_path, f"\n# Title\n\n{CELL}\n{expected(':stream: stdout', '', '1')}")
-    (cell,) = page.cells
-    result = only(page)
-    assert (cell.number, cell.line, cell.end_line) == (1, 9, 11)
-    assert (result.line, result.body_line, result.end_line) == (13, 16, 16)
-    assert result.text == "1"
-
-
 @pytest.mark.parametrize(
     ("between", "parts"),
     [
         *((text, False) for text in ("", "\n", "\n\n\n", "% a comment\n", "\n% one\n\n% two\n")),
-        *((f"\n{text}\n", True) for text in ("Prose.", "# Heading", "<!-- -->", "+++", "---")),
+        *((f"\n{text}\n\n", False) for text in ("+++", '+++ {"editable": true}')),
+        *((f"\n{text}\n", True) for text in ("Prose.", "# Heading", "<!-- -->", "---")),
         ("\n(label)=\n", True),
     ],
 )
-def test_only_blank_lines_and_comments_stand_between(
+def test_only_what_no_reader_sees_stands_between(
     between: str,
     parts: bool,  # noqa: FBT001 - a column
     tmp_path: Path,
@@ -240,11 +231,19 @@ def test_argument_is_a_problem(tmp_path: Path) -> None:
         ("> ```{expected-output}\n> 1\n> ```\n", [6]),
         (":::{code-cell} ipython3\n:::\n", [6]),
         (f"````{{code-block}} markdown\n{CELL}````\n````markdown\n{CELL}````\n", []),
+        ("```{include} part.txt\n```\n````{note}\n```{include} /by.txt\n```\n````\n", [6, 9]),
+        ("```{include} part.txt\n:end-before: {code\n```\n", []),
+        ("```{include} part.txt\n:start-after: ipython3\n```\n", []),
+        ("```{include} part.txt\n:start-line: 1\n:end-line: 2\n```\n", []),
+        ("```{include} part.txt\n:literal:\n```\n", []),
+        ("```{include} page.md\n```\n```{include} gone.txt\n```\n", []),
     ],
 )
 def test_nested_cells_and_expectations_are_problems(
     body: str, lines: list[int], tmp_path: Path
 ) -> None:
+    (tmp_path / "part.txt").write_text(f"# Part\n\n{CELL}", "utf-8")
+    (tmp_path / "by.txt").write_text("```{include} part.txt\n```\n```{include} by.txt\n```\n")
     page = read(tmp_path, body + CELL)
     assert [(p.kind, p.line) for p in page.problems] == [(Kind.NESTED, line) for line in lines]
     assert len(page.cells) == 1
@@ -284,6 +283,16 @@ def test_a_page_says_whether_its_stderr_is_read(
         loaded = load(tmp_path / name, stderr=not has_stderr)
         assert loaded
         assert [cell.has_stderr for cell in loaded[0].cells] == [has_stderr]
+
+
+def test_a_page_says_whether_its_outputs_are_shown(tmp_path: Path) -> None:
+    front = FRONT.replace("kernelspec", "mystnb:\n  remove_code_outputs: true\nkernelspec")
+    own = "---\nmystnb:\n  remove_code_outputs: {}\n---\n"
+    shown = CELL.replace("ipython3\n", f"ipython3\n{own.format('false')}")
+    for text, seen in ((front + CELL + "\n" + shown, [False, True]), (FRONT + CELL, [True])):
+        loaded = load(put(tmp_path, text))
+        assert loaded
+        assert [cell.is_seen for cell in loaded[0].cells] == seen
 
 
 # Files --------------------------------------------------------------------------------

@@ -5,12 +5,21 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
-from small_book import FRONT, TORCH
+from nbformat import v4
+from small_book import FRONT, TORCH, cell
 
+from sphinx_drift.compare.outcomes import Kind
+from sphinx_drift.judge import judge_page
+from sphinx_drift.output.filters import make
+from sphinx_drift.output.printed_text import Part
 from sphinx_drift.report.text import count
+from sphinx_drift.run.results import Execution
+from sphinx_drift.source.read_source import Cell, Expectation, Page
+from sphinx_drift.sphinx.marks import mark_details
+from sphinx_drift.sphinx.shown import elide
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,7 +35,6 @@ BESIDE = GOOD.replace('print("good")', "import beside\n\nprint(beside.TEXT)")
 
 
 def put(book: Book, **pages: str) -> None:
-    """Write pages as they are."""
     for name, text in pages.items():
         (book.folder / f"{name}.md").write_text(text, encoding="utf-8")
 
@@ -114,16 +122,6 @@ def breaking(name: str) -> str:
     )
 
 
-def test_error_in_the_comparison_is_no_pass(book: Book) -> None:
-    book.configure(breaking("sphinx_drift.judge.compare"))
-    put(book, one=GOOD, two=GOOD)
-    built = book.build("-j", "2")
-    assert built.places == {("one.md:7", "could-not-check"), ("two.md:7", "could-not-check")}
-    assert built.status == 1
-    assert "RuntimeError: a defect" in built.report
-    assert "0 outputs verified" in built.last
-
-
 @pytest.mark.parametrize(
     "name",
     [
@@ -153,9 +151,9 @@ def shelf(make_book: Callable[[], Book]) -> Book:
 ELIDED = (
     GOOD.replace(
         'print("good")',
-        'import sys\n\nprint("alpha\\nbeta\\ngamma")\nprint("delta", file=sys.stderr)\n"zeta"',
+        'import sys\n\nprint("alpha 5 s\\nbeta\\ngamma")\nprint("delta", file=sys.stderr)\n"zeta"',
     )
-    .replace("\ngood\n", "\nalpha\n⋮\ndelta\n")
+    .replace("\ngood\n", "\nalpha ⋕ s\n⋮\ndelta\n")
     .replace("```{code", "# Title\n\n```{code", 1)
 )
 
@@ -173,9 +171,144 @@ def test_every_builder_fails_and_shows_nothing_that_is_left_out(builder: str, sh
     assert built.places == {("index.md:13", "drift")}
     if builder in ("html", "text", "latex"):
         (page,) = built.outdir.glob("elided.*")
-        output = page.read_text("utf-8").rpartition("stderr")[2]
-        shown = ["alpha" in output, "⋮" in output, "delta" in output]
+        output = page.read_text("utf-8").partition("stderr")[2]
+        shown = ["alpha ⋕ s" in output, "⋮" in output, "delta" in output]
         assert (shown, "gamma" in output, "zeta'" in output) == ([True] * 3, False, False)
+
+
+OUT, ERR = (
+    v4.new_output("stream", name=name, text=text)
+    for name, text in (("stdout", "a 5\nb\nc\nd\n"), ("stderr", "w\nx\ny\n"))
+)
+VALUE = v4.new_output("execute_result", data={"text/plain": "v\nw\nz"})
+RAISED = v4.new_output("error", ename="E", evalue="at 7", traceback=["E: at 7"])
+GLUED = v4.new_output(
+    "display_data",
+    data={"application/papermill.record/text/plain": "0.17"},
+    metadata={"scrapbook": {"name": "acc", "mime_prefix": "application/papermill.record/"}},
+)
+JUST_A = v4.new_output("stream", text="a 5\n")
+SHOWN = [
+    ([JUST_A, RAISED], [("all", "a 5\nE: at 7")], ["a 5\n", "E"]),
+    ([JUST_A, RAISED], [("all", "a ⋕\nE: at 7")], ["a ⋕", "E"]),
+    ([JUST_A, RAISED], [("all", "a 5\nE: at ⋕")], ["a 5\n", "E: at ⋕"]),
+    ([OUT, ERR], [("stderr", "w\n⋮"), ("stdout", "⋮\nd")], ["⋮\nd", "w\n⋮"]),
+    ([OUT, VALUE], [("value", "v\n⋮\nz"), ("stdout", "a ⋕\nb\nc\nd")], ["a ⋕\nb\nc\nd", "v\n⋮\nz"]),
+    ([OUT, RAISED], [("stdout", "a 5\n⋮"), ("stderr", "E: at ⋕")], ["a 5\n⋮", "E: at ⋕"]),
+    ([OUT], [("all", "a 5\n⋮"), ("all", "⋮\nc\nd")], ["a 5\n⋮\nc\nd"]),
+    ([OUT], [("all", "⋮\nd"), ("all", "a 5\nb\nc\nd")], ["a 5\nb\nc\nd\n"]),
+    ([OUT, ERR], [("stdout", "a 5\nb\nc\nd"), ("all", "⋮\nx\ny")], ["a 5\nb\nc\nd\n", "⋮\nx\ny"]),
+    ([OUT], [("all", "a ⋕\n⋮"), ("all", "⋮\nd")], ["a ⋕\n⋮\nd"]),
+    ([JUST_A, VALUE, JUST_A], [("all", "a ⋕\nv\nw\nz\na 5")], ["a ⋕", "v\nw\nz", "a 5\n"]),
+    ([JUST_A, VALUE, OUT], [("all", "a 5\n⋮\nc\nd")], ["a 5\n", "⋮", "c\nd"]),
+    ([JUST_A, VALUE, OUT], [("all", "a 5\nv\n⋮\nc\nd")], ["a 5\n", "v\n⋮", "c\nd"]),
+    ([JUST_A, GLUED], [("all", "a ⋕\nacc = 0.17")], ["a ⋕", "0.17"]),
+    ([JUST_A, GLUED], [("all", "a 5\nacc = ⋕")], ["a 5\n", "⋕"]),
+]
+
+
+@pytest.mark.parametrize(("outputs", "documented", "shown"), SHOWN)
+def test_nothing_is_shown_but_what_one_of_the_expectations_documents(
+    outputs: list[Any], documented: list[tuple[str, str]], shown: list[str]
+) -> None:
+    notebook = v4.new_notebook(cells=[v4.new_code_cell("x", outputs=outputs)])
+    raises = "E" * (RAISED in outputs)
+    expectations = tuple(
+        Expectation(text, 3 + i, 4 + i, Part(part), raises=raises)
+        for i, (part, text) in enumerate(documented)
+    )
+    page = Page((Cell(1, 0, 1, "x", expectations=expectations),), complete=False)
+    result = judge_page(page, notebook, Execution(frozenset({0})), file="page.md")
+    kinds = {o.kind for o in result.outcomes if o.kind is not Kind.NO_EXPECTATION}
+    assert kinds == {Kind.VERIFIED}
+    elide(notebook, page, result)
+    (cell,) = notebook.cells
+    texts = [[*each.get("data", {}).values()] or [each.get("text")] for each in cell.outputs]
+    assert [text or "E" for (text,) in texts] == shown
+    scrapbook = [each.get("metadata", {}).get("scrapbook", {}) for each in cell.outputs]
+    assert [each["name"] for each in scrapbook if each] == ["acc"] * (GLUED in outputs)
+    is_error = [each.get("name") == "stderr" for each in cell.outputs]
+    assert is_error == [text[0] in "wE" * (text != "E") or "y" in text for text in shown]
+
+
+HTML = v4.new_output("execute_result", data={"text/plain": "1", "text/html": "<b>1</b>"})
+DRAWN = v4.new_output("display_data", data={"image/png": "", "text/plain": "<Figure>"})
+FOLDER = v4.new_output("stream", text="/usr/lib/site-packages/a.py: 1\n")
+ALL, PARTLY = (
+    "Each word and each digit is the documented one.",
+    "What was compared is as documented.",
+)
+MARKED = [
+    ([OUT, ERR], "all", "a 5\nb\nc\nd\nw\nx\ny", ALL),
+    ([OUT, VALUE], "main", "a 5\n⋮\nz", ALL),
+    ([JUST_A], "stdout", "a ⋕", ALL),
+    ([OUT, ERR], "stdout", "a 5\nb\nc\nd", PARTLY),
+    ([OUT, ERR], "main", "a 5\nb\nc\nd", PARTLY),
+    ([JUST_A, HTML], "all", "a 5\n1", PARTLY),
+    ([JUST_A, DRAWN], "all", "a 5", PARTLY),
+    ([JUST_A, RAISED], "all", "a 5\nE: at 7", PARTLY),
+    ([v4.new_output("stream", text="a 7 s\n")], "all", "a 5 s", PARTLY),
+    ([v4.new_output("stream", text="a <time>\n")], "all", "a 5 s", PARTLY),
+    ([FOLDER], "all", "site-packages/a.py: 1", PARTLY),
+]
+
+
+@pytest.mark.parametrize(("outputs", "part", "documented", "sentence"), MARKED)
+def test_a_mark_says_what_is_true(
+    outputs: list[Any], part: str, documented: str, sentence: str
+) -> None:
+    notebook = v4.new_notebook(cells=[v4.new_code_cell("x", outputs=outputs)])
+    expectation = Expectation(documented, 3, 4, Part(part), raises="E" * (RAISED in outputs))
+    page = Page((Cell(1, 0, 1, "x", expectations=(expectation,)),), complete=False)
+    filters = [make(r"\d+ s", "time", "varies")]
+    ran = Execution(frozenset({0}))
+    result = judge_page(page, notebook, ran, file="page.md", filters=filters)
+    assert result.outcomes[0].kind is Kind.VERIFIED
+    assert mark_details(result.outcomes[0], result)[0] == sentence
+
+
+ORDERED = FRONT + cell(
+    'import sys\n\nprint("one", flush=True)\nprint("9 %", file=sys.stderr, flush=True)\n'
+    'print("1")\nprint("10 %", file=sys.stderr)\ndisplay("two")\nprint("three")',
+    "one\n1\n'two'\nthree\n9 %\n10 %",
+)
+CELL_MERGES = ORDERED.replace("ipython3\n", "ipython3\n---\nmystnb: {merge_streams: true}\n---\n")
+COMPARED = ["one", "1", "9 %", "10 %", "two", "three"]
+
+
+@pytest.mark.parametrize(
+    ("merges", "page", "order"),
+    [
+        pytest.param(True, ORDERED, COMPARED, id="book"),
+        pytest.param(False, CELL_MERGES, COMPARED, id="cell"),
+        pytest.param(
+            True,
+            ORDERED.partition("```{expected")[0],
+            ["one", "1", "three", "9 %", "10 %", "two"],
+            id="as MyST-NB does it",
+        ),
+    ],
+)
+def test_streams_are_shown_in_the_order_that_was_compared(
+    page: str, order: list[str], book: Book, *, merges: bool
+) -> None:
+    put(book, page=page)
+    book.configure(nb_merge_streams=merges, drift_require=[])
+    built = book.build(builder="text")
+    assert built.status == 0, built.stderr
+    text = (built.outdir / "page.txt").read_text("utf-8").rpartition('print("three")')[2]
+    assert [line.strip(" '") for line in text.splitlines() if line.strip()] == order
+
+
+@pytest.mark.parametrize("lexer", ["pycon", "python"])
+def test_what_looks_like_an_example_is_shown_whole(lexer: str, book: Book) -> None:
+    text = ">>> 5  # doctest: +SKIP\n<BLANKLINE>"
+    code = f"---\nmystnb: {{text_lexer: {lexer}}}\n---\nprint({text!r})"
+    put(book, index=f"{FRONT}# Title\n\n{cell(code, text)}\n")
+    built = book.build(builder="text")
+    assert built.status == 0
+    _, _, output = (built.outdir / "index.txt").read_text("utf-8").partition("')")
+    assert [line.strip() for line in output.split("\n") if line.strip()] == text.split("\n")
 
 
 def test_an_ebook_is_built_again_without_a_warning(book: Book) -> None:
@@ -204,34 +337,25 @@ def test_the_command_itself_and_the_notebooks_that_myst_nb_leaves(book: Book) ->
 # Settings -----------------------------------------------------------------------------
 
 
-def test_without_myst_nb_before_it_says_what_is_missing(book: Book) -> None:
-    book.configure(extensions=["sphinx_drift", "myst_nb"])
-    built = book.build()
-    assert built.status == 2
-    assert "extensions = ['myst_nb', 'sphinx_drift']" in " ".join(built.stderr.split())
+ORDER = {"extensions": ["sphinx_drift", "myst_nb"]}
 
 
 @pytest.mark.parametrize(
-    ("setting", "value", "message"),
+    ("settings", "variables", "message"),
     [
-        ("drift_polcy", "portable", "got 'drift_polcy'; did you mean 'drift_policy'?"),
-        ("drift_preload", "numpy", "drift_preload must be a list of names, got 'numpy'"),
+        (ORDER, {}, "extensions = ['myst_nb', 'sphinx_drift']"),
+        ({"drift_polcy": "portable"}, {}, "got 'drift_polcy'; did you mean 'drift_policy'?"),
+        ({}, {"DRIFT_POLICY": "lax"}, "DRIFT_POLICY must be one of"),
     ],
 )
 def test_a_setting_that_nothing_could_follow_is_refused(
-    setting: str, value: str, message: str, book: Book
+    settings: dict[str, Any], variables: dict[str, str], message: str, book: Book
 ) -> None:
     """What each of them may be: `tests/test_configuration.py`."""
-    book.configure(**{setting: value})
-    built = book.build()
+    book.configure(**settings)
+    built = book.build(**variables)
     assert built.status == 2
     assert message in " ".join(built.stderr.split())
-
-
-def test_the_variable_for_the_policy_is_refused_too(book: Book) -> None:
-    built = book.build(DRIFT_POLICY="lax")
-    assert built.status == 2
-    assert "DRIFT_POLICY must be one of" in built.stderr
 
 
 def test_the_environment_variable_chooses_portable(book: Book) -> None:
@@ -241,15 +365,6 @@ def test_the_environment_variable_chooses_portable(book: Book) -> None:
     assert "accepted as rounding: [1] 155.9240 -> 155.9239" in built.stdout
     assert f"1 accepted as rounding (torch {TORCH}, cpu, " in built.last
     assert built.last.endswith(", portable)")
-
-
-def test_running_twice_finds_what_does_not_repeat(book: Book) -> None:
-    unseeded = 'import random\n\nprint("".join(random.choices("abcdef", k=20)))'
-    put(book, one=GOOD.replace('print("good")', unseeded))
-    book.configure(drift_twice=True)
-    built = book.build()
-    assert built.status == 1
-    assert built.places == {("one.md:13", "drift"), ("one.md:7", "unrepeatable")}
 
 
 def test_a_report_is_coloured_only_where_it_is_asked_for(book: Book) -> None:

@@ -27,11 +27,10 @@ FAILING = sorted(p for p in (PAGES / "fail").rglob("*") if p.suffix in (".md", "
 SLOW = ("timeout.md",)
 ELSEWHERE = (
     Kind.ELSEWHERE,  # takes another copy of a package: see test_packages.py
-    Kind.COULD_NOT_CHECK,  # takes an error in the comparison: see test_false_green.py
+    Kind.COULD_NOT_CHECK,  # takes an error in the comparison: see test_judge.py
     Kind.OUTPUT_LIMIT,  # takes much output: see test_limit.py
-    Kind.ADDRESS,  # is of docstrings: see test_doctests.py
     Kind.FEWER,  # takes a build before: see test_adoption.py
-    Kind.UNREPEATABLE,  # takes a second run: see test_false_green.py
+    Kind.UNREPEATABLE,  # takes a second run: see test_command.py
 )
 EXTENSIONS = ["myst_nb", "sphinx_drift", "sphinx_design"]
 ENABLED = ["colon_fence"]
@@ -85,7 +84,6 @@ def failed(make_book: Callable[[], Book]) -> Built:
 
 @pytest.fixture(scope="module")
 def passed(make_book: Callable[[], Book]) -> Built:
-    """Build all pages that must pass."""
     book = make_book()
     book.copy(PAGES / "pass")
     book.configure(extensions=EXTENSIONS, myst_enable_extensions=ENABLED)
@@ -115,27 +113,6 @@ def assert_failures(page: Path, built: Built) -> None:
 def test_every_kind_of_failure_has_a_page() -> None:
     kinds = {failure.kind for page in FAILING for failure in declared(page)}
     assert kinds == {kind.label for kind in Kind if kind.fails and kind not in ELSEWHERE}
-
-
-def test_report_is_readable_and_ends_with_the_counts(failed: Built) -> None:
-    *lines, _summary = failed.report.splitlines()
-    assert [line for line in lines if len(line) > 100] == []
-    assert "\x1b" not in failed.report
-    drifted = sum(failure.kind == "drift" for failure in failed.failures)
-    assert failed.last.startswith(f"{drifted} outputs drifted, ")
-    counts = r"\d+ other failures, \d+ cells not run, \d+ outputs verified on \d+ pages"
-    assert re.search(counts, failed.last)
-    assert failed.last.endswith("exact)")
-
-
-def test_report_has_a_caret_under_each_difference(failed: Built) -> None:
-    (block,) = (f.text for f in failed.failures if (f.file, f.place) == ("accepted.md", "19"))
-    assert block.splitlines()[2:6] == [
-        "      - tensor([[1., 2.], [3., 4.]], grad_fn=<MmBackward>)",
-        "                               ^^",
-        "      +         [3., 5.]], device='cuda:0', grad_fn=<MmBackward0>)",
-        "                     ^^",
-    ]
 
 
 def test_reader_sees_what_was_stored_of_a_cell_that_was_not_reached(failed: Built) -> None:
@@ -213,6 +190,19 @@ def test_reader_sees_what_was_compared(passed: Built) -> None:
         r'(?s)<div class="output .*?</pre>', (passed.outdir / "links.html").read_text("utf-8")
     )
     assert [("ab" in each, "9999" in each) for each in shown] == [(True, False)] * 3
+
+
+def test_an_output_that_is_not_shown_has_no_mark(passed: Built, book: Book) -> None:
+    html = (passed.outdir / "hidden.html").read_text("utf-8")
+    assert html.count('class="drift-mark') == 5
+    gluing = 'from myst_nb import glue\nglue("half", 0.5, display=False)'
+    stderr = cell("import sys\nprint(1, file=sys.stderr)", ":stream: stderr\n\n1")
+    setting = "---\nmystnb: {remove_code_outputs: true}\n---"
+    book.write("index.md", "# A", cell(gluing, "half = 0.5"), stderr, cell(f"{setting}\n2", "2"))
+    book.configure(nb_output_stderr="remove")
+    built = book.build(builder="html")
+    assert built.status == 0, built.stderr
+    assert "drift-mark" not in (built.outdir / "index.html").read_text("utf-8")
 
 
 @pytest.mark.parametrize("there", [True, False])

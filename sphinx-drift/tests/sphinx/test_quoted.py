@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from html import unescape
 from typing import TYPE_CHECKING
 
 import pytest
@@ -78,3 +80,15 @@ def test_a_link_shows_what_its_title_glues_now(book: Book) -> None:
         built = book.build(builder="text")
         assert built.status == 0, built.stderr
         assert (built.outdir / "linking.txt").read_text().count(f"It is {number}") == 2
+
+
+def test_a_sentence_shows_the_signs_that_were_glued(book: Book) -> None:
+    glues = 'from myst_nb import glue\nglue("text", "the model\'s: 1--2", display=False)'
+    shown = "{glue}`text`, {glue:text}`text`, {glue:any}`other.md::text`: it's"
+    book.write("page.md", "# It's", cell(glues, 'text = "the model\'s: 1--2"'), shown)
+    book.write("other.md", "# It glues", cell(glues, 'text = "the model\'s: 1--2"'))
+    built = book.build(builder="html")
+    assert built.status == 0, built.stderr
+    sentence = '"the model\'s: 1--2", the model\'s: 1--2, "the model\'s: 1--2": it’s'
+    html = (built.outdir / "page.html").read_text("utf-8")
+    assert sentence in unescape(re.sub("<[^>]*>", "", html))

@@ -55,7 +55,6 @@ class Answer(http.server.BaseHTTPRequestHandler):
 
 @pytest.fixture
 def network() -> Iterator[http.server.HTTPServer]:
-    """Serve a text from this machine."""
     with http.server.HTTPServer(("127.0.0.1", 0), Answer) as server:
         server.text = b"one"  # type: ignore[attr-defined]
         thread = threading.Thread(target=server.serve_forever, daemon=True)
