@@ -14,7 +14,6 @@ nox.options.default_venv_backend = "virtualenv"
 nox.options.reuse_existing_virtualenvs = True
 
 PYPROJECT = nox.project.load_toml("pyproject.toml")
-LIGHTHOUSE = "lighthouse@13.5.0"
 HTML_CHECKER = "vnu-jar@26.9.27"
 BOM = "cyclonedx-bom==7.5.0"
 CHECKER = Path("sphinx-drift")
@@ -157,24 +156,11 @@ def tests(session: nox.Session) -> None:
 def browser(session: nox.Session) -> None:
     """Look at the built book in Chromium and Firefox (after --: --all, or for pytest)."""
     session.install(*CONSTRAINED, *tools("browser"))
-    home = npm_install(session, HTML_CHECKER)
+    # The HTML checker is npm's, and installed beside the session's environment.
+    home = str(Path(session.virtualenv.location, "vnu").resolve())
+    npm = ("npm", "install", "--no-audit", "--no-fund", "--prefix", home)
+    session.run_install(*npm, HTML_CHECKER)
     session.run("pytest", "-n", "2", "tests/browser", *session.posargs, env={"VNU_HOME": home})
-
-
-@nox.session(default=False)
-def lighthouse(session: nox.Session) -> None:
-    """Ask Lighthouse about every page of the built book; answers in docs/_build/lighthouse."""
-    session.install(*CONSTRAINED, *tools("lighthouse"))
-    home = npm_install(session, LIGHTHOUSE)
-    command = ("python", "tests/browser/lighthouse.py", str(SITE), str(BUILT / "lighthouse"))
-    session.run(*command, *session.posargs, env={"LIGHTHOUSE_HOME": home})
-
-
-def npm_install(session: nox.Session, package: str) -> str:
-    """Install a package of npm's beside the session's environment, and return its folder."""
-    home = Path(session.virtualenv.location, package.partition("@")[0]).resolve()
-    session.run_install("npm", "install", "--no-audit", "--no-fund", "--prefix", home, package)
-    return str(home)
 
 
 @nox.session(default=False)

@@ -51,7 +51,6 @@ myst_url_schemes = {
     "manual": "../sphinx-drift/{{path}}.html",  # from pages one folder down
 }
 myst_update_mathjax = False
-numfig = True
 
 # Links
 autodoc_member_order = "bysource"

@@ -29,7 +29,7 @@ SLOTS = (
 #: The 35 words of the language, in the order of their ids.
 VOCABULARY = tuple(dict.fromkeys(word for slot in SLOTS for word in slot))
 VERB, PRONOUN = SLOTS.index(("was", "were")), SLOTS.index(("she", "he"))
-STEPS, BATCH = 1000, 32
+BATCH = 32
 
 
 def to_ids(sentence: str) -> Tensor:
@@ -125,14 +125,16 @@ class TwoHeads(nn.Module):
 def train(
     seed: int,
     *,
+    steps: int = 1000,
     averaging: bool = False,
     shuffled: bool = False,
     unmasked: bool = False,
 ) -> TwoHeads:
-    """Train a model with 1,000 batches of 32 sentences, by AdamW.
+    """Train a model with batches of 32 sentences, by AdamW.
 
     Args:
         seed: What the random numbers of the model and the batches begin with.
+        steps: The number of batches.
         averaging: Whether all queries stay zero, so that every weight of a row is the same.
         shuffled: Whether each sentence's words, but for the last five, are put in a random order.
         unmasked: Whether every place sees the words after it, too.
@@ -150,7 +152,7 @@ def train(
     if unmasked:
         model.attention.mask[:] = False
     optimizer = torch.optim.AdamW(model.parameters(), lr=0.01, weight_decay=0.1)
-    for _ in range(STEPS):
+    for _ in range(steps):
         batch = trained[torch.randint(len(trained), (BATCH,))]
         if shuffled:
             order = torch.rand(BATCH, VERB).argsort(dim=-1)

@@ -38,7 +38,6 @@ class State(TypedDict):
 
 
 def states() -> list[State]:
-    """Return the states, the same each time."""
     chance = random.Random(3)  # noqa: S311 - a sample, not a secret
     found = [_state(seed) for seed in (123, *range(40))]
     found += [_state(seed, draw="linear") for seed in (789, *range(40))]
@@ -64,7 +63,6 @@ def _state(seed: int, **chosen: Any) -> State:
 
 
 def _edited(chance: random.Random) -> State:
-    """Change some of everything."""
     return _state(
         chance.randrange(10_000),
         draw=chance.choice(("rand", "rand", "linear")),

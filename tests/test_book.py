@@ -128,8 +128,6 @@ def holds(found: list[tuple[TokenKind, str]], wanted: list[tuple[TokenKind, str]
 
 
 class Printed(NamedTuple):
-    """An expectation of the book and what its cell printed."""
-
     path: Path
     expectation: Expectation
     executed: str
@@ -137,7 +135,6 @@ class Printed(NamedTuple):
 
 @pytest.fixture(scope="session")
 def outputs() -> list[Printed]:
-    """Run each page once and return what its cells printed."""
     found: list[Printed] = []
     for path in WITH_CELLS:
         loaded = load(path)
@@ -232,6 +229,10 @@ def test_counts_of_layers_that_fail_are_those_recorded() -> None:
     assert "it is 11 and 10, against 4 and 3 with scaling" in text
     assert slow == [11, 10, 4, 3]
     assert f"{_failed(recorded['same_start'])} of 20 such layers fail" in text
+    worst = next(r for r in recorded["scaling"] if r["d_k"] == 1024 and not r["scaled"])["right"]
+    assert "seed 4 is its worst" in text
+    assert worst.count(min(worst)) == 1
+    assert worst[4] == min(worst)
 
 
 def _failed(right: list[int]) -> int:

@@ -1,13 +1,15 @@
-"""The causal modules: documented values, PyTorch's own attention as oracle, and their errors."""
+"""The modules: PyTorch's own attention as oracle, PyTorch's tools around them, their errors."""
 
 import sysconfig
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
-from test_modules import draw, listing
+from test_modules import KINDS, draw, listing
+from test_modules import build as compact
 from torch import Tensor, nn
 from torch.nn.functional import scaled_dot_product_attention
 
@@ -50,11 +52,11 @@ def split(dropout: float = 0.0, *, qkv_bias: bool = False, seed: int = 123) -> M
 
 BUILDS: list[Build] = [causal, stacked, split]
 for_each = pytest.mark.parametrize("build", BUILDS)
+for_every = pytest.mark.parametrize("build", [*BUILDS, *(partial(compact, kind) for kind in KINDS)])
 AHEAD = torch.ones(T, T).triu(diagonal=1).bool()
 
 
 def weights_of(module: Any) -> tuple[Tensor, Tensor, Tensor]:
-    """Return the three weight matrices as (d_in, d_out)."""
     W_query, W_key, W_value = (
         layer.weight.transpose(-2, -1) for layer in (module.W_query, module.W_key, module.W_value)
     )
@@ -72,7 +74,7 @@ LISTED = [
 def test_a_listing_stands_alone(kind: Any, arguments: tuple[Any, ...]) -> None:
     """What a reader copies from the page runs with torch alone and gives the same values."""
     namespace: dict[str, Any] = {"torch": torch, "nn": nn}
-    exec(listing(CausalAttention), namespace)  # type: ignore[arg-type]  # noqa: S102 - our own source
+    exec(listing(CausalAttention), namespace)  # noqa: S102 - our own source
     exec(listing(kind), namespace)  # noqa: S102 - the same
     inputs = six_tokens().inputs
     made = []
@@ -208,9 +210,9 @@ def test_a_shorter_sentence_is_the_start_of_a_longer_one(build: Build) -> None:
         torch.testing.assert_close(module(x[:, :num_tokens]), whole[:, :num_tokens])
 
 
-@for_each
+@for_every
 def test_gradients(build: Build) -> None:
-    module, x = build(qkv_bias=True), draw(2, D_IN).requires_grad_()
+    module, x = build(), draw(2, D_IN).requires_grad_()
 
     def call(x: Tensor, *parameters: Tensor) -> Any:
         names = [name for name, _ in module.named_parameters()]
@@ -295,7 +297,7 @@ def test_splitting_and_joining_are_inverse() -> None:
 # PyTorch's tools
 
 
-@for_each
+@for_every
 @pytest.mark.parametrize("strict", [False, True])
 def test_export(build: Build, *, strict: bool) -> None:
     module = build()
@@ -310,7 +312,7 @@ def test_export(build: Build, *, strict: bool) -> None:
     torch.testing.assert_close(exported.module()(x), module(x))
 
 
-@for_each
+@for_every
 def test_compile_in_one_graph(build: Build) -> None:
     module, x = build(), draw(BATCH, T, D_IN)
     compiled = torch.compile(module, backend="aot_eager", fullgraph=True)
@@ -333,15 +335,21 @@ def test_a_dropout_that_is_none(build: Build) -> None:
 
 
 @for_each
+def test_a_sentence_that_is_too_long(build: Build) -> None:
+    with pytest.raises(RuntimeError, match="must match the size"):
+        build()(draw(BATCH, CONTEXT + 4, D_IN))
+
+
+@for_every
 @pytest.mark.parametrize(
     ("x", "error"),
     [
         (draw(T, 4), RuntimeError),
-        (draw(BATCH, CONTEXT + 4, D_IN), RuntimeError),
         (draw(T, D_IN).float(), RuntimeError),
+        (torch.ones(T, D_IN, dtype=torch.int64), RuntimeError),
         (draw(D_IN), (IndexError, ValueError)),
     ],
-    ids=["another width", "too long", "another dtype", "one dimension"],
+    ids=["another width", "another dtype", "integers", "one dimension"],
 )
 def test_bad_input(build: Build, x: Tensor, error: type[Exception]) -> None:
     with pytest.raises(error):

@@ -43,7 +43,6 @@ def rows() -> Iterator[Row]:
 
 
 def section(page: Path, anchor: str) -> Iterator[Expectation]:
-    """Yield the expectations between a heading and the next."""
     text = page.read_text("utf-8")
     for cell in read(page).cells:  # a comment in a cell is no heading
         text = text.replace(cell.source, re.sub("(?m)^#", " ", cell.source))

@@ -49,7 +49,6 @@ def attend(**options: Any) -> list[Tensor]:
 
 
 def parts_of(module: nn.Module, *inputs: Tensor) -> list[Tensor]:
-    """Return a module's parameters and what it makes of inputs."""
     output = module(*inputs) if inputs else torch.ones(())
     first = output[0] if isinstance(output, tuple) else output
     return [*module.parameters(), first]
@@ -243,7 +242,6 @@ assert not torch.equal(first.cpu(), wanted)
 
 
 def settings() -> dict[str, object]:
-    """Return all that the context may change."""
     backends = torch.backends
     products = backends.cuda.matmul
     return {

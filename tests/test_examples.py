@@ -26,12 +26,6 @@ def test_six_tokens() -> None:
     assert (example.d_in, example.d_out) == (3, 2)
 
 
-def test_documented_second_token() -> None:
-    inputs = six_tokens().inputs
-    assert str(inputs[1]) == "tensor([0.5500, 0.8700, 0.6600])"
-    assert str(inputs.shape[1]) == "3"
-
-
 def test_thirteen_words() -> None:
     example = thirteen_words()
     assert example.sentence == "According to the news, it it hard to say Melbourne is safe now"

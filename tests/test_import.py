@@ -15,7 +15,6 @@ LIST = "import json, sys; print(json.dumps(sorted({n.partition('.')[0] for n in 
 
 
 def modules_loaded_by(*statements: str) -> list[set[str]]:
-    """Return the top-level modules loaded after each statement, in one fresh interpreter."""
     code = "\n".join(f"{statement}\n{LIST}" for statement in statements)
     command = [sys.executable, "-W", "error", "-c", code]
     output = subprocess.run(command, check=True, capture_output=True, text=True).stdout

@@ -50,7 +50,6 @@ def pages_of(site: Path) -> list[Path]:
 
 
 def broken(site: Path) -> tuple[int, list[str]]:
-    """Return how many links were followed, and those that lead nowhere."""
     files = pages_of(site)
     pages = {file.resolve(): Page(file.read_text("utf-8")) for file in files}
     followed = 0

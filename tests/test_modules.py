@@ -1,8 +1,6 @@
-"""The two modules: the documented values, PyTorch's tools around them, and their errors."""
+"""The two modules: the documented values and Exercise 3.1; `test_causal.py` has what all share."""
 
-import ast
 import copy
-import inspect
 import re
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -12,6 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import linear, scaled_dot_product_attention
 
+from reference.listing import listing_source
 from selfattn import SelfAttention_v1, SelfAttention_v2, copy_weights, self_attention
 from selfattn.examples import six_tokens
 
@@ -50,17 +49,12 @@ def draw(*shape: int, seed: int = 0) -> Tensor:
 
 
 def matrices(module: Any) -> list[Tensor]:
-    """Return the three weight matrices as (d_in, d_out)."""
     weights = (module.W_query, module.W_key, module.W_value)
     return [w if isinstance(w, Tensor) else w.weight.transpose(-2, -1) for w in weights]
 
 
-def listing(kind: type[Module]) -> str:
-    """Return a class's source as the page prints it: without its docstring."""
-    source = inspect.getsource(kind)
-    docstring = ast.parse(source).body[0].body[0]  # type: ignore[attr-defined]
-    lines = source.splitlines(keepends=True)
-    return "".join(lines[: docstring.lineno - 1] + lines[docstring.end_lineno + 1 :])
+def listing(kind: type[nn.Module]) -> str:
+    return listing_source(f"{kind.__module__}.{kind.__name__}")[0]
 
 
 # The documented values
@@ -104,39 +98,6 @@ def test_biases_are_added() -> None:
     assert len(list(module.parameters())) == 6
     expected = scaled_dot_product_attention(queries, keys, values)
     torch.testing.assert_close(module(x), expected)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_gradients(kind: type[Module]) -> None:
-    module, x = build(kind, d_in=3, d_out=5), draw(2, 3).requires_grad_()
-
-    def call(x: Tensor, *parameters: Tensor) -> Any:
-        names = [name for name, _ in module.named_parameters()]
-        return torch.func.functional_call(module, dict(zip(names, parameters, strict=True)), (x,))
-
-    assert torch.autograd.gradcheck(call, (x, *module.parameters()))
-
-
-# PyTorch's tools
-
-
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("strict", [False, True])
-def test_export(kind: type[Module], *, strict: bool) -> None:
-    module = build(kind)
-    batch, tokens = torch.export.Dim("batch"), torch.export.Dim("tokens")
-    dynamic = {"x": {0: batch, 1: tokens}}
-    example = (draw(BATCH, T, D_IN),)
-    exported = torch.export.export(module, example, dynamic_shapes=dynamic, strict=strict)
-    x = draw(3, 13, D_IN)
-    torch.testing.assert_close(exported.module()(x), module(x))
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_compile_in_one_graph(kind: type[Module]) -> None:
-    module, x = build(kind), draw(BATCH, T, D_IN)
-    compiled = torch.compile(module, backend="aot_eager", fullgraph=True)
-    torch.testing.assert_close(compiled(x), module(x))
 
 
 # Exercise 3.1
@@ -192,22 +153,3 @@ def test_a_refused_copy_writes_nothing(
     with pytest.raises(ValueError, match=re.escape(message)):
         copy_weights(source, target)
     assert all(torch.equal(before[name], matrix) for name, matrix in target.state_dict().items())
-
-
-# What doesn't fit is refused by PyTorch, as docstrings say
-
-
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize(
-    ("x", "error", "message"),
-    [
-        (draw(D_IN), IndexError, "Dimension out of range"),
-        (draw(6, 4), RuntimeError, "shapes cannot be multiplied (6x4 and 7x11)"),
-        (draw(T, D_IN).float(), RuntimeError, "same dtype"),
-        (torch.ones(T, D_IN, dtype=torch.int64), RuntimeError, "same dtype"),
-    ],
-    ids=["one dimension", "another width", "another dtype", "integers"],
-)
-def test_bad_input(kind: type[Module], x: Tensor, error: type[Exception], message: str) -> None:
-    with pytest.raises(error, match=re.escape(message)):
-        build(kind)(x)

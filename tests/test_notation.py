@@ -65,7 +65,6 @@ def test_every_symbol_of_the_notation_appears(symbol: Symbol) -> None:
 
 
 def names() -> set[str]:
-    """Return every name in the package and in the book's cells."""
     texts = [path.read_text("utf-8") for path in (ROOT / "selfattn").glob("*.py")]
     for path in PAGES:
         for cell in CODE.finditer(path.read_text("utf-8")):

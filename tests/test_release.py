@@ -31,7 +31,6 @@ def git(root: Path, *words: str) -> str:
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
-    """Return a repository with what a release reads."""
     root = tmp_path / "tree"
     for name in (
         *RELEASED,

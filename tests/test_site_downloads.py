@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import re
 import shutil
@@ -10,17 +9,14 @@ import subprocess
 import sys
 import zipfile
 from typing import TYPE_CHECKING
-from xml.etree import ElementTree as ET
 
 import nbformat
 import pytest
-from docutils import nodes
 from small_book import build, write
 from sphinx.errors import ExtensionError
 from the_book import EXTENSIONS_ON_PATH, PAGES, ROOT
 
-from export import markdown
-from export.downloads import first_cell, imported_names
+from export.downloads import first_cell
 from sphinx_drift.configuration import stored_reference
 
 if TYPE_CHECKING:
@@ -36,8 +32,6 @@ myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 html_math_renderer = "mathml"
 html_baseurl = "https://example.org/book/"
 templates_path = ["_templates"]
-numfig = True
-numfig_secnum_depth = 0
 """
 TEMPLATE = """{%- extends "!page.html" %}
 {%- block body %}{{ super() }}
@@ -74,6 +68,9 @@ PAGE = (
 Words with *stars*, `code`, a [page](../plain.md), a [heading](#tables), {ref}`fig-1`,
 [outside](https://example.org/other), 2 < 3, $x_{1}$, and 5 * 6 * 7.
 
+\- 1
+3\. 2
+
 ```{code-cell} ipython3
 :tags: [remove-cell]
 hidden = 0.5
@@ -83,8 +80,12 @@ hidden = 0.5
 print("first", hidden)
 ```
 ```{expected-output}
+:name: first
+
 first 0.5
 ```
+
+The first number is {printed}`first`.
 
 ```{note}
 Take *note*.
@@ -189,7 +190,6 @@ print(f"{1 / 3:.4f}")
 
 @pytest.fixture(scope="module")
 def book(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder with a small book's site."""
     folder = tmp_path_factory.mktemp("book")
     pages = {"index.md": INDEX, "part/page.md": PAGE, "plain.md": "# Plain\n\nNo cells.\n"}
     write(folder, {"conf.py": CONF, "_templates/page.html": TEMPLATE} | pages)
@@ -266,6 +266,7 @@ def test_a_notebook_is_complete_and_plain(notebook: Path) -> None:
 
 def test_a_notebook_reads_without_myst(notebook: Path) -> None:
     text = text_of(notebook)
+    assert "verified" not in text  # no mark of the page
     assert not re.search(r"\{[a-z-]+\}`|^(```|:::)\{|^:[a-z]+:|expected-output", text, re.MULTILINE)
     for shown in (
         "# A page\n\n> From *A small book*, by its authors.",
@@ -274,11 +275,13 @@ def test_a_notebook_reads_without_myst(notebook: Path) -> None:
         "Words with *stars*, `code`, a [page](https://example.org/book/plain.html), a [heading]",
         "(#Tables), [Figure 1](",
         "(https://example.org/other), 2 < 3, $x_{1}$, and 5 \\* 6 \\* 7.",
+        "The first number is 0.5.",
+        "\\- 1\n3\\. 2",
         "> **Note**\n>\n> Take *note*.",
         "$$\na = \\frac{1}{2}\n$$",
         "## Tables",
         "| name | value |\n| --- | --- |\n| `a\\|b` | $\\vert x\\vert $ |",
-        '<img width="450" alt="Scores, in words." src="data:image/svg+xml;base64,',
+        "> [A picture](https://example.org/book/part/page.html#fig-1): Scores, in words.",
         "**Figure 1** The *caption*.",
         "**Listing 1** A class.\n\n```python\nclass SelfAttention_v1(nn.Module):",
         "> **Exercise (Halve it)**\n>\n> Say `half`.",
@@ -295,23 +298,6 @@ def test_a_page_written_again_keeps_its_notebook(book: Path, tmp_path: Path) -> 
     said = subprocess.run(command, capture_output=True, text=True, check=False)
     assert said.returncode == 0, said.stderr
     assert check(tmp_path / "deep" / "site" / "_downloads" / "part" / "page.ipynb").returncode == 0
-
-
-def test_what_cant_be_written_is_reported() -> None:
-    writer = markdown.Writer(lambda _: "")
-    assert list(writer.blocks(nodes.topic("", nodes.paragraph("", "aside")))) == []
-    assert writer.unknown == ["topic"]
-
-
-def test_a_figure_in_a_notebook_is_a_picture_that_needs_nothing_else(notebook: Path) -> None:
-    data = re.findall(r'src="data:image/svg\+xml;base64,([^"]+)"', text_of(notebook))
-    assert data
-    for each in data:
-        picture = ET.fromstring(base64.b64decode(each))  # noqa: S314 - made by this build
-        style = "".join(picture.itertext())
-        assert "light-dark" not in style
-        named = set(re.findall(r"var\((--[\w-]+)", style))
-        assert named <= set(re.findall(r"(--[\w-]+):", style)), "a colour that isn't there"
 
 
 def test_a_link_of_a_site_without_an_address_leads_to_the_next_notebook(tmp_path: Path) -> None:
@@ -380,11 +366,6 @@ def test_nothing_says_to_install_a_name_that_anybody_could_take() -> None:
     assert [text.name for text in texts if BY_NAME.search(text.read_text("utf-8"))] == []
     assert BY_NAME.search("`pip install selfattn`")
     assert BY_NAME.search('%pip install --quiet "selfattn"')
-
-
-def test_a_library_that_a_page_needs_is_named() -> None:
-    cells = ["import math, matplotlib.pyplot as plt", "from torch import nn", "%matplotlib inline"]
-    assert imported_names(cells) == {"math", "matplotlib", "torch"}
 
 
 # Links and files -------------------------------------------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import random
+import re
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -13,14 +14,13 @@ import torch
 from explorer_proof import SCRIPT, faults
 from explorer_states import states
 from node import run_node
-from the_book import DOCS, EXTENSIONS_ON_PATH  # noqa: F401 - makes the extensions importable
+from page_run import made_by
+from the_book import DOCS
 from torch.nn.utils import vector_to_parameters
 
-from explorer.directive import example
-from explorer.element import HERE
-from explorer.shares import given, given_model
-from figures.values import TRAINED, trained_model
-from selfattn.trained import VOCABULARY, TwoHeads, sentences, to_ids, train, without_head
+from explorer import trained_model
+from explorer.element import HERE, explorer
+from selfattn.trained import VOCABULARY, TwoHeads, sentences, to_ids, without_head
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -79,14 +79,14 @@ TASKS: dict[str, tuple[list[str], list[str], list[str]]] = {
     ),
 }
 STATES = [
-    "seed=0&word=1&divisor=d_k&mask=12.65&axis=column&drawn=linear&head=2&heads=2&x11=-0.25",
+    "seed=0&word=1&divisor=d_k&mask=12.65&axis=column&drawn=linear&x11=-0.25",
     "mask=causal&task=11&solved=1.10",
     "q11=-998.9999&k32=999",
     "seed=4294967295",
 ]
 BROKEN = [
     *("seed=-1", "seed=4294967296", "seed=1e3", "seed=", "word=0", "word=7", "divisor=2"),
-    *("mask=77", "mask=12.", "mask=" + "12." * 36 + "12", "axis=", "drawn=randn", "heads=3"),
+    *("mask=77", "mask=12.", "mask=" + "12." * 36 + "12", "axis=", "drawn=randn"),
     *(
         "q11=NaN",
         "q11=1e309",
@@ -104,7 +104,7 @@ BROKEN = [
 
 
 def evaluate(tmp_path: Path, expression: str, given: object = None, *more: Path) -> Any:
-    """Return the value of an expression, in which `given` is what is given."""
+    example = explorer().numbers(made_by("self-attention/index"))
     file, scripts = tmp_path / "evaluate.js", [*SCRIPTS, *map(str, more)]
     file.write_text(
         "globalThis.HTMLElement = class {}; globalThis.customElements = { define() {} };\n"
@@ -112,7 +112,7 @@ def evaluate(tmp_path: Path, expression: str, given: object = None, *more: Path)
         "const { USUAL, read, follow, write, compute, tasks, row, at } = selfattn;\n"
         "const { printed, percent, total, trace } = selfattn;\n"
         'const given = JSON.parse(require("fs").readFileSync(0, "utf8"));\n'
-        f"const inputs = {json.dumps(example()['inputs'])};\n"
+        f"const inputs = {json.dumps(example['inputs'])};\n"
         "const now = (text) => compute({ ...USUAL, ...read(text).changes }, inputs);\n"
         f"process.stdout.write(JSON.stringify({expression}));\n",
         "utf-8",
@@ -264,15 +264,6 @@ def test_shares_and_their_sums_are_marked_only_where_they_may_differ(tmp_path: P
     assert "≈" in str([column for *_, column in large])
 
 
-def test_the_landing_page_shows_the_weights_of_the_trained_model() -> None:
-    weights = torch.tensor(given()["weights"])
-    ids = to_ids(" ".join(given()["words"]))
-    torch.testing.assert_close(
-        weights, train(TRAINED).attn_weights(ids)[1].float(), atol=1e-6, rtol=0
-    )
-    assert weights[given()["chosen"]].argmax() == given()["words"].index("dogs")
-
-
 # The trained model --------------------------------------------------------------------
 
 MODEL_MUTANTS = {
@@ -291,7 +282,8 @@ VIEW = """given.states.map((state) => {
 })"""
 
 
-MODEL = functools.cache(given_model)
+TRAINED = "companions/how-it-was-trained"
+MODEL = functools.cache(lambda: trained_model.trained_model().numbers(made_by(TRAINED)))
 
 
 @pytest.mark.parametrize("mutant", MODEL_MUTANTS)
@@ -329,7 +321,7 @@ def _states_of_the_model() -> tuple[list[dict[str, Any]], list[Any]]:
         given = [*text[:6], "was", *text[7:]]  # the script makes the verb agree
         states.append({"text": given, "asked": asked, "step": step, "isOn": on})
         saved = torch.tensor(steps[step]["parameters"], dtype=torch.float64) / MODEL()["scale"]
-        both = (saved, [*trained_model()[1].values()][step])
+        both = (saved, torch.tensor(made_by(TRAINED)["parameters"][step], dtype=torch.float64))
         wanted.append(
             (" ".join(text[:end]), *(_what_torch_shows(each, row[:end], on) for each in both))
         )
@@ -349,14 +341,13 @@ def _what_torch_shows(parameters: Tensor, ids: Tensor, on: list[bool]) -> tuple[
 
 
 def test_the_page_says_when_the_noun_is_found() -> None:
-    ids = to_ids("Mary’s dogs near the cat now")
-    shares, rights = {}, {}
-    for each, parameters in zip(MODEL()["steps"], trained_model()[1].values(), strict=True):
-        _, numbers = _what_torch_shows(parameters, ids, [True, True])
-        shares[each["step"]], rights[each["step"]] = numbers[7], each["right"][-1][0]
-    found = min(step for step, share in shares.items() if share > 0.5)
-    before = max(step for step in shares if step < found)
-    sure = min(step for step, right in rights.items() if right == 1)
+    table = re.findall(
+        r"^ *(\d+)  (\S+)(?: +\S+){4}$", (DOCS / f"{TRAINED}.md").read_text("utf-8"), re.MULTILINE
+    )
+    place = next(place for place, (_, share) in enumerate(table) if float(share) > 0.5)
+    (before, _), (found, _) = table[place - 1 : place + 1]
+    rights = {str(each["step"]): each["right"][-1][0] for each in MODEL()["steps"]}
+    sure = next(step for step, right in rights.items() if right == 1)
     page = (DOCS / "self-attention/explorer.md").read_text("utf-8")
     assert f"between {before} and {found} steps" in page
     assert f"after {found} steps some verbs are still wrong, and only after {sure} are all" in page

@@ -2,29 +2,22 @@
 
 from __future__ import annotations
 
-import contextlib
-import copy
-import functools
-import io
 import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
 import small_book
 import torch
+from page_run import made_by
 from the_book import DOCS, EXTENSIONS_ON_PATH, TRACED
 from the_book import PAGES as BOOK_PAGES
 
-from figures import values
-from figures.board import Board
 from figures.drawings import all_drawings
 from figures.drawings.cost import rounded
-from figures.drawings.landing import PICTOGRAMS
-from figures.values import Values
-from quantities import declared
+from figures.values import WORDS, Values
 from quantities.matching import fits
+from selfattn.examples import six_tokens
 from sphinx_drift import api
-from sphinx_drift.source import read_source
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -45,31 +38,9 @@ DRAWINGS = all_drawings()
 for_each = pytest.mark.parametrize("name", sorted(DRAWINGS))
 
 
-@functools.cache
-def made_by(page: str) -> Values:
-    """Run a page's cells here, and return what its figures show, by its names."""
-    of_page = declared.read(DOCS).get(page)
-    wanted = {*of_page.bind.values(), *of_page.keep.values()} if of_page else set()
-    file = DOCS / f"{page}.md"
-    loaded = read_source.load(file, text=file.read_text("utf-8"))
-    names: dict[str, Any] = {}
-    made: dict[str, Any] = {}
-    with torch.random.fork_rng(devices=[]), contextlib.redirect_stdout(io.StringIO()):
-        for cell in loaded[0].cells if loaded else ():
-            with contextlib.suppress(Exception):  # some cells raise what the page announces
-                exec(cell.source, names)  # noqa: S102 - the page is ours
-            for expression in wanted - made.keys():
-                with contextlib.suppress(Exception):
-                    value = eval(expression, names)  # noqa: S307 - the same
-                    is_tensor = isinstance(value, torch.Tensor)
-                    made[expression] = value.detach().clone() if is_tensor else copy.deepcopy(value)
-    torch.set_default_dtype(torch.float32)
-    return values.named_values(made, of_page)
-
-
 def values_of(name: str) -> Values:
-    compute = DRAWINGS[name].compute
-    return compute() if compute else made_by(PAGES[name])
+    drawing = DRAWINGS[name]
+    return drawing.compute() if drawing.compute else made_by(drawing.page or PAGES[name])
 
 
 def drawn(name: str, given: Values) -> str:
@@ -111,8 +82,8 @@ def test_another_value_is_another_number(name: str) -> None:
 def _moved(value: Any) -> Any:
     if isinstance(value, dict):
         return {name: _moved(part) for name, part in value.items()}
-    if isinstance(value, tuple):
-        return tuple(map(_moved, value))
+    if isinstance(value, list | tuple):
+        return [*map(_moved, value)]
     return (
         value * 1.4 + 1 if isinstance(value, float) else value + 1 if type(value) is int else value
     )
@@ -137,7 +108,7 @@ def printed(page: str) -> list[api.Number]:
 @pytest.mark.parametrize("root", ["start", "averaged"])
 def test_what_the_trained_model_gives_is_what_a_page_prints(root: str) -> None:
     shown = iter(printed("self-attention/what-for"))
-    for number in values.two_heads()[root][5]:  # in this order, among others
+    for number in made_by("self-attention/what-for")[root][5]:  # in this order, among others
         assert any("." in each.text and fits(each.text, number) for each in shown), number
 
 
@@ -155,17 +126,15 @@ def test_what_a_page_makes_is_what_it_prints(name: str) -> None:
     assert shown <= texts
 
 
-def test_small_pictures_say_nothing() -> None:
-    for pictogram in PICTOGRAMS.values():
-        given = pictogram.compute() if pictogram.compute else made_by(pictogram.page or "index")
-        board = pictogram.draw(given)
-        assert isinstance(board, Board)
-        picture = board.decorate()
-        assert 'aria-hidden="true"' in picture
-        assert "<text" not in picture
+def test_the_words_are_those_of_the_example() -> None:
+    assert six_tokens().words == WORDS
 
 
-CONF = f"{EXTENSIONS_ON_PATH}\nextensions = ['myst_nb', 'sphinx_drift', 'figures']\n"
+CONF = f"""{EXTENSIONS_ON_PATH}
+extensions = ["myst_nb", "sphinx_drift", "explorer", "figures", "quantities"]
+def setup(app):
+    app.connect("build-finished", lambda *_: print("torch" in sys.modules))
+"""
 KEPT = '[page.index]\nkeep = {free = "free", right = "right", swapped = "swapped"}\n'
 CELL = small_book.cell(
     "import torch\nright = torch.ones(6, 6).tril().int()\nswapped = right.T\n"
@@ -180,6 +149,7 @@ def test_a_figure_is_drawn_from_the_one_run_of_its_page(tmp_path: Path) -> None:
     small_book.write(tmp_path, {"conf.py": CONF, "_data/quantities.toml": KEPT, "index": page})
     done = small_book.build(tmp_path)
     assert done.returncode == 0, done.stderr
+    assert done.stdout.endswith("False\n")  # the page's kernel alone loads torch
     numbers = dict(TRACED.findall((tmp_path / "html/index.html").read_text("utf-8")))
     assert [numbers[path] for path in ("free.0.1", "right.0.1", "swapped.0.1")] == ["5", "0", "1"]
     assert len(numbers) == 108

@@ -25,8 +25,7 @@ USES = [
     Use("sphinx", "sphinx.util.math:get_node_equation_number", MATHEMATICS, ("writer", "node")),
     Use("sphinx", "sphinx.util.nodes:get_node_source", MATHEMATICS, ("node",)),
     Use("sphinx", "sphinx.ext.intersphinx:InventoryAdapter",
-        "docs/_ext, links of names: find what intersphinx now keeps", ("env",),
-        ("main_inventory",)),
+        "docs/_ext, links of names: find what intersphinx now keeps", ("env",)),
 ]  # fmt: skip
 
 

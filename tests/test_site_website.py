@@ -78,7 +78,6 @@ EXPLAINED = '["one"]\na-step = ["W_query"]\n'
 
 
 def build(folder: Path, explained: str = EXPLAINED) -> tuple[int, str, Path]:
-    """Build the small book; return status, messages and where it is."""
     small_book.write(folder, {"conf.py": CONF, "_data/explained.toml": explained} | PAGES)
     result = small_book.build(folder)
     return result.returncode, result.stderr, folder / "html"

@@ -47,7 +47,6 @@ if not any("sphinx_drift" in word for word in sys.orig_argv):
 
 
 def brought(names: tuple[str, ...]) -> set[str]:
-    """Return the distributions that come with some, these included."""
     found: set[str] = set()
     waiting = [canonicalize_name(name) for name in names]
     while waiting:

@@ -49,21 +49,17 @@ def test_a_head_that_is_off_brings_nothing() -> None:
     assert not torch.allclose(model.attention(x), off.attention(x))
 
 
-def test_averaging_cannot_tell_the_order_of_words(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("selfattn.trained.STEPS", 3)
+def test_averaging_cannot_tell_the_order_of_words() -> None:
     both = torch.stack([to_ids(f"Mary’s {words} now") for words in ORDERS])
     for averaging in (True, False):
-        one, other = train(7, averaging=averaging)(both)[:, -1]
+        one, other = train(7, steps=3, averaging=averaging)(both)[:, -1]
         assert torch.allclose(one, other) is averaging
 
 
-def test_a_model_that_is_trained_without_the_mask_sees_what_is_ahead(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr("selfattn.trained.STEPS", 3)
+def test_a_model_that_is_trained_without_the_mask_sees_what_is_ahead() -> None:
     both = torch.stack([to_ids(f"Mary’s dogs near the {word}") for word in ("cat", "cats")])
     for unmasked in (True, False):
-        one, other = train(7, unmasked=unmasked)(both)[:, 0]
+        one, other = train(7, steps=3, unmasked=unmasked)(both)[:, 0]
         assert torch.allclose(one, other) is not unmasked
 
 

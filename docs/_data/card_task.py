@@ -22,6 +22,8 @@ OUT = Path(__file__).with_name("card-task.json")
 SEEDS = range(20)
 LEAK_SEEDS = range(10)
 DEALS = list(product(range(3), repeat=3))
+PROJECTIONS = (("three", 3), ("shared", 3), ("keys-as-values", 3), ("one", 3), ("one", 4))
+SYMMETRIC, READS_KEYS = ("shared", "one"), ("keys-as-values", "one")
 
 
 def embed(cards: list[tuple[int, int]], asked: int) -> Tensor:
@@ -49,8 +51,8 @@ class Layer(nn.Module):
         self.divisor = d_k**0.5 if scaled else 1.0
         self.kind = kind
         self.W_query = nn.Linear(9, d_k, bias=False)
-        self.W_key = self.W_query if kind == "shared" else nn.Linear(9, d_k, bias=False)
-        self.W_out = nn.Linear(d_k if kind == "keys-as-values" else 9, 3, bias=False)
+        self.W_key = self.W_query if kind in SYMMETRIC else nn.Linear(9, d_k, bias=False)
+        self.W_out = nn.Linear(d_k if kind in READS_KEYS else 9, 3, bias=False)
         if same_start:  # the scores begin as if they were divided
             with torch.no_grad():
                 self.W_query.weight /= d_k**0.5
@@ -58,7 +60,7 @@ class Layer(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         """Return what the question's context vector says of the three numbers."""
         queries, keys = self.W_query(x), self.W_key(x)
-        values = self.W_out(keys if self.kind == "keys-as-values" else x)
+        values = self.W_out(keys if self.kind in READS_KEYS else x)
         scores = queries @ keys.transpose(-2, -1) / self.divisor
         return (torch.softmax(scores, dim=-1) @ values)[:, :, 3]
 
@@ -117,8 +119,8 @@ def main() -> None:
         for scaled in (True, False)
     ]
     projections = [
-        {"kind": kind, "right": [held_out(seed, d_k=3, kind=kind) for seed in SEEDS]}
-        for kind in ("three", "shared", "keys-as-values")
+        {"kind": kind, "d_k": d_k, "right": [held_out(seed, d_k=d_k, kind=kind) for seed in SEEDS]}
+        for kind, d_k in PROJECTIONS
     ]
     same_start = [held_out(seed, d_k=1024, scaled=False, same_start=True) for seed in SEEDS]
     leak = [

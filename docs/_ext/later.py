@@ -1,19 +1,23 @@
-"""Nodes that show something of other pages: filled when a page is written, anew in each build."""
+"""Nodes that show something of other pages: filled when a page is written, anew when they change.
+
+A node's `page` names the page that it shows; one without shows something of all.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from docutils import nodes
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
 
-    Fill = Callable[[Sphinx, str, nodes.Element], nodes.Node | Sequence[nodes.Node]]
+    Fill = Callable[[Sphinx, str, Any], nodes.Node | Sequence[nodes.Node]]
 
 
 def show_later(app: Sphinx, kind: type[nodes.Element], fill: Fill) -> None:
@@ -35,13 +39,27 @@ def show_later(app: Sphinx, kind: type[nodes.Element], fill: Fill) -> None:
                 node.replace_self(fill(self.app, self.env.docname, node))
 
     def note(app: Sphinx, doctree: nodes.document) -> None:
-        if next(iter(doctree.findall(kind)), None) is not None:
-            app.env.metadata[app.env.docname][noted] = True
+        if pages := [node.get("page") for node in doctree.findall(kind)]:
+            app.env.metadata[app.env.docname][noted] = pages
 
     def rewrite(app: Sphinx, env: BuildEnvironment) -> list[str]:
-        return [name for name, fields in env.metadata.items() if noted in fields]
+        pages = {name: fields.get(noted, ()) for name, fields in env.metadata.items()}
+        return [
+            name
+            for name, shown in pages.items()
+            if is_older(app, name, env.all_docs if None in shown else shown)
+        ]
 
     app.add_node(kind)
     app.add_post_transform(FillPlaces)
     app.connect("doctree-read", note)
     app.connect("env-get-updated", rewrite)
+
+
+def is_older(app: Sphinx, docname: str, shown: Iterable[str]) -> bool:
+    """Tell whether a page was written before one of those that it shows was last read."""
+    try:
+        written = Path(app.builder.get_outfilename(docname)).stat().st_mtime_ns  # type: ignore[attr-defined]
+    except (AttributeError, OSError):  # another builder, or nothing was written
+        written = 0
+    return any(app.env.all_docs.get(page, 0) * 1000 > written for page in shown)

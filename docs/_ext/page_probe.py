@@ -32,9 +32,9 @@ def keep_page_values() -> None:
     def plain(value: object) -> object:
         torch = sys.modules.get("torch")
         if torch and isinstance(value, torch.Tensor) and value.numel() < limit:
-            return {"dtype": str(value.dtype), "values": value.detach().cpu().tolist()}
+            return value.detach().cpu().tolist()
         if isinstance(value, dict):
-            return {"names": [str(name) for name in value], "values": plain([*value.values()])}
+            return {str(name): plain(each) for name, each in value.items()}
         if isinstance(value, list | tuple):
             return [plain(each) for each in value]
         if isinstance(value, bool | int | float | str):

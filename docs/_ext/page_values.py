@@ -10,8 +10,6 @@ import functools
 import json
 from typing import TYPE_CHECKING, Any
 
-import torch
-
 from page_probe import keep_page_values, page_values
 from sphinx_drift import api
 
@@ -23,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def values_of(env: BuildEnvironment, docname: str) -> Mapping[str, Any]:
-    """Return the values of a page by their expressions: tensors, and tuples and dicts of them."""
+    """Return the values of a page by their expressions: numbers, and lists and dicts of them."""
     return read(text_of(env, docname))
 
 
@@ -35,18 +33,7 @@ def text_of(env: BuildEnvironment, docname: str) -> str:
 @functools.lru_cache(maxsize=4)
 def read(text: str) -> Mapping[str, Any]:
     """Read the values that a kernel reported."""
-    return {name: _value(value) for name, value in json.loads(text).items()}
-
-
-def _value(value: Any) -> Any:
-    if isinstance(value, list):
-        return tuple(map(_value, value))
-    if not isinstance(value, dict):
-        return value
-    if "dtype" in value:
-        kind = getattr(torch, value["dtype"].removeprefix("torch."))
-        return torch.tensor(value["values"], dtype=kind)
-    return dict(zip(value["names"], _value(value["values"]), strict=True))
+    return dict(json.loads(text))
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

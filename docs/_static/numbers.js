@@ -1,6 +1,6 @@
 /* A printed number that is touched lights up all over the page, and a note says what it is.
  *
- * `docs/_ext/quantities` checks and writes which number is which, and where. Outputs are split when the page rests, so that pages stay light. The event "quantity" lights its detail's `of`.
+ * `docs/_ext/quantities` checks and writes which number is which, and where. Outputs are split when the page rests, so that pages stay light.
  */
 "use strict";
 
@@ -74,10 +74,7 @@
     }
   };
 
-  let isReady = false;
   const prepare = () => {
-    if (isReady) return;
-    isReady = true;
     for (const [id, runs] of Object.entries(known.outputs)) splitOutput(id, runs);
     markFigures();
   };
@@ -120,40 +117,10 @@
 
   const described = (number) => number.closest("[data-numbers]") || number;
 
-  const light = (of, sources = []) => {
-    for (const lit of document.querySelectorAll(".lit, .source")) lit.classList.remove("lit", "source");
+  const light = (of) => {
+    for (const lit of document.querySelectorAll(".lit")) lit.classList.remove("lit");
     if (!of) return;
-    for (const name of [of, ...sources]) {
-      for (const each of document.querySelectorAll(`[data-of="${CSS.escape(name)}"]`)) {
-        each.classList.add(name === of ? "lit" : "source");
-      }
-    }
-  };
-
-  const MOST_TERMS = 6;
-  /** The products whose sum a number is: each factor's name and value. */
-  const termsOf = (of) => {
-    const [quantity, index] = of.slice(0, -1).split("[");
-    const [left, right, isTurned] = known.products[quantity] ?? [];
-    const [i, j] = index.split(",").map(Number);
-    if (!left || j === undefined) return [];
-    const factor = (name, row, column) => {
-      const [[, columns], values] = known.values[name];
-      return { name: `${name}[${row},${column}]`, value: values[row * columns + column] };
-    };
-    return Array.from({ length: known.values[left][0][1] }, (_, k) => [
-      factor(left, i, k),
-      isTurned ? factor(right, j, k) : factor(right, k, j),
-    ]);
-  };
-  const written = (value) => value.toFixed(4).replace("-", "−");
-  /** The arithmetic of the factors as they are shown; ≈ where their lost digits would be seen. */
-  const worked = (terms, result) => {
-    const sum = terms.reduce((all, [{ value: a }, { value: b }]) => all + a * b, 0);
-    const decimals = result.split(".")[1]?.length ?? 0;
-    const sign = sum.toFixed(decimals) === result.replace("−", "-") ? "=" : "≈";
-    const products = terms.slice(0, MOST_TERMS).map((term) => term.map(({ value }) => written(value)).join(" · "));
-    return `${products.join(" + ")}${terms.length > MOST_TERMS ? " + …" : ""} ${sign} ${result}`;
+    for (const each of document.querySelectorAll(`[data-of="${CSS.escape(of)}"]`)) each.classList.add("lit");
   };
 
   const close = () => {
@@ -211,15 +178,13 @@
     current = number;
     const { of } = number.dataset;
     const [symbol, name, made] = describe(of);
-    const terms = termsOf(of);
-    light(of, terms.flat().map(({ name }) => name));
+    light(of);
     number.classList.add("touched");
     const text = document.createDocumentFragment(); // one change, so that it is read once
     const head = put(text, "p");
     formula(put(head, "b"), symbol);
     head.append(`, ${name}`);
     formula(put(text, "p"), made);
-    if (terms.length) put(text, "p", worked(terms, number.textContent));
     const place = printed.has(of) ? `#${printed.get(of)}` : number.getAttribute("href");
     if (place) put(put(text, "p"), "a", "The cell that printed it").href = place;
     note.replaceChildren(text);
@@ -241,21 +206,13 @@
   document.addEventListener("click", (event) => {
     const number = event.target.closest?.(MARKED);
     if (!number) {
-      const link = note.contains(event.target) ? event.target.closest("a") : null;
-      const isHere = link?.getAttribute("href").startsWith("#");
-      if (isHere) setTimeout(follow, 0, link.hash, current.dataset.of); // the browser scrolls first
-      if (link || !note.contains(event.target)) close();
+      if (event.target.closest("a") || !note.contains(event.target)) close();
       return;
     }
     if (number.matches(".quoted") && event.pointerType === "touch" && number !== current) {
       event.preventDefault();
     }
     show(number);
-  });
-  document.addEventListener("quantity", ({ detail }) => {
-    prepare();
-    close();
-    light(detail.of);
   });
 
   // Keyboard
@@ -283,12 +240,6 @@
     return best;
   };
   const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
-
-  /** Give the focus to the number that a link was about, in the output that it led to. */
-  const follow = (hash, of) => {
-    const all = numbersOf(document.querySelector(hash));
-    go(all.find((each) => each.dataset.of === of) ?? all[0]);
-  };
 
   document.addEventListener("focusin", ({ target }) => {
     if (target.matches(":focus-visible") && target.matches(MARKED)) show(target);

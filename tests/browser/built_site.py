@@ -48,11 +48,9 @@ class Website(ThreadingHTTPServer):
 
     @cached_property
     def address(self) -> str:
-        """Where the site's root is."""
         return f"http://127.0.0.1:{self.server_port}"
 
     def page(self, name: str) -> str:
-        """Return a page's address."""
         return f"{self.address}/{name}.html"
 
     def file(self, path: str) -> Path | None:
@@ -64,8 +62,6 @@ class Website(ThreadingHTTPServer):
 
 
 class Handler(BaseHTTPRequestHandler):
-    """One connection."""
-
     protocol_version = "HTTP/1.1"
     server: Website
 

@@ -64,7 +64,6 @@ class Explorer:
         return cell
 
     def type(self, name: str, value: str) -> None:
-        """Type the entry of a matrix, such as q11."""
         self.touch(LETTERS[name[0]], int(name[1]), int(name[2]))
         if self.device == "keyboard":
             self.page.keyboard.press("Enter")
@@ -77,7 +76,6 @@ class Explorer:
         field.press("Enter")
 
     def hide(self, row: int, column: int) -> None:
-        """Hide the score of a weight, or show it again."""
         self.touch("attn_weights", row, column)
         if self.device == "keyboard":
             self.page.keyboard.press("Enter")
@@ -85,7 +83,6 @@ class Explorer:
             use(self.root.locator(".explorer-bar > button"), self.device)
 
     def pick(self, name: str, value: str) -> None:
-        """Pick one of several: the word, the divisor, the mask, the axis."""
         field = self.root.locator(f"input[name$='-{name}'][value='{value}']")
         if self.device == "keyboard":
             options = self.root.locator(f"input[name$='-{name}']")
@@ -101,7 +98,6 @@ class Explorer:
         use(self.root.get_by_role("button", name=name, exact=True), self.device)
 
     def rows(self, step: str) -> Rows:
-        """Return the numbers of a table, as it shows them."""
         lines = self.root.locator(f"table[data-step={step}] tbody tr").evaluate_all(
             "(lines) => lines.map((line) => [...line.querySelectorAll('td[tabindex]')]"
             ".map((cell) => cell.textContent))"

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
-from urllib.parse import unquote, urldefrag
 
 from reader import DESK
 
 if TYPE_CHECKING:
-    from built_site import Website
     from reader import Visit
 
-READABLE = ("sideways", "contrast", "pictures", "mathematics")
-HTML_ID = r"""\bid=(["']?){}\1[\s/>]"""
+READABLE = ("sideways", "contrast", "mathematics")
 
 
 def page(visit: Visit) -> list[str]:
@@ -69,20 +65,3 @@ def focus(visit: Visit) -> list[str]:
     visit.page.keyboard.press("Tab")
     inside = visit.page.evaluate("document.activeElement?.closest('main') !== null")
     return ([] if inside else ["focus: the next Tab is not in the text"]) + visit.probe("focus")
-
-
-def links(visit: Visit, website: Website) -> list[str]:
-    """Follow each link within the site as far as its file and the place in it."""
-    faults = []
-    for link in visit.probe("links"):
-        address, fragment = urldefrag(link)
-        if not address.startswith(f"{website.address}/"):
-            continue
-        found = website.file(address.removeprefix(website.address))
-        if found is None:
-            faults.append(f"link: {link} leads to no file")
-        elif fragment and found.suffix == ".html":
-            place = HTML_ID.format(re.escape(unquote(fragment)))
-            if not re.search(place, found.read_text("utf-8")):
-                faults.append(f"link: {link} leads to no place on the page")
-    return faults + visit.probe("permalinks")

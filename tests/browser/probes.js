@@ -163,32 +163,12 @@ globalThis.probes = (() => {
     return [...faults.values()];
   }
 
-  // Pictures and mathematics
+  // Mathematics
 
   function named(element) {
     const ids = (element.getAttribute("aria-labelledby") ?? "").split(/\s+/).filter(Boolean);
     const words = ids.map((id) => document.getElementById(id)?.textContent ?? "").join(" ");
     return (words || element.getAttribute("aria-label") || element.getAttribute("alt") || "").trim();
-  }
-
-  const HOLLOW = /^$|\.(png|svg|jpe?g|gif|webp)\b|^(image|figure|picture|plot|graph|_?images?\/.*)$/i;
-
-  function pictures() {
-    const faults = [];
-    const hidden = (element) =>
-      element.closest("[aria-hidden=true], [role=presentation], [role=none]");
-    for (const image of shown("img, svg, canvas, object, video, iframe")) {
-      if (hidden(image) || image.parentElement.closest("svg")) continue;
-      const name = named(image);
-      if (HOLLOW.test(name))
-        faults.push(`alternative: ${place(image)} has none that tells anything: ${quote(name)}`);
-      else if (image.closest("figure") && name.length < 60)
-        faults.push(`alternative: ${place(image)} in a figure is told only by ${quote(name)}`);
-    }
-    for (const figure of shown("figure"))
-      if (!figure.querySelector("figcaption")?.textContent.trim())
-        faults.push(`alternative: ${place(figure)} has no caption`);
-    return faults;
   }
 
   const TEX = /\\[([]|\$\$|\\(?:frac|sqrt|mathbf|mathrm|top|text|begin|cdot|operatorname|tfrac)\b/;
@@ -314,10 +294,6 @@ globalThis.probes = (() => {
 
   // Links
 
-  function links() {
-    return [...new Set(all("a[href], link[href], area[href]").map((link) => link.href))];
-  }
-
   // Headings, figures and numbered equations can be sent to somebody.
   function permalinks() {
     return all("article :is(section[id] > :is(h1, h2, h3, .heading), figure[id], .math-display[id])")
@@ -345,7 +321,7 @@ globalThis.probes = (() => {
   }
 
   return {
-    sideways, contrast, pictures, mathematics, focus, unreadable, targets, scrollers, links,
-    permalinks, unprinted, dark,
+    sideways, contrast, mathematics, focus, unreadable, targets, scrollers, permalinks, unprinted,
+    dark,
   };
 })();

@@ -79,7 +79,6 @@ class Visit:
             self.page.evaluate(SETTLED)
 
     def probe(self, *names: str) -> list[str]:
-        """Return what the probes of these names find."""
         self.page.evaluate(f"{PROBES}; 0")
         return [fault for name in names for fault in self.page.evaluate(f"probes.{name}()")]
 

@@ -21,7 +21,6 @@ HOSTILE = "\x00\u202e <img src=x onerror=hacked=1><script>hacked=1</script> 1e-3
 
 
 def compare(visit: Visit, text: str, device: Device = "mouse") -> str:
-    """Put a text into the box, ask, and return the answer."""
     visit.page.get_by_label("Paste what your code printed").fill(text)
     use(visit.page.get_by_role("button", name="Compare", exact=True), device)
     return visit.page.locator(".number-box").get_by_role("status").inner_text()

@@ -22,7 +22,7 @@ HEAVIEST, HEAVIEST_OF_MANUAL = 160_000, 150_000
 
 def test_a_page_has_no_fault(reader: Reader, website: Website, report: Report, name: str) -> None:
     with reader.visit(website.page(name), 390) as visit:
-        report(visit, looking.page(visit) + looking.links(visit, website))
+        report(visit, looking.page(visit) + visit.probe("permalinks"))
 
 
 @pytest.mark.parametrize("theme", THEMES)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from diagnosis import mistake_table, number_box, printed_values
+from diagnosis import number_box, printed_values
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -13,6 +13,5 @@ if TYPE_CHECKING:
 
 def setup(app: Sphinx) -> ExtensionMetadata:
     printed_values.setup(app)
-    mistake_table.setup(app)
     number_box.setup(app)
-    return {"env_version": 2, "parallel_read_safe": True, "parallel_write_safe": True}
+    return {"env_version": 3, "parallel_read_safe": True, "parallel_write_safe": True}

@@ -10,18 +10,6 @@
   const [field, answer] = [form.querySelector("textarea"), form.querySelector("[role=status]")];
   let diagnose = null;
 
-  const HINTS = {
-    nan: ["There are NaNs among them: ", "what makes a NaN", "#nan"],
-    equal: ["All rows are equal: ", "what makes them so", "#all-rows-are-equal"],
-    "one-hot": ["A row is nearly one-hot: ", "what makes it so", "#weights-that-are-nearly-one-hot"],
-    half: ["They are in half precision: ", "what it does to digits", "#half-precision-float16"],
-    device: [
-      "They come from a GPU, whose generator draws other numbers from the same seed: ",
-      "how to get the book's",
-      "#numbers-drawn-on-a-gpu",
-    ],
-  };
-
   const ERROR =
     "There is an error message in this text, which says itself what is wrong: the box compares only what code prints.";
 
@@ -39,11 +27,11 @@
 
   const counted = (n, what) => `${n} ${what}${n === 1 ? "" : "s"}`;
 
-  /** "`attn_weights_2` in Step 3, Self-attention step by step", with a link to the output. */
-  const placed = ({ href, name, section, page, mistake }) => {
+  /** "Step 3, Self-attention step by step", with a link to the output. */
+  const placed = ({ href, section, page, mistake }) => {
     if (mistake) return ["the mistake ", link(section, href)];
     const where = [section, page].filter((part, i, all) => part && part !== all[i - 1]).join(", ");
-    return name ? [code(name), " in ", link(where, href)] : [link(where, href)];
+    return [link(where, href)];
   };
 
   /** A section's first paragraph says what went wrong and what to do. */
@@ -66,18 +54,12 @@
       : [];
 
   const listed = (wrong) =>
-    list(wrong.map(({ index, pasted, expected, isSwapped }) => [
+    list(wrong.map(({ index, pasted, expected }) => [
       `number ${index} is `,
       code(pasted),
       ", and the book has ",
       code(expected),
-      isSwapped ? ": two digits are swapped" : "",
     ]));
-
-  const hinted = (hint) => {
-    const [before, text, href] = HINTS[hint];
-    return paragraph(before, link(text, href), ".");
-  };
 
   const WORDS = {
     documented: ({ isTwice, ...found }) => [
@@ -103,19 +85,10 @@
       listed(found.wrong),
       ...lastDigits(found),
     ],
-    turned: ({ places }) => [
-      paragraph("These are the book’s own numbers, column by column: transposed, or a single column. Rows are tokens."),
-      list(places.map(placed)),
-    ],
-    parts: ({ parts }) =>
-      parts.flatMap((part, i) => [
-        paragraph(element("strong", `The ${["first", "second"][i]} half.`)),
-        ...WORDS[part.kind](part),
-      ]),
     coarse: () => [
       paragraph("So few digits fit many outputs and mistakes: paste more decimals, or more numbers."),
     ],
-    few: ({ places, more, isNear, hints }) => [
+    few: ({ places, more, isNear }) => [
       paragraph(
         places.length
           ? `So few numbers may fit by chance. They are printed here${isNear ? ", with another last digit" : ""}:`
@@ -123,11 +96,11 @@
       ),
       ...(places.length ? [list(places.map(placed))] : []),
       ...(more > 0 ? [paragraph(`And in ${counted(more, "other place")}.`)] : []),
-      ...hints.map(hinted),
     ],
-    unknown: ({ hints }) => [
+    unknown: () => [
       paragraph("Nothing fits: no output of the book, and no mistake that is known here."),
-      ...hints.map(hinted),
+      paragraph("NaN, equal rows or one-hot weights have ", link("causes of their own", "#symptoms"),
+        ", and so have ", link("numbers drawn on a GPU", "#numbers-drawn-on-a-gpu"), "."),
       paragraph(
         "Paste the steps before, one after the other, from the matrices on: the first that doesn't fit is the one to look at.",
       ),

@@ -58,41 +58,21 @@
 
   /* --- What is known --- */
 
-  const outputOf = (place, text) => {
-    const arrays = blocksOf(text);
-    const starts = arrays.map((_, i) => arrays.slice(0, i).flat().length);
-    return { ...place, starts, ...series(arrays.flat()), turned: series(arrays.flatMap(turn)) };
-  };
-
-  /** The numbers of an array column by column, if it is one of rows alike. */
-  const turn = (numbers) => {
-    const rows = rowPlaces(numbers);
-    const [, width] = rows[0] ?? [0, 0];
-    if (rows.length < 2 || rows.length * width !== numbers.length) return numbers.map(() => NOTHING);
-    return range(width).flatMap((j) => rows.map(([start]) => numbers[start + j]));
-  };
-  const NOTHING = { value: Infinity, power: null };
+  const outputOf = (place, text) => ({ ...place, ...series(blocksOf(text).flat()) });
 
   /** The outputs of other pages, right steps, and what the mistakes make: see number_box.py. */
   const knownOutputs = ({ pages, right, mistakes }) => [
     ...pages.flatMap(({ href, title: page, sections }) =>
       sections.flatMap(([section, outputs]) =>
-        outputs.map(([anchor, names, text]) =>
-          outputOf({ href: `${href}#${anchor}`, page, section, names }, text)))),
-    outputOf({ names: [] }, right),
+        outputs.map(([anchor, text]) =>
+          outputOf({ href: `${href}#${anchor}`, page, section }, text)))),
+    outputOf({}, right),
     ...mistakes.map(([id, section, text]) =>
-      outputOf({ href: `#${id}`, mistake: id, section, names: [] }, text)),
+      outputOf({ href: `#${id}`, mistake: id, section }, text)),
   ];
 
-  /** Where some numbers of an output are, as a link needs it. */
-  const placeOf = ({ output, start }, length) => {
-    const { href, page, section, mistake, names, starts } = output;
-    const first = starts.findLastIndex((at) => at <= start);
-    const isWithin = start + length <= (starts[first + 1] ?? Infinity);
-    const isNamed = names.length === starts.length && isWithin;
-    const name = names.length === 1 ? names[0] : isNamed ? names[first] : "";
-    return { href, page, section, mistake, name };
-  };
+  /** Where an output is, as a link needs it. */
+  const placeOf = ({ output: { href, page, section, mistake } }) => ({ href, page, section, mistake });
 
   /* --- A block of numbers and the known outputs --- */
 
@@ -116,8 +96,7 @@
     range(numbers.length).flatMap((i) => {
       const [value, unit] = [output.values[start + i], output.units[start + i]];
       if (compare(block.values[i], block.units[i], value, unit) !== kind) return [];
-      const [pasted, expected] = [numbers[i].text, printedAs(value, unit)];
-      return [{ index: i + 1, pasted, expected, isSwapped: isSwapped(pasted, expected) }];
+      return [{ index: i + 1, pasted: numbers[i].text, expected: printedAs(value, unit) }];
     });
 
   const printedAs = (value, unit) => {
@@ -125,18 +104,10 @@
     return decimals > 12 ? String(value) : value.toFixed(decimals);
   };
 
-  /** Whether two digits of one number have changed places in the other. */
-  const isSwapped = (a, b) => {
-    if (a.length !== b.length) return false;
-    const at = range(a.length).filter((i) => a[i] !== b[i]);
-    return at.length === 2 && a[at[0]] === b[at[1]] && a[at[1]] === b[at[0]];
-  };
-
   const unique = (places) => [...new Map(places.map((place) => [place.href, place])).values()];
 
   const named = (numbers, block, found) => {
-    const length = numbers.length;
-    const places = unique(found.places.map((place) => placeOf(place, length)));
+    const places = unique(found.places.map(placeOf));
     const mistakes = places.filter(({ mistake }) => mistake);
     const documented = places.filter(({ href, mistake }) => href && !mistake);
     const nears = differing(numbers, block, found.places[0], NEAR);
@@ -145,15 +116,9 @@
     return { kind: "mistake", places: mistakes, also: [], nears };
   };
 
-  /** Where each row of a block begins and ends. */
-  const rowPlaces = (numbers) => {
-    const starts = range(numbers.length).filter((i) => numbers[i].row !== numbers[i - 1]?.row);
-    return starts.map((start, i) => [start, starts[i + 1] ?? numbers.length]);
-  };
-
   globalThis.selfattn = {
     ...globalThis.selfattn,
-    ...{ ENOUGH, ENOUGH_DIGITS, OTHER, series, telling, tellingDigits, hasDecimals, rowPlaces, knownOutputs, placeOf, best },
+    ...{ ENOUGH, ENOUGH_DIGITS, OTHER, series, telling, tellingDigits, hasDecimals, knownOutputs, placeOf, best },
     ...{ differing, unique, named },
   };
 })();

@@ -160,15 +160,6 @@ def seeded_before_each() -> list[Tensor]:
     return attend(projected([matrices()[0]] * 3)) + attend(projected([layers()[0]] * 3))
 
 
-def in_double() -> list[Tensor]:
-    x = INPUTS.double()
-    torch.set_default_dtype(torch.float64)
-    try:
-        return attend(projected(matrices(), x)) + attend(projected(layers(), x))
-    finally:
-        torch.set_default_dtype(torch.float32)
-
-
 def by_numpy() -> list[Tensor]:
     old, new = np.random.RandomState(123).rand, np.random.default_rng(123).random
     drawn = [old(3, 2) for _ in range(3)], [new((3, 2)) for _ in range(3)]
@@ -177,18 +168,6 @@ def by_numpy() -> list[Tensor]:
         for each in drawn
         for made in attend(projected([torch.tensor(W).float() for W in each]))
     ]
-
-
-def in_half_precision(dtype: torch.dtype) -> list[Tensor]:
-    short = INPUTS.to(dtype)
-    found = attend(projected([W.to(dtype) for W in matrices()], short))
-    return found + attend(projected([layer.to(dtype) for layer in layers()], short))
-
-
-def with_swapped_digits() -> list[Tensor]:
-    typed = INPUTS.clone()
-    typed[1, 1] = 0.78  # for 0.87
-    return attend(projected(matrices(), typed)) + attend(projected(layers(), typed))
 
 
 def outputs() -> dict[str, list[Tensor]]:
@@ -224,7 +203,6 @@ def outputs() -> dict[str, list[Tensor]]:
         "A draw before": after_draws(),
         "randn for rand": [*from_randn, *attend(projected(from_randn))],
         "Drawn by NumPy": by_numpy(),
-        "Drawn in float64": in_double(),
         "Masked after softmax, and not divided again": both(masked_too_late),
         "0 instead of −∞": both(lambda each: attend(each, mask=AHEAD)),
         "The mask the wrong way round": both(
@@ -235,9 +213,6 @@ def outputs() -> dict[str, list[Tensor]]:
         "Heads not transposed back": [heads_by_hand(is_back=False)],
         "Heads scaled by the size of all": [heads_by_hand(2**0.5)],
         "No out_proj": [heads_by_hand(is_mixed=False)],
-        "Half precision: float16": in_half_precision(torch.float16),
-        "Half precision: bfloat16": in_half_precision(torch.bfloat16),
-        "Digits swapped in an embedding": with_swapped_digits(),
     }
 
 

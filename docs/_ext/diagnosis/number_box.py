@@ -1,11 +1,12 @@
 """`{number-box}`: a box that says what pasted numbers are; a script does its work.
 
-Without a script, and in a book that isn't a site, the page has its table of mistakes alone.
+Without a script, and in a book that isn't a site, the page has its mistakes and symptoms alone.
 """
 
 from __future__ import annotations
 
 import html
+import json
 import re
 from itertools import groupby
 from pathlib import Path
@@ -15,7 +16,6 @@ from docutils import nodes
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 
-from diagnosis.mistake_table import recorded, recorded_right
 from diagnosis.printed_values import KEY
 from explorer import element
 from later import show_later
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from diagnosis.printed_values import Printed
 
 HERE = Path(__file__).parent
+FILE = Path(__file__).parents[2] / "_data" / "mistakes.json"
 SCRIPTS = ("reader.js", "match.js", "diagnose.js", "box.js")
 STYLES = "box.css"
 DATA_ID = "printed-numbers"
@@ -45,7 +46,7 @@ FORM = """<form class="number-box">
 <button type="reset">Clear</button></p>
 <div class="number-box-answer" role="status"></div>
 </form>
-<noscript><p>The box is made by a script, and scripts are off; the table below needs none.</p>
+<noscript><p>The box is made by a script, and scripts are off; the mistakes below need none.</p>
 </noscript>
 """
 LIMIT = 50_000
@@ -64,7 +65,18 @@ class NumberBox(SphinxDirective):
     """Show the box."""
 
     def run(self) -> list[nodes.Node]:
+        self.env.note_dependency(str(FILE))
         return [number_box()]
+
+
+def recorded() -> dict[str, list[str]]:
+    """Return what each mistake prints, by its title; the first is none."""
+    return dict(json.loads(FILE.read_text("utf-8"))["mistakes"])
+
+
+def recorded_right() -> list[str]:
+    """Return what the right steps print, of which no page prints all."""
+    return list(json.loads(FILE.read_text("utf-8"))["right"])
 
 
 def fill(app: Sphinx, docname: str, node: nodes.Element) -> list[nodes.Node]:
@@ -110,9 +122,7 @@ def _sections(printed: Sequence[Printed]) -> Iterator[tuple[str, list[Any]]]:
     """Yield the title and the outputs of sections that print decimals."""
     with_numbers = [each for each in printed if DECIMAL.search(each.text)]
     for (_, title), group in groupby(with_numbers, lambda each: (each.section, each.title)):
-        outputs = [
-            [each.anchor, each.names, re.sub(" +", " ", each.text.strip())] for each in group
-        ]
+        outputs = [[each.anchor, re.sub(" +", " ", each.text.strip())] for each in group]
         yield title, outputs
 
 

@@ -1,4 +1,4 @@
-/* Reads the numbers of a printed text, in blocks of rows; nothing is evaluated.
+/* Reads the numbers of a printed text, in blocks; nothing is evaluated.
  *
  * What a reader pastes and what the book prints are read by the same code.
  */
@@ -8,7 +8,7 @@
   const NUMBER =
     "(?<![\\p{L}\\p{N}_.])(?:(?<![)\\]}])[+-])?" +
     "(?:(?:\\d+(?:\\.(?!\\.)\\d*)?|\\.\\d+)(?:[eE][+-]?\\d+)?|(?:nan|inf)(?![\\p{L}\\p{N}_]))";
-  const PIECES = new RegExp(`(?<number>${NUMBER})|[[\\]\\n]`, "gu");
+  const PIECES = new RegExp(`(?<number>${NUMBER})|[[\\]]`, "gu");
   const PARTS = /^[+-]?(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d+))?$/;
   const SPECIAL = { nan: NaN, inf: Infinity, "+inf": Infinity, "-inf": -Infinity };
 
@@ -35,18 +35,17 @@
   const blocksOf = (text) => {
     const blocks = [];
     const shown = text.replace(/device='[^']*'/g, ""); // its number is none of the tensor's
-    let [depth, isOpen, row] = [0, false, 0];
+    let [depth, isOpen] = [0, false];
     for (const { 0: piece, groups } of shown.matchAll(PIECES)) {
       if (groups.number) {
         if (!isOpen) blocks.push([]);
         isOpen = true;
-        blocks.at(-1).push({ ...number(piece), row });
-      } else if (piece !== "\n") {
+        blocks.at(-1).push(number(piece));
+      } else {
         const wasOutside = depth === 0;
         depth = Math.max(0, depth + (piece === "[" ? 1 : -1));
         if (wasOutside !== (depth === 0)) isOpen = false;
-        row++;
-      } else if (!depth) row++; // within brackets, long rows are wrapped
+      }
     }
     return blocks;
   };

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from explorer import directive, element, shares
+from explorer import directive, element, trained_model
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -13,6 +13,6 @@ if TYPE_CHECKING:
 
 def setup(app: Sphinx) -> ExtensionMetadata:
     element.setup(app)
-    shares.setup(app)
     directive.setup(app)
-    return {"env_version": 1, "parallel_read_safe": True, "parallel_write_safe": True}
+    trained_model.setup(app)
+    return {"env_version": 2, "parallel_read_safe": True, "parallel_write_safe": True}

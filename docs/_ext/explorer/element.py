@@ -12,36 +12,65 @@ from typing import TYPE_CHECKING, Any
 
 from docutils import nodes
 
+from figures.values import page_values
+from later import show_later
+
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
     from sphinx.writers.html5 import HTML5Translator
 
-__all__ = ["HERE", "begin", "custom_element", "end", "static_files"]
+    from figures.values import Values
 
 HERE = Path(__file__).parent
 FILES = "element_files"
 
 
-class custom_element(nodes.container):  # noqa: N801 - docutils names nodes so
-    """An element with a `tag`, `data` that its script reads, and the `files` that it needs."""
+class explorer(nodes.container):  # noqa: N801 - docutils names nodes so
+    """An element with a `tag`, `data` that its script reads, and the `files` that it needs.
+
+    It is in a fold named `fold`; without, open, and its children are shown before it.
+    The numbers among its data are those of a `page`.
+    """
+
+    def numbers(self, values: Values) -> dict[str, Any]:
+        """Return the words and their embeddings, as they are written."""
+        inputs = [[round(number, 4) for number in row] for row in values["inputs"]]
+        return {"words": values["words"], "inputs": inputs}
 
 
-def begin(self: HTML5Translator, node: custom_element) -> None:
+def visit(self: HTML5Translator, node: explorer) -> None:
     if self.builder.name == "epub":  # no scripts there
         return
     data = html.escape(json.dumps(node["data"], separators=(",", ":"), ensure_ascii=False))
     name = "".join(f' id="{each}"' for each in node["ids"])
     self.body.append(f'<{node["tag"]}{name} data-given="{data}">\n')
+    if fold := node["fold"]:
+        summary = f"<summary>{html.escape(fold)}</summary>"
+        self.body.append(f'<details class="folded explorer-fold">{summary}</details>')
+    else:
+        self.body.append('<div class="explorer-before">')
 
 
-def end(self: HTML5Translator, node: custom_element) -> None:
+def depart(self: HTML5Translator, node: explorer) -> None:
+    if (base := self.config.html_baseurl) and not node["fold"]:  # for paper and e-books
+        address = html.escape(f"{base}{self.builder.current_docname}.html")
+        self.body.append(f'<p>Its numbers can be changed at <a href="{address}">{address}</a>.</p>')
     if self.builder.name != "epub":
-        self.body.append(f"</{node['tag']}>\n")
+        self.body.append(f"{'' if node['fold'] else '</div>'}</{node['tag']}>\n")
+
+
+def fill(app: Sphinx, docname: str, node: explorer) -> nodes.Node:
+    """Give an element its numbers; if their page wasn't run, show what it has without scripts."""
+    values = page_values(app.env, node["page"])
+    if not values:
+        return nodes.container("", *node.children)
+    node["data"] |= node.numbers(values)
+    return node
 
 
 def note_files(app: Sphinx, doctree: nodes.document) -> None:
     """Remember which files a page needs."""
-    files = [name for node in doctree.findall(custom_element) for name in node["files"]]
+    files = [name for node in doctree.findall(explorer) for name in node["files"]]
     if files:
         app.env.metadata[app.env.docname][FILES] = list(dict.fromkeys(files))
     for name in files:
@@ -69,7 +98,8 @@ def load_files(
 
 
 def setup(app: Sphinx) -> None:
-    app.add_node(custom_element, html=(begin, end))
+    show_later(app, explorer, fill)
+    app.add_node(explorer, override=True, html=(visit, depart))
     app.connect("doctree-read", note_files)
     app.connect("builder-inited", lambda app: static_files(app, HERE))
     app.connect("html-page-context", load_files)

@@ -7,7 +7,7 @@
   const { percent, printed, trace, tasks, total, at, row } = selfattn;
   const INDEX = [0, 1, 2, 3, 4, 5];
 
-  // Each tensor: its symbol, its name, its colour, and the name by which the page's numbers know it.
+  // Each tensor: its symbol, its name, its colour, and which of its sides are words.
   const TENSORS = {
     inputs: { sign: "<b>X</b>", letter: "<b>x</b>", name: "Embeddings", role: "input", words: "rows" },
     W_query: { sign: "<b>W</b><sub>q</sub>", name: "Query matrix", role: "query" },
@@ -17,7 +17,7 @@
     keys: { sign: "<b>K</b> = <b>XW</b><sub>k</sub>", letter: "<b>k</b>", name: "Keys", role: "key", words: "rows" },
     values: { sign: "<b>V</b> = <b>XW</b><sub>v</sub>", letter: "<b>v</b>", name: "Values", role: "value", words: "rows" },
     attn_scores: { sign: "Ω = <b>QK</b><sup>⊤</sup>", letter: "<i>ω</i>", name: "Attention scores", role: "input", words: "both" },
-    masked: { letter: "<i>s</i>", name: "Scaled scores", role: "input", words: "both", known: "scaled_scores" },
+    masked: { letter: "<i>s</i>", name: "Scaled scores", role: "input", words: "both" },
     attn_weights: { letter: "<i>α</i>", name: "Attention weights", role: "weight", words: "both" },
     context_vecs: { sign: "<b>Z</b> = <b>AV</b>", letter: "<b>z</b>", name: "Context vectors", role: "value", words: "rows" },
   };
@@ -30,7 +30,6 @@
     { name: "mask", legend: "Mask", of: "masked", options: { none: "none", causal: "causal" } },
     { name: "axis", legend: "Softmax along", of: "attn_weights", options: { row: "rows", column: "columns" } },
     { name: "drawn", legend: "Draw with", of: "W_query", options: { rand: "torch.rand", linear: "nn.Linear" } },
-    { name: "head", legend: "Head", options: { 1: "1", 2: "2" } },
   ];
   const UNCERTAIN = "its last digit may differ on another computer";
 
@@ -96,27 +95,16 @@
     },
 
     // Put what is shown into the address.
-    address(by, isAsked) {
-      clearTimeout(this.waiting);
+    address(by) {
       const text = selfattn.write(this.state, this.start);
-      history.replaceState(
-        null,
-        "",
-        text || isAsked
-          ? `#${by.id}${text && `?${text}`}`
-          : location.pathname + location.search,
-      );
+      const address = text ? `#${by.id}?${text}` : location.pathname + location.search;
+      history.replaceState(null, "", address);
     },
 
     // The page's own numbers again; which tasks are solved is kept.
     reset(by, task = this.state.task) {
       this.state = { ...this.start, task, solved: this.state.solved };
       this.change({}, by);
-    },
-
-    // Whether the numbers are those that the page prints.
-    isDocumented() {
-      return !selfattn.changed(this.state, this.start).length;
     },
   };
 
@@ -200,9 +188,7 @@
       const change = (by) => () => this.setSeed(Number(page.state.seed) + by);
       this.seed.before(this.button("−", change(-1), "The seed before"));
       this.seed.after(this.button("+", change(1), "The next seed"));
-      this.choices = CHOICES.filter(({ name, of }) =>
-        name === "head" ? page.start.heads === "2" : this.shown.includes(of),
-      );
+      this.choices = CHOICES.filter(({ of }) => this.shown.includes(of));
       return make(
         "div",
         { class: "explorer-settings" },
@@ -215,7 +201,6 @@
             page.reset(this);
             this.say("These are the page’s own numbers again.");
           }),
-          this.button("Copy link", () => this.copy()),
         ),
       );
     }
@@ -333,10 +318,6 @@
       [this.strip, this.trace, this.message, this.live] = bar.querySelectorAll("p");
       this.editor = bar.querySelector(".explorer-editor");
       [this.field, this.slider] = this.editor.children;
-      this.less = this.button("−", () => this.nudge(-0.1));
-      this.more = this.button("+", () => this.nudge(0.1));
-      this.field.before(this.less);
-      this.field.after(this.more);
       this.hide = this.button("", () => this.toggle(this.chosen));
       this.hide.hidden = true;
       this.editor.after(this.hide);
@@ -439,13 +420,6 @@
       return true;
     }
 
-    nudge(by) {
-      this.commit();
-      const { step, i, j } = this.chosen;
-      const next = String(Number((at(page.now[step], i, j) + by).toFixed(4)));
-      if (!this.set(next)) this.refuse(next, minus(next));
-    }
-
     toggle({ i, j }) {
       page.change({ mask: selfattn.toggle(page.state.mask, `${i + 1}${j + 1}`) }, this);
     }
@@ -460,8 +434,6 @@
         }
       } else if (event.target === this.seed && /^Arrow(Up|Down)$/.test(event.key)) {
         this.setSeed(Number(page.state.seed) + (event.key === "ArrowUp" ? 1 : -1));
-      } else if (event.target === this.field && /^Arrow(Up|Down)$/.test(event.key)) {
-        this.nudge(event.key === "ArrowUp" ? 0.1 : -0.1);
       } else if (event.target.type === "text" && event.key === "Enter") {
         this.pick(event.target);
         return;
@@ -497,16 +469,6 @@
       if (/^(Enter|F2)$/.test(key)) this.field.select();
       else this.field.value = key;
       return true;
-    }
-
-    async copy() {
-      page.address(this, true);
-      try {
-        await navigator.clipboard.writeText(location.href);
-        this.say("Link copied: it leads to what you see.");
-      } catch {
-        this.say("This browser doesn’t let the page copy; the link is in the address bar.");
-      }
     }
 
     /* What readers see */
@@ -560,8 +522,6 @@
       this.slider.value = number;
       this.field.setAttribute("aria-label", name);
       this.slider.setAttribute("aria-label", `${name}, slider`);
-      this.less.setAttribute("aria-label", `${name}, less`);
-      this.more.setAttribute("aria-label", `${name}, more`);
     }
 
     nameOf({ step, i, j }) {
@@ -570,16 +530,9 @@
       return `${name}, ${line}, ${words === "both" ? `“${page.book.words[j]}”` : `column ${j + 1}`}`;
     }
 
-    // Say how the number was made, and light what it came from; tell the page which number it is.
+    // Say how the number was made, and light what it came from.
     explain() {
       const cell = this.touched ?? this.chosen;
-      const of =
-        cell && page.isDocumented() // the page's own number
-          ? `${TENSORS[cell.step].known ?? cell.step}[${cell.i},${cell.j}]`
-          : null;
-      if (of !== this.quantity)
-        document.dispatchEvent(new CustomEvent("quantity", { detail: { of } }));
-      this.quantity = of;
       for (const lit of this.body.querySelectorAll(".explorer-lit, .explorer-on"))
         lit.classList.remove("explorer-lit", "explorer-on");
       if (!cell) {

@@ -9,8 +9,6 @@
     divisor: ["sqrt", "1", "d_k"],
     axis: ["row", "column"],
     drawn: ["rand", "linear"],
-    head: ["1", "2"],
-    heads: ["1", "2"],
     word: ["1", "2", "3", "4", "5", "6"],
   };
   const USUAL = {
@@ -20,8 +18,6 @@
     mask: "none",
     axis: "row",
     drawn: "rand",
-    head: "1",
-    heads: "1",
     task: "1",
     solved: "",
   };
@@ -104,14 +100,10 @@
   const at = (of, i, j) => of.data[i * of.columns + j];
   const row = (of, i) => [...of.data.subarray(i * of.columns, (i + 1) * of.columns)];
 
-  // Draw the matrices of the head that is shown, after those of the heads before it.
   function draw(state) {
     const random = selfattn.generator(Number(state.seed));
     const one = () => (state.drawn === "rand" ? random.rand(3, 2) : random.linear(3, 2));
-    let drawn;
-    for (let head = 1; head <= Number(state.head); head++)
-      drawn = { W_query: one(), W_key: one(), W_value: one() };
-    return drawn;
+    return { W_query: one(), W_key: one(), W_value: one() };
   }
 
   // Compute everything that is shown of a state; `embeddings` are those of the book.

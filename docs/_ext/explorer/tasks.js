@@ -45,7 +45,7 @@
     {
       name: "values",
       ask: "Change any number of <b>W</b><sub>v</sub>. Which numbers follow, and which don’t?",
-      hint: "Touch a number of <b>W</b><sub>v</sub>, and use the − and + that appear.",
+      hint: "Touch a number of <b>W</b><sub>v</sub>, and move the slider that appears.",
       check: (now, start) => only(
           now,
           start,

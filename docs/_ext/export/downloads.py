@@ -5,11 +5,8 @@ A template gets the links as `downloads`.
 
 from __future__ import annotations
 
-import ast
-import importlib.util
 import re
 import shutil
-import sys
 import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -18,26 +15,25 @@ from urllib.parse import quote, urljoin
 import nbformat
 from docutils import nodes
 from myst_nb.sphinx_ext import OUTPUT_FOLDER
-from sphinx.errors import ConfigError, ExtensionError
-from sphinx.util import logging
+from sphinx.errors import ExtensionError
 from sphinx.util.osutil import relative_uri
 
-from export.markdown import Writer
+import selfattn
+from export.markdown import to_markdown
 from export.notebook import to_notebook
 from sphinx_drift.api import Kind, describe_environment, find_project, results
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from nbformat import NotebookNode
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
 
     from sphinx_drift.api import Outcome
 
-LOGGER = logging.getLogger(__name__)
-
 FOLDER = "_downloads"
+PACKAGE = Path(selfattn.__file__).parent
+IMPORT = re.compile(rf"^\s*(?:from|import) {PACKAGE.name}\b", re.MULTILINE)
+ARCHIVE = f"{PACKAGE.name}-notebooks"
 BUILDERS = {"html", "dirhtml"}
 CELL = """\
 # @title The book's package, {package}
@@ -72,32 +68,27 @@ def add_links(
     up = relative_uri(app.builder.get_target_uri(name), f"{FOLDER}/")
     files, books = [], []
     if has_notebook(app.env, name):
-        write_notebook(app, name, doctree)
+        write_notebook(app, name, context["body"], doctree)
         what = "This page as a Jupyter notebook, with its outputs"
         files.append(Link("Notebook", f"{up}{name}.ipynb", what))
     if with_notebooks(app.env):
-        books.append(Link("Notebooks", up + archive(app), "All notebooks, in a zip file"))
+        books.append(Link("Notebooks", f"{up}{ARCHIVE}.zip", "All notebooks, in a zip file"))
     for book in app.config.downloads_books:
         books += [Link(Path(book).suffix[1:].upper(), up + book, "The whole book")]
     context["downloads"] = {"files": files, "books": books} if files or books else None
 
 
-def write_notebook(app: Sphinx, name: str, doctree: nodes.document) -> None:
+def write_notebook(app: Sphinx, name: str, body: str, doctree: nodes.document) -> None:
     """Write a page's notebook, as it was executed when the page was last read."""
     result = results(app.env)[name]
     executed = nbformat.read(kept(app, name), as_version=4)  # type: ignore[no-untyped-call]
-    writer = Writer(lambda node: find_address(app, name, doctree, node))
-    pieces = list(writer.pieces(doctree))
-    for kind in sorted(set(writer.unknown)):
-        LOGGER.warning("a notebook can't show %s", kind, location=doctree, type="downloads")
-    sources = [cell.source for cell in executed.cells if cell.cell_type == "code"]
-    package, imports = app.config.downloads_package, imported_names(sources)
-    cell = first_cell(folder_of(package)) if package in imports else ""
-    libraries = sorted({"torch", *imports} - {package} - sys.stdlib_module_names)
+    pieces = to_markdown(body, doctree, lambda link: find_address(app, name, doctree, link))
+    code = "\n".join(cell.source for cell in executed.cells if cell.cell_type == "code")
+    cell = first_cell(PACKAGE) if IMPORT.search(code) else ""
     lines = [
         f"> From *{app.config.project}*, by {app.config.author}.",
         f"> Verified with {describe_environment([result])}.",
-        f"> To run it, `pip install {' '.join(libraries)} numpy`.",
+        "> To run it, `pip install torch numpy`.",
     ]
     if cell:
         lines.append("> The first cell has the book's own package.")
@@ -120,22 +111,6 @@ def excuse(outcome: Outcome) -> dict[str, str]:
     return {"reference-only": outcome.reference_only} if outcome.reference_only else {}
 
 
-def imported_names(cells: Iterable[str]) -> set[str]:
-    """Return the packages that code cells import."""
-    names: set[str] = set()
-    for cell in cells:
-        try:
-            tree = ast.parse(cell)
-        except SyntaxError:  # a command of Jupyter's
-            continue
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Import):
-                names.update(alias.name.partition(".")[0] for alias in node.names)
-            elif isinstance(node, ast.ImportFrom):
-                names.add((node.module or "").partition(".")[0])
-    return names
-
-
 def first_cell(folder: Path) -> str:
     """Return a cell after which a notebook can import a package that isn't installed."""
     modules = {path.name: path.read_text("utf-8") for path in sorted(folder.glob("*.py"))}
@@ -145,40 +120,28 @@ def first_cell(folder: Path) -> str:
     return CELL.format(package=folder.name, modules="".join(pairs))
 
 
-def folder_of(package: str) -> Path:
-    """Return where a package's modules are, without loading it."""
-    spec = importlib.util.find_spec(package)
-    if spec is None or not spec.submodule_search_locations:
-        raise ConfigError(f"downloads_package: there is no package {package!r}; install it")
-    return Path(spec.submodule_search_locations[0])
-
-
 # Links -------------------------------------------------------------------------------
 
 
-def find_address(app: Sphinx, name: str, doctree: nodes.document, node: nodes.reference) -> str:
+def find_address(app: Sphinx, name: str, doctree: nodes.document, link: str) -> str:
     """Return where a link leads from a notebook: to the web, a notebook beside it, a heading.
 
     Without the site's address, a link to what no notebook has leads nowhere and is plain text.
     """
-    uri = str(node.get("refuri", ""))
-    if re.match("(https?|mailto):", uri):
-        return uri
     here = app.builder.get_target_uri(name)
-    if uri and app.config.html_baseurl:
-        return urljoin(f"{app.config.html_baseurl}{here}", uri)
-    if uri:
-        page = uri.partition("#")[0]
-        for other in with_notebooks(app.env):
-            if relative_uri(here, app.builder.get_target_uri(other)) == page:
-                return relative_uri(f"{name}.ipynb", f"{other}.ipynb")
-        return ""
-    for section in doctree.findall(nodes.section):
-        title = section.next_node(nodes.title)
-        if node.get("refid") in section["ids"] and title is not None:
-            return f"#{quote(title.astext().replace(' ', '-'), safe=':,')}"
-    place = f"{app.config.html_baseurl}{here}#{node.get('refid')}"
-    return place if app.config.html_baseurl and "refid" in node else ""
+    page, _, part = link.partition("#")
+    if re.match("(https?|mailto):", link):
+        return link
+    for section in () if page else doctree.findall(nodes.section):
+        if part in section["ids"]:
+            title = str(section[0].astext())
+            return f"#{quote(title.replace(' ', '-'), safe=':,')}"
+    if app.config.html_baseurl:
+        return urljoin(f"{app.config.html_baseurl}{here}", link)
+    for other in with_notebooks(app.env) if page else ():
+        if relative_uri(here, app.builder.get_target_uri(other)) == page:
+            return relative_uri(f"{name}.ipynb", f"{other}.ipynb")
+    return ""
 
 
 # Files -------------------------------------------------------------------------------
@@ -212,27 +175,21 @@ def with_notebooks(env: BuildEnvironment) -> list[str]:
     return [name for name in sorted(env.found_docs) if has_notebook(env, name)]
 
 
-def archive(app: Sphinx) -> str:
-    """Return the name of the file that has all notebooks."""
-    return f"{app.config.downloads_package}-notebooks.zip"
-
-
 def pack(app: Sphinx, exception: Exception | None) -> None:
     """Put all notebooks into one file, which is the same if they are."""
     names = [] if exception or app.builder.name not in BUILDERS else with_notebooks(app.env)
     if not names:
         return
     folder = Path(app.outdir, FOLDER)
-    with zipfile.ZipFile(folder / archive(app), "w", zipfile.ZIP_DEFLATED) as packed:
+    with zipfile.ZipFile(folder / f"{ARCHIVE}.zip", "w", zipfile.ZIP_DEFLATED) as packed:
         for name in names:
-            entry = zipfile.ZipInfo(f"{app.config.downloads_package}-notebooks/{name}.ipynb")
+            entry = zipfile.ZipInfo(f"{ARCHIVE}/{name}.ipynb")
             entry.compress_type = zipfile.ZIP_DEFLATED
             entry.external_attr = 0o644 << 16
             packed.writestr(entry, (folder / f"{name}.ipynb").read_bytes())
 
 
 def setup(app: Sphinx) -> None:
-    app.add_config_value("downloads_package", "selfattn", "html", str)
     app.add_config_value("downloads_books", [], "html", list)
     app.connect("doctree-read", keep)
     app.connect("html-page-context", add_links)

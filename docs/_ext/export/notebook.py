@@ -32,7 +32,7 @@ def to_notebook(
     """Return a notebook that runs where the book's package isn't installed.
 
     Args:
-        pieces: The page's blocks as Markdown, and the indices of its cells between them.
+        pieces: The page's texts as Markdown, and the indices of its cells between them.
         executed: The notebook of the page as it was executed, cells that the page hides included.
         exceptions: Why outputs can't be checked, or not everywhere, by the place of their cell.
         note: Goes below the title.
@@ -42,14 +42,12 @@ def to_notebook(
     code = [index for index, cell in enumerate(executed.cells) if cell.cell_type == "code"]
     left = list(code)
     cells: list[NotebookNode] = []
-    blocks: list[str] = []
     for piece in [*pieces, len(executed.cells)]:  # the end is after all cells
         if isinstance(piece, str):
-            blocks += [piece] if cells or blocks else [piece, note]
+            title, rule, rest = piece.partition("\n\n")
+            text = piece if cells else f"{title}\n\n{note}{rule}{rest}"
+            cells.append(new_markdown_cell(text))
             continue
-        if blocks:
-            cells.append(new_markdown_cell("\n\n".join(blocks)))
-            blocks = []
         while left and left[0] <= piece:
             index = left.pop(0)
             place = code.index(index) + 1
@@ -70,10 +68,9 @@ def code_cell(executed: NotebookNode, count: int, exceptions: Mapping[str, str])
     for output in outputs:
         if "execution_count" in output:
             output.execution_count = count
-    tags = [tag for tag in executed.metadata.get("tags", []) if tag == "skip-execution"]
+    metadata: dict[str, object] = {}
     if printed(outputs).error:
-        tags.append("raises-exception")
-    metadata: dict[str, object] = {"tags": tags} if tags else {}
+        metadata["tags"] = ["raises-exception"]
     if exceptions:
         metadata["drift"] = dict(exceptions)
     return new_code_cell(executed.source, execution_count=count, outputs=outputs, metadata=metadata)

@@ -151,7 +151,7 @@ class Board:
         """Draw one number, a vector, or some columns of it as a row of cells."""
         width, height = cell
         value = self.values.at(path)
-        columns = columns or range(len(value) if isinstance(value, tuple) else 0)
+        columns = columns or range(len(value) if isinstance(value, list) else 0)
         paths = [f"{path}.{column}" for column in columns] or [path]
         self.box(x, y, width * len(paths), height, f"fig-box role-{role} {css}")
         for place, each in enumerate(paths):

@@ -1,11 +1,7 @@
-"""`{attention-figure} NAME` and `{pictogram} NAME`: pictures that are drawn when a book is built.
-
-Loading the drawings loads torch, so it waits for the first picture.
-"""
+"""`{attention-figure} NAME`: a picture that is drawn in a build."""
 
 from __future__ import annotations
 
-import importlib
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 from docutils import nodes
 from docutils.parsers.rst import directives
 from sphinx.util import logging
-from sphinx.util.docutils import SphinxDirective
 
 from figures.drawings import all_drawings
 from figures.numbered_blocks import CaptionedDirective
+from figures.values import page_values
 from later import show_later
 
 if TYPE_CHECKING:
@@ -27,14 +23,7 @@ if TYPE_CHECKING:
 
 LOGGER = logging.getLogger(__name__)
 HERE = Path(__file__).parent
-PACKAGE = HERE.parents[2] / "selfattn"
-DEPENDENCIES = (
-    *sorted(HERE.rglob("*.py")),
-    *(
-        PACKAGE / f"{name}.py"
-        for name in ("causal", "examples", "functional", "modules", "trained")
-    ),
-)
+DEPENDENCIES = sorted(HERE.rglob("*.py"))
 
 
 class AttentionFigure(CaptionedDirective):
@@ -66,9 +55,8 @@ class AttentionFigure(CaptionedDirective):
             if wrong := strays(alt, picture):
                 raise self.error(f":alt: says {wrong}, which the figure does not show")
         else:
-            picture = drawn_later("", drawing=name, uid=uid, alt=alt)
+            picture = drawn_later("", page=drawing.page, drawing=name, uid=uid, alt=alt)
         node.insert(1, picture)
-        node["alt"] = alt
         for file in DEPENDENCIES:
             self.env.note_dependency(str(file))
         return [node]
@@ -87,15 +75,11 @@ def draw(drawing: Drawing, env: BuildEnvironment, docname: str, uid: str, alt: s
         KeyError: If no cell of that page makes what the picture shows.
 
     """
-    if drawing.compute:
-        values = drawing.compute()
-    else:
-        values = importlib.import_module("figures.values").page_values(env, drawing.page or docname)
+    values = drawing.compute() if drawing.compute else page_values(env, drawing.page or docname)
     if not values:  # nothing was executed
         return nodes.paragraph(alt, alt)
     drawn: Any = drawing.draw(values)
-    picture = drawn.render(uid, drawing.title, alt) if alt else drawn.decorate()
-    return nodes.raw("", picture, format="html")
+    return nodes.raw("", drawn.render(uid, drawing.title, alt), format="html")
 
 
 def strays(alt: str, picture: nodes.Node) -> str:
@@ -108,27 +92,13 @@ def strays(alt: str, picture: nodes.Node) -> str:
 
 
 class drawn_later(nodes.General, nodes.Element):  # noqa: N801 - docutils names nodes in lower case
-    """A picture with another page's numbers; without `alt`, the text beside it says the same."""
-
-
-class Pictogram(SphinxDirective):
-    """Show a small picture for eyes alone."""
-
-    required_arguments = 1
-
-    def run(self) -> list[nodes.Node]:
-        name = self.arguments[0]
-        pictograms = importlib.import_module("figures.drawings.landing").PICTOGRAMS
-        if name not in pictograms:
-            valid = ", ".join(sorted(pictograms))
-            raise self.error(f"there is no pictogram {name!r}; the pictograms are: {valid}")
-        return [drawn_later("", drawing=name, uid="", alt="")]
+    """A picture with another page's numbers."""
 
 
 def draw_later(app: Sphinx, docname: str, node: nodes.Element) -> nodes.Node:
     """Draw a picture once all pages have been run."""
-    drawings = {**all_drawings(), **importlib.import_module("figures.drawings.landing").PICTOGRAMS}
-    picture = draw(drawings[node["drawing"]], app.env, docname, node["uid"], node["alt"])
+    drawing = all_drawings()[node["drawing"]]
+    picture = draw(drawing, app.env, docname, node["uid"], node["alt"])
     if wrong := strays(node["alt"], picture):
         LOGGER.warning(":alt: says %s, which the figure does not show", wrong, location=node)
     return picture
@@ -136,5 +106,4 @@ def draw_later(app: Sphinx, docname: str, node: nodes.Element) -> nodes.Node:
 
 def setup(app: Sphinx) -> None:
     app.add_directive("attention-figure", AttentionFigure)
-    app.add_directive("pictogram", Pictogram)
     show_later(app, drawn_later, draw_later)

@@ -1,4 +1,4 @@
-"""Figures and listings: one node with a number, a caption and an anchor, in every builder."""
+"""Figures and listings: one node with a number, a caption and an anchor."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, ClassVar, cast
 
 from docutils import nodes
 from docutils.parsers.rst import directives
-from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.docutils import SphinxDirective
 
 if TYPE_CHECKING:
@@ -61,26 +60,6 @@ def register_labels(app: Sphinx, doctree: nodes.document) -> None:
             domain.labels[name] = app.env.docname, node["ids"][0], node["label"]
 
 
-class PlainCaptions(SphinxPostTransform):
-    """Write the block as ordinary paragraphs where the output is not HTML."""
-
-    default_priority = 400
-
-    def run(self, **kwargs: object) -> None:
-        if self.app.builder.format == "html":
-            return
-        for node in list(self.document.findall(captioned)):
-            caption = nodes.paragraph()
-            caption += nodes.strong("", node["label"])
-            caption += nodes.Text(" ")
-            caption += next(iter(node.findall(caption_text))).children
-            block = nodes.container("", caption, ids=node["ids"])
-            block += [child for child in node.children if not isinstance(child, nodes.caption)]
-            if "alt" in node:
-                block += nodes.paragraph(node["alt"], node["alt"])
-            node.replace_self(block)
-
-
 def visit_captioned(self: HTML5Translator, node: captioned) -> None:
     self.body.append(self.starttag(node, "figure", CLASS=f"captioned captioned-{node['kind']}"))
 
@@ -110,5 +89,4 @@ def setup(app: Sphinx) -> None:
     app.add_node(captioned, html=(visit_captioned, depart_captioned))
     app.add_node(caption_label, html=(skip_label, None))
     app.add_node(caption_text, html=(visit_text, depart_text))
-    app.add_post_transform(PlainCaptions)
     app.connect("doctree-read", register_labels)

@@ -16,11 +16,12 @@ from docutils import nodes
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util import logging
 
+from ancestors import is_in
 from figures.numbered_blocks import captioned
+from later import is_older
 from quantities import declared
 from quantities.matching import MismatchError, Part, Run, fault, index, part_of, ranges
 from quantities.page_numbers import PageNumbers, numbers_of
-from reference.ancestors import is_in
 from sphinx_drift import api
 from website.pages import data
 from website.permalinks import linked
@@ -33,8 +34,6 @@ logger = logging.getLogger(__name__)
 
 BUILDERS = frozenset(("html", "dirhtml"))
 TRACED = re.compile(r'data-trace="([\w-]+)\.([\d.]+)"[^>]*>([^<]+)<')
-PRODUCT = re.compile(r"(\w+) @ (\w+)(\.T)?")
-MOST_VALUES = 200  # of a matrix whose products a note writes out
 REMEDY = f"correct the page, its figure, or {declared.DATA}"
 
 
@@ -143,23 +142,10 @@ class _Marks:
             name: [[*page.made[name].shape], quantities[name].axes, *page.note(name)]
             for name in used
         }
-        products: dict[str, object] = {}
-        values: dict[str, object] = {}
-        for name in used:
-            for left, right, turned in map(_factors, quantities[name].formulas):
-                factors = {each: page.made[each] for each in (left, right) if each in page.made}
-                if factors and all(each.numel() <= MOST_VALUES for each in factors.values()):
-                    products[name] = [left, right, turned]
-                    values |= {
-                        factor: [[*each.shape], [round(x, 4) for x in each.flatten().tolist()]]
-                        for factor, each in factors.items()
-                    }
         asked = re.findall(r"\$w([a-z])", repr(of))
         words = {axis: page.declared.words[axis] for axis in sorted(set(asked))}
         return {
             "words": words,
-            "products": products,
-            "values": values,
             "of": of,
             "outputs": {
                 name: [[run.part.quantity, ranges(run.part.places), run.spans] for run in runs]
@@ -170,12 +156,6 @@ class _Marks:
                 for root, part in self.figures.items()
             },
         }
-
-
-def _factors(formula: str) -> tuple[str, str, bool]:
-    """Return the two matrices of a product, and whether the second is transposed."""
-    found = PRODUCT.fullmatch(formula)
-    return (found[1], found[2], bool(found[3])) if found else ("", "", False)
 
 
 def _quoted(env: BuildEnvironment, target: str) -> api.Quoted | None:
@@ -215,12 +195,12 @@ def note_data(app: Sphinx, doctree: nodes.document) -> None:
 
 
 def quoting_pages(app: Sphinx, env: BuildEnvironment) -> list[str]:
-    """Write the pages again that quote others: a quoted output may have another place."""
+    """Write the pages again that quote one that has changed: the output may have another place."""
     return [
         name
         for name, metadata in env.metadata.items()
         for target, _ in metadata.get("drift_quotations", ())
-        if (quoted := _quoted(env, target)) and quoted.docname != name
+        if (quoted := _quoted(env, target)) and is_older(app, name, [quoted.docname])
     ]
 
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import torch
+import numpy as np
 
 import page_values
 from quantities import declared
-from quantities.matching import Part, Run, part_of, runs_of, tensors
+from quantities.matching import Part, Run, arrays, part_of, runs_of
 from sphinx_drift import api
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from sphinx.environment import BuildEnvironment
 
     from quantities.declared import DeclaredPage
-    from quantities.matching import Tensors
+    from quantities.matching import Arrays
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class PageNumbers:
     """A page's quantities, and which of them its outputs print, by the cell's number."""
 
     declared: DeclaredPage
-    made: Tensors
+    made: Arrays
     outputs: Mapping[int, str]
     runs: Mapping[int, list[Run]]
     missing: tuple[str, ...]
@@ -48,7 +48,7 @@ class PageNumbers:
         """Tell whether a quantity of another page is one of this page, too."""
         own = self.declared.quantities.get(name)
         is_same = own is not None and own == other.declared.quantities[name]
-        return is_same and torch.equal(self.made[name], other.made[name])
+        return is_same and np.array_equal(self.made[name], other.made[name])
 
     def note(self, name: str) -> tuple[str, str, str]:
         """Return what the note on a quantity's numbers says: symbol, name, origin and use."""
@@ -106,7 +106,7 @@ class _Hashed:
 @functools.lru_cache(maxsize=4)
 def _numbers(given: _Hashed, values: str) -> PageNumbers:
     page = given.page
-    made = tensors(page, page_values.read(values))
+    made = arrays(page, page_values.read(values))
     parts = {expression: part_of(expression, made) for expression in page.prints}
     runs: dict[int, list[Run]] = {}
     seen: list[str] = []

@@ -32,21 +32,15 @@ class Unwrap(SphinxTransform):
 
 
 class FoldSolutions(SphinxPostTransform):
-    """Turn solutions into folds, or all into plain admonitions where the output is not HTML."""
+    """Turn solutions into folds."""
 
     default_priority = 30  # after sphinx-exercise has written the titles
 
     def run(self, **kwargs: object) -> None:
-        is_html = self.app.builder.format == "html"
-        for kind in [solution_node] if is_html else [exercise_node, solution_node]:
-            for node in list(self.document.findall(kind)):
-                title, *content = node.children
-                if is_html:
-                    block: nodes.Element = folded("", summary=title.astext(), ids=node["ids"])
-                else:
-                    block = nodes.admonition("", nodes.title("", title.astext()), ids=node["ids"])
-                block += content
-                node.replace_self(block)
+        for node in list(self.document.findall(solution_node)):
+            title, *content = node.children
+            block = folded("", *content, summary=title.astext(), ids=node["ids"])
+            node.replace_self(block)
 
 
 def visit_folded(self: HTML5Translator, node: folded) -> None:
@@ -60,6 +54,8 @@ def depart_folded(self: HTML5Translator, node: folded) -> None:
 
 def setup(app: Sphinx) -> None:
     app.setup_extension("sphinx_exercise")
+    # It turns numbers on, for which Sphinx loads every page in every build; here each has its own.
+    app.connect("config-inited", lambda _, config: setattr(config, "numfig", False))
     # It names visitors for singlehtml, which hides from that builder all that others have for HTML.
     app.registry.translation_handlers.pop("singlehtml", None)
     app.add_node(folded, html=(visit_folded, depart_folded))

@@ -55,8 +55,6 @@ class KeepPunctuation(SphinxPostTransform):
     default_priority = 410
 
     def run(self, **kwargs: object) -> None:
-        if self.app.builder.format != "html":
-            return
         for node in list(self.document.findall(nodes.math)):
             place = node.parent.index(node)
             after = node.parent[place + 1 : place + 2]

@@ -10,7 +10,7 @@ from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.docutils import SphinxDirective
 from sphinx.util.nodes import make_refnode
 
-from reference.ancestors import is_in, titled_section
+from ancestors import is_in, titled_section
 from reference.symbols import DATA, Symbol, groups, symbols
 
 if TYPE_CHECKING:
@@ -74,9 +74,7 @@ class SymbolLinks(SphinxPostTransform):
     default_priority = 420  # after a full stop has been joined to its formula
 
     def run(self, **kwargs: Any) -> None:
-        if self.app.builder.format != "html" or self.env.docname == PAGE:
-            return
-        if PAGE not in self.env.found_docs:
+        if self.env.docname == PAGE or PAGE not in self.env.found_docs:
             return
         seen: set[tuple[int, str]] = set()
         for node in list(self.document.findall(nodes.math)):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from docutils import nodes
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
-from reference.ancestors import titled_section
+from ancestors import titled_section
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -16,7 +16,7 @@ from sphinx import addnodes
 from sphinx.transforms import SphinxTransform
 from sphinx.util import logging
 
-from reference.ancestors import titled_section
+from ancestors import titled_section
 from reference.notation import PAGE as NOTATION
 from reference.symbols import symbols
 from website.pages import data, reading_order

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @functools.cache
 def all_drawings() -> dict[str, Drawing]:
-    """Load the figures, and with them torch: a build that draws none does without."""
+    """Return the figures by their names."""
     names = (module.name for module in pkgutil.iter_modules(__path__, f"{__name__}."))
     modules = [importlib.import_module(name) for name in names]
     return {

@@ -124,7 +124,7 @@ def trained_keys(values: Values) -> Board:
     board.note(middle[0] - 0.7 * y + 5, middle[1] - 0.7 * x + 5, "score 0", anchor="start")
     board.arrow(*middle, *tip, css="fig-vector role-query")
     board.text(tip[0], tip[1] + 17, "query of now", css="role-query fig-bold")
-    _keys(board, middle, unit, TRAINED, ("trained_keys", "trained_scores", "input"))
+    _keys(board, middle, unit, TRAINED, ("trained_keys", "trained_scores", "key"))
     return board
 
 
@@ -135,9 +135,9 @@ def _keys(
     keys, scores, role_of_now = names
     for place, (word, key) in enumerate(zip(WORDS, board.values[keys], strict=True)):
         x, y = middle[0] + unit * key[0], middle[1] - unit * key[1]
-        role = {"now": role_of_now, "dogs": "key"}.get(word, "input")
+        role = role_of_now if word == "now" else "key"
         board.arrow(*middle, x, y, css=f"fig-vector role-{role}")
-        css = "fig-bold" if role != "input" else "fig-muted"
+        css = "fig-bold" if word == "dogs" or role != "key" else "fig-muted"
         dx, dy, anchor = beside[word]
         board.text(x + dx, y + dy, word, anchor=anchor, css=css)
         path = f"{scores}.{place}"

@@ -1,13 +1,11 @@
-"""The figures of models that were trained: two heads in a sentence, and a small GPT's loss."""
+"""The figures of models that were trained: their heads in a sentence, and a small GPT's loss."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from figures.board import Board, Panels
+from figures.board import WIDTH, Board, Panels
 from figures.drawing import Drawing
-from figures.drawings.landing import shares
-from figures.values import two_heads
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,13 +13,49 @@ if TYPE_CHECKING:
     from figures.board import Anchor
     from figures.values import Values
 
-ROW = 25.0
-TOP = 40.0  # of the words, below the names of the heads
-MIDDLE, ASIDE = 180.0, 34.0  # of the words, and how far from there the bows begin
-THICKEST = 9.0
-MOST = 0.5  # a larger share is set off
-HEADS = (("first_head", 8, -1), ("second_head", 5, 1))  # the place that asks, and its side
-MASKS = (("unmasked", 5, -1), ("second_head", 5, 1))
+# Shares of one word -----------------------------------------------------------------------
+
+COLUMN = WIDTH / 6
+BASE = 74.0  # of the words
+TALLEST = 34.0  # bar
+LAST = 5  # the word that asks: what follows it is what the model has to predict
+
+
+def sentence(values: Values) -> Board:
+    """Six words of the trained model, joined to the last by lines as thick as its weights."""
+    return shares(values, "start")
+
+
+def shares(values: Values, name: str, title: str = "") -> Board:
+    """Six words, joined to the last one by lines as thick as the weights that it gives them."""
+    board = Board(138, values)
+    weights = values[name][LAST]
+    for place, (word, weight) in enumerate(zip(values["words"], weights, strict=True)):
+        x = COLUMN * (place + 0.5)
+        _arc(board, COLUMN * (LAST + 0.5), x, 12 * weight)
+        css = "fig-bold" if place == LAST else ""
+        board.text(x, BASE, word, size=14.5, css=css)
+        board.bar(x - 15, BASE + 10, 30, TALLEST * weight, "role-weight")
+        beside = BASE + 25 + TALLEST * weight
+        board.number(x, beside, f"{name}.{LAST}.{place}", css="role-weight fig-bold")
+    if title:
+        board.text(0, 13, title, anchor="start", css="fig-bold")
+    return board
+
+
+def _arc(board: Board, start: float, end: float, thickness: float) -> None:
+    """Draw a bow from one word to another, or a loop where both are the same."""
+    floor = BASE - 18
+    if start == end:
+        bow = f"C{start - 26:.1f} 26 {start + 26:.1f} 26 {start + 7:.1f} {floor}"
+        start -= 7
+    else:
+        rise = 18 + 0.08 * abs(end - start)
+        bow = f"Q{(start + end) / 2:.1f} {floor - 2 * rise:.1f} {end:.1f} {floor}"
+    board.parts.append(
+        f'<path class="fig-bow role-weight" stroke-width="{thickness:.2f}"'
+        f' d="M{start:.1f} {floor}{bow}"/>'
+    )
 
 
 def averaging(values: Values) -> Panels:
@@ -30,6 +64,17 @@ def averaging(values: Values) -> Panels:
         shares(values, "averaged", "plain averaging"),
         shares(values, "start", "a trained head"),
     )
+
+
+# Two heads ----------------------------------------------------------------------------------
+
+ROW = 25.0
+TOP = 40.0  # of the words, below the names of the heads
+MIDDLE, ASIDE = 180.0, 34.0  # of the words, and how far from there the bows begin
+THICKEST = 9.0
+MOST = 0.5  # a larger share is set off
+HEADS = (("first_head", 8, -1), ("second_head", 5, 1))  # the place that asks, and its side
+MASKS = (("unmasked", 5, -1), ("second_head", 5, 1))
 
 
 def both_heads(values: Values) -> Board:
@@ -45,7 +90,7 @@ def both_heads(values: Values) -> Board:
 
 def unmasked_head(values: Values) -> Board:
     """What one place attends to without the mask, and with it."""
-    words = values["sentence"][:-1]
+    words = values["sentence"]
     board = _sentence(values, words, {MASKS[0][1]})
     titles = ("without the mask", "with the mask")
     for (name, place, side), title in zip(MASKS, titles, strict=True):
@@ -134,8 +179,13 @@ def _level(loss: float) -> float:
 
 
 DRAWINGS: dict[str, Drawing] = {
-    "averaging": Drawing("Averaging beside a trained head", averaging, two_heads),
-    "both-heads": Drawing("What two trained heads attend to", both_heads, two_heads),
-    "unmasked-head": Drawing("What a trained head attends to", unmasked_head, two_heads),
+    "sentence": Drawing(
+        "Which words a trained head attends to", sentence, page="self-attention/what-for"
+    ),
+    "averaging": Drawing("Averaging beside a trained head", averaging),
+    "both-heads": Drawing(
+        "What two trained heads attend to", both_heads, page="companions/how-it-was-trained"
+    ),
+    "unmasked-head": Drawing("What a trained head attends to", unmasked_head),
     "gpt-loss": Drawing("The held-out loss of a small GPT", gpt_loss),
 }
