@@ -35,6 +35,7 @@ UNSET = (
     "DRIFT_POLICY",
     "DRIFT_RUNNER",
 )
+TAKEN = "ZMQError: Address already in use"
 HEAD = re.compile(
     r"(?P<file>[^\s:]+):(?P<place>\d+|notebook|cell \d+ \(line \d+\)): (?P<kind>[a-z-]+)"
     r"(?: in cell (?P<cell>\d+) \(line (?P<line>\d+)\))?:(?: |$)"
@@ -167,6 +168,11 @@ class Book:
 
     def build(self, *options: str, builder: str = "dummy", **variables: str) -> Built:
         """Build it with Sphinx; what an earlier build left is used unless ``-E`` is given."""
+        built = self._build(options, builder, variables)
+        # Two of the kernels that MyST-NB starts over TCP may choose one port.
+        return self._build(options, builder, variables) if TAKEN in built.stderr else built
+
+    def _build(self, options: tuple[str, ...], builder: str, variables: dict[str, str]) -> Built:
         out = self.folder / "_out"
         out.mkdir(exist_ok=True)
         outdir, doctrees = out / "site" / builder, out / "doctrees"
