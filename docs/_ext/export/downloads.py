@@ -113,7 +113,8 @@ def excuse(outcome: Outcome) -> dict[str, str]:
 
 def first_cell(folder: Path) -> str:
     """Return a cell after which a notebook can import a package that isn't installed."""
-    modules = {path.name: path.read_text("utf-8") for path in sorted(folder.glob("*.py"))}
+    files = sorted([*folder.glob("*.py"), *folder.glob("*.txt")])
+    modules = {path.name: path.read_text("utf-8") for path in files}
     if any("'''" in source for source in modules.values()):
         raise ExtensionError(f"{folder.name}: write its strings without three single quotes")
     pairs = (f"\n(\"{name}\", r'''{source}''')," for name, source in modules.items())
