@@ -18,7 +18,6 @@ from sphinx.util import logging
 
 from ancestors import is_in
 from figures.numbered_blocks import captioned
-from later import is_older
 from quantities import declared
 from quantities.matching import MismatchError, Part, Run, fault, index, part_of, ranges
 from quantities.page_numbers import PageNumbers, numbers_of
@@ -194,16 +193,6 @@ def note_data(app: Sphinx, doctree: nodes.document) -> None:
             app.env.note_dependency(str(file))
 
 
-def quoting_pages(app: Sphinx, env: BuildEnvironment) -> list[str]:
-    """Write the pages again that quote one that has changed: the output may have another place."""
-    return [
-        name
-        for name, metadata in env.metadata.items()
-        for target, _ in metadata.get("drift_quotations", ())
-        if (quoted := _quoted(env, target)) and is_older(app, name, [quoted.docname])
-    ]
-
-
 def check_pages(app: Sphinx, env: BuildEnvironment) -> None:
     """Refuse declarations of pages that are not there."""
     for name in declared.read(Path(env.srcdir)).keys() - env.found_docs:
@@ -215,5 +204,4 @@ def setup(app: Sphinx) -> None:
     app.add_post_transform(MarkNumbers)
     app.connect("html-page-context", add_files)
     app.connect("doctree-read", note_data)
-    app.connect("env-get-updated", quoting_pages)
     app.connect("env-check-consistency", check_pages)

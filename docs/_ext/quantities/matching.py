@@ -105,7 +105,8 @@ def runs_of(text: str, parts: Mapping[str, Part], made: Arrays, seen: Collection
     """Return which numbers of an output are which of the parts that its page prints.
 
     An array is a part if it has its size and all its digits fit; outside arrays, so are numbers
-    that stand together on a line. Where several parts fit, the first that is new is taken.
+    that stand together on a line. Where several parts fit, the largest is taken, and of parts of
+    one size the first that hasn't been printed yet.
 
     Args:
         text: The output.
@@ -119,14 +120,14 @@ def runs_of(text: str, parts: Mapping[str, Part], made: Arrays, seen: Collection
         is_array = numbers[0].array >= 0
         first = 0
         while first < len(numbers):
-            new = {*seen, *(run.expression for run in runs)}
+            printed = {*seen, *(run.expression for run in runs)}
             fitting = [
                 (expression, part.places.size)
                 for expression, part in parts.items()
                 if _fits_part(numbers[first:], part, made, whole=is_array)
             ]
             if fitting:
-                expression, size = min(fitting, key=lambda each: (-each[1], each[0] in new))
+                expression, size = min(fitting, key=lambda each: (-each[1], each[0] in printed))
                 spans = [(each.start, each.end) for each in numbers[first : first + size]]
                 runs.append(Run(expression, parts[expression], spans))
                 first += size

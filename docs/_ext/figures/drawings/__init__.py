@@ -1,4 +1,4 @@
-"""The drawings: one module for each, beside what its numbers are computed from.
+"""The drawings: one module for each subject, beside what their numbers are computed from.
 
 In each of them, `DRAWINGS` maps the names of figures to how they are drawn.
 """
