@@ -8,6 +8,7 @@ checked, 130 if it was interrupted.
 from __future__ import annotations
 
 import argparse
+import errno
 import os
 import signal
 import sys
@@ -33,12 +34,15 @@ from sphinx_drift.report.text import (
     unused_filters,
     use_color,
 )
+from sphinx_drift.run.choice import is_ci
 from sphinx_drift.run.run import DEVICE_VARIABLE
 from sphinx_drift.run_and_judge import POLICY_VARIABLE, begin, chosen_policy
 from sphinx_drift.source.update import irreversible, write
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from sphinx_drift.configuration import Project
 
 _CRASHED, _INTERRUPTED = 2, 130
 _NAMED = 5
@@ -77,10 +81,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _report(results, options)
     if options.durations:
         _print_durations(results, options.durations)
-    filters = dict.fromkeys(each for other in projects for each in other.filters)
-    if unused := unused_filters(filters, results):
-        print(unused, file=sys.stderr)
+    # One page of a book needs little of what its project sets.
+    whole = projects if any(map(Path.is_dir, options.paths)) else []
+    for told in _unmatched(whole, paths, results):
+        print(told, file=sys.stderr)
     return _update(checked) if options.update else exit_status(results)
+
+
+def _unmatched(
+    projects: Sequence[Project], paths: Sequence[Path], results: Sequence[PageResult]
+) -> Iterator[str]:
+    """Say what projects, or pages, name and nothing matches."""
+    for pattern in dict.fromkeys(each for project in projects for each in project.require):
+        if not any(path.absolute().match(pattern) for path in paths):
+            yield f"require: no page here matches {pattern!r}"
+    ran = any(page.cells and not page.left_out for page in results)
+    filters = dict.fromkeys(each for project in projects if ran for each in project.filters)
+    if unused := unused_filters(filters, results):
+        yield unused
 
 
 def _requested(options: argparse.Namespace, policy: Policy | None) -> dict[str, Any]:
@@ -126,7 +144,7 @@ def _refuse(options: argparse.Namespace) -> None:
         options.require, options.twice, options.keep_going = "all", True, True
         if options.json:
             raise ValueError("--update doesn't go with --json")
-        if os.environ.get("CI"):
+        if is_ci():
             raise ValueError("--update is refused under CI: a person decides what is documented")
 
 
@@ -275,11 +293,17 @@ def _progress(checked: Checked) -> str:
 def guarded() -> int:
     """Run the command; report a crash of the checker as what it is, not as a drift."""
     try:
-        return main()
-    except Exception:  # noqa: BLE001 - whatever it is, nothing is verified
+        status = main()
+        sys.stdout.flush()
+    except Exception as error:  # noqa: BLE001 - whatever it is, nothing is verified
+        if isinstance(error, OSError) and error.errno in (errno.EPIPE, errno.ENOSPC):
+            print(f"the report could not be written: {error}", file=sys.stderr)
+            sys.stdout = None  # at its end Python would try again
+            return _CRASHED
         traceback.print_exc()
         print("the check itself failed, so nothing is known: please report this", file=sys.stderr)
         return _CRASHED
+    return status
 
 
 if __name__ == "__main__":

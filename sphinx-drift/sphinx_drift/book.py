@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import functools
 import json
+import os
 import re
 import subprocess
 import sys
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import yaml
@@ -17,7 +18,6 @@ from sphinx_drift.run_and_judge import Settings, chosen_policy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
-    from pathlib import Path
 
 _EXECUTE = {
     "allow_errors": "nb_execution_allow_errors",
@@ -46,6 +46,8 @@ _STOCK_TIMEOUT = 30
 """Seconds that MyST-NB gives a cell if nobody says otherwise."""
 _PATIENCE = 60
 """Seconds that conf.py may take."""
+_MARK = "sphinx-drift reads: "
+"""What begins the line with its settings, whatever else it prints."""
 
 
 class Book(NamedTuple):
@@ -69,7 +71,9 @@ class Book(NamedTuple):
 
     def excludes(self, page: Path) -> str:
         """Return the setting by which the book doesn't build a page; nothing if it does."""
-        own = (page.parent.resolve() / page.name).relative_to(self.folder)
+        named = Path(os.path.abspath(page))  # noqa: PTH100 - links stay
+        real = page.parent.resolve() / page.name
+        own = (named if named.is_relative_to(self.folder) else real).relative_to(self.folder)
         places = [each.as_posix() for each in (own, *own.parents[:-1])]
         for name in EXCLUDING:
             patterns = _ALWAYS_EXCLUDED * (name == "exclude_patterns")
@@ -114,11 +118,14 @@ def _names(part: object) -> list[str]:
 def book_of(folder: Path) -> Book:
     """Return the nearest book at or above a folder, within its project; a silent one if none is.
 
+    A folder that is linked into a book is the book's.
+
     Raises:
         ValueError: If its file can't be read, or says what nothing could follow.
 
     """
-    return _book_of(folder.resolve())
+    named = _book_of(Path(os.path.abspath(folder)))  # noqa: PTH100 - the same
+    return named if named.settings else _book_of(folder.resolve())
 
 
 @functools.cache
@@ -152,7 +159,9 @@ def _run_conf(conf: Path) -> Mapping[str, Any] | None:
     """
     if not re.search(r"\b(?:myst_nb|jupyter_book)\b", conf.read_text("utf-8", "replace")):
         return None
-    code = "from sphinx_drift.sphinx.private_sphinx import print_settings; print_settings()"
+    code = (
+        f"from sphinx_drift.sphinx.private_sphinx import print_settings\nprint_settings({_MARK!r})"
+    )
     command = [sys.executable, "-P", "-c", code, str(conf.parent)]
     command += [*NAMES, *EXCLUDING, *_LISTED, *_SUFFIXES, "include_patterns"]
     try:
@@ -163,7 +172,8 @@ def _run_conf(conf: Path) -> Mapping[str, Any] | None:
         raise ValueError(f"it ran for more than {_PATIENCE} seconds") from None
     if done.returncode:
         raise ValueError(done.stderr.strip().rpartition("\n")[2])
-    return {"include_patterns": ["**"], **json.loads(done.stdout.splitlines()[-1])}
+    found = [row.partition(_MARK)[2] for row in done.stdout.splitlines() if _MARK in row]
+    return {"include_patterns": ["**"], **json.loads("".join(found))}
 
 
 def _read_yaml(file: Path) -> Mapping[str, Any]:

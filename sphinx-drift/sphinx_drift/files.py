@@ -40,7 +40,7 @@ class Checked:
 
 def is_searched(path: Path, hidden: Iterable[str] = ()) -> bool:
     """Whether a path is looked at: one that is hidden, by more names too, if a book builds it."""
-    if path.name in _BUILT:
+    if path.name in _BUILT or (path / "pyvenv.cfg").is_file():
         return False
     if not any(map(path.match, (*_HIDDEN, *hidden))):
         return True
@@ -89,11 +89,11 @@ def ahead(paths: Iterable[Path], named: Sequence[Path], **requested: Any) -> dic
 
 def unread(path: Path) -> str | None:
     """Return the setting by which a page isn't read; nothing if it is, None if it is no page."""
-    if path.name.lower().endswith(ENDINGS):
-        return ""
     with contextlib.suppress(ValueError):  # reported when a page is checked
-        return book_of(path.parent).suffixes.get(path.suffix)
-    return None
+        suffixes = book_of(path.parent).suffixes
+        if ending := max(filter(path.name.endswith, suffixes), key=len, default=""):
+            return suffixes[ending]
+    return "" if path.name.lower().endswith(ENDINGS) else None
 
 
 def has_cells(path: Path) -> bool:
@@ -122,6 +122,8 @@ def check(
     if setting is None or (setting and named):
         message = (
             f"its name must end with {ENDINGS[0]}, as a page's, or {ENDINGS[1]}, as a notebook's"
+            if setting is None
+            else f"by {setting} another library reads it, so it can document no output"
         )
         return _failed(path, Kind.UNREADABLE, message)
     try:
@@ -165,7 +167,7 @@ def _run(  # noqa: PLR0913 - what was read, and what is wanted of it
     if not update:
         return Checked(result)
     write = update_notebook if page.stored else update_page
-    return Checked(result, write(path, page, notebook, result, judge))
+    return Checked(result, write(path, page, notebook, result, judge, settings.metadata_key))
 
 
 def _left_out(path: Path, book: Mapping[str, Any], metadata: Mapping[str, Any]) -> str:

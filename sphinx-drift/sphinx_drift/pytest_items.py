@@ -39,8 +39,13 @@ if TYPE_CHECKING:
 
     from sphinx_drift.compare.outcomes import PageResult
 
+_OPTIONS = ("--drift", "--drift-doctests")
 _WITH_EFFECTS = ("__main__.py", "conftest.py", "setup.py")
 _TEXTS = (".md", ".rst", ".txt")
+_MAY_HAVE_EXAMPLES = re.compile(rb"(?m)>>>|\b__doc__\b|^\s*@\w")
+"""What a module has that documents anything by examples: a decorator may add them."""
+_FOUND: pytest.StashKey[bool] = pytest.StashKey()
+"""Whether anything of ours was collected."""
 _HIDDEN: pytest.StashKey[Iterable[str]] = pytest.StashKey()
 """The folders that pytest passes over, unless its settings name others."""
 
@@ -91,13 +96,26 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
 
 def _with_examples(path: Path, parent: pytest.Collector, is_named: bool) -> pytest.File | None:  # noqa: FBT001 - a name
     if path.suffix == ".py":
-        if not re.search(rb">>> |\b__doc__\b", path.read_bytes()):
+        if not _MAY_HAVE_EXAMPLES.search(path.read_bytes()):
             return None
         kind = _Unimported if path.name in _WITH_EFFECTS else _Module
         return kind.from_parent(parent, path=path)
     if path.suffix in _TEXTS and is_named:
         return _Text.from_parent(parent, path=path)
     return None
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Keep in mind that there is one of ours, whether `-k` deselects it or not."""
+    if isinstance(item, _Item):
+        item.config.stash[_FOUND] = True
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Learn from a worker of pytest-xdist what it collected."""
+    if getattr(node, "workeroutput", {}).get("drift_found"):
+        node.config.stash[_FOUND] = True
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
@@ -118,16 +136,27 @@ def pytest_runtest_makereport(
 
 
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
-    """Fail where all pages and docstrings were skipped: nothing was checked."""
-    reporter: Any = session.config.pluginmanager.get_plugin("terminalreporter")
+    """Fail where there are no pages and docstrings, or all were skipped: nothing was checked."""
+    config, found = session.config, session.config.stash.get(_FOUND, False)
+    if (output := getattr(config, "workeroutput", None)) is not None:
+        output["drift_found"] = found
+        return
+    reporter: Any = config.pluginmanager.get_plugin("terminalreporter")
     ended = {
         ending  # nothing, for what comes before and after a test
         for ending, reports in (reporter.stats.items() if reporter else ())
         if any("drift" in dict(getattr(report, "user_properties", ())) for report in reports)
     }
-    if exitstatus == pytest.ExitCode.OK and ended - {""} == {"skipped"}:
-        reporter.write_line("\nnothing was checked", red=True)
-        session.exitstatus = pytest.ExitCode.NO_TESTS_COLLECTED
+    # `--lf` collects only from files with tests that failed.
+    is_missing = not found and not config.getoption("lf", default=None)
+    if exitstatus == pytest.ExitCode.OK and (is_missing or ended - {""} == {"skipped"}):
+        options = [name for name in _OPTIONS if config.getoption(name)]
+        why = f": {' and '.join(options)} found nothing in {', '.join(config.args)}"
+        if reporter:
+            reporter.write_line(f"\nnothing was checked{why * is_missing}", red=True)
+        # An option that a project's file adds to every run isn't what this one is for.
+        if not is_missing or {*options} & {*config.invocation_params.args}:
+            session.exitstatus = pytest.ExitCode.NO_TESTS_COLLECTED
 
 
 class _Page(pytest.File):

@@ -29,6 +29,7 @@ UNSET = (
     "CI",
     "FORCE_COLOR",
     "GITHUB_ACTIONS",
+    "GITHUB_WORKSPACE",
     "NO_COLOR",
     "PYTEST_CURRENT_TEST",
     "DRIFT_DEVICE",

@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 CONF = """
-import os, sys
+import atexit, os, sys
 print("not JSON")
+atexit.register(print, "the end")
 sys.path.insert(0, "nowhere")
 os.environ["LEAKED"] = "yes"
 extensions = ["myst_nb", *(["x"] if tags.has("x") else [])]
@@ -161,7 +162,7 @@ def test_of_a_folder_only_what_the_book_builds_runs(  # noqa: PLR0917, PLR0913 -
     with pytest.raises(SystemExit):  # git could bring nothing back
         command.main([str(tmp_path), "--update"])
     refused = capsys.readouterr().err
-    assert "intro.md is not in a git repository" in refused
+    assert f"git doesn't keep {tmp_path / 'book' / 'intro.md'}" in refused
     assert "draft.md" not in refused.partition("nothing was run")[2]
 
 
@@ -172,13 +173,13 @@ def test_of_a_folder_only_what_the_book_builds_runs(  # noqa: PLR0917, PLR0913 -
             "conf.py",
             """
             extensions = ['myst_nb']
-            source_suffix = {'.markdown': 'myst-nb', '.rst': 'restructuredtext'}
-            nb_custom_formats = {'.Rmd': ['jupytext.reads', {}]}
+            source_suffix = {'.nb.txt': 'myst-nb', '.rst': 'restructuredtext'}
+            nb_custom_formats = {'c.md': ['jupytext.reads', {}]}
             """,
         ),
         (
             "_config.yml",
-            "sphinx: {config: {source_suffix: {.markdown: myst-nb}, nb_custom_formats: {.Rmd: x}}}",
+            "sphinx: {config: {source_suffix: {.nb.txt: myst-nb}, nb_custom_formats: {c.md: x}}}",
         ),
     ],
 )
@@ -186,13 +187,17 @@ def test_a_page_whose_name_ends_as_the_book_says_runs_or_is_counted(
     name: str, text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / name).write_text(dedent(text), "utf-8")
-    for each, documented in (("a.md", "1"), ("b.markdown", "2"), ("c.Rmd", "3"), ("d.rst", "4")):
+    for each, documented in (("a.md", "1"), ("b.nb.txt", "2"), ("c.md", "3"), ("d.rst", "4")):
         (tmp_path / each).write_text(FRONT + cell("print(1)", documented), "utf-8")
     assert command.main([str(tmp_path)]) == 1
     told = capsys.readouterr().out
-    assert "b.markdown:" in told
+    assert "b.nb.txt:" in told
     assert "1 output drifted, 1 output verified on 2 pages, 1 page left out by nb_custom" in told
-    assert command.main([str(tmp_path / "c.Rmd")]) == 2
+    (tmp_path / "b.nb.txt").unlink()
+    for named in (tmp_path, tmp_path / "c.md"):
+        command.main([str(named), "--update", "--force"])
+        assert "3" in (tmp_path / "c.md").read_text("utf-8").splitlines()
+    assert "by nb_custom_formats another library reads it" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -242,6 +247,31 @@ def test_a_page_is_read_by_the_key_of_its_book(own: str, code: str, tmp_path: Pa
     front = FRONT.replace("---\n\n", f"{own}\n---\n\n")
     (tmp_path / "page.md").write_text(f"{front}{cell(code)}\n\n{cell('print(1)', '1')}", "utf-8")
     assert command.main([str(tmp_path)]) == 0
+
+
+def test_an_update_reads_by_the_key_of_the_book(tmp_path: Path) -> None:
+    (tmp_path / "_config.yml").write_text("sphinx: {config: {nb_metadata_key: book}}", "utf-8")
+    front = FRONT.replace("---\n\n", "book: {remove_code_outputs: true}\n---\n\n")
+    shown = cell("---\nmystnb: {remove_code_outputs: false}\n---\nprint(1)")
+    page = tmp_path / "page.md"
+    page.write_text(f"{front}{shown}\n\n{cell('print(2)')}\n", "utf-8")
+    assert command.main([str(page), "--update", "--force"]) == 0
+    written = "\n```{expected-output}\n1\n```"
+    assert page.read_text("utf-8") == f"{front}{shown}{written}\n\n{cell('print(2)')}\n"
+
+
+def test_a_folder_that_is_linked_into_a_book_is_the_books(book: Path) -> None:
+    (book / "shared").mkdir()
+    (book / "chapters").rename(book / "shared" / "chapters")
+    docs = book / "docs"
+    docs.mkdir()
+    for name in FILES:
+        if (book / name).exists():
+            (book / name).rename(docs / name)
+    (docs / "linked").symlink_to(book / "shared")
+    page = docs / "linked" / "chapters" / "page.md"
+    assert settings_for(page).timeout == 7
+    assert book_of(page.parent).excludes(page) == ""
 
 
 def test_a_book_above_the_project_is_not_asked(book: Path) -> None:

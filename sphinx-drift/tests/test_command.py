@@ -199,6 +199,9 @@ def test_linked_folders_are_followed_but_not_in_circles(tmp_path: Path) -> None:
     (real / "page.md").write_text(GOOD)
     (pages / "linked").symlink_to(real)
     (real / "circle").symlink_to(pages)
+    for name in ("page.md", "pyvenv.cfg"):  # a virtual environment, whatever it is called
+        (pages / "env").mkdir(exist_ok=True)
+        (pages / "env" / name).write_text(GOOD)
     assert list(command._paths([pages])) == [pages / "linked" / "page.md"]  # noqa: SLF001
 
 
@@ -337,7 +340,11 @@ def test_quiet_and_verbose(
         (["page.md", "--timeout", "0"], {}, "expected a whole number above 0, got '0'"),
         (["page.md", "--update", "--json"], {}, "--update doesn't go with"),
         (["page.md", "--update"], {"CI": "true"}, "--update is refused under CI"),
-        (["page.md", "--update"], {}, "nothing was run: page.md is not in a git repository"),
+        (
+            ["page.md", "--update"],
+            {"CI": "false"},
+            "nothing was run: git doesn't keep page.md",
+        ),
     ],
 )
 def test_bad_use(  # noqa: PLR0917, PLR0913 - columns and fixtures
@@ -374,10 +381,18 @@ def test_a_filter_of_any_project_that_matches_nothing_is_told(
     for name in ("one", "two"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "page.md").write_text(GOOD, "utf-8")
-        table = f"[tool.sphinx-drift]\nfilters = [['x', '{name}', 'why']]\n"
+        table = f"[tool.sphinx-drift]\nfilters = [['x', '{name}', 'why']]\nrequire = ['{name}/*']\n"
         (tmp_path / name / "pyproject.toml").write_text(table)
     assert command.main([str(tmp_path)]) == 0
-    assert "nothing was filtered as one, two; delete" in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert "nothing was filtered as one, two; delete" in told
+    assert "require: no page here" not in told
+    for at, code in ((tmp_path / "one" / "page.md", 0), (tmp_path / "one" / "prose", 2)):
+        (tmp_path / "one" / "prose").mkdir(exist_ok=True)
+        (tmp_path / "one" / "prose" / "p.md").write_text("# Prose\n", "utf-8")
+        assert command.main([str(at)]) == code
+        assert "nothing was filtered" not in (told := capsys.readouterr().err)
+    assert "require: no page here matches 'one/*'" in told
 
 
 def test_a_page_and_a_cell_have_filters_of_their_own(
@@ -578,3 +593,14 @@ def test_closed_standard_output_is_no_crash(page: Path) -> None:
     ran = subprocess.run(["/bin/sh", "-c", command], stderr=subprocess.PIPE, text=True, check=False)
     assert "Traceback" not in ran.stderr
     assert ran.returncode in (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("end", "told"), [("| true", "Broken pipe"), ("--json > /dev/full", "No space left")]
+)
+def test_a_report_that_nobody_takes_is_told_in_a_line(end: str, told: str, page: Path) -> None:
+    command = f"{sys.executable} -m sphinx_drift {page} {end}"
+    ran = subprocess.run(["/bin/sh", "-c", command], stderr=subprocess.PIPE, text=True, check=False)
+    assert len(ran.stderr.splitlines()) == 1
+    assert ran.stderr.startswith("the report could not be written: ")
+    assert told in ran.stderr

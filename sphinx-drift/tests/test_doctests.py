@@ -146,6 +146,10 @@ def test_checker_serves_in_another_suite(capsys: pytest.CaptureFixture[str]) -> 
         (">>> exit(0)\n>>> 1\n1", [Kind.RAISED, Kind.VERIFIED]),
         (">>> import unittest\n>>> raise unittest.SkipTest('no')", [Kind.UNCHECKED]),
         (">>> import pytest\n>>> pytest.skip('no')", [Kind.UNCHECKED]),
+        (
+            ">>> 1\n1\n>>> import pytest\n>>> m = pytest.importorskip('gone')\n>>> m.f()\n2",
+            [Kind.VERIFIED, Kind.UNCHECKED, Kind.UNCHECKED],
+        ),
         ("> >>> 1\n> 2\n>\n> > >>> 3\n> > 3", [Kind.DRIFT, Kind.VERIFIED]),
         (">>> print('> 1')\n> 1", [Kind.VERIFIED]),
         (">>> print('  a')\n  a", [Kind.VERIFIED]),
@@ -223,6 +227,40 @@ def _(x: str):
 
 _.__doc__ = _.__doc__.format(value=3)
 """
+
+
+BRANCHES = """
+import sys
+
+if sys.version_info > (3,):
+    def f():
+        '>>> 1\\n1'
+else:
+    def f():
+        '>>> 1\\n2'
+
+if sys.version_info < (3,):
+    def g():
+        '>>> 1\\n3'
+
+try:
+    from gone import h
+except ImportError:
+    def h():
+        '>>> 1\\n4'
+
+def outer():
+    def inner():
+        '>>> 1\\n5'
+"""
+
+
+def test_what_is_not_there_at_run_time_does_not_run(folder: Path) -> None:
+    result = checked(folder, BRANCHES)
+    assert [(o.documented, o.kind) for o in result.outcomes] == [
+        ("1\n", Kind.VERIFIED),
+        ("4\n", Kind.DRIFT),
+    ]
 
 
 def test_a_docstring_that_is_made_replaces_the_last_of_its_name(folder: Path) -> None:

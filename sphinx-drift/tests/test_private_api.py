@@ -26,6 +26,7 @@ NOT_CAPPED = {"python", "torch"}
 
 CLIENT = "sphinx/private_myst.py: find by what MyST-NB now makes the client that runs a page"
 READER = "source/read_source.py: find how MyST-NB now reads a page's cells, with their lines"
+FRONT_MATTER = "sphinx/directives.py: find how MyST-Parser now reads a page's front matter"
 OUTPUTS = "run/page.py: find what nbclient now keeps while it takes outputs in"
 
 USES = [
@@ -56,8 +57,8 @@ USES = [
         ("field_name", "cell_metadata", "warning_callback")),
     Use("myst-nb", "myst_nb.core.read:UnexpectedCellDirective",
         "sphinx/directives.py: find what MyST-NB now warns by of a cell that isn't run"),
-    Use("myst-parser", "myst_parser.config.main:read_topmatter", READER, ("text",)),
-    Use("myst-parser", "myst_parser.config.main:TopmatterReadError", READER),
+    Use("myst-parser", "myst_parser.config.main:read_topmatter", FRONT_MATTER, ("text",)),
+    Use("myst-parser", "myst_parser.config.main:TopmatterReadError", FRONT_MATTER),
     Use("myst-parser", "myst_parser.parsers.mdit:create_md_parser", READER,
         ("config", "renderer")),
     Use("myst-parser", "myst_parser.sphinx_ext.main:create_myst_config",

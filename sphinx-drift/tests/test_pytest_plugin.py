@@ -135,6 +135,32 @@ def test_where_no_page_documents_anything_nothing_was_checked(
     result.stdout.fnmatch_lines(["*nothing*checked*"])
 
 
+@pytest.mark.parametrize("option", ["--drift", "--drift-doctests"])
+@pytest.mark.parametrize("others", [(), ("-n", "1", "-p", "xdist")])
+def test_an_option_that_finds_nothing_beside_tests_is_told(
+    option: str, others: tuple[str, ...], pytester: pytest.Pytester
+) -> None:
+    pytester.makepyfile(**{"tests/test_it": "def test_it():\n    pass\n"})
+    page, module = Path("docs", "page.md"), Path("src", "mine.py")
+    for path, text in ((page, FRONT + cell("print(1)", "1")), (module, MODULE)):
+        path.parent.mkdir()
+        path.write_text(text, "utf-8")
+    ini = "[pytest]\ntestpaths = tests\naddopts = -p no:hypothesispytest"
+    pytester.makeini(ini)
+    told = f"nothing was checked: {option} found nothing in tests"
+    result = pytester.runpytest(*PLUGIN, option, *others)
+    assert result.ret == pytest.ExitCode.NO_TESTS_COLLECTED
+    result.stdout.fnmatch_lines([told])
+    both = (*PLUGIN, option, "-k", "test_it", "tests", str(page), "src", *others)
+    result = pytester.runpytest(*both)
+    assert result.ret == pytest.ExitCode.OK
+    result.stdout.no_fnmatch_line("nothing was checked*")
+    pytester.makeini(f"{ini} {option}")
+    result = pytester.runpytest(*PLUGIN, *others)
+    assert result.ret == pytest.ExitCode.OK
+    result.stdout.fnmatch_lines([told])
+
+
 @pytest.mark.parametrize(
     ("option", "name", "value", "message"),
     [
@@ -184,12 +210,19 @@ def test_docstrings_of_one_name_and_made_elsewhere(pytester: pytest.Pytester) ->
     pytester.makepyfile(
         twice='"""A."""\n\ndef f():\n    """>>> 1\n    1\n    """\n\n'
         'def f():\n    """>>> 12\n    1...\n    """\n',
-        text='EXAMPLE = """>' + '>> 1 + 1\n3\n"""\n',
-        made="from text import EXAMPLE\n\n\ndef f(): ...\n\n\nf.__doc__ = EXAMPLE\n",
+        text='EXAMPLE = """>' + '>> 1 + 1\n3\n"""\n'
+        "def doc(function):\n    function.__doc__ = EXAMPLE\n    return function\n",
+        made="from text import EXAMPLE, doc\n\n\ndef f(): ...\n\n\nf.__doc__ = EXAMPLE\n",
+        decorated="from text import doc\n\n\n@doc\ndef f(): ...\n",
     )
     result = pytester.runpytest("-p", "no:doctest", *PLUGIN, "--drift-doctests", "-v")
     result.stdout.fnmatch_lines_random(
-        ["made.py::f FAILED*", "twice.py::f PASSED*", "twice.py::f-2 PASSED*"]
+        [
+            "made.py::f FAILED*",
+            "decorated.py::f FAILED*",
+            "twice.py::f PASSED*",
+            "twice.py::f-2 PASSED*",
+        ]
     )
 
 
@@ -288,17 +321,19 @@ def test_rounding_is_named(pytester: pytest.Pytester) -> None:
             'def f():\n    """\n    >>> if 1:\n  ...   2\n    """\n',
             "line 2 of the docstring for f has inconsistent leading whitespace*",
         ),
+        ('def f():\n    """>>>f()"""', "line 1 of the docstring for f lacks blank after >>>*"),
         (
             'def f():\n    """>>> 1  # doctest: +NUMBER\n    >>> 2  # doctest: +NONE\n    """',
             "line 2 of the doctest for f has an invalid option: '+NONE'",
         ),
     ],
-    ids=["not found", "exits", "leaves", "malformed", "no flag"],
+    ids=["not found", "exits", "leaves", "malformed", "no space", "no flag"],
 )
 def test_module_that_cannot_be_collected(
     text: str, message: str, pytester: pytest.Pytester
 ) -> None:
-    pytester.makepyfile(mine=f"{MODULE}\n{text}\n", other='""">>> 1\n1\n"""\n')
+    module = text if text.startswith('def f():\n    """>>>f') else f"{MODULE}\n{text}\n"
+    pytester.makepyfile(mine=module, other='""">>> 1\n1\n"""\n')
     result = pytester.runpytest(*PLUGIN, "--drift-doctests", "--continue-on-collection-errors")
     result.assert_outcomes(errors=1, passed=1)
     result.stdout.fnmatch_lines([message])

@@ -118,6 +118,9 @@ def module_tests(module: ModuleType) -> list[doctest.DocTest]:
     path, own = Path(str(module.__file__)), module.__name__
     with tokenize.open(path) as file:
         tests = find_tests(path, file.read(), vars(module))
+    # What a condition leaves undefined has a docstring in the source alone.
+    named = ((test, re.match(r"\w+", test.name)) for test in tests)
+    tests = [test for test, name in named if not name or name[0] in vars(module)]
     in_source = {inspect.cleandoc(test.docstring or "") for test in tests}
     made = [
         test
@@ -234,7 +237,13 @@ class _Runner(doctest.DocTestRunner):
         self, out: object, test: doctest.DocTest, example: doctest.Example, exc_info: _ExcInfo
     ) -> None:
         """Keep what was raised."""
-        self._keep(test, example, outcome_of_error(exc_info[1], Kind.RAISED, example.want))
+        outcome = outcome_of_error(exc_info[1], Kind.RAISED, example.want)
+        self._keep(test, example, outcome)
+        if outcome.kind is Kind.UNCHECKED:  # such as `pytest.importorskip`: the rest is skipped
+            self.optionflags |= doctest.FAIL_FAST
+            for other in test.examples[test.examples.index(example) + 1 :]:
+                if other.want and not other.options.get(doctest.SKIP):
+                    self._keep(test, other, replace(outcome, documented=other.want))
 
 
 def outcome_of_error(error: BaseException, kind: Kind, documented: str = "") -> Outcome:

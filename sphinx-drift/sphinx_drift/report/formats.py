@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sphinx_drift.report.text import count, entry, summary
@@ -25,7 +27,7 @@ def exit_status(results: Sequence[PageResult], *, required: bool = True) -> int:
     failed = [o.kind for page in results for o in page.outcomes if o.kind.fails]
     if any(not kind.unknown for kind in failed):
         return 1
-    return 2 if failed or (required and _has_nothing(results)) else 0
+    return 2 if failed or (required and count(results).is_nothing) else 0
 
 
 def to_json(results: Sequence[PageResult], *, status: int | None = None) -> str:
@@ -75,24 +77,26 @@ def _fields(of: object, *names: str) -> dict[str, Any]:
     return {name: getattr(of, name) for name in names}
 
 
-def _has_nothing(results: Sequence[PageResult]) -> bool:
-    return not count(results).verified and not any(page.failed for page in results)
-
-
 def to_github(
     results: Sequence[PageResult], *, level: str = "error", required: bool = True
 ) -> Iterator[str]:
     """Yield a GitHub workflow command for each failure, which shows it beside its line."""
-    if required and _has_nothing(results):
+    if required and count(results).is_nothing:
         yield f"::{level} title=nothing-checked::{_NOTHING}"
     for page in results:
         for outcome in page.outcomes:
             if outcome.kind.fails:
                 message = _annotation(page, outcome)
                 yield (
-                    f"::{level} file={_property(page.file)},line={outcome.line},"
+                    f"::{level} file={_property(_in_repository(page.file))},line={outcome.line},"
                     f"title={_property(outcome.kind.label)}::{_data(message)}"
                 )
+
+
+def _in_repository(file: str) -> str:
+    """Return the name of a file as GitHub knows it, wherever in its repository this runs."""
+    root, path = os.environ.get("GITHUB_WORKSPACE", ""), Path(file).absolute()
+    return path.relative_to(root).as_posix() if root and path.is_relative_to(root) else file
 
 
 def _annotation(page: PageResult, outcome: Outcome) -> str:

@@ -40,6 +40,7 @@ _MOST_DIFFERENCES = 10
 _MOST_LINES = 8
 _ENDS_OF_MESSAGE = 20
 """Lines at each end of a message."""
+_BRACES = re.compile(r"\{[^{}]*\}")
 _NUMBER = re.compile(rf"(?<![\w.]){DIGITS}")
 _RED, _GREEN, _BOLD, _DIM, _END = "\x1b[31m", "\x1b[32m", "\x1b[1m", "\x1b[2m", "\x1b[0m"
 
@@ -58,7 +59,7 @@ class Counts:
     """How many of these a tag of their cell excludes, by what is said of it."""
     no_expectation: int = 0
     """Outputs that no expectation documents, on pages that needn't be complete."""
-    as_ever: int = 0
+    pages_without_expectation: int = 0
     """Pages that have such outputs."""
     not_compared: int = 0
     """Outputs that hold on the reference environment alone, where this is another."""
@@ -70,17 +71,21 @@ class Counts:
     """Pictures that were counted and not compared."""
     widgets: int = 0
     pages: int = 0
-    left: int = 0
+    not_run_again: int = 0
     """Pages that were not run in this build, with the outcomes of an earlier one."""
     left_out: Mapping[str, int] = field(default_factory=dict)
     """Pages that the book excludes from execution, by the setting."""
+
+    @property
+    def is_nothing(self) -> bool:
+        """Whether nothing was checked, and nothing failed."""
+        return not (self.verified or self.failed)
 
 
 def count(results: Iterable[PageResult]) -> Counts:
     """Count the outcomes of all pages that have cells or outcomes."""
     results = list(results)
     pages = [page for page in results if (page.cells and not page.left_out) or page.outcomes]
-    as_ever = [page for page in pages if _kinds(page)[Kind.NO_EXPECTATION]]
     judged = [outcome for page in pages for outcome in page.outcomes]
     good = [outcome.verdict for outcome in judged if outcome.kind is Kind.VERIFIED]
     kinds = Counter(outcome.kind for outcome in judged)
@@ -99,8 +104,8 @@ def count(results: Iterable[PageResult]) -> Counts:
         waived=sum(len(verdict.waived) for verdict in good),
         pages=sum(set(_kinds(page)) != {Kind.NO_EXPECTATION} for page in pages),
         no_expectation=kinds[Kind.NO_EXPECTATION],
-        as_ever=len(as_ever),
-        left=sum(not page.was_run for page in pages),
+        pages_without_expectation=sum(Kind.NO_EXPECTATION in _kinds(page) for page in pages),
+        not_run_again=sum(not page.was_run for page in pages),
         left_out=Counter(page.left_out for page in results if page.left_out),
     )
 
@@ -128,9 +133,9 @@ def summary(results: Sequence[PageResult], *, noun: str = "output") -> str:
     ]
     if number := counts.no_expectation:
         have = "has" if number == 1 else "have"
-        pages = many(counts.as_ever, "page")
+        pages = many(counts.pages_without_expectation, "page")
         left_out.insert(0, f"{many(number, noun)} on {pages} {have} no expectation")
-    if not (counts.verified or counts.failed):
+    if counts.is_nothing:
         if bare := sum(page == PageResult("") for page in results):
             left_out.append(f"{many(bare, 'page')} without a cell")
         return ", ".join(["nothing was checked", *left_out])
@@ -161,7 +166,7 @@ def _besides(counts: Counts) -> Iterator[str]:
     for number, noun, end in (
         (counts.pictures, "picture", "not compared"),
         (counts.widgets, "widget", "not compared"),
-        (counts.left, "page", "not run again"),
+        (counts.not_run_again, "page", "not run again"),
     ):
         if number:
             yield f"{many(number, noun)} {end}"
@@ -280,9 +285,9 @@ def closing_line(
     results: Sequence[PageResult], *, color: bool = False, noun: str = "output"
 ) -> str:
     """Return the summary, green if all is well and red if not."""
-    last = summary(results, noun=noun)
-    bad = any(page.failed for page in results) or last.startswith("nothing was checked")
-    return _paint(last, _RED if bad else _GREEN, on=color)
+    counts = count(results)
+    bad = counts.failed or counts.is_nothing
+    return _paint(summary(results, noun=noun), _RED if bad else _GREEN, on=color)
 
 
 def use_color(stream: TextIO | None) -> bool:
@@ -326,6 +331,8 @@ def _outcome(page: PageResult, outcome: Outcome, paint: _Paint) -> Iterator[str]
         cell = f" in example {outcome.cell}"
     label = outcome.kind.label
     meaning, remedy = meaning_and_remedy(page, outcome.kind)
+    if _is_reordered(outcome):
+        remedy = "a set has no order, nor what is made of one: print it sorted"
     wide = len(f"{place}: {label}{cell}: {meaning}") > WIDTH
     label = paint(label, _RED if outcome.kind.fails else _GREEN)
     gap = "\n    " if wide else " "
@@ -344,6 +351,16 @@ def _outcome(page: PageResult, outcome: Outcome, paint: _Paint) -> Iterator[str]
         yield from _hint(outcome.rounding)
     elif remedy:
         yield f"    {paint('to do:', _DIM)} {remedy}"
+
+
+def _is_reordered(outcome: Outcome) -> bool:
+    """Whether both sides of a drift have the same pieces within braces, in another order."""
+    documented, executed = (
+        _BRACES.sub(lambda match: str(sorted(map(str.strip, match[0][1:-1].split(",")))), text)
+        for text in (outcome.documented.strip(), outcome.executed.strip())
+    )
+    moved = outcome.documented.split() != outcome.executed.split()
+    return outcome.kind is Kind.DRIFT and moved and documented == executed
 
 
 def _ends_of(lines: Sequence[str]) -> Sequence[str]:

@@ -63,7 +63,9 @@ _OF_DOCSTRINGS = {
     ),
 }
 """Other wording for docstrings."""
-_STORES_NOTHING = "make it a MyST page or a notebook: a file of this format stores no outputs"
+_STORES_NOTHING = (
+    "make it a MyST page or a notebook: a format of nb_custom_formats stores no outputs"
+)
 
 
 def meaning_and_remedy(page: PageResult, kind: Kind) -> tuple[str, str]:

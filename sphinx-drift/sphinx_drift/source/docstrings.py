@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 _FENCE = re.compile(r"(?m)^[ \t]*(?:```|~~~).*$")
 _QUOTED = re.compile(r"(?m)(?:^[ \t]*>(?: .*)?(?:\n|\Z))+")
+_UNSURE = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Try, ast.TryStar)
 _QUOTE_MARKS = re.compile(r"(?m)^([ \t]*)(?:>(?: |$))+")
 
 
@@ -49,8 +50,14 @@ def find_tests(
     return [test for test in tests if test.examples]
 
 
-def _docstrings(node: ast.AST, name: str) -> Iterator[tuple[int, str, str]]:
-    """Yield the lines, names such as ``Class.method``, and texts of docstrings in a module."""
+def _docstrings(
+    node: ast.AST, name: str, *, is_sure: bool = True
+) -> Iterator[tuple[int, str, str]]:
+    """Yield the lines, names such as ``Class.method``, and texts of docstrings in a module.
+
+    Of two branches one is there at run time, and of what is defined in a function nothing: these
+    definitions are left to `doctest`, which finds what there is.
+    """
     documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
     if isinstance(node, documented):
         text = ast.get_docstring(node, clean=False)
@@ -65,9 +72,12 @@ def _docstrings(node: ast.AST, name: str) -> Iterator[tuple[int, str, str]]:
                 ):
                     own = ".".join(filter(None, (name, ast.unparse(target))))
                     yield after.lineno, own, value
+    is_sure = is_sure and not (isinstance(node, _UNSURE) or getattr(node, "orelse", None))
     for child in ast.iter_child_nodes(node):
+        if isinstance(child, documented) and not is_sure:
+            continue
         own = getattr(child, "name", "") if isinstance(child, documented) else ""
-        yield from _docstrings(child, ".".join(filter(None, (name, own))))
+        yield from _docstrings(child, ".".join(filter(None, (name, own))), is_sure=is_sure)
 
 
 def _without_quotes(text: str) -> str:

@@ -419,7 +419,11 @@ def _waiver(value: str, line: int) -> Waiver:
 
 
 def read_notebook(
-    notebook: NotebookNode, text: str = "", *, stderr: bool | NbParserConfig = False
+    notebook: NotebookNode,
+    text: str = "",
+    *,
+    stderr: bool | NbParserConfig = False,
+    key: str = "mystnb",
 ) -> Page:
     """Read a notebook whose stored outputs are what it documents.
 
@@ -428,10 +432,11 @@ def read_notebook(
         text: The file that it was read from, to name lines of it.
         stderr: Whether what it stored of stderr counts too: warnings and progress bars name
             paths and times of the machine that wrote them; or a book's settings.
+        key: By what its metadata say what else MyST-NB does with it.
 
     """
     lines = [text.count("\n", 0, match.start()) + 1 for match in _CELL_IN_JSON.finditer(text)]
-    shown = _settings_of(notebook, stderr)
+    shown = _settings_of(notebook, stderr, key)
     cells: list[Cell] = []
     for index, node in enumerate(notebook.cells):
         if node.cell_type != "code":
@@ -484,7 +489,7 @@ def load(
         path: The file.
         text: What it is going to hold; None for what it holds.
         stderr: Whether what is written to stderr counts; None, that of pages does.
-        key: By what a page's metadata say what else MyST-NB does with it.
+        key: By what a file's metadata say what else MyST-NB does with it.
 
     Returns:
         What it documents, and the notebook to run; None for a page without cells.
@@ -509,7 +514,7 @@ def load(
         for name in ("kernelspec", "language_info"):
             if not isinstance(notebook.metadata.get(name, {}), dict):
                 del notebook.metadata[name]  # null, say: then it names none
-        return read_notebook(notebook, text, stderr=bool(stderr)), notebook
+        return read_notebook(notebook, text, stderr=bool(stderr), key=key), notebook
     nested = (*_nested(text, config, (path,)), *_hidden(text, config, extended))
     if not is_myst_markdown_notebook(text):
         if nested or any(_is_cell(t) or _name(t) == DIRECTIVE for t in _parse(text, config)):

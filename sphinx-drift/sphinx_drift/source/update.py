@@ -60,19 +60,16 @@ def irreversible(paths: Iterable[Path]) -> list[str]:
     """Return why git couldn't undo what is written into some files, a reason for each of those."""
     reasons = []
     for path in paths:
-        command = ["git", "status", "--porcelain", "--ignored", "--", path.name]
+        file = path.resolve()  # which is written, where the name is that of a link
+        command = ["git", "cat-file", "--filters", f"HEAD:./{file.name}"]
         try:
-            status = subprocess.run(
-                command, cwd=path.parent, capture_output=True, text=True, check=False
-            )
+            kept = subprocess.run(command, cwd=file.parent, capture_output=True, check=False)
         except FileNotFoundError:
             return ["there is no git"]
-        if status.returncode:
-            reasons.append(f"{path} is not in a git repository")
-        elif status.stdout[:1] in ("?", "!"):
+        if kept.returncode:
             reasons.append(f"git doesn't keep {path}")
-        elif status.stdout.strip():
-            reasons.append(f"{path} has changes that are not committed")
+        elif kept.stdout != file.read_bytes():
+            reasons.append(f"{path} has changes that are not committed, or that a filter removes")
     return reasons
 
 
@@ -200,12 +197,13 @@ def _rows(text: str) -> list[str]:
 # Pages -------------------------------------------------------------------------------
 
 
-def update_page(
+def update_page(  # noqa: PLR0913, PLR0917 - what is known of it
     path: Path,
     page: Page,
     executed: NotebookNode,
     result: PageResult,
     judge: Callable[[Page], PageResult],
+    key: str = "mystnb",
 ) -> Change | None:
     """Return a MyST page with its executed outputs; None if all is well.
 
@@ -223,7 +221,7 @@ def update_page(
             break
         text = _edited(text, edits)
         seen = any(cell.has_stderr for cell in page.cells)
-        loaded = load(path, text=text.removeprefix("\ufeff"), stderr=seen)
+        loaded = load(path, text=text.removeprefix("\ufeff"), stderr=seen, key=key)
         read = [cell.source for cell in loaded[0].cells] if loaded else []
         if loaded is None or read != [cell.source for cell in page.cells]:
             refused = "what was printed can't be written so that it reads the same"
@@ -360,12 +358,13 @@ def _fence(options: Sequence[str], rows: Sequence[str]) -> list[str]:
 # Notebooks ---------------------------------------------------------------------------
 
 
-def update_notebook(
+def update_notebook(  # noqa: PLR0913, PLR0917 - the same
     path: Path,
     page: Page,
     executed: NotebookNode,
     result: PageResult,
     judge: Callable[[Page], PageResult],
+    key: str = "mystnb",
 ) -> Change | None:
     """Return a notebook, as Jupyter saves it, whose drifted cells have their executed outputs.
 
@@ -398,7 +397,8 @@ def update_notebook(
         metadata = notebook.cells[page.cells[number - 1].index].metadata
         metadata.setdefault("drift", {})["unchecked"] = why
     after = f"{nbformat.writes(notebook)}\n"  # type: ignore[no-untyped-call]
-    loaded = load(path, text=after, stderr=any(cell.has_stderr for cell in page.cells))
+    seen = any(cell.has_stderr for cell in page.cells)
+    loaded = load(path, text=after, stderr=seen, key=key)
     return Change(path, before, after, result=judge(loaded[0]) if loaded else None)
 
 

@@ -7,7 +7,6 @@ module. So running is never skipped: to Sphinx, a page with cells is always outd
 from __future__ import annotations
 
 import multiprocessing
-import os
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING
 from sphinx.errors import ConfigError
 
 from sphinx_drift.book import left_out
-from sphinx_drift.run.choice import chosen
+from sphinx_drift.run.choice import chosen, is_ci
 from sphinx_drift.run_and_judge import begin
 from sphinx_drift.sphinx.state import state_of
 
@@ -32,7 +31,7 @@ def find_outdated(app: Sphinx, env: BuildEnvironment, *_: set[str]) -> Sequence[
     failed = {name for name, page in state.results.items() if page.failed}
     failed |= {name for name in env.found_docs & env.all_docs.keys() if _replaced(env, name)}
     # Sphinx adds pages that changed, or a module that they imported.
-    every = () if app.config.drift_live and not os.environ.get("CI") else state.seconds
+    every = () if app.config.drift_live and not is_ci() else state.seconds
     return sorted({*every, *failed} & env.found_docs)
 
 

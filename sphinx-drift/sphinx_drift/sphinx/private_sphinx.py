@@ -35,12 +35,12 @@ def colors_output() -> bool:
     return colorize("bold", "") != ""
 
 
-def print_settings() -> None:
+def print_settings(mark: str) -> None:
     """Print what ``conf.py`` in a folder says, as JSON: the arguments are the folder, and names."""
     _, folder, *names = sys.argv
     written: Any = written_settings(Config.read(folder, overrides={}, tags=Tags()))
     found = {name: written[name] for name in names if name in written}
-    print(f"\n{json.dumps(found, default=str)}")  # the last line, whatever conf.py prints
+    print(f"\n{mark}{json.dumps(found, default=str)}")
 
 
 def written_settings(config: Config) -> Iterable[str]:

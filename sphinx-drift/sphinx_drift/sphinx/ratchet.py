@@ -7,12 +7,12 @@ says, but under CI; a page that has fewer, or is gone, fails until its line is d
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sphinx_drift.compare.outcomes import Kind, Outcome, PageResult
+from sphinx_drift.run.choice import is_ci
 from sphinx_drift.sphinx.state import file_of
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def check_ratchet(app: Sphinx, results: Mapping[str, PageResult]) -> list[PageRe
     }
     fewer = {name: number for name, number in before.items() if verified.get(name, 0) < number}
     after = before | {name: n for name, n in verified.items() if n > before.get(name, 0)}
-    if not os.environ.get("CI") and (after != before or not path.exists()):
+    if not is_ci() and (after != before or not path.exists()):
         path.write_text(json.dumps(after, indent=2, sort_keys=True) + "\n", "utf-8")
     failed = dict(results)
     for name, number in fewer.items():
@@ -53,6 +53,6 @@ def check_ratchet(app: Sphinx, results: Mapping[str, PageResult]) -> list[PageRe
 
 
 def _read(path: Path) -> dict[str, int]:
-    if not path.exists() and not os.environ.get("CI"):
+    if not path.exists() and not is_ci():
         return {}
     return {str(name): int(number) for name, number in json.loads(path.read_text("utf-8")).items()}

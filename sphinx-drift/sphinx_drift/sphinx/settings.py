@@ -111,10 +111,8 @@ def check_settings(config: Config) -> None:
 def before_reading(app: Sphinx, config: Config) -> None:
     """Settle what Sphinx compares with the last build before it reads a page."""
     check_settings(config)
-    # The notebooks that MyST-NB writes beside the output folder are no pages.
-    copies = Path(app.outdir).parent / OUTPUT_FOLDER
-    if copies.is_relative_to(app.srcdir):
-        config.exclude_patterns.append(copies.relative_to(app.srcdir).as_posix())
+    # The notebooks that MyST-NB writes beside this output folder, or another, are no pages.
+    config.exclude_patterns += [OUTPUT_FOLDER, f"**/{OUTPUT_FOLDER}"]
     config.drift_environment = f"{chosen()} {project_of(app)}"  # Sphinx knows conf.py alone
 
 

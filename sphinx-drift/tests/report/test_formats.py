@@ -15,6 +15,8 @@ from sphinx_drift.compare.outcomes import Kind, Outcome
 from sphinx_drift.report.formats import exit_status, to_github, to_json
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from sphinx_drift.compare.outcomes import PageResult
 
 SAME = Outcome(Kind.VERIFIED, 3, cell=1, verdict=compare("0.5", "0.5"))
@@ -49,7 +51,8 @@ def test_nothing_is_an_error_for_machines_too(results: list[PageResult]) -> None
 
 
 @pytest.mark.parametrize("file", ["page.md", "a: b,c%.md", "very/" * 20 + "long.md"])
-def test_annotation_is_one_escaped_line(file: str) -> None:
+def test_annotation_is_one_escaped_line(file: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("GITHUB_WORKSPACE", raising=False)
     (line,) = to_github([page(SAME, drift("100%\nb", "99%\nb"), UNCHECKED, file=file)])
     assert "\n" not in line
     head, _, message = line.removeprefix("::error ").partition("::")
@@ -57,6 +60,18 @@ def test_annotation_is_one_escaped_line(file: str) -> None:
     assert head == f"file={name},line=24,title=drift"
     assert message.startswith(Kind.DRIFT.meaning)
     assert "- 100%25%0A" in message
+
+
+def test_annotation_names_the_file_as_the_repository_does(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "sub").mkdir()
+    monkeypatch.chdir(tmp_path / "sub")
+    monkeypatch.setenv("GITHUB_WORKSPACE", str(tmp_path))
+    files = ("page.md", str(tmp_path / "page.md"), "/elsewhere/page.md")
+    lines = to_github([page(drift("1", "2"), file=file) for file in files])
+    names = [line.partition("file=")[2].partition(",")[0] for line in lines]
+    assert names == ["sub/page.md", "page.md", "/elsewhere/page.md"]
 
 
 TEXTS = st.text(

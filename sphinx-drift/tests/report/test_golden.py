@@ -6,6 +6,7 @@ PYTHONPATH: it writes them anew.
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -52,6 +53,7 @@ NOTEBOOK = PageResult(
     stored=True,
 )
 RESULTS = [PAGE, NOTEBOOK]
+os.environ.pop("GITHUB_WORKSPACE", None)  # which annotations are relative to
 FORMATS = {
     "report.txt": render(RESULTS, verbose=True) + "\n",
     "report.json": to_json(RESULTS),

@@ -87,6 +87,25 @@ def test_counts(outcomes: list[Kind], counts: dict[str, Any]) -> None:
     assert summary(results).startswith("nothing was checked") is nothing
 
 
+@pytest.mark.parametrize(
+    ("documented", "executed", "told"),
+    [
+        ("{'a', 'b'} 1", "{'b', 'a'} 1", True),
+        ("x: {'a': 1,\n 'b': 2}", "x: {'b': 2,\n 'a': 1}\n", True),
+        ("{'a', 'b'}", "{'b', 'c'}", False),
+        ("{'a', 'b'} 1", "{'b', 'a'} 2", False),
+        ("['a', 'b']", "['b', 'a']", False),
+    ],
+)
+def test_another_order_of_a_set_is_named(
+    documented: str,
+    executed: str,
+    told: bool,  # noqa: FBT001 - a column
+) -> None:
+    report = render([page(drift(documented, executed))])
+    assert ("to do: a set has no order" in report) is told
+
+
 def test_alike_differences_are_one_cause() -> None:
     pairs = [
         ("a    object\nb     int64\nc    object", "a      str\nb    int64\nc      str"),

@@ -128,6 +128,7 @@ def test_error_of_our_own_is_a_failure_of_the_page(pages: Pages) -> None:
         ("fork", "1", "fork"),
         ("jupyter", "1", "jupyter"),
         ("off", "", "off"),
+        ("off", "False", "off"),
         ("off", "true", ValueError),
         ("Fork", "", ValueError),
     ],

@@ -273,14 +273,14 @@ def test_a_page_says_whether_its_stderr_is_read(
     has_stderr: bool,  # noqa: FBT001 - a column
     tmp_path: Path,
 ) -> None:
-    own = {"mystnb": {"output_stderr": setting}}
+    own = {"book": {"output_stderr": setting}}
     (tmp_path / "page.md").write_text(
         FRONT.replace("kernelspec", f"{json.dumps(own)[1:-1]}\nkernelspec") + CELL
     )
     notebook = v4.new_notebook(cells=[v4.new_code_cell("1")], metadata=own)
     (tmp_path / "notes.ipynb").write_text(v4.writes(notebook))
     for name in ("page.md", "notes.ipynb"):
-        loaded = load(tmp_path / name, stderr=not has_stderr)
+        loaded = load(tmp_path / name, stderr=not has_stderr, key="book")
         assert loaded
         assert [cell.has_stderr for cell in loaded[0].cells] == [has_stderr]
 

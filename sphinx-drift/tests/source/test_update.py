@@ -449,19 +449,27 @@ def test_what_git_could_not_bring_back_is_named(
     for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
-    names = ("kept.md", "changed.md", "ignored.md", "new.md")
+    names = ("kept.md", "changed.md", "ignored.md", "new.md", "cleaned.md")
     paths = [put(tmp_path, name=name) for name in names]
-    assert ["not in a git repository" in each for each in irreversible(paths)] == [True] * 4
+    (tmp_path / "link.md").symlink_to("changed.md")
+    paths.append(tmp_path / "link.md")
+    assert ["git doesn't keep" in each for each in irreversible(paths)] == [True] * 6
     git("init", "-q")
-    git("add", "kept.md", "changed.md")
+    git("config", "status.showUntrackedFiles", "no")
+    git("config", "filter.strip.clean", "head -n 1")
+    (tmp_path / ".gitattributes").write_text("cleaned.md filter=strip\n")
+    git("add", "kept.md", "changed.md", "cleaned.md", "link.md")
     git("commit", "-q", "-m", "one")
     (tmp_path / ".git" / "info").mkdir(exist_ok=True)
     (tmp_path / ".git" / "info" / "exclude").write_text("ignored.md\n")
     put(tmp_path, "more", name="changed.md")
+    changed = "has changes that are not committed, or that a filter removes"
     assert irreversible(paths) == [
-        f"{tmp_path / 'changed.md'} has changes that are not committed",
+        f"{tmp_path / 'changed.md'} {changed}",
         f"git doesn't keep {tmp_path / 'ignored.md'}",
         f"git doesn't keep {tmp_path / 'new.md'}",
+        f"{tmp_path / 'cleaned.md'} {changed}",
+        f"{tmp_path / 'link.md'} {changed}",
     ]
     monkeypatch.setenv("PATH", "")
     assert irreversible(paths) == ["there is no git"]

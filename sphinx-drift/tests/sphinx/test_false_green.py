@@ -322,16 +322,17 @@ def test_an_ebook_is_built_again_without_a_warning(book: Book) -> None:
 
 def test_the_command_itself_and_the_notebooks_that_myst_nb_leaves(book: Book) -> None:
     """It writes a copy of each notebook beside the output folder, here among the pages."""
-    command = [sys.executable, "-m", "sphinx", "-q", "-b", "dummy", ".", "out"]
-    for text, status in ((GOOD, 0), (BAD, 1)):
+    command = [sys.executable, "-m", "sphinx", "-q", "-b", "dummy", "."]
+    for text, out, status in ((GOOD, "out", 0), (BAD, "deep/out", 1)):
         put(book, page=text)
         completed = subprocess.run(
-            command, cwd=book.folder, capture_output=True, text=True, check=False
+            [*command, out], cwd=book.folder, capture_output=True, text=True, check=False
         )
         assert completed.returncode == status, completed.stderr
-        assert (book.folder / "jupyter_execute" / "page.ipynb").exists()
+        assert (book.folder / out).with_name("jupyter_execute").exists()
     assert "page.md:11: drift" in completed.stderr
-    assert completed.stderr.strip().splitlines()[-1].startswith("1 output drifted")
+    last = completed.stderr.strip().splitlines()[-1]
+    assert last.startswith("1 output drifted, 0 outputs verified on 1 page")
 
 
 # Settings -----------------------------------------------------------------------------
