@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from sphinx_drift.compare.blanks import BLANKS, TEXT, with_blanks
-from sphinx_drift.compare.compare import Policy, compare
+from sphinx_drift.compare.compare import Policy, compare, without_marks
 from sphinx_drift.compare.outcomes import Kind, Outcome, PageResult
 from sphinx_drift.compare.tokens import ELISION, plain
 from sphinx_drift.output.filters import DEFAULTS, filtered
@@ -261,7 +261,7 @@ def _check_expectation(
     if not verdict.tokens or (has_blanks and not text.strip(f"{TEXT}{ELISION}\n ")):
         return _outcome(cell, Kind.EMPTY, expectation, executed=printed_text)
     if not verdict.same:
-        kind, message = Kind.DRIFT, ""
+        kind, message = Kind.DRIFT, _second_error(output, full)
     elif stale:
         kind = Kind.WAIVER
         message = "; ".join(f"{w.documented} -> {w.executed} ({w.reason})" for w in stale)
@@ -271,6 +271,13 @@ def _check_expectation(
     seen = output.select(Part.ALL if cell.has_stderr else Part.MAIN)
     came["is_all"] = is_all and printed_text == seen
     return _outcome(cell, kind, expectation, message=message, **came)
+
+
+def _second_error(output: Printed, full: Printed | None) -> str:
+    """Say what a cell raised that was run again at full precision, and that raised nothing."""
+    if full is None or output.error or not full.error:
+        return ""
+    return f"run again to print all digits, the cell raised {without_marks(full.error)[0]}"
 
 
 def _cannot_compare(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from small_book import FRONT, cell
 
+from sphinx_drift.compare.compare import Policy
 from sphinx_drift.compare.outcomes import Kind
 from sphinx_drift.run_and_judge import Settings, run_and_judge
 from sphinx_drift.source.read_source import Page, load
@@ -17,12 +18,12 @@ if TYPE_CHECKING:
     from sphinx_drift.compare.outcomes import PageResult
 
 
-def verified(folder: Path, *cells: str, front: str = "", timeout: int = 60) -> PageResult:
+def verified(folder: Path, *cells: str, front: str = "", **options: Any) -> PageResult:
     path = folder / "page.md"
     path.write_text("\n\n".join([FRONT.replace("---\n\n", f"{front}---"), *cells]))
     loaded = load(path)
     assert loaded is not None
-    settings = Settings(timeout=timeout, complete=("*",))
+    settings = Settings(**{"timeout": 60, "complete": ("*",), **options})
     return run_and_judge(*loaded, folder=folder, file="page.md", settings=settings)[0]
 
 
@@ -38,6 +39,15 @@ def test_cell_that_took_too_long_is_not_waited_for_twice(tmp_path: Path) -> None
     assert kinds(result) == [Kind.DRIFT, Kind.TIMEOUT]
     assert result.outcomes[0].rounding is not None
     assert (tmp_path / "runs").read_text() == "x"
+
+
+def test_a_cell_that_fails_at_full_precision_stops_no_other(tmp_path: Path) -> None:
+    torch = "import torch\nx = torch.tensor(155.92394)\n"
+    read = cell(f"{torch}print(float(f'{{x.item():.4f}}'))", "155.924")
+    drifts = cell("print(x)", "tensor(155.9240)")
+    result = verified(tmp_path, read, drifts, policy=Policy.PORTABLE)
+    assert kinds(result) == [Kind.DRIFT, Kind.VERIFIED]
+    assert "the cell raised ValueError: could not convert string" in result.outcomes[0].message
 
 
 @pytest.mark.parametrize(

@@ -15,8 +15,9 @@ if TYPE_CHECKING:
 TEXT, NUMBER = "\N{MIDLINE HORIZONTAL ELLIPSIS}", "\N{EQUAL AND PARALLEL TO}"
 BLANKS = frozenset((TEXT, NUMBER))
 """They stand for at least one word, number or sign, and for one number."""
-_KNOWN = re.compile("\N{INVISIBLE SEPARATOR}[^\N{INVISIBLE SEPARATOR}]*\N{INVISIBLE SEPARATOR}")
-"""What is known of a number at full precision besides its digits."""
+_KNOWN = re.compile("(\N{INVISIBLE SEPARATOR}|\\\\u2063).*?\\1")
+"""What is known of a number at full precision besides its digits; in quotation marks, escaped."""
+_STOP = re.compile(r"(?<=\d)\.(?![\w.])")
 _THOUSANDS = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d,])")
 
 
@@ -48,7 +49,8 @@ def with_blanks(documented: str, executed: str) -> str:
 
 def _filled(line: str, row: str) -> str:
     """Return a row with the blanks of a line, and the space beside them; nothing if they differ."""
-    left, right = _tokens(line), _tokens(_KNOWN.sub(lambda known: " " * len(known[0]), row))
+    bare = _KNOWN.sub(lambda known: " " * len(known[0]), row)
+    left, right = _tokens(line, line), _tokens(bare, line)
     texts, keys = (
         [[read(token) for token in side] for side in (left, right)]
         for read in (attrgetter("text"), _key)
@@ -58,26 +60,36 @@ def _filled(line: str, row: str) -> str:
     after_blank, last, there = False, 0, 0
     for token, end in zip(left, ends, strict=False):
         own, is_blank = right[end - 1], token.text in BLANKS
+        known = _KNOWN.match(row, own.end)
+        own_end = known.end() if known else own.end
         if is_blank:
             pieces.append(line[last : token.end])
         elif after_blank:
-            pieces += line[last : token.start], row[own.start : own.end]
+            pieces += line[last : token.start], row[own.start : own_end]
         else:
-            pieces.append(row[there : own.end])
-        after_blank, last, there = is_blank, token.end, own.end
+            pieces.append(row[there:own_end])
+        after_blank, last, there = is_blank, token.end, own_end
     return "".join([*pieces, row[there:]]) if ends else ""
 
 
-def _tokens(line: str) -> list[Token]:
-    """Read a line, in which a blank may be a number, and commas stand between thousands."""
-    text = _THOUSANDS.sub(lambda number: number[0].replace(",", "0"), line.replace(NUMBER, "7"))
+def _tokens(line: str, documented: str) -> list[Token]:
+    """Read a line, in which a blank may be a number, and commas stand between thousands.
+
+    Unless the documented line has them between blanks; and points after blanks are full stops.
+    """
+    text = line.replace(NUMBER, "7")
+    if f"{NUMBER},{NUMBER}" not in documented:
+        text = _THOUSANDS.sub(lambda number: number[0].replace(",", "0"), text)
+    if f"{NUMBER}." in documented:
+        text = _STOP.sub("!", text)
     return [token._replace(text=line[token.start : token.end]) for token in tokens(text)]
 
 
 def _key(token: Token) -> str:
     """Return what two tokens must share to be alike: numbers are compared later."""
+    is_finite = token.is_number and "n" not in token.text
     is_whole = token.text == NUMBER or NUMBER not in token.text
-    return NUMBER if token.is_number and is_whole else token.text
+    return NUMBER if is_finite and is_whole else token.text
 
 
 def _matched(left: Sequence[str], right: Sequence[str]) -> list[int]:

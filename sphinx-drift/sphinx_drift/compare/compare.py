@@ -292,7 +292,7 @@ def _accept_rounding(
 
 def without_marks(precise: str) -> tuple[str, dict[int, str]]:
     """Remove the marks of print_full_precision; return the text, and each mark by its position."""
-    pieces = precise.split(_MARK)
+    pieces = precise.replace(r"\u2063", _MARK).split(_MARK)  # as in a list of texts
     shown, marked = pieces[::2], pieces[1::2]
     return "".join(shown), dict(zip(accumulate(map(len, shown)), marked, strict=False))
 

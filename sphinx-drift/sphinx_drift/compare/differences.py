@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
-from functools import partial
+from functools import cached_property, partial
 from itertools import islice
 from operator import ne
 from typing import TYPE_CHECKING, NamedTuple
 
-from sphinx_drift.compare.brackets import indices
+from sphinx_drift.compare.brackets import indices, partners
 from sphinx_drift.compare.tokens import ELISION, Token, TokenKind, plain, tokens
 
 if TYPE_CHECKING:
@@ -72,6 +72,11 @@ class Side:
                 for token in result
             ]
         return cls(plain(text), result, [token.key for token in result])
+
+    @cached_property
+    def partners(self) -> dict[int, int]:
+        """The place of its partner for each bracket that has one."""
+        return partners(self.tokens)
 
     def span(self, first: int, last: int) -> tuple[int, int]:
         """Return the characters from token ``first`` up to token ``last``."""
@@ -187,12 +192,13 @@ def _occurrences(part: Sequence[_Key], keys: Sequence[_Key], start: int) -> Iter
 
 
 def _row_ends(right: Side, at: int) -> Iterator[int]:
-    """Yield where whole rows that begin at a token can end: not empty, all brackets closed."""
+    """Yield where whole rows that begin at a token can end: not empty, no pair of brackets cut."""
     depth = 0
     something = False
     for place in range(at, len(right.tokens)):
         token = right.tokens[place]
-        depth += (token.kind is TokenKind.OPEN) - (token.kind is TokenKind.CLOSE)
+        partner = right.partners.get(place, place)
+        depth += (partner > place) - (partner < place)
         if depth < 0:
             return
         something = something or token.kind in _VALUES

@@ -38,6 +38,10 @@ however large the numbers beside it are."""
 _ALONE = 2
 """The same for a number that is printed alone: no other one says how large they were."""
 
+_CUT = 15
+"""A number of no more digits than these, of which nothing is known, may have been cut before."""
+_ADVICE = "; if the page cut its digits itself, an f-string of x.item() keeps them"
+
 _SHORTEST = 7
 """Numbers of so many digits that have no more may be printed with as many as they need."""
 
@@ -76,6 +80,8 @@ class FloatKind(Enum):
         """Whether these are the shortest digits that identify a number of this format."""
         value = _exact(text)
         number = self.nearest(value)
+        if math.isinf(number):
+            return False
         shortest = (f"{number:.{digits}g}" for digits in range(1, 18))
         own = next(t for t in shortest if self.nearest(Decimal(t)) == number)
         return value in (Decimal(own), Decimal(repr(number)))
@@ -145,8 +151,8 @@ class Precise:
         self._named: dict[int, FloatKind] = {}
         self._members: dict[int, list[Decimal]] = {}
         self._arrays: dict[int, _Array] = {}
-        self._separated: set[int] = set()
-        """The arrays, by where they begin, whose items have commas between them."""
+        self._lists: set[int] = set()
+        """The square brackets, by where they begin, that are no array for what is in them."""
         for place, (token, bracket) in enumerate(zip(tokens, self._brackets, strict=True)):
             if bracket is None:
                 continue
@@ -155,10 +161,10 @@ class Precise:
                 kind = next((_NAMES[word] for word in words if word in _NAMES), FloatKind.FLOAT64)
                 self._named[bracket.start] = kind
             elif array := bracket.array:
-                if token.text == ",":
-                    self._separated.add(array.start)
-                elif token.kind is TokenKind.FLOAT and (value := _value(token.text)) is not None:
+                if token.kind is TokenKind.FLOAT and (value := _value(token.text)) is not None:
                     self._members.setdefault(array.start, []).append(value)
+                elif self._is_foreign(token, array):
+                    self._lists.add(array.start)
         self._kinds: dict[Bracket | None, FloatKind | None] = {None: None}
         self._marked: dict[Bracket | None, str] = {None: ""}
         """What is known of the innermost brackets with a mark around, or of a pair itself."""
@@ -196,7 +202,9 @@ class Precise:
         if units > array.kind.units:
             distance = f"{units:.0f} {array.kind.name.lower()} units in the last place"
             allowed = f"too far ({array.kind.units} allowed)"
-            return f"the executed value is {precise}, {distance} {allowed}"
+            is_known = array.kind is not FloatKind.FLOAT64 or len(precise.strip("-0.")) > _CUT
+            advice = "" if is_known or not whole else _ADVICE
+            return f"the executed value is {precise}, {distance} {allowed}{advice}"
         if beyond > _most(documented, precise, array.kind):
             return f"the executed value is {precise}, too far: in its third significant digit"
         return units
@@ -204,22 +212,27 @@ class Precise:
     def _array(self, place: int, value: Decimal) -> _Array:
         """Describe the numbers that were computed together with this one.
 
-        The members of a list in Python were computed one by one: a list has commas, and no name
-        before it. What NumPy prints of an array has none.
+        The members of a list in Python were computed one by one.
         """
         bracket = self._brackets[place]
         array = bracket and bracket.array
         named = self._kinds[bracket]
         mark = self._marks.get(self._tokens[place].end) or self._marked[bracket]
-        if array is None or self._is_list(array):
+        if array is None or array.start in self._lists:
             return _described(named, [value], mark)
         if array.start not in self._arrays:
             self._arrays[array.start] = _described(named, self._members[array.start], mark)
         return self._arrays[array.start]
 
-    def _is_list(self, array: Bracket) -> bool:
-        is_argument = array.start > 0 and self._tokens[array.start - 1].text == "("
-        return array.start in self._separated and not is_argument
+    def _is_foreign(self, token: Token, array: Bracket) -> bool:
+        """Whether a token shows that square brackets are no array.
+
+        An array holds numbers, or ``...``; commas only where a call names it, as PyTorch prints it.
+        """
+        call = array.parent
+        if token.text == "," and call is not None and call.start == array.start - 1:
+            return call.name.lower() not in _ARRAYS
+        return token.kind is TokenKind.MARK or (token.is_word and token.text[0] != ".")
 
     def _is_in_tensor(self, place: int) -> bool:
         """Whether PyTorch printed a number: all numbers of a tensor have as many decimals."""

@@ -40,6 +40,7 @@ class _Region:
     is_literal: bool = True
     has_data: bool = False
     """Whether it has a number, a constant or a text in quotation marks."""
+    has_commas: bool = False
     before: _Before = _Before.NOTHING
     quote: str = ""
     """The quotation mark that is open."""
@@ -97,6 +98,8 @@ class _Reader:
         if not self._open or self._open[-1].start < start:
             return
         region = self._open.pop()
+        # Without commas, lines that begin below the bracket are the rows of a class's own.
+        region.is_literal &= region.has_commas or not self._tokens[start + 1].is_line
         if region.is_literal and region.has_data:
             self.loose.add(region.start)
         elif region.bracket == "[":
@@ -118,6 +121,7 @@ class _Reader:
         if not region.is_literal or token.is_line:
             return
         after: _Before | None = None
+        region.has_commas |= token.text[0] == ","
         apart = bool(token.gap) or self._tokens[place - 1].is_line
         item = before is _Before.NOTHING or (before is _Before.VALUE and apart)
         if token.text in _QUOTES:

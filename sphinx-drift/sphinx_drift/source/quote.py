@@ -20,14 +20,16 @@ _MINUS = r"\-\u2010-\u2015\u207b\u208b\u2212\uff0d"
 _SPACE = r"[ \t\xa0\u2000-\u200d\u202f\u205f-\u2060\u3000\ufeff]"
 _GROUP = rf"(?: ['\u2019\xb7\u066b\u066c] | (?![ \t]) {_SPACE} | \{{,\}} | \\[,;:!\ ] )"
 _POWER = rf"{_SPACE}* (?: \^ | \*\* | <sup | [\xb9\xb2\xb3\u2070-\u207b] )"
+_ERROR = rf"(?: (?: {_SPACE} | [\d.(/+\xb1{_MINUS}] | \\[a-z]+ )* \) )?"
+_TIMES = rf"(?: {_SPACE} | [x*\xd7\u22c5\xb7{{}}] | \\(?:[a-z]+|[,;:!]) | &\w+; )*"
 _PIECE = re.compile(
     rf"""
     (?: [\w.^] | \*\* | \d{_GROUP} | (?:\^|\*\*|<sup>)(?:{_SPACE}|[{{(])* ) <<
     | [{_MINUS}] {_SPACE}* (?: (?:[A-Z]{{0,3}}\\?[$\xa2-\xa5\u20a0-\u20cf] | [{{(]) {_SPACE}* )? <<
-    | (?<!\w) [{_MINUS}] [A-Z]{{3}} {_SPACE}? <<
+    | (?<!\w) [{_MINUS}] {_SPACE}? (?: [A-Z]{{3}} | kr\.? ) {_SPACE}? <<
     | >> (?: [\w{_MINUS}] | {_POWER} | [.]\d | {_GROUP}\d | {_SPACE}*[+-]{_SPACE}*[\d.e+-]+j )
-    | >> {_SPACE}* (?: [\xbc-\xbe\u2150-\u215e] | [eE]{_SPACE}?[{_MINUS}+]?\d )
-    | >> (?: {_SPACE} | [x*\xd7\u22c5\xb7{{}}] | \\(?:[a-z]+|[,;:!]) | &\w+; )* (?<!\d)10 {_POWER}
+    | >> {_ERROR} {_SPACE}* (?: [\xbc-\xbe\u2150-\u215e] | [eE]{_SPACE}?[{_MINUS}+]?\d )
+    | >> {_ERROR} {_TIMES} (?<!\d)10 {_POWER}
     # Only between floats can a comma be nothing but a separator.
     | (?<![.\d])\d+,<<  |  \d,<<[^.>]+>>  |  <<[^.>]+>>,\d  |  >>,\d+(?![\d.])
     """,
@@ -92,12 +94,12 @@ class Quotation:
         elif self.place is not None:
             where = f" #{self.place}"
             places = places[self.place - 1 : self.place] if self.place else []
-        elif len(places) > 1:
-            raise ValueError(
-                f"{self.name} has {len(places)} numbers; say which: {self.name}[0] or {self.name}#1"
-            )
         if not places:
             raise ValueError(f"{self.name} has no number{where}")
+        said = {all_tokens[place].text for place in places} if self.index else places
+        if len(said) > 1:
+            ways = " or ".join(f"{self.name}#{numbers.index(place) + 1}" for place in places[:2])
+            raise ValueError(f"{self.name} has {len(places)} numbers{where}; say which: {ways}")
         token = all_tokens[places[0]]
         if any(first <= token.start < last for first, last in elided):
             raise ValueError(f"{self.name} doesn't document its number{where}: {ELISION} is there")

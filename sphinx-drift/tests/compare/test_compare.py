@@ -325,6 +325,14 @@ def test_whole_rows_or_elements_of_one_are_left_out_in_order() -> None:
     assert not compare("\n".join(lines), LINES).same
 
 
+@pytest.mark.parametrize("marked", ["{}) {}", "({} {}", "{}] ({}"])
+def test_rows_may_have_brackets_without_partners(marked: str) -> None:
+    text = "\n".join(marked.format(place, name) for place, name in enumerate("abcde"))
+    assert compare(short(text, 1), text).same
+    assert compare(short(text, 1, 3), text).same
+    assert not compare(short(text, 1).replace("c", "x"), text).same
+
+
 def test_rounding_is_forgiven_between_elisions() -> None:
     executed = "a [0.25]\nb [0.50]\nc [155.9240]\nd [0.1]\ne [2.0]"
     documented = f"a [0.25]\n{ELISION}\nc [155.9239]\n{ELISION}\ne [2.0]"

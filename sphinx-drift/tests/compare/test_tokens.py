@@ -58,7 +58,9 @@ def test_is_read_as(text: str, read: str) -> None:
 
 def test_numbers_have_values() -> None:
     values = {"3": 3, "-0.5": -0.5, "1e3": 1000.0, "2j": 2j, "-inf": -math.inf}
-    assert {text: value_of(text) for text in values} == values
+    read = {text: value_of(text) for text in values}
+    assert read == values
+    assert [*map(type, read.values())] == [*map(type, values.values())]
     assert value_of("9" * 5000) == math.inf
 
 
