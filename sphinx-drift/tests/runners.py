@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from functools import partial
 from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
 from nbformat import v4
 
+from sphinx_drift.run.host import HOST
 from sphinx_drift.run.injected import leave_no_bytecode, report_environment
 from sphinx_drift.run.page import run_page
 from sphinx_drift.run.results import Request, injected
@@ -57,8 +57,8 @@ class Pages:
         with patch.dict(os.environ):
             # Under pytest a kernel doesn't look for what is written past Python.
             os.environ.pop("PYTEST_CURRENT_TEST", None)
-            run = partial(in_this_process, forks=forks)
-            return notebook, execute(notebook, request, run)
+            os.environ["DRIFT_RUNNER"] = "fork" if forks else "jupyter"
+            return notebook, in_this_process(notebook, request)
 
     def stock(
         self, *cells: str | tuple[str, str], **settings: Any
@@ -66,8 +66,7 @@ class Pages:
         return self.fork(*cells, forks=False, **settings)
 
 
-def in_this_process(
-    _key: str, notebook: NotebookNode, request: Request, *, forks: bool
-) -> tuple[NotebookNode, Execution]:
-    """Run a page, as the process does that runs the pages of a build."""
-    return run_page(notebook, request, request.environment(), forks=forks)
+def in_this_process(notebook: NotebookNode, request: Request) -> Execution:
+    """Run a page here, as the process does that runs the pages of a build."""
+    with patch.object(HOST, "run", lambda _, page: run_page(*page)):
+        return execute(notebook, request)

@@ -9,8 +9,6 @@ from enum import Enum
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sphinx_drift.run.choice import page_environment
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
     from pathlib import Path
@@ -122,10 +120,6 @@ class Request:
     """Bytes that the outputs of a cell may take; those of a page may take four times as many."""
     preload: tuple[str, ...] = ()
     """Libraries that are loaded once for all pages, where kernels are forked."""
-
-    def environment(self) -> dict[str, str]:
-        """Return the environment in which the page's kernel starts."""
-        return page_environment() | dict(self.variables)
 
 
 def never_begun(request: Request) -> Failure:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import multiprocessing
 import os
 import sys
-from concurrent.futures import Future
+import threading
+from concurrent.futures import Executor, Future
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -14,6 +14,7 @@ from nbformat import v4
 from processes import wait_until
 
 from sphinx_drift.run import host, run
+from sphinx_drift.run.host import HOST
 from sphinx_drift.run.results import Ending, Request
 
 if TYPE_CHECKING:
@@ -26,10 +27,10 @@ NOTE = "import os\nwith open('ran', 'a') as ran:\n    print(os.environ.get('LATE
 
 
 @pytest.fixture(autouse=True)
-def own_host(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(host, "_host", None)
+def own_host() -> Iterator[None]:
+    HOST.close()
     yield
-    host.close()
+    HOST.close()
 
 
 def notebook(*cells: str) -> NotebookNode:
@@ -70,20 +71,56 @@ def test_page_that_nobody_asks_for_ends_with_the_next_queue(tmp_path: Path) -> N
     assert len((tmp_path / "ran").read_text().splitlines()) == 2
 
 
+def ask(folder: Path, pages: host._Pages, *request: Any) -> Any:
+    """Ask as a build does, and answer here, as the process does that runs pages."""
+    answer = folder / "ours.answer"
+    host._write(answer.with_suffix(".request"), request)  # noqa: SLF001 - the one way to ask
+    wait_until(lambda: pages.serve() or answer.exists())
+    return host._take(answer)  # noqa: SLF001 - the same
+
+
 def test_outputs_that_wait_for_sphinx_take_no_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pages = host._Pages(b"key", tmp_path)  # noqa: SLF001 - what the process is made of
-    monkeypatch.setattr(pages, "_run", lambda *page: (page[0], None))
-    pages._queue("", [], [("one", notebook("1"), None, {})])  # noqa: SLF001
-    kept = pages._futures["one"].result()  # noqa: SLF001 - before somebody asks for it
+    monkeypatch.setattr("sphinx_drift.run.page.run_page", lambda *page: page)
+    pages, page = host._Pages(tmp_path), (notebook("1"), Request(tmp_path), {})  # noqa: SLF001 - what the process is made of
+    assert ask(tmp_path, pages, "queue", "", [], {"one": page}) == ""
+    kept = pages._queued["one"].result()  # noqa: SLF001 - before somebody asks for it
     assert kept.is_file()
-    ours, theirs = multiprocessing.Pipe()
-    ours.send_bytes(b"key")
-    ours.send(("run", "one", notebook("1"), None, {}))
-    pages.serve(theirs)
-    assert ours.recv()[0].cells[0].source == "1"
+    assert ask(tmp_path, pages, "run", "one", page) == page
     assert not kept.exists()
+
+
+def test_page_that_somebody_waits_for_overtakes_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ended = threading.Event()
+
+    def run_page(page: NotebookNode, *_: object) -> str:
+        return page.cells[0].source if page.cells[0].source == "awaited" or ended.wait(60) else ""
+
+    monkeypatch.setattr("sphinx_drift.run.page.run_page", run_page)
+    pages = host._Pages(tmp_path)  # noqa: SLF001 - what the process is made of
+    names = [*map(str, range(100)), "awaited"]
+    jobs = {name: (notebook(name), Request(tmp_path), {}) for name in names}
+    ask(tmp_path, pages, "queue", "", [], jobs)
+    assert ask(tmp_path, pages, "run", "awaited", jobs["awaited"]) == "awaited"
+    ended.set()
+    assert ask(tmp_path, pages, "run", "99", jobs["99"]) == "99"
+
+
+def test_process_that_fails_ends_and_nobody_waits_for_it(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    request = begin(tmp_path, NOTE)
+    folder = HOST._folder  # noqa: SLF001 - what is unreadable is put there
+    (folder / "bad.request").write_bytes(b"no pickle")
+    failure = run.execute(notebook("1"), request).failure
+    assert failure is not None
+    assert "the process that runs pages is gone" in failure.message
+    assert "UnpicklingError" in capfd.readouterr().err
+    HOST.process.wait(60)
+    assert not folder.exists()
 
 
 EXECUTOR = """
@@ -109,19 +146,30 @@ def test_book_names_another_executor(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert (tmp_path / "submitted").read_text() == "run_page\n" * 2
 
 
-@pytest.mark.parametrize("error", [RuntimeError("no room"), TimeoutError("no room")])
-def test_executor_that_raises_is_quoted(error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
-    ours, theirs = multiprocessing.Pipe()
-    pages = host._Pages(b"key")  # noqa: SLF001 - what the process is made of
-    future: Future[Any] = Future()
-    future.set_exception(error)
-    monkeypatch.setattr(pages, "_future", lambda *_: future)
-    ours.send_bytes(b"key")
-    ours.send(("run", "page", notebook("1"), None, {}))
-    pages.serve(theirs)
-    failure = ours.recv()[1].failure
-    assert failure.kind is Ending.RUNNER_FAILED
-    assert f"{type(error).__name__}: no room" in failure.message
+class Broken(Executor):
+    """Raises at once, or for each page."""
+
+    def __init__(self, *, at_once: bool) -> None:
+        self._at_once = at_once
+
+    def submit(self, *_: Any, **__: Any) -> Future[Any]:
+        if self._at_once:
+            raise TimeoutError("no room")
+        future: Future[Any] = Future()
+        future.set_exception(TimeoutError("no room"))
+        return future
+
+
+@pytest.mark.parametrize("at_once", [True, False])
+@pytest.mark.parametrize("queued", [True, False])
+def test_executor_that_raises_is_quoted(tmp_path: Path, *, at_once: bool, queued: bool) -> None:
+    pages, page = host._Pages(tmp_path), (notebook("1"), Request(tmp_path), {})  # noqa: SLF001 - what the process is made of
+    pages._executor = Broken(at_once=at_once)  # noqa: SLF001 - the same
+    ask(tmp_path, pages, "queue", "", [], {"one": page} if queued else {})
+    ran, execution = ask(tmp_path, pages, "run", "one", page)
+    assert ran == page[0]
+    assert execution.failure.kind is Ending.RUNNER_FAILED
+    assert execution.failure.message == "the executor raised TimeoutError: no room"
 
 
 @pytest.mark.parametrize("name", ["nothing_such:make", "json:loads", "json"])
@@ -180,7 +228,7 @@ def test_kernelspec_names_a_provisioner_of_another_package(
     }
     (kernel / "kernel.json").write_text(json.dumps(spec))
     monkeypatch.setenv("JUPYTER_PATH", str(tmp_path / "share"))
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
     page = notebook("import os\nprint(os.environ['MACHINE'])")
     page.metadata["kernelspec"] = {"name": "far", "display_name": "Far"}
     execution = run.execute(page, run.request_for(tmp_path, timeout=60))

@@ -194,7 +194,7 @@ def test_kernel_of_another_environment_is_run_in_that(
     notebook.cells = [v4.new_code_cell("import sys\nprint(sys.prefix)")]
     from runners import in_this_process  # noqa: PLC0415 - used here alone
 
-    _, execution = in_this_process("", notebook, pages.request(), forks=True)
+    execution = in_this_process(notebook, pages.request())
     assert execution.failure is None
     assert shown(notebook.cells[0]) == f"{other}\n"
 
