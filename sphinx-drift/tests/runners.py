@@ -68,5 +68,5 @@ class Pages:
 
 def in_this_process(notebook: NotebookNode, request: Request) -> Execution:
     """Run a page here, as the process does that runs the pages of a build."""
-    with patch.object(HOST, "run", lambda _, page: run_page(*page)):
+    with patch.object(HOST, "ask", lambda _, page: run_page(*page)):
         return execute(notebook, request)

@@ -239,5 +239,5 @@ def test_pages_have_the_device_one_after_the_other(
         there.reset()
         requests = [Request(Path(name)) for name in "ab"]
         page, variables = v4.new_notebook(), {DEVICE_VARIABLE: place}
-        runs = [pages._fetch("", (page, each, variables)) for each in requests]  # noqa: SLF001
+        runs = [pages._fetch((page, each, variables)) for each in requests]  # noqa: SLF001
         assert [pickle.loads(each.result().read_bytes()) for each in runs] == [at_once] * 2  # noqa: S301 - ours

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import hashlib
+import json
 import os
 import pickle
 import secrets
@@ -28,11 +30,11 @@ from typing import TYPE_CHECKING, Any
 from sphinx_drift.run.choice import chosen, page_environment
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from nbformat import NotebookNode
 
-    from sphinx_drift.run.results import Execution, Request
+    from sphinx_drift.run.results import Request
 
     Page = tuple[NotebookNode, Request, Mapping[str, str]]
     """What `run_page` takes: the cells, how they are run, and in which environment."""
@@ -87,26 +89,14 @@ class Host:
         if hasattr(os, "register_at_fork"):  # not on Windows, where nothing forks
             os.register_at_fork(after_in_child=self.process.stdin.close)
 
-    def queue(self, jobs: Mapping[str, Page], executor: str = "") -> None:
-        """Submit pages to the executor, in this order; :meth:`run` fetches each by its key.
-
-        Those that were queued before and never asked for are dropped.
-
-        Args:
-            jobs: The pages, by their keys.
-            executor: The function that returns the executor, ``module:function``; nothing for ours.
-
-        """
-        if error := self._ask("queue", executor, sys.path, jobs):
-            raise ValueError(error)
-
-    def run(self, key: str, page: Page) -> tuple[NotebookNode, Execution]:
-        """Return a page with its outputs: the one that was queued by this key, or one run now."""
-        ran: tuple[NotebookNode, Execution] = self._ask("run", key, page)
-        return ran
-
-    def _ask(self, *request: Any) -> Any:
+    def ask(self, *request: Any) -> Any:
         """Return the answer to a request, once there is one.
+
+        - ``"queue", executor, sys.path, pages``: have pages run, in this order; those that were
+          queued before and never asked for are dropped. The executor is the function that returns
+          it, ``module:function``, and nothing for ours. The answer is what is wrong with it.
+        - ``"run", page``: the answer is the page with its outputs and how it ended: the one that
+          was queued, or one run now.
 
         Raises:
             HostGoneError: If the process that runs pages is gone, or gives no sign of life.
@@ -231,7 +221,7 @@ class _Pages:
         self._executor: Executor | None = None  # the book's own
         self._ahead = ThreadPoolExecutor(_in_flight())
         self._at_once = ThreadPoolExecutor(64)
-        self._queued: dict[str, Future[Any]] = {}
+        self._queued: dict[bytes, Future[Any]] = {}
         self._awaited: dict[Path, tuple[Future[Any], NotebookNode]] = {}
         """By the files of their answers."""
         self._locks: dict[object, threading.Lock] = {}
@@ -243,14 +233,14 @@ class _Pages:
             if kind == "queue":
                 _write(answer, self._queue(*request))
             else:
-                key, page = request
-                self._awaited[answer] = self._fetch(key, page), page[0]
+                (page,) = request
+                self._awaited[answer] = self._fetch(page), page[0]
         for answer, (future, notebook) in [*self._awaited.items()]:
             if future.done():
                 del self._awaited[answer]
                 _answer(answer, future, notebook)
 
-    def _queue(self, executor: str, path: list[str], jobs: Mapping[str, Page]) -> str:
+    def _queue(self, executor: str, path: list[str], pages: Iterable[Page]) -> str:
         for future in self._queued.values():
             future.cancel()
         if executor and not self._executor:
@@ -259,11 +249,12 @@ class _Pages:
                 self._executor = _load(executor)
             except Exception as error:  # noqa: BLE001 - it is the book's own
                 return f"{executor}: expected an executor, got {type(error).__name__}: {error}"
-        self._queued = {key: self._submit(self._ahead, page) for key, page in jobs.items()}
+        by_key = {_key(page): page for page in pages}
+        self._queued = {key: self._submit(self._ahead, page) for key, page in by_key.items()}
         return ""
 
-    def _fetch(self, key: str, page: Page) -> Future[Any]:
-        future = self._queued.pop(key, None)
+    def _fetch(self, page: Page) -> Future[Any]:
+        future = self._queued.pop(_key(page), None)
         if future is None or (not self._executor and future.cancel()):
             return self._submit(self._at_once, page)  # before all those that nobody waits for
         return future
@@ -295,6 +286,12 @@ class _Pages:
         path = Path(self._folder, _KEPT, secrets.token_hex(8))
         _write(path, result)
         return path
+
+
+def _key(page: Page) -> bytes:
+    """Return what tells a page from others: its cells, and how they are run."""
+    text = json.dumps([page[0], vars(page[1])], sort_keys=True, default=str)
+    return hashlib.sha256(text.encode()).digest()
 
 
 def _load(name: str) -> Executor:

@@ -30,7 +30,7 @@ from nbformat import from_dict, v4
 from sphinx_drift.run.choice import RUNNER_VARIABLE
 from sphinx_drift.run.limit import CELLS_OF_A_PAGE, Allowance, clipped, first_and_last
 from sphinx_drift.run.provisioner import NAME, obstacle
-from sphinx_drift.run.results import Ending, Execution, Failure, Injected, Request, never_begun
+from sphinx_drift.run.results import Ending, Execution, Failure, Injected, Request
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
@@ -198,7 +198,15 @@ async def _run_cells(
     try:
         await _ask(client, request.before)
     except CellTimeoutError:
-        return never_begun(request)
+        module = os.environ.get("DRIFT_DEVICE_MODULE")
+        first = (
+            f"the module for devices, `{module}`, in its `start`" if module else "what is injected"
+        )
+        message = (
+            f"no cell had begun after {request.timeout} seconds, the limit for one: {first} took "
+            "longer; see that it ends, or raise the limit"
+        )
+        return Failure(Ending.TIMEOUT, -1, message)
     for index, cell in enumerate(notebook.cells):
         if cell.cell_type != "code":
             continue

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import functools
-import hashlib
-import json
 import os
+import sys
 import traceback
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -43,7 +42,8 @@ def begin(pages: Iterable[tuple[NotebookNode, Request]], executor: str = "") -> 
         executor: The function that returns the executor, ``module:function``; nothing for ours.
 
     """
-    HOST.queue(dict(_job(*page) for page in pages), executor)
+    if error := HOST.ask("queue", executor, sys.path, [_job(*page) for page in pages]):
+        raise ValueError(error)
 
 
 def execute(notebook: NotebookNode, request: Request) -> Execution:
@@ -57,8 +57,9 @@ def execute(notebook: NotebookNode, request: Request) -> Execution:
         request: How it is to be run.
 
     """
+    execution: Execution
     try:
-        ran, execution = HOST.run(*_job(notebook, request))
+        ran, execution = HOST.ask("run", _job(notebook, request))
     except Exception:  # noqa: BLE001 - the page fails, and the others are checked
         message = f"sphinx_drift.run itself failed:\n{traceback.format_exc(limit=-3)}"
         return Execution(failure=Failure(Ending.RUNNER_FAILED, -1, message))
@@ -97,8 +98,8 @@ def _kernels() -> Collection[str]:
     return set(KernelSpecManager().find_kernel_specs())
 
 
-def _job(notebook: NotebookNode, request: Request) -> tuple[str, Page]:
-    """Return a digest, and the cells that run alone, at their places, with how they are run.
+def _job(notebook: NotebookNode, request: Request) -> Page:
+    """Return the cells that run, at their places, and how.
 
     nbformat's constructors validate, slowly.
     """
@@ -121,10 +122,8 @@ def _job(notebook: NotebookNode, request: Request) -> tuple[str, Page]:
     request = replace(request, may_raise=sorted(may_raise))
     metadata = {"kernelspec": {"name": kernel, "display_name": kernel}}
     bare = {"cells": cells, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}
-    text = json.dumps([bare, vars(request)], sort_keys=True, default=str)
-    key = hashlib.sha256(text.encode()).hexdigest()
     page = from_dict(bare)  # type: ignore[no-untyped-call]
-    return key, (page, request, page_environment() | dict(request.variables))
+    return page, request, page_environment() | dict(request.variables)
 
 
 def request_for(

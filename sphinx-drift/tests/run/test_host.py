@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 import sys
 import threading
-from concurrent.futures import Executor, Future
+from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -71,42 +73,54 @@ def test_page_that_nobody_asks_for_ends_with_the_next_queue(tmp_path: Path) -> N
     assert len((tmp_path / "ran").read_text().splitlines()) == 2
 
 
-def ask(folder: Path, pages: host._Pages, *request: Any) -> Any:
-    """Ask as a build does, and answer here, as the process does that runs pages."""
-    answer = folder / "ours.answer"
-    host._write(answer.with_suffix(".request"), request)  # noqa: SLF001 - the one way to ask
-    wait_until(lambda: pages.serve() or answer.exists())
-    return host._take(answer)  # noqa: SLF001 - the same
+class Process:
+    """Does here, and step by step, what the process does that runs pages."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.pages = folder, host._Pages(folder)  # noqa: SLF001 - it is made of them
+
+    def page(self, source: str) -> host.Page:
+        cells = [v4.new_code_cell(source, id="cell")]
+        return v4.new_notebook(cells=cells), Request(self.folder), {}
+
+    def ask(self, *request: Any) -> Any:
+        answer = self.folder / "ours.answer"
+        host._write(answer.with_suffix(".request"), request)  # noqa: SLF001 - as builds do
+        while not answer.exists():
+            self.pages.serve()
+        return host._take(answer)  # noqa: SLF001 - the same
+
+
+@pytest.fixture
+def process(tmp_path: Path) -> Process:
+    return Process(tmp_path)
 
 
 def test_outputs_that_wait_for_sphinx_take_no_memory(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    process: Process, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("sphinx_drift.run.page.run_page", lambda *page: page)
-    pages, page = host._Pages(tmp_path), (notebook("1"), Request(tmp_path), {})  # noqa: SLF001 - what the process is made of
-    assert ask(tmp_path, pages, "queue", "", [], {"one": page}) == ""
-    kept = pages._queued["one"].result()  # noqa: SLF001 - before somebody asks for it
+    assert process.ask("queue", "", [], [process.page("1")]) == ""
+    (future,) = process.pages._queued.values()  # noqa: SLF001 - before somebody asks for it
+    kept = future.result()
     assert kept.is_file()
-    assert ask(tmp_path, pages, "run", "one", page) == page
+    assert process.ask("run", process.page("1")) == process.page("1")
     assert not kept.exists()
 
 
 def test_page_that_somebody_waits_for_overtakes_the_others(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    process: Process, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ended = threading.Event()
-
-    def run_page(page: NotebookNode, *_: object) -> str:
-        return page.cells[0].source if page.cells[0].source == "awaited" or ended.wait(60) else ""
-
-    monkeypatch.setattr("sphinx_drift.run.page.run_page", run_page)
-    pages = host._Pages(tmp_path)  # noqa: SLF001 - what the process is made of
-    names = [*map(str, range(100)), "awaited"]
-    jobs = {name: (notebook(name), Request(tmp_path), {}) for name in names}
-    ask(tmp_path, pages, "queue", "", [], jobs)
-    assert ask(tmp_path, pages, "run", "awaited", jobs["awaited"]) == "awaited"
+    monkeypatch.setattr(
+        "sphinx_drift.run.page.run_page",
+        lambda page, *_: page.cells[0].source == "awaited" or ended.wait(60),
+    )
+    queued = [process.page(source) for source in [*"0123456789" * 10, "awaited"]]
+    process.ask("queue", "", [], queued)
+    assert process.ask("run", queued[-1])
+    assert not ended.is_set()
     ended.set()
-    assert ask(tmp_path, pages, "run", "99", jobs["99"]) == "99"
 
 
 def test_process_that_fails_ends_and_nobody_waits_for_it(
@@ -146,30 +160,19 @@ def test_book_names_another_executor(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert (tmp_path / "submitted").read_text() == "run_page\n" * 2
 
 
-class Broken(Executor):
-    """Raises at once, or for each page."""
-
-    def __init__(self, *, at_once: bool) -> None:
-        self._at_once = at_once
-
-    def submit(self, *_: Any, **__: Any) -> Future[Any]:
-        if self._at_once:
-            raise TimeoutError("no room")
-        future: Future[Any] = Future()
-        future.set_exception(TimeoutError("no room"))
-        return future
+def fail(*_: object) -> Any:
+    raise TimeoutError("no room")
 
 
-@pytest.mark.parametrize("at_once", [True, False])
-@pytest.mark.parametrize("queued", [True, False])
-def test_executor_that_raises_is_quoted(tmp_path: Path, *, at_once: bool, queued: bool) -> None:
-    pages, page = host._Pages(tmp_path), (notebook("1"), Request(tmp_path), {})  # noqa: SLF001 - what the process is made of
-    pages._executor = Broken(at_once=at_once)  # noqa: SLF001 - the same
-    ask(tmp_path, pages, "queue", "", [], {"one": page} if queued else {})
-    ran, execution = ask(tmp_path, pages, "run", "one", page)
-    assert ran == page[0]
-    assert execution.failure.kind is Ending.RUNNER_FAILED
-    assert execution.failure.message == "the executor raised TimeoutError: no room"
+@pytest.mark.parametrize("submit", [fail, lambda *_: ThreadPoolExecutor(1).submit(fail)])
+def test_executor_that_raises_is_quoted(submit: Any, process: Process) -> None:
+    process.pages._executor = SimpleNamespace(submit=submit)  # type: ignore[assignment]  # noqa: SLF001 - the book's
+    process.ask("queue", "", [], [process.page("1")])
+    for source in ("1", "2"):
+        page, execution = process.ask("run", process.page(source))
+        assert page.cells[0].source == source
+        assert execution.failure.kind is Ending.RUNNER_FAILED
+        assert execution.failure.message == "the executor raised TimeoutError: no room"
 
 
 @pytest.mark.parametrize("name", ["nothing_such:make", "json:loads", "json"])
@@ -179,15 +182,9 @@ def test_executor_that_is_none_is_refused_by_name(tmp_path: Path, name: str) -> 
 
 
 def test_folders_that_a_killed_build_has_left_are_removed(tmp_path: Path) -> None:
-    import subprocess  # noqa: PLC0415 - used here alone
-
-    ended = subprocess.run(
-        [sys.executable, "-c", "import os; print(os.getpid())"],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    left, ours = (tmp_path / f"drift-{pid}-x" for pid in (int(ended.stdout), os.getpid()))
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    left, ours = (tmp_path / f"drift-{pid}-x" for pid in (ended.pid, os.getpid()))
     for folder in (left, ours):
         folder.mkdir()
     code = "from sphinx_drift.run import host; host._remove_leftovers()"

@@ -204,11 +204,11 @@ def test_two_runs_of_a_page_share_no_notebook(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """They run at the same time, and each gives its cells its own outputs."""
-    queued: dict[str, Page] = {}
-    monkeypatch.setattr(HOST, "queue", lambda jobs, _: queued.update(jobs))
+    queued: list[Page] = []
+    monkeypatch.setattr(HOST, "ask", lambda *request: queued.extend(request[-1]))
     requests = [request_for(tmp_path), request_for(tmp_path, variables={"PYTHONHASHSEED": "7"})]
     begin([(notebook("print(1)"), request) for request in requests])
-    (first, *_), (second, *_) = queued.values()
+    (first, *_), (second, *_) = queued
     assert first == second
     assert first is not second
 

@@ -120,7 +120,7 @@ def test_error_of_our_own_is_a_failure_of_the_page(
     def fail(*_: object) -> Any:
         raise AttributeError("of ours")
 
-    monkeypatch.setattr(HOST, "run", fail)
+    monkeypatch.setattr(HOST, "ask", fail)
     execution = execute(pages.notebook("1"), request_for(pages.folder, timeout=60))
     assert execution.failure is not None
     assert (execution.failure.kind, execution.failure.index) == (Ending.RUNNER_FAILED, -1)
@@ -240,7 +240,7 @@ def test_build_whose_pages_give_no_sign_of_life_ends(
     pages: Pages, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A process that is stopped holds nobody up for ever."""
-    HOST.queue({})
+    HOST.ask("queue", "", [], [])
     monkeypatch.setattr(host, "_PATIENCE", 1.0)
     os.kill(HOST.process.pid, signal.SIGSTOP)
     try:
