@@ -111,16 +111,19 @@ def test_outputs_that_wait_for_sphinx_take_no_memory(
 def test_page_that_somebody_waits_for_overtakes_the_others(
     process: Process, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ended = threading.Event()
-    monkeypatch.setattr(
-        "sphinx_drift.run.page.run_page",
-        lambda page, *_: page.cells[0].source == "awaited" or ended.wait(60),
-    )
-    queued = [process.page(source) for source in [*"0123456789" * 10, "awaited"]]
+    others, ended = threading.Event(), []
+
+    def run_page(page: NotebookNode, *_: object) -> bool:
+        if page.cells[0].source != "awaited":
+            ended.append(others.wait(5))
+        return True
+
+    monkeypatch.setattr("sphinx_drift.run.page.run_page", run_page)
+    queued = [process.page(source) for source in [*map(str, range(100)), "awaited"]]
     process.ask("queue", "", [], queued)
     assert process.ask("run", queued[-1])
-    assert not ended.is_set()
-    ended.set()
+    assert not ended
+    others.set()
 
 
 def test_process_that_fails_ends_and_nobody_waits_for_it(
