@@ -8,9 +8,7 @@ from unittest.mock import patch
 
 from nbformat import v4
 
-from sphinx_drift.run.host import HOST
 from sphinx_drift.run.injected import leave_no_bytecode, report_environment
-from sphinx_drift.run.page import run_page
 from sphinx_drift.run.results import Request, injected
 from sphinx_drift.run.run import execute
 
@@ -51,22 +49,15 @@ class Pages:
         return Request(folder=self.folder, **options)
 
     def fork(
-        self, *cells: str | tuple[str, str], forks: bool = True, **settings: Any
+        self, *cells: str | tuple[str, str], **settings: Any
     ) -> tuple[NotebookNode, Execution]:
         notebook, request = self.notebook(*cells), self.request(**settings)
         with patch.dict(os.environ):
             # Under pytest a kernel doesn't look for what is written past Python.
             os.environ.pop("PYTEST_CURRENT_TEST", None)
-            os.environ["DRIFT_RUNNER"] = "fork" if forks else "jupyter"
-            return notebook, in_this_process(notebook, request)
+            return notebook, execute(notebook, request)
 
     def stock(
         self, *cells: str | tuple[str, str], **settings: Any
     ) -> tuple[NotebookNode, Execution]:
-        return self.fork(*cells, forks=False, **settings)
-
-
-def in_this_process(notebook: NotebookNode, request: Request) -> Execution:
-    """Run a page here, as the process does that runs the pages of a build."""
-    with patch.object(HOST, "ask", lambda _, page: run_page(*page)):
-        return execute(notebook, request)
+        return self.fork(*cells, variables={"DRIFT_RUNNER": "jupyter"}, **settings)

@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, Any
 from sphinx_drift.run.choice import chosen, page_environment
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from nbformat import NotebookNode
 
@@ -167,6 +167,15 @@ def main() -> None:
     os.dup(1)  # closes with this process, and what this starts has no copy: so others see its end
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     threading.Thread(target=_end_with_owner, args=[folder], daemon=True).start()
+    try:
+        _serve(folder, libraries)
+    except Exception:  # noqa: BLE001 - the disk is full, say: nobody waits for what can't come
+        if not _ENDING.locked():
+            traceback.print_exc()
+        _end(folder)
+
+
+def _serve(folder: Path, libraries: Sequence[str]) -> None:
     from sphinx_drift.run import fork_server, provisioner  # noqa: PLC0415 - it takes time
 
     if chosen() == "fork" and not provisioner.obstacle():
@@ -175,14 +184,14 @@ def main() -> None:
         fork_server.adopt_orphans()
         _remove_leftovers()
     pages = _Pages(folder)
-    try:
-        while True:
-            Path(folder, _ALIVE).touch()
-            pages.serve()
-            time.sleep(_PAUSE)
-    except Exception:  # noqa: BLE001 - the disk is full, say: nobody waits for what can't come
-        traceback.print_exc()
-        _end(folder)
+    while True:
+        os.utime(Path(folder, _ALIVE))  # if it is there: at the end the folder is removed
+        pages.serve()
+        time.sleep(_PAUSE)
+
+
+_ENDING = threading.Lock()
+"""Held by the one thread that ends this process, until it has."""
 
 
 def _end_with_owner(folder: Path) -> None:
@@ -193,6 +202,7 @@ def _end_with_owner(folder: Path) -> None:
 def _end(folder: Path) -> None:
     from sphinx_drift.run import fork_server, provisioner  # noqa: PLC0415 - the same
 
+    _ENDING.acquire()
     try:
         provisioner.close_servers()
         if sys.platform == "linux":  # what has left its group, if the fork server was killed

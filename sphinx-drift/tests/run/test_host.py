@@ -6,24 +6,23 @@ import json
 import os
 import subprocess
 import sys
-import threading
-from concurrent.futures import ThreadPoolExecutor
-from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from nbformat import v4
 from processes import wait_until
 
-from sphinx_drift.run import host, run
+from sphinx_drift.run import run
 from sphinx_drift.run.host import HOST
-from sphinx_drift.run.results import Ending, Request
+from sphinx_drift.run.results import Ending
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
     from nbformat import NotebookNode
+
+    from sphinx_drift.run.results import Request
 
 NOTE = "import os\nwith open('ran', 'a') as ran:\n    print(os.environ.get('LATER'), file=ran)"
 
@@ -73,57 +72,22 @@ def test_page_that_nobody_asks_for_ends_with_the_next_queue(tmp_path: Path) -> N
     assert len((tmp_path / "ran").read_text().splitlines()) == 2
 
 
-class Process:
-    """Does here, and step by step, what the process does that runs pages."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder, self.pages = folder, host._Pages(folder)  # noqa: SLF001 - it is made of them
-
-    def page(self, source: str) -> host.Page:
-        cells = [v4.new_code_cell(source, id="cell")]
-        return v4.new_notebook(cells=cells), Request(self.folder), {}
-
-    def ask(self, *request: Any) -> Any:
-        answer = self.folder / "ours.answer"
-        host._write(answer.with_suffix(".request"), request)  # noqa: SLF001 - as builds do
-        while not answer.exists():
-            self.pages.serve()
-        return host._take(answer)  # noqa: SLF001 - the same
+def test_outputs_that_wait_for_sphinx_are_files(tmp_path: Path) -> None:
+    request = begin(tmp_path, NOTE)
+    kept = HOST._folder / "kept"  # noqa: SLF001 - what holds them
+    wait_until(lambda: [*kept.glob("*")])
+    assert run.execute(notebook(NOTE), request).failure is None
+    assert not [*kept.glob("*")]
 
 
-@pytest.fixture
-def process(tmp_path: Path) -> Process:
-    return Process(tmp_path)
-
-
-def test_outputs_that_wait_for_sphinx_take_no_memory(
-    process: Process, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("sphinx_drift.run.page.run_page", lambda *page: page)
-    assert process.ask("queue", "", [], [process.page("1")]) == ""
-    (future,) = process.pages._queued.values()  # noqa: SLF001 - before somebody asks for it
-    kept = future.result()
-    assert kept.is_file()
-    assert process.ask("run", process.page("1")) == process.page("1")
-    assert not kept.exists()
-
-
-def test_page_that_somebody_waits_for_overtakes_the_others(
-    process: Process, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    others, ended = threading.Event(), []
-
-    def run_page(page: NotebookNode, *_: object) -> bool:
-        if page.cells[0].source != "awaited":
-            ended.append(others.wait(5))
-        return True
-
-    monkeypatch.setattr("sphinx_drift.run.page.run_page", run_page)
-    queued = [process.page(source) for source in [*map(str, range(100)), "awaited"]]
-    process.ask("queue", "", [], queued)
-    assert process.ask("run", queued[-1])
-    assert not ended
-    others.set()
+def test_page_that_somebody_waits_for_overtakes_the_others(tmp_path: Path) -> None:
+    request = run.request_for(tmp_path, timeout=60)
+    others = [
+        notebook(f"import time\ntime.sleep(5)\nopen('late', 'w'){' ' * n}") for n in range(99)
+    ]
+    run.begin([(page, request) for page in (*others, notebook("1"))])
+    assert run.execute(notebook("1"), request).failure is None
+    assert not (tmp_path / "late").exists()
 
 
 def test_process_that_fails_ends_and_nobody_waits_for_it(
@@ -140,7 +104,26 @@ def test_process_that_fails_ends_and_nobody_waits_for_it(
     assert not folder.exists()
 
 
-EXECUTOR = """
+SLOWLY_ENDED = """
+import os, time
+from sphinx_drift.run import host
+leave = os._exit
+os._exit = lambda status: (time.sleep(0.5), leave(status))
+host.main()
+"""
+
+
+def test_process_says_nothing_of_its_end(tmp_path: Path) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (folder / "alive").touch()
+    command = [sys.executable, "-c", SLOWLY_ENDED, str(folder)]
+    ended = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=True)
+    assert ended.stderr == b""
+    assert not folder.exists()
+
+
+EXECUTORS = """
 from concurrent.futures import ThreadPoolExecutor
 
 class Named(ThreadPoolExecutor):
@@ -148,34 +131,40 @@ class Named(ThreadPoolExecutor):
         open("submitted", "a").write(function.__name__ + "\\n")
         return super().submit(function, notebook, request, environment)
 
-def make():
-    return Named(2)
+class Raising(ThreadPoolExecutor):
+    def submit(self, *_):
+        raise TimeoutError("no room")
+
+class Failing(ThreadPoolExecutor):
+    def submit(self, *_):
+        return super().submit(Raising().submit)
 """
 
 
-def test_book_names_another_executor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "machines.py").write_text(EXECUTOR)
+@pytest.fixture
+def machines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "machines.py").write_text(EXECUTORS)
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
-    request = begin(tmp_path, NOTE, executor="machines:make")
+
+
+@pytest.mark.usefixtures("machines")
+def test_book_names_another_executor(tmp_path: Path) -> None:
+    request = begin(tmp_path, NOTE, executor="machines:Named")
     assert run.execute(notebook(NOTE), request).failure is None
     assert run.execute(notebook(NOTE), request).failure is None
     assert (tmp_path / "submitted").read_text() == "run_page\n" * 2
 
 
-def fail(*_: object) -> Any:
-    raise TimeoutError("no room")
-
-
-@pytest.mark.parametrize("submit", [fail, lambda *_: ThreadPoolExecutor(1).submit(fail)])
-def test_executor_that_raises_is_quoted(submit: Any, process: Process) -> None:
-    process.pages._executor = SimpleNamespace(submit=submit)  # type: ignore[assignment]  # noqa: SLF001 - the book's
-    process.ask("queue", "", [], [process.page("1")])
-    for source in ("1", "2"):
-        page, execution = process.ask("run", process.page(source))
-        assert page.cells[0].source == source
-        assert execution.failure.kind is Ending.RUNNER_FAILED
-        assert execution.failure.message == "the executor raised TimeoutError: no room"
+@pytest.mark.usefixtures("machines")
+@pytest.mark.parametrize("name", ["Raising", "Failing"])
+def test_executor_that_raises_is_quoted(name: str, tmp_path: Path) -> None:
+    request = begin(tmp_path, "1", executor=f"machines:{name}")
+    for cell in ("1", "2"):  # begun, and not
+        failure = run.execute(notebook(cell), request).failure
+        assert failure is not None
+        assert failure.kind is Ending.RUNNER_FAILED
+        assert failure.message == "the executor raised TimeoutError: no room"
 
 
 @pytest.mark.parametrize("name", ["nothing_such:make", "json:loads", "json"])
@@ -211,23 +200,22 @@ class Elsewhere(LocalProvisioner):
 def test_kernelspec_names_a_provisioner_of_another_package(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    package, kernel = tmp_path / "elsewhere-1.dist-info", tmp_path / "share" / "kernels" / "far"
-    package.mkdir()
-    (package / "METADATA").write_text("Metadata-Version: 2.1\nName: elsewhere\nVersion: 1\n")
-    (package / "entry_points.txt").write_text(
-        "[jupyter_client.kernel_provisioners]\nelsewhere = elsewhere:Elsewhere\n"
-    )
-    (tmp_path / "elsewhere.py").write_text(ELSEWHERE)
-    kernel.mkdir(parents=True)
-    provisioner = {"provisioner_name": "elsewhere"}
     spec = {
         "argv": [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"],
         "display_name": "Far",
         "language": "python",
-        "metadata": {"kernel_provisioner": provisioner},
+        "metadata": {"kernel_provisioner": {"provisioner_name": "elsewhere"}},
     }
-    (kernel / "kernel.json").write_text(json.dumps(spec))
-    monkeypatch.setenv("JUPYTER_PATH", str(tmp_path / "share"))
+    entry = "[jupyter_client.kernel_provisioners]\nelsewhere = elsewhere:Elsewhere\n"
+    for name, text in {
+        "elsewhere.py": ELSEWHERE,
+        "elsewhere-1.dist-info/METADATA": "Metadata-Version: 2.1\nName: elsewhere\nVersion: 1\n",
+        "elsewhere-1.dist-info/entry_points.txt": entry,
+        "kernels/far/kernel.json": json.dumps(spec),
+    }.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    monkeypatch.setenv("JUPYTER_PATH", str(tmp_path))
     monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
     page = notebook("import os\nprint(os.environ['MACHINE'])")
     page.metadata["kernelspec"] = {"name": "far", "display_name": "Far"}

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import small_book
+from nbformat import v4
 from processes import alive, wait_until
 
 from sphinx_drift.run import choice, host
@@ -236,14 +237,15 @@ def test_build_one_of_whose_processes_is_killed_ends_and_leaves_nothing(
 
 
 def test_build_whose_pages_give_no_sign_of_life_ends(
-    pages: Pages, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A process that is stopped holds nobody up for ever."""
+    page = v4.new_notebook(cells=[v4.new_code_cell("1")])
     HOST.ask("queue", "", [], [])
     monkeypatch.setattr(host, "_PATIENCE", 1.0)
     os.kill(HOST.process.pid, signal.SIGSTOP)
     try:
-        execution = execute(pages.notebook("1"), pages.request())
+        execution = execute(page, request_for(tmp_path))
     finally:
         os.kill(HOST.process.pid, signal.SIGCONT)
     assert execution.failure is not None
