@@ -44,6 +44,7 @@ class Pages:
             "before": (injected(leave_no_bytecode),),
             "after": (injected(report_environment),),
             "preload": PRELOAD,
+            "variables": {"DRIFT_RUNNER": "fork"},
             **settings,
         }
         return Request(folder=self.folder, **options)

@@ -166,51 +166,39 @@ def main() -> None:
     folder, libraries = Path(sys.argv[1]), sys.argv[2:]
     os.dup(1)  # closes with this process, and what this starts has no copy: so others see its end
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-    threading.Thread(target=_end_with_owner, args=[folder], daemon=True).start()
-    try:
-        _serve(folder, libraries)
-    except Exception:  # noqa: BLE001 - the disk is full, say: nobody waits for what can't come
-        if not _ENDING.locked():
-            traceback.print_exc()
-        _end(folder)
-
-
-def _serve(folder: Path, libraries: Sequence[str]) -> None:
+    threading.Thread(target=_serve, args=[folder, libraries], daemon=True).start()
+    sys.stdin.read()
     from sphinx_drift.run import fork_server, provisioner  # noqa: PLC0415 - it takes time
 
-    if chosen() == "fork" and not provisioner.obstacle():
-        provisioner.start_server(libraries)  # it loads while this process imports
-    if sys.platform == "linux":
-        fork_server.adopt_orphans()
-        _remove_leftovers()
-    pages = _Pages(folder)
-    while True:
-        os.utime(Path(folder, _ALIVE))  # if it is there: at the end the folder is removed
-        pages.serve()
-        time.sleep(_PAUSE)
-
-
-_ENDING = threading.Lock()
-"""Held by the one thread that ends this process, until it has."""
-
-
-def _end_with_owner(folder: Path) -> None:
-    sys.stdin.read()
-    _end(folder)
-
-
-def _end(folder: Path) -> None:
-    from sphinx_drift.run import fork_server, provisioner  # noqa: PLC0415 - the same
-
-    _ENDING.acquire()
     try:
         provisioner.close_servers()
         if sys.platform == "linux":  # what has left its group, if the fork server was killed
             fork_server.kill_children()
-        for each in (folder, *Path(tempfile.gettempdir()).glob(f"drift-{os.getpid()}-*")):
+        ended = folder.rename(f"{folder}-ended")  # nothing more is written there
+        for each in (ended, *Path(tempfile.gettempdir()).glob(f"drift-{os.getpid()}-*")):
             shutil.rmtree(each, ignore_errors=True)
     finally:
         os._exit(0)
+
+
+def _serve(folder: Path, libraries: Sequence[str]) -> None:
+    from sphinx_drift.run import fork_server, provisioner  # noqa: PLC0415 - the same
+
+    try:
+        if chosen() == "fork" and not provisioner.obstacle():
+            provisioner.start_server(libraries)  # it loads while this process imports
+        if sys.platform == "linux":
+            fork_server.adopt_orphans()
+            _remove_leftovers()
+        pages = _Pages(folder)
+        while True:
+            Path(folder, _ALIVE).touch()
+            pages.serve()
+            time.sleep(_PAUSE)
+    except Exception:  # noqa: BLE001 - the disk is full, say: nobody waits for what can't come
+        if folder.exists():  # else this is the end
+            traceback.print_exc()
+            os._exit(1)
 
 
 def _remove_leftovers() -> None:
@@ -228,9 +216,9 @@ class _Pages:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         Path(folder, _KEPT).mkdir()
-        self._executor: Executor | None = None  # the book's own
-        self._ahead = ThreadPoolExecutor(_in_flight())
-        self._at_once = ThreadPoolExecutor(64)
+        self._ahead: Executor = ThreadPoolExecutor(_in_flight())
+        self._at_once: Executor = ThreadPoolExecutor(64)
+        self._is_ours = True
         self._queued: dict[bytes, Future[Any]] = {}
         self._awaited: dict[Path, tuple[Future[Any], NotebookNode]] = {}
         """By the files of their answers."""
@@ -253,10 +241,11 @@ class _Pages:
     def _queue(self, executor: str, path: list[str], pages: Iterable[Page]) -> str:
         for future in self._queued.values():
             future.cancel()
-        if executor and not self._executor:
+        if executor and self._is_ours:
             sys.path += [folder for folder in path if folder not in sys.path]
             try:
-                self._executor = _load(executor)
+                self._ahead = self._at_once = _load(executor)
+                self._is_ours = False
             except Exception as error:  # noqa: BLE001 - it is the book's own
                 return f"{executor}: expected an executor, got {type(error).__name__}: {error}"
         by_key = {_key(page): page for page in pages}
@@ -265,17 +254,16 @@ class _Pages:
 
     def _fetch(self, page: Page) -> Future[Any]:
         future = self._queued.pop(_key(page), None)
-        if future is None or (not self._executor and future.cancel()):
+        if future is None or (self._is_ours and future.cancel()):
             return self._submit(self._at_once, page)  # before all those that nobody waits for
         return future
 
     def _submit(self, pool: Executor, page: Page) -> Future[Any]:
-        if not self._executor:
-            return pool.submit(self._run, *page)
         from sphinx_drift.run.page import run_page  # noqa: PLC0415 - it takes time
 
+        run: Any = self._run if self._is_ours else run_page
         try:
-            return self._executor.submit(run_page, *page)
+            return pool.submit(run, *page)
         except Exception as error:  # noqa: BLE001 - it is the book's own
             future: Future[Any] = Future()
             future.set_exception(error)

@@ -100,7 +100,7 @@ def test_process_that_fails_ends_and_nobody_waits_for_it(
     assert failure is not None
     assert "the process that runs pages is gone" in failure.message
     assert "UnpicklingError" in capfd.readouterr().err
-    HOST.process.wait(60)
+    HOST.close()
     assert not folder.exists()
 
 
