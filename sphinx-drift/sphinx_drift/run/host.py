@@ -258,16 +258,15 @@ class _Pages:
             return self._submit(self._at_once, page)  # before all those that nobody waits for
         return future
 
-    def _submit(self, pool: Executor, page: Page) -> Future[Any]:
+    def _submit(self, pool: Any, page: Page) -> Future[Any]:
         from sphinx_drift.run.page import run_page  # noqa: PLC0415 - it takes time
 
-        run: Any = self._run if self._is_ours else run_page
         try:
-            return pool.submit(run, *page)
+            future: Future[Any] = pool.submit(self._run if self._is_ours else run_page, *page)
         except Exception as error:  # noqa: BLE001 - it is the book's own
-            future: Future[Any] = Future()
+            future = Future()
             future.set_exception(error)
-            return future
+        return future
 
     def _run(
         self, notebook: NotebookNode, request: Request, environment: Mapping[str, str]
