@@ -182,9 +182,9 @@ def main() -> None:
 
 
 def _serve(folder: Path, libraries: Sequence[str]) -> None:
-    from sphinx_drift.run import fork_server, provisioner  # noqa: PLC0415 - the same
-
     try:
+        from sphinx_drift.run import fork_server, provisioner  # noqa: PLC0415 - the same
+
         if chosen() == "fork" and not provisioner.obstacle():
             provisioner.start_server(libraries)  # it loads while this process imports
         if sys.platform == "linux":
