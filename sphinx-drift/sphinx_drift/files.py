@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from sphinx_drift.book import EXCLUDING, book_of, left_out, settings_of
 from sphinx_drift.compare.outcomes import Kind, Outcome, PageResult
 from sphinx_drift.configuration import Project
-from sphinx_drift.run import host
 from sphinx_drift.run.choice import RUNNER_VARIABLE, chosen
+from sphinx_drift.run.host import HOST
 from sphinx_drift.run_and_judge import Settings, report_origins, run_and_judge
 from sphinx_drift.source.read_source import Page, is_notebook, load, table_in
 from sphinx_drift.source.update import Change, update_notebook, update_page
@@ -65,7 +65,7 @@ def prepare(paths: Iterable[Path]) -> list[Project]:
         with contextlib.suppress(ValueError):  # reported when the file is checked
             projects.append(book_of(folder).project)
     report_origins({name: at for each in projects for name, at in each.packages.items()})
-    host.preload((projects[0] if projects else Project()).libraries(paths))
+    HOST.preload = tuple((projects[0] if projects else Project()).libraries(paths))
     return projects
 
 

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import os
-from functools import partial
 from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
 from nbformat import v4
 
 from sphinx_drift.run.injected import leave_no_bytecode, report_environment
-from sphinx_drift.run.page import run_page
 from sphinx_drift.run.results import Request, injected
 from sphinx_drift.run.run import execute
 
@@ -46,28 +44,21 @@ class Pages:
             "before": (injected(leave_no_bytecode),),
             "after": (injected(report_environment),),
             "preload": PRELOAD,
+            "variables": {"DRIFT_RUNNER": "fork"},
             **settings,
         }
         return Request(folder=self.folder, **options)
 
     def fork(
-        self, *cells: str | tuple[str, str], forks: bool = True, **settings: Any
+        self, *cells: str | tuple[str, str], **settings: Any
     ) -> tuple[NotebookNode, Execution]:
         notebook, request = self.notebook(*cells), self.request(**settings)
         with patch.dict(os.environ):
             # Under pytest a kernel doesn't look for what is written past Python.
             os.environ.pop("PYTEST_CURRENT_TEST", None)
-            run = partial(in_this_process, forks=forks)
-            return notebook, execute(notebook, request, run)
+            return notebook, execute(notebook, request)
 
     def stock(
         self, *cells: str | tuple[str, str], **settings: Any
     ) -> tuple[NotebookNode, Execution]:
-        return self.fork(*cells, forks=False, **settings)
-
-
-def in_this_process(
-    _key: str, notebook: NotebookNode, request: Request, *, forks: bool
-) -> tuple[NotebookNode, Execution]:
-    """Run a page, as the process does that runs the pages of a build."""
-    return run_page(notebook, request, request.environment(), forks=forks)
+        return self.fork(*cells, variables={"DRIFT_RUNNER": "jupyter"}, **settings)

@@ -25,6 +25,7 @@ import sphinx_drift.__main__ as command
 from sphinx_drift import files as shared
 from sphinx_drift.compare.compare import Policy, compare
 from sphinx_drift.compare.outcomes import Kind, Outcome, PageResult
+from sphinx_drift.run.choice import page_environment
 from sphinx_drift.run.results import Execution
 from sphinx_drift.run_and_judge import Settings, planned
 from sphinx_drift.source.read_source import Page
@@ -472,7 +473,8 @@ def test_second_run_has_another_environment(
     monkeypatch: pytest.MonkeyPatch, name: str, own: str | None, first: str
 ) -> None:
     monkeypatch.setenv(name, own) if own else monkeypatch.delenv(name, raising=False)
-    runs = [run.environment()[name] for run in planned(Page(), Path(), Settings(twice=True))]
+    requests = planned(Page(), Path(), Settings(twice=True))
+    runs = [{**page_environment(), **request.variables}[name] for request in requests]
     assert runs[0] == first
     assert runs[1] != first
 

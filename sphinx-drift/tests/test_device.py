@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import pickle
 import subprocess
 import sys
 import threading
@@ -222,8 +223,10 @@ def test_a_book_on_a_device(book: Book, backend: dict[str, str]) -> None:
     assert "npu" not in describe_environment(again.results.values())
 
 
-def test_pages_have_the_device_one_after_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
-    pages, there = host._Pages(), threading.Barrier(2)  # noqa: SLF001 - what the process is made of
+def test_pages_have_the_device_one_after_the_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pages, there = host._Pages(tmp_path), threading.Barrier(2)  # noqa: SLF001 - what the process is made of
 
     def both_run(*_: object, **__: object) -> bool:
         with contextlib.suppress(threading.BrokenBarrierError):
@@ -236,5 +239,5 @@ def test_pages_have_the_device_one_after_the_other(monkeypatch: pytest.MonkeyPat
         there.reset()
         requests = [Request(Path(name)) for name in "ab"]
         page, variables = v4.new_notebook(), {DEVICE_VARIABLE: place}
-        runs = [pages._submit(page, each, variables) for each in requests]  # noqa: SLF001
-        assert [each.result() for each in runs] == [at_once] * 2
+        runs = [pages._fetch((page, each, variables)) for each in requests]  # noqa: SLF001
+        assert [pickle.loads(each.result().read_bytes()) for each in runs] == [at_once] * 2  # noqa: S301 - ours

@@ -1,53 +1,59 @@
-"""The process that runs a build's pages ahead of Sphinx, and how Sphinx asks it for their outputs.
+"""The process that runs a build's pages ahead of Sphinx, and how it is asked: by files in a folder.
 
 Sphinx forks readers and writers, and a fork copies no thread: so threads, event loops and kernels
-are in this process, which ends when whoever started it does. Pages go through the standard
-interface of :class:`concurrent.futures.Executor`; a book can name another one for other machines.
+are in this process, which ends when whoever started it does. Whoever needs a page writes a request
+into a folder that only this user can open, and waits for the answer beside it.
 """
 
 from __future__ import annotations
 
 import atexit
 import contextlib
-import hmac
+import hashlib
 import json
 import os
 import pickle
 import secrets
+import select
 import shutil
 import subprocess
 import sys
 import tempfile
 import threading
 import time
+import traceback
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from importlib import import_module
-from multiprocessing.connection import Client, Listener
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sphinx_drift.run.choice import chosen, page_environment
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from multiprocessing.connection import Connection
+    from collections.abc import Iterable, Mapping, Sequence
 
     from nbformat import NotebookNode
 
-    from sphinx_drift.run.results import Execution, Request
+    from sphinx_drift.run.results import Request
+
+    Page = tuple[NotebookNode, Request, Mapping[str, str]]
+    """What `run_page` takes: the cells, how they are run, and in which environment."""
 
 _AHEAD_PER_CORE = 4
 """Pages in flight for each core where kernels are forked: a small page mostly waits for messages.
 
 A kernel that Jupyter starts keeps a core busy with imports, and its threads get in others' way."""
 _MEMORY_PER_PAGE = 512 * 2**20
-_LONGEST_START = 60.0
-_SIGN_OF_LIFE, _PATIENCE = 5.0, 120.0
-"""Seconds between two signs that a page still runs, and those without one after which it failed."""
-_NO_SIGN = "the process that runs pages gave no sign of life"
+_PAUSE = 0.005
+"""Seconds between two looks into the folder."""
+_PATIENCE = 120.0
+"""Seconds without a sign of life after which a page failed."""
+_LONGEST_END = 5.0
+_ALIVE, _KEPT = "alive", "kept"
+"""In the folder: the file that is touched as a sign of life, and outputs that wait for Sphinx."""
 
 
-class HostGoneError(ConnectionError):
+class HostGoneError(Exception):
     """The process that runs pages has ended, or gives no sign of life."""
 
 
@@ -57,139 +63,99 @@ class HostGoneError(ConnectionError):
 class Host:
     """The process that runs pages, as its owner sees it, and each process that the owner forks."""
 
-    def __init__(self, preload: Iterable[str]) -> None:
-        """Start it; it loads while this process does something else."""
-        token = secrets.token_hex(16)
-        self._address = (
-            rf"\\.\pipe\drift-{token}" if sys.platform == "win32" else f"\0drift-{token}"
-        )
-        if sys.platform not in {"linux", "win32"}:  # an abstract address leaves no file behind
-            self._address = str(Path(tempfile.mkdtemp(prefix=f"drift-{os.getpid()}-"), "pages"))
-        self._key = secrets.token_bytes(16)
+    preload: tuple[str, ...] = ()
+    """The libraries that are loaded once for all pages."""
+    process: Any = None
+    """A :class:`subprocess.Popen`, once it is started."""
+
+    def start(self) -> None:
+        """Start it, unless it is; it loads while this process does something else."""
+        if self.process:
+            return
         self._owner = os.getpid()
+        self._folder = Path(tempfile.mkdtemp(prefix=f"drift-{self._owner}-"))  # for this user alone
+        Path(self._folder, _ALIVE).touch()
         # -P: what lies in the working folder is no library of this process.
         code = f"import sys; sys.path.append({str(Path(__file__).parents[2])!r}); "
         code += "from sphinx_drift.run.host import main; main()"
-        self._process = subprocess.Popen(
-            [sys.executable, "-P", "-c", code],
+        self.process = subprocess.Popen(
+            [sys.executable, "-P", "-c", code, str(self._folder), *self.preload],
             stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,  # nothing comes but its end
             env=page_environment(),
             start_new_session=True,  # a terminal's Ctrl-C ends the build, and the build ends this
         )
-        settings = {"address": self._address, "key": self._key.hex(), "preload": list(preload)}
-        assert self._process.stdin is not None  # noqa: S101 - it was started with a pipe
-        self._stdin = self._process.stdin
-        self._stdin.write(json.dumps(settings).encode() + b"\n")
-        self._stdin.flush()
-        # The process ends when this closes, so what is forked must not keep its copy open.
+        # The process ends when its input closes, so what is forked must not keep a copy open.
         if hasattr(os, "register_at_fork"):  # not on Windows, where nothing forks
-            os.register_at_fork(after_in_child=self._stdin.close)
+            os.register_at_fork(after_in_child=self.process.stdin.close)
 
-    def connect(self) -> Connection[Any, Any]:
-        """Return a new connection.
+    def ask(self, *request: Any) -> Any:
+        """Return the answer to a request, once there is one.
+
+        - ``"queue", executor, sys.path, pages``: have pages run, in this order; those that were
+          queued before and never asked for are dropped. The executor is the function that returns
+          it, ``module:function``, and nothing for ours. The answer is what is wrong with it.
+        - ``"run", page``: the answer is the page with its outputs and how it ended: the one that
+          was queued, or one run now.
 
         Raises:
-            HostGoneError: If nobody answers.
+            HostGoneError: If the process that runs pages is gone, or gives no sign of life.
 
         """
-        deadline = time.monotonic() + _LONGEST_START
-        while True:
-            try:
-                connection = Client(self._address)
-            except (ConnectionRefusedError, FileNotFoundError) as error:  # it still loads
-                ended = os.getpid() == self._owner and self._process.poll() is not None
-                if ended or time.monotonic() > deadline:
-                    raise HostGoneError(f"the process that runs pages is gone: {error}") from error
-                time.sleep(0.01)
-            else:
-                connection.send_bytes(self._key)  # a handshake would wait for one that is stopped
-                return connection
+        self.start()
+        answer = self._folder / f"{secrets.token_hex(8)}.answer"
+        silence, sign = 0.0, 0
+        try:
+            _write(answer.with_suffix(".request"), request)
+            while not answer.exists():
+                time.sleep(_PAUSE)
+                if self._is_gone():
+                    raise HostGoneError("the process that runs pages is gone")
+                last, sign = sign, Path(self._folder, _ALIVE).stat().st_mtime_ns
+                # Pauses, not time: who was asleep with the whole machine has missed no sign.
+                silence = silence + _PAUSE if sign == last else 0.0
+                if silence > _PATIENCE:
+                    raise HostGoneError("the process that runs pages gave no sign of life")
+            return _take(answer)
+        except FileNotFoundError as error:  # it has removed the folder at its end
+            raise HostGoneError("the process that runs pages is gone") from error
+
+    def _is_gone(self) -> bool:
+        if sys.platform == "win32":  # where nothing is forked
+            return self.process.poll() is not None
+        return bool(select.select([self.process.stdout], [], [], 0)[0])
 
     def close(self) -> None:
         """End it, and its kernels with it."""
-        self._stdin.close()
-        if os.getpid() == self._owner:
-            try:
-                self._process.wait(_SIGN_OF_LIFE)
-            except subprocess.TimeoutExpired:
-                self._process.kill()
-                self._process.wait()
+        process, self.process = self.process, None
+        if process is None or os.getpid() != self._owner:
+            return
+        process.stdin.close()
+        try:
+            process.wait(_LONGEST_END)
+        except subprocess.TimeoutExpired:  # it was stopped, say
+            process.kill()
+            process.wait()
+        process.stdout.close()
+        shutil.rmtree(self._folder, ignore_errors=True)
 
 
-_host: Host | None = None
-_preload: tuple[str, ...] = ()
+HOST = Host()
+"""The one of this process."""
+atexit.register(HOST.close)
 
 
-def preload(names: Iterable[str]) -> None:
-    """Choose the libraries that are loaded once for all pages."""
-    global _preload  # noqa: PLW0603 - one choice holds for all pages of a process
-    _preload = tuple(names)
+def _write(path: Path, content: Any) -> None:
+    """Write a file that nobody sees before it is whole."""
+    part = path.with_suffix(".part")
+    part.write_bytes(pickle.dumps(content))
+    part.replace(path)
 
 
-def preloaded() -> tuple[str, ...]:
-    """Return the libraries that are loaded once for all pages."""
-    return _preload
-
-
-def start() -> Host:
-    """Return the process that runs pages; the first call starts it."""
-    global _host  # noqa: PLW0603 - there is one for a build
-    if _host is None:
-        _host = Host(_preload)
-    return _host
-
-
-def is_started() -> bool:
-    """Return whether there is such a process already."""
-    return _host is not None
-
-
-@atexit.register
-def close() -> None:
-    """End the process that runs pages."""
-    global _host  # noqa: PLW0603 - the next call starts another one
-    if _host is not None:
-        _host.close()
-        _host = None
-
-
-def queue(jobs: Iterable[tuple[str, NotebookNode, Request]], executor: str = "") -> None:
-    """Submit pages to the executor, in this order; :func:`run` fetches each by its key.
-
-    Those that were queued before and never asked for are dropped.
-
-    Args:
-        jobs: The key of each page, its cells and how it is run.
-        executor: The function that returns the executor, ``module:function``; nothing for ours.
-
-    """
-    pages = [(key, notebook, request, request.environment()) for key, notebook, request in jobs]
-    with start().connect() as connection:
-        connection.send(("queue", executor, sys.path, pages))
-        if not connection.poll(_PATIENCE):
-            raise HostGoneError(_NO_SIGN)
-        if error := connection.recv():
-            raise ValueError(error)
-
-
-def run(key: str, notebook: NotebookNode, request: Request) -> tuple[NotebookNode, Execution]:
-    """Return a page with its outputs: the one that was queued by this key, or one run now.
-
-    Raises:
-        HostGoneError: If the process that runs pages is gone, or gives no sign of life.
-
-    """
-    try:
-        with start().connect() as connection:
-            connection.send(("run", key, notebook, request, request.environment()))
-            while connection.poll(_PATIENCE):
-                if (answer := connection.recv()) is not None:
-                    result: tuple[NotebookNode, Execution] = answer
-                    return result
-    except (OSError, EOFError) as error:
-        raise HostGoneError(f"the process that runs pages is gone: {error!r}") from error
-    raise HostGoneError(_NO_SIGN)
+def _take(path: Path) -> Any:
+    content = pickle.loads(path.read_bytes())  # noqa: S301 - only this user can write there
+    path.unlink()
+    return content
 
 
 # In the process itself ---------------------------------------------------------------------
@@ -197,36 +163,42 @@ def run(key: str, notebook: NotebookNode, request: Request) -> tuple[NotebookNod
 
 def main() -> None:
     """Run pages until whoever started this is gone."""
-    settings = json.loads(sys.stdin.readline())
-    threading.Thread(target=_end_with_owner, daemon=True).start()
+    folder, libraries = Path(sys.argv[1]), sys.argv[2:]
+    os.dup(1)  # closes with this process, and what this starts has no copy: so others see its end
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    threading.Thread(target=_serve, args=[folder, libraries], daemon=True).start()
+    sys.stdin.read()
     from sphinx_drift.run import fork_server, provisioner  # noqa: PLC0415 - it takes time
 
-    if chosen() == "fork" and not provisioner.obstacle():
-        provisioner.start_server(settings["preload"])  # it loads while this process imports
-    if sys.platform == "linux":
-        fork_server.adopt_orphans()
-        _remove_leftovers()
-    kept = Path(tempfile.mkdtemp(prefix=f"drift-{os.getpid()}-"))  # for this user alone
-    pages = _Pages(bytes.fromhex(settings["key"]), kept)
-    with Listener(settings["address"], backlog=64) as listener:
-        while True:
-            with contextlib.suppress(OSError, EOFError):  # somebody hung up
-                connection = listener.accept()
-                threading.Thread(target=pages.serve, args=[connection], daemon=True).start()
-
-
-def _end_with_owner() -> None:
-    from sphinx_drift.run import fork_server, provisioner  # noqa: PLC0415 - the same
-
-    sys.stdin.read()
     try:
         provisioner.close_servers()
         if sys.platform == "linux":  # what has left its group, if the fork server was killed
             fork_server.kill_children()
-        for folder in Path(tempfile.gettempdir()).glob(f"drift-{os.getpid()}-*"):
-            shutil.rmtree(folder, ignore_errors=True)
+        ended = folder.rename(f"{folder}-ended")  # nothing more is written there
+        for each in (ended, *Path(tempfile.gettempdir()).glob(f"drift-{os.getpid()}-*")):
+            shutil.rmtree(each, ignore_errors=True)
     finally:
         os._exit(0)
+
+
+def _serve(folder: Path, libraries: Sequence[str]) -> None:
+    try:
+        from sphinx_drift.run import fork_server, provisioner  # noqa: PLC0415 - the same
+
+        if chosen() == "fork" and not provisioner.obstacle():
+            provisioner.start_server(libraries)  # it loads while this process imports
+        if sys.platform == "linux":
+            fork_server.adopt_orphans()
+            _remove_leftovers()
+        pages = _Pages(folder)
+        while True:
+            Path(folder, _ALIVE).touch()
+            pages.serve()
+            time.sleep(_PAUSE)
+    except Exception:  # noqa: BLE001 - the disk is full, say: nobody waits for what can't come
+        if folder.exists():  # else this is the end
+            traceback.print_exc()
+            os._exit(1)
 
 
 def _remove_leftovers() -> None:
@@ -241,94 +213,82 @@ def _remove_leftovers() -> None:
 class _Pages:
     """The pages of a build: those that run ahead, and those that somebody waits for."""
 
-    def __init__(self, key: bytes = b"", kept: Path = Path()) -> None:
-        self._key = key
-        self._forks = chosen() == "fork"
-        self._ahead: Executor | None = None
-        self._is_local = True
-        self._at_once = ThreadPoolExecutor(64)
-        self._futures: dict[str, Future[Any]] = {}
-        self._kept = kept
-        self._device = threading.Lock()
-        self._one_run: dict[tuple[str, ...], threading.Lock] = {}
-        """For each page, so that its second run finds the files as the first has left them."""
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        Path(folder, _KEPT).mkdir()
+        self._ahead: Executor = ThreadPoolExecutor(_in_flight())
+        self._at_once: Executor = ThreadPoolExecutor(64)
+        self._is_ours = True
+        self._queued: dict[bytes, Future[Any]] = {}
+        self._awaited: dict[Path, tuple[Future[Any], NotebookNode]] = {}
+        """By the files of their answers."""
+        self._locks: dict[object, threading.Lock] = {}
 
-    def serve(self, connection: Connection[Any, Any]) -> None:
-        """Answer one request."""
-        with connection, contextlib.suppress(OSError, EOFError):
-            # Before anything is unpickled: who has no key may be anybody.
-            if not hmac.compare_digest(connection.recv_bytes(64), self._key):
-                return
-            kind, *rest = connection.recv()
+    def serve(self) -> None:
+        """Take in what is asked for, and answer what is done."""
+        for path in self._folder.glob("*.request"):
+            answer, (kind, *request) = path.with_suffix(".answer"), _take(path)
             if kind == "queue":
-                connection.send(self._queue(*rest))
-                return
-            future = self._future(*rest)
-            while True:
-                try:
-                    result = future.result(_SIGN_OF_LIFE)
-                    break
-                except Exception as error:  # noqa: BLE001 - a book's executor may raise anything
-                    if future.done():
-                        result = _failed(rest[1], error)
-                        break
-                    connection.send(None)
-            if isinstance(result, Path):
-                path, result = result, pickle.loads(result.read_bytes())  # noqa: S301 - ours
-                path.unlink()
-            connection.send(result)
+                _write(answer, self._queue(*request))
+            else:
+                (page,) = request
+                self._awaited[answer] = self._fetch(page), page[0]
+        for answer, (future, notebook) in [*self._awaited.items()]:
+            if future.done():
+                del self._awaited[answer]
+                _answer(answer, future, notebook)
 
-    def _queue(self, executor: str, path: list[str], pages: list[Any]) -> str:
-        for future in self._futures.values():
+    def _queue(self, executor: str, path: list[str], pages: Iterable[Page]) -> str:
+        for future in self._queued.values():
             future.cancel()
-        self._futures.clear()
-        if self._ahead is None:
+        if executor and self._is_ours:
             sys.path += [folder for folder in path if folder not in sys.path]
             try:
-                self._ahead = (
-                    _load(executor) if executor else ThreadPoolExecutor(_in_flight(self._forks))
-                )
+                self._ahead = self._at_once = _load(executor)
+                self._is_ours = False
             except Exception as error:  # noqa: BLE001 - it is the book's own
                 return f"{executor}: expected an executor, got {type(error).__name__}: {error}"
-            self._is_local = not executor
-        for key, *page in pages:
-            if self._is_local:
-                self._futures[key] = self._ahead.submit(self._run_ahead, key, *page)
-            else:
-                self._futures[key] = self._submit(*page)
+        by_key = {_key(page): page for page in pages}
+        self._queued = {key: self._submit(self._ahead, page) for key, page in by_key.items()}
         return ""
 
-    def _future(self, key: str, *page: Any) -> Future[Any]:
-        future = self._futures.pop(key, None)
-        if future is None or (self._is_local and future.cancel()):
-            return self._submit(*page)  # before all those that nobody waits for
+    def _fetch(self, page: Page) -> Future[Any]:
+        future = self._queued.pop(_key(page), None)
+        if future is None or (self._is_ours and future.cancel()):
+            return self._submit(self._at_once, page)  # before all those that nobody waits for
         return future
 
-    def _submit(self, *page: Any) -> Future[Any]:
-        if self._is_local or self._ahead is None:
-            return self._at_once.submit(self._run, *page)
+    def _submit(self, pool: Any, page: Page) -> Future[Any]:
         from sphinx_drift.run.page import run_page  # noqa: PLC0415 - it takes time
 
-        return self._ahead.submit(run_page, *page)
-
-    def _run_ahead(self, key: str, *page: Any) -> Path:
-        """Run a page, and keep its outputs in a file: much may wait for Sphinx."""
-        result = self._run(*page)
-        path = self._kept / key
-        path.write_bytes(pickle.dumps(result))
-        return path
+        try:
+            future: Future[Any] = pool.submit(self._run if self._is_ours else run_page, *page)
+        except Exception as error:  # noqa: BLE001 - it is the book's own
+            future = Future()
+            future.set_exception(error)
+        return future
 
     def _run(
         self, notebook: NotebookNode, request: Request, environment: Mapping[str, str]
-    ) -> tuple[NotebookNode, Execution]:
+    ) -> Path:
+        """Run a page, and keep its outputs in a file: much may wait for Sphinx."""
         from sphinx_drift.run.page import run_page  # noqa: PLC0415 - it takes time
 
-        # On a device one page has all the memory, and others can't take it away.
-        alone = environment.get("DRIFT_DEVICE", "cpu") != "cpu"
-        page = (str(request.folder), *(cell.source for cell in notebook.cells))
-        one_run = self._one_run.setdefault(page, threading.Lock())
-        with one_run, self._device if alone else contextlib.nullcontext():
-            return run_page(notebook, request, environment, forks=self._forks)
+        # A page's second run finds the files as the first has left them. On a device one page has
+        # all the memory, and no other can take it away.
+        page = (request.folder, *(cell.source for cell in notebook.cells))
+        alone = page if environment.get("DRIFT_DEVICE", "cpu") == "cpu" else "device"
+        with self._locks.setdefault(alone, threading.Lock()):
+            result = run_page(notebook, request, environment)
+        path = Path(self._folder, _KEPT, secrets.token_hex(8))
+        _write(path, result)
+        return path
+
+
+def _key(page: Page) -> bytes:
+    """Return what tells a page from others: its cells, and how they are run."""
+    text = json.dumps([page[0], vars(page[1])], sort_keys=True, default=str)
+    return hashlib.sha256(text.encode()).digest()
 
 
 def _load(name: str) -> Executor:
@@ -339,18 +299,25 @@ def _load(name: str) -> Executor:
     return executor
 
 
-def _failed(notebook: NotebookNode, error: Exception) -> tuple[NotebookNode, Execution]:
-    """Return the run of a page that an executor did not run."""
+def _answer(answer: Path, future: Future[Any], notebook: NotebookNode) -> None:
+    """Write what came of a page: a result of our own is in a file already."""
     from sphinx_drift.run.results import Ending, Execution, Failure  # noqa: PLC0415 - the same
 
-    message = f"the executor raised {type(error).__name__}: {error}"
-    return notebook, Execution(failure=Failure(Ending.RUNNER_FAILED, -1, message))
+    try:
+        result = future.result()
+    except Exception as error:  # noqa: BLE001 - a book's executor may raise anything
+        message = f"the executor raised {type(error).__name__}: {error}"
+        result = notebook, Execution(failure=Failure(Ending.RUNNER_FAILED, -1, message))
+    if isinstance(result, Path):
+        result.replace(answer)
+    else:
+        _write(answer, result)
 
 
-def _in_flight(forks: bool) -> int:  # noqa: FBT001 - whether kernels are forked
+def _in_flight() -> int:
     """Return how many pages may run at a time: the cores' share, within the memory there is."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    pages = (_AHEAD_PER_CORE if forks else 1) * (cores or 1)
+    pages = (_AHEAD_PER_CORE if chosen() == "fork" else 1) * (cores or 1)
     with contextlib.suppress(OSError, ValueError, StopIteration):
         lines = Path("/proc/meminfo").read_text("utf-8").splitlines()
         available = next(line.split()[1] for line in lines if line.startswith("MemAvailable"))

@@ -27,9 +27,10 @@ from nbclient.exceptions import (
 )
 from nbformat import from_dict, v4
 
+from sphinx_drift.run.choice import RUNNER_VARIABLE
 from sphinx_drift.run.limit import CELLS_OF_A_PAGE, Allowance, clipped, first_and_last
 from sphinx_drift.run.provisioner import NAME, obstacle
-from sphinx_drift.run.results import Ending, Execution, Failure, Injected, Request, never_begun
+from sphinx_drift.run.results import Ending, Execution, Failure, Injected, Request
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
@@ -44,7 +45,7 @@ _LONGEST_FOLDER = 90
 
 
 def run_page(
-    notebook: NotebookNode, request: Request, environment: Mapping[str, str], *, forks: bool = True
+    notebook: NotebookNode, request: Request, environment: Mapping[str, str]
 ) -> tuple[NotebookNode, Execution]:
     """Run the code cells of a notebook, in order, in a fresh kernel.
 
@@ -53,18 +54,14 @@ def run_page(
     Args:
         notebook: The cells; they are given their outputs.
         request: How they are to be run.
-        environment: The variables that the kernel starts with.
-        forks: Whether to fork the kernel where that can be.
+        environment: The variables that the kernel starts with; they choose who starts it, too.
 
     """
-    return notebook, asyncio.run(_run_page(notebook, request, environment, forks))
+    return notebook, asyncio.run(_run_page(notebook, request, environment))
 
 
 async def _run_page(
-    notebook: NotebookNode,
-    request: Request,
-    environment: Mapping[str, str],
-    forks: bool,  # noqa: FBT001 - passed on
+    notebook: NotebookNode, request: Request, environment: Mapping[str, str]
 ) -> Execution:
     for cell in notebook.cells:
         if cell.cell_type == "code":
@@ -76,7 +73,7 @@ async def _run_page(
     with TemporaryDirectory(prefix=f"drift-{os.getpid()}-") as scratch:
         stderr = Path(scratch, "stderr")
         try:
-            async with _client(notebook, request, environment, Path(scratch), forks) as client:
+            async with _client(notebook, request, environment, Path(scratch)) as client:
                 failure = await _run_cells(client, notebook, executed, request)
                 if failure is None or failure.kind is Ending.RAISED:
                     try:
@@ -157,13 +154,10 @@ class _KernelSpecs(KernelSpecManager):
 
 @asynccontextmanager
 async def _client(
-    notebook: NotebookNode,
-    request: Request,
-    environment: Mapping[str, str],
-    scratch: Path,
-    forks: bool,  # noqa: FBT001 - passed on
+    notebook: NotebookNode, request: Request, environment: Mapping[str, str], scratch: Path
 ) -> AsyncIterator[_Client]:
     """Start a kernel that is gone afterwards, whatever happens."""
+    forks = environment.get(RUNNER_VARIABLE) != "jupyter"
     specs = _KernelSpecs() if forks else KernelSpecManager()
     specs.preload = request.preload  # type: ignore[attr-defined]
     sockets = hasattr(socket, "AF_UNIX") and len(str(scratch)) < _LONGEST_FOLDER
@@ -204,7 +198,15 @@ async def _run_cells(
     try:
         await _ask(client, request.before)
     except CellTimeoutError:
-        return never_begun(request)
+        module = os.environ.get("DRIFT_DEVICE_MODULE")
+        first = (
+            f"the module for devices, `{module}`, in its `start`" if module else "what is injected"
+        )
+        message = (
+            f"no cell had begun after {request.timeout} seconds, the limit for one: {first} took "
+            "longer; see that it ends, or raise the limit"
+        )
+        return Failure(Ending.TIMEOUT, -1, message)
     for index, cell in enumerate(notebook.cells):
         if cell.cell_type != "code":
             continue

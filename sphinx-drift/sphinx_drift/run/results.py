@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import inspect
-import os
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
-
-from sphinx_drift.run.choice import page_environment
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
@@ -122,18 +119,3 @@ class Request:
     """Bytes that the outputs of a cell may take; those of a page may take four times as many."""
     preload: tuple[str, ...] = ()
     """Libraries that are loaded once for all pages, where kernels are forked."""
-
-    def environment(self) -> dict[str, str]:
-        """Return the environment in which the page's kernel starts."""
-        return page_environment() | dict(self.variables)
-
-
-def never_begun(request: Request) -> Failure:
-    """Return the failure of a page that timed out before its first cell."""
-    module = os.environ.get("DRIFT_DEVICE_MODULE")
-    first = f"the module for devices, `{module}`, in its `start`" if module else "what is injected"
-    message = (
-        f"no cell had begun after {request.timeout} seconds, the limit for one: {first} took "
-        "longer; see that it ends, or raise the limit"
-    )
-    return Failure(Ending.TIMEOUT, -1, message)

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import functools
-import hashlib
-import json
 import os
+import sys
 import traceback
-from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from jupyter_client.kernelspec import KernelSpecManager
 from nbformat import from_dict
 
-from sphinx_drift.run import host
+from sphinx_drift.run.choice import page_environment
+from sphinx_drift.run.host import HOST
 from sphinx_drift.run.injected import (
     compute_on_device,
     leave_no_bytecode,
@@ -24,11 +23,12 @@ from sphinx_drift.run.injected import (
 from sphinx_drift.run.results import SKIPS, Ending, Execution, Failure, Request, injected
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping
     from pathlib import Path
 
     from nbformat import NotebookNode
 
+    from sphinx_drift.run.host import Page
     from sphinx_drift.run.results import Probe
 
 DEVICE_VARIABLE = "DRIFT_DEVICE"
@@ -42,17 +42,11 @@ def begin(pages: Iterable[tuple[NotebookNode, Request]], executor: str = "") -> 
         executor: The function that returns the executor, ``module:function``; nothing for ours.
 
     """
-    jobs: dict[str, tuple[str, NotebookNode, Request]] = {}
-    for notebook, request in pages:
-        job = _job(notebook, request)
-        jobs.setdefault(job[0], job)
-    host.queue(jobs.values(), executor)
+    if error := HOST.ask("queue", executor, sys.path, [_job(*page) for page in pages]):
+        raise ValueError(error)
 
 
-_Runner = Callable[[str, "NotebookNode", Request], tuple["NotebookNode", Execution]]
-
-
-def execute(notebook: NotebookNode, request: Request, run: _Runner = host.run) -> Execution:
+def execute(notebook: NotebookNode, request: Request) -> Execution:
     """Run the code cells of a notebook, in order, in a process of their own.
 
     Its outputs are replaced by what is printed now. Nothing is raised: a process that can't be
@@ -61,11 +55,11 @@ def execute(notebook: NotebookNode, request: Request, run: _Runner = host.run) -
     Args:
         notebook: The notebook.
         request: How it is to be run.
-        run: Runs what is queued by a key, or these cells.
 
     """
+    execution: Execution
     try:
-        ran, execution = run(*_job(notebook, request))
+        ran, execution = HOST.ask("run", _job(notebook, request))
     except Exception:  # noqa: BLE001 - the page fails, and the others are checked
         message = f"sphinx_drift.run itself failed:\n{traceback.format_exc(limit=-3)}"
         return Execution(failure=Failure(Ending.RUNNER_FAILED, -1, message))
@@ -104,8 +98,8 @@ def _kernels() -> Collection[str]:
     return set(KernelSpecManager().find_kernel_specs())
 
 
-def _job(notebook: NotebookNode, request: Request) -> tuple[str, NotebookNode, Request]:
-    """Return a digest, the cells that run alone, at their places, and how they are run.
+def _job(notebook: NotebookNode, request: Request) -> Page:
+    """Return the cells that run, at their places, and how.
 
     nbformat's constructors validate, slowly.
     """
@@ -128,9 +122,8 @@ def _job(notebook: NotebookNode, request: Request) -> tuple[str, NotebookNode, R
     request = replace(request, may_raise=sorted(may_raise))
     metadata = {"kernelspec": {"name": kernel, "display_name": kernel}}
     bare = {"cells": cells, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}
-    text = json.dumps([bare, vars(request)], sort_keys=True, default=str)
-    key = hashlib.sha256(text.encode()).hexdigest()
-    return key, from_dict(bare), request  # type: ignore[no-untyped-call]
+    page = from_dict(bare)  # type: ignore[no-untyped-call]
+    return page, request, page_environment() | dict(request.variables)
 
 
 def request_for(
@@ -161,6 +154,6 @@ def request_for(
             *map(injected, (report_environment, package_origins)),
             *(each.after for each in probes),
         ),
-        preload=host.preloaded(),
+        preload=HOST.preload,
         **settings,
     )

@@ -21,8 +21,8 @@ from sphinx_drift.configuration import (
     refuse_unknown,
 )
 from sphinx_drift.device import choose_device
-from sphinx_drift.run import host
 from sphinx_drift.run.choice import RUNNER_VARIABLE, chosen
+from sphinx_drift.run.host import HOST
 from sphinx_drift.run.injected import local_modules
 from sphinx_drift.run.results import Probe, injected
 from sphinx_drift.run_and_judge import report_origins
@@ -70,16 +70,16 @@ def start(app: Sphinx) -> bool:
         runner, preload = chosen(), app.config.drift_preload
         if preload is not None:
             list_of_names(preload, "drift_preload")
-        elif not host.is_started():  # else it loads already what the project asks for
+        elif not HOST.process:  # else it loads already what the project asks for
             preload = project.libraries([Path(app.srcdir)])
     except ValueError as error:
         raise ConfigError(str(error)) from None
     if preload is not None:
-        host.preload(preload)
+        HOST.preload = tuple(preload)
     if runner == "off":
         app.connect("doctree-read", _warn_at_head)
     else:
-        host.start()
+        HOST.start()
     return required == ("*",)
 
 

@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from runners import Pages
 
+from sphinx_drift.run.host import HOST
+from sphinx_drift.run.page import run_page
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -14,7 +17,9 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture
-def pages(tmp_path: Path) -> Pages:
+def pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pages:
+    """Run pages here, and not in the process that runs those of a build."""
+    monkeypatch.setattr(HOST, "ask", lambda _, page: run_page(*page))
     return Pages(tmp_path)
 
 

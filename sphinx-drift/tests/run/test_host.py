@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import json
-import multiprocessing
 import os
+import subprocess
 import sys
-from concurrent.futures import Future
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from nbformat import v4
 from processes import wait_until
 
-from sphinx_drift.run import host, run
-from sphinx_drift.run.results import Ending, Request
+from sphinx_drift.run import run
+from sphinx_drift.run.host import HOST
+from sphinx_drift.run.results import Ending
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,14 +22,16 @@ if TYPE_CHECKING:
 
     from nbformat import NotebookNode
 
+    from sphinx_drift.run.results import Request
+
 NOTE = "import os\nwith open('ran', 'a') as ran:\n    print(os.environ.get('LATER'), file=ran)"
 
 
 @pytest.fixture(autouse=True)
-def own_host(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(host, "_host", None)
+def own_host() -> Iterator[None]:
+    HOST.close()
     yield
-    host.close()
+    HOST.close()
 
 
 def notebook(*cells: str) -> NotebookNode:
@@ -70,23 +72,58 @@ def test_page_that_nobody_asks_for_ends_with_the_next_queue(tmp_path: Path) -> N
     assert len((tmp_path / "ran").read_text().splitlines()) == 2
 
 
-def test_outputs_that_wait_for_sphinx_take_no_memory(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_outputs_that_wait_for_sphinx_are_files(tmp_path: Path) -> None:
+    request = begin(tmp_path, NOTE)
+    kept = HOST._folder / "kept"  # noqa: SLF001 - what holds them
+    wait_until(lambda: [*kept.glob("*")])
+    assert run.execute(notebook(NOTE), request).failure is None
+    assert not [*kept.glob("*")]
+
+
+def test_page_that_somebody_waits_for_overtakes_the_others(tmp_path: Path) -> None:
+    request = run.request_for(tmp_path, timeout=60)
+    others = [
+        notebook(f"import time\ntime.sleep(5)\nopen('late', 'w'){' ' * n}") for n in range(99)
+    ]
+    run.begin([(page, request) for page in (*others, notebook("1"))])
+    assert run.execute(notebook("1"), request).failure is None
+    assert not (tmp_path / "late").exists()
+
+
+def test_process_that_fails_ends_and_nobody_waits_for_it(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    pages = host._Pages(b"key", tmp_path)  # noqa: SLF001 - what the process is made of
-    monkeypatch.setattr(pages, "_run", lambda *page: (page[0], None))
-    pages._queue("", [], [("one", notebook("1"), None, {})])  # noqa: SLF001
-    kept = pages._futures["one"].result()  # noqa: SLF001 - before somebody asks for it
-    assert kept.is_file()
-    ours, theirs = multiprocessing.Pipe()
-    ours.send_bytes(b"key")
-    ours.send(("run", "one", notebook("1"), None, {}))
-    pages.serve(theirs)
-    assert ours.recv()[0].cells[0].source == "1"
-    assert not kept.exists()
+    request = begin(tmp_path, NOTE)
+    folder = HOST._folder  # noqa: SLF001 - what is unreadable is put there
+    (folder / "bad.request").write_bytes(b"no pickle")
+    failure = run.execute(notebook("1"), request).failure
+    assert failure is not None
+    assert "the process that runs pages is gone" in failure.message
+    assert "UnpicklingError" in capfd.readouterr().err
+    HOST.close()
+    assert not folder.exists()
 
 
-EXECUTOR = """
+SLOWLY_ENDED = """
+import os, time
+from sphinx_drift.run import host
+leave = os._exit
+os._exit = lambda status: (time.sleep(0.5), leave(status))
+host.main()
+"""
+
+
+def test_process_says_nothing_of_its_end(tmp_path: Path) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (folder / "alive").touch()
+    command = [sys.executable, "-c", SLOWLY_ENDED, str(folder)]
+    ended = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=True)
+    assert ended.stderr == b""
+    assert not folder.exists()
+
+
+EXECUTORS = """
 from concurrent.futures import ThreadPoolExecutor
 
 class Named(ThreadPoolExecutor):
@@ -94,34 +131,40 @@ class Named(ThreadPoolExecutor):
         open("submitted", "a").write(function.__name__ + "\\n")
         return super().submit(function, notebook, request, environment)
 
-def make():
-    return Named(2)
+class Raising(ThreadPoolExecutor):
+    def submit(self, *_):
+        raise TimeoutError("no room")
+
+class Failing(ThreadPoolExecutor):
+    def submit(self, *_):
+        return super().submit(Raising().submit)
 """
 
 
-def test_book_names_another_executor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "machines.py").write_text(EXECUTOR)
+@pytest.fixture
+def machines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "machines.py").write_text(EXECUTORS)
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
-    request = begin(tmp_path, NOTE, executor="machines:make")
+
+
+@pytest.mark.usefixtures("machines")
+def test_book_names_another_executor(tmp_path: Path) -> None:
+    request = begin(tmp_path, NOTE, executor="machines:Named")
     assert run.execute(notebook(NOTE), request).failure is None
     assert run.execute(notebook(NOTE), request).failure is None
     assert (tmp_path / "submitted").read_text() == "run_page\n" * 2
 
 
-@pytest.mark.parametrize("error", [RuntimeError("no room"), TimeoutError("no room")])
-def test_executor_that_raises_is_quoted(error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
-    ours, theirs = multiprocessing.Pipe()
-    pages = host._Pages(b"key")  # noqa: SLF001 - what the process is made of
-    future: Future[Any] = Future()
-    future.set_exception(error)
-    monkeypatch.setattr(pages, "_future", lambda *_: future)
-    ours.send_bytes(b"key")
-    ours.send(("run", "page", notebook("1"), None, {}))
-    pages.serve(theirs)
-    failure = ours.recv()[1].failure
-    assert failure.kind is Ending.RUNNER_FAILED
-    assert f"{type(error).__name__}: no room" in failure.message
+@pytest.mark.usefixtures("machines")
+@pytest.mark.parametrize("name", ["Raising", "Failing"])
+def test_executor_that_raises_is_quoted(name: str, tmp_path: Path) -> None:
+    request = begin(tmp_path, "1", executor=f"machines:{name}")
+    for cell in ("1", "2"):  # begun, and not
+        failure = run.execute(notebook(cell), request).failure
+        assert failure is not None
+        assert failure.kind is Ending.RUNNER_FAILED
+        assert failure.message == "the executor raised TimeoutError: no room"
 
 
 @pytest.mark.parametrize("name", ["nothing_such:make", "json:loads", "json"])
@@ -131,15 +174,9 @@ def test_executor_that_is_none_is_refused_by_name(tmp_path: Path, name: str) -> 
 
 
 def test_folders_that_a_killed_build_has_left_are_removed(tmp_path: Path) -> None:
-    import subprocess  # noqa: PLC0415 - used here alone
-
-    ended = subprocess.run(
-        [sys.executable, "-c", "import os; print(os.getpid())"],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    left, ours = (tmp_path / f"drift-{pid}-x" for pid in (int(ended.stdout), os.getpid()))
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    left, ours = (tmp_path / f"drift-{pid}-x" for pid in (ended.pid, os.getpid()))
     for folder in (left, ours):
         folder.mkdir()
     code = "from sphinx_drift.run import host; host._remove_leftovers()"
@@ -163,24 +200,23 @@ class Elsewhere(LocalProvisioner):
 def test_kernelspec_names_a_provisioner_of_another_package(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    package, kernel = tmp_path / "elsewhere-1.dist-info", tmp_path / "share" / "kernels" / "far"
-    package.mkdir()
-    (package / "METADATA").write_text("Metadata-Version: 2.1\nName: elsewhere\nVersion: 1\n")
-    (package / "entry_points.txt").write_text(
-        "[jupyter_client.kernel_provisioners]\nelsewhere = elsewhere:Elsewhere\n"
-    )
-    (tmp_path / "elsewhere.py").write_text(ELSEWHERE)
-    kernel.mkdir(parents=True)
-    provisioner = {"provisioner_name": "elsewhere"}
     spec = {
         "argv": [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"],
         "display_name": "Far",
         "language": "python",
-        "metadata": {"kernel_provisioner": provisioner},
+        "metadata": {"kernel_provisioner": {"provisioner_name": "elsewhere"}},
     }
-    (kernel / "kernel.json").write_text(json.dumps(spec))
-    monkeypatch.setenv("JUPYTER_PATH", str(tmp_path / "share"))
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    entry = "[jupyter_client.kernel_provisioners]\nelsewhere = elsewhere:Elsewhere\n"
+    for name, text in {
+        "elsewhere.py": ELSEWHERE,
+        "elsewhere-1.dist-info/METADATA": "Metadata-Version: 2.1\nName: elsewhere\nVersion: 1\n",
+        "elsewhere-1.dist-info/entry_points.txt": entry,
+        "kernels/far/kernel.json": json.dumps(spec),
+    }.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    monkeypatch.setenv("JUPYTER_PATH", str(tmp_path))
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
     page = notebook("import os\nprint(os.environ['MACHINE'])")
     page.metadata["kernelspec"] = {"name": "far", "display_name": "Far"}
     execution = run.execute(page, run.request_for(tmp_path, timeout=60))

@@ -11,7 +11,7 @@ import small_book
 
 from sphinx_drift.compare.compare import Policy
 from sphinx_drift.compare.outcomes import Kind
-from sphinx_drift.run import host
+from sphinx_drift.run.host import HOST
 from sphinx_drift.run_and_judge import Settings, run_and_judge
 from sphinx_drift.source.read_source import load
 
@@ -45,7 +45,7 @@ with open("runs", "a") as runs:
 def test_second_look_is_at_the_libraries_of_the_page(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str, documented: str, loaded: str
 ) -> None:
-    monkeypatch.setattr(host, "_preload", ("numpy", "torch"))
+    monkeypatch.setattr(HOST, "preload", ("numpy", "torch"))
     page = small_book.FRONT + small_book.cell(NOTE) + "\n\n" + small_book.cell(code, documented)
     (tmp_path / "page.md").write_text(page, "utf-8")
     read = load(tmp_path / "page.md")

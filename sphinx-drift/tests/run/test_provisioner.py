@@ -18,6 +18,7 @@ from nbformat import v4
 from processes import alive, wait_until
 
 from sphinx_drift.run import provisioner
+from sphinx_drift.run.run import execute
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -192,9 +193,7 @@ def test_kernel_of_another_environment_is_run_in_that(
     monkeypatch.setenv("JUPYTER_PATH", str(tmp_path / "jupyter"))
     notebook = v4.new_notebook(metadata={"kernelspec": {"name": "other", "display_name": "o"}})
     notebook.cells = [v4.new_code_cell("import sys\nprint(sys.prefix)")]
-    from runners import in_this_process  # noqa: PLC0415 - used here alone
-
-    _, execution = in_this_process("", notebook, pages.request(), forks=True)
+    execution = execute(notebook, pages.request())
     assert execution.failure is None
     assert shown(notebook.cells[0]) == f"{other}\n"
 

@@ -11,7 +11,7 @@ from processes import alive
 from small_book import TORCH
 
 from sphinx_drift.output.printed_text import Part, printed
-from sphinx_drift.run import host
+from sphinx_drift.run.host import HOST
 from sphinx_drift.run.injected import IN_FULL
 from sphinx_drift.run.page import joined
 from sphinx_drift.run.results import Ending, Probe, injected
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
     from nbformat import NotebookNode
     from runners import Pages
+
+    from sphinx_drift.run.host import Page
 
 
 def notebook(*sources: str, kernel: str = "python3") -> NotebookNode:
@@ -202,12 +204,11 @@ def test_two_runs_of_a_page_share_no_notebook(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """They run at the same time, and each gives its cells its own outputs."""
-    queued: list[tuple[str, object, object]] = []
-    monkeypatch.setattr(host, "queue", lambda jobs, _: queued.extend(jobs))
+    queued: list[Page] = []
+    monkeypatch.setattr(HOST, "ask", lambda *request: queued.extend(request[-1]))
     requests = [request_for(tmp_path), request_for(tmp_path, variables={"PYTHONHASHSEED": "7"})]
     begin([(notebook("print(1)"), request) for request in requests])
-    (one, first, _), (two, second, _) = queued
-    assert one != two
+    (first, *_), (second, *_) = queued
     assert first == second
     assert first is not second
 

@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import small_book
+from nbformat import v4
 from processes import alive, wait_until
 
 from sphinx_drift.run import choice, host
+from sphinx_drift.run.host import HOST
 from sphinx_drift.run.results import Ending, injected
 from sphinx_drift.run.run import execute, request_for
 
@@ -111,11 +113,14 @@ def test_page_that_forks_goes_on(pages: Pages, shown: Any, child: str) -> None:
     assert pages.fork("1")[1].failure is None
 
 
-def test_error_of_our_own_is_a_failure_of_the_page(pages: Pages) -> None:
+def test_error_of_our_own_is_a_failure_of_the_page(
+    pages: Pages, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def fail(*_: object) -> Any:
         raise AttributeError("of ours")
 
-    execution = execute(pages.notebook("1"), request_for(pages.folder, timeout=60), fail)
+    monkeypatch.setattr(HOST, "ask", fail)
+    execution = execute(pages.notebook("1"), request_for(pages.folder, timeout=60))
     assert execution.failure is not None
     assert (execution.failure.kind, execution.failure.index) == (Ending.RUNNER_FAILED, -1)
     assert "AttributeError: of ours" in execution.failure.message
@@ -213,11 +218,13 @@ def test_build_that_is_ended_leaves_nothing(tmp_path: Path, number: signal.Signa
     assert not list(tmp_path.joinpath("scratch").glob("drift-*"))
 
 
-@pytest.mark.parametrize("which", ["the host", "the fork server"])
+@pytest.mark.parametrize(
+    ("which", "readers"), [("the host", "1"), ("the host", "2"), ("the fork server", "1")]
+)
 def test_build_one_of_whose_processes_is_killed_ends_and_leaves_nothing(
-    tmp_path: Path, which: str
+    tmp_path: Path, which: str, readers: str
 ) -> None:
-    build, of_pages = begin_build(tmp_path)
+    build, of_pages = begin_build(tmp_path, "-j", readers)
     above = [of_pages[0][0]]
     while above[-1] != build.pid:
         above.append(int(Path(f"/proc/{above[-1]}/stat").read_text().split()[3]))
@@ -231,19 +238,17 @@ def test_build_one_of_whose_processes_is_killed_ends_and_leaves_nothing(
 
 
 def test_build_whose_pages_give_no_sign_of_life_ends(
-    pages: Pages, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A process that is stopped holds nobody up for ever."""
+    page = v4.new_notebook(cells=[v4.new_code_cell("1")])
+    HOST.ask("queue", "", [], [])
     monkeypatch.setattr(host, "_PATIENCE", 1.0)
-    monkeypatch.setattr(host, "_host", host.Host(()))
-    started = host.start()
-    started.connect().close()
-    os.kill(started._process.pid, signal.SIGSTOP)  # noqa: SLF001 - what is to be stopped
+    os.kill(HOST.process.pid, signal.SIGSTOP)
     try:
-        execution = execute(pages.notebook("1"), pages.request())
+        execution = execute(page, request_for(tmp_path))
     finally:
-        os.kill(started._process.pid, signal.SIGCONT)  # noqa: SLF001 - the same
-        host.close()
+        os.kill(HOST.process.pid, signal.SIGCONT)
     assert execution.failure is not None
     assert execution.failure.kind is Ending.RUNNER_FAILED
     assert "no sign of life" in execution.failure.message
