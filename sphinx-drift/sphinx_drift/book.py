@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
 
+    from sphinx.config import Config
+
 _EXECUTE = {
     "allow_errors": "nb_execution_allow_errors",
     "exclude_patterns": "nb_execution_excludepatterns",
@@ -152,7 +154,7 @@ def _run_conf(conf: Path) -> Mapping[str, Any] | None:
     """
     if not re.search(r"\b(?:myst_nb|jupyter_book)\b", conf.read_text("utf-8", "replace")):
         return None
-    code = "from sphinx_drift.sphinx.private_sphinx import print_settings; print_settings()"
+    code = "from sphinx_drift.book import print_settings; print_settings()"
     command = [sys.executable, "-P", "-c", code, str(conf.parent)]
     command += [*NAMES, *EXCLUDING, *_LISTED, *_SUFFIXES, "include_patterns"]
     try:
@@ -164,6 +166,22 @@ def _run_conf(conf: Path) -> Mapping[str, Any] | None:
     if done.returncode:
         raise ValueError(done.stderr.strip().rpartition("\n")[2])
     return {"include_patterns": ["**"], **json.loads(done.stdout.splitlines()[-1])}
+
+
+def print_settings() -> None:
+    """Print what ``conf.py`` in a folder says, as JSON: the arguments are the folder, and names."""
+    from sphinx.config import Config  # noqa: PLC0415 - an extra
+    from sphinx.util.tags import Tags  # noqa: PLC0415 - an extra
+
+    _, folder, *names = sys.argv
+    written = written_settings(Config.read(folder, overrides={}, tags=Tags()))
+    found = {name: written[name] for name in names if name in written}
+    print(f"\n{json.dumps(found, default=str)}")  # the last line, whatever conf.py prints
+
+
+def written_settings(config: Config) -> Mapping[str, Any]:
+    """Return what conf.py gives a value, by name, whether anybody asks for it or not."""
+    return config._raw_config  # noqa: SLF001 - nothing public has them
 
 
 def _read_yaml(file: Path) -> Mapping[str, Any]:
