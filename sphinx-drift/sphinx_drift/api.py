@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sphinx_drift.compare.brackets import groups
@@ -18,7 +19,7 @@ from sphinx_drift.source.quote import read_quotation
 from sphinx_drift.sphinx.marks import drift_mark
 from sphinx_drift.sphinx.quotations import quoted_number
 from sphinx_drift.sphinx.settings import PROBES
-from sphinx_drift.sphinx.state import results_of, state_of
+from sphinx_drift.sphinx.state import state_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -115,7 +116,7 @@ def probed(env: BuildEnvironment, docname: str) -> Mapping[str, Any]:
 
 def results(env: BuildEnvironment) -> Mapping[str, PageResult]:
     """Return what came of each page that has cells, by document name."""
-    return results_of(env)
+    return MappingProxyType(state_of(env).results)
 
 
 def quoted(env: BuildEnvironment, target: str) -> Quoted | None:

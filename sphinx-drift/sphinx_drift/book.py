@@ -19,6 +19,8 @@ from sphinx_drift.run_and_judge import Settings, chosen_policy
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
+    from sphinx.config import Config
+
 _EXECUTE = {
     "allow_errors": "nb_execution_allow_errors",
     "exclude_patterns": "nb_execution_excludepatterns",
@@ -159,9 +161,7 @@ def _run_conf(conf: Path) -> Mapping[str, Any] | None:
     """
     if not re.search(r"\b(?:myst_nb|jupyter_book)\b", conf.read_text("utf-8", "replace")):
         return None
-    code = (
-        f"from sphinx_drift.sphinx.private_sphinx import print_settings\nprint_settings({_MARK!r})"
-    )
+    code = f"from sphinx_drift.book import print_settings; print_settings({_MARK!r})"
     command = [sys.executable, "-P", "-c", code, str(conf.parent)]
     command += [*NAMES, *EXCLUDING, *_LISTED, *_SUFFIXES, "include_patterns"]
     try:
@@ -174,6 +174,25 @@ def _run_conf(conf: Path) -> Mapping[str, Any] | None:
         raise ValueError(done.stderr.strip().rpartition("\n")[2])
     found = [row.partition(_MARK)[2] for row in done.stdout.splitlines() if _MARK in row]
     return {"include_patterns": ["**"], **json.loads("".join(found))}
+
+
+def print_settings(mark: str) -> None:
+    """Print what ``conf.py`` in a folder says, as JSON after a mark.
+
+    The arguments of this process are the folder, and the names of the settings.
+    """
+    from sphinx.config import Config  # noqa: PLC0415 - an extra
+    from sphinx.util.tags import Tags  # noqa: PLC0415 - an extra
+
+    _, folder, *names = sys.argv
+    written = written_settings(Config.read(folder, overrides={}, tags=Tags()))
+    found = {name: written[name] for name in names if name in written}
+    print(f"\n{mark}{json.dumps(found, default=str)}")  # conf.py may print too
+
+
+def written_settings(config: Config) -> Mapping[str, Any]:
+    """Return what conf.py gives a value, by name, whether anybody asks for it or not."""
+    return config._raw_config  # noqa: SLF001 - nothing public has them
 
 
 def _read_yaml(file: Path) -> Mapping[str, Any]:

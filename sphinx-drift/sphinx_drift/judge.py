@@ -191,7 +191,7 @@ def _skipped(cell: Cell, context: _Context) -> Outcome:
     reasons = [expectation.unchecked for expectation in cell.expectations]
     if context.stored or (reasons and all(reasons)):
         message = "; ".join([message, *dict.fromkeys(filter(None, reasons))])
-        return _outcome(cell, Kind.UNCHECKED, message=message)
+        return _outcome(cell, Kind.UNCHECKED, *cell.expectations[:1], message=message)
     return _outcome(cell, Kind.NOT_EXECUTED, *cell.expectations[:1], message=message)
 
 
@@ -287,9 +287,11 @@ def _cannot_compare(
     if expectation.raises and output.error.partition(":")[0] != expectation.raises:
         message = f"expected {expectation.raises}, got {output.error or 'no error'}"
         return Kind.NOT_RAISED, message
-    has_values = expectation.part not in (Part.STDOUT, Part.STDERR, Part.PICTURE, Part.TRACEBACK)
-    if output.glued and has_values and (expectation.unchecked or expectation.reference_only):
-        names = ", ".join(output.glued)
+    has_glued = expectation.part not in (Part.STDOUT, Part.STDERR, Part.TRACEBACK)
+    is_picture = expectation.part is Part.PICTURE
+    glued = output.glued.get(Part.PICTURE if is_picture else Part.VALUE, ())
+    if glued and has_glued and (expectation.unchecked or expectation.reference_only):
+        names = ", ".join(glued)
         return Kind.QUOTATION, f"{names}: glued to be shown elsewhere, though nothing checks it"
     if not executed.strip():
         return Kind.NO_OUTPUT, f"as {expectation.part.value}" * (expectation.part in BESIDE)
@@ -309,8 +311,7 @@ def _check_rest(cell: Cell, output: Printed, context: _Context) -> Iterator[Outc
     """Yield what the cell printed that none of its expectations documents."""
     covered = {e.part for e in cell.expectations}
     has_message = output.error and not output.native_error and covered.isdisjoint(_WITH_ERROR)
-    if not cell.has_stderr:
-        covered.add(Part.STDERR)
+    covered |= cell.hidden
     undocumented = Kind.UNDOCUMENTED if context.complete else Kind.NO_EXPECTATION
     is_missing = output.draws_text and not context.stored and Part.PICTURE not in covered
     rest = [Part.PICTURE] if is_missing else []
@@ -326,7 +327,7 @@ def _check_rest(cell: Cell, output: Printed, context: _Context) -> Iterator[Outc
         rest = [*(part for part in output.parts if part not in covered), *rest]
         rest += [Part.STDERR] * bool(has_message and Part.STDERR not in rest)
     if not cell.is_seen:  # but what it glues is shown elsewhere
-        rest = [Part.VALUE] if output.glued and Part.VALUE in rest else []
+        rest = [part for part in rest if part in output.glued]
     if rest:
         text = "".join(output.select(part) for part in rest)
         names = tuple(part.value for part in rest)

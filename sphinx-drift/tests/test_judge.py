@@ -181,6 +181,26 @@ def test_what_a_removed_cell_glues_is_documented(glue: dict[str, str], expected:
     assert kinds(outcomes(removed, book)) == expected
 
 
+@pytest.mark.parametrize("reason", ["", "it varies"])
+@pytest.mark.parametrize("tag", ["", "remove-cell", "remove-output"])
+@pytest.mark.parametrize("text", [{"text/plain": "<G at 0x7f>"}, {}])
+def test_the_text_in_a_glued_picture_is_documented(
+    text: dict[str, str], tag: str, reason: str
+) -> None:
+    prefix, data = "application/papermill.record/", {"image/svg+xml": "<svg><text>0.5", **text}
+    metadata = {"scrapbook": {"name": "pic", "mime_prefix": prefix}}
+    glued = {f"{prefix}{mime}": each for mime, each in data.items()}
+    book = notebook([])
+    book.cells[0].outputs = [v4.new_output("display_data", glued, metadata=metadata)]
+    wanted = expecting("0.5", part=Part.PICTURE, unchecked=reason)
+    for expectations, kind in (
+        ((), Kind.UNDOCUMENTED),
+        ((wanted,), Kind.QUOTATION if reason else Kind.VERIFIED),
+    ):
+        page = page_of(expectations, tags=frozenset({tag} - {""}))
+        assert kinds(outcomes(page, book)) == [kind]
+
+
 def test_cells_after_the_one_that_stopped_were_not_run() -> None:
     page = page_of((expecting("good"),), (), (expecting("good"),), ())
     execution = Execution(frozenset({0}), Failure(Ending.RAISED, 1, "E: m"))
@@ -210,7 +230,9 @@ def test_skipped_cell_is_counted_and_its_expectation_fails(
     expectations: tuple[Expectation, ...], expected: list[Kind]
 ) -> None:
     page = page_of(expectations, tags=frozenset({"skip-execution"}))
-    assert kinds(outcomes(page, notebook([]))) == expected
+    result = outcomes(page, notebook([]))
+    assert kinds(result) == expected
+    assert result.outcomes[0].body_line == (21 if expectations else 0)  # the mark stands there
     stored = replace(page, stored=True)  # its tag is all that its author can say
     assert kinds(outcomes(stored, notebook([]))) == [Kind.UNCHECKED, Kind.NOTHING_CHECKED]
 
@@ -218,7 +240,7 @@ def test_skipped_cell_is_counted_and_its_expectation_fails(
 def test_what_is_hidden_of_stderr_needs_no_expectation() -> None:
     page, book = page_of((expecting("good", part=Part.MAIN),)), notebook([*OK, ("stderr", "w")])
     assert kinds(outcomes(page, book)) == [Kind.VERIFIED, Kind.UNDOCUMENTED]
-    hidden = replace(page.cells[0], has_stderr=False)
+    hidden = replace(page.cells[0], hidden=frozenset({Part.STDERR}))
     assert kinds(outcomes(replace(page, cells=(hidden,)), book)) == [Kind.VERIFIED]
 
 

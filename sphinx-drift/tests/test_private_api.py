@@ -24,7 +24,7 @@ NOT_CAPPED = {"python", "torch"}
 """Python is what it is, and no page of torch is checked by a version that the book didn't pin."""
 
 
-CLIENT = "sphinx/private_myst.py: find by what MyST-NB now makes the client that runs a page"
+CLIENT = "sphinx/private_api.py: find by what MyST-NB now makes the client that runs a page"
 READER = "source/read_source.py: find how MyST-NB now reads a page's cells, with their lines"
 FRONT_MATTER = "sphinx/directives.py: find how MyST-Parser now reads a page's front matter"
 OUTPUTS = "run/page.py: find what nbclient now keeps while it takes outputs in"
@@ -38,18 +38,20 @@ USES = [
     Use("myst-nb", "myst_nb.sphinx_:create_nb_reader", CLIENT,
         ("path", "md_config", "nb_config", "content")),
     Use("myst-nb", "myst_nb.core.render:coalesce_streams",
-        "sphinx/private_myst.py: find by what MyST-NB now merges streams", ("outputs",)),
+        "sphinx/private_api.py: find by what MyST-NB now merges streams", ("outputs",)),
     Use("myst-nb", "myst_nb.core.read:NbReader", CLIENT, ("read", "md_config", "read_fmt")),
     Use("myst-nb", "myst_nb.core.execute.base:NotebookClientBase", CLIENT,
         ("notebook", "path", "nb_config", "logger"), by=r"myst_nb.* import .*NotebookClientBase"),
     Use("myst-nb", "myst_nb.sphinx_:NbMetadataCollector.get_exec_data",
-        "sphinx/private_myst.py: find where MyST-NB now keeps when a page was run",
+        "sphinx/private_api.py: find where MyST-NB now keeps when a page was run",
         ("env", "docname")),
+    Use("myst-nb", "myst_nb.sphinx_:NbMetadataCollector.get_doc_data",
+        "sphinx/private_api.py: find where MyST-NB now keeps what a page has glued", ("env",)),
     Use("myst-nb", "myst_nb.ext.glue.utils:PendingGlueReference",
-        "sphinx/private_myst.py: find what MyST-NB now leaves where another page's output goes",
+        "sphinx/private_api.py: find what MyST-NB now leaves where another page's output goes",
         by=r"myst_nb.* import PendingGlueReference"),
     Use("myst-nb", "myst_nb.sphinx_ext:OUTPUT_FOLDER",
-        "sphinx/private_myst.py: find where MyST-NB now writes copies of notebooks",
+        "sphinx/private_api.py: find where MyST-NB now writes copies of notebooks",
         by=r"myst_nb.* import OUTPUT_FOLDER"),
     Use("myst-nb", "myst_nb.core.read:is_myst_markdown_notebook", READER, ("text",)),
     Use("myst-nb", "myst_nb.core.read:read_myst_markdown_notebook", READER, ("text", "config")),
@@ -62,22 +64,22 @@ USES = [
     Use("myst-parser", "myst_parser.parsers.mdit:create_md_parser", READER,
         ("config", "renderer")),
     Use("myst-parser", "myst_parser.sphinx_ext.main:create_myst_config",
-        "sphinx/private_myst.py: find where MyST-Parser now keeps its configuration",
+        "sphinx/private_api.py: find where MyST-Parser now keeps its configuration",
         by=r"\bmyst_config\b"),
     # Sphinx
     Use("sphinx", "sphinx.util.console:colorize",
-        "sphinx/private_sphinx.py: find how Sphinx now says whether it colours", ("name", "text")),
+        "sphinx/private_api.py: find how Sphinx now says whether it colours", ("name", "text")),
     Use("sphinx", "sphinx.application:Sphinx.build",
-        "sphinx/private_sphinx.py: find what `sphinx.ext.doctest` now does to fail a build",
+        "sphinx/private_api.py: find what `sphinx.ext.doctest` now does to fail a build",
         by=r"\bstatuscode\b"),
     Use("sphinx", "sphinx.config:Config.__init__",
-        "sphinx/private_sphinx.py: find where Sphinx now keeps what conf.py says",
+        "book.py: find where Sphinx now keeps what conf.py says",
         by=r"\b_raw_config\b"),
     Use("sphinx", "sphinx.config:Config.read",
-        "sphinx/private_sphinx.py: find how Sphinx now reads conf.py",
+        "book.py: find how Sphinx now reads conf.py",
         ("confdir", "overrides", "tags"), by=r"\bConfig\.read\b"),
     Use("sphinx", "sphinx.util.tags:Tags",
-        "sphinx/private_sphinx.py: find what Sphinx now hands to conf.py as `tags`"),
+        "book.py: find what Sphinx now hands to conf.py as `tags`"),
     Use("sphinx", "sphinx.util.matching:compile_matchers",
         "book.py: find by what Sphinx now excludes pages", ("patterns",),
         by=r"sphinx\.util\.matching"),

@@ -99,7 +99,7 @@ class Kind(Enum):
     )
     NESTED = (
         "nested",
-        "a cell or an expectation stands inside another directive, or in an included file",
+        "a cell or an expectation is nested, in an included file, or behind ``` and a space",
         "move it to the top level of the page; fold with gated `-start` and `-end` directives",
     )
     OPTION = ("option", "an option of an expectation can't be read", "write it as the manual says")

@@ -32,6 +32,8 @@ _PIECE = re.compile(
     rf"(?:{DIGITS}(?:[^\S\n]?[%\N{{PER MILLE SIGN}}])?|(?i:nan|inf(?:inity)?)\b|\N{{INFINITY}})"
     rf"|[^\W\d_]+|[\xad\u061c\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]|{_SYMBOL})"
 )
+_DASH = re.compile(r"(?<!\S)-(?=[^\S\n])")
+"""What may be a cell's own, and no sign of the number in the next one."""
 _ANGLED = re.compile(r"<([^\W\d][^<>]*)>")
 """What stands in a pair of brackets, as in `<NA>`."""
 _SPELT = {"<->": "↔", "-->": "→", "->": "→", "=>": "⇒", "<=": "≤", ">=": "≥", "!=": "≠", "+/-": "±"}
@@ -69,7 +71,10 @@ def html_differs(text: str, html: str) -> str:
 
     """
     # The dash before an item is a bullet, and no minus sign.
-    return _in_order(_values(_unwrapped(text), html_text(html, bullet="* ")), "HTML")
+    text, shown = _unwrapped(text), html_text(html, bullet="* ")
+    apart = (_DASH.sub("-|", each) for each in (text, shown))
+    message = _in_order(_values(text, shown), "HTML")
+    return message and _in_order(_values(*apart), "HTML") and message
 
 
 def latex_differs(text: str, latex: str) -> str:

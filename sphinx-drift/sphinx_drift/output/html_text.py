@@ -60,7 +60,7 @@ _MADE = re.compile(
     re.IGNORECASE,
 )
 """What a script may write, and what a style adds or turns round: the HTML itself doesn't say it."""
-_DRAWN = {"audio", "canvas", "embed", "image", "img", "video"}
+_DRAWN = {"audio", "canvas", "embed", "image", "img", "svg", "video"}
 _LOADED = {"frame": "src", "iframe": "src", "input": "src", "object": "data"}
 """The attributes that name a picture, or a page that may be one, by tag."""
 
@@ -125,7 +125,8 @@ class _Reader(HTMLParser):
         """Begin a line, a row, a cell or a hidden element, and write what its attributes show."""
         attributes = dict(attrs)
         self.makes_more |= any(name.startswith("on") for name in attributes)
-        self.pictures += tag in _DRAWN or bool(attributes.get(_LOADED.get(tag, "")))
+        is_drawn = tag in _DRAWN and not (self._svgs and tag == "svg")  # the outermost alone
+        self.pictures += is_drawn or bool(attributes.get(_LOADED.get(tag, "")))
         self._svgs += tag == "svg"
         if self._hidden == "metadata" and (_LINE.fullmatch(tag) or tag in _ENDS_SVG):
             self._hidden, self._svgs = "", 0

@@ -90,8 +90,8 @@ class Printed:
     pictures: int = 0
     widgets: int = 0
     values: list[Value] = field(default_factory=list)
-    glued: list[str] = field(default_factory=list)
-    """The names of values that are shown elsewhere."""
+    glued: dict[Part, list[str]] = field(default_factory=dict)
+    """The names of values and of pictures with text that are shown elsewhere."""
     draws_text: bool = False
     """Whether a picture that it shows has text."""
     native_error: bool = False
@@ -159,10 +159,13 @@ class _Reader:
             _, message, notes = f"\n{text}".rpartition(f"\n{error}")
             self._result.error = error + notes * (bool(message) and notes.startswith(("\n", ":\n")))
         else:
-            values = len(self._result.values)
-            self._data(*_unglued(output))
+            pieces = len(self._result.pieces)
+            prefixed, data = _unglued(output)
+            self._data(prefixed, data)
             name = output.get("metadata", {}).get("scrapbook", {}).get("name")
-            self._result.glued += [str(name)] * (len(self._result.values) - values) if name else []
+            for part, _ in self._result.pieces[pieces:] if name else ():
+                if part is not Part.PICTURE or "image/svg+xml" in data:
+                    self._result.glued.setdefault(part, []).append(str(name))
 
     def printed(self) -> Printed:
         self._result.pieces = [self._piece(name, text) for name, text in self._result.pieces]

@@ -47,12 +47,18 @@ _LITERAL = {"code", "code-block", "sourcecode", "math", "mermaid", "parsed-liter
 _CELL_IN_JSON = re.compile(r'(?<!\\)"cell_type"\s*:')
 """In the file of a notebook it is on the first lines of each cell, as Jupyter writes them."""
 _UNSEEN = ("remove-cell", "remove-output", "remove_cell", "remove_output")
-_UNSEEN_STDERR = frozenset({"remove-stderr"})
 """The tags by which a reader is not shown what a cell prints."""
 _IGNORED = "nbval-ignore-output"
 _EXTENSIONS = ({"colon_fence"}, {"amsmath", "colon_fence", "deflist", "dollarmath", "fieldlist"})
 """MyST's extensions as files are read outside a book, and those that might hide their cells."""
 _COMMENT = re.compile(r"\s*(?:(?:%|\+\+\+).*)?$")
+_OPENING = re.compile(
+    rf"^\s*(?:`{{3,}}|~{{3,}}|:{{3,}})\s*\{{(?:code-cell|{DIRECTIVE})\}}", re.MULTILINE
+)
+_SWALLOWS = (
+    "its fence isn't closed before the next cell or expectation, or the end of the page: "
+    "nobody would see what it swallows"
+)
 
 
 @dataclass(frozen=True)
@@ -97,8 +103,8 @@ class Cell:
     expectations: tuple[Expectation, ...] = ()
     drawn: tuple[int, int] | None = (0, 0)
     """How many pictures and widgets a notebook has stored of it; None if they aren't compared."""
-    has_stderr: bool = True
-    """Whether a reader is shown what it writes to stderr."""
+    hidden: frozenset[Part] = frozenset()
+    """The streams that no reader is shown."""
     filters: tuple[Filter, ...] = ()
     """What varies in its outputs, besides what does on every page."""
 
@@ -106,6 +112,11 @@ class Cell:
     def is_seen(self) -> bool:
         """Whether a reader is shown what it prints."""
         return self.tags.isdisjoint(_UNSEEN)
+
+    @property
+    def has_stderr(self) -> bool:
+        """Whether a reader is shown what it writes to stderr."""
+        return Part.STDERR not in self.hidden
 
     @property
     def may_raise(self) -> bool:
@@ -139,7 +150,7 @@ def read_page(
     notebook: NotebookNode,
     config: MdParserConfig,
     *,
-    stderr: bool | NbParserConfig = True,
+    settings: bool | NbParserConfig = True,
     key: str = "mystnb",
 ) -> Page:
     """Read a MyST page.
@@ -148,15 +159,15 @@ def read_page(
         text: The page.
         notebook: Its cells, as MyST-NB reads them.
         config: How MyST-Parser reads it.
-        stderr: Whether the book shows what cells write to stderr, or its settings, which say it.
-        key: By what a page says in its metadata whether it does.
+        settings: The book's; without a book, whether what cells write to stderr is shown.
+        key: The key in a page's metadata under which MyST-NB's settings stand.
 
     Returns:
         Each code cell with the expectations that stand straight after it. An expectation
         that has no cell, an option that can't be read and the like are its problems.
 
     """
-    lines, shown = lines_of(text), _settings_of(notebook, stderr, key)
+    lines, shown = lines_of(text), _settings_of(notebook, settings, key)
     fences = [token for token in _parse(text, config) if token.map and _name(token)]
     code = [token for token in fences if _is_cell(token)]
     nodes = [(i, cell) for i, cell in enumerate(notebook.cells) if cell.cell_type != "markdown"]
@@ -296,27 +307,31 @@ def _cell(
     index: int,
     node: NotebookNode,
     lines: tuple[int, int],
-    stderr: NbParserConfig,
+    settings: NbParserConfig,
 ) -> Cell:
     tags = frozenset(str(tag) for tag in node.metadata.get("tags") or ())
-    shown = cell_setting(stderr, "output_stderr", node)
-    has_stderr = not shown.startswith("remove") and tags.isdisjoint(_UNSEEN_STDERR)
-    if cell_setting(stderr, "remove_code_outputs", node) == "True":
-        tags |= {_UNSEEN[0]}
-    return Cell(number, index, lines[0], node.source, lines[1], tags, has_stderr=has_stderr)
+    hidden = frozenset(part for part in (Part.STDOUT, Part.STDERR) if f"remove-{part}" in tags)
+    if cell_setting(settings, "output_stderr", node).startswith("remove"):
+        hidden |= {Part.STDERR}
+    if cell_setting(settings, "remove_code_outputs", node) == "True":
+        tags |= {"remove-output"}
+    return Cell(number, index, lines[0], node.source, lines[1], tags, hidden=hidden)
 
 
 def _settings_of(
     notebook: NotebookNode,
-    stderr: bool | NbParserConfig,  # noqa: FBT001 - as it is read
+    settings: bool | NbParserConfig,  # noqa: FBT001 - as it is read
     key: str = "mystnb",
 ) -> NbParserConfig:
-    """Return the settings of a book, or such as show what cells print, but as the page says."""
+    """Return the book's settings; without a book, settings that show outputs.
+
+    They do so as far as the page doesn't hide them.
+    """
     from myst_nb.core.config import NbParserConfig  # noqa: PLC0415 - an extra
 
-    if not isinstance(stderr, bool):
-        return stderr
-    whole = "show" if stderr else "remove"
+    if not isinstance(settings, bool):
+        return settings
+    whole = "show" if settings else "remove"
     own = table_in(notebook.metadata, key)
     removes = str(own.get("output_stderr", whole)).startswith("remove")
     return NbParserConfig(
@@ -343,6 +358,9 @@ def _attach(
         expectation = replace(expectation, content=f"{argument}\n{token.content}".strip())
         message = f"`{{{DIRECTIVE}}}` takes no argument, got {token.info.strip()!r}"
         problems.append(Outcome(Kind.OPTION, first + 1, message=message))
+    is_closed = re.fullmatch(rf"\s*{token.markup}{token.markup[0]}*\s*", lines[first:last][-1])
+    if expectation.unchecked and (not is_closed or _OPENING.search(expectation.text)):
+        problems.append(Outcome(Kind.OPTION, first + 1, message=_SWALLOWS))
     owner = max((place for place, end in ends.items() if end <= first), default=None)
     if owner is None or any(not _COMMENT.match(line) for line in lines[ends[owner] : first]):
         return [*problems, Outcome(Kind.NO_CELL, first + 1, documented=expectation.content)]
@@ -422,7 +440,7 @@ def read_notebook(
     notebook: NotebookNode,
     text: str = "",
     *,
-    stderr: bool | NbParserConfig = False,
+    settings: bool | NbParserConfig = False,
     key: str = "mystnb",
 ) -> Page:
     """Read a notebook whose stored outputs are what it documents.
@@ -430,13 +448,13 @@ def read_notebook(
     Args:
         notebook: The notebook, before it is run.
         text: The file that it was read from, to name lines of it.
-        stderr: Whether what it stored of stderr counts too: warnings and progress bars name
-            paths and times of the machine that wrote them; or a book's settings.
-        key: By what its metadata say what else MyST-NB does with it.
+        settings: The book's; without a book, whether what it stored of stderr counts too:
+            warnings and progress bars name paths and times of the machine that wrote them.
+        key: The key in its metadata under which MyST-NB's settings stand.
 
     """
     lines = [text.count("\n", 0, match.start()) + 1 for match in _CELL_IN_JSON.finditer(text)]
-    shown = _settings_of(notebook, stderr, key)
+    shown = _settings_of(notebook, settings, key)
     cells: list[Cell] = []
     for index, node in enumerate(notebook.cells):
         if node.cell_type != "code":
@@ -489,7 +507,7 @@ def load(
         path: The file.
         text: What it is going to hold; None for what it holds.
         stderr: Whether what is written to stderr counts; None, that of pages does.
-        key: By what a file's metadata say what else MyST-NB does with it.
+        key: The key in a file's metadata under which MyST-NB's settings stand.
 
     Returns:
         What it documents, and the notebook to run; None for a page without cells.
@@ -514,7 +532,7 @@ def load(
         for name in ("kernelspec", "language_info"):
             if not isinstance(notebook.metadata.get(name, {}), dict):
                 del notebook.metadata[name]  # null, say: then it names none
-        return read_notebook(notebook, text, stderr=bool(stderr), key=key), notebook
+        return read_notebook(notebook, text, settings=bool(stderr), key=key), notebook
     nested = (*_nested(text, config, (path,)), *_hidden(text, config, extended))
     if not is_myst_markdown_notebook(text):
         if nested or any(_is_cell(t) or _name(t) == DIRECTIVE for t in _parse(text, config)):
@@ -524,7 +542,7 @@ def load(
         return None
     read = partial(read_myst_markdown_notebook, config=config, add_source_map=True, path=path)
     notebook = notebook_of_page(read, text)
-    page = read_page(text, notebook, config, stderr=stderr is not False, key=key)
+    page = read_page(text, notebook, config, settings=stderr is not False, key=key)
     # In a book, the directives that stand there tell it themselves.
     page = replace(page, problems=(*page.problems, *nested))
     return (page, notebook) if page.cells or page.problems else None

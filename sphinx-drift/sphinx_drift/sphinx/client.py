@@ -21,19 +21,20 @@ from sphinx_drift.run.injected import local_modules
 from sphinx_drift.run.results import Execution
 from sphinx_drift.run_and_judge import run_and_judge
 from sphinx_drift.source.read_source import (
+    is_notebook,
     notebook_of_page,
     read_notebook,
     read_page,
     table_in,
 )
-from sphinx_drift.sphinx.private_myst import (
+from sphinx_drift.sphinx.private_api import (
     NotebookClientBase,
     Parser,
     execution_metadata,
     markdown_config,
+    page_data,
     with_clients,
 )
-from sphinx_drift.sphinx.private_sphinx import page_data
 from sphinx_drift.sphinx.shown import (
     elide,
     hidden,
@@ -94,6 +95,7 @@ class VerifyingParser(Parser):  # type: ignore[misc]  # untyped
             super().parse(inputstring, document)
         for cell in document.findall(nodes.container):
             if cell.get("nb_element") == "cell_code_output":  # no catalogue says what was printed
+                cell["support_smartquotes"] = False
                 for text in cell.findall(nodes.TextElement):
                     text["translatable"] = False
         for page, theirs in as_ever:
@@ -145,11 +147,11 @@ class VerifyingClient(NotebookClientBase):  # type: ignore[misc]
 
     def _read(self) -> Page:
         env = self._document.settings.env
-        if "source_map" in self.notebook.metadata:
+        if "source_map" in self.notebook.metadata and not is_notebook(self._path):
             config = markdown_config(env)
-            page = read_page(self._source, self.notebook, config, stderr=self.nb_config)
+            page = read_page(self._source, self.notebook, config, settings=self.nb_config)
         else:
-            page = read_notebook(self.notebook, self._source, stderr=self.nb_config)
+            page = read_notebook(self.notebook, self._source, settings=self.nb_config)
         return state_of(env).settings.applied_to(page, str(self._path))
 
     def _verify(self) -> None:
@@ -193,7 +195,7 @@ class VerifyingClient(NotebookClientBase):  # type: ignore[misc]
         result = replace(result, outcomes=(*result.outcomes, *made))
         state.results[env.docname] = result
         state.probed[env.docname] = execution.probed
-        unseen = {*hidden(self.notebook, page, config)}
+        unseen = {*hidden(self.notebook, page)}
         marked = replace(result, outcomes=tuple(o for o in result.outcomes if o.line not in unseen))
         self._document.attributes["drift_unclaimed"] = _claims(page, marked)
         self.exec_metadata = execution_metadata(execution.seconds, execution.failure)

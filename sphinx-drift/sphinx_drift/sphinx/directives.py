@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING
 
 from docutils import nodes
 from myst_nb.core.read import UnexpectedCellDirective
@@ -14,7 +14,7 @@ from sphinx_drift.compare.outcomes import Kind, Outcome
 from sphinx_drift.source.read_source import Page, table_in
 from sphinx_drift.sphinx.client import IS_NOTEBOOK
 from sphinx_drift.sphinx.marks import drift_mark, mark_details, mark_text
-from sphinx_drift.sphinx.private_sphinx import page_data
+from sphinx_drift.sphinx.private_api import page_data
 from sphinx_drift.sphinx.state import record, state_of
 
 if TYPE_CHECKING:
@@ -25,7 +25,6 @@ class ExpectedOutput(SphinxDirective):
     """What the cell before it must print: shown as a mark, checked by the page's client."""
 
     has_content = True
-    option_spec: ClassVar[dict[str, Any]] = {}
 
     def run(self) -> list[nodes.Node]:
         """Put the mark of this expectation's outcome below the cell's output."""
@@ -84,13 +83,16 @@ def _record_unseen(directive: SphinxDirective, message: str, documented: str = "
     if IS_NOTEBOOK in page_data(env):  # `eval-rst` reads what it holds into another document
         record(env, _nested(directive, message, documented))
         return
-    missing = "`file_format: mystnb` is missing in its front matter: its cells are never run"
+    missing = (
+        "its cells are never run: that takes a page in Markdown, "
+        "with `file_format: mystnb` in its front matter"
+    )
     page = state_of(env).results.get(env.docname)
     if page is None or all(outcome.message != missing for outcome in page.outcomes):
         record(env, Outcome(Kind.UNREADABLE, 1, message=missing))
 
 
-def _nested(directive: SphinxDirective, message: str, documented: str = "") -> Outcome:
+def _nested(directive: SphinxDirective, message: str, documented: str) -> Outcome:
     """Say that something is never looked at, and in which file if the page includes it."""
     if not _of_the_page(directive):
         source = Path(directive.state.document.reporter.source or "")

@@ -11,7 +11,7 @@ from docutils import nodes
 from sphinx_drift.compare.compare import Policy
 from sphinx_drift.compare.outcomes import Kind
 from sphinx_drift.report.text import describe_environment
-from sphinx_drift.sphinx.private_myst import execution_data
+from sphinx_drift.sphinx.private_api import execution_data
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -82,16 +82,13 @@ def visit_mark(translator: Any, node: drift_mark) -> None:
         f'<div class="drift-mark drift-{node["label"].replace(" ", "-")}"><details>'
         f"<summary>{translator.encode(node['summary'])}</summary><p>{details}</p></details></div>\n"
     )
+    raise nodes.SkipNode
 
 
 def _day(env: BuildEnvironment, docname: str) -> list[str]:
     """Return the day on which a page was run."""
     data = execution_data(env, docname)
     return [f"Run on {datetime.fromtimestamp(data['mtime'], UTC):%Y-%m-%d}."] if data else []
-
-
-def depart_mark(_translator: Any, _node: drift_mark) -> None:
-    """Write nothing more."""
 
 
 def skip_mark(_translator: Any, _node: drift_mark) -> None:

@@ -16,6 +16,7 @@ from sphinx.errors import ConfigError
 from sphinx_drift.book import left_out
 from sphinx_drift.run.choice import chosen, is_ci
 from sphinx_drift.run_and_judge import begin
+from sphinx_drift.sphinx.private_api import OUTPUT_FOLDER
 from sphinx_drift.sphinx.state import state_of
 
 if TYPE_CHECKING:
@@ -36,7 +37,10 @@ def find_outdated(app: Sphinx, env: BuildEnvironment, *_: set[str]) -> Sequence[
 
 
 def _replaced(env: BuildEnvironment, name: str) -> bool:
-    """Whether a page, or a file it includes, is another since it was read, however old that is."""
+    """Return whether a page or a file it includes was replaced after it was read.
+
+    The file that replaced it may be older.
+    """
     read = env.all_docs[name]
     try:
         files = [Path(env.doc2path(name)), *(env.srcdir / f for f in env.dependencies[name])]
@@ -68,9 +72,12 @@ def begin_pages(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None
     docnames.sort(key=lambda name: Path(env.doc2path(name)) in begun)
 
 
-def forget(_app: Sphinx, env: BuildEnvironment, docname: str) -> None:
+def forget(app: Sphinx, env: BuildEnvironment, docname: str) -> None:
     """Forget a page that is gone or about to be read, as Sphinx asks (`env-purge-doc`)."""
     state_of(env).forget(docname)
+    # Others would still show it: MyST-NB writes this file anew only if something is glued.
+    glued = Path(app.outdir).parent / OUTPUT_FOLDER / f"{docname}.glue.json"
+    glued.unlink(missing_ok=True)
 
 
 def merge(

@@ -13,7 +13,7 @@ from sphinx.util.docutils import SphinxRole
 
 from sphinx_drift.compare.outcomes import Kind, Outcome, PageResult
 from sphinx_drift.source.quote import read_quotation
-from sphinx_drift.sphinx.private_myst import PendingGlueReference
+from sphinx_drift.sphinx.private_api import PendingGlueReference, glued_by
 from sphinx_drift.sphinx.state import file_of, record, state_of
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class quoted_number(nodes.inline):  # noqa: N801 - docutils names nodes so
     """A number that a cell printed, wherever in the book; filled in once all pages are read."""
 
 
-class Printed(SphinxRole):
+class PrintedRole(SphinxRole):
     """Quotes a number that a cell printed: ``{printed}`weights[1] .0%```."""
 
     def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
@@ -61,7 +61,7 @@ class KeepGluedText(SphinxTransform):
     default_priority = 740  # Sphinx makes them typographical at 750
 
     def apply(self, **_: Any) -> None:
-        """Except the texts that are glued."""
+        """Exempt glued texts."""
         for text in _glued_in(self.document):
             text["support_smartquotes"] = False
 
@@ -117,10 +117,12 @@ def quote(named: Mapping[str, Sequence[Outcome]], target: str) -> str:
     outcomes = named.get(quotation.name, ())
     if len(outcomes) != 1:
         raise ValueError(f"{len(outcomes) or 'no'} expectations are named {quotation.name}")
-    if outcomes[0].kind is Kind.UNCHECKED or outcomes[0].reference_only:
+    if outcomes[0].kind is Kind.UNCHECKED:
         raise ValueError(
             f"{quotation.name} is unchecked, so nobody knows that its numbers are right"
         )
+    if outcomes[0].reference_only:
+        raise ValueError(f"{quotation.name} holds on the reference environment alone")
     return quotation.number_in(outcomes[0].executed, outcomes[0].verdict.elided)
 
 
@@ -133,8 +135,9 @@ def keep_quotations(app: Sphinx, doctree: nodes.document) -> None:
         record(app.env, Outcome(Kind.QUOTATION, 1, message=message))
     if quoted:
         app.env.metadata[app.env.docname]["drift_quotations"] = quoted
-    if any(doctree.findall(PendingGlueReference)):  # what other pages glue is shown here
-        app.env.metadata[app.env.docname]["drift_glued"] = True
+    pending = [(n.refdoc, n.key, n.line or 1) for n in doctree.findall(PendingGlueReference)]
+    if pending:  # what other pages glue is shown here
+        app.env.metadata[app.env.docname]["drift_glued"] = pending
     copied_of = (nodes.title, nodes.term, nodes.caption, nodes.rubric)
     if any(any(_glued_in(each)) for kind in copied_of for each in doctree.findall(kind)):
         app.env.metadata[app.env.docname]["drift_glued_title"] = True
@@ -164,6 +167,11 @@ def check_quotations(env: BuildEnvironment) -> dict[str, PageResult]:
                 quote(named, target)
             except ValueError as error:
                 wrong.append(Outcome(Kind.QUOTATION, line, message=str(error)))
+        wrong += [
+            Outcome(Kind.QUOTATION, line, message=f"{of_page} glues no {key}")
+            for of_page, key, line in metadata.get("drift_glued", ())
+            if key not in glued_by(env, of_page)
+        ]
         if wrong:
             page = results.get(docname) or PageResult(file_of(env, docname))
             results[docname] = replace(page, outcomes=(*page.outcomes, *wrong))

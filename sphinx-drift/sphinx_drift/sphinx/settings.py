@@ -11,7 +11,7 @@ from docutils import nodes
 from sphinx.errors import ConfigError, ExtensionError
 from sphinx.util import logging
 
-from sphinx_drift.book import NAMES, Book, settings_of
+from sphinx_drift.book import NAMES, Book, settings_of, written_settings
 from sphinx_drift.configuration import (
     CHECKS,
     check_values,
@@ -26,8 +26,7 @@ from sphinx_drift.run.host import HOST
 from sphinx_drift.run.injected import local_modules
 from sphinx_drift.run.results import Probe, injected
 from sphinx_drift.run_and_judge import report_origins
-from sphinx_drift.sphinx.private_myst import OUTPUT_FOLDER
-from sphinx_drift.sphinx.private_sphinx import written_settings
+from sphinx_drift.sphinx.private_api import OUTPUT_FOLDER
 from sphinx_drift.sphinx.state import state_of
 
 if TYPE_CHECKING:

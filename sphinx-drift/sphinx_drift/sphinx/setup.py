@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from sphinx_drift.run.results import OUTPUT_LIMIT
 from sphinx_drift.source.read_source import DIRECTIVE
-from sphinx_drift.sphinx.builder import DriftBuilder
 from sphinx_drift.sphinx.client import VerifyingParser
 from sphinx_drift.sphinx.directives import (
     ExpectedOutput,
@@ -19,7 +18,6 @@ from sphinx_drift.sphinx.directives import (
 from sphinx_drift.sphinx.marks import (
     add_static_path,
     add_style,
-    depart_mark,
     drift_mark,
     skip_mark,
     visit_mark,
@@ -34,7 +32,7 @@ from sphinx_drift.sphinx.pages import (
 )
 from sphinx_drift.sphinx.quotations import (
     KeepGluedText,
-    Printed,
+    PrintedRole,
     QuoteNumbers,
     RememberNumbers,
     keep_quotations,
@@ -42,7 +40,7 @@ from sphinx_drift.sphinx.quotations import (
 )
 from sphinx_drift.sphinx.settings import before_reading, read_settings, start
 from sphinx_drift.sphinx.shown import keep_all
-from sphinx_drift.sphinx.verdict import report_results
+from sphinx_drift.sphinx.verdict import DriftBuilder, report_results
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -50,7 +48,7 @@ if TYPE_CHECKING:
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Set the extension up."""
-    # What each may be, `settings.CHECKS` says: Sphinx would only warn.
+    # What each may be, `configuration.CHECKS` says: Sphinx would only warn.
     app.add_config_value("drift_policy", "auto", "env", Any)
     app.add_config_value("drift_device", "cpu", "env", Any)
     app.add_config_value("drift_devices", None, "env", Any)
@@ -72,7 +70,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_builder(DriftBuilder)
     app.add_directive(DIRECTIVE, ExpectedOutput)
     app.add_directive("code-cell", NestedCell, override=True)
-    app.add_role("printed", Printed())
+    app.add_role("printed", PrintedRole())
     app.add_node(quoted_number)
     if complete:  # what nothing checks is refused
         app.connect("doctree-read", find_included)
@@ -84,7 +82,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_post_transform(QuoteNumbers)
     app.add_node(
         drift_mark,
-        html=(visit_mark, depart_mark),
+        html=(visit_mark, None),
         latex=(skip_mark, None),
         man=(skip_mark, None),
         texinfo=(skip_mark, None),
@@ -105,7 +103,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("build-finished", end_workers)
     return {
         "version": "1",
-        "env_version": 7,
+        "env_version": 8,
         "parallel_read_safe": True,
         "parallel_write_safe": True,
     }

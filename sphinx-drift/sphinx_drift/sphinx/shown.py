@@ -26,15 +26,15 @@ if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
     from sphinx_drift.compare.outcomes import PageResult
-    from sphinx_drift.source.read_source import Page
+    from sphinx_drift.source.read_source import Cell, Page
 
 _OF_VALUES = (Part.ALL, Part.MAIN, Part.VALUE, Part.MARKDOWN)
-_MADE = "MyST renders its Markdown, and what it makes of that isn't compared"
+_MADE = "MyST or GFM renders its Markdown, and what that makes of it isn't compared"
 _NOT_EXECUTED = "Not executed: the output below is the one that the notebook has stored."
 
 
 def settle_streams(notebook: NotebookNode) -> None:
-    """Leave of an output what a terminal is left showing: no links, and no line written over.
+    """Reduce each output to what a terminal finally shows.
 
     JSON that has no text of its own is shown as it was compared.
     """
@@ -88,23 +88,24 @@ def made_by_myst(
         if any(e.unchecked for e in about) or verified.isdisjoint(e.line for e in about):
             continue
         mimes = (mime for output in node.outputs for mime in output.get("data", {}))
-        is_myst = cell_setting(config, "render_markdown_format", node) == "myst"
-        if is_myst and any(mime.endswith("text/markdown") for mime in mimes):
+        is_plain = cell_setting(config, "render_markdown_format", node) == "commonmark"
+        if not is_plain and any(mime.endswith("text/markdown") for mime in mimes):
             yield Outcome(
                 Kind.FORM, cell.line, cell=cell.number, cell_line=cell.line, message=_MADE
             )
 
 
-def hidden(notebook: NotebookNode, page: Page, config: NbParserConfig) -> Iterator[int]:
+def hidden(notebook: NotebookNode, page: Page) -> Iterator[int]:
     """Yield the lines of expectations about what no reader is shown: no mark can stand below it."""
     for cell in page.cells:
-        node = notebook.cells[cell.index]
-        glued = [output.get("metadata", {}).get("scrapbook", {}) for output in node.outputs]
-        is_shown = cell.is_seen and cell_setting(config, "remove_code_outputs", node) != "True"
-        if not is_shown or (glued and all(each.get("mime_prefix") for each in glued)):
-            yield from (each.line for each in cell.expectations)
-        elif not cell.has_stderr:
-            yield from (each.line for each in cell.expectations if each.part is Part.STDERR)
+        outputs = notebook.cells[cell.index].outputs
+        is_shown = cell.is_seen and (not outputs or not all(_is_hidden(o, cell) for o in outputs))
+        yield from (e.line for e in cell.expectations if not is_shown or e.part in cell.hidden)
+
+
+def _is_hidden(output: NotebookNode, cell: Cell) -> bool:
+    glued = output.get("metadata", {}).get("scrapbook", {})
+    return output.get("name") in cell.hidden or bool(glued.get("mime_prefix"))
 
 
 def elide(notebook: NotebookNode, page: Page, result: PageResult) -> None:
@@ -131,8 +132,8 @@ def _elided(
     signs: defaultdict[int, list[dict[int, str]]] = defaultdict(list)
     for part, outcome in compared:
         own = {i: text for i in in_text if (text := texts[i].select(part)).strip()}
-        rows, total = _signs(outcome), _rows("".join(own.values()))
-        if total != _rows(outcome.executed):  # a filter took line breaks
+        rows, total = _signs(outcome), _row_count("".join(own.values()))
+        if total != _row_count(outcome.executed):  # a filter took line breaks
             rows = dict.fromkeys(range(total), ELISION)
         first = 0
         for i, text in own.items():
@@ -156,7 +157,7 @@ def _elided(
             yield _with_text(output, "\n".join(lines))
 
 
-def _rows(text: str) -> int:
+def _row_count(text: str) -> int:
     return plain(text).rstrip("\n").count("\n") + 1
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from sphinx_drift.compare.outcomes import Outcome, PageResult
@@ -55,11 +54,6 @@ def state_of(env: BuildEnvironment) -> State:
         env.drift_state = State()  # type: ignore[attr-defined]
     state: State = env.drift_state  # type: ignore[attr-defined]
     return state
-
-
-def results_of(env: BuildEnvironment) -> Mapping[str, PageResult]:
-    """Return what came of each page that has cells, by document name, for a page that tells it."""
-    return MappingProxyType(state_of(env).results)
 
 
 def record(env: BuildEnvironment, *outcomes: Outcome, **parts: Any) -> None:

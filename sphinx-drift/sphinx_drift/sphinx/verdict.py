@@ -1,4 +1,4 @@
-"""Tells at the end of a build what came of every page, and fails it."""
+"""Tells at the end of a build what came of every page and fails it; one builder only does that."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sphinx import version_info
+from sphinx.builders.dummy import DummyBuilder
 from sphinx.util import logging
 
 from sphinx_drift.report.formats import exit_status, to_github, to_json
@@ -19,20 +21,36 @@ from sphinx_drift.report.text import (
     use_color,
 )
 from sphinx_drift.run.choice import chosen
-from sphinx_drift.sphinx.builder import DriftBuilder
-from sphinx_drift.sphinx.private_sphinx import colors_output, fail_build
+from sphinx_drift.sphinx.private_api import colors_output, fail_build
 from sphinx_drift.sphinx.quotations import check_quotations
 from sphinx_drift.sphinx.ratchet import check_ratchet
 from sphinx_drift.sphinx.settings import NOTHING_EXECUTED
 from sphinx_drift.sphinx.state import state_of
 
 if TYPE_CHECKING:
+    from collections.abc import Set as AbstractSet
+
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
 
     from sphinx_drift.compare.outcomes import PageResult
 
 _LOGGER = logging.getLogger(__name__)
+
+
+class DriftBuilder(DummyBuilder):
+    """Runs and checks every page and writes nothing but the report: ``sphinx-build -b drift``."""
+
+    name = "drift"
+    epilog = "The report is in %(outdir)s: drift.txt and drift.json."
+
+    def write_documents(self, docnames: AbstractSet[str]) -> None:
+        """Write nothing."""
+
+    if version_info < (8, 1):  # it has no `write_documents`, and resolves each page to write it
+
+        def write(self, *_: object, **__: object) -> None:  # type: ignore[misc]  # final by now
+            """Write nothing."""
 
 
 def all_results_of(env: BuildEnvironment) -> dict[str, PageResult]:

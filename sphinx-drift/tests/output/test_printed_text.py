@@ -119,6 +119,7 @@ def test_what_is_no_text_is_counted(data: dict[str, str], pictures: int, widgets
         ("<iframe srcdoc='0.5&lt;canvas>'></iframe>", 1, 0),
         ("<iframe srcdoc='0.5&#60;canvas>'></iframe>", 1, 0),
         ("0.5<input type=image src=a.png>", 1, 0),
+        ("0.5<svg><svg><path d='M0 7'/></svg></svg><svg/>", 2, 0),
         ("0.5<!-- <img src=a.png> -->", 0, 0),
     ],
 )

@@ -128,6 +128,29 @@ def test_tags_are_read(tmp_path: Path) -> None:
     assert [e.part for e in cell.expectations] == [Part.MAIN]
 
 
+SWALLOWED = "```{code-cell} ipython3\nprint(2)\n"
+
+
+@pytest.mark.parametrize(
+    ("lines", "closes", "kinds"),
+    [
+        ((), "```\n", []),
+        (("2", "", "", "Prose", "~~~"), "```\n", []),
+        (("", SWALLOWED), "```\n", [Kind.OPTION]),
+        (("", " :::{expected-output}", "2", ":::"), "```\n", [Kind.OPTION]),
+        (("2",), "", [Kind.OPTION]),
+        (("2",), "~~~\n", [Kind.OPTION]),
+        (("2", "", ""), "", [Kind.OPTION]),
+    ],
+)
+def test_an_unchecked_text_swallows_no_cell(
+    lines: tuple[str, ...], closes: str, kinds: list[Kind], tmp_path: Path
+) -> None:
+    text = expected(":unchecked: it varies", *lines, fence="```")
+    page = read(tmp_path, CELL + text.removesuffix("```\n") + closes)
+    assert [problem.kind for problem in page.problems] == kinds
+
+
 # Options ------------------------------------------------------------------------------
 
 
@@ -341,6 +364,6 @@ def test_stored_outputs_are_what_a_notebook_documents() -> None:
     assert (one.text, raised.raises, page.cells[2].may_raise) == ("1\n", "E", True)
     assert ignored.unchecked == "tagged nbval-ignore-output"
     assert not any(cell.has_stderr for cell in page.cells)
-    whole = read_notebook(notebook, stderr=True)
+    whole = read_notebook(notebook, settings=True)
     assert whole.cells[1].expectations[0].text == "1\nprogress\n"
     assert all(cell.has_stderr for cell in whole.cells)

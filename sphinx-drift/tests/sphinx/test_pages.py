@@ -128,7 +128,7 @@ def test_timeout_names_the_cell_and_harms_no_other_page(make_book: Callable[[], 
     built = book.build("-j", "2")
     assert built.status == 1
     assert_failures(PAGES / "fail" / "timeout.md", built)
-    assert [o.kind for o in built.results["hidden"].outcomes] == [Kind.VERIFIED] * 7
+    assert [o.kind for o in built.results["hidden"].outcomes] == [Kind.VERIFIED] * 10
 
 
 # Pages that must pass -----------------------------------------------------------------
@@ -162,6 +162,7 @@ def test_waivers_and_reasons_are_listed_and_shown(passed: Built) -> None:
     assert "5.6183e-11 → 5.6184e-11: a softmax tail" in html
     assert 'class="drift-mark drift-unchecked"' in html
     assert "a clock" in html
+    assert "an example of what not to run" in html  # a cell that is tagged so
 
 
 def test_reader_sees_each_output_once_with_its_mark(passed: Built) -> None:
@@ -194,7 +195,7 @@ def test_reader_sees_what_was_compared(passed: Built) -> None:
 
 def test_an_output_that_is_not_shown_has_no_mark(passed: Built, book: Book) -> None:
     html = (passed.outdir / "hidden.html").read_text("utf-8")
-    assert html.count('class="drift-mark') == 5
+    assert html.count('class="drift-mark') == 6
     gluing = 'from myst_nb import glue\nglue("half", 0.5, display=False)'
     stderr = cell("import sys\nprint(1, file=sys.stderr)", ":stream: stderr\n\n1")
     setting = "---\nmystnb: {remove_code_outputs: true}\n---"

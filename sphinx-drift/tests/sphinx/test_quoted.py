@@ -85,10 +85,14 @@ def test_a_link_shows_what_its_title_glues_now(book: Book) -> None:
 def test_a_sentence_shows_the_signs_that_were_glued(book: Book) -> None:
     glues = 'from myst_nb import glue\nglue("text", "the model\'s: 1--2", display=False)'
     shown = "{glue}`text`, {glue:text}`text`, {glue:any}`other.md::text`: it's"
-    book.write("page.md", "# It's", cell(glues, 'text = "the model\'s: 1--2"'), shown)
+    displays = 'from IPython.display import Markdown\nMarkdown("it\'s --steps 5")'
+    cells = (cell(glues, 'text = "the model\'s: 1--2"'), cell(displays, "it's --steps 5"))
+    book.write("page.md", "# It's", *cells, shown)
     book.write("other.md", "# It glues", cell(glues, 'text = "the model\'s: 1--2"'))
     built = book.build(builder="html")
     assert built.status == 0, built.stderr
     sentence = '"the model\'s: 1--2", the model\'s: 1--2, "the model\'s: 1--2": it’s'
     html = (built.outdir / "page.html").read_text("utf-8")
-    assert sentence in unescape(re.sub("<[^>]*>", "", html))
+    text = unescape(re.sub("<[^>]*>", "", html))
+    assert sentence in text
+    assert text.count("it's --steps 5") == 2  # in the cell's code, and as it is displayed

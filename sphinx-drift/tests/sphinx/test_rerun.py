@@ -10,7 +10,7 @@ import threading
 from typing import TYPE_CHECKING
 
 import pytest
-from small_book import cell
+from small_book import FRONT, cell
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -135,6 +135,29 @@ def test_what_another_page_glues_is_shown_anew(book: Book) -> None:
     built = book.build(builder="html")
     assert built.status == 0, built.report
     assert re.search(r">2\s*<", (built.outdir / "b.html").read_text("utf-8"))
+
+
+GLUES = cell('from myst_nb import glue\nglue("it", 0.25, display=False)', "it = 0.25")
+
+
+@pytest.mark.parametrize(
+    "later",
+    [
+        pytest.param(FRONT + GLUES.replace("it", "other"), id="other"),
+        pytest.param(FRONT.replace("k", "mystnb: {execution_mode: 'off'}\nk", 1) + GLUES, id="off"),
+        pytest.param("", id="deleted"),
+    ],
+)
+def test_what_is_no_longer_glued_is_shown_nowhere(later: str, book: Book) -> None:
+    book.write("a.md", GLUES)
+    book.write("b.md", cell("print(0)", "0"), "```{glue:} it\n:doc: a.md\n```")
+    assert "0.25" in (book.build(builder="html").outdir / "b.html").read_text("utf-8")
+    page = book.folder / "a.md"
+    page.write_text(later) if later else page.unlink()
+    built = book.build(builder="html")
+    assert built.places == {("b.md:15", "quotation")}
+    assert "a glues no it" in built.report
+    assert "0.25" not in (built.outdir / "b.html").read_text("utf-8")
 
 
 def test_a_cached_module_of_the_same_second_and_size_is_not_trusted(book: Book) -> None:

@@ -1,4 +1,4 @@
-"""What no supported way gives of MyST-NB and MyST-Parser: each use of it stands here.
+"""What no supported way gives of Sphinx, MyST-NB and MyST-Parser: each use of it stands here.
 
 `tests/test_private_api.py` says of each name what to do when it is no longer what it was.
 """
@@ -16,13 +16,15 @@ import myst_nb.sphinx_ as myst_nb
 from myst_nb.core.execute.base import NotebookClientBase
 from myst_nb.ext.glue.utils import PendingGlueReference
 from myst_nb.sphinx_ext import OUTPUT_FOLDER
+from sphinx.util.console import colorize
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Collection, Iterator
 
     from myst_nb.core.read import NbReader
     from myst_parser.config.main import MdParserConfig
     from nbformat import NotebookNode
+    from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
 
     from sphinx_drift.run.results import Failure
@@ -42,7 +44,7 @@ def with_clients(
 
     Args:
         make: Takes MyST-NB's factory, and what that takes.
-        read: Reads the text of a page in Markdown, and is given MyST-NB's own way to.
+        read: Reads the text of a page in Markdown, and is given MyST-NB's own reader.
         merges: Whether MyST-NB may merge streams, which moves text over what is displayed.
 
     """
@@ -81,7 +83,28 @@ def execution_data(env: BuildEnvironment, docname: str) -> dict[str, Any]:
     return myst_nb.NbMetadataCollector.get_exec_data(env, docname) or {}
 
 
+def glued_by(env: BuildEnvironment, docname: str) -> Collection[str]:
+    """Return the names of what a page glued when it was read last."""
+    glued: Collection[str] = myst_nb.NbMetadataCollector.get_doc_data(env)[docname].get("glue", ())
+    return glued
+
+
 def markdown_config(env: BuildEnvironment) -> MdParserConfig:
     """Return how MyST-Parser reads Markdown, as conf.py says."""
     config: MdParserConfig = env.myst_config  # type: ignore[attr-defined]
     return config
+
+
+def page_data(env: BuildEnvironment) -> Any:
+    """Return what lasts as long as a page is being read, by name: Sphinx 8.2 renamed it."""
+    return env.current_document if hasattr(env, "current_document") else env.temp_data
+
+
+def fail_build(app: Sphinx) -> None:
+    """Have the build's exit status be 1."""
+    app.statuscode = 1
+
+
+def colors_output() -> bool:
+    """Return whether Sphinx may colour what it prints."""
+    return colorize("bold", "") != ""
