@@ -98,5 +98,5 @@ def test_a_number_of_another_page_leads_there(reader: Reader, website: Website) 
     with reader.visit(website.page("companions/any-device")) as visit:
         quoted = visit.page.locator("a.quoted")
         quoted.first.click()
-        visit.page.wait_for_url("**/why-scale.html#*")
+        visit.page.wait_for_url("**/thirteen-words.html#*")
         assert visit.page.locator(":target").is_visible()
