@@ -78,13 +78,47 @@ def test_the_page_has_what_is_recorded_of_each_seed() -> None:
         assert row["averaging"] == [0.5, 1.0]
 
 
+def test_the_page_says_what_an_average_changes() -> None:
+    page = (DOCS / "companions/how-it-was-trained.md").read_text("utf-8")
+    changes = {
+        (row["seed"], name): f"from {row[f'{name}_off'][0]:.2f} to {row[f'{name}_average'][0]:.2f}"
+        for row in RECORDED
+        for name in ("first", "second")
+        if _apart(row[f"{name}_off"], row[f"{name}_average"]) > NEAR
+    }
+    assert list(changes) == [(7, "second"), (19, "first")]
+    assert [change for change in changes.values() if change not in page] == []
+
+
+def _apart(one: list[float], other: list[float]) -> float:
+    return max(abs(a - b) for a, b in zip(one, other, strict=True))
+
+
+def test_the_page_says_when_the_heads_of_other_seeds_learn_what() -> None:
+    page = (DOCS / "companions/how-it-was-trained.md").read_text("utf-8")
+    found: dict[int, tuple[str, int]] = {}
+    for row in RECORDED:
+        if "learns" in row:
+            seen = next(i for i, (_, share, _) in enumerate(row["learns"]) if share > HALF)
+            assert 1 in [verbs for *_, verbs in row["learns"][seen : seen + 2]]
+            found[row["seed"]] = row["looks_for"], row["learns"][seen][0]
+    for words, chosen in {
+        "look for plurals": [seed for seed, (kind, _) in found.items() if kind == "plural"],
+        "look for singulars": [seed for seed, (kind, _) in found.items() if kind == "singular"],
+    }.items():
+        assert f"({', '.join(map(str, chosen))}) {words}" in page
+    assert "by step 50 (2, 5, 12), and one not even at step 200 (6)" in page
+    assert [seed for seed, (_, step) in found.items() if step <= 50] == [2, 5, 12]
+    assert [seed for seed, (_, step) in found.items() if step > 200] == [6]
+
+
+HALF, NEAR = 0.5, 0.02
+
+
 def _lost(row: dict[str, list[float]], name: str) -> str:
     shares = zip(("verb", "pronoun"), row["attention"], row[name], strict=True)
     lost = [word if now == HALF else f"{word}: {now:.2f}" for word, was, now in shares if now < was]
     return "both" if len(lost) > 1 else "".join(lost) or "nothing"
-
-
-HALF = 0.5
 
 
 @pytest.mark.parametrize(

@@ -44,6 +44,7 @@ MEASURED: dict[str, tuple[Any, dict[str, str]]] = {
                 for name in (
                     "as trained",
                     "window of 32",
+                    "all keys, capped",
                     "squeezed",
                     "squeezed, trained",
                     "longer, trained",
@@ -58,6 +59,7 @@ MEASURED: dict[str, tuple[Any, dict[str, str]]] = {
         {
             "share of the first token": "look(model, new)[:1]",
             "loss: all, window, first kept": "late_losses(model, new)",
+            "start brings nothing: all, first kept": "silent[::2]",
             "no start: share of the first letter": (
                 "look(model := learn(start=False), new := texts(300, start=False))[:1]"
             ),

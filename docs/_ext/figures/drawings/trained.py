@@ -140,6 +140,45 @@ def _bow(board: Board, start: int, end: int, side: int, thickness: float) -> Non
     )
 
 
+# While it learns --------------------------------------------------------------------------
+
+START, GROUND, HIGH, LONG = 40.0, 190.0, 170.0, 300.0
+UNTIL = 300  # steps
+LEARN = (  # what is drawn, where in a row of `right` it stands, role, dashes
+    ("verbs right, both heads", 3, "query", ""),
+    ("verbs right, second alone", 1, "value", "6 4"),
+    ("share of the noun", None, "weight", "2 4"),
+)
+
+
+def learning(values: Values) -> Board:
+    """A head's share of the noun over the steps of training, and the verbs that are right."""
+    board = Board(GROUND + 40, values)
+    for tick in ("0", "0.5", "1"):
+        y = GROUND - HIGH * float(tick)
+        board.line(START - 5, y, START, y)
+        board.note(START - 9, y + 4, tick, anchor="end")
+    for step in range(0, UNTIL + 1, 50):
+        x = START + LONG * step / UNTIL
+        board.line(x, GROUND, x, GROUND + 4)
+        board.note(x, GROUND + 16, f"{step}")
+    for row, (label, which, role, dashes) in enumerate(LEARN):
+        shares = values["looks"] if which is None else [each[which][0] for each in values["right"]]
+        points = [
+            (START + LONG * step / UNTIL, GROUND - HIGH * share)
+            for step, share in zip(values["steps"], shares, strict=True)
+            if step <= UNTIL
+        ]
+        board.curve(points, role, dashes, marked=False)
+        y = GROUND - 58 + 20 * row
+        board.curve([(START + 140, y), (START + 168, y)], role, dashes, marked=False)
+        board.text(START + 175, y + 4, label, anchor="start", size=11.5, css=f"role-{role}")
+    board.line(START, GROUND, START + LONG, GROUND)
+    board.line(START, GROUND - HIGH, START, GROUND)
+    board.text(START + LONG / 2, GROUND + 34, "step of training", css="fig-muted")
+    return board
+
+
 # The small GPT ---------------------------------------------------------------------------
 
 AXIS, FLOOR, TALL, WIDE = 40.0, 200.0, 180.0, 262.0
@@ -187,5 +226,6 @@ DRAWINGS: dict[str, Drawing] = {
         "What two trained heads attend to", both_heads, page="companions/how-it-was-trained"
     ),
     "unmasked-head": Drawing("What a trained head attends to", unmasked_head),
+    "learning": Drawing("What a head learns, and when", learning),
     "gpt-loss": Drawing("The held-out loss of a small GPT", gpt_loss),
 }
