@@ -451,6 +451,7 @@ def test_second_run_of_a_page_waits_for_the_first(tmp_path: Path) -> None:
     [
         *((name, own, own) for name in ("PYTHONHASHSEED", "OMP_NUM_THREADS") for own in "12"),
         ("OMP_NUM_THREADS", None, "1"),
+        ("PYTHONHASHSEED", None, "0"),
     ],
 )
 def test_second_run_has_another_environment(
