@@ -186,18 +186,24 @@ def causes(results: Iterable[PageResult]) -> str:
 
 
 def recorded(updates: Iterable[tuple[PageResult, PageResult]]) -> str:
-    """Count what was written and no check can find wrong, by pages before and after an update."""
+    """Tell what was written and no check can find wrong, by pages before and after an update."""
     counts: Counter[tuple[str, str]] = Counter()
+    errors: list[str] = []
     for before, after in updates:
-        errors = _kinds(before)[Kind.RAISED] - _kinds(after)[Kind.RAISED]
-        counts["error", "stored" if after.stored else "recorded as :raises:"] += errors
+        left = {o.cell for o in after.outcomes if o.kind is Kind.RAISED}
+        raised = [o for o in before.outcomes if o.kind is Kind.RAISED and o.cell not in left]
+        counts["error", "stored" if after.stored else "recorded as :raises:"] += len(raised)
+        for outcome in raised:
+            message = outcome.message.partition("\n")[0]
+            errors.append(safe_line(f"{before.file}:{_place(before, outcome)}: {message}"))
         old, new = (
             Counter(o.message for o in page.outcomes if o.kind is Kind.UNCHECKED)
             for page in (before, after)
         )
         for why, number in (new - old).items():
             counts["output", f"unchecked: {why}"] += number
-    return "\n".join(f"{many(n, noun)} {what}" for (noun, what), n in counts.items() if n > 0)
+    told = [f"{many(n, noun)} {what}" for (noun, what), n in counts.items() if n > 0]
+    return "\n".join([*errors, *told])
 
 
 def _cause(difference: Difference) -> str:
