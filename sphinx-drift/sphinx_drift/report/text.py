@@ -272,7 +272,7 @@ def entries(
     return [
         entry(page, outcome, color=color)
         for page in results
-        for outcome in sorted(_gathered(page.outcomes), key=lambda outcome: outcome.line)
+        for outcome in sorted(_gathered(page), key=lambda outcome: outcome.line)
         if outcome.kind.fails or verbose or _noteworthy(outcome)
     ]
 
@@ -311,15 +311,20 @@ def _noteworthy(outcome: Outcome) -> bool:
     return bool(verdict.accepted or verdict.waived or verdict.unneeded)
 
 
-def _gathered(outcomes: Sequence[Outcome]) -> Iterator[Outcome]:
-    """Merge the outcomes of cells that were not run into one, at the place of the first."""
-    not_run = [outcome for outcome in outcomes if outcome.kind is Kind.NOT_EXECUTED]
-    for outcome in outcomes:
-        if outcome.kind is not Kind.NOT_EXECUTED or len(not_run) == 1:
+def _gathered(page: PageResult) -> Iterator[Outcome]:
+    """Merge what an error brings about, at the place of the first: cells not run, names missing."""
+    not_run = [outcome for outcome in page.outcomes if outcome.kind is Kind.NOT_EXECUTED]
+    later = [o for o in page.outcomes if o.kind is Kind.RAISED and not page.examples][1:]
+    nameless = [o for o in later if o.message.startswith("NameError: ")]
+    groups = {id(outcome): group for group in (not_run, nameless) for outcome in group}
+    for outcome in page.outcomes:
+        group = groups.get(id(outcome), [outcome])
+        if len(group) == 1:
             yield outcome
-        elif outcome is not_run[0]:
-            cells = ", ".join(str(other.cell) for other in not_run)
-            yield replace(outcome, message=f"{outcome.message}\nnot run: cells {cells}".strip())
+        elif outcome is group[0]:
+            cells = ", ".join(str(other.cell) for other in group)
+            what = "NameErrors after the first error" if group is nameless else "not run"
+            yield replace(outcome, message=f"{outcome.message}\n{what}: cells {cells}".strip())
 
 
 def _outcome(page: PageResult, outcome: Outcome, paint: _Paint) -> Iterator[str]:
