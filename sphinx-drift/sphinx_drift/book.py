@@ -36,8 +36,11 @@ _BUILD = {
 """What it calls those that say which pages there are, beside `execute:`."""
 EXCLUDING = ("exclude_patterns", "html_static_path", "html_extra_path", "templates_path")
 """Where Sphinx looks for no pages."""
-_ALWAYS_EXCLUDED = ("**/_sources", ".#*", "**/.#*", "*.lproj/**", "**.ipynb_checkpoints")
-"""What Sphinx and MyST-NB add to `exclude_patterns`."""
+_ALWAYS_EXCLUDED = (
+    *("**/_sources", ".#*", "**/.#*", "*.lproj/**", "**.ipynb_checkpoints"),
+    "**.jupyter_cache",
+)
+"""What Sphinx and MyST-NB add to `exclude_patterns`, and where MyST-NB keeps what it ran."""
 _LISTED = ("external_toc_exclude_missing", "external_toc_path")
 """Whether a book has only the pages of its table of contents, and the file of that."""
 _SUFFIXES = ("source_suffix", "nb_custom_formats")

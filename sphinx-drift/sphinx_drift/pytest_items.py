@@ -6,8 +6,8 @@ run, judged and reported as by ``python -m sphinx_drift``, with the settings of 
 Each docstring with examples is a test, ``module.py::object``. Modules below the given folders are
 collected; ``conftest.py``, ``setup.py`` and ``__main__.py``, which do things when they are
 imported, are skipped; a text file is collected if it is named. The option flags that the project's
-file names as ``doctest_optionflags`` hold here too. Examples share no fixtures with tests; standard
-doctests are pytest's own ``--doctest-modules``.
+file names as ``doctest_optionflags`` hold here too, and so does the fixture ``doctest_namespace``;
+standard doctests are pytest's own ``--doctest-modules``.
 
 The policy is ``DRIFT_POLICY`` or, by default, as the nearest ``pyproject.toml`` says.
 """
@@ -209,7 +209,9 @@ def _items(parent: pytest.File, find: Callable[[], list[doctest.DocTest]]) -> li
         name = test.name or parent.path.stem
         seen[name] += 1  # a getter and its setter have one name, as all that is defined twice
         name += f"-{seen[name]}" * (seen[name] > 1)
-        items.append(_Docstring.from_parent(parent, name=name, test=test))
+        runner = doctest.DocTestRunner()  # pytest's own items ask for one
+        item = _Docstring.from_parent(parent, name=name, runner=runner, dtest=test)  # type: ignore[arg-type]
+        items.append(item)
     return items
 
 
@@ -255,24 +257,25 @@ class _Run(_Item):
         return self.path, None, f"drift: {self.name}"
 
 
-class _Docstring(_Item):
+class _Docstring(_Item, pytest.DoctestItem):  # type: ignore[misc]  # in how it reports
     """The examples of one docstring, which share their variables."""
 
     noun = "example"
 
-    def __init__(self, *, test: doctest.DocTest, **parts: object) -> None:
-        super().__init__(**parts)  # type: ignore[arg-type]  # they are pytest's
-        self._test = test
+    def setup(self) -> None:
+        """Run the fixtures that every test has, which may give examples names."""
+        if self.config.pluginmanager.hasplugin("doctest"):
+            super().setup()
 
     def runtest(self) -> None:
         file = self.nodeid.partition("::")[0]
         settings = Settings(chosen_policy(), find_project(self.path.parent).reference)
-        self.result = check_examples(file, [self._test], settings, flags=_flags(self.config))
+        self.result = check_examples(file, [self.dtest], settings, flags=_flags(self.config))
         if self.conclude() == {Kind.UNCHECKED}:
             pytest.skip("nothing that its examples print is checked")
 
     def reportinfo(self) -> tuple[Path, int, str]:
-        line = self._test.lineno or 0
+        line = self.dtest.lineno or 0
         return self.path, line, f"drift: {self.name}, line {line + 1}"
 
 

@@ -95,6 +95,8 @@ parts:
         sections: [{glob: more/*}]
 """
 
+UNSEARCHED = ("_static/draft", ".ipynb_checkpoints/p", ".jupyter_cache/p")
+
 
 @pytest.mark.parametrize(
     ("name", "text", "ran", "left"),
@@ -146,7 +148,7 @@ def test_of_a_folder_only_what_the_book_builds_runs(  # noqa: PLR0917, PLR0913 -
     for toc in ("_toc.yml", "of/toc.yml"):
         (tmp_path / "book" / toc).write_text(TOC, "utf-8")
     chapters = ("part/page", "part/old/page", "more/a", "more/b", ".hid/page")
-    for each in ("intro", "other", "p", *chapters, "_static/draft", ".ipynb_checkpoints/p"):
+    for each in ("intro", "other", "p", *chapters, *UNSEARCHED):
         path = tmp_path / "book" / f"{each}.md"
         path.parent.mkdir(exist_ok=True)
         code = f"_ = open(r'{tmp_path / 'ran'}', 'a').write('{each}\\n')\nprint(1)"

@@ -467,6 +467,7 @@ def test_second_run_of_a_page_waits_for_the_first(tmp_path: Path) -> None:
     [
         *((name, own, own) for name in ("PYTHONHASHSEED", "OMP_NUM_THREADS") for own in "12"),
         ("OMP_NUM_THREADS", None, "1"),
+        ("PYTHONHASHSEED", None, "0"),
     ],
 )
 def test_second_run_has_another_environment(
@@ -521,7 +522,8 @@ def test_update_is_a_fixed_point(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert "other.md: outputs of 1 cell to write, then 1 output verified" in told.err
     assert "failure" not in told.err
     assert told.out.endswith(
-        "\n1 × a number\n1 error recorded as :raises:\n"
+        f"\n1 × a number\n{path}:7: ZeroDivisionError: division by zero\n"
+        "1 error recorded as :raises:\n"
         "1 output unchecked: it differs between two runs\n"
         "1 output unchecked: it can't be written so that it reads the same\n"
         "1 output unchecked: installs packages\n"

@@ -260,6 +260,15 @@ def test_package(mode: str, pytester: pytest.Pytester) -> None:
     result.assert_outcomes(passed=2, skipped=1)
 
 
+def test_examples_have_the_names_that_conftest_gives_them(pytester: pytest.Pytester) -> None:
+    pytester.makeconftest(
+        "import pytest\n\n@pytest.fixture(autouse=True)\n"
+        "def add(doctest_namespace):\n    doctest_namespace['nx'] = 0.5"
+    )
+    pytester.makepyfile(mine='""">>> nx\n0.5\n"""\n')
+    pytester.runpytest(*PLUGIN, "--drift-doctests").assert_outcomes(passed=1)
+
+
 def test_off_unless_asked_for(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(mine=MODULE, test_it=f'"""{">>> 1"}\n2\n"""\n\ndef test_it():\n    pass\n')
     pytester.runpytest(*PLUGIN).assert_outcomes(passed=1)

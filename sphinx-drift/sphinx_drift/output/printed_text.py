@@ -201,7 +201,10 @@ class _Reader:
         widget = any(mime.startswith(_WIDGETS) for mime in data)
         result.widgets += widget
         result.pictures += picture and not widget
-        if drawing := html_text(data.get("image/svg+xml", "")):
+        svg = data.get("image/svg+xml", "")
+        if text in (svg, repr(svg)):
+            text = ""  # the picture's source, which nobody is shown
+        if drawing := html_text(svg):
             result.pieces.append((Part.PICTURE, drawing))
             result.draws_text = True
         if widget or (picture and _DESCRIPTION.fullmatch(text) and not any(texts.values())):

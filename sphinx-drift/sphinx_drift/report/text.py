@@ -191,18 +191,24 @@ def causes(results: Iterable[PageResult]) -> str:
 
 
 def recorded(updates: Iterable[tuple[PageResult, PageResult]]) -> str:
-    """Count what was written and no check can find wrong, by pages before and after an update."""
+    """Tell what was written and no check can find wrong, by pages before and after an update."""
     counts: Counter[tuple[str, str]] = Counter()
+    errors: list[str] = []
     for before, after in updates:
-        errors = _kinds(before)[Kind.RAISED] - _kinds(after)[Kind.RAISED]
-        counts["error", "stored" if after.stored else "recorded as :raises:"] += errors
+        left = {o.cell for o in after.outcomes if o.kind is Kind.RAISED}
+        raised = [o for o in before.outcomes if o.kind is Kind.RAISED and o.cell not in left]
+        counts["error", "stored" if after.stored else "recorded as :raises:"] += len(raised)
+        for outcome in raised:
+            message = outcome.message.partition("\n")[0]
+            errors.append(safe_line(f"{before.file}:{_place(before, outcome)}: {message}"))
         old, new = (
             Counter(o.message for o in page.outcomes if o.kind is Kind.UNCHECKED)
             for page in (before, after)
         )
         for why, number in (new - old).items():
             counts["output", f"unchecked: {why}"] += number
-    return "\n".join(f"{many(n, noun)} {what}" for (noun, what), n in counts.items() if n > 0)
+    told = [f"{many(n, noun)} {what}" for (noun, what), n in counts.items() if n > 0]
+    return "\n".join([*errors, *told])
 
 
 def _cause(difference: Difference) -> str:
@@ -271,7 +277,7 @@ def entries(
     return [
         entry(page, outcome, color=color)
         for page in results
-        for outcome in sorted(_gathered(page.outcomes), key=lambda outcome: outcome.line)
+        for outcome in sorted(_gathered(page), key=lambda outcome: outcome.line)
         if outcome.kind.fails or verbose or _noteworthy(outcome)
     ]
 
@@ -310,15 +316,20 @@ def _noteworthy(outcome: Outcome) -> bool:
     return bool(verdict.accepted or verdict.waived or verdict.unneeded)
 
 
-def _gathered(outcomes: Sequence[Outcome]) -> Iterator[Outcome]:
-    """Merge the outcomes of cells that were not run into one, at the place of the first."""
-    not_run = [outcome for outcome in outcomes if outcome.kind is Kind.NOT_EXECUTED]
-    for outcome in outcomes:
-        if outcome.kind is not Kind.NOT_EXECUTED or len(not_run) == 1:
+def _gathered(page: PageResult) -> Iterator[Outcome]:
+    """Merge what an error brings about, at the place of the first: cells not run, names missing."""
+    not_run = [outcome for outcome in page.outcomes if outcome.kind is Kind.NOT_EXECUTED]
+    later = [o for o in page.outcomes if o.kind is Kind.RAISED and not page.examples][1:]
+    nameless = [o for o in later if o.message.startswith("NameError: ")]
+    groups = {id(outcome): group for group in (not_run, nameless) for outcome in group}
+    for outcome in page.outcomes:
+        group = groups.get(id(outcome), [outcome])
+        if len(group) == 1:
             yield outcome
-        elif outcome is not_run[0]:
-            cells = ", ".join(str(other.cell) for other in not_run)
-            yield replace(outcome, message=f"{outcome.message}\nnot run: cells {cells}".strip())
+        elif outcome is group[0]:
+            cells = ", ".join(str(other.cell) for other in group)
+            what = "NameErrors after the first error" if group is nameless else "not run"
+            yield replace(outcome, message=f"{outcome.message}\n{what}: cells {cells}".strip())
 
 
 def _outcome(page: PageResult, outcome: Outcome, paint: _Paint) -> Iterator[str]:

@@ -33,8 +33,14 @@ if TYPE_CHECKING:
     from sphinx_drift.output.printed_text import Printed
     from sphinx_drift.source.read_source import Cell, Expectation, Page
 
-_LACKING = ("ModuleNotFoundError: ", "ImportError: ")
-"""How an error begins if a module isn't here, or a library can't do without another."""
+_LACKING = {
+    re.compile(r"(ModuleNotFound|Import)Error: "): "install it first",
+    re.compile(
+        r"(FileNotFoundError|gaierror|SSLError|MaxRetryError|(URL|HTTP)Error|\w*Timeout"
+        r"|\w*Connect(ion|or)?\w*Error): "
+    ): "see that it is there, or tag the cell `raises-exception`",
+}
+"""How an error begins if a module, a file or the network isn't here, and what to do."""
 _INSTALL = re.compile(
     r"[!%]*\s*(?:sudo )?(?:\w+=\S+ )*(?:\S+ -m )?(?:(?:uv )?pip3?|conda|\w*mamba|apt(?:-get)?)"
     r"(?: -\S+)* install\b(?!.*(?:;|&&|\|\|))|#|%%(?:ba)?sh\b|(?:from|import) [^;]*$|$"
@@ -125,10 +131,12 @@ def _why_not(page: Page, result: PageResult) -> str:
     """Return why no output of a page should be taken, or nothing."""
     for outcome in result.outcomes:
         may_raise = outcome.cell and page.cells[outcome.cell - 1].may_raise
-        if outcome.message.startswith(_LACKING) and not may_raise:
-            return f"{outcome.message} (line {outcome.line}, cell {outcome.cell}): install it first"
+        place = f"(line {outcome.line}, cell {outcome.cell})"
+        for lacking, remedy in _LACKING.items():
+            if lacking.match(outcome.message) and not may_raise:
+                return f"{outcome.message} {place}: {remedy}"
         if outcome.kind.unknown and outcome.kind is not Kind.NOTHING_CHECKED:
-            return f"{outcome.kind.meaning} (line {outcome.line}, cell {outcome.cell})"
+            return f"{outcome.kind.meaning} {place}"
     return ""
 
 
@@ -191,7 +199,8 @@ def _rewritten(outcome: Outcome, waivers: Sequence[Waiver] = ()) -> list[str]:
 
 
 def _rows(text: str) -> list[str]:
-    return [row.removesuffix("\r") for row in plain(text).split("\n")]
+    """Return the rows of a text, without spaces at their ends, which mean nothing."""
+    return [row.removesuffix("\r").rstrip(" \t") for row in plain(text).split("\n")]
 
 
 # Pages -------------------------------------------------------------------------------

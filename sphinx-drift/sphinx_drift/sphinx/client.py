@@ -170,8 +170,12 @@ class VerifyingClient(NotebookClientBase):  # type: ignore[misc]
                 key = config.metadata_key
                 own = "execution_mode" in table_in(self.notebook.metadata, key)
                 why = f"{key}: execution_mode" if own and why == "nb_execution_mode" else why
-                result = PageResult(file_of(env), cells=len(page.cells), left_out=why)
-                state.results[env.docname] = result
+                state.results[env.docname] = PageResult(
+                    file_of(env),
+                    cells=len(page.cells),
+                    left_out=why,
+                    stored=page.stored and not page.complete,
+                )
             return
         if config.execution_in_temp:
             _LOGGER.warning(_IN_TEMP, type="drift", subtype="in_temp", once=True)

@@ -76,7 +76,9 @@ def report_results(app: Sphinx, exception: Exception | None) -> None:
     state, level = state_of(app.env), app.config.drift_severity
     if unused := unused_filters(state.settings.filters, results):
         _LOGGER.warning("drift_filters: %s", unused, type="drift", subtype="filter")
-    required = bool(state.settings.complete) or any(page.left_out for page in results)
+    # What a notebook happens to have stored needn't be checked; what a page documents must be.
+    left_out = any(page.left_out and not page.stored for page in results)
+    required = bool(state.settings.complete) or left_out
     status = exit_status(results, required=required)
     if app.builder.name == DriftBuilder.name:
         text = _encoded(render(results, verbose=True) + "\n")

@@ -16,6 +16,7 @@ from sphinx_drift.report.text import (
     causes,
     count,
     describe_environment,
+    entries,
     render,
     summary,
     use_color,
@@ -62,6 +63,14 @@ def test_many_differences_are_cut_short() -> None:
 def test_failures_come_in_the_order_of_lines() -> None:
     report = render([page(Outcome(Kind.NO_CELL, 30), Outcome(Kind.UNDOCUMENTED, 5, cell=1))])
     assert report.index(":5:") < report.index(":30:")
+
+
+def test_names_that_are_missing_after_an_error_are_one_entry() -> None:
+    messages = ["NameError: a", "ValueError: 1", "NameError: a", "TypeError: 2", "NameError: b"]
+    raised = [Outcome(Kind.RAISED, n, cell=n, message=m) for n, m in enumerate(messages, 1)]
+    texts = entries([page(*raised)])
+    assert len(texts) == 4
+    assert "NameError: a\n    NameErrors after the first error: cells 3, 5\n" in texts[2]
 
 
 def test_pasted_output_has_the_lines_that_were_printed() -> None:

@@ -135,7 +135,7 @@ def test_position_decides_between_identical_expectations(tmp_path: Path) -> None
         ("[-0.1, 10]", "[0.1, 9]", "[-0.1, 10]"),
         ("a\n\n\nb", "a", "a\n\n\nb"),
         ("  indented\n    more", "less", "  indented\n    more"),
-        ("trailing   \nb", "c", "trailing   \nb"),
+        ("trailing   \nb\t", "c", "trailing\nb"),
         ("π ≈ 3.14", "π ≈ 3.15", "π ≈ 3.14"),
         # What is left out stays left out.
         ("0.1\n0.2\n0.3\n0.5", "0.1\n⋮\n0.4", "0.1\n⋮\n0.5"),
@@ -256,17 +256,28 @@ def test_an_error_is_written_where_nothing_was_documented(tmp_path: Path) -> Non
     assert [o.kind for o in change.result.outcomes if o.kind.fails] == [Kind.RAISED]
 
 
-def test_a_page_that_lacks_a_module_is_left_unless_it_may_raise(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("lacks", "message", "remedy"),
+    [
+        ("ModuleNotFoundError", "No module named 'x'", "install it first"),
+        ("FileNotFoundError", "[Errno 2] No such file or directory: 'x'", "see that it is there"),
+        ("URLError", "<urlopen error [Errno -2] unknown>", "see that it is there"),
+        ("ConnectionError", "HTTPSConnectionPool(host='x', port=443)", "see that it is there"),
+    ],
+)
+def test_a_page_that_lacks_something_is_left_unless_it_may_raise(
+    lacks: str, message: str, remedy: str, tmp_path: Path
+) -> None:
     path = put(tmp_path, cell("print(1)") + cell("pass"))
     page, notebook, _, judge = run(path)
-    notebook.cells[1].outputs = [error("ModuleNotFoundError", "No module named 'x'")]
+    notebook.cells[1].outputs = [error(lacks, message)]
     change = changed(path, page, notebook, judge(page), judge)
     assert change.after == change.before
-    assert "No module named 'x' (line 10, cell 2): install it first" in change.refused
+    assert f"{message} (line 10, cell 2): {remedy}" in change.refused
     tagged = tuple(replace(each, tags=frozenset({"raises-exception"})) for each in page.cells)
     page = replace(page, cells=tagged)
     after = changed(path, page, notebook, judge(page), judge).after
-    assert ":raises: ModuleNotFoundError" in after
+    assert f":raises: {lacks}" in after
 
 
 def test_what_differs_between_runs_is_unchecked_and_the_rest_written(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from nbformat import v4, writes
 from small_book import FRONT, cell
 
 if TYPE_CHECKING:
@@ -42,6 +43,19 @@ def test_book_that_executes_nothing_has_verified_nothing(book: Book) -> None:
     assert "1 page left out" in built.report
     assert "nb_execution_mode" in built.report
     assert not (book.folder / "ran").exists()
+
+
+@pytest.mark.parametrize(("own", "status"), [({}, 0), ({"drift": {"complete": True}}, 1)])
+def test_stored_outputs_need_not_be_checked_where_nothing_runs(
+    own: dict[str, object], status: int, book: Book
+) -> None:
+    page = v4.new_notebook(cells=[v4.new_code_cell("print(1)")], metadata=own)
+    page.cells[0].outputs = [v4.new_output("stream", text="1\n")]
+    (book.folder / "index.ipynb").write_text(writes(page), "utf-8")
+    book.configure(nb_execution_mode="off", drift_require="expected")
+    built = book.build()
+    assert built.status == status, built.report
+    assert "nothing was checked, 1 page left out by nb_execution_mode" in built.last
 
 
 def test_page_says_that_it_is_left_out_by_the_key_of_its_book(book: Book) -> None:
