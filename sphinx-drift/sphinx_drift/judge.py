@@ -16,7 +16,7 @@ from sphinx_drift.output.printed_text import BESIDE, Part, Printed, printed
 from sphinx_drift.run.results import SKIPS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from nbformat import NotebookNode
 
@@ -189,10 +189,16 @@ def _skipped(cell: Cell, context: _Context) -> Outcome:
     message = f"tagged {' and '.join(sorted(SKIPS & cell.tags))}"
     # In a notebook the tag is all that its author can say; a page has to give a reason.
     reasons = [expectation.unchecked for expectation in cell.expectations]
+    if cell.glued:
+        return _outcome(cell, Kind.QUOTATION, message=_unchecked_glue(cell.glued))
     if context.stored or (reasons and all(reasons)):
         message = "; ".join([message, *dict.fromkeys(filter(None, reasons))])
         return _outcome(cell, Kind.UNCHECKED, *cell.expectations[:1], message=message)
     return _outcome(cell, Kind.NOT_EXECUTED, *cell.expectations[:1], message=message)
+
+
+def _unchecked_glue(names: Iterable[str]) -> str:
+    return f"{', '.join(names)}: glued to be shown elsewhere, though nothing checks it"
 
 
 def _check_stored(
@@ -291,8 +297,7 @@ def _cannot_compare(
     is_picture = expectation.part is Part.PICTURE
     glued = output.glued.get(Part.PICTURE if is_picture else Part.VALUE, ())
     if glued and has_glued and (expectation.unchecked or expectation.reference_only):
-        names = ", ".join(glued)
-        return Kind.QUOTATION, f"{names}: glued to be shown elsewhere, though nothing checks it"
+        return Kind.QUOTATION, _unchecked_glue(glued)
     if not executed.strip():
         return Kind.NO_OUTPUT, f"as {expectation.part.value}" * (expectation.part in BESIDE)
     return _excluded(expectation, context)

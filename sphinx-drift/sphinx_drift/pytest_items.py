@@ -96,10 +96,10 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
 
 def _with_examples(path: Path, parent: pytest.Collector, is_named: bool) -> pytest.File | None:  # noqa: FBT001 - a name
     if path.suffix == ".py":
-        if not _MAY_HAVE_EXAMPLES.search(path.read_bytes()):
-            return None
-        kind = _Unimported if path.name in _WITH_EFFECTS else _Module
-        return kind.from_parent(parent, path=path)
+        source = path.read_bytes()
+        if path.name in _WITH_EFFECTS:
+            return _Unimported.from_parent(parent, path=path) if b">>>" in source else None
+        return _Module.from_parent(parent, path=path) if _MAY_HAVE_EXAMPLES.search(source) else None
     if path.suffix in _TEXTS and is_named:
         return _Text.from_parent(parent, path=path)
     return None

@@ -235,6 +235,8 @@ def test_skipped_cell_is_counted_and_its_expectation_fails(
     assert result.outcomes[0].body_line == (21 if expectations else 0)  # the mark stands there
     stored = replace(page, stored=True)  # its tag is all that its author can say
     assert kinds(outcomes(stored, notebook([]))) == [Kind.UNCHECKED, Kind.NOTHING_CHECKED]
+    glued = replace(stored, cells=(replace(page.cells[0], glued=("loss",)),))
+    assert kinds(outcomes(glued, notebook([]))) == [Kind.QUOTATION]
 
 
 def test_what_is_hidden_of_stderr_needs_no_expectation() -> None:

@@ -118,9 +118,6 @@ def module_tests(module: ModuleType) -> list[doctest.DocTest]:
     path, own = Path(str(module.__file__)), module.__name__
     with tokenize.open(path) as file:
         tests = find_tests(path, file.read(), vars(module))
-    # What a condition leaves undefined has a docstring in the source alone.
-    named = ((test, re.match(r"\w+", test.name)) for test in tests)
-    tests = [test for test, name in named if not name or name[0] in vars(module)]
     in_source = {inspect.cleandoc(test.docstring or "") for test in tests}
     made = [
         test

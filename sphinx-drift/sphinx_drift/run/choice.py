@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 
 RUNNER_VARIABLE = "DRIFT_RUNNER"
+SCRATCH = "sphinx-drift"
+"""How the names of temporary folders begin; the process that made it follows."""
 _RUNNERS = ("fork", "jupyter", "off")
 
 

@@ -27,7 +27,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sphinx_drift.run.choice import chosen, page_environment
+from sphinx_drift.run.choice import SCRATCH, chosen, page_environment
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -49,6 +49,7 @@ _PAUSE = 0.005
 _PATIENCE = 120.0
 """Seconds without a sign of life after which a page failed."""
 _LONGEST_END = 5.0
+_FORGOTTEN = 86_400.0
 _ALIVE, _KEPT = "alive", "kept"
 """In the folder: the file that is touched as a sign of life, and outputs that wait for Sphinx."""
 
@@ -73,7 +74,8 @@ class Host:
         if self.process:
             return
         self._owner = os.getpid()
-        self._folder = Path(tempfile.mkdtemp(prefix=f"drift-{self._owner}-"))  # for this user alone
+        # For this user alone.
+        self._folder = Path(tempfile.mkdtemp(prefix=f"{SCRATCH}-{self._owner}-"))
         Path(self._folder, _ALIVE).touch()
         # -P: what lies in the working folder is no library of this process.
         code = f"import sys; sys.path.append({str(Path(__file__).parents[2])!r}); "
@@ -175,7 +177,7 @@ def main() -> None:
         if sys.platform == "linux":  # what has left its group, if the fork server was killed
             fork_server.kill_children()
         ended = folder.rename(f"{folder}-ended")  # nothing more is written there
-        for each in (ended, *Path(tempfile.gettempdir()).glob(f"drift-{os.getpid()}-*")):
+        for each in (ended, *Path(tempfile.gettempdir()).glob(f"{SCRATCH}-{os.getpid()}-*")):
             shutil.rmtree(each, ignore_errors=True)
     finally:
         os._exit(0)
@@ -202,11 +204,15 @@ def _serve(folder: Path, libraries: Sequence[str]) -> None:
 
 
 def _remove_leftovers() -> None:
-    """Remove the folders of such processes of this user that were killed."""
-    for folder in Path(tempfile.gettempdir()).glob("drift-*-*"):
+    """Remove the folders of such processes of this user that were killed, a day after.
+
+    Until then they may belong to a process that isn't seen from here, in another container, say.
+    """
+    for folder in Path(tempfile.gettempdir()).glob(f"{SCRATCH}-*-*"):
         with contextlib.suppress(OSError, ValueError):
-            owner = int(folder.name.split("-")[1])
-            if folder.stat().st_uid == os.getuid() and not Path("/proc", str(owner)).exists():
+            owner, found = int(folder.name.split("-")[2]), folder.stat()
+            is_old = time.time() - found.st_mtime > _FORGOTTEN
+            if is_old and found.st_uid == os.getuid() and not Path("/proc", str(owner)).exists():
                 shutil.rmtree(folder)
 
 

@@ -27,7 +27,7 @@ from nbclient.exceptions import (
 )
 from nbformat import from_dict, v4
 
-from sphinx_drift.run.choice import RUNNER_VARIABLE
+from sphinx_drift.run.choice import RUNNER_VARIABLE, SCRATCH
 from sphinx_drift.run.limit import CELLS_OF_A_PAGE, Allowance, clipped, first_and_last
 from sphinx_drift.run.provisioner import NAME, obstacle
 from sphinx_drift.run.results import Ending, Execution, Failure, Injected, Request
@@ -70,7 +70,7 @@ async def _run_page(
     executed: set[int] = set()
     failure: Failure | None = None
     answers: dict[str, Any] = {}
-    with TemporaryDirectory(prefix=f"drift-{os.getpid()}-") as scratch:
+    with TemporaryDirectory(prefix=f"{SCRATCH}-{os.getpid()}-") as scratch:
         stderr = Path(scratch, "stderr")
         try:
             async with _client(notebook, request, environment, Path(scratch)) as client:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _FENCE = re.compile(r"(?m)^[ \t]*(?:```|~~~).*$")
 _QUOTED = re.compile(r"(?m)(?:^[ \t]*>(?: .*)?(?:\n|\Z))+")
-_UNSURE = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Try, ast.TryStar)
+_UNSURE = (ast.FunctionDef, ast.AsyncFunctionDef, ast.If, ast.Try, ast.TryStar)
 _QUOTE_MARKS = re.compile(r"(?m)^([ \t]*)(?:>(?: |$))+")
 
 
@@ -55,8 +55,8 @@ def _docstrings(
 ) -> Iterator[tuple[int, str, str]]:
     """Yield the lines, names such as ``Class.method``, and texts of docstrings in a module.
 
-    Of two branches one is there at run time, and of what is defined in a function nothing: these
-    definitions are left to `doctest`, which finds what there is.
+    What is defined under a condition may not be there at run time, and what is in a function isn't:
+    these definitions are left to `doctest`, which finds what there is.
     """
     documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
     if isinstance(node, documented):
@@ -72,7 +72,7 @@ def _docstrings(
                 ):
                     own = ".".join(filter(None, (name, ast.unparse(target))))
                     yield after.lineno, own, value
-    is_sure = is_sure and not (isinstance(node, _UNSURE) or getattr(node, "orelse", None))
+    is_sure = is_sure and not isinstance(node, _UNSURE)
     for child in ast.iter_child_nodes(node):
         if isinstance(child, documented) and not is_sure:
             continue

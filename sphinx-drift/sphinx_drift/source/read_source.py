@@ -6,6 +6,7 @@ import re
 import warnings
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from sphinx_drift.compare.compare import Waiver
@@ -51,6 +52,7 @@ _UNSEEN = ("remove-cell", "remove-output", "remove_cell", "remove_output")
 _IGNORED = "nbval-ignore-output"
 _EXTENSIONS = ({"colon_fence"}, {"amsmath", "colon_fence", "deflist", "dollarmath", "fieldlist"})
 """MyST's extensions as files are read outside a book, and those that might hide their cells."""
+_FENCES = ("fence", "colon_fence")
 _COMMENT = re.compile(r"\s*(?:(?:%|\+\+\+).*)?$")
 _OPENING = re.compile(
     rf"^\s*(?:`{{3,}}|~{{3,}}|:{{3,}})\s*\{{(?:code-cell|{DIRECTIVE})\}}", re.MULTILINE
@@ -105,6 +107,8 @@ class Cell:
     """How many pictures and widgets a notebook has stored of it; None if they aren't compared."""
     hidden: frozenset[Part] = frozenset()
     """The streams that no reader is shown."""
+    glued: tuple[str, ...] = ()
+    """The names by which what a notebook has stored of it is shown elsewhere."""
     filters: tuple[Filter, ...] = ()
     """What varies in its outputs, besides what does on every page."""
 
@@ -179,7 +183,7 @@ def read_page(
             first, last = token.map
             ends[len(cells)] = last
             cells.append(_cell(len(cells) + 1, index, node, (first + 1, last), shown))
-    problems: list[Outcome] = []
+    problems = [*_swallowed(text, config)]
     for token in fences:
         if _name(token) == DIRECTIVE:
             problems += _attach(token, cells, ends, lines)
@@ -234,12 +238,38 @@ def _parse(text: str, config: MdParserConfig) -> list[MarkdownToken]:
 
 def _fences(text: str, config: MdParserConfig) -> list[MarkdownToken]:
     """Return the fences of a page, those in lists and quotations too."""
+    return [token for token in _tokens(text, config) if token.type in _FENCES]
+
+
+def _tokens(text: str, config: MdParserConfig) -> list[MarkdownToken]:
     from markdown_it.renderer import RendererHTML  # noqa: PLC0415 - an extra
     from myst_parser.parsers.mdit import create_md_parser  # noqa: PLC0415 - an extra
 
     quick: Any = replace(config, disable_syntax=[*config.disable_syntax, "inline"])
-    tokens = create_md_parser(quick, RendererHTML).parse(text + "\n")
-    return [token for token in tokens if token.type in ("fence", "colon_fence")]
+    tokens: list[MarkdownToken] = create_md_parser(quick, RendererHTML).parse(text + "\n")
+    return tokens
+
+
+def _swallowed(text: str, config: MdParserConfig) -> Iterator[Outcome]:
+    """Yield the cells and expectations that are text of a block of HTML, or of an open fence."""
+    lines = lines_of(text)
+    for token in _tokens(text, config):
+        first, message = (token.map or [0])[0], ""
+        if token.type == "html_block" and not token.content.lstrip().startswith("<!--"):
+            message = "a line of HTML goes on to the next blank line: leave one before the cell"
+        elif token.type in _FENCES and not (_is_cell(token) or _name(token) == DIRECTIVE):
+            message = "" if _is_closed(token, lines) else _SWALLOWS
+        for opening in _OPENING.finditer(token.content) if message else ():
+            line = first + 1 + (token.type in _FENCES)
+            line += token.content.count("\n", 0, opening.end())
+            yield Outcome(Kind.NESTED, line, message=message)
+
+
+def _is_closed(token: MarkdownToken, lines: Sequence[str]) -> bool:
+    """Whether a fence ends before its page does."""
+    assert token.map  # noqa: S101 - a fence has one
+    fence = rf"\s*{token.markup}{token.markup[0]}*\s*"
+    return bool(re.fullmatch(fence, lines[slice(*token.map)][-1]))
 
 
 def _nested(
@@ -294,7 +324,7 @@ def _hidden(text: str, config: MdParserConfig, extended: MdParserConfig) -> Iter
 
 def _name(token: MarkdownToken) -> str:
     match = re.match(r"\{([\w-]+)\}", token.info.strip())
-    return match[1] if match else ""
+    return match[1].lower() if match else ""
 
 
 def _is_cell(token: MarkdownToken) -> bool:
@@ -358,8 +388,9 @@ def _attach(
         expectation = replace(expectation, content=f"{argument}\n{token.content}".strip())
         message = f"`{{{DIRECTIVE}}}` takes no argument, got {token.info.strip()!r}"
         problems.append(Outcome(Kind.OPTION, first + 1, message=message))
-    is_closed = re.fullmatch(rf"\s*{token.markup}{token.markup[0]}*\s*", lines[first:last][-1])
-    if expectation.unchecked and (not is_closed or _OPENING.search(expectation.text)):
+    if expectation.unchecked and (
+        not _is_closed(token, lines) or _OPENING.search(expectation.text)
+    ):
         problems.append(Outcome(Kind.OPTION, first + 1, message=_SWALLOWS))
     owner = max((place for place, end in ends.items() if end <= first), default=None)
     if owner is None or any(not _COMMENT.match(line) for line in lines[ends[owner] : first]):
@@ -474,7 +505,8 @@ def read_notebook(
             if (output_text := output.select(each)).strip()
         )
         drawn = None if why["unchecked"] else output.drawn
-        cells.append(replace(cell, expectations=expectations, drawn=drawn))
+        glued = tuple(dict.fromkeys(chain.from_iterable(output.glued.values())))
+        cells.append(replace(cell, expectations=expectations, drawn=drawn, glued=glued))
     return _with_own(Page(tuple(cells), stored=True), notebook)
 
 

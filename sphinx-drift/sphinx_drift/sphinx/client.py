@@ -10,7 +10,6 @@ from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from docutils import nodes
 from sphinx.util import logging
 
 from sphinx_drift.book import left_out
@@ -48,6 +47,7 @@ from sphinx_drift.sphinx.state import file_of, record, state_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from docutils import nodes
     from nbformat import NotebookNode
     from sphinx.environment import BuildEnvironment
 
@@ -93,11 +93,6 @@ class VerifyingParser(Parser):  # type: ignore[misc]  # untyped
             client, notebook_of_page, merges=lambda: env.docname not in state_of(env).ran
         ):
             super().parse(inputstring, document)
-        for cell in document.findall(nodes.container):
-            if cell.get("nb_element") == "cell_code_output":  # no catalogue says what was printed
-                cell["support_smartquotes"] = False
-                for text in cell.findall(nodes.TextElement):
-                    text["translatable"] = False
         for page, theirs in as_ever:
             _count_outputs(env, page, theirs.notebook)
         document.attributes.pop("drift_unclaimed")

@@ -55,6 +55,20 @@ class RememberNumbers(SphinxTransform):
         self.document.attributes["drift_quoted"] = _taken_from_cells(self.document)
 
 
+class KeepOutputs(SphinxTransform):
+    """Leaves what cells printed as they did: not translated, its quotes and dashes untouched."""
+
+    default_priority = 15  # Sphinx chooses at 10 what is translated, and translates at 20
+
+    def apply(self, **_: Any) -> None:
+        """Exempt outputs."""
+        for cell in self.document.findall(nodes.container):
+            if cell.get("nb_element") == "cell_code_output":
+                cell["support_smartquotes"] = False
+                for text in cell.findall(nodes.TextElement):
+                    text["translatable"] = False
+
+
 class KeepGluedText(SphinxTransform):
     """Leaves the quotes and dashes of what is glued into sentences as the cell printed them."""
 

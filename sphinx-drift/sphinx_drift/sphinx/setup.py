@@ -32,6 +32,7 @@ from sphinx_drift.sphinx.pages import (
 )
 from sphinx_drift.sphinx.quotations import (
     KeepGluedText,
+    KeepOutputs,
     PrintedRole,
     QuoteNumbers,
     RememberNumbers,
@@ -78,6 +79,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
         app.add_directive("eval", UncheckedDirective, override=True)
         app.add_directive_to_domain("eval", "figure", UncheckedDirective, override=True)
     app.add_transform(RememberNumbers)
+    app.add_transform(KeepOutputs)
     app.add_transform(KeepGluedText)
     app.add_post_transform(QuoteNumbers)
     app.add_node(

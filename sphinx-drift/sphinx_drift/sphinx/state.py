@@ -43,6 +43,7 @@ class State:
                 (self.seconds, other.seconds),
                 (self.probed, other.probed),
             ):
+                mine.pop(docname, None)
                 if docname in theirs:
                     mine[docname] = theirs[docname]  # type: ignore[assignment]
         self.ran |= other.ran

@@ -176,14 +176,16 @@ def test_executor_that_is_none_is_refused_by_name(tmp_path: Path, name: str) -> 
 def test_folders_that_a_killed_build_has_left_are_removed(tmp_path: Path) -> None:
     ended = subprocess.Popen([sys.executable, "-c", ""])
     ended.wait()
-    left, ours = (tmp_path / f"drift-{pid}-x" for pid in (ended.pid, os.getpid()))
-    for folder in (left, ours):
+    left, ours = (tmp_path / f"sphinx-drift-{pid}-x" for pid in (ended.pid, os.getpid()))
+    new, foreign = tmp_path / f"{left.name}-new", tmp_path / f"drift-{ended.pid}-thesis"
+    for folder in (left, ours, new, foreign):
         folder.mkdir()
+        if folder != new:
+            os.utime(folder, (1, 1))
     code = "from sphinx_drift.run import host; host._remove_leftovers()"
     environment = {**os.environ, "TMPDIR": str(tmp_path)}
     subprocess.run([sys.executable, "-c", code], env=environment, check=True)
-    assert ours.exists()
-    assert not left.exists()
+    assert [folder.exists() for folder in (left, ours, new, foreign)] == [False, True, True, True]
 
 
 ELSEWHERE = """

@@ -215,7 +215,7 @@ def test_build_that_is_ended_leaves_nothing(tmp_path: Path, number: signal.Signa
     build.communicate(timeout=60)
     wait_until(lambda: not any(map(alive, processes)))
     wait_until(lambda: not of_build(tmp_path))
-    assert not list(tmp_path.joinpath("scratch").glob("drift-*"))
+    assert not list(tmp_path.joinpath("scratch").glob("sphinx-drift-*"))
 
 
 @pytest.mark.parametrize(

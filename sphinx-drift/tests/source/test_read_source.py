@@ -308,6 +308,29 @@ def test_a_page_says_whether_its_stderr_is_read(
         assert [cell.has_stderr for cell in loaded[0].cells] == [has_stderr]
 
 
+@pytest.mark.parametrize(
+    ("above", "line"),
+    [
+        ("<br>", 7),
+        ('<p align="center"><img src="a.png"></p>', 7),
+        ("<details>\n<summary>More</summary>", 8),
+        ("`````python\nx = 1\n", 9),
+        ("<!-- closed -->", 0),
+        ("A line", 0),
+        ("<br>\n", 0),
+    ],
+)
+def test_a_cell_that_is_text_of_what_stands_above_it_fails(
+    above: str, line: int, tmp_path: Path
+) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(f"{FRONT}{above}\n{CELL}\n\n{CELL}")
+    loaded = load(page)
+    assert loaded
+    problems = [(each.kind, each.line) for each in loaded[0].problems]
+    assert problems[:1] == ([(Kind.NESTED, line)] if line else [])
+
+
 def test_a_page_says_whether_its_outputs_are_shown(tmp_path: Path) -> None:
     front = FRONT.replace("kernelspec", "mystnb:\n  remove_code_outputs: true\nkernelspec")
     own = "---\nmystnb:\n  remove_code_outputs: {}\n---\n"

@@ -233,6 +233,16 @@ def test_live_work_leaves_out_a_page_beside_what_torch_makes(book: Book) -> None
     assert ["1 page not run again" in line for line in lines] == [False, True], lines
 
 
+def test_a_page_that_documents_nothing_any_more_is_run_again(book: Book) -> None:
+    book.configure(drift_require="expected")
+    book.write("index.md", cell("print(1)", "1"))
+    for text in (cell("print(2)", "2"), cell("print(2)")):
+        book.write("page.md", text)
+        built = book.build("-j", "2")
+    assert "2 outputs" not in built.last
+    assert "not run again" not in built.last, built.last
+
+
 @pytest.mark.parametrize(
     ("timeout", "of_myst_nb", "seconds"),
     [(None, 30, Settings.timeout), (None, 31, 31), (None, -1, None), (7, 31, 7)],

@@ -33,6 +33,7 @@ def test_a_number_follows_its_page(builder: str, book: Book) -> None:
 # What a page shows, what translates it, and whether that fails.
 TRANSLATED = {
     "markdown": ("Loss **0.5** of 7", "4.78", False),
+    "literal": ("Loss 0.5", "4.78", False),
     "quotes": ("The number is {printed}`half`.", "Die Zahl: {printed}`half`.", False),
     "replaces": ("The number is {printed}`half`.", "Die Zahl: 0.7.", True),
     "text": ("The number is {glue:text}`half`.", "Die Zahl: 0.7.", True),
@@ -56,14 +57,21 @@ def test_a_translation_shows_what_its_page_quotes_or_glues(book: Book) -> None:
         (catalogs / f"{name}.po").write_text(f'{head}\nmsgid "{text}"\nmsgstr "{translated}"\n')
         if name == "markdown":
             book.write(f"{name}.md", "# It displays", cell(displaying, text))
+        elif name == "literal":
+            book.write(f"{name}.md", "# It prints", cell(f"print({text!r})", text))
         else:
             glues = [cell(gluing, "half = 0.5")] if name in ("text", "any") else []
             book.write(f"{name}.md", "# It quotes", *glues, text)
-    book.configure(language="de", locale_dirs=["locale"])
+    # As Sphinx makes catalogues of what blocks print.
+    literal = catalogs / "literal.po"
+    literal.write_text(literal.read_text().replace('Loss 0.5"', 'Loss 0.5\\n"'))
+    targets = ["literal-block"]
+    book.configure(language="de", locale_dirs=["locale"], gettext_additional_targets=targets)
     built = book.build(builder="text")
     failing = {f"{name}.md" for name, (_, _, fails) in TRANSLATED.items() if fails}
     assert {failure.file for failure in built.failures} == failing
-    assert "4.78" not in (built.outdir / "markdown.txt").read_text()
+    for name in ("markdown", "literal"):
+        assert "0.5" in (built.outdir / f"{name}.txt").read_text()
     for name in ("quotes", "glues"):
         assert "0.5" in (built.outdir / f"{name}.txt").read_text().partition("Die Zahl: ")[2]
 
