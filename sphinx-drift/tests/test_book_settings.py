@@ -53,10 +53,13 @@ def book(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_what_a_book_says_counts_and_nothing_else_of_it(
-    book: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("DRIFT_POLICY", raising=False)
+@pytest.fixture(autouse=True)
+def _no_variables(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("CI", "DRIFT_POLICY"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def test_what_a_book_says_counts_and_nothing_else_of_it(book: Path) -> None:
     settings = settings_for(book / "chapters" / "page.md")
     assert (settings.timeout, settings.allow_errors) == (7, True)
     assert settings.policy is Policy.PORTABLE
@@ -140,9 +143,7 @@ def test_of_a_folder_only_what_the_book_builds_runs(  # noqa: PLR0917, PLR0913 -
     left: dict[str, int],
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.delenv("CI", raising=False)
     (tmp_path / "book" / "of").mkdir(parents=True)
     (tmp_path / "book" / name).write_text(text, "utf-8")
     for toc in ("_toc.yml", "of/toc.yml"):
