@@ -42,6 +42,9 @@ print(helping.NUMBER)
 """
 
 
+VARIABLES = {**os.environ, "CI": "", "PYTHONUNBUFFERED": "1"}  # its log is read while it runs
+
+
 class Session:
     """A session in a process of its own, with all that it has printed."""
 
@@ -52,7 +55,7 @@ class Session:
             self.process = subprocess.Popen(
                 [sys.executable, "-m", "sphinx_drift.live", "docs", "site", "--watch", "lib"],
                 cwd=folder,
-                env={**os.environ, "CI": "", "PYTHONPATH": f"{ROOT}{os.pathsep}{folder / 'lib'}"},
+                env={**VARIABLES, "PYTHONPATH": f"{ROOT}{os.pathsep}{folder / 'lib'}"},
                 stdout=log,
                 stderr=subprocess.STDOUT,
             )
