@@ -22,7 +22,7 @@ from sphinx_drift.compare.compare import Policy
 from sphinx_drift.compare.outcomes import Kind, PageResult
 from sphinx_drift.configuration import pages_required
 from sphinx_drift.device import choose_device
-from sphinx_drift.files import Checked, ahead, check, is_searched, prepare, refuse_off, unread
+from sphinx_drift.files import Checked, ahead, check, is_searched, prepare, unread
 from sphinx_drift.report.excerpts import many
 from sphinx_drift.report.formats import exit_status, to_github, to_json
 from sphinx_drift.report.text import (
@@ -34,7 +34,7 @@ from sphinx_drift.report.text import (
     unused_filters,
     use_color,
 )
-from sphinx_drift.run.choice import is_ci
+from sphinx_drift.run.choice import chosen, is_ci
 from sphinx_drift.run.run import DEVICE_VARIABLE
 from sphinx_drift.run_and_judge import POLICY_VARIABLE, begin, chosen_policy
 from sphinx_drift.source.update import irreversible, write
@@ -138,7 +138,7 @@ def _print_durations(results: Sequence[PageResult], number: int) -> None:
 
 def _refuse(options: argparse.Namespace) -> None:
     """Refuse contradictory options before anything runs."""
-    refuse_off()
+    chosen()  # refuses what there is not
     if options.update:
         # What has no expectation gets one that is true of two runs, an error too.
         options.require, options.twice, options.keep_going = "all", True, True

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from sphinx_drift.book import EXCLUDING, book_of, left_out, settings_of
 from sphinx_drift.compare.outcomes import Kind, Outcome, PageResult
 from sphinx_drift.configuration import Project
-from sphinx_drift.run.choice import RUNNER_VARIABLE, chosen
 from sphinx_drift.run.host import HOST
 from sphinx_drift.run_and_judge import Settings, report_origins, run_and_judge
 from sphinx_drift.source.read_source import Page, is_notebook, load, table_in
@@ -48,14 +47,6 @@ def is_searched(path: Path, hidden: Iterable[str] = ()) -> bool:
         book = book_of(path.parent)
         return bool(book.settings) and book.excludes(path) not in EXCLUDING
     return False
-
-
-def refuse_off() -> None:
-    """Raise a `ValueError` where nothing would be run."""
-    if chosen() == "off":
-        raise ValueError(
-            f"{RUNNER_VARIABLE}=off runs nothing, so nothing could be verified; unset it"
-        )
 
 
 def prepare(paths: Iterable[Path]) -> list[Project]:

@@ -6,7 +6,7 @@ asks for it::
     pytest --drift docs notebooks
     pytest --drift-doctests src README.md
 
-What is collected then is in `sphinx_drift.pytest_items`.
+What is collected then is in `sphinx_drift.testing.items`.
 """
 
 from __future__ import annotations
@@ -37,6 +37,6 @@ def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginMa
 def pytest_configure(config: pytest.Config) -> None:
     """Collect what the options ask for."""
     if config.option.drift or config.option.drift_doctests:
-        from sphinx_drift import pytest_items  # noqa: PLC0415 - not for other runs of pytest
+        from sphinx_drift.testing import items  # noqa: PLC0415 - not for other runs of pytest
 
-        config.pluginmanager.register(pytest_items)
+        config.pluginmanager.register(items)

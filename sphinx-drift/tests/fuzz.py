@@ -29,12 +29,12 @@ from sphinx_drift.compare.compare import Policy, compare
 from sphinx_drift.compare.outcomes import Kind
 from sphinx_drift.compare.tokens import Token, tokens
 from sphinx_drift.configuration import CHECKS, find_project
-from sphinx_drift.doctests.examples import _full_precision
 from sphinx_drift.judge import judge_page
 from sphinx_drift.output.printed_text import BESIDE, Part, printed
 from sphinx_drift.run.results import Execution
 from sphinx_drift.source.read_source import Cell, Expectation, Page, load
 from sphinx_drift.sphinx.settings import check_settings
+from sphinx_drift.testing.examples import _full_precision
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -144,5 +144,5 @@ def test_a_book_is_built_and_verified_by_the_wheel(built: Built, tmp_path: Path)
 def test_kernels_are_installed_and_forked_without_sphinx() -> None:
     blocked = ("docutils", "myst_nb", "myst_parser", "sphinx")
     code = f"import sys\nsys.modules.update(dict.fromkeys({blocked}))\n"
-    code += "import sphinx_drift.run.__main__, sphinx_drift.run.provisioner"
+    code += "import sphinx_drift.run.__main__, sphinx_drift.kernels.provisioner"
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -90,7 +90,7 @@ USES = [
         ("self",), by=r"\bwidget_state\b"),
     # Libraries of pages, and Python
     Use("torch", "torch._tensor_str:get_printoptions",
-        "doctests/examples.py: find how torch now tells its print options",
+        "testing/examples.py: find how torch now tells its print options",
         by=r"_tensor_str\.get_printoptions\b"),
 ]  # fmt: skip
 
@@ -171,8 +171,7 @@ SUPPORTED = {
     *("nbclient.exceptions:CellExecutionComplete", "nbclient.exceptions:CellExecutionError"),
     *("nbclient.exceptions:CellTimeoutError", "nbclient.exceptions:DeadKernelError"),
     *("nbformat", "nbformat:from_dict", "nbformat:v4", "pytest"),
-    *("myst_parser.config.main:MdParserConfig", "sphinx:version_info"),
-    *("sphinx.builders.dummy:DummyBuilder", "sphinx.cmd.build:main"),
+    *("myst_parser.config.main:MdParserConfig", "sphinx.cmd.build:main"),
     *("sphinx.errors:ConfigError", "sphinx.errors:ExtensionError", "sphinx.util:logging"),
     *(
         "sphinx.transforms:SphinxTransform",

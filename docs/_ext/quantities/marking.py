@@ -42,8 +42,9 @@ class MarkNumbers(SphinxPostTransform):
     default_priority = 20  # quotations are filled in, and outputs have an id
 
     def run(self, **kwargs: object) -> None:
-        if self.app.builder.name not in BUILDERS or not api.results(self.env):
-            return  # without results nothing was executed
+        executed = any(not page.left_out for page in api.results(self.env).values())
+        if self.app.builder.name not in BUILDERS or not executed:
+            return
         outputs = _outputs(self.document)
         texts = {cell: text for cell, (_, text) in outputs.items()}
         try:

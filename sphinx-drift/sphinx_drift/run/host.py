@@ -73,6 +73,7 @@ class Host:
         """Start it, unless it is; it loads while this process does something else."""
         if self.process:
             return
+        chosen()  # refuses what there is not
         self._owner = os.getpid()
         # For this user alone.
         self._folder = Path(tempfile.mkdtemp(prefix=f"{SCRATCH}-{self._owner}-"))
@@ -170,7 +171,7 @@ def main() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     threading.Thread(target=_serve, args=[folder, libraries], daemon=True).start()
     sys.stdin.read()
-    from sphinx_drift.run import fork_server, provisioner  # noqa: PLC0415 - it takes time
+    from sphinx_drift.kernels import fork_server, provisioner  # noqa: PLC0415 - it takes time
 
     try:
         provisioner.close_servers()
@@ -185,7 +186,7 @@ def main() -> None:
 
 def _serve(folder: Path, libraries: Sequence[str]) -> None:
     try:
-        from sphinx_drift.run import fork_server, provisioner  # noqa: PLC0415 - the same
+        from sphinx_drift.kernels import fork_server, provisioner  # noqa: PLC0415 - the same
 
         if chosen() == "fork" and not provisioner.obstacle():
             provisioner.start_server(libraries)  # it loads while this process imports

@@ -27,9 +27,9 @@ from nbclient.exceptions import (
 )
 from nbformat import from_dict, v4
 
+from sphinx_drift.kernels.provisioner import NAME, obstacle
 from sphinx_drift.run.choice import RUNNER_VARIABLE, SCRATCH
 from sphinx_drift.run.limit import CELLS_OF_A_PAGE, Allowance, clipped, first_and_last
-from sphinx_drift.run.provisioner import NAME, obstacle
 from sphinx_drift.run.results import Ending, Execution, Failure, Injected, Request
 
 if TYPE_CHECKING:

@@ -15,7 +15,6 @@ from sphinx.util import logging
 from sphinx_drift.book import left_out
 from sphinx_drift.compare.outcomes import Kind, Outcome, PageResult
 from sphinx_drift.judge import judge_page
-from sphinx_drift.run.choice import chosen
 from sphinx_drift.run.injected import local_modules
 from sphinx_drift.run.results import Execution
 from sphinx_drift.run_and_judge import run_and_judge
@@ -82,7 +81,7 @@ class VerifyingParser(Parser):  # type: ignore[misc]  # untyped
             **options: Any,
         ) -> NotebookClientBase:
             ours = VerifyingClient(notebook, Path(source), nb_config, logger, inputstring, document)
-            if chosen() == "off" or ours.page is None or ours.page.is_checked:
+            if ours.page is None or ours.page.is_checked:
                 return ours
             theirs = stock(notebook, source, nb_config, logger, *others, **options)
             as_ever.append((ours.page, theirs))
@@ -158,19 +157,19 @@ class VerifyingClient(NotebookClientBase):  # type: ignore[misc]
         state.seconds.setdefault(env.docname, 0.0)
         config = self.nb_config
         why = left_out(self._path, config.execution_mode, config.execution_excludepatterns)
-        if why or chosen() == "off":
+        if why:
+            key = config.metadata_key
+            own = "execution_mode" in table_in(self.notebook.metadata, key)
+            why = f"{key}: execution_mode" if own and why == "nb_execution_mode" else why
+            result = PageResult(
+                file_of(env),
+                cells=len(page.cells),
+                left_out=why,
+                stored=page.stored and not page.complete,
+            )
+            state.results[env.docname] = result
             self.notebook.metadata.setdefault("language_info", {"pygments_lexer": "ipython3"})
-            self._document.attributes["drift_unclaimed"] = _claims(page, PageResult(file_of(env)))
-            if why:
-                key = config.metadata_key
-                own = "execution_mode" in table_in(self.notebook.metadata, key)
-                why = f"{key}: execution_mode" if own and why == "nb_execution_mode" else why
-                state.results[env.docname] = PageResult(
-                    file_of(env),
-                    cells=len(page.cells),
-                    left_out=why,
-                    stored=page.stored and not page.complete,
-                )
+            self._document.attributes["drift_unclaimed"] = _claims(page, result)
             return
         if config.execution_in_temp:
             _LOGGER.warning(_IN_TEMP, type="drift", subtype="in_temp", once=True)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from sphinx.errors import ConfigError
 
 from sphinx_drift.book import left_out
-from sphinx_drift.run.choice import chosen, is_ci
+from sphinx_drift.run.choice import is_ci
 from sphinx_drift.run_and_judge import begin
 from sphinx_drift.sphinx.private_api import OUTPUT_FOLDER
 from sphinx_drift.sphinx.state import state_of
@@ -63,8 +63,6 @@ def begin_pages(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None
     by_time = sorted(docnames, key=lambda name: -state.seconds.get(name, 0.0))
     paths = [Path(env.doc2path(name)) for name in by_time]
     sure = [path for path in paths if not left_out(path, mode, patterns)]
-    if chosen() == "off":
-        return
     try:
         begun = begin(dict.fromkeys(sure, state.settings), config.drift_executor)
     except ValueError as error:

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
-from docutils import nodes
 from sphinx.errors import ConfigError, ExtensionError
 from sphinx.util import logging
 
@@ -21,7 +20,7 @@ from sphinx_drift.configuration import (
     refuse_unknown,
 )
 from sphinx_drift.device import choose_device
-from sphinx_drift.run.choice import RUNNER_VARIABLE, chosen
+from sphinx_drift.run.choice import chosen
 from sphinx_drift.run.host import HOST
 from sphinx_drift.run.injected import local_modules
 from sphinx_drift.run.results import Probe, injected
@@ -37,10 +36,6 @@ if TYPE_CHECKING:
 
 
 _LOGGER = logging.getLogger(__name__)
-NOTHING_EXECUTED = (
-    f"Nothing was executed or verified: {RUNNER_VARIABLE}=off is for writing prose. "
-    "Unset it, and build again."
-)
 _MODULES = Probe(None, injected(local_modules))
 PROBES: WeakKeyDictionary[Sphinx, list[Probe]] = WeakKeyDictionary()
 """What the extensions of each application ask the kernels of pages; see `sphinx_drift.api`."""
@@ -53,8 +48,6 @@ def start(app: Sphinx) -> bool:
         Whether each output of the book must be documented.
 
     """
-    for name in ("drift.txt", "drift.json"):  # this build may not live to replace them
-        Path(app.outdir, name).unlink(missing_ok=True)
     if "myst_nb" not in app.extensions:
         raise ExtensionError(
             "sphinx_drift runs the pages of MyST-NB: put 'myst_nb' before it in conf.py: "
@@ -66,19 +59,16 @@ def start(app: Sphinx) -> bool:
         required = (
             project.require if required is None else pages_required(required, "drift_require")
         )
-        runner, preload = chosen(), app.config.drift_preload
+        preload = app.config.drift_preload
         if preload is not None:
             list_of_names(preload, "drift_preload")
         elif not HOST.process:  # else it loads already what the project asks for
             preload = project.libraries([Path(app.srcdir)])
+        if preload is not None:
+            HOST.preload = tuple(preload)
+        HOST.start()
     except ValueError as error:
         raise ConfigError(str(error)) from None
-    if preload is not None:
-        HOST.preload = tuple(preload)
-    if runner == "off":
-        app.connect("doctree-read", _warn_at_head)
-    else:
-        HOST.start()
     return required == ("*",)
 
 
@@ -88,13 +78,6 @@ def _read_overrides(config: Config) -> None:
         value = config.overrides.get(name)
         if isinstance(value, str) and value not in ("all", "expected"):
             setattr(config, name, int(value) if value.isdecimal() else value.split(","))
-
-
-def _warn_at_head(_app: Sphinx, doctree: nodes.document) -> None:
-    """Say at the head of a page that nothing was executed."""
-    place = next(iter(doctree.findall(nodes.section)), doctree)
-    after_title = 1 if isinstance(place, nodes.section) else 0
-    place.insert(after_title, nodes.warning("", nodes.paragraph("", NOTHING_EXECUTED)))
 
 
 def check_settings(config: Config) -> None:

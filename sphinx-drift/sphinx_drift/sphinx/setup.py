@@ -1,4 +1,4 @@
-"""Registers the extension with Sphinx: its settings, directives, roles, builder and handlers."""
+"""Registers the extension with Sphinx: its settings, directives, roles and handlers."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from sphinx_drift.sphinx.quotations import (
 )
 from sphinx_drift.sphinx.settings import before_reading, read_settings, start
 from sphinx_drift.sphinx.shown import keep_all
-from sphinx_drift.sphinx.verdict import DriftBuilder, report_results
+from sphinx_drift.sphinx.verdict import report_results
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -68,7 +68,6 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_config_value("drift_live", default=False, rebuild="", types=Any)  # by sphinx_drift.live
     complete = start(app)
     app.add_source_parser(VerifyingParser, override=True)
-    app.add_builder(DriftBuilder)
     app.add_directive(DIRECTIVE, ExpectedOutput)
     app.add_directive("code-cell", NestedCell, override=True)
     app.add_role("printed", PrintedRole())

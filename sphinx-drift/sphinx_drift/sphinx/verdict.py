@@ -1,56 +1,31 @@
-"""Tells at the end of a build what came of every page and fails it; one builder only does that."""
+"""Tells at the end of a build what came of every page and fails it; keeps the ratchet."""
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sphinx import version_info
-from sphinx.builders.dummy import DummyBuilder
 from sphinx.util import logging
 
-from sphinx_drift.report.formats import exit_status, to_github, to_json
-from sphinx_drift.report.text import (
-    closing_line,
-    entries,
-    render,
-    unused_filters,
-    use_color,
-)
-from sphinx_drift.run.choice import chosen
+from sphinx_drift.compare.outcomes import Kind, Outcome, PageResult
+from sphinx_drift.report.formats import exit_status, to_github
+from sphinx_drift.report.text import closing_line, entries, render, unused_filters, use_color
+from sphinx_drift.run.choice import is_ci
 from sphinx_drift.sphinx.private_api import colors_output, fail_build
 from sphinx_drift.sphinx.quotations import check_quotations
-from sphinx_drift.sphinx.ratchet import check_ratchet
-from sphinx_drift.sphinx.settings import NOTHING_EXECUTED
-from sphinx_drift.sphinx.state import state_of
+from sphinx_drift.sphinx.state import file_of, state_of
 
 if TYPE_CHECKING:
-    from collections.abc import Set as AbstractSet
+    from collections.abc import Mapping
 
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
 
-    from sphinx_drift.compare.outcomes import PageResult
-
 _LOGGER = logging.getLogger(__name__)
-
-
-class DriftBuilder(DummyBuilder):
-    """Runs and checks every page and writes nothing but the report: ``sphinx-build -b drift``."""
-
-    name = "drift"
-    epilog = "The report is in %(outdir)s: drift.txt and drift.json."
-
-    def write_documents(self, docnames: AbstractSet[str]) -> None:
-        """Write nothing."""
-
-    if version_info < (8, 1):  # it has no `write_documents`, and resolves each page to write it
-
-        def write(self, *_: object, **__: object) -> None:  # type: ignore[misc]  # final by now
-            """Write nothing."""
 
 
 def all_results_of(env: BuildEnvironment) -> dict[str, PageResult]:
@@ -67,12 +42,8 @@ def report_results(app: Sphinx, exception: Exception | None) -> None:
     """Tell what came of every page, those read by an earlier build too, and fail."""
     if exception is not None:
         return
-    if chosen() == "off":
-        _LOGGER.warning("%s", NOTHING_EXECUTED, type="drift", subtype="off")
-        fail_build(app)
-        return
     by_name = all_results_of(app.env)
-    results = check_ratchet(app, by_name)
+    results = _check_ratchet(app, by_name)
     state, level = state_of(app.env), app.config.drift_severity
     if unused := unused_filters(state.settings.filters, results):
         _LOGGER.warning("drift_filters: %s", unused, type="drift", subtype="filter")
@@ -80,11 +51,6 @@ def report_results(app: Sphinx, exception: Exception | None) -> None:
     left_out = any(page.left_out and not page.stored for page in results)
     required = bool(state.settings.complete) or left_out
     status = exit_status(results, required=required)
-    if app.builder.name == DriftBuilder.name:
-        text = _encoded(render(results, verbose=True) + "\n")
-        Path(app.outdir, "drift.txt").write_text(text, "utf-8")
-        told = to_json(results, status=0 if level == "warning" else status)
-        Path(app.outdir, "drift.json").write_text(told, "utf-8")
     if os.environ.get("GITHUB_ACTIONS"):
         lines = to_github(results, level=level, required=required)
         sys.stdout.writelines(_encoded(f"{line}\n") for line in lines)
@@ -108,3 +74,44 @@ def report_results(app: Sphinx, exception: Exception | None) -> None:
 def _encoded(text: str) -> str:
     """Write out what can't be encoded: a notebook may have stored half of a surrogate pair."""
     return text.encode("utf-8", "backslashreplace").decode()
+
+
+def _check_ratchet(app: Sphinx, results: Mapping[str, PageResult]) -> list[PageResult]:
+    """Return all results, with a failure for each page that has fewer verified than ever.
+
+    The file that ``drift_ratchet`` names is committed. A build writes it where pages have more than
+    it says, but under CI; a page that has fewer, or is gone, fails until its line is deleted.
+    """
+    if not app.config.drift_ratchet:
+        return [*results.values()]
+    path = Path(app.confdir, app.config.drift_ratchet)
+    try:
+        before = _counts_in(path)
+    except (AttributeError, OSError, OverflowError, TypeError, ValueError) as error:
+        message = f"`drift_ratchet` names it ({error}); build once without CI to write it"
+        unreadable = Outcome(Kind.UNREADABLE, 1, message=message)
+        return [*results.values(), PageResult(str(path), (unreadable,))]
+    # What holds on the reference environment alone is documented elsewhere too.
+    counted = (Kind.VERIFIED, Kind.NOT_COMPARED)
+    verified = {
+        name: sum(outcome.kind in counted for outcome in page.outcomes)
+        for name, page in results.items()
+    }
+    fewer = {name: number for name, number in before.items() if verified.get(name, 0) < number}
+    after = before | {name: n for name, n in verified.items() if n > before.get(name, 0)}
+    if not is_ci() and (after != before or not path.exists()):
+        path.write_text(json.dumps(after, indent=2, sort_keys=True) + "\n", "utf-8")
+    failed = dict(results)
+    for name, number in fewer.items():
+        file = file_of(app.env, name) if name in app.env.found_docs else name
+        page, now = results.get(name) or PageResult(file), verified.get(name, 0)
+        message = f"{app.config.drift_ratchet} has {number} for {name}, and {now} are verified"
+        outcome = Outcome(Kind.FEWER, 1, message=message)
+        failed[name] = replace(page, outcomes=(*page.outcomes, outcome))
+    return [*failed.values()]
+
+
+def _counts_in(path: Path) -> dict[str, int]:
+    if not path.exists() and not is_ci():
+        return {}
+    return {str(name): int(number) for name, number in json.loads(path.read_text("utf-8")).items()}

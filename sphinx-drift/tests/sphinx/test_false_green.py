@@ -158,9 +158,7 @@ ELIDED = (
 )
 
 
-@pytest.mark.parametrize(
-    "builder", ["html", "text", "latex", "epub", "xml", "man", "gettext", "drift"]
-)
+@pytest.mark.parametrize("builder", ["html", "text", "latex", "epub", "xml", "man", "gettext"])
 def test_every_builder_fails_and_shows_nothing_that_is_left_out(builder: str, shelf: Book) -> None:
     put(shelf, index=BAD.replace("```{code", "# Title\n\n```{code", 1), elided=ELIDED)
     shelf.configure(language="en", latex_documents=[("elided", "elided.tex", "", "", "manual")])

@@ -35,11 +35,14 @@ def test_pages_that_the_book_leaves_out_are_counted_by_the_setting(book: Book) -
     assert "2 outputs verified on 2 pages" in book.build().last
 
 
-def test_book_that_executes_nothing_has_verified_nothing(book: Book) -> None:
+@pytest.mark.parametrize("require", ["all", "expected"])
+def test_book_that_executes_nothing_has_verified_nothing(book: Book, require: str) -> None:
     write(book, "index")
-    book.configure(nb_execution_mode="off")
+    book.write("quotes.md", "It is {printed}`one`.", front=False)
+    book.configure(nb_execution_mode="off", drift_require=require)
     built = book.build()
     assert built.status == 1
+    assert [failure.kind for failure in built.failures] == []
     assert "1 page left out" in built.report
     assert "nb_execution_mode" in built.report
     assert not (book.folder / "ran").exists()
@@ -64,21 +67,6 @@ def test_page_says_that_it_is_left_out_by_the_key_of_its_book(book: Book) -> Non
     book.configure(nb_metadata_key="book")
     assert "1 page left out by book: execution_mode" in book.build().last
     assert (book.folder / "ran").read_text() == "index "
-
-
-@pytest.mark.parametrize(
-    ("line", "runner"), [("", "off"), ("def setup(app):\n    raise RuntimeError", "")]
-)
-def test_build_that_runs_nothing_fails_and_leaves_no_older_report(
-    line: str, runner: str, book: Book
-) -> None:
-    write(book, "index")
-    report = book.folder / "_out" / "site" / "drift" / "drift.json"
-    report.parent.mkdir(parents=True)
-    report.write_text("{}")
-    book.configure(line)
-    assert book.build(builder="drift", DRIFT_RUNNER=runner).status != 0
-    assert not report.exists()
 
 
 def test_text_that_sphinx_copies_quotes_no_number(book: Book) -> None:

@@ -13,9 +13,9 @@ from _pytest.doctest import _get_checker
 
 from sphinx_drift.compare.compare import Policy
 from sphinx_drift.compare.outcomes import Kind
-from sphinx_drift.doctests.examples import Checker, check_examples, module_tests
 from sphinx_drift.run_and_judge import Settings
-from sphinx_drift.source.docstrings import find_tests
+from sphinx_drift.testing.docstrings import find_tests
+from sphinx_drift.testing.examples import Checker, check_examples, module_tests
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -24,7 +24,7 @@ from sphinx_drift.report.text import entry
 from sphinx_drift.run.injected import IN_FULL, report_environment
 from sphinx_drift.run.run import DEVICE_VARIABLE
 from sphinx_drift.run_and_judge import Settings, hinted, may_be_rounding
-from sphinx_drift.source.docstrings import find_tests, line_of
+from sphinx_drift.testing.docstrings import find_tests, line_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -1,6 +1,6 @@
 """A Jupyter kernel provisioner that forks: ``kernel_provisioner: {provisioner_name: forked}``.
 
-It asks a fork server (:mod:`sphinx_drift.run.fork_server`) for kernels of this very Python, and
+It asks a fork server (:mod:`sphinx_drift.kernels.fork_server`) for kernels of this very Python, and
 starts every other one as Jupyter always does. It imports nothing of Sphinx or of the comparison.
 """
 
@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 from jupyter_client.provisioning.local_provisioner import LocalProvisioner
 from traitlets import List, Unicode
 
-from sphinx_drift.run.fork_server import ANSWER
+from sphinx_drift.kernels.fork_server import ANSWER
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

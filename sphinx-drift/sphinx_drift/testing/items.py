@@ -28,11 +28,12 @@ import pytest
 from sphinx_drift.compare.outcomes import Kind
 from sphinx_drift.configuration import find_project
 from sphinx_drift.device import choose_device
-from sphinx_drift.doctests.examples import check_examples, module_tests
-from sphinx_drift.files import check, has_cells, is_searched, prepare, refuse_off, unread
+from sphinx_drift.files import check, has_cells, is_searched, prepare, unread
 from sphinx_drift.report.text import render, summary
+from sphinx_drift.run.choice import chosen
 from sphinx_drift.run_and_judge import Settings, chosen_policy
-from sphinx_drift.source.docstrings import find_tests
+from sphinx_drift.testing.docstrings import find_tests
+from sphinx_drift.testing.examples import check_examples, module_tests
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable
@@ -54,7 +55,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """Refuse a policy or a device that there is not, before anything is collected."""
     try:
         if config.option.drift:
-            refuse_off()
+            chosen()  # refuses what there is not
             if not _is_set(config, "norecursedirs"):
                 config.stash[_HIDDEN] = [*(defaults := config.getini("norecursedirs"))]
                 defaults.clear()
