@@ -139,8 +139,8 @@ def types(session: nox.Session) -> None:
     """Check types with mypy: both packages strictly, everything else as far as annotated."""
     install(session, "types", "tests")
     session.run("mypy", "--strict", "selfattn", str(CHECKER / "sphinx_drift"))
-    site = ("docs/_ext", "docs/_data", str(CHECKER / "docs" / "_ext"))
-    session.run("mypy", "noxfile.py", "conftest.py", "tools", *site)
+    site = ("docs/_ext", "docs/_data", "docs/_tools", str(CHECKER / "docs" / "_ext"))
+    session.run("mypy", "noxfile.py", "conftest.py", *site)
     session.run("mypy", "tests")
     session.run("mypy", str(CHECKER / "tests"), str(CHECKER / "benchmarks"))
 
@@ -209,7 +209,7 @@ def bench(session: nox.Session) -> None:
 @nox.session(default=False, venv_backend="none")
 def doctor(session: nox.Session) -> None:
     """Say what is here, what is missing for which task, and what a build would use."""
-    session.run(sys.executable, "tools/doctor.py")
+    session.run(sys.executable, "docs/_tools/doctor.py")
 
 
 @nox.session(name="new-torch", default=False)
@@ -240,7 +240,7 @@ def versions(session: nox.Session, resolved: str) -> None:
 def release(session: nox.Session) -> None:
     """Build both packages into dist/ and try them (after --: 0.1.0 [--dry-run], to release)."""
     install(session, "tests")
-    session.run("python", "tools/release.py", *session.posargs)
+    session.run("python", "docs/_tools/release.py", *session.posargs)
 
 
 @nox.session(default=False)

@@ -36,7 +36,7 @@ extensions = [
     "reference",
     "website",
 ]
-exclude_patterns = ["_build", "_ext", "_themes"]
+exclude_patterns = ["_build", "_contributing", "_ext", "_themes", "_tools"]
 drift_require = "all"
 nitpicky = True
 

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 RELEASED = ("CHANGELOG.md", "CITATION.cff", "LICENSE", "README.md", "pyproject.toml", "selfattn")
 NOXFILE = runpy.run_path(str(ROOT / "noxfile.py"))
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
-GUIDES = sorted({*ROOT.glob("*.md"), *ROOT.glob("contributing/*.md")} - {ROOT / "CHANGELOG.md"})
+GUIDES = sorted({*ROOT.glob("*.md"), *ROOT.glob("docs/_contributing/*.md")})
+GUIDES.remove(ROOT / "CHANGELOG.md")
 
 
 def git(root: Path, *words: str) -> str:

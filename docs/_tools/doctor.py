@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 OLDEST = (3, 11)
 ROOM = 6  # gigabytes that the environments of all sessions take, without CUDA
 
@@ -48,7 +48,7 @@ def lines() -> Iterator[str]:
     for need in NEEDS:
         found = next(filter(None, map(shutil.which, need.names)), None)
         yield f"{need.names[0]}: {found or f'missing for {need.tasks}; {need.remedy}'}"
-    made = sorted(path.parents[1].name for path in ROOT.glob(".nox/*/bin/python"))
+    made = sorted(path.parents[2].name for path in ROOT.glob(".nox/*/bin/python"))
     yield f"sessions installed: {', '.join(made) or 'none; nox -s docs makes the first'}"
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
     reference = project["tool"]["sphinx-drift"]["reference"]

@@ -17,7 +17,7 @@ import tomllib
 import venv
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = {"selfattn": Path(), "sphinx-drift": Path("sphinx-drift")}
 VERSIONS = {  # where it is written
     "selfattn/__init__.py": r'^__version__ = "(.+)"$',
