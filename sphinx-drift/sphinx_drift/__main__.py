@@ -25,15 +25,8 @@ from sphinx_drift.device import choose_device
 from sphinx_drift.files import Checked, ahead, check, is_searched, prepare, unread
 from sphinx_drift.report.excerpts import many
 from sphinx_drift.report.formats import exit_status, to_github, to_json
-from sphinx_drift.report.text import (
-    causes,
-    closing_line,
-    recorded,
-    render,
-    summary,
-    unused_filters,
-    use_color,
-)
+from sphinx_drift.report.summary import causes, summary, unused_filters
+from sphinx_drift.report.text import closing_line, recorded, render, use_color
 from sphinx_drift.run.choice import chosen, is_ci
 from sphinx_drift.run.run import DEVICE_VARIABLE
 from sphinx_drift.run_and_judge import POLICY_VARIABLE, begin, chosen_policy

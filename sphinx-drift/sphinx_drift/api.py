@@ -12,7 +12,7 @@ from sphinx_drift.compare.outcomes import Kind, Outcome, PageResult
 from sphinx_drift.compare.tokens import Token, tokens, value_of
 from sphinx_drift.configuration import find_project
 from sphinx_drift.output.printed_text import Part, printed
-from sphinx_drift.report.text import count, describe_environment
+from sphinx_drift.report.summary import count, describe_environment
 from sphinx_drift.run.results import OWN_ANSWERS, Probe, injected
 from sphinx_drift.source.lines import lines_of
 from sphinx_drift.source.quote import read_quotation

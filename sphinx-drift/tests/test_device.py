@@ -18,7 +18,7 @@ from small_book import FRONT, cell
 
 from sphinx_drift.compare.compare import Policy
 from sphinx_drift.device import DEVICE_VARIABLE, choose_device
-from sphinx_drift.report.text import describe_environment
+from sphinx_drift.report.summary import describe_environment
 from sphinx_drift.run import host
 from sphinx_drift.run.results import Request
 from sphinx_drift.run.run import request_for

@@ -7,7 +7,8 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sphinx_drift.report.text import count, entry, summary
+from sphinx_drift.report.summary import count, summary
+from sphinx_drift.report.text import entry
 from sphinx_drift.report.wording import meaning_and_remedy
 
 if TYPE_CHECKING:

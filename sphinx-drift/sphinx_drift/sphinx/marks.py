@@ -10,7 +10,7 @@ from docutils import nodes
 
 from sphinx_drift.compare.compare import Policy
 from sphinx_drift.compare.outcomes import Kind
-from sphinx_drift.report.text import describe_environment
+from sphinx_drift.report.summary import describe_environment
 from sphinx_drift.sphinx.private_api import execution_data
 
 if TYPE_CHECKING:

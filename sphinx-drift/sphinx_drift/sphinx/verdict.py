@@ -13,7 +13,8 @@ from sphinx.util import logging
 
 from sphinx_drift.compare.outcomes import Kind, Outcome, PageResult
 from sphinx_drift.report.formats import exit_status, to_github
-from sphinx_drift.report.text import closing_line, entries, render, unused_filters, use_color
+from sphinx_drift.report.summary import unused_filters
+from sphinx_drift.report.text import closing_line, entries, render, use_color
 from sphinx_drift.run.choice import is_ci
 from sphinx_drift.sphinx.private_api import colors_output, fail_build
 from sphinx_drift.sphinx.quotations import check_quotations

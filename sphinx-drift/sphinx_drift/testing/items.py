@@ -29,7 +29,8 @@ from sphinx_drift.compare.outcomes import Kind
 from sphinx_drift.configuration import find_project
 from sphinx_drift.device import choose_device
 from sphinx_drift.files import check, has_cells, is_searched, prepare, unread
-from sphinx_drift.report.text import render, summary
+from sphinx_drift.report.summary import summary
+from sphinx_drift.report.text import render
 from sphinx_drift.run.choice import chosen
 from sphinx_drift.run_and_judge import Settings, chosen_policy
 from sphinx_drift.testing.docstrings import find_tests

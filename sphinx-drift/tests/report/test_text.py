@@ -11,16 +11,8 @@ from reported import TORCH, drift, page
 
 from sphinx_drift.compare.compare import Policy, Waiver, compare
 from sphinx_drift.compare.outcomes import Kind, Outcome
-from sphinx_drift.report.text import (
-    Counts,
-    causes,
-    count,
-    describe_environment,
-    entries,
-    render,
-    summary,
-    use_color,
-)
+from sphinx_drift.report.summary import Counts, causes, count, describe_environment, summary
+from sphinx_drift.report.text import entries, render, use_color
 
 PATH = "docs/self-attention/compact-class.md"
 

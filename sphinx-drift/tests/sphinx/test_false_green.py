@@ -15,7 +15,7 @@ from sphinx_drift.compare.outcomes import Kind
 from sphinx_drift.judge import judge_page
 from sphinx_drift.output.filters import make
 from sphinx_drift.output.printed_text import Part
-from sphinx_drift.report.text import count
+from sphinx_drift.report.summary import count
 from sphinx_drift.run.results import Execution
 from sphinx_drift.source.read_source import Cell, Expectation, Page
 from sphinx_drift.sphinx.marks import mark_details

@@ -12,7 +12,7 @@ import pytest
 from small_book import TORCH, cell
 
 from sphinx_drift.compare.outcomes import Kind
-from sphinx_drift.report.text import count, summary
+from sphinx_drift.report.summary import count, summary
 
 if TYPE_CHECKING:
     from collections.abc import Callable
