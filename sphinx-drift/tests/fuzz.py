@@ -172,7 +172,8 @@ COMPUTATIONS: dict[str, Callable[[torch.Tensor, torch.Tensor], torch.Tensor]] = 
     "product": lambda a, b: a @ b,
     "weights": lambda a, b: torch.softmax(a @ b / a.shape[1] ** 0.5, dim=-1),
     "sharp weights": lambda a, b: torch.softmax(100 * a @ b, dim=-1),
-    "powers": lambda a, b: torch.cat([(a @ b) ** n for n in range(1, 6, 2)]),
+    # Away from 0: of a power of what cancelled, rounding changes more than any bound allows.
+    "powers": lambda a, b: torch.cat([((a @ b).abs() + a.std()) ** n for n in range(1, 6, 2)]),
     "attention": lambda a, b: torch.softmax(a @ b, dim=-1) @ b.T,
     "masked scores": lambda a, b: (a @ b).masked_fill(
         torch.ones(len(a), b.shape[1]).triu(1) > 0, -1e9
