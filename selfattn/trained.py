@@ -10,6 +10,7 @@ on a CPU, in float64, so that machines which round in other ways learn the same 
 # mypy: disable-error-code="no-any-return,no-untyped-call"
 
 import copy
+from collections.abc import Callable
 
 import torch
 from torch import Tensor, nn
@@ -129,6 +130,7 @@ def train(
     averaging: bool = False,
     shuffled: bool = False,
     unmasked: bool = False,
+    watch: Callable[[int, TwoHeads], object] | None = None,
 ) -> TwoHeads:
     """Train a model with batches of 32 sentences, by AdamW.
 
@@ -138,6 +140,7 @@ def train(
         averaging: Whether all queries stay zero, so that every weight of a row is the same.
         shuffled: Whether each sentence's words, but for the last five, are put in a random order.
         unmasked: Whether every place sees the words after it, too.
+        watch: What to call before each step, with the number of steps so far and the model.
 
     Examples:
         >>> from selfattn.trained import accuracies, sentences, train
@@ -153,7 +156,9 @@ def train(
         model.attention.mask[:] = False
     # Fused, a step is one call, not some for each parameter: a quarter of the time is saved.
     optimizer = torch.optim.AdamW(model.parameters(), lr=0.01, weight_decay=0.1, fused=True)
-    for _ in range(steps):
+    for step in range(steps):
+        if watch:
+            watch(step, model)
         batch = trained[torch.randint(len(trained), (BATCH,))]
         if shuffled:
             order = torch.rand(BATCH, VERB).argsort(dim=-1)
