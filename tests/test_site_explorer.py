@@ -104,7 +104,7 @@ BROKEN = [
 
 
 def evaluate(tmp_path: Path, expression: str, given: object = None, *more: Path) -> Any:
-    example = explorer().numbers(made_by("self-attention/index"))
+    example = explorer().numbers(made_by("self-attention/step-by-step"))
     file, scripts = tmp_path / "evaluate.js", [*SCRIPTS, *map(str, more)]
     file.write_text(
         "globalThis.HTMLElement = class {}; globalThis.customElements = { define() {} };\n"

@@ -49,7 +49,7 @@ class Explorer(SphinxDirective):
         node = explorer(
             tag="attention-explorer",
             ids=[f"try-{self.env.new_serialno('explorer') + 1}"],
-            page="self-attention/index",
+            page="self-attention/step-by-step",
             data={"show": shown, "start": start, "tasks": tasks},
             files=[SHEET, *SCRIPTS],
             fold=self.options.get("fold", ""),
