@@ -4,9 +4,9 @@
 
 Each result counts right answers: of 21 questions about seven deals that training never saw, or,
 where the three numbers always differ, of 18 about the one deal held out. The best that can be done
-without looking at the question is 14 of 21. The tables on the pages `companions/training` and
-`companions/three-matrices` are made of these. `early` is trained as on `companions/why-scale`: what
-weight the right card has after five steps, and the loss after a hundred.
+without looking at the question is 14 of 21. Of these, tables on `companions/training`,
+`companions/three-matrices` and `companions/without-the-root` are made. `early` is trained as on
+the last of these: what weight the right card has after five steps, and the loss after a hundred.
 """
 
 from __future__ import annotations
