@@ -89,6 +89,13 @@ MEASURED: dict[str, tuple[Any, dict[str, str]]] = {
             "without the root": "accuracies(learn(seed, root=False), held_out)",
         },
     ),
+    "grouped-query": (
+        MANY,
+        {
+            "two groups": "accuracies(train(seed, 2), held_out)",
+            "one group": "accuracies(train(seed, 1), held_out)",
+        },
+    ),
 }
 
 
