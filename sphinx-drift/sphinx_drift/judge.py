@@ -317,7 +317,11 @@ def _check_rest(cell: Cell, output: Printed, context: _Context) -> Iterator[Outc
     covered = {e.part for e in cell.expectations}
     has_message = output.error and not output.native_error and covered.isdisjoint(_WITH_ERROR)
     covered |= cell.hidden
-    undocumented = Kind.UNDOCUMENTED if context.complete else Kind.NO_EXPECTATION
+    # What a notebook's cell has stored documents that it prints nothing more.
+    documents = context.stored and (cell.expectations or any(cell.drawn or ()))
+    documents = documents and not any(_excluded(e, context) for e in cell.expectations)
+    is_wrong = context.complete or documents
+    undocumented = Kind.UNDOCUMENTED if is_wrong else Kind.NO_EXPECTATION
     is_missing = output.draws_text and not context.stored and Part.PICTURE not in covered
     rest = [Part.PICTURE] if is_missing else []
     if Part.ALL not in covered:

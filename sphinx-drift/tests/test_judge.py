@@ -560,6 +560,31 @@ def test_what_a_notebook_stored_is_compared_but_for_addresses(
 
 
 @pytest.mark.parametrize(
+    ("stored", "tags", "expected"),
+    [
+        ({"image/png": "i"}, [], Kind.UNDOCUMENTED),
+        ({"image/png": "i", "text/plain": "<Figure of 1>"}, [], Kind.UNDOCUMENTED),
+        (
+            {"image/png": "i", "text/plain": "<F of 1>"},
+            ["nbval-ignore-output"],
+            Kind.NO_EXPECTATION,
+        ),
+        ({"image/png": "i"}, ["nbval-ignore-output"], Kind.NO_EXPECTATION),
+        ({}, [], Kind.NO_EXPECTATION),
+    ],
+)
+def test_what_a_cell_prints_beside_what_it_has_stored_is_a_failure(
+    stored: dict[str, str], tags: list[str], expected: Kind
+) -> None:
+    cell = v4.new_code_cell("draw()", metadata={"tags": tags})
+    cell.outputs = [v4.new_output("display_data", stored)] if stored else []
+    result = v4.new_notebook(cells=[cell])
+    page = read_notebook(result)
+    cell.outputs.append(v4.new_output("stream", name="stdout", text="1\n"))
+    assert kinds(outcomes(page, result))[-1:] == [expected]
+
+
+@pytest.mark.parametrize(
     "data",
     [
         {"image/png": "i"},

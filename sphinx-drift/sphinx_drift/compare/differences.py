@@ -8,6 +8,7 @@ from functools import cached_property, partial
 from itertools import islice
 from operator import ne
 from typing import TYPE_CHECKING, NamedTuple
+from unicodedata import normalize
 
 from sphinx_drift.compare.brackets import indices, partners
 from sphinx_drift.compare.tokens import ELISION, Token, TokenKind, plain, tokens
@@ -297,7 +298,11 @@ def _difference(
     a, b = left.tokens[l0], right.tokens[r0]
     number = a.text != b.text and a.is_number and b.is_number
     gaps = (a.gap, b.gap)
-    note = spaces_note(gaps) if a.key[:2] == b.key[:2] else ""
+    note = ""
+    if a.key[:2] == b.key[:2]:
+        note = spaces_note(gaps)
+    elif normalize("NFKC", a.text) == normalize("NFKC", b.text):
+        note = f"they look alike: {a.text!a} documented, {b.text!a} executed"
     return replace(difference, number=number, gaps=gaps, note=note)
 
 
@@ -310,4 +315,6 @@ _ELISIONS = {
 def spaces_note(gaps: tuple[str, str]) -> str:
     """Return how many spaces each side has, for a person."""
     documented, executed = (len(gap) or "no" for gap in gaps)
+    if documented == executed:  # a no-break space, say
+        return f"white space before it: {gaps[0]!a} documented, {gaps[1]!a} executed"
     return f"spaces before it: {documented} documented, {executed} executed"

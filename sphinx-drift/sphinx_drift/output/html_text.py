@@ -1,11 +1,11 @@
 """Read the text that a reader sees from HTML, with as much of its structure as changes a meaning.
 
 A row of a table is a line, its cells parted by ``|``; blocks are lines, items of lists begin with
-``-``, ``x<sup>2</sup>`` reads ``x^{2}``. Of attributes only those are read that are shown: the text
-alternative of a picture, a label, a value, a tick, where a numbered list begins. So the ids that
-pandas or scikit-learn generate make no difference; UUIDs read ``UUID``. Text counts even where a
-style hides it: a style or a click may show it. What a notebook shows stands in the body of its
-page, where ``<head>`` hides nothing.
+``-``, further in for each list around theirs, ``x<sup>2</sup>`` reads ``x^{2}``. Of attributes only
+those are read that are shown: the text alternative of a picture, a label, a value, a tick, where a
+numbered list begins. So the ids that pandas or scikit-learn generate make no difference; UUIDs read
+``UUID``. Text counts even where a style hides it: a style or a click may show it. What a notebook
+shows stands in the body of its page, where ``<head>`` hides nothing.
 """
 
 from __future__ import annotations
@@ -25,6 +25,9 @@ _LINE = re.compile(
     "section|summary|tbody|text|tfoot|thead|ul"
 )
 """The elements that begin and end a line."""
+_LISTS = {"dir", "dl", "menu", "ol", "ul"}
+_DEEPEST = 16
+"""Lists around one another that are told apart: to indent each further would be quadratic."""
 _MATHEMATICS = (
     *("menclose", "mfenced", "mfrac", "mmultiscripts", "mover", "mroot", "msqrt", "msub"),
     *("msubsup", "msup", "mtable", "mtd", "mtr", "munder", "munderover"),
@@ -117,6 +120,7 @@ class _Reader(HTMLParser):
         """The outermost open tag in which nothing is seen."""
         self._svgs = 0
         self._verbatim = 0
+        self._lists = 0
         self.feed(_closed(html))
         self.close()
         self._end_line()
@@ -145,6 +149,7 @@ class _Reader(HTMLParser):
         elif _LINE.fullmatch(tag):
             self._break()
             self._verbatim += tag == "pre"
+            self._lists += tag in _LISTS
             self._write({"hr": "---", "li": self._bullet}.get(tag, ""))
         elif tag in _AROUND:
             self._write(_AROUND[tag][0])
@@ -174,6 +179,7 @@ class _Reader(HTMLParser):
         elif _LINE.fullmatch(tag):
             self._break()
             self._verbatim = max(self._verbatim - (tag == "pre"), 0)
+            self._lists = max(self._lists - (tag in _LISTS), 0)
         elif tag in _AROUND:
             self._write(_AROUND[tag][1])
 
@@ -195,7 +201,8 @@ class _Reader(HTMLParser):
     def _write(self, text: str) -> None:
         if self._row is None:
             self._text.append(text if not self._hidden else "")
-        elif self._row and not self._hidden:
+        elif not self._hidden and (self._row or text.strip()):
+            self._row = self._row or [[]]  # text of a row that lacks its cells
             self._row[-1].append(text)
 
     def _break(self) -> None:
@@ -214,5 +221,5 @@ class _Reader(HTMLParser):
             text = "".join(self._text)
             line = text.rstrip() if self._verbatim else " ".join(text.split())
         if line and line != self._bullet.rstrip():
-            self.lines.append(_UUID.sub("UUID", line))
+            self.lines.append("  " * min(self._lists - 1, _DEEPEST) + _UUID.sub("UUID", line))
         self._row, self._text = None, []

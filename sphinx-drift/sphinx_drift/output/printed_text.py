@@ -247,10 +247,10 @@ def _named(name: str, text: str) -> str:
 
 def _value(text: str, data: dict[str, str], texts: dict[str, str]) -> Value:
     """Return a value; if its text is a default ``repr``, take the text of another form."""
-    if text and not _DEFAULT_REPR.fullmatch(text):
+    if text.strip() and not _DEFAULT_REPR.fullmatch(text):
         return Value(text, tuple((mime, data[mime]) for mime in texts if texts[mime]))
     for preferred, instead in texts.items():
-        if instead:
+        if instead.strip():
             return Value(instead, tuple((mime, data[mime]) for mime in texts if mime != preferred))
     return Value("" if set(data) - {"text/plain"} else text)
 

@@ -6,8 +6,10 @@ import re
 
 from sphinx_drift.compare.tokens import ESCAPE
 
-_MOVES = re.compile(r"[\r\b]|\x1b\[[02]?K")
-_PIECE = re.compile(rf"\x1b\[(?P<erase>[02]?)K|(?P<code>{ESCAPE})|(?s:.)")
+_MOVES = re.compile(r"[\r\b]|\x1b\[[02]?K|\x1b\[[01]?G")
+_PIECE = re.compile(
+    rf"\x1b\[(?P<erase>[02]?)K|(?P<start>\r|\x1b\[[01]?G)|(?P<code>{ESCAPE})|(?s:.)"
+)
 _UNSEEN = re.compile(rf"(?!\x1b\[[\d;]*m){ESCAPE}")
 _ENDS = ("[m", "[0m", "[39m", "[49m")
 
@@ -15,8 +17,8 @@ _ENDS = ("[m", "[0m", "[39m", "[49m")
 def on_screen(text: str) -> str:
     r"""Return what a terminal shows of a text in the end.
 
-    Carriage return, backspace and what erases a line, or the rest of it, are carried out; colours
-    stay with their characters.
+    What moves to the first column, backspace and what erases a line, or the rest of it, are
+    carried out; colours stay with their characters.
 
     Examples:
         >>> on_screen("50%\r100%\nab\bc")
@@ -57,7 +59,7 @@ def _line_on_screen(text: str) -> str:
             del cells[0 if match["erase"] == "2" else max(column - first, 0) :]
         elif piece == "\b":
             column = max(column - 1, 0)
-        elif piece == "\r":
+        elif match["start"]:
             if codes.endswith(_ENDS) and cells:  # the end of the colour before it
                 cells[-1] += codes
                 codes = ""

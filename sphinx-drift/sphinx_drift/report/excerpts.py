@@ -20,9 +20,10 @@ _MOST_CHARACTERS = 500
 _CONTROLS: dict[int, int | str] = {
     **{code: 0x2400 + code for code in range(0x20) if chr(code) not in "\t\n"},
     **dict.fromkeys([0x7F], "\u2421"),
-    **dict.fromkeys([*range(0x80, 0xA0), 0x2028, 0x2029], "\ufffd"),
+    **dict.fromkeys([*range(0x80, 0xA0), *range(0x2028, 0x202F), *range(0x2066, 0x206A)], "\ufffd"),
+    **dict.fromkeys([0x61C, 0x200B, 0x200E, 0x200F, 0x2060, 0xFEFF], "\ufffd"),
 }
-"""Replacements of control characters: one for one, so that carets stay in place."""
+"""Replacements of what can't be seen, or turns text round: one for one, so that carets stay."""
 
 
 def safe_line(line: str) -> str:
@@ -54,7 +55,7 @@ def shortened(text: str) -> str:
     """Return a short form of a text, in one line."""
     if not text:
         return "nothing"
-    line = " ".join(text.split())
+    line = "".join(c if c.isprintable() else f"{c!a}"[1:-1] for c in " ".join(text.split()))
     return line if len(line) <= 40 else f"{line[:37]}..."  # noqa: PLR2004 - fits the width
 
 

@@ -55,7 +55,7 @@ _EXTENSIONS = ({"colon_fence"}, {"amsmath", "colon_fence", "deflist", "dollarmat
 _FENCES = ("fence", "colon_fence")
 _COMMENT = re.compile(r"\s*(?:(?:%|\+\+\+).*)?$")
 _OPENING = re.compile(
-    rf"^\s*(?:`{{3,}}|~{{3,}}|:{{3,}})\s*\{{(?:code-cell|{DIRECTIVE})\}}", re.MULTILINE
+    rf"^[^\S\n]*(?:`{{3,}}|~{{3,}}|:{{3,}})\s*\{{(?:code-cell|{DIRECTIVE})\}}", re.MULTILINE
 )
 _SWALLOWS = (
     "its fence isn't closed before the next cell or expectation, or the end of the page: "
@@ -256,7 +256,7 @@ def _swallowed(text: str, config: MdParserConfig) -> Iterator[Outcome]:
     for token in _tokens(text, config):
         first, message = (token.map or [0])[0], ""
         if token.type == "html_block" and not token.content.lstrip().startswith("<!--"):
-            message = "a line of HTML goes on to the next blank line: leave one before the cell"
+            message = "HTML goes on to a blank line, `<pre>` to its end: begin the cell after that"
         elif token.type in _FENCES and not (_is_cell(token) or _name(token) == DIRECTIVE):
             message = "" if _is_closed(token, lines) else _SWALLOWS
         for opening in _OPENING.finditer(token.content) if message else ():
@@ -268,7 +268,7 @@ def _swallowed(text: str, config: MdParserConfig) -> Iterator[Outcome]:
 def _is_closed(token: MarkdownToken, lines: Sequence[str]) -> bool:
     """Whether a fence ends before its page does."""
     assert token.map  # noqa: S101 - a fence has one
-    fence = rf"\s*{token.markup}{token.markup[0]}*\s*"
+    fence = rf"[\s>]*{token.markup}{token.markup[0]}*\s*"  # it may stand in a quotation
     return bool(re.fullmatch(fence, lines[slice(*token.map)][-1]))
 
 
@@ -388,7 +388,7 @@ def _attach(
         expectation = replace(expectation, content=f"{argument}\n{token.content}".strip())
         message = f"`{{{DIRECTIVE}}}` takes no argument, got {token.info.strip()!r}"
         problems.append(Outcome(Kind.OPTION, first + 1, message=message))
-    if expectation.unchecked and (
+    if (expectation.unchecked or expectation.reference_only) and (
         not _is_closed(token, lines) or _OPENING.search(expectation.text)
     ):
         problems.append(Outcome(Kind.OPTION, first + 1, message=_SWALLOWS))
@@ -452,7 +452,8 @@ def _with_option(expectation: Expectation, name: str, value: str, line: int) -> 
         option: dict[str, Any] = {name.replace("-", "_"): value}
         return replace(expectation, **option)
     raise ValueError(
-        f"unknown option `:{name}:`; known are {', '.join(OPTIONS[:-1])} and {OPTIONS[-1]}"
+        f"unknown option `:{name}:`; known are {', '.join(OPTIONS[:-1])} and {OPTIONS[-1]}; "
+        "a text that begins like one stands below an empty line"
     )
 
 

@@ -229,6 +229,18 @@ def test_spaces_that_differ_are_counted() -> None:
     assert not difference.number
 
 
+@pytest.mark.parametrize(
+    ("documented", "executed", "told"),
+    [
+        ("1 500", "1\xa0500", "white space before it: ' ' documented, '\\xa0' executed"),
+        ("5 \xb5s", "5 \u03bcs", "they look alike: '\\xb5s' documented, '\\u03bcs' executed"),
+    ],
+)
+def test_what_looks_alike_is_told_by_its_code(documented: str, executed: str, told: str) -> None:
+    (difference,) = compare(documented, executed).differences
+    assert difference.note == told
+
+
 def test_a_number_that_changed_and_moved_is_not_forgiven_for_its_place() -> None:
     (difference,) = portable("a 0.1234", "a     0.1235", f"a     0.12345001{SINGLE}").differences
     assert "spaces before it" in difference.note

@@ -182,6 +182,8 @@ STYLER = "<pandas.io.formats.style.Styler at 0x7f6b9486f0a0>"
         ({"text_plain": HTML, "text_html": "<style>b{}</style><p>a</p>1"}, Part.ALL, "a\n1\n"),
         ({"text_plain": STYLER, "text_html": "<td>0.5"}, Part.VALUE, "0.5\n"),
         ({"text_plain": STYLER, "text_html": "<td>0.5"}, Part.HTML, ""),
+        ({"text_plain": " ", "text_html": "<td>0.5"}, Part.VALUE, "0.5\n"),
+        ({"text_plain": HTML, "text_markdown": " ", "text_html": "0.5"}, Part.VALUE, "0.5\n"),
         ({"text_plain": STYLER}, Part.VALUE, f"{STYLER}\n"),
         ({"text_plain": "<A at 0x7f> x", "text_html": "x"}, Part.VALUE, "<A at 0x7f> x\n"),
         ({"image_png": "iVBOR", "text_plain": "<Figure size 9x9>"}, Part.VALUE, ""),

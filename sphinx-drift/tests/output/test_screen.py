@@ -18,6 +18,7 @@ RED, END = "\x1b[31m", "\x1b[0m"
         ("a\r\nb\r\n", "a\nb\n"),
         ("\r1 of 2\r2 of 2\n", "2 of 2\n"),
         ("100%\rdone", "done"),
+        ("100%\x1b[1Gdone\x1b[G1\x1b[0G2", "2one"),
         ("1000\r20", "2000"),
         ("abc\b\bX", "aXc"),
         ("a\b\b\bX", "X"),

@@ -181,6 +181,7 @@ UNREADABLE = (
         drift("1 2 3", f"1 {UNREADABLE} 3"),
         drift(UNREADABLE, "1"),
         drift("a\x07b 1 c\x07d", "a\x07b 2 c\x07d"),
+        drift("ab \u202ec", "a\u200bb \u2067c"),
         replace(
             drift("1", "1"),
             kind=Kind.VERIFIED,

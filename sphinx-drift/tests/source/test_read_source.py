@@ -143,10 +143,11 @@ SWALLOWED = "```{code-cell} ipython3\nprint(2)\n"
         (("2", "", ""), "", [Kind.OPTION]),
     ],
 )
-def test_an_unchecked_text_swallows_no_cell(
-    lines: tuple[str, ...], closes: str, kinds: list[Kind], tmp_path: Path
+@pytest.mark.parametrize("option", [":unchecked: it varies", ":reference-only: it varies"])
+def test_a_text_that_is_not_compared_swallows_no_cell(
+    option: str, lines: tuple[str, ...], closes: str, kinds: list[Kind], tmp_path: Path
 ) -> None:
-    text = expected(":unchecked: it varies", *lines, fence="```")
+    text = expected(option, *lines, fence="```")
     page = read(tmp_path, CELL + text.removesuffix("```\n") + closes)
     assert [problem.kind for problem in page.problems] == kinds
 
@@ -254,6 +255,8 @@ def test_argument_is_a_problem(tmp_path: Path) -> None:
         ("> ```{expected-output}\n> 1\n> ```\n", [6]),
         (":::{code-cell} ipython3\n:::\n", [6]),
         (f"````{{code-block}} markdown\n{CELL}````\n````markdown\n{CELL}````\n", []),
+        ("> ````markdown\n> ```{code-cell}\n> ```\n> ````\n", []),
+        ("> ````markdown\n> ```{code-cell}\n> ```\n", [7]),
         ("```{include} part.txt\n```\n````{note}\n```{include} /by.txt\n```\n````\n", [6, 9]),
         ("```{include} part.txt\n:end-before: {code\n```\n", []),
         ("```{include} part.txt\n:start-after: ipython3\n```\n", []),
