@@ -250,15 +250,17 @@ def _tokens(text: str, config: MdParserConfig) -> list[MarkdownToken]:
     return tokens
 
 
-def _swallowed(text: str, config: MdParserConfig) -> Iterator[Outcome]:
+def _swallowed(text: str, config: MdParserConfig, before: int = 0) -> Iterator[Outcome]:
     """Yield the cells and expectations that are text of a block of HTML, or of an open fence."""
     lines = lines_of(text)
     for token in _tokens(text, config):
-        first, message = (token.map or [0])[0], ""
+        first, message = before + (token.map or [0])[0], ""
         if token.type == "html_block" and not token.content.lstrip().startswith("<!--"):
             message = "HTML goes on to a blank line, `<pre>` to its end: begin the cell after that"
         elif token.type in _FENCES and not (_is_cell(token) or _name(token) == DIRECTIVE):
             message = "" if _is_closed(token, lines) else _SWALLOWS
+            if not message and _name(token) and _name(token) not in _LITERAL:
+                yield from _swallowed(token.content, config, first + 1)
         for opening in _OPENING.finditer(token.content) if message else ():
             line = first + 1 + (token.type in _FENCES)
             line += token.content.count("\n", 0, opening.end())
