@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
@@ -98,6 +99,14 @@ def test_the_first_book_is_red_and_then_green(tmp_path: Path) -> None:
 def test_the_readme_leads_to_every_page_of_the_manual() -> None:
     pages = {path.stem for path in (HOUSE / "docs").glob("*.md")}
     assert set(re.findall(r"\(docs/(\w+)\.md\)", README)) == pages - {"index", "changelog"}
+
+
+def test_what_the_manual_imports_is_there() -> None:
+    text = "".join(page.read_text("utf-8") for page in (HOUSE / "docs").glob("*.md"))
+    imports = re.findall(r"^from (sphinx_drift\S*) import (\w+)", text, re.MULTILINE)
+    assert imports
+    for module, name in imports:
+        resolve_name(f"{module}.{name}")
 
 
 def test_every_setting_is_documented() -> None:

@@ -95,7 +95,7 @@ def make(pattern: str, name: str, reason: str, shown: str = "") -> Filter:
 def filters_in(value: object, setting: str) -> tuple[Filter, ...]:
     """Return the filters that a setting lists, each a pattern, a name and a reason."""
     try:
-        return tuple(make(*map(str, parts)) for parts in value)  # type: ignore[attr-defined]
+        return tuple(make(pattern, *map(str, rest)) for pattern, *rest in value)  # type: ignore[attr-defined]
     except (TypeError, ValueError) as error:
         message = f"{setting} must list patterns, each with a name and a reason: {error}"
         raise ValueError(message) from None

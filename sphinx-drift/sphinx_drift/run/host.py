@@ -170,7 +170,7 @@ def main() -> None:
     os.dup(1)  # closes with this process, and what this starts has no copy: so others see its end
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     threading.Thread(target=_serve, args=[folder, libraries], daemon=True).start()
-    sys.stdin.read()
+    os.read(0, 1)  # not `sys.stdin`: what an executor forks closes that, and would wait for it
     from sphinx_drift.kernels import fork_server, provisioner  # noqa: PLC0415 - it takes time
 
     try:
@@ -253,7 +253,7 @@ class _Pages:
             try:
                 self._ahead = self._at_once = _load(executor)
                 self._is_ours = False
-            except Exception as error:  # noqa: BLE001 - it is the book's own
+            except (Exception, SystemExit) as error:  # noqa: BLE001 - it is the book's own
                 return f"{executor}: expected an executor, got {type(error).__name__}: {error}"
         by_key = {_key(page): page for page in pages}
         self._queued = {key: self._submit(self._ahead, page) for key, page in by_key.items()}

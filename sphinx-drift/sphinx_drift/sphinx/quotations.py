@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
+import re
+from collections import Counter, defaultdict
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +32,10 @@ _COPIED = (
 _NOT_YET = "?\u2060"  # an invisible mark, by which a copy is known
 
 
+_REFUSED = re.compile(r"No (key|text/).* found in |Pending glue reference|Failed to format text/")
+"""What MyST-NB leaves in the place of something glued that it can't show, and warns of once."""
+
+
 class quoted_number(nodes.inline):  # noqa: N801 - docutils names nodes so
     """A number that a cell printed, wherever in the book; filled in once all pages are read."""
 
@@ -46,13 +51,17 @@ class PrintedRole(SphinxRole):
 
 
 class RememberNumbers(SphinxTransform):
-    """Remembers what a page quotes before it is translated."""
+    """Remembers what a page quotes before it is translated, and what it can't show."""
 
     default_priority = 10  # Sphinx translates at 20
 
     def apply(self, **_: Any) -> None:
-        """Remember the numbers."""
+        """Remember the numbers, and why MyST-NB refuses to show some."""
         self.document.attributes["drift_quoted"] = _taken_from_cells(self.document)
+        for message in self.document.findall(nodes.system_message):
+            if _REFUSED.match(text := nodes.Element.astext(message)):
+                refused = self.env.metadata[self.env.docname].setdefault("drift_refused", [])
+                refused.append((text, message.get("line") or 1))
 
 
 class KeepOutputs(SphinxTransform):
@@ -97,8 +106,9 @@ class QuoteNumbers(SphinxPostTransform):
 
     def run(self, **_: Any) -> None:
         """Fill in each number of a page that is written."""
-        named = named_outcomes(self.env)
-        for node in self.document.findall(quoted_number):
+        numbers = [*self.document.findall(quoted_number)]
+        named = named_outcomes(self.env) if numbers else {}
+        for node in numbers:
             node[:] = [nodes.Text(quoted_text(named, node["target"]))]
 
 
@@ -169,20 +179,27 @@ def _glued_in(text: nodes.Element) -> Iterator[nodes.inline]:
 def check_quotations(env: BuildEnvironment) -> dict[str, PageResult]:
     """Return what came of each page, with what it quotes that no cell printed."""
     results, named = dict(state_of(env).results), named_outcomes(env)
-    if results and all(page.left_out and not page.stored for page in results.values()):
-        return results  # nothing was run, which fails by itself
-    labels = env.domaindata["std"]["labels"].items()
+    left_out = {page.stored for page in results.values() if page.left_out}
+    if False in left_out and all(page.left_out for page in results.values()):
+        return results  # no text page was run, which fails by itself
+    copied = defaultdict[str, list[str]](list)
+    for label, (page_of, _, text) in env.domaindata["std"]["labels"].items():
+        if _NOT_YET in text:
+            copied[page_of].append(label)
     for docname, metadata in env.metadata.items():
         wrong = [
             Outcome(Kind.QUOTATION, 1, message=f"the name {label} copies a text: {_COPIED}")
-            for label, (page_of, _, text) in labels
-            if page_of == docname and _NOT_YET in text
+            for label in copied.get(docname, ())
         ]
         for target, line in metadata.get("drift_quotations", []):
             try:
                 quote(named, target)
             except ValueError as error:
                 wrong.append(Outcome(Kind.QUOTATION, line, message=str(error)))
+        wrong += [
+            Outcome(Kind.QUOTATION, line, message=message)
+            for message, line in metadata.get("drift_refused", ())
+        ]
         wrong += [
             Outcome(Kind.QUOTATION, line, message=f"{of_page} glues no {key}")
             for of_page, key, line in metadata.get("drift_glued", ())

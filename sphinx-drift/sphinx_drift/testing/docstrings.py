@@ -16,12 +16,15 @@ if TYPE_CHECKING:
 
 _FENCE = re.compile(r"(?m)^[ \t]*(?:```|~~~).*$")
 _QUOTED = re.compile(r"(?m)(?:^[ \t]*>(?: .*)?(?:\n|\Z))+")
-_UNSURE = (ast.FunctionDef, ast.AsyncFunctionDef, ast.If, ast.Try, ast.TryStar)
+_UNSURE = (
+    *(ast.FunctionDef, ast.AsyncFunctionDef, ast.If, ast.Try, ast.TryStar),
+    *(ast.Match, ast.For, ast.While),
+)
 _QUOTE_MARKS = re.compile(r"(?m)^([ \t]*)(?:>(?: |$))+")
 
 
 def find_tests(
-    path: Path, text: str, names: Mapping[str, object] | None = None
+    path: Path, text: str, names: Mapping[str, object] | None = None, *, sure: bool = True
 ) -> list[doctest.DocTest]:
     """Return what has examples in a module or a text file: each docstring, or the whole text.
 
@@ -31,6 +34,8 @@ def find_tests(
         path: The file; its suffix says which it is.
         text: What it holds.
         names: The variables that examples begin with.
+        sure: Whether to return what is there at run time, or else what may be, such as what is
+            defined under a condition.
 
     Raises:
         ValueError: If an example can't be read.
@@ -41,7 +46,8 @@ def find_tests(
     if path.suffix == ".py":
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the source is read here, not judged
-            docstrings = sorted(_docstrings(ast.parse(text), ""))
+            found = _docstrings(ast.parse(text), "")
+            docstrings = sorted(each for is_sure, each in found if is_sure is sure)
     parse = doctest.DocTestParser().get_doctest
     tests = [
         parse(_dedented(_without_quotes(docstring)), dict(names or {}), name, str(path), line - 1)
@@ -52,17 +58,17 @@ def find_tests(
 
 def _docstrings(
     node: ast.AST, name: str, *, is_sure: bool = True
-) -> Iterator[tuple[int, str, str]]:
+) -> Iterator[tuple[bool, tuple[int, str, str]]]:
     """Yield the lines, names such as ``Class.method``, and texts of docstrings in a module.
 
     What is defined under a condition may not be there at run time, and what is in a function isn't:
-    these definitions are left to `doctest`, which finds what there is.
+    `doctest` finds what there is, so each is yielded with whether it is sure to be there.
     """
     documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
     if isinstance(node, documented):
         text = ast.get_docstring(node, clean=False)
         if text is not None:
-            yield node.body[0].lineno, name, text
+            yield is_sure, (node.body[0].lineno, name, text)
     for _, block in ast.iter_fields(node):
         for statement, after in pairwise(block if isinstance(block, list) else ()):
             match statement, after:
@@ -71,11 +77,9 @@ def _docstrings(
                     ast.Expr(ast.Constant(str() as value)),
                 ):
                     own = ".".join(filter(None, (name, ast.unparse(target))))
-                    yield after.lineno, own, value
+                    yield is_sure, (after.lineno, own, value)
     is_sure = is_sure and not isinstance(node, _UNSURE)
     for child in ast.iter_child_nodes(node):
-        if isinstance(child, documented) and not is_sure:
-            continue
         own = getattr(child, "name", "") if isinstance(child, documented) else ""
         yield from _docstrings(child, ".".join(filter(None, (name, own))), is_sure=is_sure)
 

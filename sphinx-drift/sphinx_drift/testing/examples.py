@@ -27,7 +27,7 @@ from sphinx_drift.run_and_judge import Settings, hinted, may_be_rounding
 from sphinx_drift.testing.docstrings import find_tests, line_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from types import ModuleType, TracebackType
 
     _ExcInfo = tuple[type[BaseException], BaseException, TracebackType]
@@ -117,18 +117,25 @@ def module_tests(module: ModuleType) -> list[doctest.DocTest]:
     """Return what has examples in a module: its source, and docstrings that are made later."""
     path, own = Path(str(module.__file__)), module.__name__
     with tokenize.open(path) as file:
-        tests = find_tests(path, file.read(), vars(module))
+        source = file.read()
+    tests, others = (find_tests(path, source, vars(module), sure=sure) for sure in (True, False))
     in_source = {inspect.cleandoc(test.docstring or "") for test in tests}
-    made = [
-        test
-        for test in doctest.DocTestFinder().find(module)
-        if test.examples and inspect.cleandoc(test.docstring or "") not in in_source
-    ]
-    for test in made:
-        test.name = test.name.removeprefix(own).lstrip(".")
+    made = []
+    for test in doctest.DocTestFinder().find(module):
+        if test.examples and inspect.cleandoc(test.docstring or "") not in in_source:
+            test.name = test.name.removeprefix(own).lstrip(".")
+            made.append(_in_source(test, others))
     last = {test.name: id(test) for test in tests}  # which has the name; `_` may have many
     replaced = {last.get(test.name) for test in made}
     return [*(test for test in tests if id(test) not in replaced), *made]
+
+
+def _in_source(test: doctest.DocTest, others: Iterable[doctest.DocTest]) -> doctest.DocTest:
+    """Return a docstring as it stands in the source, where `doctest` may not find its line."""
+    text = inspect.cleandoc(test.docstring or "")
+    same = (o for o in others if (o.name, inspect.cleandoc(o.docstring or "")) == (test.name, text))
+    line = test.lineno or 0
+    return min(same, key=lambda other: abs((other.lineno or 0) - line), default=test)
 
 
 def check_examples(

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sphinx_drift.output.filters import DEFAULTS, filtered, make
+from sphinx_drift.output.filters import DEFAULTS, filtered, filters_in, make
 
 
 @pytest.mark.parametrize(
@@ -138,8 +139,15 @@ def test_what_varies_by_itself(text: str, result: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "parts", [("(", "n", "r"), ("x?", "n", "r"), ("", "n", "r"), ("a", "n", "")]
+    "parts",
+    [
+        ("(", "n", "r"),
+        ("x?", "n", "r"),
+        ("", "n", "r"),
+        ("a", "n", ""),
+        (re.compile("a"), "n", "r"),
+    ],
 )
-def test_a_filter_that_nothing_could_follow_is_refused(parts: tuple[str, str, str]) -> None:
-    with pytest.raises(ValueError, match=r"filter is|regular|empty"):
-        make(*parts)
+def test_a_filter_that_nothing_could_follow_is_refused(parts: tuple[Any, ...]) -> None:
+    with pytest.raises(ValueError, match=r"filter is|regular|empty|expected string"):
+        filters_in([parts], "filters")

@@ -12,7 +12,7 @@ import pytest
 from nbformat import v4
 from processes import wait_until
 
-from sphinx_drift.run import run
+from sphinx_drift.run import host, run
 from sphinx_drift.run.host import HOST
 from sphinx_drift.run.results import Ending
 
@@ -124,12 +124,22 @@ def test_process_says_nothing_of_its_end(tmp_path: Path) -> None:
 
 
 EXECUTORS = """
-from concurrent.futures import ThreadPoolExecutor
+import sys, time
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 
-class Named(ThreadPoolExecutor):
+class Noting:
     def submit(self, function, notebook, request, environment):
         open("submitted", "a").write(function.__name__ + "\\n")
         return super().submit(function, notebook, request, environment)
+
+class Named(Noting, ThreadPoolExecutor):
+    pass
+
+class Forking(Noting, ProcessPoolExecutor):
+    pass
+
+leaving = lambda: sys.exit("no machine")
+slow = lambda: time.sleep(60)
 
 class Raising(ThreadPoolExecutor):
     def submit(self, *_):
@@ -149,8 +159,9 @@ def machines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("machines")
-def test_book_names_another_executor(tmp_path: Path) -> None:
-    request = begin(tmp_path, NOTE, executor="machines:Named")
+@pytest.mark.parametrize("name", ["Named", "Forking"])
+def test_book_names_another_executor(name: str, tmp_path: Path) -> None:
+    request = begin(tmp_path, NOTE, executor=f"machines:{name}")
     assert run.execute(notebook(NOTE), request).failure is None
     assert run.execute(notebook(NOTE), request).failure is None
     assert (tmp_path / "submitted").read_text() == "run_page\n" * 2
@@ -167,8 +178,14 @@ def test_executor_that_raises_is_quoted(name: str, tmp_path: Path) -> None:
         assert failure.message == "the executor raised TimeoutError: no room"
 
 
-@pytest.mark.parametrize("name", ["nothing_such:make", "json:loads", "json"])
-def test_executor_that_is_none_is_refused_by_name(tmp_path: Path, name: str) -> None:
+@pytest.mark.usefixtures("machines")
+@pytest.mark.parametrize(
+    "name", ["nothing_such:make", "json:loads", "json", "machines:leaving", "machines:slow"]
+)
+def test_executor_that_is_none_is_refused_by_name(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(host, "_PATIENCE", 5.0)
     with pytest.raises(ValueError, match=f"{name}: expected an executor"):
         begin(tmp_path, "1", executor=name)
 

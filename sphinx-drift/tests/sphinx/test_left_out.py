@@ -9,6 +9,8 @@ from nbformat import v4, writes
 from small_book import FRONT, cell
 
 if TYPE_CHECKING:
+    from nbformat import NotebookNode
+
     from conftest import Book
 
 
@@ -17,6 +19,10 @@ def write(book: Book, name: str, mystnb: str = "") -> None:
     front = FRONT.replace("---\n\n", f"{mystnb}---\n\n")
     noting = cell(f"_ = open('ran', 'a').write('{name} ')\nprint(1)", "1")
     book.write(f"{name}.md", f"{front}# A page", noting, front=False)
+
+
+def stored() -> NotebookNode:
+    return v4.new_code_cell("print(1)", outputs=[v4.new_output("stream", text="1\n")])
 
 
 def test_pages_that_the_book_leaves_out_are_counted_by_the_setting(book: Book) -> None:
@@ -38,12 +44,13 @@ def test_pages_that_the_book_leaves_out_are_counted_by_the_setting(book: Book) -
 @pytest.mark.parametrize("require", ["all", "expected"])
 def test_book_that_executes_nothing_has_verified_nothing(book: Book, require: str) -> None:
     write(book, "index")
+    (book.folder / "stored.ipynb").write_text(writes(v4.new_notebook(cells=[stored()])), "utf-8")
     book.write("quotes.md", "It is {printed}`one`.", front=False)
     book.configure(nb_execution_mode="off", drift_require=require)
     built = book.build()
     assert built.status == 1
     assert [failure.kind for failure in built.failures] == []
-    assert "1 page left out" in built.report
+    assert "2 pages left out" in built.report
     assert "nb_execution_mode" in built.report
     assert not (book.folder / "ran").exists()
 
@@ -52,8 +59,7 @@ def test_book_that_executes_nothing_has_verified_nothing(book: Book, require: st
 def test_stored_outputs_need_not_be_checked_where_nothing_runs(
     own: dict[str, object], status: int, book: Book
 ) -> None:
-    page = v4.new_notebook(cells=[v4.new_code_cell("print(1)")], metadata=own)
-    page.cells[0].outputs = [v4.new_output("stream", text="1\n")]
+    page = v4.new_notebook(cells=[stored()], metadata=own)
     (book.folder / "index.ipynb").write_text(writes(page), "utf-8")
     book.configure(nb_execution_mode="off", drift_require="expected")
     built = book.build()

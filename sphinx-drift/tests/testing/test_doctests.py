@@ -230,6 +230,7 @@ _.__doc__ = _.__doc__.format(value=3)
 
 
 BRANCHES = """
+import functools
 import sys
 
 if sys.version_info > (3,):
@@ -252,14 +253,28 @@ except ImportError:
 def outer():
     def inner():
         '>>> 1\\n5'
+
+match sys.platform:
+    case "none":
+        def k():
+            '>>> 1\\n6'
+    case _:
+        @functools.cache
+        def k():
+            '>>> 1\\n7'
+
+for _ in ():
+    def m():
+        '>>> 1\\n8'
 """
 
 
 def test_what_is_not_there_at_run_time_does_not_run(folder: Path) -> None:
     result = checked(folder, BRANCHES)
-    assert [(o.documented, o.kind) for o in result.outcomes] == [
-        ("1\n", Kind.VERIFIED),
-        ("4\n", Kind.DRIFT),
+    assert [(o.documented, o.line, o.kind) for o in result.outcomes] == [
+        ("1\n", 7, Kind.VERIFIED),
+        ("4\n", 20, Kind.DRIFT),
+        ("7\n", 33, Kind.DRIFT),
     ]
 
 
