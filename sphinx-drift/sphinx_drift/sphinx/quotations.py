@@ -176,12 +176,17 @@ def _glued_in(text: nodes.Element) -> Iterator[nodes.inline]:
             yield node
 
 
+def is_left_out(results: Mapping[str, PageResult]) -> bool:
+    """Whether a book with text pages was not run at all: that fails, and is all there is to say."""
+    pages = results.values()
+    return all(page.left_out for page in pages) and not all(page.stored for page in pages)
+
+
 def check_quotations(env: BuildEnvironment) -> dict[str, PageResult]:
     """Return what came of each page, with what it quotes that no cell printed."""
     results, named = dict(state_of(env).results), named_outcomes(env)
-    left_out = {page.stored for page in results.values() if page.left_out}
-    if False in left_out and all(page.left_out for page in results.values()):
-        return results  # no text page was run, which fails by itself
+    if is_left_out(results):
+        return results
     copied = defaultdict[str, list[str]](list)
     for label, (page_of, _, text) in env.domaindata["std"]["labels"].items():
         if _NOT_YET in text:

@@ -17,7 +17,7 @@ from sphinx_drift.report.summary import unused_filters
 from sphinx_drift.report.text import closing_line, entries, render, use_color
 from sphinx_drift.run.choice import is_ci
 from sphinx_drift.sphinx.private_api import colors_output, fail_build
-from sphinx_drift.sphinx.quotations import check_quotations
+from sphinx_drift.sphinx.quotations import check_quotations, is_left_out
 from sphinx_drift.sphinx.state import file_of, state_of
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def _check_ratchet(app: Sphinx, results: Mapping[str, PageResult]) -> list[PageR
     The file that ``drift_ratchet`` names is committed. A build writes it where pages have more than
     it says, but under CI; a page that has fewer, or is gone, fails until its line is deleted.
     """
-    if not app.config.drift_ratchet:
+    if not app.config.drift_ratchet or is_left_out(results):
         return [*results.values()]
     path = Path(app.confdir, app.config.drift_ratchet)
     try:
