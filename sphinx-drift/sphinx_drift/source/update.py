@@ -34,7 +34,9 @@ if TYPE_CHECKING:
     from sphinx_drift.source.read_source import Cell, Expectation, Page
 
 _LACKING = {
-    re.compile(r"(ModuleNotFound|Import)Error: "): "install it first",
+    re.compile(r"(ModuleNotFound|Import)Error: "): (
+        "install it first, or tag the cell `raises-exception` where no version has it any more"
+    ),
     re.compile(
         r"(FileNotFoundError|gaierror|SSLError|MaxRetryError|(URL|HTTP)Error|\w*Timeout"
         r"|\w*Connect(ion|or)?\w*Error): "

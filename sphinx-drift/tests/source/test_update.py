@@ -260,6 +260,7 @@ def test_an_error_is_written_where_nothing_was_documented(tmp_path: Path) -> Non
     ("lacks", "message", "remedy"),
     [
         ("ModuleNotFoundError", "No module named 'x'", "install it first"),
+        ("ModuleNotFoundError", "No module named 'x.old'", "install it first, or tag the cell"),
         ("FileNotFoundError", "[Errno 2] No such file or directory: 'x'", "see that it is there"),
         ("URLError", "<urlopen error [Errno -2] unknown>", "see that it is there"),
         ("ConnectionError", "HTTPSConnectionPool(host='x', port=443)", "see that it is there"),
