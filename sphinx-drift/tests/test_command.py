@@ -522,7 +522,7 @@ def test_update_is_a_fixed_point(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert "other.md: outputs of 1 cell to write, then 1 output verified" in told.err
     assert "failure" not in told.err
     assert told.out.endswith(
-        f"\n1 × a number\n{path}:7: ZeroDivisionError: division by zero\n"
+        f"\n1 × a number\n{path}:10: ZeroDivisionError: division by zero\n"
         "1 error recorded as :raises:\n"
         "1 output unchecked: it differs between two runs\n"
         "1 output unchecked: it can't be written so that it reads the same\n"

@@ -101,9 +101,11 @@ def recorded(updates: Iterable[tuple[PageResult, PageResult]]) -> str:
         left = {o.cell for o in after.outcomes if o.kind is Kind.RAISED}
         raised = [o for o in before.outcomes if o.kind is Kind.RAISED and o.cell not in left]
         counts["error", "stored" if after.stored else "recorded as :raises:"] += len(raised)
+        written = {o.cell: o for o in reversed(after.outcomes)}  # the file has other lines now
         for outcome in raised:
             message = outcome.message.partition("\n")[0]
-            errors.append(safe_line(f"{before.file}:{_place(before, outcome)}: {message}"))
+            place = _place(after, written.get(outcome.cell, outcome))
+            errors.append(safe_line(f"{before.file}:{place}: {message}"))
         old, new = (
             Counter(o.message for o in page.outcomes if o.kind is Kind.UNCHECKED)
             for page in (before, after)
