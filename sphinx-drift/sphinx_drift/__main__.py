@@ -171,7 +171,10 @@ def _without_written(checked: Checked) -> PageResult:
     """Return the result of a page without the outcomes that an update fixes."""
     result = (checked.change and checked.change.result) or checked.result
     # What is all unchecked has nothing that could be written.
-    outcomes = tuple(o for o in result.outcomes if o.kind is not Kind.NOTHING_CHECKED)
+    others = {Kind.NOTHING_CHECKED}
+    if checked.change and checked.change.refused:
+        others.add(Kind.UNDOCUMENTED)  # that each output is documented, only the update asks
+    outcomes = tuple(o for o in result.outcomes if o.kind not in others)
     return replace(result, outcomes=outcomes)
 
 

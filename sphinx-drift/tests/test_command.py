@@ -560,10 +560,12 @@ def test_update_leaves_a_glued_value_that_varies(
 ) -> None:
     path, refused = tmp_path / "page.md", tmp_path / "refused.md"
     path.write_text(FRONT + GLUED, "utf-8")
-    refused.write_text(GOOD.replace('print("good")', lacks), "utf-8")
+    more = "\n```{code-cell} ipython3\nprint(6)\n```\n"
+    refused.write_text(GOOD.replace('print("good")', lacks) + more, "utf-8")
     assert command.main([str(path), str(refused), "--update", "--force"]) == 2
     told = capsys.readouterr()
     assert "page.md:7: undocumented in cell 1" in told.out
+    assert told.out.count(": undocumented in ") == 1  # only the update asks the other page for it
     assert "refused.md: left as it is: " in told.err
     written = path.read_text("utf-8")
     assert written == FRONT + GLUED + "```{expected-output}\n5\n```\n"
