@@ -17,7 +17,7 @@ from sphinx_drift.judge import compare_runs, judge_page
 from sphinx_drift.output.filters import DEFAULTS
 from sphinx_drift.run import run
 from sphinx_drift.run.choice import page_environment
-from sphinx_drift.run.injected import IN_FULL
+from sphinx_drift.run.injected import IN_FULL, fill_memory
 from sphinx_drift.run.results import OUTPUT_LIMIT
 from sphinx_drift.source.read_source import Page, load, table_in
 
@@ -242,14 +242,14 @@ def planned(page: Page, folder: Path, settings: Settings) -> list[Request]:
 
 
 def _second_run(folder: Path, settings: Settings, **options: Any) -> Request:
-    """Return how a page is run again: with other threads and orders of sets.
+    """Return how a page is run again: with other threads, orders of sets and unset memory.
 
     Generators of random numbers that nobody seeds begin anew in each process.
     """
     seed = "1" if os.environ.get("PYTHONHASHSEED") != "1" else "2"
     threads = "2" if page_environment()["OMP_NUM_THREADS"] == "1" else "1"
     variables = {"PYTHONHASHSEED": seed, "OMP_NUM_THREADS": threads}
-    return settings.request(folder, variables=variables, **options)
+    return settings.request(folder, variables=variables, before=(fill_memory,), **options)
 
 
 def _copied(notebook: NotebookNode, execution: Execution) -> NotebookNode:
