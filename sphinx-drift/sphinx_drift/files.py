@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from sphinx_drift.book import EXCLUDING, book_of, left_out, settings_of
 from sphinx_drift.compare.outcomes import Kind, Outcome, PageResult
 from sphinx_drift.configuration import Project
+from sphinx_drift.report.summary import count
 from sphinx_drift.run.host import HOST
 from sphinx_drift.run_and_judge import Settings, report_origins, run_and_judge
 from sphinx_drift.source.read_source import Page, is_notebook, load, table_in
@@ -152,7 +153,7 @@ def _run(  # noqa: PLR0913 - what was read, and what is wanted of it
         # A folder may hold notebooks that only draw; that nothing at all was checked still fails.
         outcomes = tuple(o for o in result.outcomes if o.kind is not Kind.NOTHING_CHECKED)
         result = replace(result, outcomes=outcomes)
-    elif named and not any(o.kind is Kind.VERIFIED or o.kind.fails for o in result.outcomes):
+    elif named and count([result]).is_nothing:
         nothing = Outcome(Kind.NOTHING_CHECKED, 1, message="none of its outputs is documented")
         result = replace(result, outcomes=(*result.outcomes, nothing))
     if not update:

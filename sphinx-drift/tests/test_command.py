@@ -225,8 +225,7 @@ def test_each_file_is_reported_once_and_costs_no_other_its_result(ran: Ran) -> N
     unreadable = ("broken.ipynb", "lacking.ipynb", "latin.md", "list.ipynb", "unmarked.md")
     assert found == {
         **dict.fromkeys((*unreadable, "other.TXT"), "unreadable 0"),
-        **dict.fromkeys(("empty.ipynb", "prose.md", "named.md", "drawn.ipynb"), ""),
-        "named.ipynb": "nothing-checked 0",
+        **dict.fromkeys(("empty.ipynb", "prose.md", "named.md", "drawn.ipynb", "named.ipynb"), ""),
         **dict.fromkeys(("good.md", "UP.MD", "slow.md", "null.ipynb", "old.ipynb"), "verified 1"),
         "crash.md": "could-not-check 0",
         "everything.ipynb": "verified 1, verified 3, verified 4, unchecked 5",
@@ -442,6 +441,18 @@ def test_kernel_interrupt_is_reported(
 
 
 # With kernels -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("more", "status"), [("", 0), ("print(1)", 2)])
+def test_a_page_that_only_draws_passes(
+    page: Path, capsys: pytest.CaptureFixture[str], more: str, status: int
+) -> None:
+    draws = f"from IPython.display import Image\n{more}\nImage(data=b'it', format='png')"
+    page.write_text(small_book.FRONT + small_book.cell(draws), "utf-8")
+    assert command.main([str(page)]) == status
+    out = capsys.readouterr().out
+    assert "0 outputs verified on 1 page, 1 picture not compared" in out
+    assert ("nothing-checked" in out) is bool(status)
 
 
 def test_twice_names_what_does_not_repeat(page: Path, capsys: pytest.CaptureFixture[str]) -> None:

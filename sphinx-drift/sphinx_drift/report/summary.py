@@ -55,8 +55,9 @@ class Counts:
 
     @property
     def is_nothing(self) -> bool:
-        """Whether nothing was checked, and nothing failed."""
-        return not (self.verified or self.failed)
+        """Whether nothing was checked, and nothing failed: pages that only draw are counted."""
+        only_drawn = self.pictures and not (self.no_expectation or self.unchecked or self.left_out)
+        return not (self.verified or self.failed or only_drawn)
 
 
 def count(results: Iterable[PageResult]) -> Counts:
