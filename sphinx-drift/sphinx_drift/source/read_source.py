@@ -16,7 +16,7 @@ from sphinx_drift.output.printed_text import BESIDE, FORMS, Part, printed
 from sphinx_drift.source.lines import lines_of, stand_ins
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from markdown_it.token import Token as MarkdownToken
@@ -57,6 +57,7 @@ _COMMENT = re.compile(r"\s*(?:(?:%|\+\+\+).*)?$")
 _OPENING = re.compile(
     rf"^[^\S\n]*(?:`{{3,}}|~{{3,}}|:{{3,}})\s*\{{(?:code-cell|{DIRECTIVE})\}}", re.MULTILINE
 )
+_MISSPELT = re.compile(r"\{?expected[-_ ]?outputs?(?:\}|$)", re.IGNORECASE)
 _SWALLOWS = (
     "its fence isn't closed before the next cell or expectation, or the end of the page: "
     "nobody would see what it swallows"
@@ -172,7 +173,8 @@ def read_page(
 
     """
     lines, shown = lines_of(text), _settings_of(notebook, settings, key)
-    fences = [token for token in _parse(text, config) if token.map and _name(token)]
+    parsed = [token for token in _parse(text, config) if token.map]
+    fences = [token for token in parsed if _name(token)]
     code = [token for token in fences if _is_cell(token)]
     nodes = [(i, cell) for i, cell in enumerate(notebook.cells) if cell.cell_type != "markdown"]
     cells: list[Cell] = []
@@ -183,7 +185,7 @@ def read_page(
             first, last = token.map
             ends[len(cells)] = last
             cells.append(_cell(len(cells) + 1, index, node, (first + 1, last), shown))
-    problems = [*_swallowed(text, config)]
+    problems = [*_swallowed(text, config), *_misspelt(parsed)]
     for token in fences:
         if _name(token) == DIRECTIVE:
             problems += _attach(token, cells, ends, lines)
@@ -267,6 +269,14 @@ def _swallowed(text: str, config: MdParserConfig, before: int = 0) -> Iterator[O
             yield Outcome(Kind.NESTED, line, message=message)
 
 
+def _misspelt(fences: Iterable[MarkdownToken]) -> Iterator[Outcome]:
+    """Yield the fences that were meant to be expectations, and document nothing."""
+    for token in fences:
+        if _MISSPELT.match(token.info.strip()) and _name(token) != DIRECTIVE:
+            message = f"{token.info.strip()!r} documents nothing: write `{{{DIRECTIVE}}}`"
+            yield Outcome(Kind.NESTED, (token.map or [0])[0] + 1, message=message)
+
+
 def _is_closed(token: MarkdownToken, lines: Sequence[str]) -> bool:
     """Whether a fence ends before its page does."""
     assert token.map  # noqa: S101 - a fence has one
@@ -325,7 +335,7 @@ def _hidden(text: str, config: MdParserConfig, extended: MdParserConfig) -> Iter
 
 
 def _name(token: MarkdownToken) -> str:
-    match = re.match(r"\{([\w-]+)\}", token.info.strip())
+    match = re.match(r"\{([^\s{}]+)\}", token.info.strip())
     return match[1].lower() if match else ""
 
 

@@ -14,7 +14,7 @@ from sphinx.util.docutils import SphinxRole
 
 from sphinx_drift.compare.outcomes import Kind, Outcome, PageResult
 from sphinx_drift.source.quote import read_quotation
-from sphinx_drift.sphinx.private_api import PendingGlueReference, glued_by
+from sphinx_drift.sphinx.private_api import PendingGlueReference, glued_by, unformatted
 from sphinx_drift.sphinx.state import file_of, record, state_of
 
 if TYPE_CHECKING:
@@ -159,7 +159,10 @@ def keep_quotations(app: Sphinx, doctree: nodes.document) -> None:
         record(app.env, Outcome(Kind.QUOTATION, 1, message=message))
     if quoted:
         app.env.metadata[app.env.docname]["drift_quotations"] = quoted
-    pending = [(n.refdoc, n.key, n.line or 1) for n in doctree.findall(PendingGlueReference)]
+    pending = [
+        (n.refdoc, n.key, n.get("fmt_spec", ""), n.line or 1)
+        for n in doctree.findall(PendingGlueReference)
+    ]
     if pending:  # what other pages glue is shown here
         app.env.metadata[app.env.docname]["drift_glued"] = pending
     copied_of = (nodes.title, nodes.term, nodes.caption, nodes.rubric)
@@ -182,8 +185,9 @@ def is_left_out(results: Mapping[str, PageResult]) -> bool:
     return all(page.left_out for page in pages) and not all(page.stored for page in pages)
 
 
-def check_quotations(env: BuildEnvironment) -> dict[str, PageResult]:
+def check_quotations(app: Sphinx) -> dict[str, PageResult]:
     """Return what came of each page, with what it quotes that no cell printed."""
+    env = app.env
     results, named = dict(state_of(env).results), named_outcomes(env)
     if is_left_out(results):
         return results
@@ -201,16 +205,21 @@ def check_quotations(env: BuildEnvironment) -> dict[str, PageResult]:
                 quote(named, target)
             except ValueError as error:
                 wrong.append(Outcome(Kind.QUOTATION, line, message=str(error)))
-        wrong += [
-            Outcome(Kind.QUOTATION, line, message=message)
-            for message, line in metadata.get("drift_refused", ())
-        ]
-        wrong += [
-            Outcome(Kind.QUOTATION, line, message=f"{of_page} glues no {key}")
-            for of_page, key, line in metadata.get("drift_glued", ())
-            if key not in glued_by(env, of_page)
-        ]
+        wrong += _not_shown(app, metadata)
         if wrong:
             page = results.get(docname) or PageResult(file_of(env, docname))
             results[docname] = replace(page, outcomes=(*page.outcomes, *wrong))
     return results
+
+
+def _not_shown(app: Sphinx, metadata: Mapping[str, Any]) -> Iterator[Outcome]:
+    """Yield what a page shows of what is glued, and MyST-NB can't show, which it warns of once."""
+    if app.config.nb_execution_mode != "off":  # where nothing is glued
+        for message, line in metadata.get("drift_refused", ()):
+            yield Outcome(Kind.QUOTATION, line, message=message)
+    for of_page, key, form, line in metadata.get("drift_glued", ()):
+        message = f"{of_page} glues no {key}"
+        if key in glued_by(app.env, of_page):
+            message = unformatted(app, of_page, key, form) if form else ""
+        if message:
+            yield Outcome(Kind.QUOTATION, line, message=message)

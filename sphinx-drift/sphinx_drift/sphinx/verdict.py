@@ -24,14 +24,13 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from sphinx.application import Sphinx
-    from sphinx.environment import BuildEnvironment
 
 _LOGGER = logging.getLogger(__name__)
 
 
-def all_results_of(env: BuildEnvironment) -> dict[str, PageResult]:
+def all_results_of(app: Sphinx) -> dict[str, PageResult]:
     """Return what came of each page, and of what pages quote, in the order of their names."""
-    state, results = state_of(env), check_quotations(env)
+    state, results = state_of(app.env), check_quotations(app)
     final = {}
     for docname, page in sorted(results.items()):
         was_run = docname in state.ran or not state.seconds.get(docname)
@@ -43,7 +42,7 @@ def report_results(app: Sphinx, exception: Exception | None) -> None:
     """Tell what came of every page, those read by an earlier build too, and fail."""
     if exception is not None:
         return
-    by_name = all_results_of(app.env)
+    by_name = all_results_of(app)
     results = _check_ratchet(app, by_name)
     state, level = state_of(app.env), app.config.drift_severity
     if unused := unused_filters(state.settings.filters, results):
@@ -89,7 +88,9 @@ def _check_ratchet(app: Sphinx, results: Mapping[str, PageResult]) -> list[PageR
     try:
         before = _counts_in(path)
     except (AttributeError, OSError, OverflowError, TypeError, ValueError) as error:
-        message = f"`drift_ratchet` names it ({error}); build once without CI to write it"
+        message = (
+            f"`drift_ratchet` names it ({error}); mend or delete it, and build once without CI"
+        )
         unreadable = Outcome(Kind.UNREADABLE, 1, message=message)
         return [*results.values(), PageResult(str(path), (unreadable,))]
     # What holds on the reference environment alone is documented elsewhere too.
@@ -101,7 +102,10 @@ def _check_ratchet(app: Sphinx, results: Mapping[str, PageResult]) -> list[PageR
     fewer = {name: number for name, number in before.items() if verified.get(name, 0) < number}
     after = before | {name: n for name, n in verified.items() if n > before.get(name, 0)}
     if not is_ci() and (after != before or not path.exists()):
-        path.write_text(json.dumps(after, indent=2, sort_keys=True) + "\n", "utf-8")
+        try:
+            path.write_text(json.dumps(after, indent=2, sort_keys=True) + "\n", "utf-8")
+        except OSError as error:  # such as a folder that is mounted to be read
+            _LOGGER.warning("drift_ratchet: %s", error, type="drift", subtype="ratchet")
     failed = dict(results)
     for name, number in fewer.items():
         file = file_of(app.env, name) if name in app.env.found_docs else name

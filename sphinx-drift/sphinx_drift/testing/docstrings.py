@@ -18,7 +18,7 @@ _FENCE = re.compile(r"(?m)^[ \t]*(?:```|~~~).*$")
 _QUOTED = re.compile(r"(?m)(?:^[ \t]*>(?: .*)?(?:\n|\Z))+")
 _UNSURE = (
     *(ast.FunctionDef, ast.AsyncFunctionDef, ast.If, ast.Try, ast.TryStar),
-    *(ast.Match, ast.For, ast.While),
+    *(ast.Match, ast.For, ast.While, ast.With),
 )
 _QUOTE_MARKS = re.compile(r"(?m)^([ \t]*)(?:>(?: |$))+")
 

@@ -266,6 +266,10 @@ def test_argument_is_a_problem(tmp_path: Path) -> None:
         ("```{include} part.txt\n:start-line: 1\n:end-line: 2\n```\n", []),
         ("```{include} part.txt\n:literal:\n```\n", []),
         ("```{include} page.md\n```\n```{include} gone.txt\n```\n", []),
+        (f"````{{prf:example}} Sum\n{CELL}````\n", [7]),
+        (f":::{{prf:example}} Sum\n<div>\n{CELL}</div>\n:::\n", [8]),
+        ("```{expected_output}\n3\n```\n```{Expected-Outputs}\n3\n```\n", [6, 9]),
+        ("```expected-output\n3\n```\n```python\nexpected_output\n```\n", [6]),
     ],
 )
 def test_nested_cells_and_expectations_are_problems(

@@ -230,6 +230,7 @@ _.__doc__ = _.__doc__.format(value=3)
 
 
 BRANCHES = """
+import contextlib
 import functools
 import sys
 
@@ -254,6 +255,11 @@ def outer():
     def inner():
         '>>> 1\\n5'
 
+with contextlib.suppress(ImportError):
+    import gone
+    def i():
+        '>>> 1\\n8'
+
 match sys.platform:
     case "none":
         def k():
@@ -272,9 +278,9 @@ for _ in ():
 def test_what_is_not_there_at_run_time_does_not_run(folder: Path) -> None:
     result = checked(folder, BRANCHES)
     assert [(o.documented, o.line, o.kind) for o in result.outcomes] == [
-        ("1\n", 7, Kind.VERIFIED),
-        ("4\n", 20, Kind.DRIFT),
-        ("7\n", 33, Kind.DRIFT),
+        ("1\n", 8, Kind.VERIFIED),
+        ("4\n", 21, Kind.DRIFT),
+        ("7\n", 39, Kind.DRIFT),
     ]
 
 
