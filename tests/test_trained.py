@@ -104,8 +104,35 @@ def _apart(one: list[float], other: list[float]) -> float:
     return max(abs(a - b) for a, b in zip(one, other, strict=True))
 
 
-def test_the_page_says_when_the_heads_of_other_seeds_learn_what() -> None:
+def test_an_exchange_shows_what_the_page_says_of_each_seed() -> None:
     page = (DOCS / "companions/how-it-was-trained.md").read_text("utf-8")
+    seeds = {}
+    for row in RECORDED:
+        needed, decides = [], []
+        for name in ("first", "second"):
+            *own, other_verb, other_pronoun = row[f"{name}_exchanged"]
+            needed += [[share == HALF for share in row[f"{name}_off"]]]
+            decides += [[share == 1 for share in (other_verb, other_pronoun)]]
+            assert row["seed"] == 17 or own == [1 - other_verb, 1 - other_pronoun]
+        seeds[row["seed"]] = needed == decides
+    assert [seed for seed, agree in seeds.items() if not agree] == [7, 17]
+    seven = RECORDED[7]
+    assert (seven["second_exchanged"], seven["second_off"][0]) == ([0, 1, 1, 0], 0.9)
+    assert "and yet 0.90 of its verbs are right without this head" in page
+
+
+def test_the_page_counts_the_next_forty_seeds() -> None:
+    sixty = json.loads((DOCS / "_data/page-seeds.json").read_text("utf-8"))["three-matrices"]
+    learned = [min(row["nothing left out"]) == 1 for row in sixty["seeds"].values()]
+    assert learned[:20] == [row["attention"] == [1, 1] for row in RECORDED]
+    page = (DOCS / "companions/how-it-was-trained.md").read_text("utf-8")
+    assert f"of the next forty, [{sum(learned[20:])} do]" in page
+    assert f"which makes {sum(learned)} of 60" in page
+
+
+def test_the_page_says_when_the_heads_of_other_seeds_learn_what() -> None:
+    pages = ("how-it-was-trained", "not-explanations")
+    page = "".join((DOCS / f"companions/{name}.md").read_text("utf-8") for name in pages)
     found: dict[int, tuple[str, int]] = {}
     for row in RECORDED:
         if "learns" in row:

@@ -3,6 +3,7 @@
     python docs/_data/trained_seeds.py     # writes trained-seeds.json beside it, in some minutes
 
 Each pair of figures is the share of held-out sentences whose verb, and whose pronoun, is right.
+Of an exchange, two more figures say how often they are those of the other sentence.
 Where each head has a job, `learns` has, after some steps, the share that the noun gets which the
 verb's head looks for, and the share of held-out verbs that are right.
 What `companions/how-it-was-trained` and other pages say of twenty seeds is made of them.
@@ -20,7 +21,16 @@ import torch
 from torch import Tensor
 
 from selfattn import MultiHeadAttention
-from selfattn.trained import VERB, TwoHeads, accuracies, sentences, to_ids, train, without_head
+from selfattn.trained import (
+    PRONOUN,
+    VERB,
+    TwoHeads,
+    accuracies,
+    sentences,
+    to_ids,
+    train,
+    without_head,
+)
 
 OUT = Path(__file__).with_name("trained-seeds.json")
 SEEDS = range(20)
@@ -57,6 +67,8 @@ def measure(seed: int) -> dict[str, Any]:
         "second_off": rounded(without_head(model, 1)),
         "first_average": rounded(with_average(model, 0)),
         "second_average": rounded(with_average(model, 1)),
+        "first_exchanged": exchanged(model, 0),
+        "second_exchanged": exchanged(model, 1),
         "averaging": rounded(train(seed, averaging=True)),
         "shuffled": rounded(train(seed, shuffled=True)),
         "unmasked": rounded(with_mask(model, hidden=False)),
@@ -82,6 +94,22 @@ def with_average(model: TwoHeads, head: int) -> TwoHeads:
     changed = copy.deepcopy(model)
     changed.attention.out_proj.register_forward_pre_hook(hook)
     return changed
+
+
+@torch.no_grad()
+def exchanged(model: TwoHeads, head: int) -> list[float]:
+    """Give each sentence what a head found in another; count its answers, and the other's."""
+
+    def hook(_layer: Any, joined: tuple[Tensor]) -> Tensor:
+        brought, part = joined[0].clone(), slice(2 * head, 2 * head + 2)
+        brought[..., part] = joined[0].flip(0)[..., part]
+        return brought
+
+    held_out, changed = sentences()[1], copy.deepcopy(model)
+    changed.attention.out_proj.register_forward_pre_hook(hook)
+    says = changed(held_out[:, :-1]).argmax(dim=-1)
+    right = [(says == rows[:, 1:]).double().mean(dim=0) for rows in (held_out, held_out.flip(0))]
+    return [round(each[place - 1].item(), 4) for each in right for place in (VERB, PRONOUN)]
 
 
 def learns(model: TwoHeads, seed: int, head: int) -> dict[str, Any]:
