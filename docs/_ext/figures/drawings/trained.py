@@ -181,19 +181,19 @@ def learning(values: Values) -> Board:
 
 # The small GPT ---------------------------------------------------------------------------
 
-AXIS, FLOOR, TALL, WIDE = 40.0, 200.0, 180.0, 262.0
+AXIS, FLOOR, TALL, WIDE = 40.0, 240.0, 220.0, 262.0
 LOWEST, HIGHEST = 1.5, 4.5
 EVERY = 50  # steps between two of the losses
 
 
 def gpt_loss(values: Values) -> Board:
-    """The held-out loss over the steps of training, with two lines that it has to beat."""
+    """The held-out loss over the steps of training, with three lines that it has to beat."""
     board = Board(FLOOR + 40, values)
     losses = values["losses"]
     for tick in range(2, 5):
         board.line(AXIS - 5, _level(tick), AXIS, _level(tick))
         board.note(AXIS - 9, _level(tick) + 4, f"{tick}", anchor="end")
-    for name, label in (("uniform", "guessing"), ("bigrams", "bigrams")):
+    for name, label in (("uniform", "guessing"), ("bigrams", "bigrams"), ("pairs", "best pairs")):
         y = _level(values["baselines"][name])
         board.line(AXIS, y, AXIS + WIDE, y)
         board.note(AXIS + WIDE, y - 6, label, anchor="end")
