@@ -213,17 +213,51 @@ def test_tables_of_training_runs_are_those_recorded() -> None:
             place = text.index(f"| {row} |\n", place) + 1
 
 
+def pair(one: list[bool], other: list[bool]) -> str:
+    """Return how many seeds learn only one way, and how many only the other, as a cell has it."""
+    both = list(zip(one, other, strict=True))
+    return f"{both.count((True, False))}, {both.count((False, True))})"
+
+
 def test_what_is_said_of_layers_without_the_root_is_recorded() -> None:
     recorded = json.loads((DOCS / "_data" / "card-task.json").read_text("utf-8"))
     text = (DOCS / "companions" / "without-the-root.md").read_text("utf-8")
-    (worst,) = (
+    right = {
+        (row["d_k"], row["learning_rate"], row["scaled"]): row["right"]
+        for row in recorded["scaling"]
+    }
+    fewest = min(right[1024, FAST, False])
+    assert f"seed 4 answers the fewest questions, {fewest} of 21" in text
+    assert [seed for seed, n in enumerate(right[1024, FAST, False]) if n == fewest] == [4]
+    learned = {key: [n == ALL_RIGHT for n in row] for key, row in right.items()}
+    for size, rate, _ in learned:
+        gap = pair(learned[size, rate, True], learned[size, rate, False])
+        assert f'("{size} at {rate}", {gap},\n' in text
+    seeds = json.loads(PAGE_SEEDS["OUT"].read_text("utf-8"))["without-the-root"]["seeds"].values()
+    heads = [[min(row[f"{how} the root"]) == 1 for row in seeds] for how in ("with", "without")]
+    assert f'("two heads of 64", {pair(*heads)},\n' in text
+    start = [n == ALL_RIGHT for n in recorded["same_start"]]
+    assert f"{sum(start)} of twenty such layers learn: eight seeds more" in text
+    assert f"to none: {{chance({pair(start, learned[1024, FAST, False])}:" in text
+    assert f"to root: {{chance({pair(learned[1024, FAST, True], start)}:" in text
+
+
+def test_what_is_said_of_longer_training_is_recorded() -> None:
+    recorded = json.loads((DOCS / "_data" / "card-task.json").read_text("utf-8"))
+    text = (DOCS / "companions" / "without-the-root.md").read_text("utf-8")
+    right = {(row["learning_rate"], row["scaled"]): row["right"] for row in recorded["longer"]}
+    counts = {key: row.count(ALL_RIGHT) for key, row in right.items()}
+    slow, slow_scaled = counts[0.003, False], counts[0.003, True]
+    assert f"{slow} of 20 learn everything without the root, and {slow_scaled} with it" in text
+    assert f"only one seed more does without the root, {counts[FAST, False]} of 20" in text
+    (before,) = (
         row["right"]
         for row in recorded["scaling"]
-        if (row["learning_rate"], row["d_k"], row["scaled"]) == (FAST, 1024, False)
+        if (row["learning_rate"], row["d_k"], row["scaled"]) == (FAST, 256, False)
     )
-    assert "Seed 4 is the worst of the twenty" in text
-    assert [seed for seed, right in enumerate(worst) if right == min(worst)] == [4]
-    assert f"{recorded['same_start'].count(ALL_RIGHT)} of twenty such layers learn" in text
+    failed = [(n, m) for n, m in zip(before, right[FAST, False], strict=True) if m < ALL_RIGHT]
+    assert "the other eight are stuck, six of them with exactly as many" in text
+    assert (len(failed), sum(n == m for n, m in failed)) == (8, 6)
 
 
 def test_what_is_said_of_the_first_steps_is_recorded() -> None:

@@ -5,8 +5,9 @@
 Each result counts right answers: of 21 questions about seven deals that training never saw, or,
 where the three numbers always differ, of 18 about the one deal held out. The best that can be done
 without looking at the question is 14 of 21. Of these, tables on `companions/training`,
-`companions/three-matrices` and `companions/without-the-root` are made. `early` is trained as on
-the last of these: what weight the right card has after five steps, and the loss after a hundred.
+`companions/three-matrices` and `companions/without-the-root` are made. `longer` is `scaling` with
+five times as many steps, for one size. `early` is trained as on the last of these pages: what
+weight the right card has after five steps, and the loss after a hundred.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from torch.nn.functional import cross_entropy
 OUT = Path(__file__).with_name("card-task.json")
 SEEDS = range(20)
 LEAK_SEEDS = range(10)
+LONGER = 1001
 DEALS = list(product(range(3), repeat=3))
 PROJECTIONS = (("three", 3), ("shared", 3), ("keys-as-values", 3), ("one", 3), ("one", 4))
 SYMMETRIC, READS_KEYS = ("shared", "one"), ("keys-as-values", "one")
@@ -82,14 +84,14 @@ def right(layer: Layer, x: Tensor, answers: Tensor) -> int:
         return int((layer(x).argmax(dim=-1) == answers).sum())
 
 
-def held_out(seed: int, lr: float = 0.03, **options: object) -> int:
+def held_out(seed: int, lr: float = 0.03, steps: int = 201, **options: object) -> int:
     """Train with twenty deals and count the right answers about the other seven."""
     x, answers = table(DEALS), torch.tensor(DEALS)
     torch.manual_seed(123)
     shuffled = torch.randperm(len(DEALS))
     torch.manual_seed(seed)
     layer = Layer(**options)  # type: ignore[arg-type]
-    train(layer, x[shuffled[:20]], answers[shuffled[:20]], 201, lr)
+    train(layer, x[shuffled[:20]], answers[shuffled[:20]], steps, lr)
     return right(layer, x[shuffled[20:]], answers[shuffled[20:]])
 
 
@@ -136,6 +138,16 @@ def main() -> None:
         for d_k in (64, 256, 1024)
         for scaled in (True, False)
     ]
+    longer = [
+        {
+            "learning_rate": lr,
+            "d_k": 256,
+            "scaled": scaled,
+            "right": [held_out(seed, lr, LONGER, d_k=256, scaled=scaled) for seed in SEEDS],
+        }
+        for lr in (0.03, 0.003)
+        for scaled in (True, False)
+    ]
     projections = [
         {"kind": kind, "d_k": d_k, "right": [held_out(seed, d_k=d_k, kind=kind) for seed in SEEDS]}
         for kind, d_k in PROJECTIONS
@@ -149,6 +161,7 @@ def main() -> None:
         "torch": torch.__version__,
         "seeds": list(SEEDS),
         "scaling": scaling,
+        "longer": longer,
         "projections": projections,
         "same_start": same_start,
         "early": [early(seed) for seed in SEEDS],
