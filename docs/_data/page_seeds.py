@@ -17,7 +17,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import selfattn.trained  # noqa: F401 - for the expressions below
+import selfattn.trained
 
 OUT = Path(__file__).with_name("page-seeds.json")
 COMPANIONS = Path(__file__).parents[1] / "companions"
@@ -25,6 +25,7 @@ CELL = re.compile(r"^```\{code-cell\} ipython3\n(.*?)^```$", re.MULTILINE | re.D
 SEED = "torch.manual_seed(123)"
 FEW, MANY, SLOW = (123, 0, 1, 2, 3), range(60), range(40)
 ATTENDS = "        x = x + self.attention(self.norm_1(x))  # (..., T, d)\n"
+UNLISTED = "one group: without the first head, without the second"  # a sentence, not a line
 # For each page: its seeds, and what is measured by the names of its cells.
 MEASURED: dict[str, tuple[Any, dict[str, str]]] = {
     "small-gpt": (
@@ -94,9 +95,16 @@ MEASURED: dict[str, tuple[Any, dict[str, str]]] = {
         {
             "two groups": "accuracies(train(seed, 2), held_out)",
             "one group": "accuracies(train(seed, 1), held_out)",
+            UNLISTED: "each_head_off(train(seed, 1), held_out)",
         },
     ),
 }
+
+
+def each_head_off(model: Any, held_out: Any) -> list[float]:
+    """Return verbs and pronouns without the first head, and then without the second."""
+    off = (selfattn.trained.without_head(model, head) for head in (0, 1))
+    return [share for each in off for share in selfattn.trained.accuracies(each, held_out)]
 
 
 def cells(page: str) -> list[str]:
@@ -142,6 +150,8 @@ def lines(page: str, record: dict[str, Any]) -> list[str]:
     """Return the lines of the page's table: a column for each seed, or how many seeds learned."""
     table = []
     for name in MEASURED[page][1]:
+        if name == UNLISTED:
+            continue
         rows = [row[name] for row in record["seeds"].values()]
         if isinstance(MEASURED[page][0], range):
             counts = [sum(share == 1 for share in column) for column in zip(*rows, strict=True)]
