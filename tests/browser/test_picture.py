@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from built_site import Website
     from reader import Reader
 
-PICTURE = Path(__file__).parents[2] / "contributing" / "page.png"
+PICTURE = Path(__file__).parents[2] / "docs" / "_contributing" / "page.png"
 PAGE, PLACE = "self-attention/step-by-step", "step-4-the-context-vector"
 WIDTH, HEIGHT = 1200, 844
 TOLERATED = 0.01  # of all pixels: browsers smooth letters in different ways
