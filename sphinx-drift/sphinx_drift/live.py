@@ -66,7 +66,6 @@ def _command(options: argparse.Namespace) -> list[str]:
         *("-D", "drift_live=1"),
         *("-t", "live"),  # by which a book leaves out what only readers need
         *("-d", f"{options.output}-doctrees"),  # not among the files that are served
-        *("-j", "auto"),
         *(str(options.source), str(options.output)),
     ]
 
