@@ -3,6 +3,7 @@ from __future__ import annotations
 import math
 import re
 from decimal import Decimal
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -335,6 +336,16 @@ def test_whole_rows_or_elements_of_one_are_left_out_in_order() -> None:
     lines = short(LINES, 1, 3, 5).split("\n")
     lines[2], lines[4] = lines[4], lines[2]
     assert not compare("\n".join(lines), LINES).same
+
+
+@pytest.mark.parametrize("rows", [*product("ab", repeat=5)])
+def test_a_shown_part_is_found_however_far_down(
+    rows: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("_NEAREST", "_NEAREST_TOKENS"):  # nor by what is most like it
+        monkeypatch.setattr(f"sphinx_drift.compare.differences.{name}", 0)
+    executed = "\n".join(["first", *rows, "last"])
+    assert compare("\n".join(["first", ELISION, *rows[1:4], ELISION, "last"]), executed).same
 
 
 @pytest.mark.parametrize("marked", ["{}) {}", "({} {}", "{}] ({}"])
