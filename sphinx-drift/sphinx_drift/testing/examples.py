@@ -27,12 +27,14 @@ from sphinx_drift.run_and_judge import Settings, hinted, may_be_rounding
 from sphinx_drift.testing.docstrings import find_tests, line_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from types import ModuleType, TracebackType
 
     _ExcInfo = tuple[type[BaseException], BaseException, TracebackType]
 
 _TRACEBACK = "Traceback (most recent call last):"
+_GROUP = "  + Exception Group "
+"""What Python writes before it of a group of exceptions."""
 _BLANK = re.compile(rf"(?m)^{doctest.BLANKLINE_MARKER}\s*?$")
 _NUMBER, *_ = map(doctest.register_optionflag, ("NUMBER", "ALLOW_BYTES", "ALLOW_UNICODE"))
 """What pytest adds, as late as its own doctests need it."""
@@ -166,12 +168,13 @@ def check_examples(
 
 def _run(test: doctest.DocTest, settings: Settings, flags: int) -> Sequence[Outcome]:
     """Run one docstring; if a float's text differs, once more to judge by full precision."""
-    first = _Runner(flags).record(test)
+    runner = _Runner(flags)
+    first = runner.record(test)
     if not any(map(may_be_rounding, first)):
         return first
     with _full_precision():
         precise = {outcome.line: outcome.executed for outcome in _Runner(flags).record(test)}
-    judged = _Runner(flags, Policy.PORTABLE, precise).record(test)
+    judged = [runner.judged(outcome, precise.get(outcome.line)) for outcome in first]
     policy = settings.policy_on(report_environment())
     return judged if policy is Policy.PORTABLE else hinted(first, judged)
 
@@ -179,15 +182,12 @@ def _run(test: doctest.DocTest, settings: Settings, flags: int) -> Sequence[Outc
 class _Runner(doctest.DocTestRunner):
     """Keeps an outcome for each example instead of printing."""
 
-    def __init__(
-        self, flags: int, policy: Policy = Policy.EXACT, precise: Mapping[int, str] | None = None
-    ) -> None:
+    def __init__(self, flags: int) -> None:
         self._own = Checker()
-        self._own.policy = policy
         super().__init__(checker=self._own, verbose=False, optionflags=flags)
-        self._precise = precise or {}
-        """What each example prints at full precision, by its line."""
         self._outcomes: list[Outcome] = []
+        self._drifted: dict[int, tuple[doctest.Example, str, int]] = {}
+        """What drifted, by its line: the example, what it printed, its option flags."""
 
     def record(self, test: doctest.DocTest) -> list[Outcome]:
         """Run one docstring, which can be run again."""
@@ -198,6 +198,30 @@ class _Runner(doctest.DocTestRunner):
             if example.options.get(doctest.SKIP, self.optionflags & doctest.SKIP):
                 self._keep(test, example, Outcome(Kind.UNCHECKED, 0, message="+SKIP"))
         return self._outcomes
+
+    def judged(self, outcome: Outcome, precise: str | None) -> Outcome:
+        """Return what *portable* makes of a drift; run again, it might print something else."""
+        if outcome.kind is not Kind.DRIFT:
+            return outcome
+        example, got, flags = self._drifted[outcome.line]
+        self._own.policy, self._own.precise = Policy.PORTABLE, precise
+        if not self._own.check_output(outcome.documented, outcome.executed, flags):
+            return replace(outcome, verdict=self._own.last.verdict)
+        same = self._compared(example, got)
+        return replace(
+            outcome,
+            kind=same.kind,
+            message=same.message,
+            executed=same.executed,
+            verdict=same.verdict,
+        )
+
+    def _compared(self, example: doctest.Example, got: str) -> Outcome:
+        """Return what was compared: of an example that raises, the error alone."""
+        before = got.partition(_TRACEBACK)[0].removesuffix(_GROUP) if example.exc_msg else ""
+        if before.strip():  # the standard library looks at the error alone
+            return Outcome(Kind.UNDOCUMENTED, 0, message="before the error", executed=before)
+        return self._own.last
 
     def _keep(self, test: doctest.DocTest, example: doctest.Example, outcome: Outcome) -> None:
         """Keep an outcome at the place of its example, and of what that must print."""
@@ -213,25 +237,18 @@ class _Runner(doctest.DocTestRunner):
             )
         )
 
-    def report_start(self, out: object, test: doctest.DocTest, example: doctest.Example) -> None:
-        """Say nothing, and look up what it prints at full precision."""
-        self._own.precise = self._precise.get(line_of(test, example))
-
     def report_success(
         self, out: object, test: doctest.DocTest, example: doctest.Example, got: str
     ) -> None:
-        """Keep what was compared: of an example that raises, the error alone."""
-        outcome = self._own.last
-        before = got.partition(_TRACEBACK)[0] if example.exc_msg else ""
-        if before.strip():  # the standard library looks at the error alone
-            outcome = Outcome(Kind.UNDOCUMENTED, 0, message="before the error", executed=before)
+        """Keep what was compared."""
         if example.want:
-            self._keep(test, example, outcome)
+            self._keep(test, example, self._compared(example, got))
 
     def report_failure(
         self, out: object, test: doctest.DocTest, example: doctest.Example, got: str
     ) -> None:
         """Keep what drifted."""
+        self._drifted[line_of(test, example)] = example, got, self.optionflags
         outcome = self._own.last
         if not example.want:
             outcome = replace(outcome, kind=Kind.UNDOCUMENTED)

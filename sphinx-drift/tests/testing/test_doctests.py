@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 EXACT = Settings(Policy.EXACT)
 RAISING = ">>> 1 / 0\nTraceback (most recent call last):\n    ...\n"
+GROUPED = RAISING.replace("1 / 0", "raise ExceptionGroup('g', [ValueError(7)])")
 PRINTING = RAISING.replace("1 / 0", "print(7) or 1 / 0")
 TELLING = """>>> print("Traceback (most recent call last):\\\\n  File\\\\nValueError: 7")\n"""
 IGNORING = RAISING.replace("0\n", "0  # doctest: +IGNORE_EXCEPTION_DETAIL\n", 1)
@@ -133,6 +134,7 @@ def test_checker_serves_in_another_suite(capsys: pytest.CaptureFixture[str]) -> 
         (f"{RAISING}ZeroDivisionError: division by one", [Kind.DRIFT]),
         (f"{PRINTING}ZeroDivisionError: division by zero", [Kind.UNDOCUMENTED]),
         (f"{PRINTING}ZeroDivisionError: division by one", [Kind.DRIFT]),
+        (f"{GROUPED}ExceptionGroup: g (1 sub-exception)", [Kind.VERIFIED]),
         (f"{TELLING}Traceback (most recent call last):\n  ...\nValueError: 7", [Kind.DRIFT]),
         (">>> object()\n<object object at 0x0>", [Kind.VERIFIED]),
         (">>> object()\n<object object at 0x7f6b9486f0a0>", [Kind.VERIFIED]),
@@ -333,6 +335,14 @@ def test_rounding_is_judged_at_full_precision(folder: Path) -> None:
     (portable,) = check(folder, mine, Settings(Policy.PORTABLE)).outcomes
     assert portable.kind is Kind.VERIFIED
     assert len(portable.verdict.accepted) == 1
+
+
+@pytest.mark.parametrize(("number", "kind"), [(1, Kind.VERIFIED), (3, Kind.DRIFT)])
+def test_a_second_run_changes_no_other_output(number: int, kind: Kind, folder: Path) -> None:
+    counts = f">>> 0.1 + 0.2\n0.3000000000000001\n>>> next(IDS)\n{number}"
+    source = f'"""Examples.\n\n{counts}\n"""\nimport itertools\nIDS = itertools.count(1)\n'
+    result = checked(folder, source, Settings(Policy.PORTABLE))
+    assert [outcome.kind for outcome in result.outcomes] == [Kind.VERIFIED, kind]
 
 
 def test_skipped_examples_shift_nothing(folder: Path) -> None:
