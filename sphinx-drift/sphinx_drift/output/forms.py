@@ -8,7 +8,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from sphinx_drift.compare.tokens import DIGITS
-from sphinx_drift.output.html_text import html_text
+from sphinx_drift.output.html_text import UUID, html_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,7 +32,7 @@ _PIECE = re.compile(
     rf"(?:{DIGITS}(?:[^\S\n]?[%\N{{PER MILLE SIGN}}])?|(?i:nan|inf(?:inity)?)\b|\N{{INFINITY}})"
     rf"|[^\W\d_]+|[\xad\u061c\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]|{_SYMBOL})"
 )
-_DASH = re.compile(r"(?<!\S)-(?=[^\S\n])")
+_DASH = re.compile(r"(?<!\S)[-\u2013\u2212](?=[^\S\n])")
 """What may be a cell's own, and no sign of the number in the next one."""
 _ANGLED = re.compile(r"<([^\W\d][^<>]*)>")
 """What stands in a pair of brackets, as in `<NA>`."""
@@ -156,7 +156,8 @@ def _values(text: str, shown: str, source: str = "") -> _Sides:
 
 
 def _pieces(text: str) -> list[str]:
-    pieces = ("".join(piece.split()) for piece in _PIECE.findall(_plain(text)) if piece)
+    found = _PIECE.findall(_plain(UUID.sub("UUID", text)))
+    pieces = ("".join(piece.split()) for piece in found if piece)
     return [_NULL.get(piece, piece) if _is_word(piece) else piece.lower() for piece in pieces]
 
 

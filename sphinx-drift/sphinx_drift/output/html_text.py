@@ -52,7 +52,7 @@ _SHOWN = {
     "mfrac": ("linethickness",),
 }
 """The attributes that a reader sees, by tag."""
-_UUID = re.compile(r"\b[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\b")
+UUID = re.compile(r"\b[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\b")
 _SECTION = re.compile(r"<!\[(?!CDATA\[)")
 _MADE = re.compile(
     r"<(?:script|link|bdo|base)\b|\bhttp-equiv\b|<style\b[^<]*\\|@import\b|\burl\("
@@ -221,5 +221,5 @@ class _Reader(HTMLParser):
             text = "".join(self._text)
             line = text.rstrip() if self._verbatim else " ".join(text.split())
         if line and line != self._bullet.rstrip():
-            self.lines.append("  " * min(self._lists - 1, _DEEPEST) + _UUID.sub("UUID", line))
+            self.lines.append("  " * min(self._lists - 1, _DEEPEST) + UUID.sub("UUID", line))
         self._row, self._text = None, []
