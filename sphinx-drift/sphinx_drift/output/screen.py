@@ -6,10 +6,9 @@ import re
 
 from sphinx_drift.compare.tokens import ESCAPE
 
-_MOVES = re.compile(r"[\r\b]|\x1b\[[02]?K|\x1b\[[01]?G")
-_PIECE = re.compile(
-    rf"\x1b\[(?P<erase>[02]?)K|(?P<start>\r|\x1b\[[01]?G)|(?P<code>{ESCAPE})|(?s:.)"
-)
+_ERASE = r"\x1b\[(?:[02]?K|0?J)"
+_MOVES = re.compile(rf"[\r\b]|{_ERASE}|\x1b\[[01]?G")
+_PIECE = re.compile(rf"(?P<erase>{_ERASE})|(?P<start>\r|\x1b\[[01]?G)|(?P<code>{ESCAPE})|(?s:.)")
 _UNSEEN = re.compile(rf"(?!\x1b\[[\d;]*m){ESCAPE}")
 _ENDS = ("[m", "[0m", "[39m", "[49m")
 
@@ -55,8 +54,8 @@ def _line_on_screen(text: str) -> str:
         piece = match[0]
         if match["code"]:
             codes += piece
-        elif match["erase"] is not None:
-            del cells[0 if match["erase"] == "2" else max(column - first, 0) :]
+        elif match["erase"]:
+            del cells[0 if "2" in piece else max(column - first, 0) :]
         elif piece == "\b":
             column = max(column - 1, 0)
         elif match["start"]:

@@ -24,6 +24,7 @@ RED, END = "\x1b[31m", "\x1b[0m"
         ("a\b\b\bX", "X"),
         ("loading\r\x1b[Kok", "ok"),
         ("loading\x1b[2K\rok", "ok"),
+        ("loading\r\x1b[Jok", "ok"),
         ("loading\x1b[2K1", "       1"),
         (f"{RED}1{END}\r{RED}2{END}\n", f"{RED}2{END}\n"),
         (f"{RED}error{END}: x\rE", f"Error{END}: x"),
