@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from sphinx_drift.compare.tokens import plain
 from sphinx_drift.output import forms
 from sphinx_drift.output.filters import repeatable
 from sphinx_drift.output.html_text import drawn_in, html_text
@@ -124,7 +125,7 @@ class Printed:
     def parts(self) -> tuple[Part, ...]:
         """The streams that are not empty."""
         streams = (Part.STDOUT, Part.VALUE, Part.STDERR)
-        non_empty = {name for name, text in self.pieces if text.strip()}
+        non_empty = {name for name, text in self.pieces if plain(text).strip()}
         if self.native_error:
             non_empty.add(Part.STDERR)
         return tuple(stream for stream in streams if stream in non_empty)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from sphinx_drift.compare.compare import Waiver
 from sphinx_drift.compare.outcomes import Kind, Outcome
+from sphinx_drift.compare.tokens import plain
 from sphinx_drift.output.filters import Filter, filters_in
 from sphinx_drift.output.printed_text import BESIDE, FORMS, Part, printed
 from sphinx_drift.source.lines import lines_of, stand_ins
@@ -515,7 +516,7 @@ def read_notebook(
         expectations = tuple(
             Expectation(output_text, line, line, each, raises=raises, **options)
             for each in (stream, *BESIDE)
-            if (output_text := output.select(each)).strip()
+            if plain(output_text := output.select(each)).strip()
         )
         drawn = None if why["unchecked"] else output.drawn
         glued = tuple(dict.fromkeys(chain.from_iterable(output.glued.values())))
