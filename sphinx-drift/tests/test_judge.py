@@ -424,6 +424,15 @@ def test_html_with_other_numbers_is_documented(
     assert kinds(result) == expected
 
 
+@pytest.mark.parametrize(
+    ("html", "expected"),
+    [("<b>x</b> 1", [Kind.VERIFIED]), ("<b>x</b> 2", [Kind.VERIFIED, Kind.FORM])],
+)
+def test_colours_of_a_text_are_no_numbers(html: str, expected: list[Kind]) -> None:
+    shown = showing(plain="\x1b[1;31mx\x1b[0m 1", html=html)
+    assert kinds(outcomes(page_of((expecting("x 1"),)), shown)) == expected
+
+
 @pytest.mark.parametrize("stored", [False, True])
 def test_what_varies_in_html_alone_is_filtered_and_counted(*, stored: bool) -> None:
     before, now = (showing(plain="x 1", html=f"<b>x</b> 1 Size: {n}B") for n in (24, 32))

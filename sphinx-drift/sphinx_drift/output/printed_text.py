@@ -77,7 +77,7 @@ class Value:
         """Yield each form whose numbers differ from those of the text, with the difference."""
         for mime, source in self.forms:
             stream, _, differs = _FORMS[mime]
-            if message := differs(self.text, source):
+            if message := differs(plain(self.text), source):
                 yield stream, message
 
 
