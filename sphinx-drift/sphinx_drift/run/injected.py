@@ -243,7 +243,7 @@ def local_modules() -> list[str]:
     # What has no __spec__, nobody imported: the kernel itself, or what torch calls _ops.py.
     imported = [each for each in [*sys.modules.values()] if getattr(each, "__spec__", None)]
     paths = [os.path.abspath(getattr(module, "__file__", None) or "/") for module in imported]
-    installed = tuple(sysconfig.get_paths().values())
+    installed = tuple(map(sysconfig.get_path, ("stdlib", "platstdlib")))
     return sorted(
         path
         for path in paths

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import multiprocessing
 import re
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -55,6 +56,7 @@ def begin_pages(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None
     Pages of prose are read before them: libraries may still be loading.
     """
     state, config = state_of(env), app.config
+    state.began = time.time_ns() // 1000
     names = [Path(env.doc2path(name)) for name in env.found_docs]
     for pattern in state.settings.complete:
         if pattern != "*" and not any(path.match(pattern) for path in names):
@@ -88,6 +90,8 @@ def merge(
 def showing_others(_app: Sphinx, env: BuildEnvironment) -> list[str]:
     """Have Sphinx write the pages that show what cells of others printed in this build."""
     state = state_of(env)
+    for name, read in env.all_docs.items():  # what is saved while a page runs came too late for it
+        env.all_docs[name] = min(read, state.began)
     if any("drift_glued_title" in env.metadata[name] for name in state.ran):
         return sorted(env.found_docs)  # a link or a table of contents shows it on any of them
     ran = [page for name, page in state.results.items() if name in state.ran]

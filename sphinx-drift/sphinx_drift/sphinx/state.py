@@ -29,6 +29,8 @@ class State:
     """What the probes of extensions returned of each page."""
     ran: set[str] = field(default_factory=set)
     """Pages that have run in this build."""
+    began: int = 0
+    """When this build began to run pages, in microseconds, as Sphinx says when it read them."""
 
     def forget(self, docname: str) -> None:
         """Forget a page that is gone, or about to be read again; how long it took is of use."""

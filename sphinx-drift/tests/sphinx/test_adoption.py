@@ -139,6 +139,7 @@ def test_half_a_character_costs_no_report(book: Book) -> None:
         ("drift_require=all", 1, "half.md:18: undocumented"),
         ("drift_require=none.md,half.md", 2, "no page matches 'none.md'"),
         ("drift_twice=1", 0, ""),
+        ("drift_ratchet=no/such/folder.json", 0, "drift_ratchet: [Errno 2]"),
     ],
 )
 def test_a_setting_may_be_given_with_the_command(
@@ -223,12 +224,29 @@ def test_a_file_that_an_older_one_replaces_is_read(live: bool, book: Book) -> No
     assert book.build(CI="").places == {("stub.md:11", "drift"), ("including.md:1", "unreadable")}
 
 
-def test_live_work_leaves_out_a_page_beside_what_torch_makes(book: Book) -> None:
+MADE = "import sys, types\nmade = types.ModuleType('made')\nmade.__file__ = '_made.py'\n"
+SAVED = "import beside\n_ = open(beside.__file__, 'w').write('# saved')\n"
+IN_PREFIX = "import os, sysconfig\nsysconfig.get_config_vars()['base'] = os.getcwd()\n"
+
+
+@pytest.mark.parametrize(
+    ("code", "leaves_out"),
+    [
+        pytest.param(f"{MADE}sys.modules['made'] = made", True, id="what torch makes"),
+        pytest.param(SAVED, False, id="a module that is saved while the page runs"),
+        pytest.param(SAVED + IN_PREFIX, False, id="a module in the environment's folder"),
+    ],
+)
+def test_live_work_leaves_out_what_did_not_change(
+    code: str,
+    leaves_out: bool,  # noqa: FBT001
+    book: Book,
+) -> None:
     book.configure(drift_live=True)
-    made = "import sys, types\nmade = types.ModuleType('made')\nmade.__file__ = '_made.py'\n"
-    book.write("page.md", cell(f"{made}sys.modules['made'] = made\nprint(1)", "1"))
+    (book.folder / "beside.py").touch()
+    book.write("page.md", cell(f"{code}\nprint(1)", "1"))
     lines = [book.build(CI="").last for _ in range(2)]
-    assert ["1 page not run again" in line for line in lines] == [False, True], lines
+    assert ["1 page not run again" in line for line in lines] == [False, leaves_out], lines
 
 
 def test_a_page_that_documents_nothing_any_more_is_run_again(book: Book) -> None:
