@@ -63,10 +63,13 @@ def test_stored_outputs_need_not_be_checked_where_nothing_runs(
 ) -> None:
     page = v4.new_notebook(cells=[stored()], metadata=own)
     (book.folder / "index.ipynb").write_text(writes(page), "utf-8")
+    book.write("shows.md", "{glue}`it`")  # which nothing glues where nothing runs
     book.configure(nb_execution_mode="off", drift_require="expected")
     built = book.build()
     assert built.status == status, built.report
     assert "nothing was checked, 1 page left out by nb_execution_mode" in built.last
+    assert "No key 'it' found" in built.stderr
+    assert "quotation" not in built.report
 
 
 def test_page_says_that_it_is_left_out_by_the_key_of_its_book(book: Book) -> None:
