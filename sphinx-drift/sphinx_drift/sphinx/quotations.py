@@ -73,9 +73,9 @@ class KeepOutputs(SphinxTransform):
         """Exempt outputs."""
         for cell in self.document.findall(nodes.container):
             if cell.get("nb_element") == "cell_code_output":
-                cell["support_smartquotes"] = False
                 for text in cell.findall(nodes.TextElement):
-                    text["translatable"] = False
+                    if not isinstance(text, nodes.caption):  # which its author has written
+                        text["translatable"] = text["support_smartquotes"] = False
 
 
 class KeepGluedText(SphinxTransform):

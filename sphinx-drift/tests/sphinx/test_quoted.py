@@ -34,6 +34,7 @@ def test_a_number_follows_its_page(builder: str, book: Book) -> None:
 TRANSLATED = {
     "markdown": ("Loss **0.5** of 7", "4.78", False),
     "literal": ("Loss 0.5", "4.78", False),
+    "caption": ("The loss", "Der Verlust", False),
     "quotes": ("The number is {printed}`half`.", "Die Zahl: {printed}`half`.", False),
     "replaces": ("The number is {printed}`half`.", "Die Zahl: 0.7.", True),
     "text": ("The number is {glue:text}`half`.", "Die Zahl: 0.7.", True),
@@ -57,6 +58,10 @@ def test_a_translation_shows_what_its_page_quotes_or_glues(book: Book) -> None:
         (catalogs / f"{name}.po").write_text(f'{head}\nmsgid "{text}"\nmsgstr "{translated}"\n')
         if name == "markdown":
             book.write(f"{name}.md", "# It displays", cell(displaying, text))
+        elif name == "caption":
+            drawing = "---\nmystnb: {figure: {caption: The loss}}\n---\n"
+            drawing += "from IPython.display import SVG\nSVG(\"<svg xmlns='http://www.w3.org/2000/svg'/>\")"
+            book.write(f"{name}.md", "# It draws", cell("print(1)", "1"), cell(drawing))
         elif name == "literal":
             book.write(f"{name}.md", "# It prints", cell(f"print({text!r})", text))
         else:
@@ -72,6 +77,7 @@ def test_a_translation_shows_what_its_page_quotes_or_glues(book: Book) -> None:
     assert {failure.file for failure in built.failures} == failing
     for name in ("markdown", "literal"):
         assert "0.5" in (built.outdir / f"{name}.txt").read_text()
+    assert "Der Verlust" in (built.outdir / "caption.txt").read_text()
     for name in ("quotes", "glues"):
         assert "0.5" in (built.outdir / f"{name}.txt").read_text().partition("Die Zahl: ")[2]
 
