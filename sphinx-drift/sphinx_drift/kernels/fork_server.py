@@ -63,6 +63,11 @@ class Group(NamedTuple):
     """Warnings that it filters."""
 
 
+def _is_foreign(module: str) -> bool:
+    """Whether a module is none of Python's own."""
+    return module.partition(".")[0] not in sys.stdlib_module_names
+
+
 class Preloaded:
     """Libraries that are loaded, and hidden from a kernel until it imports them.
 
@@ -78,7 +83,8 @@ class Preloaded:
 
         Raises:
             ImportError: If its import shows something, which pages must show, or looks for a
-                kernel, which is not there yet.
+                kernel, which is not there yet; or if nobody installed it: who saves such a module
+                wants the pages to import it as it is then.
 
         """
         before, shown, looked_for = set(sys.modules), io.StringIO(), []  # type: ignore[var-annotated]
@@ -97,8 +103,11 @@ class Preloaded:
             raise ImportError(f"its import shows {texts[0]!r}")
         if looked_for:
             raise ImportError("its import looks for a kernel")
+        file = getattr(sys.modules[name], "__file__", None) or "-packages"
+        if _is_foreign(name) and "-packages" not in file:
+            raise ImportError("it isn't installed, so it may be saved after it is loaded")
         new = set(sys.modules) - before - {"__mp_main__"}
-        foreign = (each for each in new if each.partition(".")[0] not in sys.stdlib_module_names)
+        foreign = filter(_is_foreign, new)
         self._groups.append(Group({each: sys.modules[each] for each in foreign}, filters))
 
     def hide(self) -> None:

@@ -106,8 +106,10 @@ def test_fork_server_with_two_threads_declines_and_the_kernel_starts_as_always(
 ) -> None:
     code = "import threading, time\n"
     code += "threading.Thread(target=time.sleep, args=(100,), daemon=True).start()\n"
-    (pages.folder / "busy_module.py").write_text(code)
-    monkeypatch.setenv("PYTHONPATH", str(pages.folder))
+    installed = pages.folder / "site-packages"
+    installed.mkdir()
+    (installed / "busy_module.py").write_text(code)
+    monkeypatch.setenv("PYTHONPATH", str(installed))
     for _ in range(2):
         notebook, execution = pages.fork(SERVER_OF, preload=("busy_module",))
         assert execution.failure is None
@@ -123,6 +125,7 @@ def test_fork_server_with_two_threads_declines_and_the_kernel_starts_as_always(
         ("import warnings\nwarnings.warn('old')", "its import shows 'old'"),
         ("raise RuntimeError('broken')", "broken"),
         ("from IPython import get_ipython\nget_ipython()", "its import looks for a kernel"),
+        ("", "it isn't installed"),
     ],
 )
 def test_library_whose_import_pages_must_see_is_not_loaded_for_them(
