@@ -91,6 +91,8 @@ def _day(env: BuildEnvironment, docname: str) -> list[str]:
     return [f"Run on {datetime.fromtimestamp(data['mtime'], UTC):%Y-%m-%d}."] if data else []
 
 
-def skip_mark(_translator: Any, _node: drift_mark) -> None:
-    """Leave the mark out, where readers can't open it."""
-    raise nodes.SkipNode
+def drop_marks(app: Sphinx, doctree: nodes.document, _: str) -> None:
+    """Leave the marks out where readers can't open them: no other writer has to know them."""
+    if app.builder.format != "html":
+        for mark in [*doctree.findall(drift_mark)]:
+            mark.parent.remove(mark)

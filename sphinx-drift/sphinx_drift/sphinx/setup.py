@@ -19,7 +19,7 @@ from sphinx_drift.sphinx.marks import (
     add_static_path,
     add_style,
     drift_mark,
-    skip_mark,
+    drop_marks,
     visit_mark,
 )
 from sphinx_drift.sphinx.pages import (
@@ -81,14 +81,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_transform(KeepOutputs)
     app.add_transform(KeepGluedText)
     app.add_post_transform(QuoteNumbers)
-    app.add_node(
-        drift_mark,
-        html=(visit_mark, None),
-        latex=(skip_mark, None),
-        man=(skip_mark, None),
-        texinfo=(skip_mark, None),
-        text=(skip_mark, None),
-    )
+    app.add_node(drift_mark, html=(visit_mark, None))
     app.connect("config-inited", before_reading)
     app.connect("builder-inited", read_settings)
     app.connect("builder-inited", add_static_path)
@@ -99,6 +92,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("env-merge-info", merge)
     app.connect("doctree-read", keep_quotations)
     app.connect("doctree-read", keep_all)
+    app.connect("doctree-resolved", drop_marks)
     app.connect("env-updated", showing_others)
     app.connect("build-finished", report_results)
     app.connect("build-finished", end_workers)
