@@ -467,6 +467,7 @@ def test_an_error_of_a_repr_is_reported_as_itself() -> None:
         ("a ⋯ b", "a b", Kind.DRIFT),
         ("a ⋯ b", "a\n0.5 b", Kind.DRIFT),
         ("a ⋯", "a", Kind.DRIFT),
+        ("a\n  b ⋯", "a\nb 5", Kind.DRIFT),
         ("⋯: 0.5", "2026-11-23 10:12: 0.5", Kind.VERIFIED),
         ("⋯: 0.5", "2026-11-23 10:12: 0.6", Kind.DRIFT),
         ("⋯ 1 ⋯ 2 ⋯", "x y 1 z 2 0.5", Kind.VERIFIED),

@@ -55,7 +55,7 @@ def _filled(line: str, row: str) -> str:
         [[read(token) for token in side] for side in (left, right)]
         for read in (attrgetter("text"), _key)
     )
-    ends = ([] if NUMBER in texts[0] else _matched(*texts)) or _matched(*keys)
+    ends = _matched(*texts) or _matched(*keys)
     pieces: list[str] = []
     after_blank, last, there = False, 0, 0
     for token, end in zip(left, ends, strict=False):

@@ -49,7 +49,6 @@ class Waiver:
     executed: str
     reason: str
     index: tuple[int, ...] | None = None
-    line: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -435,7 +435,7 @@ def _expectation(content: str, line: int) -> tuple[Expectation, list[Outcome]]:
     problems: list[Outcome] = []
     for name, value, at in options:
         try:
-            expectation = _with_option(expectation, name, value, at)
+            expectation = _with_option(expectation, name, value)
         except ValueError as error:
             problems.append(Outcome(Kind.OPTION, at, message=str(error)))
     names = {name for name, _, _ in options}
@@ -446,10 +446,10 @@ def _expectation(content: str, line: int) -> tuple[Expectation, list[Outcome]]:
     return expectation, problems
 
 
-def _with_option(expectation: Expectation, name: str, value: str, line: int) -> Expectation:
+def _with_option(expectation: Expectation, name: str, value: str) -> Expectation:
     """Return the expectation with one option set."""
     if name == "allow":
-        return replace(expectation, waivers=(*expectation.waivers, _waiver(value, line)))
+        return replace(expectation, waivers=(*expectation.waivers, _waiver(value)))
     if name == "stream":
         names = [stream.value for stream in Part if stream is not Part.TRACEBACK]
         if value not in names:
@@ -470,12 +470,12 @@ def _with_option(expectation: Expectation, name: str, value: str, line: int) -> 
     )
 
 
-def _waiver(value: str, line: int) -> Waiver:
+def _waiver(value: str) -> Waiver:
     match = _ALLOW.match(value)
     if match is None:
         raise ValueError(f"`:allow:` must read `documented -> executed (reason)`; got {value!r}")
     index = tuple(int(part) for part in match["index"].split(",")) if match["index"] else None
-    return Waiver(match["old"], match["new"], match["reason"], index, line)
+    return Waiver(match["old"], match["new"], match["reason"], index)
 
 
 # Notebooks ---------------------------------------------------------------------------

@@ -278,9 +278,7 @@ def _edits(  # noqa: PLR0913, PLR0917 - what is known of a page, and of rounds b
     outcomes = [outcome for outcome in outcomes if outcome.cell not in left]
     by_line = {e.line: (cell, e) for cell in page.cells for e in cell.expectations}
     for cell, expectation in by_line.values():
-        if cell.number in left:
-            continue
-        if cell.number in unchecked and not expectation.unchecked:
+        if cell.number in unchecked.keys() - left and not expectation.unchecked:
             blank = [""] if expectation.body_line == expectation.line + 1 else []
             option = f"{_indent(lines, expectation)}:unchecked: {unchecked[cell.number]}"
             yield expectation.line, expectation.line, [option, *blank]

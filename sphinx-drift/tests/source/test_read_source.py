@@ -171,8 +171,8 @@ def test_options_are_read(tmp_path: Path) -> None:
         )
     )
     assert result.waivers == (
-        Waiver("5.6183e-11", "5.6184e-11", "softmax tail: (see above)", None, 10),
-        Waiver("-0.1", "-0.2", "known", (2, 0), 11),
+        Waiver("5.6183e-11", "5.6184e-11", "softmax tail: (see above)"),
+        Waiver("-0.1", "-0.2", "known", (2, 0)),
     )
     assert (result.part, result.name, result.raises) == (Part.VALUE, "weights", "ValueError")
     assert (result.text, result.body_line) == ("text", 15)
