@@ -306,6 +306,7 @@ def become_kernel(request: dict[str, Any], server: int, preloaded: Preloaded) ->
         os.environ.setdefault("PYDEVD_USE_FRAME_EVAL", "NO")
         sys.breakpointhook = lambda *_, **__: None
     launcher = importlib.util.find_spec("ipykernel_launcher")
+    sys.executable = request["executable"]
     sys.argv = [str(launcher and launcher.origin), *request["arguments"]]
 
 

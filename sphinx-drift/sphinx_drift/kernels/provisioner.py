@@ -215,6 +215,7 @@ class ForkProvisioner(LocalProvisioner):
         request = {
             "arguments": cmd[cmd.index("ipykernel_launcher") + 1 :],
             "environment": environment,
+            "executable": shutil.which(cmd[0]),
             "folder": str(kwargs.get("cwd") or Path.cwd()),
         }
         connection = socket.socket(socket.AF_UNIX)
@@ -258,9 +259,10 @@ def obstacle(cmd: Sequence[str] = ()) -> str:
     major, minor = sys.version_info[:2]
     if cmd[0] in {"python", f"python{major}", f"python{major}.{minor}"}:
         return ""  # Jupyter takes these for the Python that it runs in, whatever the path says
-    python = shutil.which(cmd[0])
-    # Without resolving links: that by which a virtual environment starts Python makes it one.
-    if python is None or os.path.abspath(python) != os.path.abspath(sys.executable):  # noqa: PTH100
+    candidates = shutil.which(cmd[0]) or os.devnull, sys.executable
+    python, own = (Path(os.path.abspath(each)) for each in candidates)  # noqa: PTH100 - without `..`
+    # Also in the same folder: the link by which a virtual environment starts Python makes it one.
+    if python.parent != own.parent or not python.samefile(own):
         return f"{cmd[0]} is another Python than {sys.executable}"
     return ""
 

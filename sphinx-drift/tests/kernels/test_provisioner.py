@@ -177,6 +177,20 @@ def test_kernel_that_ends_at_once_has_said_how() -> None:
         assert (kernel.poll(), kernel.wait()) == (3, 3)
 
 
+@pytest.mark.usefixtures("own_servers")
+def test_python_by_another_name_in_the_same_folder_is_forked(
+    installed: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As `pip` writes `python3` into the first line of a script."""
+    own = Path(sys.executable)
+    names = (path for path in own.parent.glob("python*") if path.name != own.name)
+    monkeypatch.setattr(sys, "executable", str(next(path for path in names if path.samefile(own))))
+    code = f"{SERVER_OF}\nimport sys\nprint(sys.executable)"
+    notebook = v4.new_notebook(cells=[v4.new_code_cell(code)])
+    nbclient.NotebookClient(notebook, kernel_name=installed).execute()
+    assert notebook.cells[0].outputs[0].text == f"1\n{own}\n"
+
+
 def test_kernel_of_another_environment_is_run_in_that(
     pages: Pages, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shown: Any
 ) -> None:
