@@ -294,7 +294,10 @@ def _difference(
     if l0 < l1 and left.tokens[l0].kind is TokenKind.ELISION:
         return replace(difference, note=_ELISIONS[left.tokens[l0].text])
     if not l1 - l0 == r1 - r0 == 1:
-        return difference
+        if difference.documented != difference.executed:
+            return difference
+        side = "documented" if l1 - l0 > r1 - r0 else "executed"
+        return replace(difference, note=f"a line break before it is {side}")
     a, b = left.tokens[l0], right.tokens[r0]
     number = a.text != b.text and a.is_number and b.is_number
     gaps = (a.gap, b.gap)

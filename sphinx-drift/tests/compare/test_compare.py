@@ -224,6 +224,12 @@ def known(documented: str, executed: str) -> list[Waiver]:
     return [Waiver(d.documented, d.executed, "known") for d in differences if d.number]
 
 
+@pytest.mark.parametrize("texts", [("x 1 [2]", "x 1\n[2]"), ("a b", "a\nb")])
+def test_a_line_break_that_only_one_has_is_told(texts: tuple[str, str]) -> None:
+    assert notes(compare(*texts)) == "a line break before it is executed"
+    assert notes(compare(*texts[::-1])) == "a line break before it is documented"
+
+
 def test_spaces_that_differ_are_counted() -> None:
     (difference,) = compare("a  1", "a 1").differences
     assert re.findall(r"\d", difference.note) == ["2", "1"]
