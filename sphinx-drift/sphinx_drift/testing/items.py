@@ -129,9 +129,11 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 def pytest_runtest_makereport(
     item: pytest.Item,
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Show what is skipped at its own place, not at ours."""
+    """Mark the report as ours; show what is skipped at its own place, not at ours."""
     report = yield
-    if isinstance(item, _Item) and isinstance(report.longrepr, tuple):
+    if is_ours := isinstance(item, _Item):
+        vars(report)["is_drift"] = True  # pytest-xdist hands it on
+    if is_ours and isinstance(report.longrepr, tuple):
         path, line, _ = item.reportinfo()
         report.longrepr = (str(path), (line or 0) + 1, report.longrepr[2])
     return report
@@ -147,7 +149,7 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
     ended = {
         ending  # nothing, for what comes before and after a test
         for ending, reports in (reporter.stats.items() if reporter else ())
-        if any("drift" in dict(getattr(report, "user_properties", ())) for report in reports)
+        if any(getattr(report, "is_drift", False) for report in reports)
     }
     # `--lf` collects only from files with tests that failed.
     is_missing = not found and not config.getoption("lf", default=None)
@@ -255,8 +257,8 @@ class _Run(_Item):
         if Kind.VERIFIED not in self.conclude():
             pytest.skip(self.summary())
 
-    def reportinfo(self) -> tuple[Path, None, str]:
-        return self.path, None, f"drift: {self.name}"
+    def reportinfo(self) -> tuple[Path, int, str]:
+        return self.path, 0, f"drift: {self.name}"
 
 
 class _Docstring(_Item, pytest.DoctestItem):  # type: ignore[misc]  # in how it reports

@@ -21,6 +21,13 @@ pytest_plugins = ["pytester"]
 
 PLUGIN = ("-p", "sphinx_drift.pytest_plugin")
 MODES = ("prepend", "append", "importlib")
+SKIP_ALL = """
+import pytest
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        item.add_marker(pytest.mark.skip)
+"""
 MODULE = '''\
 """A module.
 
@@ -122,13 +129,18 @@ def test_a_book_has_its_pages_where_pytest_looks_for_no_tests(
 
 
 @pytest.mark.parametrize(
-    ("named", "status"),
-    [(".", pytest.ExitCode.NO_TESTS_COLLECTED), ("silent.md", pytest.ExitCode.TESTS_FAILED)],
+    ("named", "status", "conftest"),
+    [
+        (".", pytest.ExitCode.NO_TESTS_COLLECTED, ""),
+        ("silent.md", pytest.ExitCode.TESTS_FAILED, ""),
+        ("silent.md", pytest.ExitCode.NO_TESTS_COLLECTED, SKIP_ALL),
+    ],
 )
 def test_where_no_page_documents_anything_nothing_was_checked(
-    named: str, status: pytest.ExitCode, pytester: pytest.Pytester
+    named: str, status: pytest.ExitCode, conftest: str, pytester: pytest.Pytester
 ) -> None:
     Path("silent.md").write_text(FRONT + cell("print(1)"), "utf-8")
+    pytester.makeconftest(conftest)
     pytester.makepyfile(test_it="def test_it():\n    pass\n")
     result = pytester.runpytest(*PLUGIN, "--drift", named)
     assert result.ret == status
