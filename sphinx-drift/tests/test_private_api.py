@@ -168,6 +168,8 @@ SUPPORTED = {
     *("docutils:nodes", "markdown_it:MarkdownIt"),
     *("markdown_it.renderer:RendererHTML", "yaml"),
     *("ipykernel.kernelspec:write_kernel_spec", "traitlets:List", "traitlets:Unicode"),
+    *("jupyter_client.asynchronous:AsyncKernelClient", "traitlets:Type"),
+    "jupyter_client.channels:AsyncZMQSocketChannel",
     "jupyter_client.provisioning.local_provisioner:LocalProvisioner",
     *("jupyter_client.kernelspec:KernelSpecManager", "jupyter_client.kernelspec:NoSuchKernel"),
     "jupyter_client.manager:AsyncKernelManager",

@@ -16,6 +16,8 @@ from subprocess import DEVNULL
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
+from jupyter_client.asynchronous import AsyncKernelClient
+from jupyter_client.channels import AsyncZMQSocketChannel
 from jupyter_client.kernelspec import KernelSpecManager, NoSuchKernel
 from jupyter_client.manager import AsyncKernelManager
 from nbclient import NotebookClient
@@ -26,6 +28,7 @@ from nbclient.exceptions import (
     DeadKernelError,
 )
 from nbformat import from_dict, v4
+from traitlets import Type
 
 from sphinx_drift.kernels.provisioner import NAME, obstacle
 from sphinx_drift.run.choice import RUNNER_VARIABLE, SCRATCH
@@ -138,6 +141,23 @@ class _Client(NotebookClient):
         raise CellExecutionComplete  # no more is read from it
 
 
+class _Channel(AsyncZMQSocketChannel):
+    """Sends by the asynchronous socket, as it wants to be used.
+
+    Jupyter's sends past it, which loses the news of a reply that has just come: nbclient, which
+    writes to widgets while it waits for a cell's, would wait for all of the cell's time.
+    """
+
+    def send(self, msg: dict[str, Any]) -> None:
+        """Send a message that has no buffers: nbclient's have none."""
+        assert self.socket is not None  # noqa: S101 - it is open while the client is
+        self.socket.send_multipart(self.session.serialize(msg))
+
+
+class _KernelClient(AsyncKernelClient):
+    shell_channel_class = Type(_Channel)
+
+
 class _KernelSpecs(KernelSpecManager):
     """Finds kernels as Jupyter does, and has those forked that nobody wants started otherwise."""
 
@@ -164,6 +184,7 @@ async def _client(
     manager = AsyncKernelManager(
         kernel_name=notebook.metadata["kernelspec"]["name"],
         kernel_spec_manager=specs,
+        client_factory=_KernelClient,
         connection_file=str(scratch / "kernel.json"),
         # Sockets in a folder that only this user can open: kernels can't race for a port either.
         transport="ipc" if sockets else "tcp",

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from nbclient.output_widget import OutputWidget
 from nbformat import v4
 from nbformat.v4 import new_output
 from processes import alive
@@ -230,3 +232,25 @@ def test_an_error_that_the_reply_alone_tells_is_an_output(tmp_path: Path) -> Non
     book = notebook(silent, "1 / 0")
     execute(book, request_for(tmp_path, may_raise=[2]))
     assert [each.ename for each in book.cells[2].outputs] == ["ZeroDivisionError"]
+
+
+WIDGET = """
+import comm
+state = {"_model_name": "OutputModel", "_model_module": "@jupyter-widgets/output"}
+widget = comm.create_comm("jupyter.widget", data={"state": state | {"msg_id": "", "outputs": []}})
+cell = get_ipython().kernel.get_parent()["header"]["msg_id"]
+widget.send({"method": "update", "state": {"msg_id": cell}})
+print("in it", flush=True)
+widget.send({"method": "update", "state": {"msg_id": ""}})
+"""
+
+
+@pytest.mark.usefixtures("pages")
+def test_a_reply_that_comes_while_a_widget_is_written_to_is_not_lost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    send = OutputWidget.send
+    monkeypatch.setattr(OutputWidget, "send", lambda *data: (time.sleep(0.3), send(*data)))
+    execution = execute(notebook(WIDGET), request_for(tmp_path, timeout=10))
+    assert execution.executed == {1}
+    assert execution.seconds < 10
