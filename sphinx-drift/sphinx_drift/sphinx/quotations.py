@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from dataclasses import replace
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from docutils import nodes
@@ -91,11 +92,11 @@ class KeepGluedText(SphinxTransform):
 
 def _taken_from_cells(document: nodes.document) -> Counter[str]:
     """Count what the sentences of a page show of what cells printed or glued."""
+    kinds = quoted_number, PendingGlueReference
+    pending = (node for node in document.findall(nodes.Element) if isinstance(node, kinds))
     return Counter(
         str(node.get("target") or node.get("key") or node.astext())
-        for node in document.findall(nodes.Element)
-        if isinstance(node, (quoted_number, PendingGlueReference))
-        or "pasted-text" in node.get("classes", ())
+        for node in chain(pending, _glued_in(document))
     )
 
 

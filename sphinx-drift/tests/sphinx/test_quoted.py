@@ -38,6 +38,7 @@ TRANSLATED = {
     "quotes": ("The number is {printed}`half`.", "Die Zahl: {printed}`half`.", False),
     "replaces": ("The number is {printed}`half`.", "Die Zahl: 0.7.", True),
     "text": ("The number is {glue:text}`half`.", "Die Zahl: 0.7.", True),
+    "local": ("The number is {glue}`half`.", "Die Zahl: 0.7.", True),
     "any": ("The number is {glue:any}`any.md::half`.", "Die Zahl: 0.7.", True),
     "glues": (
         "The number is {glue:any}`any.md::half`.",
@@ -65,7 +66,7 @@ def test_a_translation_shows_what_its_page_quotes_or_glues(book: Book) -> None:
         elif name == "literal":
             book.write(f"{name}.md", "# It prints", cell(f"print({text!r})", text))
         else:
-            glues = [cell(gluing, "half = 0.5")] if name in ("text", "any") else []
+            glues = [cell(gluing, "half = 0.5")] if name in ("text", "local", "any") else []
             book.write(f"{name}.md", "# It quotes", *glues, text)
     # As Sphinx makes catalogues of what blocks print.
     literal = catalogs / "literal.po"
