@@ -121,7 +121,7 @@ class Kind(Enum):
     QUOTATION = (
         "quotation",
         "a number is quoted that no cell printed",
-        "name the expectation with `:name:`, once in the book, and quote a number that it has",
+        "quote a number of an expectation with a `:name:`, once in the book, or what is glued",
     )
     ELSEWHERE = (
         "elsewhere",

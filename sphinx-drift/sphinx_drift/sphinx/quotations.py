@@ -15,6 +15,7 @@ from sphinx.util.docutils import SphinxRole
 
 from sphinx_drift.compare.outcomes import Kind, Outcome, PageResult
 from sphinx_drift.source.quote import read_quotation
+from sphinx_drift.source.read_source import Page
 from sphinx_drift.sphinx.private_api import PendingGlueReference, glued_by, unformatted
 from sphinx_drift.sphinx.state import file_of, record, state_of
 
@@ -206,21 +207,33 @@ def check_quotations(app: Sphinx) -> dict[str, PageResult]:
                 quote(named, target)
             except ValueError as error:
                 wrong.append(Outcome(Kind.QUOTATION, line, message=str(error)))
-        wrong += _not_shown(app, metadata)
+        wrong += _not_shown(app, docname, metadata)
         if wrong:
             page = results.get(docname) or PageResult(file_of(env, docname))
             results[docname] = replace(page, outcomes=(*page.outcomes, *wrong))
     return results
 
 
-def _not_shown(app: Sphinx, metadata: Mapping[str, Any]) -> Iterator[Outcome]:
-    """Yield what a page shows of what is glued, and MyST-NB can't show, which it warns of once."""
-    if app.config.nb_execution_mode != "off":  # where nothing is glued
+def _not_shown(app: Sphinx, docname: str, metadata: Mapping[str, Any]) -> Iterator[Outcome]:
+    """Yield what a page shows of what is glued, and MyST-NB can't show, which it warns of once.
+
+    Where neither the page nor the one that glues documents anything, it is as ever.
+    """
+    is_checked = _is_checked(app.env, docname)
+    if is_checked and app.config.nb_execution_mode != "off":  # where nothing is glued
         for message, line in metadata.get("drift_refused", ()):
             yield Outcome(Kind.QUOTATION, line, message=message)
     for of_page, key, form, line in metadata.get("drift_glued", ()):
         message = f"{of_page} glues no {key}"
         if key in glued_by(app.env, of_page):
             message = unformatted(app, of_page, key, form) if form else ""
-        if message:
+        if message and (is_checked or _is_checked(app.env, of_page)):
             yield Outcome(Kind.QUOTATION, line, message=message)
+
+
+def _is_checked(env: BuildEnvironment, docname: str) -> bool:
+    """Whether a page documents an output, or must."""
+    state = state_of(env)
+    outcomes = state.results.get(docname, PageResult("")).outcomes
+    page = state.settings.applied_to(Page(complete=False), env.doc2path(docname))
+    return page.complete or any(outcome.kind is not Kind.NO_EXPECTATION for outcome in outcomes)

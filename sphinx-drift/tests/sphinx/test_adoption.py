@@ -68,7 +68,8 @@ def test_outputs_without_expectations_are_built_as_ever_and_counted(book: Book) 
 
 def test_book_of_no_expectations_is_as_green_as_without_the_checker(book: Book) -> None:
     nested = "```{note}\n```{code-cell} ipython3\n1\n```\n```"
-    put(book, one_md=FRONT + cell("print(1)"), two_md=FRONT + "{eval}`x`\n\n" + nested)
+    glued = "\n\n{glue:text}`x`, {glue:text}`two.md::y`"  # of which stock only warns
+    put(book, one_md=FRONT + cell("print(1)") + glued, two_md=FRONT + "{eval}`x`\n\n" + nested)
     built = book.build()
     assert built.status == 0, built.stderr
     assert built.last.startswith("nothing was checked, 1 output on 1 page has no expectation")
