@@ -217,23 +217,21 @@ def check_quotations(app: Sphinx) -> dict[str, PageResult]:
 def _not_shown(app: Sphinx, docname: str, metadata: Mapping[str, Any]) -> Iterator[Outcome]:
     """Yield what a page shows of what is glued, and MyST-NB can't show, which it warns of once.
 
-    Where neither the page nor the one that glues documents anything, it is as ever.
+    That is all where neither the page nor the one that glues must be complete.
     """
-    is_checked = _is_checked(app.env, docname)
-    if is_checked and app.config.nb_execution_mode != "off":  # where nothing is glued
+    is_complete = _is_complete(app.env, docname)
+    if is_complete and app.config.nb_execution_mode != "off":  # where nothing is glued
         for message, line in metadata.get("drift_refused", ()):
             yield Outcome(Kind.QUOTATION, line, message=message)
     for of_page, key, form, line in metadata.get("drift_glued", ()):
         message = f"{of_page} glues no {key}"
         if key in glued_by(app.env, of_page):
             message = unformatted(app, of_page, key, form) if form else ""
-        if message and (is_checked or _is_checked(app.env, of_page)):
+        if message and (is_complete or _is_complete(app.env, of_page)):
             yield Outcome(Kind.QUOTATION, line, message=message)
 
 
-def _is_checked(env: BuildEnvironment, docname: str) -> bool:
-    """Whether a page documents an output, or must."""
-    state = state_of(env)
-    outcomes = state.results.get(docname, PageResult("")).outcomes
-    page = state.settings.applied_to(Page(complete=False), env.doc2path(docname))
-    return page.complete or any(outcome.kind is not Kind.NO_EXPECTATION for outcome in outcomes)
+def _is_complete(env: BuildEnvironment, docname: str) -> bool:
+    """Whether each output of a page must be documented, as it says or the book does."""
+    page = Page(complete="drift_complete" in env.metadata[docname])
+    return state_of(env).settings.applied_to(page, str(env.doc2path(docname))).complete

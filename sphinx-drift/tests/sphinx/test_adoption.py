@@ -51,7 +51,8 @@ def put(book: Book, require: object = "expected", **pages: str) -> None:
 
 def test_outputs_without_expectations_are_built_as_ever_and_counted(book: Book) -> None:
     half = stripped("0")
-    put(book, plain_md=FRONT + PLAIN, half_md=FRONT + HALF, bare_ipynb=stripped(), b_ipynb=half)
+    shows = f"{FRONT}{HALF}\n\n{{glue:text}}`x`"  # which nobody glues, as stock warns
+    put(book, plain_md=FRONT + PLAIN, half_md=shows, bare_ipynb=stripped(), b_ipynb=half)
     built = book.build(builder="html")
     assert built.status == 0, built.stderr
     assert built.last.startswith("2 outputs verified on 2 pages, ")
@@ -81,6 +82,7 @@ REQUIRED = {
     "listed-plain.md": (HALF, "1", "unreadable"),
     "complete.md": (COMPLETE + HALF, "18", "undocumented"),
     "complete-plain.md": (f"---\ndrift: {{complete: true}}\n---\n{HALF}", "1", "unreadable"),
+    "glues.md": (f"{COMPLETE}{cell('print(3)', '3')}\n\n{{glue:text}}`x`", "16", "quotation"),
     "stops.md": (COMPLETE + PLAIN, "14", "raised"),
     "drifts.md": (FRONT + HALF.replace("\n3\n", "\n5\n"), "13", "drift"),
     "stops-before.md": (FRONT + HALF.replace("print(3)", "1 / 0"), "9", "raised"),
