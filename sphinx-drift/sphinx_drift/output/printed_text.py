@@ -153,7 +153,7 @@ class _Reader:
             return
         self._streams.clear()
         if output.output_type == "error":
-            error = f"{output.ename}: {output.evalue}" if output.evalue else str(output.ename)
+            error = ": ".join(str(each) for each in (output.ename, output.evalue) if each)
             text = messages(output.get("traceback", ()))
             if text:
                 self._result.pieces.append((Part.TRACEBACK, text))

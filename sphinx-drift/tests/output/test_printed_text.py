@@ -68,6 +68,7 @@ def test_error_comes_last(part: Part) -> None:
     assert "long" not in result.select(part)
     assert result.error == "ValueError: a\nb"
     assert printed([raised("RuntimeError", "")]).error == "RuntimeError"
+    assert printed([raised("", "1")]).error == "1"  # the status that a shell's kernel tells
 
 
 @pytest.mark.parametrize(
