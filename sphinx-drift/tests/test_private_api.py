@@ -168,7 +168,7 @@ SUPPORTED = {
     *("docutils:nodes", "markdown_it:MarkdownIt"),
     *("markdown_it.renderer:RendererHTML", "yaml"),
     *("ipykernel.kernelspec:write_kernel_spec", "traitlets:List", "traitlets:Unicode"),
-    *("jupyter_client.asynchronous:AsyncKernelClient", "traitlets:Type"),
+    *("jupyter_client.asynchronous.client:AsyncKernelClient", "traitlets:Type"),
     "jupyter_client.channels:AsyncZMQSocketChannel",
     "jupyter_client.provisioning.local_provisioner:LocalProvisioner",
     *("jupyter_client.kernelspec:KernelSpecManager", "jupyter_client.kernelspec:NoSuchKernel"),

@@ -16,7 +16,7 @@ from subprocess import DEVNULL
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from jupyter_client.asynchronous import AsyncKernelClient
+from jupyter_client.asynchronous.client import AsyncKernelClient
 from jupyter_client.channels import AsyncZMQSocketChannel
 from jupyter_client.kernelspec import KernelSpecManager, NoSuchKernel
 from jupyter_client.manager import AsyncKernelManager
