@@ -56,7 +56,7 @@ def test_second_look_is_at_the_libraries_of_the_page(
     assert (tmp_path / "runs").read_text("utf-8") == loaded
 
 
-# In a process of its own: a library of a book's own, which brings NumPy with it.
+# In a process of its own: a library that brings NumPy with it.
 
 PROGRAM = """
 import importlib.util, sys
@@ -80,11 +80,12 @@ except ModuleNotFoundError as error:
 
 
 def test_library_that_is_hidden_is_imported_as_ever(tmp_path: Path) -> None:
-    own = tmp_path / "own.py"
+    own = tmp_path / "site-packages" / "own.py"
+    own.parent.mkdir()
     own.write_text("import numpy\nnumbers = numpy.array([1, 3])\n", "utf-8")
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM],
-        env={"PYTHONPATH": str(tmp_path)},
+        env={"PYTHONPATH": str(own.parent)},
         capture_output=True,
         text=True,
         check=False,
