@@ -250,7 +250,12 @@ def test_a_reply_that_comes_while_a_widget_is_written_to_is_not_lost(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     send = OutputWidget.send
-    monkeypatch.setattr(OutputWidget, "send", lambda *data: (time.sleep(0.3), send(*data)))
+
+    def send_late(*data: Any) -> None:
+        time.sleep(0.3)
+        send(*data)
+
+    monkeypatch.setattr(OutputWidget, "send", send_late)
     execution = execute(notebook(WIDGET), request_for(tmp_path, timeout=10))
     assert execution.executed == {1}
     assert execution.seconds < 10
