@@ -5,12 +5,10 @@ from __future__ import annotations
 import traceback
 from collections import Counter
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from sphinx_drift.compare.blanks import BLANKS, TEXT, with_blanks
 from sphinx_drift.compare.compare import Policy, compare, without_marks
 from sphinx_drift.compare.outcomes import Kind, Outcome, PageResult
-from sphinx_drift.compare.tokens import ELISION, plain
 from sphinx_drift.output.filters import DEFAULTS, filtered
 from sphinx_drift.output.printed_text import BESIDE, Part, Printed, printed
 from sphinx_drift.run.results import SKIPS
@@ -248,24 +246,16 @@ def _check_expectation(
         kind, message = cannot
         return _outcome(cell, kind, expectation, message=message, executed=executed)
     precise = filtered(full.select(expectation.part), filters) if full else None
-    elision = "" if context.stored or expectation.part in BESIDE else ELISION
-    printed_text = executed
-    if elision:
-        executed = with_blanks(text, executed)
-        precise = precise and with_blanks(text, precise)
     verdict = compare(
         text,
         executed,
         policy=Policy.EXACT if expectation.reference_only else context.policy,
         precise=precise,
         waivers=expectation.waivers,
-        elision=elision,
     )
     stale = verdict.unmatched + (verdict.unneeded if context.policy is not Policy.PORTABLE else ())
-    if has_blanks := executed != printed_text:
-        context.filtered.update(filter(BLANKS.__contains__, executed))
-    if not verdict.tokens or (has_blanks and not text.strip(f"{TEXT}{ELISION}\n ")):
-        return _outcome(cell, Kind.EMPTY, expectation, executed=printed_text)
+    if not verdict.tokens:
+        return _outcome(cell, Kind.EMPTY, expectation, executed=executed)
     if not verdict.same:
         kind, message = Kind.DRIFT, _second_error(output, full)
     elif stale:
@@ -273,9 +263,8 @@ def _check_expectation(
         message = "; ".join(f"{w.documented} -> {w.executed} ({w.reason})" for w in stale)
     else:
         kind, message = Kind.VERIFIED, ""
-    came: dict[str, Any] = {"executed": executed, "has_blanks": has_blanks, "verdict": verdict}
     seen = output.select(Part.ALL if cell.has_stderr else Part.MAIN)
-    came["is_all"] = is_all and printed_text == seen
+    came = {"executed": executed, "verdict": verdict, "is_all": is_all and executed == seen}
     return _outcome(cell, kind, expectation, message=message, **came)
 
 
@@ -363,31 +352,11 @@ def compare_runs(
             continue
         runs = [printed(book.cells[cell.index].outputs) for book in (first, second)]
         own = (*cell.filters, *filters)
-        texts = [(part, "") for part in (Part.ALL, *BESIDE)]
-        if not page.stored:
-            signed = [(e.part, e.text) for e in cell.expectations if _has_signs(e)]
-            texts = signed + texts[bool(signed) :]
-        for part, text in texts:
+        for part in (Part.ALL, *BESIDE):
             once, again = (filtered(run.select(part), own) for run in runs)
-            if text:  # only what it documents is repeated
-                once = _with_signs(filtered(text, own), once)
-                again = with_blanks(once, again)
-            verdict = compare(once, again, elision=ELISION if text else "")
+            verdict = compare(once, again)
             if not verdict.same:
                 yield _outcome(
                     cell, Kind.UNREPEATABLE, documented=once, executed=again, verdict=verdict
                 )
                 break
-
-
-def _has_signs(expectation: Expectation) -> bool:
-    """Whether an ellipsis or a blank may stand in the text of an expectation."""
-    return expectation.part not in BESIDE and not {ELISION, *BLANKS}.isdisjoint(expectation.text)
-
-
-def _with_signs(documented: str, executed: str) -> str:
-    """Return an executed text with the ellipses and blanks of the documented one."""
-    text = plain(with_blanks(documented, executed))
-    for first, last in reversed(compare(documented, text).elided):
-        text = text[:first] + ELISION + text[last:]
-    return text

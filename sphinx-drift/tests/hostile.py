@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 from nbformat import v4
 
-from sphinx_drift.compare.blanks import with_blanks
-from sphinx_drift.compare.compare import ANYTHING, Policy, compare
+from sphinx_drift.compare.compare import Policy, compare
 from sphinx_drift.output.filters import DEFAULTS, filtered, repeatable
 from sphinx_drift.output.forms import html_differs, latex_differs, markdown_differs
 from sphinx_drift.output.html_text import html_text
@@ -73,7 +72,6 @@ SHAPES: dict[str, tuple[Callable[[str], object], str, str]] = {
     ),
     "quotation marks": (lambda text: compare(text, f"{text}1"), "['", "1"),
     "escapes": (lambda text: compare(text, f"{text}1"), "\x1b]", "1"),
-    "elisions": (lambda text: compare(f"x\n{text}", f"y\n{text}"), "⋮ ", "1"),
     "numbers that move each other": (
         lambda text: compare(
             text,
@@ -112,17 +110,6 @@ SHAPES: dict[str, tuple[Callable[[str], object], str, str]] = {
     "lists in Markdown": (lambda text: markdown_differs(text, text), "1. *a\n", ""),
     "brackets in Markdown": (lambda text: markdown_differs(text, text), "[](", ""),
     "powers of ten": (lambda text: latex_differs("", text), "\\cdot 10^", ""),
-    "periodic elisions": (lambda text: compare(f"a\n⋮\n{text}b", f"{text}c"), "a\n", ""),
-    "many elisions": (lambda text: compare(text, text.replace("⋮", "b")), "a\n⋮\n", "c"),
-    "shown between elisions": (
-        lambda text: compare(f"x\n⋮\n{text[: len(text) // 2]}c\n⋮\ny", f"x\n{text}y"),
-        "a\n",
-        "",
-    ),
-    "blanks": (lambda text: with_blanks(text, "a " * len(text)), "a ⋯ ", "b"),
-    "blanks in lines": (lambda text: with_blanks(text, text.replace("⋯", "b")), "a ⋯\n", ""),
-    "numbers after a blank": (lambda text: with_blanks(f"⋯ {text}x", f"{text}y"), "1 ", ""),
-    "ellipses": (lambda text: compare(text, "a " * len(text), elision=ANYTHING), "a ... ", "b"),
     "rows moved": (lambda text: compare(text, f"b\n{text}b\n"), "a 1\n", ""),
     "accepted beside wide": (
         lambda text: compare(text, text.replace("0.5", "0.6"), policy=Policy.PORTABLE),

@@ -14,22 +14,14 @@ from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from sphinx_drift.compare.brackets import indices
-from sphinx_drift.compare.differences import (
-    ANYTHING,
-    Difference,
-    Elided,
-    Side,
-    blocks,
-    described,
-    spaces_note,
-)
+from sphinx_drift.compare.differences import Difference, Side, blocks, described, spaces_note
 from sphinx_drift.compare.floats import UNITS, Precise
-from sphinx_drift.compare.tokens import ELISION, Token, TokenKind, plain, tokens
+from sphinx_drift.compare.tokens import Token, TokenKind, plain, tokens
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-__all__ = ["ANYTHING", "UNITS", "Accepted", "Difference", "Policy", "Verdict", "Waiver", "compare"]
+__all__ = ["UNITS", "Accepted", "Difference", "Policy", "Verdict", "Waiver", "compare"]
 
 _MARK = "\N{INVISIBLE SEPARATOR}"
 
@@ -77,8 +69,6 @@ class Verdict:
     """How many documented numbers were compared."""
     tokens: int = 0
     """How many documented tokens were compared."""
-    elided: tuple[tuple[int, int], ...] = ()
-    """Spans of the executed text that elisions stand for, and that nothing compared."""
 
     @property
     def same(self) -> bool:
@@ -93,7 +83,6 @@ def compare(  # noqa: PLR0913 - all but the first two have a default
     policy: Policy = Policy.EXACT,
     precise: str | None = None,
     waivers: Sequence[Waiver] = (),
-    elision: str = ELISION,
     flowing: bool = False,
 ) -> Verdict:
     """Compare a documented output with an executed one.
@@ -105,8 +94,6 @@ def compare(  # noqa: PLR0913 - all but the first two have a default
         precise: The same output printed at full precision. Without it *portable* accepts
             nothing that *exact* refuses.
         waivers: Known differences, each of one element.
-        elision: What stands for something that is not shown: a vertical ellipsis alone on a
-            line for rows, ``ANYTHING`` for any text; an empty text if nothing does.
         flowing: Whether line breaks and repeated spaces say nothing anywhere.
 
     Returns:
@@ -120,20 +107,13 @@ def compare(  # noqa: PLR0913 - all but the first two have a default
         [((1,), '0.8210', '0.8211')]
 
     """
-    if plain(executed) == plain(documented):
-        left = right = Side.read(executed, "", flowing=flowing)  # what it elides, it printed
-    else:
-        left = Side.read(documented, elision, flowing=flowing)
-        right = Side.read(executed, "", flowing=flowing)
-    found = list(blocks(left, right, rows=elision == ELISION))
-    differences = described(
-        left, right, [block for block in found if not isinstance(block, Elided)]
-    )
+    left, right = (Side.read(text, flowing=flowing) for text in (documented, executed))
+    differences = described(left, right, list(blocks(left, right)))
     remaining, waived, unneeded, unmatched = _waive(differences, waivers, left)
     accepted: list[Accepted] = []
     if policy is Policy.PORTABLE and remaining:
         remaining, accepted = _accept_rounding(remaining, right, precise)
-    remaining = list(_without_moved_spaces(differences, remaining, left, right))
+    remaining = list(_without_moved_spaces(differences, remaining, left))
     return Verdict(
         differences=tuple(remaining),
         accepted=tuple(accepted),
@@ -141,17 +121,8 @@ def compare(  # noqa: PLR0913 - all but the first two have a default
         unneeded=tuple(unneeded),
         unmatched=tuple(unmatched),
         numbers=sum(token.is_number for token in left.tokens),
-        tokens=_count(left.tokens),
-        elided=tuple(
-            right.span(block.r0, block.r1) for block in found if isinstance(block, Elided)
-        ),
+        tokens=len(left.tokens),
     )
-
-
-def _count(documented: Sequence[Token]) -> int:
-    """Return how many tokens were compared: none if there are only line breaks and elisions."""
-    kinds = [token.kind for token in documented if token.kind is not TokenKind.ELISION]
-    return len(kinds) if any(kind is not TokenKind.LINE for kind in kinds) else 0
 
 
 # Waivers -----------------------------------------------------------------------------
@@ -197,55 +168,28 @@ def _positions_of(waiver: Waiver, left: Side) -> set[int]:
 
 # What is forgiven -----------------------------------------------------------------------
 
-_CELL = 3
-"""How many tokens that adjoin a number on each side, such as a bracket or a unit, move with it."""
-
 
 def _without_moved_spaces(
-    differences: Sequence[Difference], remaining: Sequence[Difference], left: Side, right: Side
+    differences: Sequence[Difference], remaining: Sequence[Difference], left: Side
 ) -> Iterator[Difference]:
-    """Drop the differences in spacing beside a wider or narrower number that are due to it."""
-    remaining_by_span = {d.documented_span: d for d in remaining}
-    places = _places(left), _places(right)
-    moved: set[int] = set()
-    for difference in differences:
-        if difference.documented_span not in remaining_by_span:
-            starts = difference.documented_span[0], difference.executed_span[0]
-            moved.update(_moved_by(left, right, places[0][starts[0]], places[1][starts[1]]))
-    for difference in differences:
-        kept = remaining_by_span.get(difference.documented_span)
-        if difference.moved and (kept is None or kept.documented == kept.executed):
-            if difference.documented_span[0] not in moved:
-                yield replace(difference, note=spaces_note(difference.gaps))
-        elif kept is not None:
-            yield kept
-
-
-def _moved_by(left: Side, right: Side, at: int, there: int) -> Iterator[int]:
-    """Yield what begins a number's cell, and what follows it, if only its width moves them."""
-    count = min(len(left.tokens) - at, len(right.tokens) - there)
-
-    def pair(by: int) -> tuple[Token, Token]:
-        return left.tokens[at + by], right.tokens[there + by]
-
-    def is_tight(by: int) -> bool:
-        return not any(token.gap or token.is_line for token in pair(by))
-
-    first = 0
-    while first > max(-at, -there, -_CELL) and is_tight(first):
-        first -= 1
-    after = 1
-    while after < min(count, 1 + _CELL) and is_tight(after):
-        after += 1
-    edges = [first]
-    if after < count and not any(token.is_line for token in pair(after)):
-        edges.append(after)
-    spaces = [len(right.gap) - len(left.gap) for left, right in map(pair, edges)]
-    starts, ends = pair(first), pair(after - 1)
-    wider = (ends[1].end - starts[1].start) - (ends[0].end - starts[0].start)
-    least, most = sorted((-wider, 0))
-    if all(least <= space <= most for space in (*spaces, sum(spaces))):
-        yield from (pair(edge)[0].start for edge in edges)
+    """Drop the differences in spacing beside a forgiven number that is wider or narrower."""
+    kept = {difference.documented_span: difference for difference in remaining}
+    places = _places(left)
+    growth: dict[int, int] = {}
+    for d in differences:
+        if d.documented_span not in kept:
+            start = d.documented_span[0]
+            after = left.tokens[places[start] + 1 :][:1]
+            by = len(d.executed) - len(d.documented)
+            growth |= dict.fromkeys([start, *(token.start for token in after)], by)
+    for d in differences:
+        own = kept.get(d.documented_span)
+        if d.moved and (own is None or own.documented == own.executed):
+            narrower = -growth.get(d.documented_span[0], 0)
+            if not min(narrower, 0) <= d.moved <= max(narrower, 0):
+                yield replace(d, note=spaces_note(d.gaps))
+        elif own is not None:
+            yield own
 
 
 def _places(side: Side) -> dict[int, int]:

@@ -149,7 +149,7 @@ _MARKS = {
 def _after(token: Token, region: _Region) -> _Before | None:
     """Return what a token is to the one after it; None if no literal has it here."""
     before, text = region.before, token.text
-    if token.is_elision or text.startswith("..."):
+    if text.startswith("..."):
         return _Before.VALUE
     if (text[0] == "," and len(text) > 1) or text.startswith(
         "grad_fn=<"

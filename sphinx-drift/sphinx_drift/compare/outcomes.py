@@ -190,8 +190,6 @@ class Outcome:
     message: str = ""
     documented: str = ""
     executed: str = ""
-    has_blanks: bool = False
-    """Whether blanks of the documented text stand in the executed one."""
     is_all: bool = False
     """Whether readers see nothing of the cell's output but the text that was compared."""
     verdict: Verdict = field(default_factory=Verdict)

@@ -22,9 +22,6 @@ from sphinx_drift.compare.layout import loose_gaps
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-ELISION = "\N{VERTICAL ELLIPSIS}"
-"""Alone on a line of a documented output, it stands for rows that are not shown."""
-
 
 class TokenKind(Enum):
     """What a token is."""
@@ -36,7 +33,6 @@ class TokenKind(Enum):
     OPEN = "opening bracket"
     CLOSE = "closing bracket"
     LINE = "line break"
-    ELISION = "elision"
 
 
 class Token(NamedTuple):
@@ -69,11 +65,6 @@ class Token(NamedTuple):
         """Whether it is a word."""
         return self.kind is TokenKind.WORD
 
-    @property
-    def is_elision(self) -> bool:
-        """Whether it stands for rows that are not shown."""
-        return self.kind is TokenKind.ELISION
-
 
 DIGITS = r"(?:\d+(?:\.(?!\.)\d*)?|\.\d+)(?:[eE][+-]?\d+)?"
 """A finite number without its sign, as a regular expression."""
@@ -97,7 +88,6 @@ _PATTERN = re.compile(
     | (?P<close> [\])}}] )
     | (?P<grad> grad_fn=<\w*?Backward\d*> )
     | (?P<word> [^\W\d]\w* | \d\w* | \.\.\.+ )
-    | (?P<elision> {ELISION} (?=[^\S\n]*(?:\n|\Z)) )
     | (?P<mark> \S )
     )
     """,
@@ -110,7 +100,7 @@ _SPACE = re.compile(r"\s+")
 _COUNTER = re.compile(r"(?<=Backward)0?>$")
 _GROUPS = _PATTERN.groupindex
 _NUMBER_GROUP, _LINE, _OPEN, _CLOSE = (_GROUPS[n] for n in ("number", "line", "open", "close"))
-_DEVICE, _GRAD, _ELISION = (_GROUPS[name] for name in ("device", "grad", "elision"))
+_DEVICE, _GRAD = (_GROUPS[name] for name in ("device", "grad"))
 _KINDS = {
     _NUMBER_GROUP: TokenKind.FLOAT,
     _OPEN: TokenKind.OPEN,
@@ -120,7 +110,6 @@ _KINDS = {
     _GROUPS["mark"]: TokenKind.MARK,
     _DEVICE: TokenKind.MARK,
     _GRAD: TokenKind.WORD,
-    _ELISION: TokenKind.ELISION,
 }
 _INTEGER, _BREAK = TokenKind.INT, TokenKind.LINE  # plain names: to look up a member takes its time
 _new = partial(tuple.__new__, Token)
@@ -144,13 +133,11 @@ def _is_integer(number: str) -> bool:
     return number.lstrip("+-").isdecimal()
 
 
-def tokens(text: str, *, elisions: bool = True, flowing: bool = False) -> list[Token]:
+def tokens(text: str, *, flowing: bool = False) -> list[Token]:
     r"""Read a text into tokens.
 
     Args:
         text: Any text: what PyTorch, NumPy or Python printed, or anything else.
-        elisions: Whether ``⋮`` alone on a line stands for rows that are not
-            shown; if not, it is a word.
         flowing: Whether line breaks and repeated spaces say nothing anywhere.
 
     Returns:
@@ -165,13 +152,13 @@ def tokens(text: str, *, elisions: bool = True, flowing: bool = False) -> list[T
         True
 
     """
-    all_tokens = list(_read(plain(text), elisions=elisions))
+    all_tokens = list(_read(plain(text)))
     pairs = partners(all_tokens)
     relevant = _without_layout(all_tokens, pairs, loose_gaps(all_tokens, pairs))
     return _flowing(relevant) if flowing else list(relevant)
 
 
-def _read(text: str, *, elisions: bool) -> Iterator[Token]:
+def _read(text: str) -> Iterator[Token]:
     """Yield every token with the space before it, and a line break for each new line."""
     last = 0
     broken = False
@@ -189,10 +176,6 @@ def _read(text: str, *, elisions: bool) -> Iterator[Token]:
             kind = _INTEGER
         elif group == _GRAD:
             piece = _COUNTER.sub(">", piece)
-        elif group == _ELISION and (
-            not elisions or text[text.rfind("\n", 0, start) + 1 : start].strip()
-        ):
-            kind = TokenKind.MARK if elisions else TokenKind.WORD
         if broken:
             yield _new((_BREAK, "\n", start, start, ""))
         yield _new((kind, piece, start, end, text[last:start]))

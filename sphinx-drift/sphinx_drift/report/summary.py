@@ -7,7 +7,6 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from sphinx_drift.compare.blanks import NUMBER
 from sphinx_drift.compare.outcomes import Kind, PageResult
 from sphinx_drift.compare.tokens import DIGITS
 from sphinx_drift.report.excerpts import many, safe_line, shortened
@@ -175,7 +174,7 @@ def _cause(difference: Difference) -> str:
         return "a number"
     if sides[0] == sides[1]:
         return "spaces"
-    return safe_line(" -> ".join(shortened(_NUMBER.sub(NUMBER, side)) for side in sides))
+    return safe_line(" -> ".join(shortened(_NUMBER.sub("#", side)) for side in sides))
 
 
 def _by_tag(tagged: Mapping[str, int]) -> str:

@@ -5,13 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
-from typing import TYPE_CHECKING
 
 from sphinx_drift.compare.brackets import indices
-from sphinx_drift.compare.tokens import ELISION, plain, tokens
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from sphinx_drift.compare.tokens import plain, tokens
 
 _QUOTATION = re.compile(
     r"(?P<name>[\w-]+)(?:\[(?P<index>\d+(?:,\s*\d+)*)\]|\#(?P<place>\d+))?(?:\s+(?P<form>\S+))?$"
@@ -51,12 +47,8 @@ class Quotation:
     form: str = ""
     """A format specification; as printed, if there is none."""
 
-    def number_in(self, text: str, elided: Sequence[tuple[int, int]] = ()) -> str:
+    def number_in(self, text: str) -> str:
         """Return the quoted number of a text.
-
-        Args:
-            text: The text.
-            elided: The parts of it that nothing documents.
 
         Raises:
             ValueError: If the text has no such number, or its form can't be read.
@@ -66,7 +58,7 @@ class Quotation:
             '23%'
 
         """
-        number, _ = self.find(text, elided)
+        number, _ = self.find(text)
         if not self.form:
             return number.replace("-", "\N{MINUS SIGN}")
         exact = int(number) if number.lstrip("+-").isdecimal() else float(number)
@@ -77,11 +69,11 @@ class Quotation:
             raise ValueError(f"{self.name} prints {number}: {self.form!r} shows other digits")
         return shown.replace("-", "\N{MINUS SIGN}")
 
-    def find(self, text: str, elided: Sequence[tuple[int, int]] = ()) -> tuple[str, int]:
+    def find(self, text: str) -> tuple[str, int]:
         """Return the quoted number as it is printed, and which of a text's numbers it is, from 0.
 
         Raises:
-            ValueError: If the text has no such number, or nothing documents it.
+            ValueError: If the text has no such number.
 
         """
         all_tokens = tokens(text)
@@ -101,8 +93,6 @@ class Quotation:
             ways = " or ".join(f"{self.name}#{numbers.index(place) + 1}" for place in places[:2])
             raise ValueError(f"{self.name} has {len(places)} numbers{where}; say which: {ways}")
         token = all_tokens[places[0]]
-        if any(first <= token.start < last for first, last in elided):
-            raise ValueError(f"{self.name} doesn't document its number{where}: {ELISION} is there")
         near = plain(text)[max(token.start - _NEAR, 0) : token.end + _NEAR]
         before = min(token.start, _NEAR)
         after = before + token.end - token.start

@@ -14,10 +14,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sphinx_drift.compare.blanks import BLANKS
 from sphinx_drift.compare.compare import compare
 from sphinx_drift.compare.outcomes import Kind
-from sphinx_drift.compare.tokens import ELISION, plain, tokens
+from sphinx_drift.compare.tokens import plain
 from sphinx_drift.output.filters import DEFAULTS, filtered
 from sphinx_drift.output.printed_text import FORMS, Part, printed
 from sphinx_drift.source.lines import NEWLINE, lines_of
@@ -194,9 +193,8 @@ def _rewritten(outcome: Outcome, waivers: Sequence[Waiver] = ()) -> list[str]:
         at = last
     text = "".join([*pieces, documented[at:]])
     if not all(d.number and d.gaps[0] == d.gaps[1] for d in differences):
-        may_differ = waivers or ELISION in documented
         verdict = compare(text, executed, waivers=waivers)
-        text = text if may_differ and verdict.same and not verdict.unmatched else executed
+        text = text if waivers and verdict.same and not verdict.unmatched else executed
     return _rows(text if differences else executed)
 
 
@@ -264,10 +262,7 @@ def _edits(  # noqa: PLR0913, PLR0917 - what is known of a page, and of rounds b
     """Yield what has to be written; fill in which cells were, and which can't be checked."""
     outcomes = [outcome for outcome in result.outcomes if outcome.cell and outcome.kind in _MENDED]
     for outcome in outcomes:
-        output = printed(executed.cells[page.cells[outcome.cell - 1].index].outputs)
-        if outcome.kind in (Kind.DRIFT, Kind.EMPTY) and (
-            outcome.cell in written or _prints_elision(output.select(Part.ALL))
-        ):
+        if outcome.kind in (Kind.DRIFT, Kind.EMPTY) and outcome.cell in written:
             unchecked[outcome.cell] = _NO_TEXT
     # What is glued is shown where no mark can stand, so it can't be unchecked.
     left = {
@@ -308,19 +303,13 @@ def _new(cell: Cell, outcome: Outcome, output: Printed, unchecked: str) -> Itera
         text = filtered(output.select(part), DEFAULTS)
         if not text:
             continue
-        why = unchecked or _NO_TEXT * _prints_elision(text)
         options = [f":{part.value}:"] if part in FORMS else [f":stream: {part.value}"]
         options = [] if part in (Part.ALL, Part.MAIN) else options
         if outcome.kind is Kind.RAISED:
             options.append(f":raises: {output.error.partition(':')[0]}")
-        if why:
-            options.append(f":unchecked: {why}")
-        yield from _fence(options, _rows("" if why in (_NO_TEXT, _INSTALLS) else text))
-
-
-def _prints_elision(text: str) -> bool:
-    """Whether a text has what would stand for any rows or words if it were documented."""
-    return not BLANKS.isdisjoint(text) or any(token.is_elision for token in tokens(text))
+        if unchecked:
+            options.append(f":unchecked: {unchecked}")
+        yield from _fence(options, _rows("" if unchecked in (_NO_TEXT, _INSTALLS) else text))
 
 
 def _indent(lines: Sequence[str], expectation: Expectation) -> str:

@@ -34,7 +34,6 @@ from sphinx_drift.sphinx.private_api import (
     with_clients,
 )
 from sphinx_drift.sphinx.shown import (
-    elide,
     hidden,
     made_by_myst,
     settle_streams,
@@ -190,7 +189,6 @@ class VerifyingClient(NotebookClientBase):  # type: ignore[misc]
         stopped_at = {execution.failure.index} if execution.failure else set()
         show_stored(self.notebook, stored, execution.executed | stopped_at)
         settle_streams(self.notebook)
-        elide(self.notebook, page, result)
         made = made_by_myst(self.notebook, page, result, config)
         result = replace(result, outcomes=(*result.outcomes, *made))
         state.results[env.docname] = result

@@ -149,7 +149,7 @@ def quote(named: Mapping[str, Sequence[Outcome]], target: str) -> str:
         )
     if outcomes[0].reference_only:
         raise ValueError(f"{quotation.name} holds on the reference environment alone")
-    return quotation.number_in(outcomes[0].executed, outcomes[0].verdict.elided)
+    return quotation.number_in(outcomes[0].executed)
 
 
 def keep_quotations(app: Sphinx, doctree: nodes.document) -> None:

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
-from collections import defaultdict
-from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from docutils import nodes
 from nbformat import v4
 
-from sphinx_drift.compare.blanks import BLANKS
 from sphinx_drift.compare.outcomes import Kind, Outcome
-from sphinx_drift.compare.tokens import ELISION, plain
-from sphinx_drift.output.printed_text import BESIDE, Part, printed
+from sphinx_drift.output.printed_text import Part, printed
 from sphinx_drift.output.screen import on_screen, without_links
 from sphinx_drift.run.results import SKIPS
 from sphinx_drift.source.read_source import cell_setting
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping
 
     from myst_nb.core.config import NbParserConfig
     from nbformat import NotebookNode
@@ -106,79 +101,3 @@ def hidden(notebook: NotebookNode, page: Page) -> Iterator[int]:
 def _is_hidden(output: NotebookNode, cell: Cell) -> bool:
     glued = output.get("metadata", {}).get("scrapbook", {})
     return output.get("name") in cell.hidden or bool(glued.get("mime_prefix"))
-
-
-def elide(notebook: NotebookNode, page: Page, result: PageResult) -> None:
-    """Show a vertical ellipsis or a blank, and not what it stands for: nothing compared that."""
-    parts = {e.line: e.part for cell in page.cells for e in cell.expectations}
-    compared: defaultdict[int, list[tuple[Part, Outcome]]] = defaultdict(list)
-    for outcome in result.outcomes:
-        part = parts.get(outcome.line, Part.PICTURE)
-        if outcome.body_line and outcome.verdict.tokens and part not in BESIDE:
-            compared[outcome.cell].append((part, outcome))
-    for number, of_cell in compared.items():
-        if any(each.verdict.elided or each.has_blanks for _, each in of_cell):
-            cell = notebook.cells[page.cells[number - 1].index]
-            cell.outputs = list(_elided(cell.outputs, of_cell))
-
-
-def _elided(
-    outputs: Sequence[NotebookNode], compared: Iterable[tuple[Part, Outcome]]
-) -> Iterator[NotebookNode]:
-    """Yield the outputs of a cell, with a sign for each row that no expectation documents whole."""
-    texts = [printed([output]) for output in outputs]
-    kinds = ["stderr" if output.get("name") == "stderr" else "" for output in outputs]
-    in_text = sorted(range(len(outputs)), key=lambda i: (bool(texts[i].error), kinds[i]))
-    signs: defaultdict[int, list[dict[int, str]]] = defaultdict(list)
-    for part, outcome in compared:
-        own = {i: text for i in in_text if (text := texts[i].select(part)).strip()}
-        rows, total = _signs(outcome), _row_count("".join(own.values()))
-        if total != _row_count(outcome.executed):  # a filter took line breaks
-            rows = dict.fromkeys(range(total), ELISION)
-        first = 0
-        for i, text in own.items():
-            count = text.count("\n")
-            signs[i].append({row: rows[first + row] for row in range(count) if first + row in rows})
-            first += count
-    before = ""
-    for i, output in enumerate(outputs):
-        shared = set.intersection(*map(set, signs[i])) if signs[i] else set()
-        if not shared:
-            yield output
-            before = ""
-            continue
-        lines = []
-        for row, line in enumerate(texts[i].select(Part.ALL).removesuffix("\n").split("\n")):
-            stands = [each[row] for each in signs[i]] if row in shared else [line]
-            sign = next((each for each in stands if each != ELISION), ELISION)
-            lines += [sign] * (sign != ELISION or before != ELISION)
-            before = sign
-        if lines:
-            yield _with_text(output, "\n".join(lines))
-
-
-def _row_count(text: str) -> int:
-    return plain(text).rstrip("\n").count("\n") + 1
-
-
-def _signs(outcome: Outcome) -> dict[int, str]:
-    """Return what stands for rows of an executed text: an ellipsis, or their text with blanks."""
-    rows = plain(outcome.executed).split("\n")
-    signs = {row: text for row, text in enumerate(rows) if not BLANKS.isdisjoint(text)}
-    starts = [0, *accumulate(len(row) + 1 for row in rows)]
-    for first, last in outcome.verdict.elided:
-        elided = range(bisect_right(starts, first) - 1, bisect_left(starts, last))
-        signs.update(dict.fromkeys(elided, ELISION))
-    return signs
-
-
-def _with_text(output: NotebookNode, text: str) -> NotebookNode:
-    """Return an output that shows a text in place of its own, also where it is glued."""
-    if output.output_type in ("stream", "error"):
-        name = output.get("name", "stderr")
-        return v4.new_output("stream", name=name, text=text)  # type: ignore[no-untyped-call, no-any-return]
-    glued = output.metadata.get("scrapbook", {})
-    if prefix := glued.get("mime_prefix", ""):  # it was compared as an assignment
-        text = text.removeprefix(f"{glued['name']} =").strip()
-    data = {f"{prefix}text/plain": text}
-    return v4.new_output("display_data", data=data, metadata=output.metadata)  # type: ignore[no-untyped-call, no-any-return]

@@ -16,7 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sphinx_drift.compare.compare import ANYTHING, Policy, Verdict, compare
+from sphinx_drift.compare.compare import Policy, Verdict, compare
 from sphinx_drift.compare.outcomes import Kind, Outcome, PageResult
 from sphinx_drift.device import computing_on
 from sphinx_drift.output.filters import DEFAULTS, filtered
@@ -82,7 +82,6 @@ class Checker(doctest.OutputChecker):
             got,
             policy=self.policy,
             precise=self.precise and filtered(self.precise, DEFAULTS),
-            elision=ANYTHING if flags & doctest.ELLIPSIS else "",
             flowing=bool(flags & doctest.NORMALIZE_WHITESPACE),
         )
         if verdict.same or not flags & doctest.ELLIPSIS:

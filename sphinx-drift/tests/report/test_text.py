@@ -117,7 +117,7 @@ def test_alike_differences_are_one_cause() -> None:
     ]
     results = [page(drift(*pair)) for pair in pairs] + [page(Outcome(Kind.VERIFIED, 1))]
     assert causes(results).split("\n") == [
-        *("2 × object -> str", "2 × ⋕ -> np.float64(⋕)", "2 × a number", "1 × spaces"),
+        *("2 × object -> str", "2 × # -> np.float64(#)", "2 × a number", "1 × spaces"),
         *("1 × nothing -> np.float64(", "1 × nothing -> )"),
         *(f"1 × x{letter} -> {letter}x" for letter in "abcd"),
         "and 4 others",

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 from case_tables import rows
 
-from sphinx_drift.compare.compare import compare
 from sphinx_drift.source.quote import Quotation, read_quotation
 
 CASES = Path(__file__).with_name("quotations.txt")
@@ -54,13 +53,3 @@ def test_quotes_no_piece(text: str, output: str) -> None:
         ValueError, match="may not be the whole number: let the cell print it by itself"
     ):
         read_quotation(text).number_in(output)
-
-
-def test_a_number_that_is_left_out_is_not_quoted() -> None:
-    executed = "1\n2\n3\n4"
-    elided = compare("1\n⋮\n4", executed).elided
-    quote = read_quotation
-    assert [quote(f"it#{place}").number_in(executed, elided) for place in (1, 4)] == ["1", "4"]
-    for place in (2, 3):
-        with pytest.raises(ValueError, match=f"it doesn't document its number #{place}"):
-            quote(f"it#{place}").number_in(executed, elided)

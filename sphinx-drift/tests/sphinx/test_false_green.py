@@ -19,7 +19,6 @@ from sphinx_drift.report.summary import count
 from sphinx_drift.run.results import Execution
 from sphinx_drift.source.read_source import Cell, Expectation, Page
 from sphinx_drift.sphinx.marks import mark_details
-from sphinx_drift.sphinx.shown import elide
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -148,32 +147,17 @@ def shelf(make_book: Callable[[], Book]) -> Book:
     return make_book()
 
 
-ELIDED = (
-    GOOD.replace(
-        'print("good")',
-        'import sys\n\nprint("alpha 5 s\\nbeta\\ngamma")\nprint("delta", file=sys.stderr)\n"zeta"',
-    )
-    .replace("\ngood\n", "\nalpha ⋕ s\n⋮\ndelta\n")
-    .replace("```{code", "# Title\n\n```{code", 1)
-)
-
-
 @pytest.mark.parametrize("builder", ["html", "text", "latex", "epub", "xml", "man", "gettext"])
-def test_every_builder_fails_and_shows_nothing_that_is_left_out(builder: str, shelf: Book) -> None:
-    put(shelf, index=BAD.replace("```{code", "# Title\n\n```{code", 1), elided=ELIDED)
-    shelf.configure(language="en", latex_documents=[("elided", "elided.tex", "", "", "manual")])
+def test_every_builder_fails(builder: str, shelf: Book) -> None:
+    put(shelf, index=BAD.replace("```{code", "# Title\n\n```{code", 1))
+    shelf.configure(language="en")
     # Sphinx keeps other doctrees for translators.
     own = ("-d", "_out/own") if builder == "gettext" else ()
     built = shelf.build(*own, builder=builder)
     assert built.status == 1
     assert built.places == {("index.md:13", "drift")}
     if builder == "xml":  # another writer has no marks to know
-        assert "drift_mark" not in (built.outdir / "elided.xml").read_text("utf-8")
-    if builder in ("html", "text", "latex"):
-        (page,) = built.outdir.glob("elided.*")
-        output = page.read_text("utf-8").partition("stderr")[2]
-        shown = ["alpha ⋕ s" in output, "⋮" in output, "delta" in output]
-        assert (shown, "gamma" in output, "zeta'" in output) == ([True] * 3, False, False)
+        assert "drift_mark" not in (built.outdir / "index.xml").read_text("utf-8")
 
 
 OUT, ERR = (
@@ -182,55 +166,7 @@ OUT, ERR = (
 )
 VALUE = v4.new_output("execute_result", data={"text/plain": "v\nw\nz"})
 RAISED = v4.new_output("error", ename="E", evalue="at 7", traceback=["E: at 7"])
-GLUED = v4.new_output(
-    "display_data",
-    data={"application/papermill.record/text/plain": "0.17"},
-    metadata={"scrapbook": {"name": "acc", "mime_prefix": "application/papermill.record/"}},
-)
 JUST_A = v4.new_output("stream", text="a 5\n")
-SHOWN = [
-    ([JUST_A, RAISED], [("all", "a 5\nE: at 7")], ["a 5\n", "E"]),
-    ([JUST_A, RAISED], [("all", "a ⋕\nE: at 7")], ["a ⋕", "E"]),
-    ([JUST_A, RAISED], [("all", "a 5\nE: at ⋕")], ["a 5\n", "E: at ⋕"]),
-    ([OUT, ERR], [("stderr", "w\n⋮"), ("stdout", "⋮\nd")], ["⋮\nd", "w\n⋮"]),
-    ([OUT, VALUE], [("value", "v\n⋮\nz"), ("stdout", "a ⋕\nb\nc\nd")], ["a ⋕\nb\nc\nd", "v\n⋮\nz"]),
-    ([OUT, RAISED], [("stdout", "a 5\n⋮"), ("stderr", "E: at ⋕")], ["a 5\n⋮", "E: at ⋕"]),
-    ([OUT], [("all", "a 5\n⋮"), ("all", "⋮\nc\nd")], ["a 5\n⋮\nc\nd"]),
-    ([OUT], [("all", "⋮\nd"), ("all", "a 5\nb\nc\nd")], ["a 5\nb\nc\nd\n"]),
-    ([OUT, ERR], [("stdout", "a 5\nb\nc\nd"), ("all", "⋮\nx\ny")], ["a 5\nb\nc\nd\n", "⋮\nx\ny"]),
-    ([OUT], [("all", "a ⋕\n⋮"), ("all", "⋮\nd")], ["a ⋕\n⋮\nd"]),
-    ([JUST_A, VALUE, JUST_A], [("all", "a ⋕\nv\nw\nz\na 5")], ["a ⋕", "v\nw\nz", "a 5\n"]),
-    ([JUST_A, VALUE, OUT], [("all", "a 5\n⋮\nc\nd")], ["a 5\n", "⋮", "c\nd"]),
-    ([JUST_A, VALUE, OUT], [("all", "a 5\nv\n⋮\nc\nd")], ["a 5\n", "v\n⋮", "c\nd"]),
-    ([JUST_A, GLUED], [("all", "a ⋕\nacc = 0.17")], ["a ⋕", "0.17"]),
-    ([JUST_A, GLUED], [("all", "a 5\nacc = ⋕")], ["a 5\n", "⋕"]),
-]
-
-
-@pytest.mark.parametrize(("outputs", "documented", "shown"), SHOWN)
-def test_nothing_is_shown_but_what_one_of_the_expectations_documents(
-    outputs: list[Any], documented: list[tuple[str, str]], shown: list[str]
-) -> None:
-    notebook = v4.new_notebook(cells=[v4.new_code_cell("x", outputs=outputs)])
-    raises = "E" * (RAISED in outputs)
-    expectations = tuple(
-        Expectation(text, 3 + i, 4 + i, Part(part), raises=raises)
-        for i, (part, text) in enumerate(documented)
-    )
-    page = Page((Cell(1, 0, 1, "x", expectations=expectations),), complete=False)
-    result = judge_page(page, notebook, Execution(frozenset({0})), file="page.md")
-    kinds = {o.kind for o in result.outcomes if o.kind is not Kind.NO_EXPECTATION}
-    assert kinds == {Kind.VERIFIED}
-    elide(notebook, page, result)
-    (cell,) = notebook.cells
-    texts = [[*each.get("data", {}).values()] or [each.get("text")] for each in cell.outputs]
-    assert [text or "E" for (text,) in texts] == shown
-    scrapbook = [each.get("metadata", {}).get("scrapbook", {}) for each in cell.outputs]
-    assert [each["name"] for each in scrapbook if each] == ["acc"] * (GLUED in outputs)
-    is_error = [each.get("name") == "stderr" for each in cell.outputs]
-    assert is_error == [text[0] in "wE" * (text != "E") or "y" in text for text in shown]
-
-
 HTML = v4.new_output("execute_result", data={"text/plain": "1", "text/html": "<b>1</b>"})
 DRAWN = v4.new_output("display_data", data={"image/png": "", "text/plain": "<Figure>"})
 FOLDER = v4.new_output("stream", text="/usr/lib/site-packages/a.py: 1\n")
@@ -240,8 +176,8 @@ ALL, PARTLY = (
 )
 MARKED = [
     ([OUT, ERR], "all", "a 5\nb\nc\nd\nw\nx\ny", ALL),
-    ([OUT, VALUE], "main", "a 5\n⋮\nz", ALL),
-    ([JUST_A], "stdout", "a ⋕", ALL),
+    ([OUT, VALUE], "main", "a 5\nb\nc\nd\nv\nw\nz", ALL),
+    ([JUST_A], "stdout", "a 5", ALL),
     ([OUT, ERR], "stdout", "a 5\nb\nc\nd", PARTLY),
     ([OUT, ERR], "main", "a 5\nb\nc\nd", PARTLY),
     ([JUST_A, HTML], "all", "a 5\n1", PARTLY),
