@@ -9,9 +9,6 @@ import re
 
 NEWLINE = re.compile(r"\r\n?|\n")
 
-_SEPARATORS = "\v\f\x1c\x1d\x1e\x85\u2028\u2029"
-_PRIVATE = range(0x100000, 0x10FFFE)  # that Unicode leaves to private use
-
 
 def lines_of(text: str) -> list[str]:
     r"""Return the lines of a text, without their ends.
@@ -23,9 +20,3 @@ def lines_of(text: str) -> list[str]:
     """
     lines = NEWLINE.split(text)
     return lines if lines[-1] else lines[:-1]
-
-
-def stand_ins(text: str) -> dict[int, int]:
-    """Return characters that a text doesn't have, for those that only `splitlines` splits at."""
-    unused = (character for character in _PRIVATE if chr(character) not in text)
-    return dict(zip(map(ord, _SEPARATORS), unused, strict=False))

@@ -14,10 +14,10 @@ from sphinx_drift.compare.outcomes import Kind, Outcome
 from sphinx_drift.compare.tokens import plain
 from sphinx_drift.output.filters import Filter, filters_in
 from sphinx_drift.output.printed_text import BESIDE, FORMS, Part, printed
-from sphinx_drift.source.lines import lines_of, stand_ins
+from sphinx_drift.source.lines import lines_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from markdown_it.token import Token as MarkdownToken
@@ -222,16 +222,6 @@ def _with_filters(page: Page, notebook: NotebookNode) -> Page:
         own = named(notebook.cells[cell.index].metadata, f"of cell {cell.number}")
         cells.append(replace(cell, filters=own + of_page))
     return replace(page, cells=tuple(cells))
-
-
-def notebook_of_page(read: Callable[[str], NotebookNode], text: str) -> NotebookNode:
-    """Read a MyST page's cells with MyST-NB, whose reader counts lines as Python splits them."""
-    hide = stand_ins(text)
-    show = {hidden: shown for shown, hidden in hide.items()}
-    notebook = read(text.translate(hide))
-    for cell in notebook.cells:
-        cell.source = cell.source.translate(show)
-    return notebook
 
 
 def _parse(text: str, config: MdParserConfig) -> list[MarkdownToken]:
@@ -587,7 +577,7 @@ def load(
             )
         return None
     read = partial(read_myst_markdown_notebook, config=config, add_source_map=True, path=path)
-    notebook = notebook_of_page(read, text)
+    notebook = read(text)
     page = read_page(text, notebook, config, settings=stderr is not False, key=key)
     # In a book, the directives that stand there tell it themselves.
     page = replace(page, problems=(*page.problems, *nested))

@@ -20,7 +20,6 @@ from sphinx_drift.run.results import Execution
 from sphinx_drift.run_and_judge import run_and_judge
 from sphinx_drift.source.read_source import (
     is_notebook,
-    notebook_of_page,
     read_notebook,
     read_page,
     table_in,
@@ -87,9 +86,7 @@ class VerifyingParser(Parser):  # type: ignore[misc]  # untyped
             return theirs
 
         env = document.settings.env  # what ran here has whole streams, in their order
-        with with_clients(
-            client, notebook_of_page, merges=lambda: env.docname not in state_of(env).ran
-        ):
+        with with_clients(client, merges=lambda: env.docname not in state_of(env).ran):
             super().parse(inputstring, document)
         for page, theirs in as_ever:
             _count_outputs(env, page, theirs.notebook)

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import time
 from contextlib import contextmanager
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,9 +23,7 @@ from sphinx.util.console import colorize
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
 
-    from myst_nb.core.read import NbReader
     from myst_parser.config.main import MdParserConfig
-    from nbformat import NotebookNode
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
 
@@ -40,33 +37,23 @@ Parser = myst_nb.Parser
 @contextmanager
 def with_clients(
     make: Callable[..., NotebookClientBase],
-    read: Callable[[Callable[[str], NotebookNode], str], NotebookNode],
     merges: Callable[[], bool],
 ) -> Iterator[None]:
     """Temporarily replace MyST-NB's client factory.
 
     Args:
         make: Takes MyST-NB's factory, and what that takes.
-        read: Reads the text of a page in Markdown, and is given MyST-NB's own reader.
         merges: Whether MyST-NB may merge streams, which moves text over what is displayed.
 
     """
-    stock = myst_nb.create_client, myst_nb.create_nb_reader
-    merge_streams = rendering.coalesce_streams
-
-    def create_reader(*arguments: Any) -> NbReader | None:
-        reader = stock[1](*arguments)
-        if reader is None or (reader.read_fmt or {}).get("name") != "myst_nb_md":
-            return reader
-        return replace(reader, read=partial(read, reader.read))
-
-    myst_nb.create_client, myst_nb.create_nb_reader = partial(make, stock[0]), create_reader
+    stock, merge_streams = myst_nb.create_client, rendering.coalesce_streams
+    myst_nb.create_client = partial(make, stock)
     rendering.coalesce_streams = lambda each: merge_streams(each) if merges() else each
     try:
         yield
     finally:
         rendering.coalesce_streams = merge_streams
-        myst_nb.create_client, myst_nb.create_nb_reader = stock
+        myst_nb.create_client = stock
 
 
 def execution_metadata(seconds: float, failure: Failure | None) -> dict[str, Any]:

@@ -45,24 +45,6 @@ def expected(*lines: str, fence: str = "```") -> str:
 
 # Lines --------------------------------------------------------------------------------
 
-SEPARATORS = "\v\f\x1c\x1d\x1e\x85\u2028\u2029"
-
-
-@pytest.mark.parametrize(
-    "separator", [*SEPARATORS, "\v\U00100000", "\v\U0010f200"], ids=repr
-)  # the last two have what stands in for it
-def test_lines_end_where_markdown_ends_them(separator: str, tmp_path: Path) -> None:
-    prose = f"one{separator}line"
-    code = f"```{{code-cell}} ipython3\ns = '{prose}'\nprint(s)\n```\n"
-    page = read(tmp_path, f"\n{prose}\n\n{code}% {prose}\n{expected(prose, 'end')}")
-    (cell,) = page.cells
-    expectation = only(page)
-    assert (cell.line, cell.end_line) == (9, 12)
-    assert cell.source == f"s = '{prose}'\nprint(s)"
-    assert (expectation.line, expectation.body_line, expectation.end_line) == (14, 15, 16)
-    assert expectation.text == f"{prose}\nend"
-
-
 @pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"], ids=repr)
 def test_line_ends_of_every_system(newline: str, tmp_path: Path) -> None:
     text = f"{FRONT}\nText.\n\n{CELL}\n{expected('1')}".replace("\n", newline)
