@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from sphinx_drift.report.summary import count
 from sphinx_drift.report.text import entry
-from sphinx_drift.report.wording import meaning_and_remedy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -57,7 +56,7 @@ def _annotation(page: PageResult, outcome: Outcome) -> str:
     In a notebook the place is a cell, which a line of its file doesn't name.
     """
     text = entry(page, outcome)
-    meaning, _ = meaning_and_remedy(page, outcome.kind)
+    meaning = outcome.kind.meaning
     return text if page.stored else meaning + text.partition(meaning)[2]
 
 
