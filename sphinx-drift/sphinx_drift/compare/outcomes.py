@@ -65,7 +65,7 @@ class Kind(Enum):
     RAISED = (
         "raised",
         "an error was raised that is documented nowhere",
-        "mend the code, or document the error: by `:raises:` on a page, elsewhere by its traceback",
+        "mend the code, or document the error: `:raises: ErrorType` on a page, else its traceback",
     )
     NOT_RAISED = (
         "not-raised",

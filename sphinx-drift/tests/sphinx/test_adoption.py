@@ -82,7 +82,6 @@ REQUIRED = {
     "listed-plain.md": (HALF, "1", "unreadable"),
     "complete.md": (COMPLETE + HALF, "18", "undocumented"),
     "complete-plain.md": (f"---\ndrift: {{complete: true}}\n---\n{HALF}", "1", "unreadable"),
-    "glues.md": (f"{COMPLETE}{cell('print(3)', '3')}\n\n{{glue:text}}`x`", "16", "quotation"),
     "stops.md": (COMPLETE + PLAIN, "14", "raised"),
     "drifts.md": (FRONT + HALF.replace("\n3\n", "\n5\n"), "13", "drift"),
     "stops-before.md": (FRONT + HALF.replace("print(3)", "1 / 0"), "9", "raised"),
