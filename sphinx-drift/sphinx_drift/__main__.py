@@ -24,7 +24,7 @@ from sphinx_drift.configuration import pages_required
 from sphinx_drift.device import choose_device
 from sphinx_drift.files import Checked, ahead, check, is_searched, prepare, unread
 from sphinx_drift.report.excerpts import many
-from sphinx_drift.report.formats import exit_status, to_github, to_json
+from sphinx_drift.report.formats import exit_status, to_github
 from sphinx_drift.report.summary import causes, summary, unused_filters
 from sphinx_drift.report.text import closing_line, recorded, render, use_color
 from sphinx_drift.run.choice import chosen, is_ci
@@ -112,18 +112,16 @@ def _report(results: Sequence[PageResult], options: argparse.Namespace) -> None:
     """Print the reports that were asked for."""
     if os.environ.get("GITHUB_ACTIONS"):
         for line in to_github(results):
-            print(line, file=sys.stderr if options.json else sys.stdout)
+            print(line)
     color = use_color(sys.stdout)
-    if options.json:
-        print(to_json(results), end="")
-    elif options.quiet:
+    if options.quiet:
         print(closing_line(results, color=color))
     else:
         print(render(results, color=color, verbose=options.verbose))
 
 
 def _print_durations(results: Sequence[PageResult], number: int) -> None:
-    """Say which pages took longest; not on standard output, which may be JSON."""
+    """Say which pages took longest."""
     for result in sorted(results, key=lambda each: -each.seconds)[:number]:
         if result.seconds:
             print(f"{result.seconds:8.2f} s  {result.file}", file=sys.stderr)
@@ -135,8 +133,6 @@ def _refuse(options: argparse.Namespace) -> None:
     if options.update:
         # What has no expectation gets one that is true of two runs, an error too.
         options.require, options.twice, options.keep_going = "all", True, True
-        if options.json:
-            raise ValueError("--update doesn't go with --json")
         if is_ci():
             raise ValueError("--update is refused under CI: a person decides what is documented")
 
@@ -216,7 +212,6 @@ def _parser() -> argparse.ArgumentParser:
     add("--update", action="store_true", help="write what was printed into the files")
     add("--force", action="store_true", help="with --update: also what git can't undo")
     add("--stderr", action="store_true", help="compare what notebooks stored of stderr too")
-    add("--json", action="store_true", help="print the report as JSON")
     add("-q", "--quiet", action="store_true", help="print the summary alone")
     add("-v", "--verbose", action="store_true", help="list what was verified too")
     return parser

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from itertools import groupby
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -58,10 +57,9 @@ def loose_gaps(tokens: Sequence[Token], partners: Mapping[int, int]) -> set[int]
         return set()
     reader = _Reader(tokens, partners)
     ends = [(start, partners[start]) for start in sorted(reader.loose)]
-    outermost = list(_outermost(ends))
     return {
         place
-        for start, end in _without_matrices(tokens, outermost, reader.formulas)
+        for start, end in _outermost(ends)
         for place in range(start + 1, end + 1)
         if place not in reader.quoted
     }
@@ -73,8 +71,6 @@ class _Reader:
     def __init__(self, tokens: Sequence[Token], partners: Mapping[int, int]) -> None:
         self.loose: set[int] = set()
         """Opening brackets of data."""
-        self.formulas: set[int] = set()
-        """Opening square brackets whose content is no data: rows of a matrix of formulas."""
         self.quoted: set[int] = set()
         """Tokens inside quotation marks, the closing mark too."""
         self._tokens = tokens
@@ -102,8 +98,6 @@ class _Reader:
         region.is_literal &= region.has_commas or not self._tokens[start + 1].is_line
         if region.is_literal and region.has_data:
             self.loose.add(region.start)
-        elif region.bracket == "[":
-            self.formulas.add(region.start)
         if self._open:
             _add_value(self._open[-1], region, self._tokens[region.start])
 
@@ -185,27 +179,3 @@ def _outermost(ends: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
         if start > last:
             yield start, end
             last = end
-
-
-def _without_matrices(
-    tokens: Sequence[Token], ends: Sequence[tuple[int, int]], formulas: set[int]
-) -> Iterator[tuple[int, int]]:
-    """Leave out rows of exponents: lines of numbers next to those of a matrix of formulas."""
-    begins: dict[int, int] = {}  # the line of each bracket that begins one
-    line = 0
-    for place, token in enumerate(tokens):
-        line += token.is_line
-        if token.text == "[" and (not place or tokens[place - 1].is_line):
-            begins[place] = line
-    rows = {s for s, end in ends if s in begins and _is_row(tokens[s + 1 : end])}
-    stack = sorted((rows | formulas) & begins.keys())  # of brackets below each other, in order
-    exponents = set[int]()
-    for _, group in groupby(enumerate(stack), key=lambda each: begins[each[1]] - each[0]):
-        together = {start for _, start in group}
-        exponents |= together if together & formulas else set()
-    return (each for each in ends if each[0] not in exponents)
-
-
-def _is_row(inner: Sequence[Token]) -> bool:
-    """Whether the content of brackets is one line of items separated by spaces."""
-    return not any(token.text in (",", "[") or token.is_line for token in inner)

@@ -16,7 +16,7 @@ class Kind(Enum):
     """A kind of outcome: its name, its meaning, its remedy."""
 
     VERIFIED = ("verified", "the output is the documented one", "")
-    UNCHECKED = ("unchecked", "the page says why this output can't be checked", "")
+    UNCHECKED = ("unchecked", "the output isn't checked, for the reason that is given", "")
     NOT_COMPARED = (
         "not-compared",
         "the output holds on the reference environment alone, and this is another one",
@@ -34,8 +34,8 @@ class Kind(Enum):
     )
     UNDOCUMENTED = (
         "undocumented",
-        "a cell prints and no expectation follows it",
-        "put an `expected-output` straight after the cell",
+        "what is printed is documented nowhere",
+        "put an `expected-output` after the cell, write it below the example, or save the notebook",
     )
     FORM = (
         "form",
@@ -59,18 +59,18 @@ class Kind(Enum):
     )
     NO_OUTPUT = (
         "no-output",
-        "the cell printed nothing on what the expectation checks",
-        "print something in the cell, or delete the expectation",
+        "nothing was printed where something is documented",
+        "print it, or delete what documents it",
     )
     RAISED = (
         "raised",
-        "a cell raised an error that the page doesn't announce",
-        "mend the cell, or say `:raises: ErrorType` in its expectation",
+        "an error was raised that is documented nowhere",
+        "mend the code, or document the error: `:raises: ErrorType` on a page, else its traceback",
     )
     NOT_RAISED = (
         "not-raised",
-        "a cell didn't raise the error that the page announces",
-        "mend the cell, or delete `:raises:`",
+        "the documented error wasn't raised",
+        "mend the code, or delete what documents the error",
     )
     TIMEOUT = (
         "timeout",
@@ -84,23 +84,23 @@ class Kind(Enum):
     )
     DEAD_KERNEL = (
         "dead-kernel",
-        "the page's kernel died in a cell",
-        "run the cell alone to see why: out of memory, or a crash in compiled code",
+        "the process that runs the code ended",
+        "run it alone to see why: it exits, memory is short, or compiled code crashes",
     )
     NOT_EXECUTED = (
         "not-executed",
         "a cell was not run",
-        "mend what stopped the page before it, or say `:unchecked: reason` if a tag skips it",
+        "mend what stopped its page, or say `:unchecked: reason` if a tag skips it",
     )
     NOTHING_CHECKED = (
         "nothing-checked",
-        "a page has cells and none of its outputs was checked",
+        "no output was checked",
         "print something that matters and document it",
     )
     NESTED = (
         "nested",
-        "a cell or an expectation is nested, in an included file, or behind ``` and a space",
-        "move it to the top level of the page; fold with gated `-start` and `-end` directives",
+        "a cell or expectation is nested, included, in a notebook's text or behind ``` and a space",
+        "move it to the top level of a page; fold with gated `-start` and `-end` directives",
     )
     OPTION = ("option", "an option of an expectation can't be read", "write it as the manual says")
     WAIVER = (
@@ -115,7 +115,7 @@ class Kind(Enum):
     )
     UNREADABLE = (
         "unreadable",
-        "a page or notebook can't be read",
+        "a page, a notebook or a docstring can't be read",
         "mend the file; a text notebook starts with `file_format: mystnb` in its front matter",
     )
     QUOTATION = (

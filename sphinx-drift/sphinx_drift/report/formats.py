@@ -1,15 +1,13 @@
-"""Report to machines: exit status, JSON, GitHub annotations."""
+"""Report to machines: exit status, GitHub annotations."""
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from sphinx_drift.report.summary import count, summary
+from sphinx_drift.report.summary import count
 from sphinx_drift.report.text import entry
-from sphinx_drift.report.wording import meaning_and_remedy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -17,7 +15,6 @@ if TYPE_CHECKING:
     from sphinx_drift.compare.outcomes import Outcome, PageResult
 
 _NOTHING = "nothing was checked"
-_DIFFERENCE = ("index", "documented", "executed", "note")
 
 
 def exit_status(results: Sequence[PageResult], *, required: bool = True) -> int:
@@ -29,53 +26,6 @@ def exit_status(results: Sequence[PageResult], *, required: bool = True) -> int:
     if any(not kind.unknown for kind in failed):
         return 1
     return 2 if failed or (required and count(results).is_nothing) else 0
-
-
-def to_json(results: Sequence[PageResult], *, status: int | None = None) -> str:
-    """Return the whole report as JSON, with the status that the check ends with."""
-    counts = count(results)
-    report = {
-        "version": 1,
-        "status": exit_status(results) if status is None else status,
-        "summary": summary(results),
-        "counts": _fields(counts, *counts.__dataclass_fields__),
-        "pages": [_page(page) for page in results],
-    }
-    # ASCII: what a cell printed needs no particular encoding to be valid.
-    return json.dumps(report, indent=2) + "\n"
-
-
-def _page(page: PageResult) -> dict[str, Any]:
-    return {
-        "file": page.file,
-        "policy": page.policy.value,
-        "environment": dict(page.environment),
-        "cells": page.cells,
-        "skipped": dict(page.skipped),
-        "was_run": page.was_run,
-        "outcomes": [*map(_outcome, page.outcomes)],
-    }
-
-
-def _outcome(outcome: Outcome) -> dict[str, Any]:
-    verdict = outcome.verdict
-    return {
-        "kind": outcome.kind.label,
-        **_fields(outcome, "line", "cell", "cell_line", "message", "reference_only"),
-        **_fields(outcome, "documented", "executed"),
-        "numbers": verdict.numbers,
-        "differences": [_fields(d, *_DIFFERENCE) for d in verdict.differences],
-        "accepted": [
-            {**_fields(a.difference, *_DIFFERENCE), **_fields(a, "precise", "units")}
-            for a in verdict.accepted
-        ],
-        "waived": [_fields(w, "documented", "executed", "reason") for w in verdict.waived],
-        "rounding": bool(outcome.rounding and outcome.rounding.same),
-    }
-
-
-def _fields(of: object, *names: str) -> dict[str, Any]:
-    return {name: getattr(of, name) for name in names}
 
 
 def to_github(
@@ -106,7 +56,7 @@ def _annotation(page: PageResult, outcome: Outcome) -> str:
     In a notebook the place is a cell, which a line of its file doesn't name.
     """
     text = entry(page, outcome)
-    meaning, _ = meaning_and_remedy(page, outcome.kind)
+    meaning = outcome.kind.meaning
     return text if page.stored else meaning + text.partition(meaning)[2]
 
 

@@ -24,7 +24,6 @@ from sphinx_drift.report.excerpts import (
     window,
 )
 from sphinx_drift.report.summary import count, summary
-from sphinx_drift.report.wording import meaning_and_remedy
 from sphinx_drift.source.lines import lines_of
 
 if TYPE_CHECKING:
@@ -149,7 +148,7 @@ def _outcome(page: PageResult, outcome: Outcome, paint: _Paint) -> Iterator[str]
     if outcome.cell and page.examples:
         cell = f" in example {outcome.cell}"
     label = outcome.kind.label
-    meaning, remedy = meaning_and_remedy(page, outcome.kind)
+    meaning, remedy = outcome.kind.meaning, outcome.kind.remedy
     if _is_reordered(outcome):
         remedy = "a set has no order, nor what is made of one: print it sorted"
     wide = len(f"{place}: {label}{cell}: {meaning}") > WIDTH

@@ -51,8 +51,6 @@ _CELL_IN_JSON = re.compile(r'(?<!\\)"cell_type"\s*:')
 _UNSEEN = ("remove-cell", "remove-output", "remove_cell", "remove_output")
 """The tags by which a reader is not shown what a cell prints."""
 _IGNORED = "nbval-ignore-output"
-_EXTENSIONS = ({"colon_fence"}, {"amsmath", "colon_fence", "deflist", "dollarmath", "fieldlist"})
-"""MyST's extensions as files are read outside a book, and those that might hide their cells."""
 _FENCES = ("fence", "colon_fence")
 _COMMENT = re.compile(r"\s*(?:(?:%|\+\+\+).*)?$")
 _OPENING = re.compile(
@@ -275,54 +273,16 @@ def _is_closed(token: MarkdownToken, lines: Sequence[str]) -> bool:
     return bool(re.fullmatch(fence, lines[slice(*token.map)][-1]))
 
 
-def _nested(
-    text: str, config: MdParserConfig, files: tuple[Path, ...], before: int = 0
-) -> Iterator[Outcome]:
-    """Yield what is never run or checked because it is nested, in a page or what that includes."""
+def _nested(text: str, config: MdParserConfig, before: int = 0) -> Iterator[Outcome]:
+    """Yield what is never run or checked because it is nested."""
     for token in _fences(text, config):
         name = _name(token)
         line = before + (token.map[0] if token.map else 0) + 1
         if name in ("code-cell", DIRECTIVE):
             if before or token.level or not (name == DIRECTIVE or _is_cell(token)):
                 yield Outcome(Kind.NESTED, line)
-        elif name == "include":
-            file, part = _included(token, files[0])
-            for each in _nested(part, config, (*files, file), 1) if file not in files else ():
-                message = each.message or f"it is in {file.name}, which the page includes"
-                yield replace(each, line=line, message=message)
         elif name and name not in _LITERAL:
-            yield from _nested(token.content, config, files, line)
-
-
-def _included(token: MarkdownToken, page: Path) -> tuple[Path, str]:
-    """Return the file that a directive includes, and what of it is read as Markdown."""
-    options = {
-        m["name"]: m["value"] for row in lines_of(token.content) if (m := _OPTION.match(row))
-    }
-    name = token.info.strip().removeprefix("{include}").strip()
-    folders = page.absolute().parents[: None if name.startswith("/") else 1]
-    file = next((f for at in folders if (f := at / name.lstrip("/")).is_file()), None)
-    if file is None or options.keys() & {"literal", "code", "parser"}:
-        return page, ""
-    first, last = (int(options[at]) if at in options else None for at in ("start-line", "end-line"))
-    text = "\n".join(lines_of(file.read_text("utf-8", "replace"))[first:last])
-    text = text.partition(start)[2] if (start := options.get("start-after")) else text
-    return file, text.partition(end)[0] if (end := options.get("end-before")) else text
-
-
-def _hidden(text: str, config: MdParserConfig, extended: MdParserConfig) -> Iterator[Outcome]:
-    """Yield the cells and expectations that only one of two configurations sees."""
-    one, other = (
-        {
-            t.map[0] + 1
-            for t in _parse(text, each)
-            if t.map and (_is_cell(t) or _name(t) == DIRECTIVE)
-        }
-        for each in (config, extended)
-    )
-    message = "whether it runs depends on the book's `myst_enable_extensions`"
-    for line in sorted(one ^ other):
-        yield Outcome(Kind.NESTED, line, message=message)
+            yield from _nested(token.content, config, line)
 
 
 def _name(token: MarkdownToken) -> str:
@@ -559,7 +519,7 @@ def load(
     )
     from myst_parser.config.main import MdParserConfig  # noqa: PLC0415 - an extra
 
-    config, extended = (MdParserConfig(enable_extensions=names) for names in _EXTENSIONS)
+    config = MdParserConfig(enable_extensions={"colon_fence"})
     text = path.read_text("utf-8-sig") if text is None else text
     if is_notebook(path):
         with warnings.catch_warnings():  # notebooks as they stand lack ids, and are fine
@@ -569,7 +529,7 @@ def load(
             if not isinstance(notebook.metadata.get(name, {}), dict):
                 del notebook.metadata[name]  # null, say: then it names none
         return read_notebook(notebook, text, settings=bool(stderr), key=key), notebook
-    nested = (*_nested(text, config, (path,)), *_hidden(text, config, extended))
+    nested = tuple(_nested(text, config))
     if not is_myst_markdown_notebook(text):
         if nested or any(_is_cell(t) or _name(t) == DIRECTIVE for t in _parse(text, config)):
             raise ValueError(

@@ -100,7 +100,7 @@ def showing_others(_app: Sphinx, env: BuildEnvironment) -> list[str]:
         name: {re.split(r"[\[#\s]", target)[0] for target, _ in data.get("drift_quotations", ())}
         for name, data in env.metadata.items()
     }
-    glued = {name for name, data in env.metadata.items() if ran and "drift_glued" in data}
+    glued = {name for name, data in env.metadata.items() if "drift_glued" in data}
     return sorted(glued | {name for name, names in shown.items() if names & printed})
 
 

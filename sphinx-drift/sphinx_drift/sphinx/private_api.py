@@ -5,23 +5,20 @@
 
 from __future__ import annotations
 
-import json
 import time
 from contextlib import contextmanager
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import myst_nb.core.render as rendering
 import myst_nb.sphinx_ as myst_nb
 from myst_nb.core.execute.base import NotebookClientBase
-from myst_nb.core.variables import format_plain_text
 from myst_nb.ext.glue.utils import PendingGlueReference
 from myst_nb.sphinx_ext import OUTPUT_FOLDER
 from sphinx.util.console import colorize
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator
+    from collections.abc import Callable, Iterator
 
     from myst_parser.config.main import MdParserConfig
     from sphinx.application import Sphinx
@@ -71,22 +68,6 @@ def execution_metadata(seconds: float, failure: Failure | None) -> dict[str, Any
 def execution_data(env: BuildEnvironment, docname: str) -> dict[str, Any]:
     """Return what MyST-NB keeps of a page's run, such as its time; nothing if it was not run."""
     return myst_nb.NbMetadataCollector.get_exec_data(env, docname) or {}
-
-
-def glued_by(env: BuildEnvironment, docname: str) -> Collection[str]:
-    """Return the names of what a page glued when it was read last."""
-    glued: Collection[str] = myst_nb.NbMetadataCollector.get_doc_data(env)[docname].get("glue", ())
-    return glued
-
-
-def unformatted(app: Sphinx, docname: str, key: str, form: str) -> str:
-    """Return why MyST-NB can't show what a page glued in a format; nothing if it can."""
-    try:
-        text = Path(app.outdir).parent.joinpath(OUTPUT_FOLDER, f"{docname}.glue.json").read_text()
-        format_plain_text(json.loads(text)[key]["data"]["text/plain"], form)
-    except Exception as error:  # noqa: BLE001 - MyST-NB takes any for a reason
-        return f"{docname} glues {key}, which can't be shown as {form!r}: {error}"
-    return ""
 
 
 def markdown_config(env: BuildEnvironment) -> MdParserConfig:

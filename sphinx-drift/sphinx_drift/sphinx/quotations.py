@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from dataclasses import replace
 from itertools import chain
@@ -15,8 +14,7 @@ from sphinx.util.docutils import SphinxRole
 
 from sphinx_drift.compare.outcomes import Kind, Outcome, PageResult
 from sphinx_drift.source.quote import read_quotation
-from sphinx_drift.source.read_source import Page
-from sphinx_drift.sphinx.private_api import PendingGlueReference, glued_by, unformatted
+from sphinx_drift.sphinx.private_api import PendingGlueReference
 from sphinx_drift.sphinx.state import file_of, record, state_of
 
 if TYPE_CHECKING:
@@ -30,12 +28,7 @@ _COPIED = (
     "its text before all pages have run: put the number into a sentence"
 )
 
-
 _NOT_YET = "?\u2060"  # an invisible mark, by which a copy is known
-
-
-_REFUSED = re.compile(r"No (key|text/).* found in |Pending glue reference|Failed to format text/")
-"""What MyST-NB leaves in the place of something glued that it can't show, and warns of once."""
 
 
 class quoted_number(nodes.inline):  # noqa: N801 - docutils names nodes so
@@ -53,17 +46,13 @@ class PrintedRole(SphinxRole):
 
 
 class RememberNumbers(SphinxTransform):
-    """Remembers what a page quotes before it is translated, and what it can't show."""
+    """Remembers what a page quotes or glues, before it is translated."""
 
     default_priority = 10  # Sphinx translates at 20
 
     def apply(self, **_: Any) -> None:
-        """Remember the numbers, and why MyST-NB refuses to show some."""
+        """Remember the numbers."""
         self.document.attributes["drift_quoted"] = _taken_from_cells(self.document)
-        for message in self.document.findall(nodes.system_message):
-            if _REFUSED.match(text := nodes.Element.astext(message)):
-                refused = self.env.metadata[self.env.docname].setdefault("drift_refused", [])
-                refused.append((text, message.get("line") or 1))
 
 
 class KeepOutputs(SphinxTransform):
@@ -161,12 +150,8 @@ def keep_quotations(app: Sphinx, doctree: nodes.document) -> None:
         record(app.env, Outcome(Kind.QUOTATION, 1, message=message))
     if quoted:
         app.env.metadata[app.env.docname]["drift_quotations"] = quoted
-    pending = [
-        (n.refdoc, n.key, n.get("fmt_spec", ""), n.line or 1)
-        for n in doctree.findall(PendingGlueReference)
-    ]
-    if pending:  # what other pages glue is shown here
-        app.env.metadata[app.env.docname]["drift_glued"] = pending
+    if any(doctree.findall(PendingGlueReference)):  # what other pages glue is shown here
+        app.env.metadata[app.env.docname]["drift_glued"] = True
     copied_of = (nodes.title, nodes.term, nodes.caption, nodes.rubric)
     if any(any(_glued_in(each)) for kind in copied_of for each in doctree.findall(kind)):
         app.env.metadata[app.env.docname]["drift_glued_title"] = True
@@ -207,31 +192,7 @@ def check_quotations(app: Sphinx) -> dict[str, PageResult]:
                 quote(named, target)
             except ValueError as error:
                 wrong.append(Outcome(Kind.QUOTATION, line, message=str(error)))
-        wrong += _not_shown(app, docname, metadata)
         if wrong:
             page = results.get(docname) or PageResult(file_of(env, docname))
             results[docname] = replace(page, outcomes=(*page.outcomes, *wrong))
     return results
-
-
-def _not_shown(app: Sphinx, docname: str, metadata: Mapping[str, Any]) -> Iterator[Outcome]:
-    """Yield what a page shows of what is glued, and MyST-NB can't show, which it warns of once.
-
-    That is all where neither the page nor the one that glues must be complete.
-    """
-    is_complete = _is_complete(app.env, docname)
-    if is_complete and app.config.nb_execution_mode != "off":  # where nothing is glued
-        for message, line in metadata.get("drift_refused", ()):
-            yield Outcome(Kind.QUOTATION, line, message=message)
-    for of_page, key, form, line in metadata.get("drift_glued", ()):
-        message = f"{of_page} glues no {key}"
-        if key in glued_by(app.env, of_page):
-            message = unformatted(app, of_page, key, form) if form else ""
-        if message and (is_complete or _is_complete(app.env, of_page)):
-            yield Outcome(Kind.QUOTATION, line, message=message)
-
-
-def _is_complete(env: BuildEnvironment, docname: str) -> bool:
-    """Whether each output of a page must be documented, as it says or the book does."""
-    page = Page(complete="drift_complete" in env.metadata[docname])
-    return state_of(env).settings.applied_to(page, str(env.doc2path(docname))).complete

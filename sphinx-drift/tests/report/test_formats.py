@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,7 +11,7 @@ from reported import drift, page
 
 from sphinx_drift.compare.compare import compare
 from sphinx_drift.compare.outcomes import Kind, Outcome
-from sphinx_drift.report.formats import exit_status, to_github, to_json
+from sphinx_drift.report.formats import exit_status, to_github
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -39,7 +38,6 @@ LOST = Outcome(Kind.TIMEOUT, 9, cell=4)
 )
 def test_status(results: list[PageResult], status: int) -> None:
     assert exit_status(results) == status
-    assert json.loads(to_json(results))["status"] == status
 
 
 @pytest.mark.parametrize(
@@ -83,10 +81,7 @@ TEXTS = st.text(
 
 @settings(max_examples=60)
 @given(TEXTS, TEXTS)
-def test_any_output_gives_valid_reports(documented: str, executed: str) -> None:
+def test_any_output_gives_lines(documented: str, executed: str) -> None:
     outcome = Outcome(Kind.UNCHECKED, 1, message=executed)
     results = [page(drift(documented, executed), outcome, file=f"{documented}.md")]
-    to_json(results).encode("ascii")
-    report = json.loads(to_json(results))["pages"][0]["outcomes"][0]
-    assert (report["documented"], report["executed"]) == (documented, executed)
     assert all(len(line.split("\n")) == 1 for line in to_github(results))

@@ -15,7 +15,7 @@ from reported import TORCH, drift
 
 from sphinx_drift.compare.compare import Policy, Waiver, compare
 from sphinx_drift.compare.outcomes import Kind, Outcome, PageResult
-from sphinx_drift.report.formats import to_github, to_json
+from sphinx_drift.report.formats import to_github
 from sphinx_drift.report.text import render
 
 GOLDEN = Path(__file__).with_name("golden")
@@ -56,7 +56,6 @@ RESULTS = [PAGE, NOTEBOOK]
 os.environ.pop("GITHUB_WORKSPACE", None)  # which annotations are relative to
 FORMATS = {
     "report.txt": render(RESULTS, verbose=True) + "\n",
-    "report.json": to_json(RESULTS),
     "annotations.txt": "\n".join(to_github(RESULTS)) + "\n",
 }
 

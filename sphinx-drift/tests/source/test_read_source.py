@@ -242,12 +242,6 @@ def test_argument_is_a_problem(tmp_path: Path) -> None:
         (f"````{{code-block}} markdown\n{CELL}````\n````markdown\n{CELL}````\n", []),
         ("> ````markdown\n> ```{code-cell}\n> ```\n> ````\n", []),
         ("> ````markdown\n> ```{code-cell}\n> ```\n", [7]),
-        ("```{include} part.txt\n```\n````{note}\n```{include} /by.txt\n```\n````\n", [6, 9]),
-        ("```{include} part.txt\n:end-before: {code\n```\n", []),
-        ("```{include} part.txt\n:start-after: ipython3\n```\n", []),
-        ("```{include} part.txt\n:start-line: 1\n:end-line: 2\n```\n", []),
-        ("```{include} part.txt\n:literal:\n```\n", []),
-        ("```{include} page.md\n```\n```{include} gone.txt\n```\n", []),
         (f"````{{prf:example}} Sum\n{CELL}````\n", [7]),
         (f":::{{prf:example}} Sum\n<div>\n{CELL}</div>\n:::\n", [8]),
         ("```{expected_output}\n3\n```\n```{Expected-Outputs}\n3\n```\n", [6, 9]),
@@ -257,27 +251,9 @@ def test_argument_is_a_problem(tmp_path: Path) -> None:
 def test_nested_cells_and_expectations_are_problems(
     body: str, lines: list[int], tmp_path: Path
 ) -> None:
-    (tmp_path / "part.txt").write_text(f"# Part\n\n{CELL}", "utf-8")
-    (tmp_path / "by.txt").write_text("```{include} part.txt\n```\n```{include} by.txt\n```\n")
     page = read(tmp_path, body + CELL)
     assert [(p.kind, p.line) for p in page.problems] == [(Kind.NESTED, line) for line in lines]
     assert len(page.cells) == 1
-
-
-@pytest.mark.parametrize(
-    ("body", "lines"),
-    [
-        (f"$$\n\n{CELL}\n$$\n", [8]),
-        (f"\\begin{{equation}}\n{CELL}\\end{{equation}}\n", [7]),
-        ("Term\n: text\n\n  ```{code-cell}\n  1\n  ```\n", [9]),
-        (f"$$\n1\n$$\n{CELL}$$\n2\n$$\nTerm\n: text\n\n  ```{{note}}\n  ```\n", []),
-    ],
-)
-def test_cells_that_an_extension_of_myst_hides_are_problems(
-    body: str, lines: list[int], tmp_path: Path
-) -> None:
-    page = read(tmp_path, f"{body}\n{CELL}")
-    assert [(p.kind, p.line) for p in page.problems] == [(Kind.NESTED, line) for line in lines]
 
 
 @pytest.mark.parametrize(

@@ -141,35 +141,24 @@ GLUES = cell('from myst_nb import glue\nglue("it", 0.25, display=False)', "it = 
 
 
 @pytest.mark.parametrize(
-    ("later", "lines", "told"),
+    "later",
     [
-        pytest.param(FRONT + GLUES.replace("it", "other"), (15, 19), "glues no it", id="other"),
-        pytest.param(
-            FRONT.replace("k", "mystnb: {execution_mode: 'off'}\nk", 1) + GLUES,
-            (15, 19),
-            "glues no it",
-            id="off",
-        ),
-        pytest.param("", (15, 19), "glues no it", id="deleted"),
-        pytest.param(
-            FRONT + GLUES.replace("0.25", "'half'"), (19,), "can't be shown as '.1%'", id="format"
-        ),
+        pytest.param(FRONT + GLUES.replace("it", "other"), id="other"),
+        pytest.param(FRONT.replace("k", "mystnb: {execution_mode: 'off'}\nk", 1) + GLUES, id="off"),
+        pytest.param("", id="deleted"),
     ],
 )
-def test_what_is_no_longer_glued_is_shown_nowhere(
-    later: str, lines: tuple[int, ...], told: str, book: Book
-) -> None:
+def test_what_is_no_longer_glued_is_shown_nowhere(later: str, book: Book) -> None:
     book.write("a.md", GLUES)
     shown = "```{glue:} it\n:doc: a.md\n```", "It is {glue:text}`a.md::it:.1%`."
-    book.write("b.md", cell("print(0)", "0"), *shown)
+    book.write("b.md", "# It shows", *shown, front=False)
     first = book.build(builder="html")
     assert "25.0%" in (first.outdir / "b.html").read_text("utf-8")
     page = book.folder / "a.md"
     page.write_text(later) if later else page.unlink()
     for _ in range(2):
         built = book.build(builder="html")
-        assert built.places == {(f"b.md:{line}", "quotation") for line in lines}
-        assert told in built.report
+        assert built.stderr.count("Glue reference 'it' not found in doc 'a'") == len(shown)
         assert "25.0%" not in (built.outdir / "b.html").read_text("utf-8")
 
 
