@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from dataclasses import replace
-from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from docutils import nodes
@@ -45,16 +44,6 @@ class PrintedRole(SphinxRole):
         return [node], []
 
 
-class RememberNumbers(SphinxTransform):
-    """Remembers what a page quotes or glues, before it is translated."""
-
-    default_priority = 10  # Sphinx translates at 20
-
-    def apply(self, **_: Any) -> None:
-        """Remember the numbers."""
-        self.document.attributes["drift_quoted"] = _taken_from_cells(self.document)
-
-
 class KeepOutputs(SphinxTransform):
     """Leaves what cells printed as they did: not translated, its quotes and dashes untouched."""
 
@@ -78,16 +67,6 @@ class KeepGluedText(SphinxTransform):
         """Exempt glued texts."""
         for text in _glued_in(self.document):
             text["support_smartquotes"] = False
-
-
-def _taken_from_cells(document: nodes.document) -> Counter[str]:
-    """Count what the sentences of a page show of what cells printed or glued."""
-    kinds = quoted_number, PendingGlueReference
-    pending = (node for node in document.findall(nodes.Element) if isinstance(node, kinds))
-    return Counter(
-        str(node.get("target") or node.get("key") or node.astext())
-        for node in chain(pending, _glued_in(document))
-    )
 
 
 class QuoteNumbers(SphinxPostTransform):
@@ -144,10 +123,6 @@ def quote(named: Mapping[str, Sequence[Outcome]], target: str) -> str:
 def keep_quotations(app: Sphinx, doctree: nodes.document) -> None:
     """Remember what a page quotes, and where."""
     quoted = [(node["target"], node.line or 1) for node in doctree.findall(quoted_number)]
-    written = doctree.attributes.pop("drift_quoted", Counter())
-    for target in written - _taken_from_cells(doctree):
-        message = f"the translation quotes {target} less often than the page does"
-        record(app.env, Outcome(Kind.QUOTATION, 1, message=message))
     if quoted:
         app.env.metadata[app.env.docname]["drift_quotations"] = quoted
     if any(doctree.findall(PendingGlueReference)):  # what other pages glue is shown here

@@ -35,7 +35,6 @@ from sphinx_drift.sphinx.quotations import (
     KeepOutputs,
     PrintedRole,
     QuoteNumbers,
-    RememberNumbers,
     keep_quotations,
     quoted_number,
 )
@@ -77,7 +76,6 @@ def setup(app: Sphinx) -> dict[str, Any]:
         app.add_role("eval", UncheckedRole(), override=True)
         app.add_directive("eval", UncheckedDirective, override=True)
         app.add_directive_to_domain("eval", "figure", UncheckedDirective, override=True)
-    app.add_transform(RememberNumbers)
     app.add_transform(KeepOutputs)
     app.add_transform(KeepGluedText)
     app.add_post_transform(QuoteNumbers)

@@ -45,6 +45,7 @@ def expected(*lines: str, fence: str = "```") -> str:
 
 # Lines --------------------------------------------------------------------------------
 
+
 @pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"], ids=repr)
 def test_line_ends_of_every_system(newline: str, tmp_path: Path) -> None:
     text = f"{FRONT}\nText.\n\n{CELL}\n{expected('1')}".replace("\n", newline)
