@@ -218,8 +218,8 @@ def update_page(  # noqa: PLR0913, PLR0917 - what is known of it
 ) -> Change | None:
     """Return a MyST page with its executed outputs; None if all is well.
 
-    What is written is read and judged again, until nothing is left to write: a form that says more
-    than its text is known only then, and so is what can't be written so that it reads the same.
+    What is written is read and judged again, until nothing is left to write: what can't be written
+    so that it reads the same is known only then.
     """
     before = text = _read_exactly(path)
     if stopped := _why_not(page, result):
