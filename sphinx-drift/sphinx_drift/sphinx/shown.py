@@ -12,6 +12,7 @@ from nbformat import v4
 
 from sphinx_drift.compare.blanks import BLANKS
 from sphinx_drift.compare.tokens import ELISION, plain
+from sphinx_drift.output.html_text import drawn_in
 from sphinx_drift.output.printed_text import BESIDE, FORMS, MIME_TYPES, Part, printed
 from sphinx_drift.output.screen import on_screen, without_links
 from sphinx_drift.run.results import SKIPS
@@ -68,11 +69,13 @@ def _leave(output: NotebookNode, value: Value, parts: set[Part]) -> None:
     }
     if not (has_text or documented):
         return
-    prefix = output.metadata.get("scrapbook", {}).get("mime_prefix", "")
-    for part in value.forms:
-        if part not in documented or part is Part.JSON:  # MyST-NB shows none, and warns of it
-            del output.data[prefix + MIME_TYPES[part]]
     text = value.text if has_text else next(iter(documented.values()))
+    prefix = output.metadata.get("scrapbook", {}).get("mime_prefix", "")
+    shown = parts.union(documented) - {Part.JSON}  # MyST-NB shows none, and warns of it
+    if Part.HTML not in value.forms and any(drawn_in(output.data.get(f"{prefix}text/html", ""))):
+        shown.add(Part.HTML)  # it has no text, and is counted
+    for part in MIME_TYPES.keys() - shown:
+        output.data.pop(prefix + MIME_TYPES[part], None)
     output.data[f"{prefix}text/plain"] = text
 
 

@@ -236,7 +236,7 @@ STYLER, READ = {"text/plain": "<Styler at 0x7f>"}, {"text/plain": "a | 2"}
 LATEX, NUMBERS = {"text/latex": "$3$"}, {"application/json": [4]}
 LISTED = {"text/plain": "[\n  4\n]"}
 SAME, SCRIPT = {"text/html": "<b>a</b> 1"}, {"text/html": "<script>draw(5)</script>"}
-PNG = {"image/png": ""}
+PNG, NOTHING = {"image/png": ""}, {"text/html": "<div></div>", "text/markdown": " "}
 EACH = PLAIN | FRAME | LATEX
 
 
@@ -263,6 +263,8 @@ EACH = PLAIN | FRAME | LATEX
         (PLAIN | NUMBERS | FRAME, "html json", READ | FRAME),
         (PLAIN | SAME, "all", PLAIN | SAME),
         (PLAIN | SCRIPT, "all", PLAIN | SCRIPT),
+        (PLAIN | NOTHING, "all", PLAIN),
+        (PLAIN | NOTHING, "all stored", PLAIN | NOTHING),
         (PLAIN | FRAME | PNG, "all", PLAIN | PNG),
     ],
 )
