@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from sphinx_drift.compare.compare import Policy, compare, without_marks
 from sphinx_drift.compare.outcomes import Kind, Outcome, PageResult
 from sphinx_drift.output.filters import DEFAULTS, filtered
-from sphinx_drift.output.printed_text import BESIDE, Part, Printed, printed
+from sphinx_drift.output.printed_text import BESIDE, FORMS, Part, Printed, printed
 from sphinx_drift.run.results import SKIPS
 
 if TYPE_CHECKING:
@@ -153,8 +153,6 @@ def _check_cell(
     yield from outcomes
     if context.stored:
         yield from _check_stored(cell, output, outcomes, context)
-    else:
-        yield from _check_forms(cell, output)
     yield from _check_rest(cell, output, context)
 
 
@@ -218,18 +216,6 @@ def _check_stored(
         text = output.select(stream)
         if cell.expectations and stream not in stored and text.strip():
             yield _outcome(cell, Kind.UNDOCUMENTED, message=f"on {stream.value}", executed=text)
-
-
-def _check_forms(cell: Cell, output: Printed) -> Iterator[Outcome]:
-    """Yield the undocumented forms whose numbers differ from those of the text."""
-    streams = {e.part for e in cell.expectations}
-    unchecked = {e.part for e in cell.expectations if e.unchecked}
-    if not streams or unchecked & {Part.ALL, Part.MAIN, Part.VALUE}:
-        return
-    others = [each for value in output.values for each in value.differing()]
-    for stream, message in others:
-        if stream not in streams:
-            yield _outcome(cell, Kind.FORM, message=message, streams=(stream.value,))
 
 
 def _check_expectation(
@@ -304,6 +290,8 @@ def _excluded(expectation: Expectation, context: _Context) -> tuple[Kind, str] |
 def _check_rest(cell: Cell, output: Printed, context: _Context) -> Iterator[Outcome]:
     """Yield what the cell printed that none of its expectations documents."""
     covered = {e.part for e in cell.expectations}
+    if all(covered & value.forms.keys() for value in output.values):  # in a form of its own
+        covered.add(Part.VALUE)
     has_message = output.error and not output.native_error and covered.isdisjoint(_WITH_ERROR)
     covered |= cell.hidden
     # What a notebook's cell has stored documents that it prints nothing more.
@@ -352,7 +340,9 @@ def compare_runs(
             continue
         runs = [printed(book.cells[cell.index].outputs) for book in (first, second)]
         own = (*cell.filters, *filters)
-        for part in (Part.ALL, *BESIDE):
+        documented = {e.part for e in cell.expectations}
+        unseen = {*FORMS} - documented if documented and not page.stored else set()
+        for part in (each for each in (Part.ALL, *BESIDE) if each not in unseen):
             once, again = (filtered(run.select(part), own) for run in runs)
             verdict = compare(once, again)
             if not verdict.same:

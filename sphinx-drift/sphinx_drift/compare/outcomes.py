@@ -37,11 +37,6 @@ class Kind(Enum):
         "what is printed is documented nowhere",
         "put an `expected-output` after the cell, write it below the example, or save the notebook",
     )
-    FORM = (
-        "form",
-        "an output is also shown in another form, whose numbers are not those of its text",
-        "document it with `:html:`, `:latex:` and so on, or say `:unchecked: reason` there",
-    )
     PICTURE = (
         "picture",
         "a cell shows more or fewer pictures or widgets than its notebook has stored",
@@ -196,7 +191,7 @@ class Outcome:
     rounding: Verdict | None = None
     """What *portable* makes of a drift that *exact* found."""
     streams: tuple[str, ...] = ()
-    """The parts of a cell's output that no expectation documents, or the form that it is about."""
+    """The parts of a cell's output that no expectation documents."""
     reference_only: str = ""
     """Why the documented output holds only on the reference environment, if so."""
 

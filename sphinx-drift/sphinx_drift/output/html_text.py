@@ -52,7 +52,7 @@ _SHOWN = {
     "mfrac": ("linethickness",),
 }
 """The attributes that a reader sees, by tag."""
-UUID = re.compile(r"\b[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\b")
+_UUID = re.compile(r"\b[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\b")
 _SECTION = re.compile(r"<!\[(?!CDATA\[)")
 _MADE = re.compile(
     r"<(?:script|link|bdo|base)\b|\bhttp-equiv\b|<style\b[^<]*\\|@import\b|\burl\("
@@ -68,12 +68,8 @@ _LOADED = {"frame": "src", "iframe": "src", "input": "src", "object": "data"}
 """The attributes that name a picture, or a page that may be one, by tag."""
 
 
-def html_text(html: str, *, bullet: str = "- ") -> str:
+def html_text(html: str) -> str:
     """Return what a reader sees of some HTML, as lines of text.
-
-    Args:
-        html: The HTML.
-        bullet: What stands before an item of a list.
 
     Examples:
         >>> print(html_text("<p>Loss</p><table><tr><th>a</th><td>0.5</td></tr></table>"))
@@ -81,12 +77,12 @@ def html_text(html: str, *, bullet: str = "- ") -> str:
         a | 0.5
 
     """
-    return "\n".join(_Reader(html, bullet).lines)
+    return "\n".join(_Reader(html).lines)
 
 
 def drawn_in(html: str) -> tuple[int, bool]:
     """How many pictures some HTML shows, and whether a script or a style may show more."""
-    reader = _Reader(html, "")
+    reader = _Reader(html)
     return reader.pictures, reader.makes_more
 
 
@@ -105,9 +101,8 @@ def _closed(html: str) -> str:
 class _Reader(HTMLParser):
     """Collects lines of text; a start tag closes the elements that need no end tag."""
 
-    def __init__(self, html: str, bullet: str) -> None:
+    def __init__(self, html: str) -> None:
         super().__init__()
-        self._bullet = bullet
         self.lines: list[str] = []
         self.pictures = 0
         self.makes_more = bool(_MADE.search(html))
@@ -150,7 +145,7 @@ class _Reader(HTMLParser):
             self._break()
             self._verbatim += tag == "pre"
             self._lists += tag in _LISTS
-            self._write({"hr": "---", "li": self._bullet}.get(tag, ""))
+            self._write({"hr": "---", "li": "- "}.get(tag, ""))
         elif tag in _AROUND:
             self._write(_AROUND[tag][0])
         self._show(tag, attributes)
@@ -165,7 +160,7 @@ class _Reader(HTMLParser):
             self._write("☑ ")
 
     def _read_frame(self, page: str) -> None:
-        frame = _Reader(page, self._bullet)
+        frame = _Reader(page)
         self._write(" ".join(frame.lines))
         self.makes_more |= frame.makes_more
         self.pictures += frame.pictures
@@ -220,6 +215,6 @@ class _Reader(HTMLParser):
         else:
             text = "".join(self._text)
             line = text.rstrip() if self._verbatim else " ".join(text.split())
-        if line and line != self._bullet.rstrip():
-            self.lines.append("  " * min(self._lists - 1, _DEEPEST) + UUID.sub("UUID", line))
+        if line and line != "-":
+            self.lines.append("  " * min(self._lists - 1, _DEEPEST) + _UUID.sub("UUID", line))
         self._row, self._text = None, []

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from sphinx_drift.compare.tokens import plain
-from sphinx_drift.output import forms
 from sphinx_drift.output.filters import repeatable
 from sphinx_drift.output.html_text import drawn_in, html_text
 from sphinx_drift.output.screen import on_screen
 from sphinx_drift.output.tracebacks import messages, split_native_error
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable
 
     from nbformat import NotebookNode
 
@@ -52,33 +50,25 @@ class Part(StrEnum):
     """The types and messages in a traceback as it is shown."""
 
 
-_Form = tuple[Part, Callable[[str], str], Callable[[str, str], str]]
-_FORMS: dict[str, _Form] = {
-    "text/markdown": (Part.MARKDOWN, str, forms.markdown_differs),
-    "text/latex": (Part.LATEX, str, forms.latex_differs),
-    "text/html": (Part.HTML, html_text, forms.html_differs),
-    "application/json": (Part.JSON, str, forms.json_differs),
+MIME_TYPES = {
+    Part.HTML: "text/html",
+    Part.MARKDOWN: "text/markdown",
+    Part.LATEX: "text/latex",
+    Part.JSON: "application/json",
 }
-"""In the order in which they stand in for a text that says nothing."""
-FORMS = tuple(part for part, _, _ in _FORMS.values())
+"""The forms of a value beside its text, in the order in which MyST-NB prefers them."""
+FORMS = tuple(MIME_TYPES)
 BESIDE = (*FORMS, Part.PICTURE, Part.TRACEBACK)
 """The parts that show the same value in another form than text."""
 
 
 @dataclass(frozen=True)
 class Value:
-    """A value in text form, and as it is in the other forms that it is shown in."""
+    """A value as text, and what a reader sees of each other form."""
 
     text: str
-    forms: tuple[tuple[str, str], ...] = ()
-    """The MIME type and source of each other form."""
-
-    def differing(self) -> Iterator[tuple[Part, str]]:
-        """Yield each form whose numbers differ from those of the text, with the difference."""
-        for mime, source in self.forms:
-            stream, _, differs = _FORMS[mime]
-            if message := differs(plain(self.text), source):
-                yield stream, message
+    """That of its first other form if its own is a default ``repr``."""
+    forms: dict[Part, str] = field(default_factory=dict)
 
 
 @dataclass
@@ -195,9 +185,10 @@ class _Reader:
     def _data(self, name: str, data: dict[str, str]) -> None:
         """Read a value, which may be glued under a name and shown elsewhere."""
         result = self._result
-        result.shows_more |= data.keys() != {"text/plain"}
+        has_more = bool(data.keys() - {"text/plain"})
+        result.shows_more |= has_more
         text = data.get("text/plain", "")
-        texts = {mime: read(data[mime]) for mime, (_, read, _) in _FORMS.items() if data.get(mime)}
+        forms = _forms(data)
         picture = any(mime.startswith(_PICTURES) for mime in data)
         widget = any(mime.startswith(_WIDGETS) for mime in data)
         result.widgets += widget
@@ -208,26 +199,26 @@ class _Reader:
         if drawing := html_text(svg):
             result.pieces.append((Part.PICTURE, drawing))
             result.draws_text = True
-        if widget or (picture and _DESCRIPTION.fullmatch(text) and not any(texts.values())):
+        if widget or (picture and _DESCRIPTION.fullmatch(text) and not forms):
             if text and not _DEFAULT_REPR.fullmatch(text):
                 result.pieces.append((Part.PICTURE, text))
             return
-        markup = (data.get("text/html", ""), forms.rendered(data.get("text/markdown", "")))
+        markup = (data.get("text/html", ""), _rendered(data.get("text/markdown", "")))
         unknown = any(
-            mime != "text/plain" and mime not in _FORMS and not mime.startswith(_PICTURES)
-            for mime in data
+            not mime.startswith(_PICTURES)
+            for mime in data.keys() - {"text/plain", *MIME_TYPES.values()}
         )
         drawn = [drawn_in(each) for each in markup]
         scripted = unknown or any(makes_more for _, makes_more in drawn)
         result.widgets += scripted and not picture
-        value = _value(text, data, texts)
-        if not value.text:
-            result.pictures += not (scripted or picture) and any(m != "text/plain" for m in data)
+        if has_more and (not text.strip() or _DEFAULT_REPR.fullmatch(text)):
+            text = next(iter(forms.values()), "")
+        if not text:
+            result.pictures += has_more and not (scripted or picture)
             return
-        result.values.append(value)
+        result.values.append(Value(text, forms))
         result.pictures += sum(pictures for pictures, _ in drawn)
-        result.pieces.append((Part.VALUE, _named(name, value.text)))
-        result.pieces += [(_FORMS[mime][0], texts[mime]) for mime, _ in value.forms]
+        result.pieces += [(Part.VALUE, _named(name, text)), *forms.items()]
 
 
 def _unglued(output: NotebookNode) -> tuple[str, dict[str, str]]:
@@ -246,14 +237,17 @@ def _named(name: str, text: str) -> str:
     return f"{name} ={chr(10) if chr(10) in text.strip() else ' '}{text}" if name else text
 
 
-def _value(text: str, data: dict[str, str], texts: dict[str, str]) -> Value:
-    """Return a value; if its text is a default ``repr``, take the text of another form."""
-    if text.strip() and not _DEFAULT_REPR.fullmatch(text):
-        return Value(text, tuple((mime, data[mime]) for mime in texts if texts[mime]))
-    for preferred, instead in texts.items():
-        if instead.strip():
-            return Value(instead, tuple((mime, data[mime]) for mime in texts if mime != preferred))
-    return Value("" if set(data) - {"text/plain"} else text)
+def _forms(data: dict[str, str]) -> dict[Part, str]:
+    """Return what a reader sees of each form but text."""
+    texts = {part: data.get(mime, "") for part, mime in MIME_TYPES.items()}
+    texts[Part.HTML] = html_text(texts[Part.HTML])
+    return {part: text for part, text in texts.items() if text.strip()}
+
+
+def _rendered(markdown: str) -> str:
+    from markdown_it import MarkdownIt  # noqa: PLC0415 - slow
+
+    return MarkdownIt("commonmark").enable("table").render(markdown) if markdown else ""
 
 
 def _text(data: object) -> str:

@@ -18,7 +18,7 @@ from sphinx_drift.compare.compare import compare
 from sphinx_drift.compare.outcomes import Kind
 from sphinx_drift.compare.tokens import plain
 from sphinx_drift.output.filters import DEFAULTS, filtered
-from sphinx_drift.output.printed_text import FORMS, Part, printed
+from sphinx_drift.output.printed_text import BESIDE, FORMS, Part, printed
 from sphinx_drift.source.lines import NEWLINE, lines_of
 from sphinx_drift.source.read_source import DIRECTIVE, load
 
@@ -216,8 +216,8 @@ def update_page(  # noqa: PLR0913, PLR0917 - what is known of it
 ) -> Change | None:
     """Return a MyST page with its executed outputs; None if all is well.
 
-    What is written is read and judged again, until nothing is left to write: a form that says more
-    than its text is known only then, and so is what can't be written so that it reads the same.
+    What is written is read and judged again, until nothing is left to write: what can't be written
+    so that it reads the same is known only then.
     """
     before = text = _read_exactly(path)
     if stopped := _why_not(page, result):
@@ -290,26 +290,46 @@ def _edits(  # noqa: PLR0913, PLR0917 - what is known of a page, and of rounds b
         written.add(cell.number)
 
 
-_MENDED = (Kind.DRIFT, Kind.EMPTY, Kind.UNDOCUMENTED, Kind.FORM, Kind.RAISED)
+_MENDED = (Kind.DRIFT, Kind.EMPTY, Kind.UNDOCUMENTED, Kind.RAISED)
 
 
 def _new(cell: Cell, outcome: Outcome, output: Printed, unchecked: str) -> Iterator[str]:
     """Yield the lines of the expectations that a cell lacks."""
-    parts = [Part(name) for name in outcome.streams]
-    if not cell.expectations:
-        whole = Part.ALL if cell.has_stderr else Part.MAIN
-        parts = [whole, *(part for part in parts if part is Part.PICTURE)]
-    for part in dict.fromkeys(parts):
+    for part in _missing(cell, outcome, output):
         text = filtered(output.select(part), DEFAULTS)
         if not text:
             continue
         options = [f":{part.value}:"] if part in FORMS else [f":stream: {part.value}"]
         options = [] if part in (Part.ALL, Part.MAIN) else options
-        if outcome.kind is Kind.RAISED:
+        if outcome.kind is Kind.RAISED and part not in BESIDE:
             options.append(f":raises: {output.error.partition(':')[0]}")
         if unchecked:
             options.append(f":unchecked: {unchecked}")
         yield from _fence(options, _rows("" if unchecked in (_NO_TEXT, _INSTALLS) else text))
+
+
+def _missing(cell: Cell, outcome: Outcome, output: Printed) -> list[Part]:
+    """Return the parts to document: values alone as they are shown, in HTML say, else the text too.
+
+    The form in which a value is shown is its first one.
+    """
+    missing = [Part(name) for name in outcome.streams]
+    pictures = [part for part in missing if part is Part.PICTURE]
+    texts = [part for part in missing if part is not Part.PICTURE]
+    values = output.values if Part.VALUE in texts or not cell.expectations else []
+    alone = texts == [Part.VALUE] and all(value.forms for value in values)
+    if alone:
+        texts = []
+    elif not cell.expectations:
+        texts = [Part.ALL if cell.has_stderr else Part.MAIN]
+    firsts = {
+        form: None
+        for value in values
+        for form in [*value.forms][:1]
+        if alone or value.forms[form] != value.text
+    }
+    documented = {e.part for e in cell.expectations}
+    return [*texts, *(form for form in firsts if form not in documented), *pictures]
 
 
 def _indent(lines: Sequence[str], expectation: Expectation) -> str:

@@ -34,8 +34,8 @@ from sphinx_drift.sphinx.private_api import (
 )
 from sphinx_drift.sphinx.shown import (
     hidden,
-    made_by_myst,
     settle_streams,
+    show_documented,
     show_stored,
     stored_outputs,
 )
@@ -186,8 +186,7 @@ class VerifyingClient(NotebookClientBase):  # type: ignore[misc]
         stopped_at = {execution.failure.index} if execution.failure else set()
         show_stored(self.notebook, stored, execution.executed | stopped_at)
         settle_streams(self.notebook)
-        made = made_by_myst(self.notebook, page, result, config)
-        result = replace(result, outcomes=(*result.outcomes, *made))
+        show_documented(self.notebook, page)
         state.results[env.docname] = result
         state.probed[env.docname] = execution.probed
         unseen = {*hidden(self.notebook, page)}

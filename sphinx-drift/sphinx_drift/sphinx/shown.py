@@ -7,32 +7,27 @@ from typing import TYPE_CHECKING
 from docutils import nodes
 from nbformat import v4
 
-from sphinx_drift.compare.outcomes import Kind, Outcome
-from sphinx_drift.output.printed_text import Part, printed
+from sphinx_drift.output.html_text import drawn_in
+from sphinx_drift.output.printed_text import FORMS, MIME_TYPES, Part, printed
 from sphinx_drift.output.screen import on_screen, without_links
 from sphinx_drift.run.results import SKIPS
-from sphinx_drift.source.read_source import cell_setting
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
 
-    from myst_nb.core.config import NbParserConfig
     from nbformat import NotebookNode
     from sphinx.application import Sphinx
 
-    from sphinx_drift.compare.outcomes import PageResult
+    from sphinx_drift.output.printed_text import Value
     from sphinx_drift.source.read_source import Cell, Page
 
-_OF_VALUES = (Part.ALL, Part.MAIN, Part.VALUE, Part.MARKDOWN)
-_MADE = "MyST or GFM renders its Markdown, and what that makes of it isn't compared"
+_OF_VALUES = {Part.ALL, Part.MAIN, Part.VALUE}
+"""The parts that document the text of a value."""
 _NOT_EXECUTED = "Not executed: the output below is the one that the notebook has stored."
 
 
 def settle_streams(notebook: NotebookNode) -> None:
-    """Reduce each output to what a terminal finally shows.
-
-    JSON that has no text of its own is shown as it was compared.
-    """
+    """Reduce each output to what a terminal finally shows."""
     for cell in notebook.cells:
         for output in cell.get("outputs", ()):
             if output.output_type == "stream":
@@ -40,10 +35,42 @@ def settle_streams(notebook: NotebookNode) -> None:
             elif output.output_type == "error":
                 output.traceback = [without_links(line) for line in output.traceback]
             elif "text/plain" in output.data:
-                if {*output.data} == {"application/json", "text/plain"}:
-                    # MyST-NB shows no JSON, and warns of it.
-                    output.data = {"text/plain": printed([output]).select(Part.VALUE)}
                 output.data["text/plain"] = without_links(output.data["text/plain"])
+
+
+def show_documented(notebook: NotebookNode, page: Page) -> None:
+    """Leave of each value that is documented the forms in which it is, and no other.
+
+    A notebook documents all that it has stored; a text that can't be checked speaks for its forms.
+    """
+    for cell in page.cells:
+        parts = {e.part for e in cell.expectations}
+        unchecked = {e.part for e in cell.expectations if e.unchecked}
+        if unchecked & _OF_VALUES or (parts and page.stored):
+            parts |= {Part.VALUE, *FORMS}
+        for output in notebook.cells[cell.index].outputs:
+            for value in printed([output]).values:
+                _leave(output, value, parts)
+
+
+def _leave(output: NotebookNode, value: Value, parts: set[Part]) -> None:
+    """Remove what isn't documented of a value; what is stands in for its text, for a PDF say."""
+    has_text = bool(parts & _OF_VALUES)
+    documented = {
+        part: text
+        for part, text in value.forms.items()
+        if part in parts or (has_text and text == value.text)
+    }
+    if not (has_text or documented):
+        return
+    text = value.text if has_text else next(iter(documented.values()))
+    prefix = output.metadata.get("scrapbook", {}).get("mime_prefix", "")
+    shown = parts.union(documented) - {Part.JSON}  # MyST-NB shows none, and warns of it
+    if Part.HTML not in value.forms and any(drawn_in(output.data.get(f"{prefix}text/html", ""))):
+        shown.add(Part.HTML)  # it has no text, and is counted
+    for part in MIME_TYPES.keys() - shown:
+        output.data.pop(prefix + MIME_TYPES[part], None)
+    output.data[f"{prefix}text/plain"] = text
 
 
 def keep_all(_: Sphinx, doctree: nodes.document) -> None:
@@ -70,24 +97,6 @@ def show_stored(
             note = {"text/markdown": f"*{_NOT_EXECUTED}*", "text/plain": _NOT_EXECUTED}
             warning: NotebookNode = v4.new_output("display_data", data=note)  # type: ignore[no-untyped-call]
             cell.outputs = [warning, *outputs]
-
-
-def made_by_myst(
-    notebook: NotebookNode, page: Page, result: PageResult, config: NbParserConfig
-) -> Iterator[Outcome]:
-    """Yield the verified outputs whose Markdown MyST renders: it may show more than that says."""
-    verified = {outcome.line for outcome in result.outcomes if outcome.kind is Kind.VERIFIED}
-    for cell in page.cells:
-        node = notebook.cells[cell.index]
-        about = [e for e in cell.expectations if e.part in _OF_VALUES]
-        if any(e.unchecked for e in about) or verified.isdisjoint(e.line for e in about):
-            continue
-        mimes = (mime for output in node.outputs for mime in output.get("data", {}))
-        is_plain = cell_setting(config, "render_markdown_format", node) == "commonmark"
-        if not is_plain and any(mime.endswith("text/markdown") for mime in mimes):
-            yield Outcome(
-                Kind.FORM, cell.line, cell=cell.number, cell_line=cell.line, message=_MADE
-            )
 
 
 def hidden(notebook: NotebookNode, page: Page) -> Iterator[int]:

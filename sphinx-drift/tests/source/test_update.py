@@ -52,7 +52,7 @@ def run(path: Path) -> Ran:
     loaded = load(path)
     assert loaded
     page, notebook = replace(loaded[0], complete=True), loaded[1]
-    space: dict[str, object] = {}
+    space: dict[str, Any] = {}
     for cell in page.cells:
         out, err = io.StringIO(), io.StringIO()
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
@@ -62,9 +62,9 @@ def run(path: Path) -> Ran:
             for name, printed in (("stdout", out), ("stderr", err))
             if printed.getvalue()
         ]
-        if drawing := space.pop("drawing", ""):
-            data = nbformat.v4.new_output("display_data", data={"image/svg+xml": drawing})
-            notebook.cells[cell.index].outputs.append(data)
+        notebook.cells[cell.index].outputs += [
+            nbformat.v4.new_output("display_data", data=data) for data in space.pop("displayed", ())
+        ]
     execution = Execution(frozenset(cell.index for cell in page.cells))
     judge = partial(judge_page, notebook=notebook, execution=execution, file=path.name)
     return page, notebook, judge(page), judge
@@ -189,7 +189,8 @@ def test_what_nothing_looks_at_gets_its_own(tmp_path: Path) -> None:
     stderr = expected("err", options=":stream: stderr\n\n")
     assert updated(path) == FRONT + code + stdout + stderr + "\nProse.\n"
     for text, also in (("", ""), ('print("out")\n', expected("out"))):
-        code = cell(f"{text}drawing = '<svg><text>0.5</text></svg>'")
+        displayed = [{"image/svg+xml": "<svg><text>0.5</text></svg>"}]
+        code = cell(f"{text}{displayed = }")
         drawn = expected("0.5", options=":stream: picture\n\n")
         assert updated(put(tmp_path, code)) == FRONT + code + also + drawn
 
@@ -214,18 +215,38 @@ def test_what_a_page_cannot_hold_is_unchecked(code: str, documented: str, tmp_pa
     assert ":unchecked: it can't be written so that it reads the same\n" in updated(path)
 
 
-def test_a_form_that_says_more_than_its_text_is_written(tmp_path: Path) -> None:
-    code = cell("print(1)") + expected("1") + cell("model = 0")
-    path = put(tmp_path, code)
-    page, notebook, _, judge = run(path)
-    data = {"text/plain": "Ridge()", "text/html": "<b>Ridge</b> alpha=0.5"}
-    output = nbformat.v4.new_output("execute_result", data)
-    notebook.cells[page.cells[1].index].outputs = [output]
-    change = changed(path, page, notebook, judge(page), judge)
-    html = expected("Ridge alpha=0.5", options=":html:\n\n")
-    assert change.after == FRONT + code + expected("Ridge()") + html
-    assert change.result
-    assert not change.result.failed
+RIDGE = {"text/plain": "Ridge()", "text/html": "<b>Ridge</b> 0.5", "application/json": [5]}
+POWER = {"text/plain": "x**2", "text/latex": "$x^2$"}
+STYLED = {"text/plain": "<Styler at 0x7f>", "text/html": "<td>0.7"}
+JSON = {"text/plain": "<JSON object>", "application/json": [1]}
+TEXT = {"text/plain": "3 rows"}
+VALUE = ":stream: value\n\n"
+IN_HTML = expected("Ridge 0.5", options=":html:\n\n")
+IN_LATEX = expected("$x^2$", options=":latex:\n\n")
+
+
+@pytest.mark.parametrize(
+    ("printed", "displayed", "before", "after"),
+    [
+        ("", [RIDGE], "", IN_HTML),
+        ("", [RIDGE, POWER], "", IN_HTML + IN_LATEX),
+        ("", [STYLED], "", expected("0.7", options=":html:\n\n")),
+        ("", [JSON], "", expected("[\n  1\n]", options=":json:\n\n")),
+        ("", [RIDGE, TEXT], "", expected("Ridge()\n3 rows") + IN_HTML),
+        ("1", [RIDGE, POWER], "", expected("1\nRidge()\nx**2") + IN_HTML + IN_LATEX),
+        ("1", [STYLED], "", expected("1\n0.7")),
+        ("", [RIDGE], expected("Lasso()"), expected("Ridge()")),
+        ("", [RIDGE], expected("Ridge 9", options=":html:\n\n"), IN_HTML),
+        ("1", [RIDGE], expected("1", options=":stream: stdout\n\n"), None),
+        ("", [RIDGE, TEXT], IN_HTML, IN_HTML + expected("Ridge()\n3 rows", options=VALUE)),
+    ],
+)
+def test_a_value_is_documented_as_it_is_shown(
+    printed: str, displayed: list[dict[str, Any]], before: str, after: str | None, tmp_path: Path
+) -> None:
+    code = cell(f"{displayed = }{f'; print({printed})' * bool(printed)}")
+    after = before + IN_HTML if after is None else after
+    assert updated(put(tmp_path, code + before)) == FRONT + code + after
 
 
 def test_an_error_is_written_where_nothing_was_documented(tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from sphinx_drift.report.summary import count
 from sphinx_drift.run.results import Execution
 from sphinx_drift.source.read_source import Cell, Expectation, Page
 from sphinx_drift.sphinx.marks import mark_details
+from sphinx_drift.sphinx.shown import show_documented
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -167,6 +168,60 @@ OUT, ERR = (
 VALUE = v4.new_output("execute_result", data={"text/plain": "v\nw\nz"})
 RAISED = v4.new_output("error", ename="E", evalue="at 7", traceback=["E: at 7"])
 JUST_A = v4.new_output("stream", text="a 5\n")
+PLAIN, FRAME = {"text/plain": "a 1"}, {"text/html": "<td>a<td>2"}
+STYLER, READ = {"text/plain": "<Styler at 0x7f>"}, {"text/plain": "a | 2"}
+LATEX, NUMBERS = {"text/latex": "$3$"}, {"application/json": [4]}
+LISTED = {"text/plain": "[\n  4\n]"}
+SAME, SCRIPT = {"text/html": "<b>a</b> 1"}, {"text/html": "<script>draw(5)</script>"}
+PNG, NOTHING = {"image/png": ""}, {"text/html": "<div></div>", "text/markdown": " "}
+EACH = PLAIN | FRAME | LATEX
+
+
+@pytest.mark.parametrize("prefix", ["", "application/papermill.record/"])
+@pytest.mark.parametrize(
+    ("data", "documented", "left"),
+    [
+        (EACH, "all", PLAIN),
+        (EACH, "html", READ | FRAME),
+        (EACH, "html value", PLAIN | FRAME),
+        (EACH, "html latex", READ | FRAME | LATEX),
+        (EACH, "stdout", EACH),
+        (EACH, "", EACH),
+        (EACH, "all unchecked", EACH),
+        (EACH, "html unchecked", READ | FRAME),
+        (EACH, "all stored", EACH),
+        (EACH, "stored", EACH),
+        (STYLER | FRAME | LATEX, "main", READ | FRAME),
+        (STYLER | FRAME | LATEX, "latex", LATEX | {"text/plain": "$3$"}),
+        (STYLER | NUMBERS, "all", LISTED),
+        (STYLER | NUMBERS, "all stored", LISTED),
+        (STYLER | NUMBERS, "", STYLER | NUMBERS),
+        (PLAIN | NUMBERS, "json", LISTED),
+        (PLAIN | NUMBERS | FRAME, "html json", READ | FRAME),
+        (PLAIN | SAME, "all", PLAIN | SAME),
+        (PLAIN | SCRIPT, "all", PLAIN | SCRIPT),
+        (PLAIN | NOTHING, "all", PLAIN),
+        (PLAIN | NOTHING, "all stored", PLAIN | NOTHING),
+        (PLAIN | FRAME | PNG, "all", PLAIN | PNG),
+    ],
+)
+def test_a_page_shows_the_forms_that_it_documents(
+    data: dict[str, Any], documented: str, left: dict[str, Any], prefix: str
+) -> None:
+    output = v4.new_output("display_data")
+    output["data"] = {prefix + mime: value for mime, value in data.items()}
+    output.metadata["scrapbook"] = {"name": "a", "mime_prefix": prefix}
+    notebook = v4.new_notebook(cells=[v4.new_code_cell("x")])
+    notebook.cells[0].outputs = [output]
+    words = documented.split()
+    unchecked = "why" if "unchecked" in words else ""
+    parts = [Part(word) for word in words if word not in ("unchecked", "stored")]
+    expectations = tuple(Expectation("", 3, 4, part, unchecked=unchecked) for part in parts)
+    page = Page((Cell(1, 0, 1, "x", expectations=expectations),), stored="stored" in words)
+    show_documented(notebook, page)
+    assert output.data == {prefix + mime: value for mime, value in left.items()}
+
+
 HTML = v4.new_output("execute_result", data={"text/plain": "1", "text/html": "<b>1</b>"})
 DRAWN = v4.new_output("display_data", data={"image/png": "", "text/plain": "<Figure>"})
 FOLDER = v4.new_output("stream", text="/usr/lib/site-packages/a.py: 1\n")

@@ -150,7 +150,7 @@ def test_passing_build_ends_with_its_summary(passed: Built) -> None:
     pages = len(PASSING) - 1  # the index has no cells
     counted = count(passed.results.values())
     assert (counted.verified, counted.pages) == (verified, pages)
-    assert (counted.waived, counted.unchecked, counted.pictures, counted.widgets) == (2, 5, 4, 1)
+    assert (counted.waived, counted.unchecked, counted.pictures, counted.widgets) == (2, 4, 4, 1)
     assert passed.last == summary([*passed.results.values()])
     assert f"torch {TORCH}, cpu, " in passed.last
 
@@ -180,6 +180,8 @@ def test_reader_sees_what_was_compared(passed: Built) -> None:
     assert html.count("0.0625") == 2
     assert "core.display.JSON" not in html
     html = (passed.outdir / "forms.html").read_text("utf-8")
+    assert html.count("<table id='T_3f2a1'>") == 1  # of two, the other one is shown as text
+    assert html.count("0  1  0.25") == 2  # one in a cell
     assert "3 of 3" in html
     assert "1 of 3" not in html
     assert "\b" not in html
