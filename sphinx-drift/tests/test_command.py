@@ -127,7 +127,6 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> Ran:
     files = {
         "good.md": GOOD,
         "UP.MD": GOOD,
-        "slow.md": GOOD.replace("print", "import time; time.sleep(1); print"),
         "crash.md": GOOD,
         "other.TXT": GOOD,
         "prose.md": "# No cell\n",
@@ -167,7 +166,6 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> Ran:
 
     stdout, stderr = io.StringIO(), io.StringIO()
     named = (str(folder / name) for name in ("named.md", "named.ipynb", "other.TXT"))
-    reports = ("-v", "--durations", "1")
     with (
         pytest.MonkeyPatch.context() as patch,
         contextlib.redirect_stdout(stdout),
@@ -177,7 +175,7 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> Ran:
             patch.delenv(name, raising=False)
         patch.setenv("GITHUB_ACTIONS", "true")
         patch.setattr(shared, "run_and_judge", crash)
-        status = command.main([str(folder), *named, *reports])
+        status = command.main([str(folder), *named, "-v"])
     return Ran(status, stdout.getvalue(), stderr.getvalue(), folder)
 
 
@@ -227,7 +225,7 @@ def test_each_file_is_reported_once_and_costs_no_other_its_result(ran: Ran) -> N
     assert ran.outcomes == {
         **dict.fromkeys((*unreadable, "other.TXT"), "unreadable 0"),
         **dict.fromkeys(("empty.ipynb", "prose.md", "named.md", "drawn.ipynb", "named.ipynb"), ""),
-        **dict.fromkeys(("good.md", "UP.MD", "slow.md", "null.ipynb", "old.ipynb"), "verified 1"),
+        **dict.fromkeys(("good.md", "UP.MD", "null.ipynb", "old.ipynb"), "verified 1"),
         "crash.md": "could-not-check 0",
         "everything.ipynb": "verified 1, verified 3, verified 4, unchecked 5",
         "nbval.ipynb": (
@@ -255,12 +253,6 @@ def test_annotation_names_the_cell_that_drifted(ran: Ran) -> None:
     place = f"{ran.folder / 'sub' / 'own.ipynb'}:cell 2 (line 2): drift"
     annotations = [line for line in ran.stdout.splitlines() if line.startswith("::error")]
     assert sum(place in line for line in annotations) == 1
-
-
-def test_durations_lists_the_slowest_pages_apart_from_the_report(ran: Ran) -> None:
-    (slowest,) = re.findall(r"(?m)^ +([\d.]+) s  (.*)$", ran.stderr)
-    assert float(slowest[0]) >= 1
-    assert Path(slowest[1]).name == "slow.md"
 
 
 # Options, without a kernel ------------------------------------------------------------
