@@ -89,15 +89,6 @@ exclude_patterns = ["**/old", "**/other.md", "p*.md"]
 html_static_path = ["_static"]
 templates_path = ["more/[!a]*"]
 """
-TOC = """
-format: jb-book
-root: intro
-parts:
-  - chapters:
-      - file: part/page.md
-        sections: [{glob: more/*}]
-"""
-
 UNSEARCHED = ("_static/draft", ".ipynb_checkpoints/p", ".jupyter_cache/p")
 
 
@@ -112,27 +103,15 @@ UNSEARCHED = ("_static/draft", ".ipynb_checkpoints/p", ".jupyter_cache/p")
         ),
         (
             "_config.yml",
-            "exclude_patterns: ['**/old']\nonly_build_toc_files: true",
-            "intro part/page more/a more/b",
-            {"exclude_patterns": 1, "html_static_path": 2, "_toc.yml": 3},
+            "exclude_patterns: ['**/old']",
+            "intro other part/page more/a more/b .hid/page p",
+            {"exclude_patterns": 1, "html_static_path": 2},
         ),
         (
             "conf.py",
             "extensions = ['myst_nb']; include_patterns = ['intro.md', 'part/**']",
             "intro part/page part/old/page",
             {"include_patterns": 7},
-        ),
-        (
-            "conf.py",
-            "jupyter_book = external_toc_exclude_missing = 1; external_toc_path = 'of/toc.yml'",
-            "intro part/page more/a more/b",
-            {"of/toc.yml": 6},
-        ),
-        (
-            "_config.yml",
-            "title: all",
-            "intro other part/page part/old/page more/a more/b .hid/page p",
-            {"html_static_path": 2},
         ),
     ],
 )
@@ -144,10 +123,9 @@ def test_of_a_folder_only_what_the_book_builds_runs(  # noqa: PLR0917, PLR0913 -
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    (tmp_path / "book" / "of").mkdir(parents=True)
+    (tmp_path / "book").mkdir()
     (tmp_path / "book" / name).write_text(text, "utf-8")
-    for toc in ("_toc.yml", "of/toc.yml"):
-        (tmp_path / "book" / toc).write_text(TOC, "utf-8")
+    (tmp_path / "book" / "_toc.yml").touch()
     chapters = ("part/page", "part/old/page", "more/a", "more/b", ".hid/page")
     for each in ("intro", "other", "p", *chapters, *UNSEARCHED):
         path = tmp_path / "book" / f"{each}.md"
