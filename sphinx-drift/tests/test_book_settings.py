@@ -213,32 +213,19 @@ def test_what_is_no_book_of_cells_says_nothing(name: str, text: str, tmp_path: P
     assert not (tmp_path / "ran").exists()
 
 
-@pytest.mark.parametrize(
-    ("own", "code"),
-    [
-        ("book: {execution_allow_errors: true}", "1 / 0"),
-        (
-            "book: {output_stderr: remove}\ndrift: {complete: true}",
-            "import sys\n\nprint('w', file=sys.stderr)",
-        ),
-    ],
-)
-def test_a_page_is_read_by_the_key_of_its_book(own: str, code: str, tmp_path: Path) -> None:
+def test_pages_are_read_and_updated_by_the_key_of_their_book(tmp_path: Path) -> None:
     (tmp_path / "_config.yml").write_text("sphinx: {config: {nb_metadata_key: book}}", "utf-8")
+    own = "book: {execution_allow_errors: true, output_stderr: remove, remove_code_outputs: true}"
     front = FRONT.replace("---\n\n", f"{own}\n---\n\n")
-    (tmp_path / "page.md").write_text(f"{front}{cell(code)}\n\n{cell('print(1)', '1')}", "utf-8")
-    assert command.main([str(tmp_path)]) == 0
-
-
-def test_an_update_reads_by_the_key_of_the_book(tmp_path: Path) -> None:
-    (tmp_path / "_config.yml").write_text("sphinx: {config: {nb_metadata_key: book}}", "utf-8")
-    front = FRONT.replace("---\n\n", "book: {remove_code_outputs: true}\n---\n\n")
     shown = cell("---\nmystnb: {remove_code_outputs: false}\n---\nprint(1)")
+    hidden = cell("import sys\n\nprint('w', file=sys.stderr)\nprint(2)")
     page = tmp_path / "page.md"
-    page.write_text(f"{front}{shown}\n\n{cell('print(2)')}\n", "utf-8")
+    page.write_text(f"{front}{shown}\n\n{hidden}\n", "utf-8")
     assert command.main([str(page), "--update", "--force"]) == 0
     written = "\n```{expected-output}\n1\n```"
-    assert page.read_text("utf-8") == f"{front}{shown}{written}\n\n{cell('print(2)')}\n"
+    assert page.read_text("utf-8") == f"{front}{shown}{written}\n\n{hidden}\n"
+    page.write_text(f"{front}{shown}{written}\n\n{cell('1 / 0')}\n", "utf-8")
+    assert command.main([str(page)]) == 0
 
 
 def test_a_folder_that_is_linked_into_a_book_is_the_books(book: Path) -> None:

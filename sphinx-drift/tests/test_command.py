@@ -187,15 +187,6 @@ def test_each_of_several_files_runs_once(tmp_path: Path) -> None:
     assert (tmp_path / "runs").read_text() == "xx"
 
 
-def test_folder_without_pages_is_an_error(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with pytest.raises(SystemExit) as ended:
-        command.main([str(tmp_path)])
-    assert ended.value.code == 2
-    assert str(tmp_path) in capsys.readouterr().err
-
-
 def test_linked_folders_are_followed_but_not_in_circles(tmp_path: Path) -> None:
     pages, real = tmp_path / "pages", tmp_path / "real"
     pages.mkdir()
@@ -325,6 +316,7 @@ def test_quiet_and_verbose(
     [
         ([], {}, "required: PATH"),
         (["no-such-file.md"], {}, "no file or folder no-such-file.md"),
+        (["empty"], {}, "there is no page or notebook below empty"),
         (["page.md", "--policy", "loose"], {}, "--policy"),
         (["page.md"], {"DRIFT_POLICY": "loose"}, "DRIFT_POLICY must be one of auto"),
         (["page.md", "--timeout", "0"], {}, "expected a whole number above 0, got '0'"),
@@ -346,6 +338,7 @@ def test_bad_use(  # noqa: PLR0917, PLR0913 - columns and fixtures
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     calls = pretend(VERIFIED)
+    (page.parent / "empty").mkdir()
     monkeypatch.chdir(page.parent)
     for name, text in variables.items():
         monkeypatch.setenv(name, text)
@@ -416,17 +409,6 @@ def test_nothing_to_check_is_a_failure(
     for path in (tmp_path, tmp_path / "page.md"):
         assert command.main([str(path)]) == 2
         assert "nothing was checked, 1 page without a cell" in capsys.readouterr().out
-
-
-def test_kernel_interrupt_is_reported(
-    page: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def verify(*_: Any, **__: Any) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(shared, "run_and_judge", verify)
-    assert command.main([str(page)]) == 130
-    assert capsys.readouterr().out == ""
 
 
 # With kernels -------------------------------------------------------------------------
