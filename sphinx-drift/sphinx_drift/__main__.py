@@ -72,8 +72,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     results = [each.result for each in checked]
     if not options.update:
         _report(results, options)
-    if options.durations:
-        _print_durations(results, options.durations)
     # One page of a book needs little of what its project sets.
     whole = projects if any(map(Path.is_dir, options.paths)) else []
     for told in _unmatched(whole, paths, results):
@@ -118,13 +116,6 @@ def _report(results: Sequence[PageResult], options: argparse.Namespace) -> None:
         print(closing_line(results, color=color))
     else:
         print(render(results, color=color, verbose=options.verbose))
-
-
-def _print_durations(results: Sequence[PageResult], number: int) -> None:
-    """Say which pages took longest."""
-    for result in sorted(results, key=lambda each: -each.seconds)[:number]:
-        if result.seconds:
-            print(f"{result.seconds:8.2f} s  {result.file}", file=sys.stderr)
 
 
 def _refuse(options: argparse.Namespace) -> None:
@@ -207,7 +198,6 @@ def _parser() -> argparse.ArgumentParser:
         help="go on after an error, as in notebooks; the error fails all the same",
     )
     add("--timeout", type=_number, metavar="S", help="seconds a cell may take")
-    add("--durations", type=_number, metavar="N", help="list the N pages that took longest")
     add("--twice", action="store_true", help="run each page twice and name what doesn't repeat")
     add("--update", action="store_true", help="write what was printed into the files")
     add("--force", action="store_true", help="with --update: also what git can't undo")

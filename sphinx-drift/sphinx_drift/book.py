@@ -29,11 +29,6 @@ _EXECUTE = {
     "timeout": "nb_execution_timeout",
 }
 """What Jupyter Book calls the settings of MyST-NB that count here, below `execute:`."""
-_BUILD = {
-    "exclude_patterns": "exclude_patterns",
-    "only_build_toc_files": "external_toc_exclude_missing",
-}
-"""What it calls those that say which pages there are, beside `execute:`."""
 EXCLUDING = ("exclude_patterns", "html_static_path", "html_extra_path", "templates_path")
 """Where Sphinx looks for no pages."""
 _ALWAYS_EXCLUDED = (
@@ -41,8 +36,6 @@ _ALWAYS_EXCLUDED = (
     "**.jupyter_cache",
 )
 """What Sphinx and MyST-NB add to `exclude_patterns`, and where MyST-NB keeps what it ran."""
-_LISTED = ("external_toc_exclude_missing", "external_toc_path")
-"""Whether a book has only the pages of its table of contents, and the file of that."""
 _SUFFIXES = ("source_suffix", "nb_custom_formats")
 """How the names of pages end that MyST-NB reads, or has another library convert."""
 NAMES = (*CHECKS, *_EXECUTE.values(), "nb_metadata_key")
@@ -86,11 +79,7 @@ class Book(NamedTuple):
                 return name
         if not _matcher(self.settings.get("include_patterns", ["**"]))(places[0]):
             return "include_patterns"
-        if not self.settings.get("external_toc_exclude_missing"):
-            return ""
-        toc = self.settings.get("external_toc_path") or "_toc.yml"
-        listed = _listed(self.folder / toc)
-        return "" if listed(str(own)) or listed(str(own.with_suffix(""))) else toc
+        return ""
 
 
 def _matcher(patterns: Iterable[str]) -> Callable[[str], bool]:
@@ -98,26 +87,6 @@ def _matcher(patterns: Iterable[str]) -> Callable[[str], bool]:
 
     matchers = compile_matchers(patterns)
     return lambda name: any(matches(name) for matches in matchers)
-
-
-@functools.cache
-def _listed(toc: Path) -> Callable[[str], bool]:
-    """Return what finds a page in the file of a table of contents."""
-    try:
-        return _matcher(_names(yaml.safe_load(toc.read_text("utf-8"))))
-    except (OSError, yaml.YAMLError) as error:
-        raise ValueError(f"{toc}: {error}") from None
-
-
-def _names(part: object) -> list[str]:
-    """Return the pages that a part of a table of contents lists, as names and patterns."""
-    if isinstance(part, list):
-        return [name for each in part for name in _names(each)]
-    return [
-        name
-        for key, value in (part.items() if isinstance(part, dict) else ())
-        for name in ([value] if key in ("root", "file", "glob") else _names(value))
-    ]
 
 
 def book_of(folder: Path) -> Book:
@@ -166,7 +135,7 @@ def _run_conf(conf: Path) -> Mapping[str, Any] | None:
         return None
     code = f"from sphinx_drift.book import print_settings; print_settings({_MARK!r})"
     command = [sys.executable, "-P", "-c", code, str(conf.parent)]
-    command += [*NAMES, *EXCLUDING, *_LISTED, *_SUFFIXES, "include_patterns"]
+    command += [*NAMES, *EXCLUDING, *_SUFFIXES, "include_patterns"]
     try:
         done = subprocess.run(
             command, capture_output=True, text=True, check=False, timeout=_PATIENCE
@@ -201,12 +170,10 @@ def written_settings(config: Config) -> Mapping[str, Any]:
 def _read_yaml(file: Path) -> Mapping[str, Any]:
     """Read a ``_config.yml``; Jekyll's has none of these keys."""
     written = yaml.safe_load(file.read_text("utf-8"))
-    settings = {
-        known[name]: value
-        for table, known in ((_table(written, "execute"), _EXECUTE), (written, _BUILD))
-        for name, value in (table.items() if isinstance(table, dict) else ())
-        if name in known
-    }
+    execute = _table(written, "execute")
+    settings = {_EXECUTE[name]: value for name, value in execute.items() if name in _EXECUTE}
+    if isinstance(written, dict) and "exclude_patterns" in written:
+        settings["exclude_patterns"] = written["exclude_patterns"]
     if settings.get("nb_execution_mode") is False:  # it is how YAML reads `off`
         settings["nb_execution_mode"] = "off"
     settings |= _table(_table(written, "sphinx"), "config")

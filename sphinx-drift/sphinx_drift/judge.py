@@ -100,7 +100,6 @@ def judge_page(  # noqa: PLR0913 - one page has these parts
         skipped=+skipped,
         filtered=context.filtered,
         stored=page.stored,
-        seconds=execution.seconds,
     )
 
 

@@ -89,15 +89,6 @@ exclude_patterns = ["**/old", "**/other.md", "p*.md"]
 html_static_path = ["_static"]
 templates_path = ["more/[!a]*"]
 """
-TOC = """
-format: jb-book
-root: intro
-parts:
-  - chapters:
-      - file: part/page.md
-        sections: [{glob: more/*}]
-"""
-
 UNSEARCHED = ("_static/draft", ".ipynb_checkpoints/p", ".jupyter_cache/p")
 
 
@@ -112,27 +103,15 @@ UNSEARCHED = ("_static/draft", ".ipynb_checkpoints/p", ".jupyter_cache/p")
         ),
         (
             "_config.yml",
-            "exclude_patterns: ['**/old']\nonly_build_toc_files: true",
-            "intro part/page more/a more/b",
-            {"exclude_patterns": 1, "html_static_path": 2, "_toc.yml": 3},
+            "exclude_patterns: ['**/old']",
+            "intro other part/page more/a more/b .hid/page p",
+            {"exclude_patterns": 1, "html_static_path": 2},
         ),
         (
             "conf.py",
             "extensions = ['myst_nb']; include_patterns = ['intro.md', 'part/**']",
             "intro part/page part/old/page",
             {"include_patterns": 7},
-        ),
-        (
-            "conf.py",
-            "jupyter_book = external_toc_exclude_missing = 1; external_toc_path = 'of/toc.yml'",
-            "intro part/page more/a more/b",
-            {"of/toc.yml": 6},
-        ),
-        (
-            "_config.yml",
-            "title: all",
-            "intro other part/page part/old/page more/a more/b .hid/page p",
-            {"html_static_path": 2},
         ),
     ],
 )
@@ -144,10 +123,9 @@ def test_of_a_folder_only_what_the_book_builds_runs(  # noqa: PLR0917, PLR0913 -
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    (tmp_path / "book" / "of").mkdir(parents=True)
+    (tmp_path / "book").mkdir()
     (tmp_path / "book" / name).write_text(text, "utf-8")
-    for toc in ("_toc.yml", "of/toc.yml"):
-        (tmp_path / "book" / toc).write_text(TOC, "utf-8")
+    (tmp_path / "book" / "_toc.yml").touch()
     chapters = ("part/page", "part/old/page", "more/a", "more/b", ".hid/page")
     for each in ("intro", "other", "p", *chapters, *UNSEARCHED):
         path = tmp_path / "book" / f"{each}.md"
@@ -235,32 +213,19 @@ def test_what_is_no_book_of_cells_says_nothing(name: str, text: str, tmp_path: P
     assert not (tmp_path / "ran").exists()
 
 
-@pytest.mark.parametrize(
-    ("own", "code"),
-    [
-        ("book: {execution_allow_errors: true}", "1 / 0"),
-        (
-            "book: {output_stderr: remove}\ndrift: {complete: true}",
-            "import sys\n\nprint('w', file=sys.stderr)",
-        ),
-    ],
-)
-def test_a_page_is_read_by_the_key_of_its_book(own: str, code: str, tmp_path: Path) -> None:
+def test_pages_are_read_and_updated_by_the_key_of_their_book(tmp_path: Path) -> None:
     (tmp_path / "_config.yml").write_text("sphinx: {config: {nb_metadata_key: book}}", "utf-8")
+    own = "book: {execution_allow_errors: true, output_stderr: remove, remove_code_outputs: true}"
     front = FRONT.replace("---\n\n", f"{own}\n---\n\n")
-    (tmp_path / "page.md").write_text(f"{front}{cell(code)}\n\n{cell('print(1)', '1')}", "utf-8")
-    assert command.main([str(tmp_path)]) == 0
-
-
-def test_an_update_reads_by_the_key_of_the_book(tmp_path: Path) -> None:
-    (tmp_path / "_config.yml").write_text("sphinx: {config: {nb_metadata_key: book}}", "utf-8")
-    front = FRONT.replace("---\n\n", "book: {remove_code_outputs: true}\n---\n\n")
     shown = cell("---\nmystnb: {remove_code_outputs: false}\n---\nprint(1)")
+    hidden = cell("import sys\n\nprint('w', file=sys.stderr)\nprint(2)")
     page = tmp_path / "page.md"
-    page.write_text(f"{front}{shown}\n\n{cell('print(2)')}\n", "utf-8")
+    page.write_text(f"{front}{shown}\n\n{hidden}\n", "utf-8")
     assert command.main([str(page), "--update", "--force"]) == 0
     written = "\n```{expected-output}\n1\n```"
-    assert page.read_text("utf-8") == f"{front}{shown}{written}\n\n{cell('print(2)')}\n"
+    assert page.read_text("utf-8") == f"{front}{shown}{written}\n\n{hidden}\n"
+    page.write_text(f"{front}{shown}{written}\n\n{cell('1 / 0')}\n", "utf-8")
+    assert command.main([str(page)]) == 0
 
 
 def test_a_folder_that_is_linked_into_a_book_is_the_books(book: Path) -> None:

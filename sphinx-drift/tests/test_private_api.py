@@ -62,8 +62,6 @@ USES = [
         "sphinx/private_api.py: find where MyST-Parser now keeps its configuration",
         by=r"\bmyst_config\b"),
     # Sphinx
-    Use("sphinx", "sphinx.util.console:colorize",
-        "sphinx/private_api.py: find how Sphinx now says whether it colours", ("name", "text")),
     Use("sphinx", "sphinx.application:Sphinx.build",
         "sphinx/private_api.py: find what `sphinx.ext.doctest` now does to fail a build",
         by=r"\bstatuscode\b"),

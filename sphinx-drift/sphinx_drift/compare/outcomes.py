@@ -217,8 +217,6 @@ class PageResult:
     """Whether it was run in this build."""
     examples: bool = False
     """Whether its cells are examples of docstrings."""
-    seconds: float = field(default=0.0, compare=False)
-    """How long its cells took in the first run."""
 
     @property
     def failed(self) -> bool:

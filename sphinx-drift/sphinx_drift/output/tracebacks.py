@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from sphinx_drift.compare.tokens import ESCAPE
@@ -23,11 +22,8 @@ _BELOW_FRAME = re.compile(r"(?ms)^\S.*")
 
 _USAGE = re.compile(r"(?:^|(?<=\n))UsageError: [^\n]*\n?\Z")
 _GROUP = "  + Exception Group Traceback (most recent call last):\n"
-_MARGIN = re.compile(r"(?P<indent> +)\| ?(?P<text>.*)")
-_SEPARATOR = re.compile(r" +(?:\+-)?\+-{16}(?: (?:\d+|\.\.\.) -{16}|-{20})")
-_END = "+" + 36 * "-"
-"""After it no frames come: the group has ended, or its next member begins."""
-_MEMBER_HEADER = re.compile(r"(?:Exception Group )?Traceback \(most recent call last\):")
+_OF_MEMBER = re.compile(r"(?m)^(?: +\| )?(?!\s|(?:Exception Group )?Traceback \(most recent )(.+)$")
+"""A line of a group, or of a member, that isn't indented, as frames are."""
 
 
 def messages(traceback: Iterable[str]) -> str:
@@ -88,8 +84,8 @@ def split_native_error(text: str) -> tuple[str, str]:
     It does so with a magic that is used wrongly, and with groups of exceptions.
 
     Returns:
-        What else went there, and the error's type and message; of a group, those of its members
-        too, each on a line.
+        What else went there, and the error's type and message; of a group, each line that isn't
+        indented, its members' too.
 
     Examples:
         >>> split_native_error("a warning\nUsageError: no magic %x\n")
@@ -101,24 +97,4 @@ def split_native_error(text: str) -> tuple[str, str]:
     before, group, after = text.partition(_GROUP)
     if not group:
         return text, ""
-    return before, "\n".join(_members(after.split("\n")))
-
-
-def _members(lines: Sequence[str]) -> Iterator[str]:
-    """Yield the messages and notes of a group of exceptions, further in for each level.
-
-    Each member begins with its frames, all further in than its message, and ends with a separator.
-    """
-    in_frames = True
-    for line, next_line in pairwise([*lines, ""]):
-        if _SEPARATOR.fullmatch(line):
-            in_frames = not line.endswith(_END)
-            continue
-        margin = _MARGIN.fullmatch(line)
-        text = margin["text"] if margin else line
-        indent = "  " * (len(margin["indent"]) // 2 - 1) if margin else ""
-        if _MEMBER_HEADER.fullmatch(text) and '|   File "' in next_line:
-            in_frames = True
-        elif text.strip() and not (in_frames and text.startswith("  ")):
-            in_frames = False
-            yield indent + text.rstrip()
+    return before, "\n".join(_OF_MEMBER.findall(after))

@@ -12,7 +12,7 @@ from sphinx_drift.report.text import entry
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from sphinx_drift.compare.outcomes import Outcome, PageResult
+    from sphinx_drift.compare.outcomes import PageResult
 
 _NOTHING = "nothing was checked"
 
@@ -37,10 +37,9 @@ def to_github(
     for page in results:
         for outcome in page.outcomes:
             if outcome.kind.fails:
-                message = _annotation(page, outcome)
                 yield (
                     f"::{level} file={_property(_in_repository(page.file))},line={outcome.line},"
-                    f"title={_property(outcome.kind.label)}::{_data(message)}"
+                    f"title={_property(outcome.kind.label)}::{_data(entry(page, outcome))}"
                 )
 
 
@@ -48,16 +47,6 @@ def _in_repository(file: str) -> str:
     """Return the name of a file as GitHub knows it, wherever in its repository this runs."""
     root, path = os.environ.get("GITHUB_WORKSPACE", ""), Path(file).absolute()
     return path.relative_to(root).as_posix() if root and path.is_relative_to(root) else file
-
-
-def _annotation(page: PageResult, outcome: Outcome) -> str:
-    """Return the report of an outcome, without its place if the annotation is shown there.
-
-    In a notebook the place is a cell, which a line of its file doesn't name.
-    """
-    text = entry(page, outcome)
-    meaning = outcome.kind.meaning
-    return text if page.stored else meaning + text.partition(meaning)[2]
 
 
 def _data(text: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import textwrap
 from collections import Counter
 from dataclasses import replace
@@ -38,7 +37,6 @@ _MOST_DIFFERENCES = 10
 _MOST_LINES = 8
 _ENDS_OF_MESSAGE = 20
 """Lines at each end of a message."""
-_BRACES = re.compile(r"\{[^{}]*\}")
 _RED, _GREEN, _BOLD, _DIM, _END = "\x1b[31m", "\x1b[32m", "\x1b[1m", "\x1b[2m", "\x1b[0m"
 
 
@@ -124,19 +122,14 @@ def _noteworthy(outcome: Outcome) -> bool:
 
 
 def _gathered(page: PageResult) -> Iterator[Outcome]:
-    """Merge what an error brings about, at the place of the first: cells not run, names missing."""
+    """Merge the cells that were not run into one entry, at the place of the first."""
     not_run = [outcome for outcome in page.outcomes if outcome.kind is Kind.NOT_EXECUTED]
-    later = [o for o in page.outcomes if o.kind is Kind.RAISED and not page.examples][1:]
-    nameless = [o for o in later if o.message.startswith("NameError: ")]
-    groups = {id(outcome): group for group in (not_run, nameless) for outcome in group}
-    for outcome in page.outcomes:
-        group = groups.get(id(outcome), [outcome])
-        if len(group) == 1:
-            yield outcome
-        elif outcome is group[0]:
-            cells = ", ".join(str(other.cell) for other in group)
-            what = "NameErrors after the first error" if group is nameless else "not run"
-            yield replace(outcome, message=f"{outcome.message}\n{what}: cells {cells}".strip())
+    yield from (outcome for outcome in page.outcomes if outcome.kind is not Kind.NOT_EXECUTED)
+    if len(not_run) > 1:
+        cells = ", ".join(str(outcome.cell) for outcome in not_run)
+        message = f"{not_run[0].message}\nnot run: cells {cells}".strip()
+        not_run = [replace(not_run[0], message=message)]
+    yield from not_run
 
 
 def _outcome(page: PageResult, outcome: Outcome, paint: _Paint) -> Iterator[str]:
@@ -149,8 +142,6 @@ def _outcome(page: PageResult, outcome: Outcome, paint: _Paint) -> Iterator[str]
         cell = f" in example {outcome.cell}"
     label = outcome.kind.label
     meaning, remedy = outcome.kind.meaning, outcome.kind.remedy
-    if _is_reordered(outcome):
-        remedy = "a set has no order, nor what is made of one: print it sorted"
     wide = len(f"{place}: {label}{cell}: {meaning}") > WIDTH
     label = paint(label, _RED if outcome.kind.fails else _GREEN)
     gap = "\n    " if wide else " "
@@ -169,16 +160,6 @@ def _outcome(page: PageResult, outcome: Outcome, paint: _Paint) -> Iterator[str]
         yield from _hint(outcome.rounding)
     elif remedy:
         yield f"    {paint('to do:', _DIM)} {remedy}"
-
-
-def _is_reordered(outcome: Outcome) -> bool:
-    """Whether both sides of a drift have the same pieces within braces, in another order."""
-    documented, executed = (
-        _BRACES.sub(lambda match: str(sorted(map(str.strip, match[0][1:-1].split(",")))), text)
-        for text in (outcome.documented.strip(), outcome.executed.strip())
-    )
-    moved = outcome.documented.split() != outcome.executed.split()
-    return outcome.kind is Kind.DRIFT and moved and documented == executed
 
 
 def _ends_of(lines: Sequence[str]) -> Sequence[str]:

@@ -15,7 +15,6 @@ import myst_nb.sphinx_ as myst_nb
 from myst_nb.core.execute.base import NotebookClientBase
 from myst_nb.ext.glue.utils import PendingGlueReference
 from myst_nb.sphinx_ext import OUTPUT_FOLDER
-from sphinx.util.console import colorize
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -84,8 +83,3 @@ def page_data(env: BuildEnvironment) -> Any:
 def fail_build(app: Sphinx) -> None:
     """Have the build's exit status be 1."""
     app.statuscode = 1
-
-
-def colors_output() -> bool:
-    """Return whether Sphinx may colour what it prints."""
-    return colorize("bold", "") != ""

@@ -16,7 +16,7 @@ from sphinx_drift.report.formats import exit_status, to_github
 from sphinx_drift.report.summary import unused_filters
 from sphinx_drift.report.text import closing_line, entries, render, use_color
 from sphinx_drift.run.choice import is_ci
-from sphinx_drift.sphinx.private_api import colors_output, fail_build
+from sphinx_drift.sphinx.private_api import fail_build
 from sphinx_drift.sphinx.quotations import check_quotations, is_left_out
 from sphinx_drift.sphinx.state import file_of, state_of
 
@@ -54,8 +54,7 @@ def report_results(app: Sphinx, exception: Exception | None) -> None:
     if os.environ.get("GITHUB_ACTIONS"):
         lines = to_github(results, level=level, required=required)
         sys.stdout.writelines(_encoded(f"{line}\n") for line in lines)
-    # Sphinx colours under CI too; a report is coloured for a terminal, if Sphinx may colour.
-    colored = use_color(sys.stderr) and colors_output()
+    colored = use_color(sys.stderr)
     if status:
         if level == "warning":
             _LOGGER.warning("%s", f"\n{render(results, color=colored)}")

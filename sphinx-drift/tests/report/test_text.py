@@ -12,7 +12,7 @@ from reported import TORCH, drift, page
 from sphinx_drift.compare.compare import Policy, Waiver, compare
 from sphinx_drift.compare.outcomes import Kind, Outcome
 from sphinx_drift.report.summary import Counts, causes, count, describe_environment, summary
-from sphinx_drift.report.text import entries, render, use_color
+from sphinx_drift.report.text import render, use_color
 
 PATH = "docs/self-attention/compact-class.md"
 
@@ -57,14 +57,6 @@ def test_failures_come_in_the_order_of_lines() -> None:
     assert report.index(":5:") < report.index(":30:")
 
 
-def test_names_that_are_missing_after_an_error_are_one_entry() -> None:
-    messages = ["NameError: a", "ValueError: 1", "NameError: a", "TypeError: 2", "NameError: b"]
-    raised = [Outcome(Kind.RAISED, n, cell=n, message=m) for n, m in enumerate(messages, 1)]
-    texts = entries([page(*raised)])
-    assert len(texts) == 4
-    assert "NameError: a\n    NameErrors after the first error: cells 3, 5\n" in texts[2]
-
-
 def test_pasted_output_has_the_lines_that_were_printed() -> None:
     executed = "one\u2028and\f\n\ntwo\n"
     report = render([page(Outcome(Kind.UNDOCUMENTED, 5, cell=1, executed=executed))])
@@ -86,25 +78,6 @@ def test_counts(outcomes: list[Kind], counts: dict[str, Any]) -> None:
     assert count(results) == Counts(pages=1, **counts)
     nothing = not (counts.keys() & {"verified", "failed"})
     assert summary(results).startswith("nothing was checked") is nothing
-
-
-@pytest.mark.parametrize(
-    ("documented", "executed", "told"),
-    [
-        ("{'a', 'b'} 1", "{'b', 'a'} 1", True),
-        ("x: {'a': 1,\n 'b': 2}", "x: {'b': 2,\n 'a': 1}\n", True),
-        ("{'a', 'b'}", "{'b', 'c'}", False),
-        ("{'a', 'b'} 1", "{'b', 'a'} 2", False),
-        ("['a', 'b']", "['b', 'a']", False),
-    ],
-)
-def test_another_order_of_a_set_is_named(
-    documented: str,
-    executed: str,
-    told: bool,  # noqa: FBT001 - a column
-) -> None:
-    report = render([page(drift(documented, executed))])
-    assert ("to do: a set has no order" in report) is told
 
 
 def test_alike_differences_are_one_cause() -> None:
