@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
     from sphinx_drift.compare.outcomes import PageResult
 
-_OPTIONS = ("--drift", "--drift-doctests")
 _WITH_EFFECTS = ("__main__.py", "conftest.py", "setup.py")
 _TEXTS = (".md", ".rst", ".txt")
 _HIDDEN: pytest.StashKey[Iterable[str]] = pytest.StashKey()
@@ -117,9 +116,10 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
     }
     # An option that a project's file adds to every run isn't what this one is for, and who
     # chooses tests may have chosen none of ours.
-    options = {*_OPTIONS} & {*config.invocation_params.args}
-    chosen = any(config.getoption(name, None) for name in ("keyword", "markexpr", "lf"))
-    if ended - {""} == {"skipped"} or (options and not ended and not chosen):
+    is_asked = {"--drift", "--drift-doctests"} & {*config.invocation_params.args} and not any(
+        config.getoption(name, None) for name in ("keyword", "markexpr", "lf", "collectonly")
+    )
+    if ended - {""} == {"skipped"} or (is_asked and not ended):
         reporter.write_line(f"\nnothing was checked in {', '.join(config.args)}", red=True)
         session.exitstatus = pytest.ExitCode.NO_TESTS_COLLECTED
 
@@ -164,14 +164,11 @@ class _Item(pytest.Item):
 
     def conclude(self) -> set[Kind]:
         """Fail, or return which kinds of outcomes there are."""
-        self.user_properties.append(("drift", self.summary()))  # JUnit has it
+        told = summary([self.result], noun=self.noun)
+        self.user_properties.append(("drift", told))  # JUnit has it
         if self.result.failed:
             pytest.fail(render([self.result], noun=self.noun), pytrace=False)
         return {outcome.kind for outcome in self.result.outcomes}
-
-    def summary(self) -> str:
-        """Say how much was verified, and what failed."""
-        return summary([self.result], noun=self.noun)
 
 
 class _Run(_Item):
@@ -183,7 +180,7 @@ class _Run(_Item):
             patch.delenv("PYTEST_CURRENT_TEST")  # libraries ask for it, and then do other things
             self.result = check(path, named=self.session.isinitpath(self.path)).result
         if Kind.VERIFIED not in self.conclude():
-            pytest.skip(self.summary())
+            pytest.skip(summary([self.result]))
 
     def reportinfo(self) -> tuple[Path, int, str]:
         return self.path, 0, f"drift: {self.name}"

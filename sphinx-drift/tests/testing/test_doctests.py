@@ -18,28 +18,20 @@ from sphinx_drift.testing.docstrings import find_in_module
 from sphinx_drift.testing.examples import Checker, check_examples
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from sphinx_drift.compare.outcomes import Outcome
 
 EXACT = Settings(Policy.EXACT)
 RAISING = ">>> 1 / 0\nTraceback (most recent call last):\n    ...\n"
-TELLING = """>>> print("Traceback (most recent call last):\\\\n  File\\\\nValueError: 7")\n"""
 ENDING = ">>> 3\n3\n>>> 1  # doctest: +{}\n2\n>>> 3\n3"
 IGNORING = RAISING.replace("0\n", "0  # doctest: +IGNORE_EXCEPTION_DETAIL\n", 1)
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    monkeypatch.chdir(tmp_path)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.syspath_prepend(str(tmp_path))
-    monkeypatch.delenv("DRIFT_POLICY", raising=False)
-    known = set(sys.modules)
-    yield tmp_path
-    for name in set(sys.modules) - known:
-        if str(getattr(sys.modules[name], "__file__", "")).startswith(str(tmp_path)):
-            del sys.modules[name]
+    return tmp_path
 
 
 def checked(folder: Path, source: str, settings: Settings = EXACT) -> list[Outcome]:
@@ -135,7 +127,6 @@ def test_checker_serves_in_another_suite(capsys: pytest.CaptureFixture[str]) -> 
         (">>> 1 / 0\n>>> 1\n1", [Kind.RAISED, Kind.VERIFIED]),
         (f"{RAISING}ZeroDivisionError: division by zero", [Kind.VERIFIED]),
         (f"{RAISING}ZeroDivisionError: division by one", [Kind.DRIFT]),
-        (f"{TELLING}Traceback (most recent call last):\n  ...\nValueError: 7", [Kind.DRIFT]),
         (">>> object()\n<object object at 0x0>", [Kind.VERIFIED]),
         (">>> object()\n<object object at 0x7f6b9486f0a0>", [Kind.VERIFIED]),
         (">>> object()\n<object at 0x7f6b9486f0a0>", [Kind.DRIFT]),
@@ -214,32 +205,12 @@ def test_what_the_standard_library_finds_runs_and_the_rest_is_named(folder: Path
     assert [each.line for each in outcomes[3:]] == [4, 9, 16, 20, 29, 34]
 
 
-def test_rounding_is_judged_at_full_precision(folder: Path) -> None:
-    mine = ">>> import torch\n>>> torch.tensor(155.92394)\ntensor(155.9240)"
-    (exact,) = check(folder, mine)
-    assert exact.kind is Kind.DRIFT
-    assert exact.rounding is not None
-    assert exact.rounding.same
-    (portable,) = check(folder, mine, Settings(Policy.PORTABLE))
-    assert portable.kind is Kind.VERIFIED
-    assert len(portable.verdict.accepted) == 1
-
-
 @pytest.mark.parametrize(("number", "kind"), [(1, Kind.VERIFIED), (3, Kind.DRIFT)])
 def test_a_second_run_changes_no_other_output(number: int, kind: Kind, folder: Path) -> None:
     counts = f">>> 0.1 + 0.2\n0.3000000000000001\n>>> next(IDS)\n{number}"
     source = f'"""Examples.\n\n{counts}\n"""\nimport itertools\nIDS = itertools.count(1)\n'
     outcomes = checked(folder, source, Settings(Policy.PORTABLE))
     assert [outcome.kind for outcome in outcomes] == [Kind.VERIFIED, kind]
-
-
-def test_skipped_examples_shift_nothing(folder: Path) -> None:
-    text = (
-        ">>> 1  # doctest: +SKIP\n2\n>>> import torch\n"
-        ">>> torch.tensor(155.92394)\ntensor(155.9240)\n>>> torch.tensor(0.5)\ntensor(0.5000)"
-    )
-    outcomes = check(folder, text, Settings(Policy.PORTABLE))
-    assert [outcome.kind for outcome in outcomes].count(Kind.VERIFIED) == 2
 
 
 def test_full_precision_leaves_no_trace(folder: Path) -> None:
