@@ -17,10 +17,8 @@ if TYPE_CHECKING:
     import pytest
 
 
-def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:
+def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the options; without them nothing changes."""
-    if not pluginmanager.hasplugin("doctest"):  # `-p no:doctest`: it has the flags else
-        parser.addini("doctest_optionflags", "option flags for doctests", "args", [])
     add = parser.getgroup("drift").addoption
     add(
         "--drift",
