@@ -74,10 +74,10 @@ def test_page_that_nobody_asks_for_ends_with_the_next_queue(tmp_path: Path) -> N
 
 def test_outputs_that_wait_for_sphinx_are_files(tmp_path: Path) -> None:
     request = begin(tmp_path, NOTE)
-    kept = HOST._folder / "kept"  # noqa: SLF001 - what holds them
-    wait_until(lambda: [*kept.glob("*")])
+    folder = HOST._folder  # noqa: SLF001 - what holds them
+    wait_until(lambda: [*folder.iterdir()])
     assert run.execute(notebook(NOTE), request).failure is None
-    assert not [*kept.glob("*")]
+    assert not [*folder.iterdir()]
 
 
 def test_page_that_somebody_waits_for_overtakes_the_others(tmp_path: Path) -> None:
@@ -90,17 +90,23 @@ def test_page_that_somebody_waits_for_overtakes_the_others(tmp_path: Path) -> No
     assert not (tmp_path / "late").exists()
 
 
-def test_process_that_fails_ends_and_nobody_waits_for_it(
+def test_nobody_waits_for_a_request_that_fails(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
+    with pytest.raises(ConnectionError, match="the process that runs pages is gone"):
+        HOST.ask("queue", "", [], "no pages")
+    wait_until(lambda: "IndexError" in capfd.readouterr().err)
+    assert run.execute(notebook("1"), begin(tmp_path, "1")).failure is None  # others are served
+
+
+def test_process_that_has_ended_is_asked_in_vain(tmp_path: Path) -> None:
     request = begin(tmp_path, NOTE)
-    folder = HOST._folder  # noqa: SLF001 - what is unreadable is put there
-    (folder / "bad.request").write_bytes(b"no pickle")
+    folder = HOST._folder  # noqa: SLF001 - nothing is left of it
+    HOST.process.kill()
     failure = run.execute(notebook("1"), request).failure
     begin(tmp_path, NOTE)  # nor does it fail: each page does
     assert failure is not None
     assert "the process that runs pages is gone" in failure.message
-    assert "UnpicklingError" in capfd.readouterr().err
     HOST.close()
     assert not folder.exists()
 
@@ -117,7 +123,6 @@ host.main()
 def test_process_says_nothing_of_its_end(tmp_path: Path) -> None:
     folder = tmp_path / "folder"
     folder.mkdir()
-    (folder / "alive").touch()
     command = [sys.executable, "-c", SLOWLY_ENDED, str(folder)]
     ended = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=True)
     assert ended.stderr == b""
