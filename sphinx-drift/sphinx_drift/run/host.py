@@ -22,7 +22,7 @@ import sys
 import tempfile
 import threading
 import time
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from multiprocessing.connection import Client, Listener
 from pathlib import Path
 from pkgutil import resolve_name
@@ -46,7 +46,6 @@ _AHEAD_PER_CORE = 4
 """Pages in flight for each core where kernels are forked: a small page mostly waits for messages.
 
 A kernel that Jupyter starts keeps a core busy with imports, and its threads get in others' way."""
-_MEMORY_PER_PAGE = 512 * 2**20
 _BEAT = 1.0
 """Seconds between two signs of life."""
 _PATIENCE = 120.0
@@ -231,28 +230,25 @@ class _Pages:
     def __init__(self, folder: Path) -> None:
         from sphinx_drift.run.page import run_page  # noqa: PLC0415 - it takes time
 
+        cores = len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
+        ahead = _AHEAD_PER_CORE * cores if chosen() == "fork" else cores
         self._folder, self._run_page = folder, run_page
-        self._ahead: Executor = ThreadPoolExecutor(_in_flight())
-        self._at_once: Executor = ThreadPoolExecutor(64)
+        self._ahead: Any = ThreadPoolExecutor(ahead)
+        self._at_once: Any = ThreadPoolExecutor(64)
         self._is_ours = True
         self._queued: dict[bytes, Future[Any]] = {}
         self._locks: dict[object, threading.Lock] = {}
 
     def answer(self, connection: Connection) -> None:
-        """Answer a client's request, and give signs of life while its page runs."""
+        """Answer a client's request."""
         with connection, contextlib.suppress(EOFError, ConnectionError):  # the client may be gone
             kind, *request = _take(self._folder, connection.recv_bytes())
             if kind == "queue":
-                answer = _keep(self._folder, self._queue(*request))
+                answer: Any = self._queue(*request)
             else:
-                (page,) = request
-                future = self._fetch(page)
-                done = threading.Event()
-                future.add_done_callback(lambda _: done.set())
-                while not done.wait(_BEAT):
-                    connection.send_bytes(b"")
-                answer = self._result(future, page[0])
-            connection.send_bytes(answer)
+                answer = self._wait_for(connection, *request)
+            is_file = isinstance(answer, bytes)
+            connection.send_bytes(answer if is_file else _keep(self._folder, answer))
 
     def _queue(self, executor: str, path: list[str], pages: Iterable[Page]) -> str:
         for future in self._queued.values():
@@ -264,9 +260,24 @@ class _Pages:
                 self._is_ours = False
             except (Exception, SystemExit) as error:  # noqa: BLE001 - it is the book's own
                 return f"{executor}: expected an executor, got {type(error).__name__}: {error}"
-        by_key = {_key(page): page for page in pages}
-        self._queued = {key: self._submit(self._ahead, page) for key, page in by_key.items()}
+        self._queued = {}
+        for key, page in {_key(page): page for page in pages}.items():
+            with contextlib.suppress(Exception):  # whoever asks for the page hears of it
+                self._queued[key] = self._submit(self._ahead, page)
         return ""
+
+    def _wait_for(self, connection: Connection, page: Page) -> Any:
+        """Return what comes of a page, or the file that has it; give signs of life until then."""
+        done = threading.Event()
+        try:
+            future = self._fetch(page)
+            future.add_done_callback(lambda _: done.set())
+            while not done.wait(_BEAT):
+                connection.send_bytes(b"")
+            return future.result()
+        except Exception as error:  # noqa: BLE001 - a book's executor may raise anything
+            message = f"the executor raised {type(error).__name__}: {error}"
+            return page[0], Execution(failure=Failure(Ending.RUNNER_FAILED, -1, message))
 
     def _fetch(self, page: Page) -> Future[Any]:
         future = self._queued.pop(_key(page), None)
@@ -274,12 +285,8 @@ class _Pages:
             return self._submit(self._at_once, page)  # before all those that nobody waits for
         return future
 
-    def _submit(self, pool: Any, page: Page) -> Future[Any]:
-        try:
-            future: Future[Any] = pool.submit(self._run if self._is_ours else self._run_page, *page)
-        except Exception as error:  # noqa: BLE001 - it is the book's own
-            future = Future()
-            future.set_exception(error)
+    def _submit(self, executor: Any, page: Page) -> Future[Any]:
+        future: Future[Any] = executor.submit(self._run if self._is_ours else self._run_page, *page)
         return future
 
     def _run(
@@ -293,28 +300,8 @@ class _Pages:
         with self._locks.setdefault(alone, threading.Lock()):
             return _keep(self._folder, self._run_page(notebook, request, environment))
 
-    def _result(self, future: Future[Any], notebook: NotebookNode) -> bytes:
-        """Return the file with what came of a page; one that ran here has written it."""
-        try:
-            result = future.result()
-        except Exception as error:  # noqa: BLE001 - a book's executor may raise anything
-            message = f"the executor raised {type(error).__name__}: {error}"
-            result = notebook, Execution(failure=Failure(Ending.RUNNER_FAILED, -1, message))
-        return result if isinstance(result, bytes) else _keep(self._folder, result)
-
 
 def _key(page: Page) -> bytes:
     """Return what tells a page from others: its cells, and how they are run."""
     text = json.dumps([page[0], vars(page[1])], sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).digest()
-
-
-def _in_flight() -> int:
-    """Return how many pages may run at a time: the cores' share, within the memory there is."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    pages = (_AHEAD_PER_CORE if chosen() == "fork" else 1) * (cores or 1)
-    with contextlib.suppress(OSError, ValueError, StopIteration):
-        lines = Path("/proc/meminfo").read_text("utf-8").splitlines()
-        available = next(line.split()[1] for line in lines if line.startswith("MemAvailable"))
-        pages = min(pages, int(available) * 1024 // _MEMORY_PER_PAGE)
-    return max(1, pages)
