@@ -6,6 +6,8 @@ import json
 import os
 import subprocess
 import sys
+import threading
+import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -111,26 +113,8 @@ def test_process_that_has_ended_is_asked_in_vain(tmp_path: Path) -> None:
     assert not folder.exists()
 
 
-SLOWLY_ENDED = """
-import os, time
-from sphinx_drift.run import host
-leave = os._exit
-os._exit = lambda status: (time.sleep(0.5), leave(status))
-host.main()
-"""
-
-
-def test_process_says_nothing_of_its_end(tmp_path: Path) -> None:
-    folder = tmp_path / "folder"
-    folder.mkdir()
-    command = [sys.executable, "-c", SLOWLY_ENDED, str(folder)]
-    ended = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=True)
-    assert ended.stderr == b""
-    assert not folder.exists()
-
-
 EXECUTORS = """
-import sys, time
+import os, sys, time
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 
 class Noting:
@@ -154,6 +138,15 @@ class Raising(ThreadPoolExecutor):
 class Failing(ThreadPoolExecutor):
     def submit(self, *_):
         return super().submit(Raising().submit)
+
+class Late(ThreadPoolExecutor):
+    def __init__(self):
+        super().__init__()
+        leave = os._exit
+        os._exit = lambda status: (time.sleep(2), leave(status))
+
+    def submit(self, *_):
+        return super().submit(time.sleep, 1)
 """
 
 
@@ -194,6 +187,19 @@ def test_executor_that_is_none_is_refused_by_name(
     monkeypatch.setattr(host, "_PATIENCE", 5.0)
     with pytest.raises(ValueError, match=f"{name}: expected an executor"):
         begin(tmp_path, "1", executor=name)
+
+
+@pytest.mark.usefixtures("machines")
+def test_process_says_nothing_of_its_end(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    request = begin(tmp_path, "1", executor="machines:Late")
+    asking = threading.Thread(target=run.execute, args=[notebook("1"), request])
+    asking.start()
+    time.sleep(0.3)
+    HOST.close()
+    asking.join()
+    assert capfd.readouterr().err == ""
 
 
 def test_folders_that_a_killed_build_has_left_are_removed(tmp_path: Path) -> None:
