@@ -190,9 +190,7 @@ def test_executor_that_is_none_is_refused_by_name(
 
 
 @pytest.mark.usefixtures("machines")
-def test_process_says_nothing_of_its_end(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_process_says_nothing_of_its_end(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     request = begin(tmp_path, "1", executor="machines:Late")
     asking = threading.Thread(target=run.execute, args=[notebook("1"), request])
     asking.start()
