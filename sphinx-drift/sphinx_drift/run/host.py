@@ -53,7 +53,8 @@ _PATIENCE = 120.0
 _LONGEST_END = 5.0
 _FORGOTTEN = 86_400.0
 _PAUSE = 0.01
-"""Seconds between two attempts to connect, while the process starts."""
+_READY = "ready"
+"""The file that shows that the process listens: looked for while it starts."""
 _BACKLOG = 4096
 """Clients that a stopped process leaves waiting: more than a book has pages to give up."""
 
@@ -76,7 +77,6 @@ class Host:
         chosen()  # refuses what there is not
         self._owner = os.getpid()
         self._folder = Path(tempfile.mkdtemp(prefix=f"{SCRATCH}-{self._owner}-"))
-        self._has_listened = False
         # -P: what lies in the working folder is no library of this process.
         code = f"import sys; sys.path.append({str(Path(__file__).parents[2])!r}); "
         code += "from sphinx_drift.run.host import main; main()"
@@ -105,12 +105,16 @@ class Host:
 
         """
         self.start()
+        # Waits are counted, not time: who was asleep with the whole machine has missed no sign.
         silence = 0.0
         try:
-            with self._connect() as connection:
-                connection.send_bytes(_keep(self._folder, request))
+            name = _keep(self._folder, request)
+            while not Path(self._folder, _READY).exists() and silence < _PATIENCE:
+                time.sleep(_PAUSE)
+                silence += _PAUSE
+            with Client(_address(self._folder)) as connection:
+                connection.send_bytes(name)
                 while silence < _PATIENCE:
-                    # No clock: who was asleep with the whole machine has missed no sign.
                     if not connection.poll(_BEAT):
                         silence += _BEAT
                     elif name := connection.recv_bytes():
@@ -120,20 +124,6 @@ class Host:
         except (EOFError, ConnectionError, FileNotFoundError) as error:
             raise ConnectionError("the process that runs pages is gone") from error
         raise ConnectionError("the process that runs pages gave no sign of life")
-
-    def _connect(self) -> Connection:
-        """Connect, as soon as it listens: it may have only just been started."""
-        for _ in range(int(_PATIENCE / _PAUSE)):
-            try:
-                connection = Client(_address(self._folder))
-            except (ConnectionRefusedError, FileNotFoundError):
-                if self._has_listened:
-                    raise
-                time.sleep(_PAUSE)
-            else:
-                self._has_listened = True
-                return connection
-        raise ConnectionError("it never listened")
 
     def close(self) -> None:
         """End it, and its kernels with it."""
@@ -199,6 +189,7 @@ def main() -> None:
 
 def _serve(folder: Path, libraries: Sequence[str]) -> None:
     with Listener(_address(folder), backlog=_BACKLOG) as listener:
+        Path(folder, _READY).touch()
         from sphinx_drift.kernels import fork_server, provisioner  # noqa: PLC0415 - the same
 
         if chosen() == "fork" and not provisioner.obstacle():
