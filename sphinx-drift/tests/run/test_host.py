@@ -46,24 +46,18 @@ def begin(folder: Path, *cells: str, executor: str = "") -> Request:
     return request
 
 
-def test_page_that_has_begun_is_not_run_again(
+def test_page_that_has_begun_is_run_again_only_if_asked_for_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     request = begin(tmp_path, NOTE)
     monkeypatch.setenv("LATER", "set")
-    assert run.execute(notebook(NOTE), request).failure is None
-    assert (tmp_path / "ran").read_text() == "None\n"
-    assert run.execute(notebook(NOTE), request).failure is None  # nobody has begun it
-    assert (tmp_path / "ran").read_text() == "None\nset\n"
-
-
-def test_what_is_forked_asks_for_pages_too(tmp_path: Path) -> None:
-    request = begin(tmp_path, NOTE)
     reader = os.fork()
     if reader == 0:
         os._exit(int(run.execute(notebook(NOTE), request).failure is not None))
     assert os.waitpid(reader, 0)[1] == 0
     assert (tmp_path / "ran").read_text() == "None\n"
+    assert run.execute(notebook(NOTE), request).failure is None
+    assert (tmp_path / "ran").read_text() == "None\nset\n"
 
 
 def test_page_that_nobody_asks_for_ends_with_the_next_queue(tmp_path: Path) -> None:
