@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import pickle
 import re
 import subprocess
 import sys
@@ -224,7 +223,7 @@ def test_a_book_on_a_device(book: Book, backend: dict[str, str]) -> None:
 def test_pages_have_the_device_one_after_the_other(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pages, there = host._Pages(tmp_path), threading.Barrier(2)  # noqa: SLF001 - what the process is made of
+    there = threading.Barrier(2)
 
     def both_run(*_: object, **__: object) -> bool:
         with contextlib.suppress(threading.BrokenBarrierError):
@@ -233,9 +232,10 @@ def test_pages_have_the_device_one_after_the_other(
         return False
 
     monkeypatch.setattr("sphinx_drift.run.page.run_page", both_run)
+    pages = host._Pages(tmp_path)  # noqa: SLF001 - what the process is made of
     for place, at_once in (("cpu", True), ("cuda:0", False)):
         there.reset()
         requests = [Request(Path(name)) for name in "ab"]
         page, variables = v4.new_notebook(), {DEVICE_VARIABLE: place}
         runs = [pages._fetch((page, each, variables)) for each in requests]  # noqa: SLF001
-        assert [pickle.loads(each.result().read_bytes()) for each in runs] == [at_once] * 2  # noqa: S301 - ours
+        assert [host._take(tmp_path, each.result()) for each in runs] == [at_once] * 2  # noqa: SLF001

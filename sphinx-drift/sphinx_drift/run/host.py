@@ -1,8 +1,10 @@
-"""The process that runs a build's pages ahead of Sphinx, and how it is asked: by files in a folder.
+"""The process that runs a build's pages ahead of Sphinx, and how it is asked.
 
 Sphinx forks readers and writers, and a fork copies no thread: so threads, event loops and kernels
-are in this process, which ends when whoever started it does. Whoever needs a page writes a request
-into a folder that only this user can open, and waits for the answer beside it.
+are in this process, which ends when whoever started it does. Whoever needs a page connects to it.
+A message is the name of a file, in a folder that only this user can open, or nothing, which is a
+sign of life: so whoever else can connect has nothing read, outputs wait for Sphinx on the disk,
+and no message is so long that sending it could take time.
 """
 
 from __future__ import annotations
@@ -14,23 +16,24 @@ import json
 import os
 import pickle
 import secrets
-import select
 import shutil
 import subprocess
 import sys
 import tempfile
 import threading
 import time
-import traceback
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
-from importlib import import_module
+from concurrent.futures import Future, ThreadPoolExecutor
+from multiprocessing.connection import Client, Listener
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
 from sphinx_drift.run.choice import SCRATCH, chosen, page_environment
+from sphinx_drift.run.results import Ending, Execution, Failure
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+    from multiprocessing.connection import Connection
 
     from nbformat import NotebookNode
 
@@ -43,19 +46,17 @@ _AHEAD_PER_CORE = 4
 """Pages in flight for each core where kernels are forked: a small page mostly waits for messages.
 
 A kernel that Jupyter starts keeps a core busy with imports, and its threads get in others' way."""
-_MEMORY_PER_PAGE = 512 * 2**20
-_PAUSE = 0.005
-"""Seconds between two looks into the folder."""
+_BEAT = 1.0
+"""Seconds between two signs of life."""
 _PATIENCE = 120.0
-"""Seconds without a sign of life after which a page failed."""
+"""Seconds without one after which a page failed."""
 _LONGEST_END = 5.0
 _FORGOTTEN = 86_400.0
-_ALIVE, _KEPT = "alive", "kept"
-"""In the folder: the file that is touched as a sign of life, and outputs that wait for Sphinx."""
-
-
-class HostGoneError(Exception):
-    """The process that runs pages has ended, or gives no sign of life."""
+_PAUSE = 0.01
+_READY = "ready"
+"""The file that shows that the process listens: looked for while it starts."""
+_BACKLOG = 4096
+"""Clients that a stopped process leaves waiting: more than a book has pages to give up."""
 
 
 # In the build ------------------------------------------------------------------------------
@@ -75,16 +76,14 @@ class Host:
             return
         chosen()  # refuses what there is not
         self._owner = os.getpid()
-        # For this user alone.
         self._folder = Path(tempfile.mkdtemp(prefix=f"{SCRATCH}-{self._owner}-"))
-        Path(self._folder, _ALIVE).touch()
         # -P: what lies in the working folder is no library of this process.
         code = f"import sys; sys.path.append({str(Path(__file__).parents[2])!r}); "
         code += "from sphinx_drift.run.host import main; main()"
         self.process = subprocess.Popen(
             [sys.executable, "-P", "-c", code, str(self._folder), *self.preload],
             stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,  # nothing comes but its end
+            stdout=subprocess.DEVNULL,
             env=page_environment(),
             start_new_session=True,  # a terminal's Ctrl-C ends the build, and the build ends this
         )
@@ -102,31 +101,29 @@ class Host:
           was queued, or one run now.
 
         Raises:
-            HostGoneError: If the process that runs pages is gone, or gives no sign of life.
+            ConnectionError: If the process is gone, or gives no sign of life.
 
         """
         self.start()
-        answer = self._folder / f"{secrets.token_hex(8)}.answer"
-        silence, sign = 0.0, 0
+        # Waits are counted, not time: who was asleep with the whole machine has missed no sign.
+        silence = 0.0
         try:
-            _write(answer.with_suffix(".request"), request)
-            while not answer.exists():
+            name = _keep(self._folder, request)
+            while not Path(self._folder, _READY).exists() and silence < _PATIENCE:
                 time.sleep(_PAUSE)
-                if self._is_gone():
-                    raise HostGoneError("the process that runs pages is gone")
-                last, sign = sign, Path(self._folder, _ALIVE).stat().st_mtime_ns
-                # Pauses, not time: who was asleep with the whole machine has missed no sign.
-                silence = silence + _PAUSE if sign == last else 0.0
-                if silence > _PATIENCE:
-                    raise HostGoneError("the process that runs pages gave no sign of life")
-            return _take(answer)
-        except FileNotFoundError as error:  # it has removed the folder at its end
-            raise HostGoneError("the process that runs pages is gone") from error
-
-    def _is_gone(self) -> bool:
-        if sys.platform == "win32":  # where nothing is forked
-            return self.process.poll() is not None
-        return bool(select.select([self.process.stdout], [], [], 0)[0])
+                silence += _PAUSE
+            with Client(_address(self._folder)) as connection:
+                connection.send_bytes(name)
+                while silence < _PATIENCE:
+                    if not connection.poll(_BEAT):
+                        silence += _BEAT
+                    elif name := connection.recv_bytes():
+                        return _take(self._folder, name)
+                    else:
+                        silence = 0.0
+        except (EOFError, ConnectionError, FileNotFoundError) as error:
+            raise ConnectionError("the process that runs pages is gone") from error
+        raise ConnectionError("the process that runs pages gave no sign of life")
 
     def close(self) -> None:
         """End it, and its kernels with it."""
@@ -139,7 +136,6 @@ class Host:
         except subprocess.TimeoutExpired:  # it was stopped, say
             process.kill()
             process.wait()
-        process.stdout.close()
         shutil.rmtree(self._folder, ignore_errors=True)
 
 
@@ -148,14 +144,22 @@ HOST = Host()
 atexit.register(HOST.close)
 
 
-def _write(path: Path, content: Any) -> None:
-    """Write a file that nobody sees before it is whole."""
-    part = path.with_suffix(".part")
-    part.write_bytes(pickle.dumps(content))
-    part.replace(path)
+def _address(folder: Path) -> str:
+    """Return where the process listens: on Linux, where no folder's path is too long for it."""
+    if sys.platform == "win32":
+        return rf"\\.\pipe\{folder.name}"
+    return f"\0{folder.name}" if sys.platform == "linux" else str(folder / "socket")
 
 
-def _take(path: Path) -> Any:
+def _keep(folder: Path, content: Any) -> bytes:
+    """Write something into a file, and return the file's name."""
+    name = secrets.token_bytes(8)
+    Path(folder, name.hex()).write_bytes(pickle.dumps(content))
+    return name
+
+
+def _take(folder: Path, name: bytes) -> Any:
+    path = folder / name.hex()
     content = pickle.loads(path.read_bytes())  # noqa: S301 - only this user can write there
     path.unlink()
     return content
@@ -167,10 +171,9 @@ def _take(path: Path) -> Any:
 def main() -> None:
     """Run pages until whoever started this is gone."""
     folder, libraries = Path(sys.argv[1]), sys.argv[2:]
-    os.dup(1)  # closes with this process, and what this starts has no copy: so others see its end
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     threading.Thread(target=_serve, args=[folder, libraries], daemon=True).start()
     os.read(0, 1)  # not `sys.stdin`: what an executor forks closes that, and would wait for it
+    os.dup2(1, 2)  # nobody reads what threads complain of now
     from sphinx_drift.kernels import fork_server, provisioner  # noqa: PLC0415 - it takes time
 
     try:
@@ -185,7 +188,8 @@ def main() -> None:
 
 
 def _serve(folder: Path, libraries: Sequence[str]) -> None:
-    try:
+    with Listener(_address(folder), backlog=_BACKLOG) as listener:
+        Path(folder, _READY).touch()
         from sphinx_drift.kernels import fork_server, provisioner  # noqa: PLC0415 - the same
 
         if chosen() == "fork" and not provisioner.obstacle():
@@ -195,13 +199,7 @@ def _serve(folder: Path, libraries: Sequence[str]) -> None:
             _remove_leftovers()
         pages = _Pages(folder)
         while True:
-            Path(folder, _ALIVE).touch()
-            pages.serve()
-            time.sleep(_PAUSE)
-    except Exception:  # noqa: BLE001 - the disk is full, say: nobody waits for what can't come
-        if folder.exists():  # else this is the end
-            traceback.print_exc()
-            os._exit(1)
+            threading.Thread(target=pages.answer, args=[listener.accept()], daemon=True).start()
 
 
 def _remove_leftovers() -> None:
@@ -221,29 +219,27 @@ class _Pages:
     """The pages of a build: those that run ahead, and those that somebody waits for."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        Path(folder, _KEPT).mkdir()
-        self._ahead: Executor = ThreadPoolExecutor(_in_flight())
-        self._at_once: Executor = ThreadPoolExecutor(64)
+        from sphinx_drift.run.page import run_page  # noqa: PLC0415 - it takes time
+
+        cores = len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
+        ahead = _AHEAD_PER_CORE * cores if chosen() == "fork" else cores
+        self._folder, self._run_page = folder, run_page
+        self._ahead: Any = ThreadPoolExecutor(ahead)
+        self._at_once: Any = ThreadPoolExecutor(64)
         self._is_ours = True
         self._queued: dict[bytes, Future[Any]] = {}
-        self._awaited: dict[Path, tuple[Future[Any], NotebookNode]] = {}
-        """By the files of their answers."""
         self._locks: dict[object, threading.Lock] = {}
 
-    def serve(self) -> None:
-        """Take in what is asked for, and answer what is done."""
-        for path in self._folder.glob("*.request"):
-            answer, (kind, *request) = path.with_suffix(".answer"), _take(path)
+    def answer(self, connection: Connection) -> None:
+        """Answer a client's request."""
+        with connection, contextlib.suppress(EOFError, ConnectionError):  # the client may be gone
+            kind, *request = _take(self._folder, connection.recv_bytes())
             if kind == "queue":
-                _write(answer, self._queue(*request))
+                answer: Any = self._queue(*request)
             else:
-                (page,) = request
-                self._awaited[answer] = self._fetch(page), page[0]
-        for answer, (future, notebook) in [*self._awaited.items()]:
-            if future.done():
-                del self._awaited[answer]
-                _answer(answer, future, notebook)
+                answer = self._wait_for(connection, *request)
+            is_file = isinstance(answer, bytes)
+            connection.send_bytes(answer if is_file else _keep(self._folder, answer))
 
     def _queue(self, executor: str, path: list[str], pages: Iterable[Page]) -> str:
         for future in self._queued.values():
@@ -251,13 +247,28 @@ class _Pages:
         if executor and self._is_ours:
             sys.path += [folder for folder in path if folder not in sys.path]
             try:
-                self._ahead = self._at_once = _load(executor)
+                self._ahead = self._at_once = resolve_name(executor)()
                 self._is_ours = False
             except (Exception, SystemExit) as error:  # noqa: BLE001 - it is the book's own
                 return f"{executor}: expected an executor, got {type(error).__name__}: {error}"
-        by_key = {_key(page): page for page in pages}
-        self._queued = {key: self._submit(self._ahead, page) for key, page in by_key.items()}
+        self._queued = {}
+        for key, page in {_key(page): page for page in pages}.items():
+            with contextlib.suppress(Exception):  # whoever asks for the page hears of it
+                self._queued[key] = self._submit(self._ahead, page)
         return ""
+
+    def _wait_for(self, connection: Connection, page: Page) -> Any:
+        """Return what comes of a page, or the file that has it; give signs of life until then."""
+        done = threading.Event()
+        try:
+            future = self._fetch(page)
+            future.add_done_callback(lambda _: done.set())
+            while not done.wait(_BEAT):
+                connection.send_bytes(b"")
+            return future.result()
+        except Exception as error:  # noqa: BLE001 - a book's executor may raise anything
+            message = f"the executor raised {type(error).__name__}: {error}"
+            return page[0], Execution(failure=Failure(Ending.RUNNER_FAILED, -1, message))
 
     def _fetch(self, page: Page) -> Future[Any]:
         future = self._queued.pop(_key(page), None)
@@ -265,68 +276,23 @@ class _Pages:
             return self._submit(self._at_once, page)  # before all those that nobody waits for
         return future
 
-    def _submit(self, pool: Any, page: Page) -> Future[Any]:
-        from sphinx_drift.run.page import run_page  # noqa: PLC0415 - it takes time
-
-        try:
-            future: Future[Any] = pool.submit(self._run if self._is_ours else run_page, *page)
-        except Exception as error:  # noqa: BLE001 - it is the book's own
-            future = Future()
-            future.set_exception(error)
+    def _submit(self, executor: Any, page: Page) -> Future[Any]:
+        future: Future[Any] = executor.submit(self._run if self._is_ours else self._run_page, *page)
         return future
 
     def _run(
         self, notebook: NotebookNode, request: Request, environment: Mapping[str, str]
-    ) -> Path:
+    ) -> bytes:
         """Run a page, and keep its outputs in a file: much may wait for Sphinx."""
-        from sphinx_drift.run.page import run_page  # noqa: PLC0415 - it takes time
-
         # A page's second run finds the files as the first has left them. On a device one page has
         # all the memory, and no other can take it away.
         page = (request.folder, *(cell.source for cell in notebook.cells))
         alone = page if environment.get("DRIFT_DEVICE", "cpu") == "cpu" else "device"
         with self._locks.setdefault(alone, threading.Lock()):
-            result = run_page(notebook, request, environment)
-        path = Path(self._folder, _KEPT, secrets.token_hex(8))
-        _write(path, result)
-        return path
+            return _keep(self._folder, self._run_page(notebook, request, environment))
 
 
 def _key(page: Page) -> bytes:
     """Return what tells a page from others: its cells, and how they are run."""
     text = json.dumps([page[0], vars(page[1])], sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).digest()
-
-
-def _load(name: str) -> Executor:
-    """Call the function that a book names, ``module:function``, and return its executor."""
-    module, _, function = name.partition(":")
-    executor: Executor = getattr(import_module(module), function)()
-    executor.submit  # noqa: B018 - an executor has it
-    return executor
-
-
-def _answer(answer: Path, future: Future[Any], notebook: NotebookNode) -> None:
-    """Write what came of a page: a result of our own is in a file already."""
-    from sphinx_drift.run.results import Ending, Execution, Failure  # noqa: PLC0415 - the same
-
-    try:
-        result = future.result()
-    except Exception as error:  # noqa: BLE001 - a book's executor may raise anything
-        message = f"the executor raised {type(error).__name__}: {error}"
-        result = notebook, Execution(failure=Failure(Ending.RUNNER_FAILED, -1, message))
-    if isinstance(result, Path):
-        result.replace(answer)
-    else:
-        _write(answer, result)
-
-
-def _in_flight() -> int:
-    """Return how many pages may run at a time: the cores' share, within the memory there is."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    pages = (_AHEAD_PER_CORE if chosen() == "fork" else 1) * (cores or 1)
-    with contextlib.suppress(OSError, ValueError, StopIteration):
-        lines = Path("/proc/meminfo").read_text("utf-8").splitlines()
-        available = next(line.split()[1] for line in lines if line.startswith("MemAvailable"))
-        pages = min(pages, int(available) * 1024 // _MEMORY_PER_PAGE)
-    return max(1, pages)

@@ -1,33 +1,25 @@
-"""How much a page may print, and what is kept of a text that is too long."""
+"""The client of a page's kernel: it gives up a page that prints without end."""
 
 from __future__ import annotations
 
-CELLS_OF_A_PAGE = 4
-"""How many times what a cell may print a page may."""
+import asyncio
+import json
+from collections import Counter
+from typing import TYPE_CHECKING, Any
 
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionComplete
+from nbformat import v4
+
+from sphinx_drift.run.results import Ending, Failure
+
+if TYPE_CHECKING:
+    from nbformat import NotebookNode
+
+_CELLS_OF_A_PAGE = 4
+"""How many times what a cell may print a page may."""
 _ENDS = 2_000
 """Characters that are kept at each end of a text that is too long."""
-_LINES = 3
-
-
-class Allowance:
-    """What a page may still print, in bytes."""
-
-    def __init__(self, limit: int) -> None:
-        """Take what one cell may print."""
-        self.limit = limit
-        self._of_page = limit * CELLS_OF_A_PAGE
-        self.begin_cell()
-
-    def begin_cell(self) -> None:
-        """Let the next cell print as much as any."""
-        self._of_cell = self.limit
-
-    def admits(self, size: int) -> bool:
-        """Count what is printed, and return whether it is within the limits."""
-        self._of_cell -= size
-        self._of_page -= size
-        return min(self._of_cell, self._of_page) >= 0
 
 
 def clipped(text: str) -> str:
@@ -38,9 +30,43 @@ def clipped(text: str) -> str:
     return f"{text[:_ENDS]}\n[{left_out} characters left out]\n{text[-_ENDS:]}"
 
 
-def first_and_last(text: str) -> str:
-    """Return the first and last lines of a text."""
-    lines = clipped(text).splitlines()
-    if len(lines) <= 2 * _LINES:
-        return "\n".join(lines)
-    return "\n".join([*lines[:_LINES], "[...]", *lines[-_LINES:]])
+class LimitedClient(NotebookClient):
+    """The stock client, but outputs may take only so many bytes."""
+
+    def __init__(self, *arguments: Any, output_limit: int, **options: Any) -> None:
+        """Take what the outputs of a cell may take."""
+        super().__init__(*arguments, **options)
+        self._limit = output_limit
+        self._sizes: Counter[int] = Counter()
+        """What the outputs have taken, by the places of their cells."""
+        self._end: asyncio.Future[None] | None = None
+
+    def process_message(self, msg: Any, cell: NotebookNode, cell_index: int) -> Any:
+        """Take a message in, if the page has not printed too much."""
+        self._sizes[cell_index] += len(json.dumps(msg["content"]))
+        self._sizes[cell_index] += sum(map(len, msg.get("buffers", ())))
+        if not self._exceeds(cell_index):
+            return super().process_message(msg, cell, cell_index)
+        if msg["msg_type"] == "stream":
+            last = dict(msg["content"], text=clipped(msg["content"]["text"]))
+            cell.outputs.append(v4.new_output("stream", **last))  # type: ignore[no-untyped-call]
+        manager: Any = self.km
+        self._end = asyncio.ensure_future(manager.shutdown_kernel(now=True))
+        raise CellExecutionComplete  # no more is read from it
+
+    def _exceeds(self, index: int) -> bool:
+        of_page = self._sizes.total()
+        return self._sizes[index] > self._limit or of_page > self._limit * _CELLS_OF_A_PAGE
+
+    def excess(self, cell: NotebookNode, index: int) -> Failure | None:
+        """Return the failure of a page that printed too much in a cell; keep both ends of it."""
+        if not self._exceeds(index):
+            return None
+        text = "".join(each.text for each in cell.outputs if each.output_type == "stream")
+        kept = v4.new_output("stream", name="stdout", text=clipped(text))  # type: ignore[no-untyped-call]
+        cell.outputs = [kept]
+        message = (
+            f"its outputs took more than {self._limit:,} bytes, or those of the page more than "
+            f"{self._limit * _CELLS_OF_A_PAGE:,}"
+        )
+        return Failure(Ending.OUTPUT_LIMIT, index, message)

@@ -20,9 +20,7 @@ from jupyter_client.asynchronous.client import AsyncKernelClient
 from jupyter_client.channels import AsyncZMQSocketChannel
 from jupyter_client.kernelspec import KernelSpecManager, NoSuchKernel
 from jupyter_client.manager import AsyncKernelManager
-from nbclient import NotebookClient
 from nbclient.exceptions import (
-    CellExecutionComplete,
     CellExecutionError,
     CellTimeoutError,
     DeadKernelError,
@@ -32,7 +30,7 @@ from traitlets import Type
 
 from sphinx_drift.kernels.provisioner import NAME, obstacle
 from sphinx_drift.run.choice import RUNNER_VARIABLE, SCRATCH
-from sphinx_drift.run.limit import CELLS_OF_A_PAGE, Allowance, clipped, first_and_last
+from sphinx_drift.run.limit import LimitedClient, clipped
 from sphinx_drift.run.results import Ending, Execution, Failure, Injected, Request
 
 if TYPE_CHECKING:
@@ -117,30 +115,6 @@ def _last_lines(stderr: Path) -> str:
     return "".join(f"\n{line}" for line in text.splitlines()[-8:])
 
 
-class _Client(NotebookClient):
-    """The stock client, but it gives a page up that prints without end."""
-
-    def __init__(self, *arguments: Any, output_limit: int, **options: Any) -> None:
-        """Take what the outputs of a cell may take."""
-        super().__init__(*arguments, **options)
-        self.allowance = Allowance(output_limit)
-        self.exceeded = False
-        self._end: asyncio.Future[None] | None = None
-
-    def process_message(self, msg: Any, cell: NotebookNode, cell_index: int) -> Any:
-        """Take a message in, if the page has not printed too much."""
-        buffers = sum(len(buffer) for buffer in msg.get("buffers", ()))
-        if self.allowance.admits(len(json.dumps(msg["content"])) + buffers):
-            return super().process_message(msg, cell, cell_index)
-        self.exceeded = True
-        if msg["msg_type"] == "stream":
-            last = dict(msg["content"], text=clipped(msg["content"]["text"]))
-            cell.outputs.append(v4.new_output("stream", **last))  # type: ignore[no-untyped-call]
-        manager: Any = self.km
-        self._end = asyncio.ensure_future(manager.shutdown_kernel(now=True))
-        raise CellExecutionComplete  # no more is read from it
-
-
 class _Channel(AsyncZMQSocketChannel):
     """Sends by the asynchronous socket, as it wants to be used.
 
@@ -175,7 +149,7 @@ class _KernelSpecs(KernelSpecManager):
 @asynccontextmanager
 async def _client(
     notebook: NotebookNode, request: Request, environment: Mapping[str, str], scratch: Path
-) -> AsyncIterator[_Client]:
+) -> AsyncIterator[LimitedClient]:
     """Start a kernel that is gone afterwards, whatever happens."""
     forks = environment.get(RUNNER_VARIABLE) != "jupyter"
     specs = _KernelSpecs() if forks else KernelSpecManager()
@@ -190,7 +164,7 @@ async def _client(
         transport="ipc" if sockets else "tcp",
         **({"ip": str(scratch / "socket")} if sockets else {}),
     )
-    client = _Client(
+    client = LimitedClient(
         notebook,
         km=manager,
         output_limit=request.output_limit,
@@ -208,7 +182,7 @@ async def _client(
 
 
 async def _run_cells(
-    client: _Client, notebook: NotebookNode, executed: set[int], request: Request
+    client: LimitedClient, notebook: NotebookNode, executed: set[int], request: Request
 ) -> Failure | None:
     """Run the cells until one stops the page."""
     assert client.kc is not None  # noqa: S101 - setup_kernel has made it
@@ -244,8 +218,7 @@ async def _run_cells(
     return None
 
 
-async def _run_cell(client: _Client, cell: NotebookNode, index: int) -> Failure | None:
-    client.allowance.begin_cell()
+async def _run_cell(client: LimitedClient, cell: NotebookNode, index: int) -> Failure | None:
     failure = None
     try:
         await client.async_execute_cell(cell, index, execution_count=None)
@@ -260,25 +233,10 @@ async def _run_cell(client: _Client, cell: NotebookNode, index: int) -> Failure 
         failure = Failure(Ending.TIMEOUT, index, message)
     except DeadKernelError as error:
         failure = Failure(Ending.DEAD_KERNEL, index, str(error))
-    return _excess(client.nb, index, client.allowance.limit) if client.exceeded else failure
+    return client.excess(cell, index) or failure
 
 
-def _excess(notebook: NotebookNode, index: int, limit: int) -> Failure:
-    """Return the failure of a page that printed too much in a cell; keep both ends of the text."""
-    cell = notebook.cells[index]
-    text = "".join(output.text for output in cell.outputs if output.output_type == "stream")
-    kept = v4.new_output("stream", name="stdout", text=clipped(text))  # type: ignore[no-untyped-call]
-    cell.outputs = [kept]
-    message = (
-        f"its outputs took more than {limit:,} bytes, or those of the page more than "
-        f"{limit * CELLS_OF_A_PAGE:,}"
-    )
-    if text:
-        message += f"; they began and ended so:\n{first_and_last(text)}"
-    return Failure(Ending.OUTPUT_LIMIT, index, message)
-
-
-async def _end_of(client: _Client) -> str:
+async def _end_of(client: LimitedClient) -> str:
     """Describe how a kernel ended before its page did."""
     manager: Any = client.km
     status = await manager.provisioner.poll()
@@ -288,7 +246,7 @@ async def _end_of(client: _Client) -> str:
     return f"the page's process was killed by {signal.Signals(-status).name}{memory}"
 
 
-async def _ask(client: NotebookClient, functions: Sequence[Injected]) -> dict[str, Any]:
+async def _ask(client: LimitedClient, functions: Sequence[Injected]) -> dict[str, Any]:
     """Run functions in a Python kernel, each in a namespace of its own; return their answers."""
     if not functions or client.nb.metadata["language_info"].get("name") != "python":
         return {}

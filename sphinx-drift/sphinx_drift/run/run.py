@@ -13,7 +13,7 @@ from jupyter_client.kernelspec import KernelSpecManager
 from nbformat import from_dict
 
 from sphinx_drift.run.choice import page_environment
-from sphinx_drift.run.host import HOST, HostGoneError
+from sphinx_drift.run.host import HOST
 from sphinx_drift.run.injected import (
     compute_on_device,
     leave_no_bytecode,
@@ -44,7 +44,7 @@ def begin(pages: Iterable[tuple[NotebookNode, Request]], executor: str = "") -> 
     """
     try:
         error = HOST.ask("queue", executor, sys.path, [_job(*page) for page in pages])
-    except HostGoneError as gone:
+    except ConnectionError as gone:
         if not executor:
             return  # each page says so when it is asked for
         error = f"{executor}: expected an executor within two minutes, but {gone}"

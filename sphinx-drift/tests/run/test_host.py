@@ -6,6 +6,8 @@ import json
 import os
 import subprocess
 import sys
+import threading
+import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -44,24 +46,18 @@ def begin(folder: Path, *cells: str, executor: str = "") -> Request:
     return request
 
 
-def test_page_that_has_begun_is_not_run_again(
+def test_page_that_has_begun_is_run_again_only_if_asked_for_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     request = begin(tmp_path, NOTE)
     monkeypatch.setenv("LATER", "set")
-    assert run.execute(notebook(NOTE), request).failure is None
-    assert (tmp_path / "ran").read_text() == "None\n"
-    assert run.execute(notebook(NOTE), request).failure is None  # nobody has begun it
-    assert (tmp_path / "ran").read_text() == "None\nset\n"
-
-
-def test_what_is_forked_asks_for_pages_too(tmp_path: Path) -> None:
-    request = begin(tmp_path, NOTE)
     reader = os.fork()
     if reader == 0:
         os._exit(int(run.execute(notebook(NOTE), request).failure is not None))
     assert os.waitpid(reader, 0)[1] == 0
     assert (tmp_path / "ran").read_text() == "None\n"
+    assert run.execute(notebook(NOTE), request).failure is None
+    assert (tmp_path / "ran").read_text() == "None\nset\n"
 
 
 def test_page_that_nobody_asks_for_ends_with_the_next_queue(tmp_path: Path) -> None:
@@ -74,10 +70,10 @@ def test_page_that_nobody_asks_for_ends_with_the_next_queue(tmp_path: Path) -> N
 
 def test_outputs_that_wait_for_sphinx_are_files(tmp_path: Path) -> None:
     request = begin(tmp_path, NOTE)
-    kept = HOST._folder / "kept"  # noqa: SLF001 - what holds them
-    wait_until(lambda: [*kept.glob("*")])
+    folder = HOST._folder  # noqa: SLF001 - what holds them
+    wait_until(lambda: [*folder.glob("?" * 16)])
     assert run.execute(notebook(NOTE), request).failure is None
-    assert not [*kept.glob("*")]
+    assert not [*folder.glob("?" * 16)]
 
 
 def test_page_that_somebody_waits_for_overtakes_the_others(tmp_path: Path) -> None:
@@ -90,42 +86,29 @@ def test_page_that_somebody_waits_for_overtakes_the_others(tmp_path: Path) -> No
     assert not (tmp_path / "late").exists()
 
 
-def test_process_that_fails_ends_and_nobody_waits_for_it(
+def test_nobody_waits_for_a_request_that_fails(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
+    with pytest.raises(ConnectionError, match="the process that runs pages is gone"):
+        HOST.ask("queue", "", [], "no pages")
+    wait_until(lambda: "IndexError" in capfd.readouterr().err)
+    assert run.execute(notebook("1"), begin(tmp_path, "1")).failure is None  # others are served
+
+
+def test_process_that_has_ended_is_asked_in_vain(tmp_path: Path) -> None:
     request = begin(tmp_path, NOTE)
-    folder = HOST._folder  # noqa: SLF001 - what is unreadable is put there
-    (folder / "bad.request").write_bytes(b"no pickle")
+    folder = HOST._folder  # noqa: SLF001 - nothing is left of it
+    HOST.process.kill()
     failure = run.execute(notebook("1"), request).failure
     begin(tmp_path, NOTE)  # nor does it fail: each page does
     assert failure is not None
     assert "the process that runs pages is gone" in failure.message
-    assert "UnpicklingError" in capfd.readouterr().err
     HOST.close()
     assert not folder.exists()
 
 
-SLOWLY_ENDED = """
-import os, time
-from sphinx_drift.run import host
-leave = os._exit
-os._exit = lambda status: (time.sleep(0.5), leave(status))
-host.main()
-"""
-
-
-def test_process_says_nothing_of_its_end(tmp_path: Path) -> None:
-    folder = tmp_path / "folder"
-    folder.mkdir()
-    (folder / "alive").touch()
-    command = [sys.executable, "-c", SLOWLY_ENDED, str(folder)]
-    ended = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=True)
-    assert ended.stderr == b""
-    assert not folder.exists()
-
-
 EXECUTORS = """
-import sys, time
+import os, sys, time
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 
 class Noting:
@@ -149,6 +132,15 @@ class Raising(ThreadPoolExecutor):
 class Failing(ThreadPoolExecutor):
     def submit(self, *_):
         return super().submit(Raising().submit)
+
+class Late(ThreadPoolExecutor):
+    def __init__(self):
+        super().__init__()
+        leave = os._exit
+        os._exit = lambda status: (time.sleep(2), leave(status))
+
+    def submit(self, *_):
+        return super().submit(time.sleep, 1)
 """
 
 
@@ -189,6 +181,17 @@ def test_executor_that_is_none_is_refused_by_name(
     monkeypatch.setattr(host, "_PATIENCE", 5.0)
     with pytest.raises(ValueError, match=f"{name}: expected an executor"):
         begin(tmp_path, "1", executor=name)
+
+
+@pytest.mark.usefixtures("machines")
+def test_process_says_nothing_of_its_end(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    request = begin(tmp_path, "1", executor="machines:Late")
+    asking = threading.Thread(target=run.execute, args=[notebook("1"), request])
+    asking.start()
+    time.sleep(0.3)
+    HOST.close()
+    asking.join()
+    assert capfd.readouterr().err == ""
 
 
 def test_folders_that_a_killed_build_has_left_are_removed(tmp_path: Path) -> None:

@@ -237,10 +237,11 @@ def test_build_one_of_whose_processes_is_killed_ends_and_leaves_nothing(
 def test_build_whose_pages_give_no_sign_of_life_ends(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A process that is stopped holds nobody up for ever."""
-    page = v4.new_notebook(cells=[v4.new_code_cell("1")])
+    """A process that is stopped holds nobody up for ever; one whose page takes long lives."""
+    page = v4.new_notebook(cells=[v4.new_code_cell("import time\ntime.sleep(4)")])
     HOST.ask("queue", "", [], [])
-    monkeypatch.setattr(host, "_PATIENCE", 1.0)
+    monkeypatch.setattr(host, "_PATIENCE", 3.0)
+    assert execute(page, request_for(tmp_path)).failure is None
     os.kill(HOST.process.pid, signal.SIGSTOP)
     try:
         execution = execute(page, request_for(tmp_path))
