@@ -304,9 +304,9 @@ def _cell(
 ) -> Cell:
     tags = frozenset(str(tag) for tag in node.metadata.get("tags") or ())
     hidden = frozenset(part for part in (Part.STDOUT, Part.STDERR) if f"remove-{part}" in tags)
-    if _cell_setting(settings, "output_stderr", node).startswith("remove"):
+    if cell_setting(settings, "output_stderr", node).startswith("remove"):
         hidden |= {Part.STDERR}
-    if _cell_setting(settings, "remove_code_outputs", node) == "True":
+    if cell_setting(settings, "remove_code_outputs", node) == "True":
         tags |= {"remove-output"}
     return Cell(number, index, lines[0], node.source, lines[1], tags, hidden=hidden)
 
@@ -333,7 +333,7 @@ def _settings_of(
     )
 
 
-def _cell_setting(settings: NbParserConfig, name: str, node: NotebookNode) -> str:
+def cell_setting(settings: NbParserConfig, name: str, node: NotebookNode) -> str:
     """Return a setting of MyST-NB as it is for a cell, which may have one of its own."""
     return str(settings.get_cell_level_config(name, node.metadata, lambda *_: None))
 

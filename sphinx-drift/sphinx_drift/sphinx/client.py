@@ -186,7 +186,7 @@ class VerifyingClient(NotebookClientBase):  # type: ignore[misc]
         stopped_at = {execution.failure.index} if execution.failure else set()
         show_stored(self.notebook, stored, execution.executed | stopped_at)
         settle_streams(self.notebook)
-        show_documented(self.notebook, page)
+        show_documented(self.notebook, page, config)
         state.results[env.docname] = result
         state.probed[env.docname] = execution.probed
         unseen = {*hidden(self.notebook, page)}

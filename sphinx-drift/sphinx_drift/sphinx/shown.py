@@ -11,10 +11,12 @@ from sphinx_drift.output.html_text import drawn_in
 from sphinx_drift.output.printed_text import FORMS, MIME_TYPES, Part, printed
 from sphinx_drift.output.screen import on_screen, without_links
 from sphinx_drift.run.results import SKIPS
+from sphinx_drift.source.read_source import cell_setting
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
 
+    from myst_nb.core.config import NbParserConfig
     from nbformat import NotebookNode
     from sphinx.application import Sphinx
 
@@ -38,7 +40,7 @@ def settle_streams(notebook: NotebookNode) -> None:
                 output.data["text/plain"] = without_links(output.data["text/plain"])
 
 
-def show_documented(notebook: NotebookNode, page: Page) -> None:
+def show_documented(notebook: NotebookNode, page: Page, config: NbParserConfig) -> None:
     """Leave of each value that is documented the forms in which it is, and no other.
 
     A notebook documents all that it has stored; a text that can't be checked speaks for its forms.
@@ -48,12 +50,17 @@ def show_documented(notebook: NotebookNode, page: Page) -> None:
         unchecked = {e.part for e in cell.expectations if e.unchecked}
         if unchecked & _OF_VALUES or (parts and page.stored):
             parts |= {Part.VALUE, *FORMS}
-        for output in notebook.cells[cell.index].outputs:
+        node = notebook.cells[cell.index]
+        as_text = {Part.JSON}  # MyST-NB shows none, and warns of it
+        rendered_by = cell_setting(config, "render_markdown_format", node)
+        if rendered_by != "commonmark" and not unchecked & {*_OF_VALUES, Part.MARKDOWN}:
+            as_text.add(Part.MARKDOWN)  # what MyST or GFM makes of it, nothing has compared
+        for output in node.outputs:
             for value in printed([output]).values:
-                _leave(output, value, parts)
+                _leave(output, value, parts, as_text)
 
 
-def _leave(output: NotebookNode, value: Value, parts: set[Part]) -> None:
+def _leave(output: NotebookNode, value: Value, parts: set[Part], as_text: set[Part]) -> None:
     """Remove what isn't documented of a value; what is stands in for its text, for a PDF say."""
     has_text = bool(parts & _OF_VALUES)
     documented = {
@@ -65,7 +72,7 @@ def _leave(output: NotebookNode, value: Value, parts: set[Part]) -> None:
         return
     text = value.text if has_text else next(iter(documented.values()))
     prefix = output.metadata.get("scrapbook", {}).get("mime_prefix", "")
-    shown = parts.union(documented) - {Part.JSON}  # MyST-NB shows none, and warns of it
+    shown = parts.union(documented) - as_text
     if Part.HTML not in value.forms and any(drawn_in(output.data.get(f"{prefix}text/html", ""))):
         shown.add(Part.HTML)  # it has no text, and is counted
     for part in MIME_TYPES.keys() - shown:

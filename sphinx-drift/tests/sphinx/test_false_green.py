@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from myst_nb.core.config import NbParserConfig
 from nbformat import v4
 from small_book import FRONT, TORCH, cell
 
@@ -218,7 +219,7 @@ def test_a_page_shows_the_forms_that_it_documents(
     parts = [Part(word) for word in words if word not in ("unchecked", "stored")]
     expectations = tuple(Expectation("", 3, 4, part, unchecked=unchecked) for part in parts)
     page = Page((Cell(1, 0, 1, "x", expectations=expectations),), stored="stored" in words)
-    show_documented(notebook, page)
+    show_documented(notebook, page, NbParserConfig())
     assert output.data == {prefix + mime: value for mime, value in left.items()}
 
 
@@ -256,6 +257,16 @@ def test_a_mark_says_what_is_true(
     result = judge_page(page, notebook, ran, file="page.md", filters=filters)
     assert result.outcomes[0].kind is Kind.VERIFIED
     assert mark_details(result.outcomes[0], result)[0] == sentence
+
+
+def test_markdown_is_shown_as_it_was_compared(book: Book) -> None:
+    book.configure(nb_render_markdown_format="myst")
+    makes = 'from IPython.display import Markdown\nMarkdown("{abbr}`5` and **6**")'
+    put(book, page=FRONT + cell(makes, ":markdown:\n\n{abbr}`5` and **6**"))
+    built = book.build(builder="text")
+    assert built.status == 0, built.stderr
+    shown = (built.outdir / "page.txt").read_text("utf-8").rpartition("Markdown(")[2]
+    assert "{abbr}" in shown.partition("\n")[2]
 
 
 ORDERED = FRONT + cell(
