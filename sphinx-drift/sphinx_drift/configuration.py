@@ -184,7 +184,6 @@ CHECKS: Mapping[str, Callable[[object, str], object]] = {
     "drift_packages": table_of_texts,
     "drift_policy": one_of("auto", *Policy),
     "drift_preload": list_of_names,
-    "drift_ratchet": text,
     "drift_reference": reference_in,
     "drift_require": pages_required,
     "drift_severity": one_of("error", "warning"),

@@ -81,7 +81,6 @@ BAD_SETTINGS: dict[str, tuple[object, str]] = {
     # A version that is a number equals none: *portable* would judge, and not say why.
     "drift_packages": ({"a": 3.11}, "drift_packages must hold names and texts, got {'a': 3.11}"),
     "drift_preload": ("numpy", "drift_preload must be a list of names, got 'numpy'"),
-    "drift_ratchet": (3, "drift_ratchet must be a text, got 3"),
     "drift_require": ("most", "drift_require must be 'expected', 'all' or a list of patterns"),
     "drift_severity": ("info", "drift_severity must be one of error, warning; got 'info'"),
     "drift_reference": ({"torhc": "2"}, "got 'torhc'; did you mean 'torch'?"),

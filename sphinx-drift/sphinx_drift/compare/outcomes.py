@@ -123,11 +123,6 @@ class Kind(Enum):
         "the page imported a package that isn't the one of this project",
         "install this project: `python -m pip install --editable .`, by the Python that runs pages",
     )
-    FEWER = (
-        "fewer",
-        "a page has fewer verified outputs than the file says that `drift_ratchet` names",
-        "document them again; if they may go, delete its line in that file and build again",
-    )
     COULD_NOT_CHECK = (
         "could-not-check",
         "the check itself failed, so nothing is known",

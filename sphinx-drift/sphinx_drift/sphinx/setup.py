@@ -57,7 +57,6 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_config_value("drift_reference", None, "env", Any)
     app.add_config_value("drift_packages", None, "env", Any)
     app.add_config_value("drift_preload", None, "", Any)
-    app.add_config_value("drift_ratchet", "", "", Any)
     app.add_config_value("drift_require", None, "env", Any)
     app.add_config_value("drift_severity", "error", "", Any)
     app.add_config_value("drift_timeout", None, "env", Any)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import os
-import platform
 import re
 from typing import TYPE_CHECKING
 
@@ -141,7 +139,6 @@ def test_half_a_character_costs_no_report(book: Book) -> None:
         ("drift_require=all", 1, "half.md:18: undocumented"),
         ("drift_require=none.md,half.md", 2, "no page matches 'none.md'"),
         ("drift_twice=1", 0, ""),
-        ("drift_ratchet=no/such/folder.json", 0, "drift_ratchet: [Errno 2]"),
     ],
 )
 def test_a_setting_may_be_given_with_the_command(
@@ -153,42 +150,6 @@ def test_a_setting_may_be_given_with_the_command(
     assert complaint in built.stderr
     if value == "drift_twice=1":
         assert (book.folder / "ran").read_text() == "11"
-
-
-def test_ratchet_only_grows(book: Book) -> None:
-    ratchet = book.folder / "verified.json"
-    settings = {"drift_require": "expected", "drift_ratchet": "verified.json"}
-    book.configure(**settings)
-    book.write("half.md", HALF)
-    missing = book.build(CI="true")
-    assert {kind for _, kind in missing.places} == {"unreadable"}, missing.stderr
-    assert book.build().status == 0
-    assert json.loads(ratchet.read_text()) == {"half": 1}
-    book.write("half.md", HALF.replace(cell("print(4)"), cell("print(4)", "4")))
-    assert book.build(CI="true").status == 0
-    assert json.loads(ratchet.read_text()) == {"half": 1}
-    assert book.build().status == 0
-    assert json.loads(ratchet.read_text()) == {"half": 2}
-    book.write("half.md", HALF)
-    fewer = book.build()
-    assert fewer.places == {("half.md:1", "fewer")}
-    assert "delete its line" in fewer.report
-    (book.folder / "half.md").unlink()
-    assert book.build().places == {("half:1", "fewer")}
-
-
-def test_ratchet_holds_away_from_the_reference(book: Book) -> None:
-    settings = {"drift_policy": "auto", "drift_ratchet": "verified.json"}
-    only = ":reference-only: other systems draw other numbers\n\n2"
-    book.write("index.md", "# Page", cell("print(1)", "1"), cell("print(2)", only))
-    for python in (platform.python_version(), "2.7"):
-        book.configure(**settings, drift_reference={"python": python})
-        built = book.build()
-        assert built.status == 0, built.report
-    (book.folder / "verified.json").write_text('{"index": 3}')
-    assert "verified on 1 page" in book.build().last
-    (book.folder / "verified.json").write_text('{"index": Infinity}')
-    assert "unreadable" in {kind for _, kind in book.build().places}
 
 
 def test_a_cell_documents_the_warnings_that_are_shown_of_it(book: Book) -> None:
