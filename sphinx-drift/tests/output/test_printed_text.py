@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from case_tables import rows
 from nbformat import v4
 
+from sphinx_drift.output.html_text import html_text
 from sphinx_drift.output.printed_text import Part, Printed, printed, repeatable
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
+
+CASES = Path(__file__).with_name("html.txt")
 
 
 def stream(text: str, name: str = "stdout") -> NotebookNode:
@@ -166,6 +171,17 @@ def test_parts_name_the_streams_that_say_something() -> None:
 
 
 # Other forms ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("html", "text"), rows(CASES, "What a reader sees"))
+def test_html_is_read_as_a_reader_sees_it(html: str, text: str) -> None:
+    assert html_text(html) == text
+
+
+@pytest.mark.parametrize(("one", "other"), rows(CASES, "HTML that reads otherwise"))
+def test_structure_counts(one: str, other: str) -> None:
+    assert html_text(one) != html_text(other)
+
 
 LOSS = '{\n  "loss": [\n    0.5\n  ]\n}\n'
 SVG = "<svg>\n<text>0.5</text></svg>"

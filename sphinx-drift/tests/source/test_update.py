@@ -220,7 +220,7 @@ POWER = {"text/plain": "x**2", "text/latex": "$x^2$"}
 STYLED = {"text/plain": "<Styler at 0x7f>", "text/html": "<td>0.7"}
 JSON = {"text/plain": "<JSON object>", "application/json": [1]}
 TEXT = {"text/plain": "3 rows"}
-VALUE = ":stream: value\n\n"
+VALUE, STDOUT = ":stream: value\n\n", expected("1", options=":stream: stdout\n\n")
 IN_HTML = expected("Ridge 0.5", options=":html:\n\n")
 IN_LATEX = expected("$x^2$", options=":latex:\n\n")
 
@@ -237,15 +237,14 @@ IN_LATEX = expected("$x^2$", options=":latex:\n\n")
         ("1", [STYLED], "", expected("1\n0.7")),
         ("", [RIDGE], expected("Lasso()"), expected("Ridge()")),
         ("", [RIDGE], expected("Ridge 9", options=":html:\n\n"), IN_HTML),
-        ("1", [RIDGE], expected("1", options=":stream: stdout\n\n"), None),
+        ("1", [RIDGE], STDOUT, STDOUT + IN_HTML),
         ("", [RIDGE, TEXT], IN_HTML, IN_HTML + expected("Ridge()\n3 rows", options=VALUE)),
     ],
 )
 def test_a_value_is_documented_as_it_is_shown(
-    printed: str, displayed: list[dict[str, Any]], before: str, after: str | None, tmp_path: Path
+    printed: str, displayed: list[dict[str, Any]], before: str, after: str, tmp_path: Path
 ) -> None:
     code = cell(f"{displayed = }{f'; print({printed})' * bool(printed)}")
-    after = before + IN_HTML if after is None else after
     assert updated(put(tmp_path, code + before)) == FRONT + code + after
 
 

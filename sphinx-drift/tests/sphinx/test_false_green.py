@@ -196,7 +196,6 @@ EACH = PLAIN | FRAME | LATEX
         (STYLER | FRAME | LATEX, "latex", LATEX | {"text/plain": "$3$"}),
         (STYLER | NUMBERS, "all", LISTED),
         (STYLER | NUMBERS, "all stored", LISTED),
-        (STYLER | NUMBERS, "", STYLER | NUMBERS),
         (PLAIN | NUMBERS, "json", LISTED),
         (PLAIN | NUMBERS | FRAME, "html json", READ | FRAME),
         (PLAIN | SAME, "all", PLAIN | SAME),
