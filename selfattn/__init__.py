@@ -10,7 +10,6 @@ if TYPE_CHECKING:
         attention_weights,
         context_vectors,
         join_heads,
-        self_attention,
         split_heads,
     )
     from selfattn.modules import SelfAttention_v1, SelfAttention_v2, copy_weights
@@ -27,7 +26,6 @@ __all__ = [
     "context_vectors",
     "copy_weights",
     "join_heads",
-    "self_attention",
     "split_heads",
 ]
 
