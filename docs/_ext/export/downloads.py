@@ -18,7 +18,6 @@ from myst_nb.sphinx_ext import OUTPUT_FOLDER
 from sphinx.errors import ExtensionError
 from sphinx.util.osutil import relative_uri
 
-import selfattn
 from export.markdown import to_markdown
 from export.notebook import to_notebook
 from sphinx_drift.api import Kind, describe_environment, find_project, results
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
     from sphinx_drift.api import Outcome
 
 FOLDER = "_downloads"
-PACKAGE = Path(selfattn.__file__).parent
+PACKAGE = Path(__file__).parents[3] / "selfattn"
 IMPORT = re.compile(rf"^\s*(?:from|import) {PACKAGE.name}\b", re.MULTILINE)
 ARCHIVE = f"{PACKAGE.name}-notebooks"
 BUILDERS = {"html", "dirhtml"}
