@@ -92,8 +92,7 @@ def reproducible(device: str = "auto") -> Iterator[torch.device]:
         device: ``cpu``, ``cuda``, ``cuda:1``, ``mps`` or ``auto``; see :func:`choose`.
 
     Returns:
-        A context for the thread that enters it, or a decorator; ``as`` gives the
-        :class:`torch.device`.
+        A context for the thread that enters it, or a decorator; ``as`` gives the device.
 
     Raises:
         RuntimeError: If the device isn't there or doesn't work. Inside, by PyTorch, if an operation

@@ -1,11 +1,11 @@
-"""The two running examples of the book, as data: six tokens and thirteen words."""
+"""The running example of the chapter, as data: six tokens."""
 
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
-__all__ = ["SixTokens", "ThirteenWords", "six_tokens", "thirteen_words"]
+__all__ = ["SixTokens", "six_tokens"]
 
 
 class SixTokens(NamedTuple):
@@ -20,23 +20,8 @@ class SixTokens(NamedTuple):
     inputs: Tensor
 
 
-class ThirteenWords(NamedTuple):
-    """The thirteen-word example.
-
-    Attributes:
-        words: The thirteen words, in the sentence's order, without its comma.
-        token_ids: The id of each word, from 0 to 12, shape ``(T=13,)``, int64.
-    """
-
-    words: tuple[str, ...]
-    token_ids: Tensor
-
-
 def six_tokens() -> SixTokens:
-    r"""Return the example "Your journey starts with one step", fresh at each call.
-
-    Returns:
-        The words and their embeddings, which nobody else holds, so they may be changed.
+    """Return "Your journey starts with one step" and its embeddings, made anew in each call.
 
     Examples:
         >>> from selfattn.examples import six_tokens
@@ -62,27 +47,3 @@ def six_tokens() -> SixTokens:
     )
     words = ("Your", "journey", "starts", "with", "one", "step")
     return SixTokens(words, inputs)
-
-
-def thirteen_words() -> ThirteenWords:
-    r"""Return the example "According to the news, …", fresh at each call.
-
-    A word's id is its place among all thirteen words when they are sorted, and a word that occurs
-    twice keeps the later place. So the eleven words have ids up to 12, and 4 and 11 stay unused.
-
-    Returns:
-        The words and their ids.
-
-    Examples:
-        >>> from selfattn.examples import thirteen_words
-        >>> thirteen_words().token_ids
-        tensor([ 0, 12, 10,  6,  5,  5,  2, 12,  9,  1,  3,  8,  7])
-
-    References:
-        Raschka (2023), Understanding and Coding the Self-Attention Mechanism of Large Language
-        Models From Scratch, whose sizes and steps the example follows with another sentence.
-    """
-    sentence = "According to the news it it hard to say Melbourne is safe now"
-    words = tuple(sentence.split())
-    ids = {word: place for place, word in enumerate(sorted(words))}
-    return ThirteenWords(words, torch.tensor([ids[word] for word in words]))

@@ -107,8 +107,7 @@ def attention_weights(attn_scores: Tensor, d_k: int, mask: Tensor | None = None)
 
     References:
         Raschka, Build a Large Language Model (From Scratch), section 3.4.1, figure 3.16.
-        Vaswani et al. (2017), Attention Is All You Need, equation 1, and section 3.2.1 for the
-        scale.
+        Vaswani et al. (2017), Attention Is All You Need, equation 1, and section 3.2.1.
     """
     _check("attn_scores", attn_scores, N=None, T=None)
     if d_k < 1 or d_k != int(d_k):

@@ -88,9 +88,8 @@ class SelfAttention_v2(nn.Module):
     its matrix transposed, shape ``(d_out, d_in)``, drawn uniformly from ±1/√d_in; the vectors
     :math:`b` are there only with ``qkv_bias=True``.
 
-    Called with ``x`` of shape ``(..., T, d_in)``, in the parameters' dtype and on their device, the
-    module returns one context vector for each token, shape ``(..., T, d_out)``. In float16 a score
-    that exceeds 65504 before it is scaled makes its row NaN; bfloat16 has the range of float32.
+    Called with ``x`` of shape ``(..., T, d_in)``, the module returns one context vector for each
+    token, shape ``(..., T, d_out)``; its dtypes are those of :class:`SelfAttention_v1`.
 
     Args:
         d_in: The number of features of a token.
@@ -98,8 +97,7 @@ class SelfAttention_v2(nn.Module):
         qkv_bias: Whether the projections add a learned vector.
 
     Raises:
-        RuntimeError: In the call, by PyTorch, as :class:`SelfAttention_v1`.
-        IndexError: In the call, by PyTorch, as :class:`SelfAttention_v1`.
+        RuntimeError: In the call, as :class:`SelfAttention_v1`, which has an IndexError too.
 
     Examples:
         Queries of zero make every attention weight one half. Values that are the tokens' sums, 3
