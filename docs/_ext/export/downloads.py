@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from nbformat import NotebookNode
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
+    from sphinx.util.typing import ExtensionMetadata
 
     from sphinx_drift.api import Outcome
 
@@ -189,8 +190,9 @@ def pack(app: Sphinx, exception: Exception | None) -> None:
             packed.writestr(entry, (folder / f"{name}.ipynb").read_bytes())
 
 
-def setup(app: Sphinx) -> None:
+def setup(app: Sphinx) -> ExtensionMetadata:
     app.add_config_value("downloads_books", [], "html", list)
     app.connect("doctree-read", keep)
     app.connect("html-page-context", add_links)
     app.connect("build-finished", pack)
+    return {"env_version": 2, "parallel_read_safe": True, "parallel_write_safe": True}
