@@ -9,15 +9,12 @@ __all__ = ["SixTokens", "six_tokens"]
 
 
 class SixTokens(NamedTuple):
-    """The six-token example.
-
-    Attributes:
-        words: The six words, in the sentence's order.
-        inputs: One embedding to a row, shape ``(T=6, d_in=3)``, float32.
-    """
+    """The six-token example."""
 
     words: tuple[str, ...]
+    """The six words, in the sentence's order."""
     inputs: Tensor
+    """One embedding to a row, shape ``(T=6, d_in=3)``, float32."""
 
 
 def six_tokens() -> SixTokens:
