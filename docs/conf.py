@@ -109,7 +109,6 @@ intersphinx_mapping = {
 }
 linkcheck_ignore = [r"\.\./sphinx-drift/"]  # the tests follow links within the site
 napoleon_numpy_docstring = False
-nb_code_prompt_show = "Show the {type}"  # a reader knows no "code cells"
 
 # The site
 html_theme = "selfattn"  # docs/_themes/selfattn, which inherits sphinx_book_theme

@@ -24,7 +24,7 @@ class CpuDraws(TorchDispatchMode):  # type: ignore[no-untyped-call]
         given = dict(zip(names, args, strict=False)) | (kwargs or {})
         device = _device(given)
         if device.type in {"cpu", "meta"} or not _is_random(func, given):
-            return func(**given)
+            return func(*args, **(kwargs or {}))
         if func is torch.ops.aten.native_dropout.default:  # on the CPU, it isn't one operation
             ones = torch.ones_like(_on_cpu(given["input"]))
             factors = torch.dropout(ones, given["p"], train=True).to(device)

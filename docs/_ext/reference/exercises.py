@@ -1,11 +1,10 @@
-"""Folds that need no script: solutions of sphinx-exercise, and code that a page hides."""
+"""Solutions of sphinx-exercise that fold without a script."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from docutils import nodes
-from myst_nb.sphinx_ import HideCodeCellNode
 from sphinx.transforms import SphinxTransform
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx_exercise.nodes import exercise_node, solution_node
@@ -13,6 +12,10 @@ from sphinx_exercise.nodes import exercise_node, solution_node
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
     from sphinx.writers.html5 import HTML5Translator
+
+
+class folded(nodes.General, nodes.Element):  # noqa: N801 - docutils names nodes in lower case
+    """A block the reader opens; `summary` is what shows while it is closed."""
 
 
 class Unwrap(SphinxTransform):
@@ -29,24 +32,22 @@ class Unwrap(SphinxTransform):
 
 
 class FoldSolutions(SphinxPostTransform):
-    """Turn solutions into the folds that MyST-NB has for code."""
+    """Turn solutions into folds."""
 
     default_priority = 30  # after sphinx-exercise has written the titles
 
     def run(self, **kwargs: object) -> None:
         for node in list(self.document.findall(solution_node)):
             title, *content = node.children
-            fold = HideCodeCellNode("", *content, prompt_show=title.astext(), ids=node["ids"])
-            node.replace_self(fold)
+            node.replace_self(folded("", *content, summary=title.astext(), ids=node["ids"]))
 
 
-def visit_fold(self: HTML5Translator, node: HideCodeCellNode) -> None:
-    """Begin a fold, whose label has no paragraphs, which HTML forbids there."""
+def visit_folded(self: HTML5Translator, node: folded) -> None:
     self.body.append(self.starttag(node, "details", CLASS="folded"))
-    self.body.append(f"<summary>{self.encode(node['prompt_show'])}</summary>\n")
+    self.body.append(f"<summary>{self.encode(node['summary'])}</summary>\n")
 
 
-def depart_fold(self: HTML5Translator, node: HideCodeCellNode) -> None:
+def depart_folded(self: HTML5Translator, node: folded) -> None:
     self.body.append("</details>\n")
 
 
@@ -56,6 +57,6 @@ def setup(app: Sphinx) -> None:
     app.connect("config-inited", lambda _, config: setattr(config, "numfig", False))
     # It names visitors for singlehtml, which hides from that builder all that others have for HTML.
     app.registry.translation_handlers.pop("singlehtml", None)
-    app.add_node(HideCodeCellNode, override=True, html=(visit_fold, depart_fold))
+    app.add_node(folded, html=(visit_folded, depart_folded))
     app.add_transform(Unwrap)
     app.add_post_transform(FoldSolutions)
