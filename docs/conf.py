@@ -3,10 +3,9 @@
 import os
 import sys
 import tomllib
+from importlib import metadata
 from pathlib import Path
 from urllib.parse import urlsplit
-
-from selfattn import __version__
 
 sys.path.insert(0, str(Path(__file__).parent / "_ext"))
 PROJECT = tomllib.loads(Path(__file__).parents[1].joinpath("pyproject.toml").read_text("utf-8"))
@@ -15,7 +14,7 @@ TORCH_MINOR = TORCH.rpartition(".")[0]  # such as 2.13
 
 project = "Self-attention, verified"
 author = "The selfattn authors"
-version = __version__
+version = metadata.version("selfattn")  # to import it would load torch
 copyright = "the selfattn authors, Apache-2.0"
 
 extensions = [
@@ -110,7 +109,6 @@ intersphinx_mapping = {
 }
 linkcheck_ignore = [r"\.\./sphinx-drift/"]  # the tests follow links within the site
 napoleon_numpy_docstring = False
-nb_code_prompt_show = "Show the {type}"  # a reader knows no "code cells"
 
 # The site
 html_theme = "selfattn"  # docs/_themes/selfattn, which inherits sphinx_book_theme

@@ -1,6 +1,5 @@
 """Draw random numbers with the CPU's generator, wherever the tensors live."""
 
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
@@ -10,12 +9,6 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_map
 
 _CPU = torch.device("cpu")
-_DRAW_NOTHING = {"aten::_fused_sdp_choice", "aten::_nested_tensor_softmax_with_shape"}
-"""Operations that PyTorch tags as random although they draw nothing."""
-
-
-class UnreproducibleError(RuntimeError):
-    """An operation would draw random numbers that the CPU's generator can't draw for it."""
 
 
 class CpuDraws(TorchDispatchMode):  # type: ignore[no-untyped-call]
@@ -25,93 +18,59 @@ class CpuDraws(TorchDispatchMode):  # type: ignore[no-untyped-call]
     operation comes by, and PyTorch tags those that draw.
     """
 
-    @classmethod
-    def _should_skip_dynamo(cls) -> bool:
-        """Spare PyTorch the import of its compiler, seconds long, to hide this from it."""
-        return False
-
-    def __torch_dispatch__(
-        self,
-        func: OpOverload,
-        types: Sequence[type],
-        args: Sequence[Any] = (),
-        kwargs: Mapping[str, Any] | None = None,
-    ) -> Any:
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         """Run one operation; those that draw nothing, or draw on the CPU, as they are."""
-        kwargs = kwargs or {}
-        if torch.Tag.nondeterministic_seeded not in func.tags:
-            return func(*args, **kwargs)
         names = [argument.name for argument in func._schema.arguments]
-        given = dict(zip(names, args, strict=False)) | dict(kwargs)
+        given = dict(zip(names, args, strict=False)) | (kwargs or {})
         device = _device(given)
         if device.type in {"cpu", "meta"} or not _is_random(func, given):
-            return func(*args, **kwargs)
-        if types:  # a subclass of Tensor takes itself apart, and its parts come by here
-            return NotImplemented
-        if func is torch.ops.aten.native_dropout.default and 0 < given["p"] < 1:
-            return _drop(given["input"], given["p"])
+            return func(*args, **(kwargs or {}))
+        if func is torch.ops.aten.native_dropout.default:  # on the CPU, it isn't one operation
+            ones = torch.ones_like(_on_cpu(given["input"]))
+            factors = torch.dropout(ones, given["p"], train=True).to(device)
+            return given["input"] * factors, factors != 0
         try:
-            return _draw(func, args, kwargs, device)
+            return _draw(func, given, device)
         except NotImplementedError as error:
-            raise UnreproducibleError(
-                f"{func} draws inside a kernel of its own on {device}; use layers without dropout "
-                f"of their own and nn.Dropout between them, attention without sdpa_kernel(), or "
-                f"draw the numbers on the CPU and move them"
-            ) from error
+            error.add_note(
+                f"{func} draws by itself: use nn.Dropout between layers, no sdpa_kernel()"
+            )
+            raise
 
 
 def _device(given: dict[str, Any]) -> torch.device:
     """Return where an operation's result lives."""
-    if isinstance(named := given.get("device"), torch.device):
-        return named
     places = [value.device for value in given.values() if isinstance(value, Tensor)]
-    return next((place for place in places if place != _CPU), _CPU)
+    return given.get("device") or next((place for place in places if place != _CPU), _CPU)
 
 
 def _is_random(func: OpOverload, given: dict[str, Any]) -> bool:
-    """Whether an operation that may draw does: one with dropout does only if it is on."""
+    """Whether an operation draws: one with dropout does only if it is on."""
     dropout = given.get("dropout_p", given.get("dropout", 1.0))
     is_off = dropout == 0 or given.get("train") is False
-    return not is_off and func._schema.name not in _DRAW_NOTHING
+    is_choice = func is torch.ops.aten._fused_sdp_choice.default  # tagged, but it draws nothing
+    return torch.Tag.nondeterministic_seeded in func.tags and not is_off and not is_choice
 
 
-def _draw(
-    func: OpOverload, args: Sequence[Any], kwargs: Mapping[str, Any], device: torch.device
-) -> Any:
-    """Run an operation on the CPU, with its tensors' twins, and move what comes of it."""
-    written: list[tuple[Tensor, Tensor]] = []
-
-    def on_cpu(argument: Any, value: Any) -> Any:
-        if isinstance(value, torch.device):
-            return _CPU
-        if not isinstance(value, Tensor):
-            return value
-        twin = _twin(value)
+def _draw(func: OpOverload, given: dict[str, Any], device: torch.device) -> Any:
+    """Run an operation on the CPU, with copies of its tensors, and move what comes of it."""
+    copies = tree_map(_on_cpu, given)
+    drawn = func(**copies)
+    originals = {}
+    for argument in func._schema.arguments:
         if argument.is_write:
-            written.append((value, twin))
-        return twin
-
-    signature = func._schema.arguments
-    named = {argument.name: argument for argument in signature}
-    moved = {name: on_cpu(named[name], value) for name, value in kwargs.items()}
-    drawn = func(*map(on_cpu, signature, args), **moved)
-    for original, twin in written:
-        if original.shape != twin.shape:  # `out=` takes any shape
-            original.resize_(twin.shape)
-        original.copy_(twin)
-    originals = {id(twin): original for original, twin in written}
+            original, copy = given[argument.name], copies[argument.name]
+            originals[id(copy)] = original.resize_(copy.shape).copy_(copy)  # for `out=`
     return tree_map(lambda t: originals[id(t)] if id(t) in originals else t.to(device), drawn)
 
 
-def _drop(x: Tensor, p: float) -> tuple[Tensor, Tensor]:
-    """Do what dropout does on the CPU, where it isn't one operation, and return the mask too."""
-    mask = torch.empty_like(_twin(x)).bernoulli_(1 - p)
-    return x * (mask / (1 - p)).to(x.device), mask.to(x.device, torch.bool)
-
-
-def _twin(tensor: Tensor) -> Tensor:
-    """Return a copy on the CPU that is laid out alike, for the order of draws follows that."""
-    if tensor.layout is not torch.strided or 0 in tensor.stride():
-        return tensor.to(_CPU)
-    twin = torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device=_CPU)
-    return twin.copy_(tensor)
+def _on_cpu(value: Any) -> Any:
+    """Return a tensor's copy that is laid out alike, for the order of draws follows that."""
+    if isinstance(value, torch.device):
+        return _CPU
+    if not isinstance(value, Tensor):
+        return value
+    if value.layout is not torch.strided or 0 in value.stride():
+        return value.to(_CPU)
+    copy = torch.empty_strided(value.shape, value.stride(), dtype=value.dtype, device=_CPU)
+    return copy.copy_(value)

@@ -126,9 +126,7 @@ class MultiHeadAttentionWrapper(nn.Module):
         qkv_bias: Whether the projections add a learned vector.
 
     Raises:
-        ValueError: As :class:`~selfattn.causal.CausalAttention`.
-        RuntimeError: As :class:`~selfattn.causal.CausalAttention`.
-        IndexError: As :class:`~selfattn.causal.CausalAttention`.
+        ValueError: As :class:`CausalAttention`, which has a RuntimeError and an IndexError too.
 
     Examples:
         >>> import torch

@@ -2,8 +2,8 @@ r"""The same seed, the same numbers, on any device.
 
 The CPU and a GPU have generators of their own, so one seed gives two sequences. Under
 :func:`reproducible` every random number is drawn by the CPU's and moved: initial weights,
-permutations and dropout masks are then the same bits everywhere. What is computed from them may
-still differ in the last digits that are held, as between two CPUs.
+permutations and dropout masks are then the same bits everywhere, what is computed from them is
+within rounding.
 
 As a command it lists the devices that are there, or looks for one::
 
@@ -14,64 +14,42 @@ import argparse
 import json
 import os
 import platform
-import re
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from pathlib import Path
-from typing import Any
 
 import torch
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
-from selfattn._draws import CpuDraws, UnreproducibleError
+from selfattn._draws import CpuDraws
 
-__all__ = [
-    "MissingDeviceError",
-    "UnreproducibleError",
-    "choose",
-    "describe",
-    "find",
-    "reproducible",
-    "start",
-    "stop",
-]
-
-
-class MissingDeviceError(RuntimeError):
-    """The device that was asked for isn't there, or doesn't work."""
+__all__ = ["choose", "describe", "find", "reproducible", "start", "stop"]
 
 
 def find() -> list[torch.device]:
     """Return the devices that work, the accelerators first and the CPU last."""
-    places = ["cpu"]
-    if torch.accelerator.is_available() and (kind := torch.accelerator.current_accelerator()):
-        places[:0] = [f"{kind.type}:{index}" for index in range(torch.accelerator.device_count())]
+    kind = torch.accelerator.current_accelerator()
+    names = [f"{kind}:{index}" for index in range(torch.accelerator.device_count())]
     found = []
-    for place in places:
-        with suppress(MissingDeviceError):
-            found.append(choose(place))
+    for name in [*names, "cpu"]:
+        with suppress(RuntimeError):
+            found.append(choose(name))
     return found
 
 
 def choose(name: str = "auto") -> torch.device:
-    """Return the device of a name, if it can compute a small sum.
+    """Return the device of a name, with its number, if it can compute a small sum.
 
     Args:
         name: ``cpu``, ``cuda``, ``cuda:1``, ``mps``, any other name that PyTorch knows, or
             ``auto`` for the first accelerator that works, and the CPU if none does.
 
-    Returns:
-        The device, with its number.
-
     Raises:
-        MissingDeviceError: If it isn't there or doesn't work; the error has PyTorch's reason.
+        RuntimeError: If it isn't there or doesn't work; the error has PyTorch's reason.
 
     Examples:
         >>> from selfattn.devices import choose
         >>> choose("cpu")
         device(type='cpu')
-
     """
     if name == "auto":
         return find()[0]
@@ -79,34 +57,19 @@ def choose(name: str = "auto") -> torch.device:
         total = torch.arange(4.0, device=name).sum()
         total.item()
     except (AssertionError, AttributeError, ImportError, RuntimeError) as error:
-        raise MissingDeviceError(f"no device {name!r}: {str(error).partition('. ')[0]}") from None
+        raise RuntimeError(f"no device {name!r}: {str(error).partition('. ')[0]}") from None
     return total.device
 
 
-def describe(place: torch.device | str) -> dict[str, Any]:
-    """Return a device's name, driver and capability, as far as they can be known.
-
-    Args:
-        place: A device that is there; nothing is computed on it.
-
-    Returns:
-        ``name``, and where they are known ``driver`` and ``capability`` (``9.0`` for a GPU,
-        ``AVX512`` for a CPU).
-
-    """
+def describe(place: torch.device | str) -> dict[str, str]:
+    """Return a device's ``name``, and what is known of its ``driver`` and ``capability``."""
     place = torch.device(place)
-    if place.type == "cpu":
-        file = Path("/proc/cpuinfo")
-        text = file.read_text("utf-8") if file.exists() else ""
-        found = re.search(r"^model name\s*: (.+)", text, re.MULTILINE)
-        name = found[1] if found else platform.processor() or platform.machine()
-        return {"name": name, "capability": torch.backends.cpu.get_cpu_capability()}
     if place.type == "cuda":
         gpu, hip = torch.cuda.get_device_properties(place), torch.version.hip
         driver = f"HIP {hip}" if hip else f"CUDA {torch.version.cuda}"
         return {"name": gpu.name, "driver": driver, "capability": f"{gpu.major}.{gpu.minor}"}
-    if place.type == "mps":
-        return {"name": platform.machine(), "driver": f"macOS {platform.mac_ver()[0]}"}
+    if place.type in {"cpu", "mps"}:  # of which PyTorch knows no name
+        return {"name": platform.machine()}
     return {"name": str(torch.get_device_module(place).get_device_name(place))}
 
 
@@ -129,15 +92,13 @@ def reproducible(device: str = "auto") -> Iterator[torch.device]:
         device: ``cpu``, ``cuda``, ``cuda:1``, ``mps`` or ``auto``; see :func:`choose`.
 
     Returns:
-        A context for the thread that enters it, or a decorator; ``as`` gives the
-        :class:`torch.device`.
+        A context for the thread that enters it, or a decorator; ``as`` gives the device.
 
     Raises:
-        MissingDeviceError: If the device isn't there or doesn't work.
-        UnreproducibleError: Inside, if an operation can't draw on the CPU, such as an LSTM with
+        RuntimeError: If the device isn't there or doesn't work. Inside, by PyTorch, if an operation
+            has no deterministic algorithm, or if ``generator=`` names a generator of the device.
+        NotImplementedError: Inside, if an operation can't draw on the CPU, such as an LSTM with
             dropout on cuDNN.
-        RuntimeError: Inside, by PyTorch, if an operation has no deterministic algorithm, or if
-            ``generator=`` names a generator of the device.
 
     Examples:
         >>> import torch
@@ -158,8 +119,7 @@ def reproducible(device: str = "auto") -> Iterator[torch.device]:
         stack.enter_context(place)
         if place.type != "cpu":
             stack.enter_context(sdpa_kernel(SDPBackend.MATH))
-            if "torch._dynamo" in sys.modules:  # else nothing was compiled before
-                stack.enter_context(torch.compiler.set_stance("force_eager"))
+            stack.enter_context(torch.compiler.set_stance("force_eager"))
             stack.enter_context(CpuDraws())  # type: ignore[no-untyped-call]
         yield place
 
@@ -167,18 +127,13 @@ def reproducible(device: str = "auto") -> Iterator[torch.device]:
 def _compute_exactly(stack: ExitStack) -> None:
     """Keep all digits and sum in the same order each time, until the stack is left."""
     cudnn, products = torch.backends.cudnn, torch.backends.cuda.matmul
-    for owner, name, value in (
-        (cudnn, "allow_tf32", False),
-        (cudnn, "benchmark", False),
-        (cudnn, "deterministic", True),
-        (products, "allow_bf16_reduced_precision_reduction", False),
-        (products, "allow_fp16_reduced_precision_reduction", False),
-    ):
-        stack.callback(setattr, owner, name, getattr(owner, name))
-        setattr(owner, name, value)
+    stack.enter_context(cudnn.flags(enabled=True, deterministic=True, allow_tf32=False))
+    for kind in ("bf16", "fp16"):
+        name = f"allow_{kind}_reduced_precision_reduction"
+        stack.callback(setattr, products, name, getattr(products, name))
+        setattr(products, name, False)
     stack.callback(torch.set_float32_matmul_precision, torch.get_float32_matmul_precision())
     torch.set_float32_matmul_precision("highest")
-    # The short way to `use_deterministic_algorithms`, which loads PyTorch's compiler.
     stack.callback(torch.set_deterministic_debug_mode, torch.get_deterministic_debug_mode())
     torch.set_deterministic_debug_mode("error")
     if "CUBLAS_WORKSPACE_CONFIG" not in os.environ:
@@ -192,17 +147,8 @@ _started = ExitStack()
 def start(device: str = "auto") -> torch.device:
     """Switch :func:`reproducible` on for all that follows: a notebook's first cell.
 
-    Run again, it begins anew, with the device that it is given now.
-
-    Args:
-        device: As for :func:`reproducible`.
-
-    Returns:
-        The device.
-
-    Raises:
-        MissingDeviceError: If the device isn't there or doesn't work; nothing is changed then.
-
+    Run again, it begins anew, with the device that it is given now; without such a device it
+    changes nothing. It takes, returns and raises what :func:`reproducible` does.
     """
     name = str(choose(device))
     stop()
@@ -214,7 +160,7 @@ def stop() -> None:
     _started.close()
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def main(arguments: Sequence[str] | None = None) -> None:
     """List the devices that work, or look for one; the exit status is 2 if it is not there."""
     parser = argparse.ArgumentParser("python -m selfattn.devices", description=main.__doc__)
     parser.add_argument("device", nargs="?", help="cpu, cuda, cuda:1, mps or auto")
@@ -222,19 +168,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     try:
         places = [choose(options.device)] if options.device else find()
-    except MissingDeviceError as error:
-        print(error, file=sys.stderr)
-        return 2
-    found = [{"place": str(place), **describe(place)} for place in places]
-    for device in found:
-        details = [device.get(key, "") for key in ("name", "driver", "capability")]
-        device["description"] = f"{device['place']} ({', '.join(filter(None, details))})"
-    if options.json:
-        print(json.dumps(found))
-    else:
-        print(*(device["description"] for device in found), sep="\n")
-    return 0
+    except RuntimeError as error:
+        parser.exit(2, f"{error}\n")
+    texts = {str(place): f"{place} ({', '.join(describe(place).values())})" for place in places}
+    found = [{"place": place, "description": text} for place, text in texts.items()]
+    print(json.dumps(found) if options.json else "\n".join(texts.values()))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -1,63 +1,24 @@
-"""The two running examples of the book, as data: six tokens and thirteen words."""
+"""The running example of the chapter, as data: six tokens."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
-__all__ = ["SixTokens", "ThirteenWords", "six_tokens", "thirteen_words"]
+__all__ = ["SixTokens", "six_tokens"]
 
 
-@dataclass(frozen=True, eq=False)
-class SixTokens:
-    """The six-token example: words, their embeddings, and the sizes of its weights.
-
-    Attributes:
-        words: The six words, in the sentence's order.
-        inputs: One embedding to a row, shape ``(T=6, d_in=3)``, float32.
-        d_in: The number of features of a token, 3.
-        d_out: The number of features of a query, a key and a value, 2.
-    """
+class SixTokens(NamedTuple):
+    """The six-token example."""
 
     words: tuple[str, ...]
+    """The six words, in the sentence's order."""
     inputs: Tensor
-    d_in: int
-    d_out: int
-
-
-@dataclass(frozen=True, eq=False)
-class ThirteenWords:
-    """The thirteen-word example: a sentence, its token ids, and the sizes of its weights.
-
-    Attributes:
-        sentence: The sentence as it is written, with its comma and its doubled word.
-        words: The thirteen words, in the sentence's order, without the comma.
-        vocabulary: The id of each of the eleven different words.
-        token_ids: The id of each word of the sentence, shape ``(T=13,)``, int64.
-        num_embeddings: The number of rows that the embedding needs, 13: the ids reach 12.
-        d: The number of features of a token, 16.
-        d_q: The number of features of a query, 24.
-        d_k: The number of features of a key, 24.
-        d_v: The number of features of a value, 28.
-    """
-
-    sentence: str
-    words: tuple[str, ...]
-    vocabulary: dict[str, int]
-    token_ids: Tensor
-    num_embeddings: int
-    d: int
-    d_q: int
-    d_k: int
-    d_v: int
+    """One embedding to a row, shape ``(T=6, d_in=3)``, float32."""
 
 
 def six_tokens() -> SixTokens:
-    r"""Return the example "Your journey starts with one step", fresh at each call.
-
-    Returns:
-        The words, the embeddings :math:`X \in \mathbb{R}^{6 \times 3}` in float32, and the
-        sizes ``d_in`` and ``d_out``. Nobody else holds the tensor, so it may be changed.
+    """Return "Your journey starts with one step" and its embeddings, made anew in each call.
 
     Examples:
         >>> from selfattn.examples import six_tokens
@@ -82,42 +43,4 @@ def six_tokens() -> SixTokens:
         dtype=torch.float32,
     )
     words = ("Your", "journey", "starts", "with", "one", "step")
-    return SixTokens(words=words, inputs=inputs, d_in=3, d_out=2)
-
-
-def thirteen_words() -> ThirteenWords:
-    r"""Return the example "According to the news, …", fresh at each call.
-
-    A word's id is its place among all thirteen words when they are sorted, and a word that occurs
-    twice keeps the later place. So the eleven words have ids up to 12, and 4 and 11 stay unused.
-
-    Returns:
-        The sentence, its words, the vocabulary, the token ids :math:`\in \{0, \dots, 12\}^{13}`
-        in int64, and the sizes of the embedding and of the weights.
-
-    Examples:
-        >>> from selfattn.examples import thirteen_words
-        >>> example = thirteen_words()
-        >>> example.vocabulary["it"]
-        5
-        >>> example.token_ids
-        tensor([ 0, 12, 10,  6,  5,  5,  2, 12,  9,  1,  3,  8,  7])
-
-    References:
-        Raschka (2023), Understanding and Coding the Self-Attention Mechanism of Large Language
-        Models From Scratch, whose sizes and steps the example follows with another sentence.
-    """
-    sentence = "According to the news, it it hard to say Melbourne is safe now"
-    words = tuple(sentence.replace(",", "").split())
-    vocabulary = {word: place for place, word in enumerate(sorted(words))}
-    return ThirteenWords(
-        sentence=sentence,
-        words=words,
-        vocabulary=vocabulary,
-        token_ids=torch.tensor([vocabulary[word] for word in words], dtype=torch.int64),
-        num_embeddings=len(words),
-        d=16,
-        d_q=24,
-        d_k=24,
-        d_v=28,
-    )
+    return SixTokens(words, inputs)

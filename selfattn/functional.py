@@ -17,14 +17,7 @@ RuntimeError says so.
 import torch
 from torch import Tensor, softmax
 
-__all__ = [
-    "attention_scores",
-    "attention_weights",
-    "context_vectors",
-    "join_heads",
-    "self_attention",
-    "split_heads",
-]
+__all__ = ["attention_scores", "attention_weights", "context_vectors", "join_heads", "split_heads"]
 
 
 def attention_scores(queries: Tensor, keys: Tensor) -> Tensor:
@@ -58,29 +51,12 @@ def attention_scores(queries: Tensor, keys: Tensor) -> Tensor:
         tensor([[ 3.,  5.,  7.],
                 [ 8., 12., 16.]])
 
-        In float16 the dot product of 64 features of 40, 102400, is too large. Divided by
-        :math:`\sqrt{d_k}` it isn't: scale the queries first, and the scores, with ``d_k=1``, not
-        again.
-
-        >>> from selfattn.functional import attention_weights
-        >>> queries = keys = torch.full((1, 64), 40.0, dtype=torch.float16)
-        >>> attention_scores(queries, keys)
-        tensor([[inf]], dtype=torch.float16)
-        >>> attn_scores = attention_scores(queries / 64**0.5, keys)
-        >>> attention_weights(attn_scores, d_k=1)
-        tensor([[1.]], dtype=torch.float16)
-
     References:
         Raschka, Build a Large Language Model (From Scratch), section 3.4.1, figure 3.15.
         Vaswani et al. (2017), Attention Is All You Need, equation 1: the product :math:`QK^\top`.
     """
-    _check_matrix("queries", queries, "(..., N, d_k)")
-    _check_matrix("keys", keys, "(..., T, d_k)")
-    if keys.shape[-1] != queries.shape[-1]:
-        raise ValueError(
-            f"keys must have shape (..., T, d_k={queries.shape[-1]}), got {tuple(keys.shape)}; "
-            f"project queries and keys to the same number of features"
-        )
+    _check("queries", queries, N=None, d_k=None)
+    _check("keys", keys, T=None, d_k=queries.shape[-1])
     return queries @ keys.transpose(-2, -1)  # (..., N, T)
 
 
@@ -97,7 +73,8 @@ def attention_weights(attn_scores: Tensor, d_k: int, mask: Tensor | None = None)
         d_k: The number of features of a key; the scores are divided by its square root.
         mask: True where a query must not look, ``torch.bool`` on the same device, of a shape that
             broadcasts to that of the scores; their place is taken by negative infinity. Without
-            it, every query looks at every key.
+            it, every query looks at every key; causal attention needs
+            ``torch.ones(T, T).triu(diagonal=1).bool()``.
 
     Returns:
         The attention weights, shape ``(..., N, T)``. None is negative, each row sums to 1. A score
@@ -130,10 +107,9 @@ def attention_weights(attn_scores: Tensor, d_k: int, mask: Tensor | None = None)
 
     References:
         Raschka, Build a Large Language Model (From Scratch), section 3.4.1, figure 3.16.
-        Vaswani et al. (2017), Attention Is All You Need, equation 1, and section 3.2.1 for the
-        scale.
+        Vaswani et al. (2017), Attention Is All You Need, equation 1, and section 3.2.1.
     """
-    _check_matrix("attn_scores", attn_scores, "(..., N, T)")
+    _check("attn_scores", attn_scores, N=None, T=None)
     if d_k < 1 or d_k != int(d_k):
         raise ValueError(f"d_k must be the number of features of a key, at least 1, got {d_k}")
     if mask is not None:
@@ -173,13 +149,8 @@ def context_vectors(attn_weights: Tensor, values: Tensor) -> Tensor:
         Raschka, Build a Large Language Model (From Scratch), section 3.4.1, figure 3.17.
         Vaswani et al. (2017), Attention Is All You Need, equation 1: the product with :math:`V`.
     """
-    _check_matrix("attn_weights", attn_weights, "(..., N, T)")
-    _check_matrix("values", values, "(..., T, d_v)")
-    if values.shape[-2] != attn_weights.shape[-1]:
-        raise ValueError(
-            f"values must have shape (..., T={attn_weights.shape[-1]}, d_v), got "
-            f"{tuple(values.shape)}; pass one value for each column of attn_weights"
-        )
+    _check("attn_weights", attn_weights, N=None, T=None)
+    _check("values", values, T=attn_weights.shape[-1], d_v=None)
     return attn_weights @ values  # (..., N, d_v)
 
 
@@ -219,7 +190,7 @@ def split_heads(vectors: Tensor, num_heads: int) -> Tensor:
     References:
         Raschka, Build a Large Language Model (From Scratch), section 3.6.2, figure 3.26.
     """
-    _check_matrix("vectors", vectors, "(..., T, d_out)")
+    _check("vectors", vectors, T=None, d_out=None)
     *leading, d_out = vectors.shape
     if num_heads < 1 or d_out % num_heads:
         raise ValueError(
@@ -258,100 +229,23 @@ def join_heads(context_vecs: Tensor) -> Tensor:
     References:
         Raschka, Build a Large Language Model (From Scratch), section 3.6.2.
     """
-    _check_matrix("context_vecs", context_vecs, "(..., num_heads, T, head_dim)", dims=3)
+    _check("context_vecs", context_vecs, num_heads=None, T=None, head_dim=None)
     return context_vecs.transpose(-3, -2).flatten(-2)  # (..., T, d_out)
 
 
-def self_attention(
-    x: Tensor, W_query: Tensor, W_key: Tensor, W_value: Tensor, mask: Tensor | None = None
-) -> Tensor:
-    r"""Project tokens to queries, keys and values, and attend from each token to all.
-
-    .. math::
-
-        Z = \operatorname{softmax}\!\left(
-                \frac{(X W_q)(X W_k)^\top}{\sqrt{d_k}}\right) X W_v
-
-    Args:
-        x: Embedded tokens, shape ``(..., T, d_in)``, any floating-point dtype.
-        W_query: Shape ``(d_in, d_k)``, same dtype and device as ``x``, applied as ``x @ W_query``.
-        W_key: Shape ``(d_in, d_k)``, likewise.
-        W_value: Shape ``(d_in, d_v)``, likewise; ``d_v`` may differ from ``d_k``.
-        mask: True where a token must not look, ``torch.bool`` on the same device, of a shape that
-            broadcasts to ``(..., T, T)``; ``torch.ones(T, T).triu(diagonal=1).bool()`` makes the
-            attention causal. Without it, every token looks at all.
-
-    Returns:
-        One context vector for each token, shape ``(..., T, d_v)``. In float16 the queries are
-        scaled before they meet the keys: the scores themselves may exceed its largest number.
-
-    Raises:
-        TypeError: If ``x`` or a matrix is no floating-point tensor.
-        ValueError: If ``x`` has fewer than two dimensions, or if a matrix does not fit.
-        RuntimeError: By PyTorch, if ``mask`` is not of ``torch.bool`` or does not broadcast.
-
-    Examples:
-        Tokens 0 and 1 have the queries 0 and ln 3, the keys 0 and 1, the values 0 and 4.
-        The first token weighs both values equally, the second by a quarter and three quarters.
-
-        >>> import math
-        >>> import torch
-        >>> from selfattn.functional import self_attention
-        >>> x = torch.tensor([[0.0], [1.0]])
-        >>> W_query = torch.tensor([[math.log(3)]])
-        >>> W_key = torch.tensor([[1.0]])
-        >>> W_value = torch.tensor([[4.0]])
-        >>> self_attention(x, W_query, W_key, W_value)
-        tensor([[2.0000],
-                [3.0000]])
-
-        With a causal mask the first token sees nothing but itself, whose value is 0.
-
-        >>> mask = torch.ones(2, 2).triu(diagonal=1).bool()
-        >>> self_attention(x, W_query, W_key, W_value, mask)
-        tensor([[0.0000],
-                [3.0000]])
-
-    References:
-        Raschka, Build a Large Language Model (From Scratch), section 3.4, figure 3.18.
-        Vaswani et al. (2017), Attention Is All You Need, equation 1.
-    """
-    _check_matrix("x", x, "(..., T, d_in)")
-    for name, weight in (("W_query", W_query), ("W_key", W_key), ("W_value", W_value)):
-        _check_weight(name, weight, d_in=x.shape[-1])
-    d_k = W_query.shape[-1]
-
-    queries = x @ W_query  # (..., T, d_k)
-    keys = x @ W_key  # (..., T, d_k)
-    values = x @ W_value  # (..., T, d_v)
-    if queries.dtype == torch.float16:  # which has no room for scores that are not yet scaled
-        queries, d_k = queries / d_k**0.5, 1
-    attn_scores = attention_scores(queries, keys)  # (..., T, T)
-    attn_weights = attention_weights(attn_scores, d_k, mask)
-    return context_vectors(attn_weights, values)  # (..., T, d_v)
-
-
-def _check_matrix(name: str, value: object, shape: str, dims: int = 2) -> None:
-    """Require a floating-point tensor of at least so many dimensions."""
+def _check(name: str, value: object, **sizes: int | None) -> None:
+    """Require a floating-point tensor whose last dimensions have these sizes, None for any."""
     if not isinstance(value, Tensor) or not value.is_floating_point():
         got = value.dtype if isinstance(value, Tensor) else type(value).__name__
         raise TypeError(
             f"{name} must be a floating-point tensor, got {got}; "
             f"embed token ids first, or convert numbers with .float()"
         )
-    if value.dim() < dims:
+    last = value.shape[-len(sizes) :]
+    fits = [size in {None, got} for size, got in zip(sizes.values(), last, strict=False)]
+    if len(fits) < len(sizes) or not all(fits):
+        expected = [axis if size is None else f"{axis}={size}" for axis, size in sizes.items()]
         raise ValueError(
-            f"{name} must have shape {shape}, got {tuple(value.shape)}; "
-            f"give a single vector a row of its own, or a single head an axis, with .unsqueeze()"
-        )
-
-
-def _check_weight(name: str, weight: Tensor, d_in: int) -> None:
-    """Require a matrix that can be applied as ``x @ weight``."""
-    _check_matrix(name, weight, "(d_in, d_out)")
-    if weight.shape != (d_in, weight.shape[-1]):
-        raise ValueError(
-            f"{name} must have shape (d_in={d_in}, d_out), got {tuple(weight.shape)}; it is "
-            f"applied as x @ {name}, so a matrix stored as (d_out, d_in), like that of nn.Linear, "
-            f"comes in as {name}.transpose(-2, -1)"
+            f"{name} must have shape (..., {', '.join(expected)}), got {tuple(value.shape)}; "
+            f"give a single vector a row of its own with .unsqueeze(), or make the sizes agree"
         )

@@ -88,9 +88,8 @@ class SelfAttention_v2(nn.Module):
     its matrix transposed, shape ``(d_out, d_in)``, drawn uniformly from ±1/√d_in; the vectors
     :math:`b` are there only with ``qkv_bias=True``.
 
-    Called with ``x`` of shape ``(..., T, d_in)``, in the parameters' dtype and on their device, the
-    module returns one context vector for each token, shape ``(..., T, d_out)``. In float16 a score
-    that exceeds 65504 before it is scaled makes its row NaN; bfloat16 has the range of float32.
+    Called with ``x`` of shape ``(..., T, d_in)``, the module returns one context vector for each
+    token, shape ``(..., T, d_out)``; its dtypes are those of :class:`SelfAttention_v1`.
 
     Args:
         d_in: The number of features of a token.
@@ -98,8 +97,7 @@ class SelfAttention_v2(nn.Module):
         qkv_bias: Whether the projections add a learned vector.
 
     Raises:
-        RuntimeError: In the call, by PyTorch, as :class:`SelfAttention_v1`.
-        IndexError: In the call, by PyTorch, as :class:`SelfAttention_v1`.
+        RuntimeError: In the call, as :class:`SelfAttention_v1`, which has an IndexError too.
 
     Examples:
         Queries of zero make every attention weight one half. Values that are the tokens' sums, 3
@@ -146,14 +144,14 @@ def copy_weights(source: SelfAttention_v2, target: SelfAttention_v1) -> None:
 
     ``nn.Linear`` stores its matrix as ``(d_out, d_in)``, a v1 as ``(d_in, d_out)``. The copy
     leaves no trace in autograd, and later changes of one module do not reach the other.
-    What doesn't fit is refused before anything is written.
 
     Args:
         source: The module to copy from, without biases.
         target: The module to copy to, with the same sizes.
 
     Raises:
-        ValueError: If ``source`` has biases, for which a v1 has no place, or if the sizes differ.
+        RuntimeError: By PyTorch, if ``source`` has biases, for which a v1 has no place, or if the
+            sizes differ.
 
     Examples:
         >>> import torch
@@ -166,20 +164,7 @@ def copy_weights(source: SelfAttention_v2, target: SelfAttention_v1) -> None:
     References:
         Raschka, Build a Large Language Model (From Scratch), section 3.4.2, exercise 3.1.
     """
-    names = ("W_query", "W_key", "W_value")
-    pairs = [(name, getattr(source, name), getattr(target, name)) for name in names]
-    for name, layer, matrix in pairs:
-        if layer.bias is not None:
-            raise ValueError(
-                f"source must have no biases, got one in {name}; a SelfAttention_v1 has no place "
-                f"for it, so build the source with qkv_bias=False"
-            )
-        if matrix.shape != layer.weight.shape[::-1]:
-            d_out, d_in = layer.weight.shape
-            raise ValueError(
-                f"target.{name} must have shape (d_in={d_in}, d_out={d_out}), got "
-                f"{tuple(matrix.shape)}; build the target as SelfAttention_v1({d_in}, {d_out})"
-            )
-    with torch.no_grad():
-        for _, layer, matrix in pairs:
-            matrix.copy_(layer.weight.transpose(-2, -1))
+    copied = {}
+    for name, parameter in source.state_dict().items():  # such as W_query.weight
+        copied[name.removesuffix(".weight")] = parameter.transpose(0, -1)
+    target.load_state_dict(copied)

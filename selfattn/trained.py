@@ -34,10 +34,7 @@ BATCH = 32
 
 
 def to_ids(sentence: str) -> Tensor:
-    """Return the ids of a sentence's words, shape ``(T,)``, int64.
-
-    Args:
-        sentence: Words of the language with spaces between them, from a sentence's start.
+    """Return the ids of a sentence's words, shape ``(T,)``, int64; it may end after any word.
 
     Raises:
         ValueError: If a word is none of the language.

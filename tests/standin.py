@@ -114,8 +114,8 @@ def _copy_from(source: Tensor, target: Tensor, non_blocking: bool = False) -> Te
 
 
 def _resize(tensor: Tensor, size: list[int], *, memory_format: object = None) -> Tensor:
-    _point(tensor, torch.empty(size, dtype=tensor.dtype, device=CPU))
-    return tensor
+    twin = torch.empty(size, dtype=tensor.dtype, device=CPU)
+    return tensor if tensor.shape == twin.shape else _point(tensor, twin)
 
 
 def _twin(tensor: Tensor) -> Tensor:

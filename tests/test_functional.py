@@ -17,12 +17,11 @@ from selfattn import (
     attention_weights,
     context_vectors,
     join_heads,
-    self_attention,
     split_heads,
 )
 from selfattn.examples import six_tokens
 
-BATCH, N, T, D_IN, D_K, D_V = 2, 3, 5, 7, 11, 13  # distinct primes: no two axes can be exchanged
+BATCH, N, T, D_K, D_V = 2, 3, 5, 11, 13  # distinct primes: no two axes can be exchanged
 
 same_every_time = settings(derandomize=True, deadline=None, database=None, max_examples=25)
 
@@ -32,12 +31,10 @@ def draw(*shape: int, seed: int = 0, dtype: torch.dtype = torch.float64) -> Tens
     return torch.randn(*shape, generator=generator, dtype=dtype)
 
 
-def draw_problem(dtype: torch.dtype = torch.float64) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    x = draw(BATCH, T, D_IN, seed=1, dtype=dtype)
-    W_query = draw(D_IN, D_K, seed=2, dtype=dtype)
-    W_key = draw(D_IN, D_K, seed=3, dtype=dtype)
-    W_value = draw(D_IN, D_V, seed=4, dtype=dtype)
-    return x, W_query, W_key, W_value
+def draw_three(*batch: int, seed: int = 0, dtype: torch.dtype = torch.float64) -> list[Tensor]:
+    """Draw queries, keys and values."""
+    shapes = ((*batch, N, D_K), (*batch, T, D_K), (*batch, T, D_V))
+    return [draw(*shape, seed=seed + place, dtype=dtype) for place, shape in enumerate(shapes)]
 
 
 def attend(queries: Tensor, keys: Tensor, values: Tensor) -> Tensor:
@@ -94,27 +91,15 @@ def test_documented_steps_for_the_second_token() -> None:
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 def test_agrees_with_pytorch(dtype: torch.dtype) -> None:
-    x, W_query, W_key, W_value = draw_problem(dtype)
-    expected = scaled_dot_product_attention(x @ W_query, x @ W_key, x @ W_value)
-    context_vecs = self_attention(x, W_query, W_key, W_value)
+    queries, keys, values = draw_three(BATCH, dtype=dtype)
+    context_vecs = attend(queries, keys, values)
     assert context_vecs.dtype == dtype
-    assert context_vecs.shape == (BATCH, T, D_V)
-    torch.testing.assert_close(context_vecs, expected)
-
-
-def test_half_precision_agrees_where_scores_have_no_room_before_they_are_scaled() -> None:
-    x = torch.full((2, 1), 40.0, dtype=torch.float16)
-    x[1] = -40.0
-    W_ones = torch.ones(1, 64, dtype=torch.float16)
-    queries = x @ W_ones
-    assert attention_scores(queries, queries).isinf().all()
-    expected = scaled_dot_product_attention(queries, queries, queries)
-    torch.testing.assert_close(self_attention(x, W_ones, W_ones, W_ones), expected)
-    assert expected[:, 0].tolist() == [40.0, -40.0]
+    assert context_vecs.shape == (BATCH, N, D_V)
+    torch.testing.assert_close(context_vecs, scaled_dot_product_attention(queries, keys, values))
 
 
 def test_agrees_with_plain_python() -> None:
-    queries, keys, values = draw(N, D_K, seed=1), draw(T, D_K, seed=2), draw(T, D_V, seed=3)
+    queries, keys, values = draw_three()
     expected = torch.tensor(attend_in_plain_python(queries, keys, values), dtype=torch.float64)
     torch.testing.assert_close(attend(queries, keys, values), expected, rtol=1e-13, atol=1e-13)
 
@@ -128,24 +113,14 @@ def test_shapes_and_broadcast_batches() -> None:
     assert context_vectors(attn_weights, values).shape == (BATCH, 17, N, D_V)
 
 
-def test_permuting_tokens_permutes_context_vectors() -> None:
-    x, *weights = draw_problem()
-    order = torch.tensor([3, 0, 4, 1, 2])
-    torch.testing.assert_close(
-        self_attention(x[:, order], *weights), self_attention(x, *weights)[:, order]
-    )
-
-
 def test_gradients() -> None:
-    shapes = [(2, 3), (3, 5), (3, 5), (3, 7)]
-    arguments = [draw(*shape, seed=sum(shape)).requires_grad_() for shape in shapes]
-    assert torch.autograd.gradcheck(self_attention, arguments)
+    assert torch.autograd.gradcheck(attend, [each.requires_grad_() for each in draw_three()])
 
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
 @pytest.mark.parametrize("place", [0, 1, 2], ids=["queries", "keys", "values"])
 def test_nan_and_infinity_go_through_as_in_pytorch(bad: float, place: int) -> None:
-    queries, keys, values = draw(T, D_K, seed=1), draw(T, D_K, seed=2), draw(T, D_V, seed=3)
+    queries, keys, values = draw_three(seed=1)
     (queries, keys, values)[place][2, 3] = bad
     # A fused kernel may take a row of NaN for one that is masked, so the defining one is asked.
     with sdpa_kernel(SDPBackend.MATH):
@@ -180,13 +155,12 @@ def test_weights_are_a_distribution(
 
 
 @same_every_time
-@given(batch=st.lists(sizes, max_size=2), tokens=sizes, d_in=sizes, d_out=sizes, seed=seeds)
-def test_a_batch_is_a_loop(batch: list[int], tokens: int, d_in: int, d_out: int, seed: int) -> None:
-    x = draw(*batch, tokens, d_in, seed=seed)
-    weights = [draw(d_in, d_out, seed=seed + place) for place in (1, 2, 3)]
-    one_by_one = [self_attention(sequence, *weights) for sequence in x.reshape(-1, tokens, d_in)]
-    expected = torch.stack(one_by_one).reshape(*batch, tokens, d_out)
-    torch.testing.assert_close(self_attention(x, *weights), expected)
+@given(batch=st.lists(sizes, min_size=1, max_size=2), seed=seeds)
+def test_a_batch_is_a_loop(batch: list[int], seed: int) -> None:
+    three = draw_three(*batch, seed=seed)
+    one_by_one = map(attend, *(each.flatten(0, -3) for each in three))
+    expected = torch.stack(list(one_by_one)).reshape(*batch, N, D_V)
+    torch.testing.assert_close(attend(*three), expected)
 
 
 @same_every_time
@@ -195,14 +169,13 @@ def test_a_batch_is_a_loop(batch: list[int], tokens: int, d_in: int, d_out: int,
     tokens=sizes,
     d_k=st.sampled_from([1, 5, 64]),
     seed=seeds,
-    largest=st.sampled_from([0.1, 1.0, 40.0]),
+    largest=st.sampled_from([0.1, 1.0, 30.0]),  # 64 products of 30 and 30 fit float16
 )
 def test_every_dtype_is_as_near_to_double_as_its_scores_allow(
     dtype: torch.dtype, tokens: int, d_k: int, seed: int, largest: float
 ) -> None:
     x = ((3 * draw(tokens, d_k, seed=seed)).clamp(-1, 1) * largest).to(dtype)
-    identity = torch.eye(d_k, dtype=dtype)
-    context_vecs = self_attention(x, identity, identity, identity)
+    context_vecs = attend(x, x, x)
     assert context_vecs.isfinite().all()
     exact = x.double()
     error = context_vecs.double() - attend(exact, exact, exact)
@@ -216,8 +189,8 @@ def test_every_dtype_is_as_near_to_double_as_its_scores_allow(
 # Errors: what was expected, what came, what to do
 
 
-X, W_QUERY, W_KEY, W_VALUE = draw_problem()
-QUERIES, KEYS, VALUES, SCORES = draw(N, D_K), draw(T, D_K), draw(T, D_V), draw(N, T)
+QUERIES, KEYS, VALUES = draw_three()
+SCORES = draw(N, T)
 Call = Callable[[], Tensor]
 
 ERRORS: dict[str, tuple[Call, type[Exception], str]] = {
@@ -234,12 +207,12 @@ ERRORS: dict[str, tuple[Call, type[Exception], str]] = {
     "one query without its row": (
         lambda: attention_scores(QUERIES[0], KEYS),
         ValueError,
-        "queries must have shape (..., N, d_k), got (11,); give a single vector a row",
+        "queries must have shape (..., N, d_k), got (11,); give a single vector a row of its own",
     ),
     "keys that are too wide": (
         lambda: attention_scores(QUERIES, VALUES),
         ValueError,
-        "keys must have shape (..., T, d_k=11), got (5, 13); project queries and keys",
+        "keys must have shape (..., T, d_k=11), got (5, 13); ",
     ),
     "a root in place of d_k": (
         lambda: attention_weights(SCORES, 2**0.5),  # type: ignore[arg-type]
@@ -264,7 +237,7 @@ ERRORS: dict[str, tuple[Call, type[Exception], str]] = {
     "too few values": (
         lambda: context_vectors(SCORES, VALUES[1:]),
         ValueError,
-        "values must have shape (..., T=5, d_v), got (4, 13); pass one value for each column",
+        "values must have shape (..., T=5, d_v), got (4, 13); ",
     ),
     "another dtype": (
         lambda: context_vectors(SCORES, VALUES.float()),
@@ -280,16 +253,6 @@ ERRORS: dict[str, tuple[Call, type[Exception], str]] = {
         lambda: join_heads(VALUES),
         ValueError,
         "context_vecs must have shape (..., num_heads, T, head_dim), got (5, 13); give",
-    ),
-    "a query weight with a batch": (
-        lambda: self_attention(X, W_QUERY.expand(2, -1, -1), W_KEY, W_VALUE),
-        ValueError,
-        "W_query must have shape (d_in=7, d_out), got (2, 7, 11); it is applied as x @ W_query",
-    ),
-    "a value weight as nn.Linear stores it": (
-        lambda: self_attention(X, W_QUERY, W_KEY, W_VALUE.transpose(-2, -1)),
-        ValueError,
-        "like that of nn.Linear, comes in as W_value.transpose(-2, -1)",
     ),
 }
 

@@ -50,7 +50,6 @@ def test_public_names() -> None:
         "context_vectors",
         "copy_weights",
         "join_heads",
-        "self_attention",
         "split_heads",
     ]
     assert all(hasattr(selfattn, name) for name in selfattn.__all__)

@@ -18,14 +18,13 @@ USES = [
     Use("docutils", "docutils.utils.math.latex2mathml:tex2mathml", MATHEMATICS,
         ("tex_math", "as_block")),
     Use("myst-nb", "myst_nb.sphinx_ext:OUTPUT_FOLDER", OUTPUTS),
-    Use("myst-nb", "myst_nb.sphinx_:HideCodeCellNode",
-        "docs/_ext, folded code: find which node MyST-NB folds cells with now"),
     Use("myst-nb", "myst_nb.sphinx_:NbMetadataCollector.get_exec_data", OUTPUTS,
         ("env", "docname")),
     Use("sphinx", "sphinx.util.math:get_node_equation_number", MATHEMATICS, ("writer", "node")),
-    Use("sphinx", "sphinx.util.nodes:get_node_source", MATHEMATICS, ("node",)),
-    Use("sphinx", "sphinx.ext.intersphinx:InventoryAdapter",
-        "docs/_ext, links of names: find what intersphinx now keeps", ("env",)),
+    Use("sphinx", "sphinx.util.nodes:traverse_parent",
+        "docs/_ext/ancestors.py: find how Sphinx goes up from a node", ("node", "cls")),
+    Use("sphinx", "sphinx.pycode:ModuleAnalyzer.find_tags",
+        "docs/_ext, listings: find how Sphinx finds where a definition ends"),
 ]  # fmt: skip
 
 

@@ -16,17 +16,18 @@ from docutils import nodes
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 
-from diagnosis.printed_values import KEY
 from explorer import element
 from later import show_later
 from website.pages import data, reading_order
+from website.permalinks import outputs_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from sphinx.application import Sphinx
+    from sphinx.util.typing import ExtensionMetadata
 
-    from diagnosis.printed_values import Printed
+    from website.permalinks import Output
 
 HERE = Path(__file__).parent
 FILE = Path(__file__).parents[2] / "_data" / "mistakes.json"
@@ -96,7 +97,6 @@ def fill(app: Sphinx, docname: str, node: nodes.Element) -> list[nodes.Node]:
 
 def known_numbers(app: Sphinx, page: str) -> dict[str, Any]:
     """Return what other pages print, by page and section, what is right, and what mistakes make."""
-    printed = {name: fields.get(KEY, ()) for name, fields in app.env.metadata.items()}
     pages = [
         {
             "href": app.builder.get_relative_uri(page, name),
@@ -104,7 +104,7 @@ def known_numbers(app: Sphinx, page: str) -> dict[str, Any]:
             "sections": sections,
         }
         for name, _ in reading_order(app.env, app.config.root_doc)
-        if name != page and (sections := list(_sections(printed.get(name, ()))))
+        if name != page and (sections := list(_sections(outputs_of(app.env, name))))
     ]
     return {"pages": pages, "right": "\n".join(recorded_right()), "mistakes": mistakes()}
 
@@ -118,12 +118,11 @@ def mistakes() -> list[tuple[str, str, str]]:
     ]
 
 
-def _sections(printed: Sequence[Printed]) -> Iterator[tuple[str, list[Any]]]:
-    """Yield the title and the outputs of sections that print decimals."""
-    with_numbers = [each for each in printed if DECIMAL.search(each.text)]
-    for (_, title), group in groupby(with_numbers, lambda each: (each.section, each.title)):
-        outputs = [[each.anchor, re.sub(" +", " ", each.text.strip())] for each in group]
-        yield title, outputs
+def _sections(outputs: Sequence[Output]) -> Iterator[tuple[str, list[Any]]]:
+    """Yield the heading of sections that print decimals, and what was verified of them."""
+    with_numbers = [each for each in outputs if each.verified and DECIMAL.search(each.text)]
+    for heading, group in groupby(with_numbers, lambda each: each.heading):
+        yield heading, [[each.anchor, re.sub(" +", " ", each.text.strip())] for each in group]
 
 
 def add_files(
@@ -136,8 +135,9 @@ def add_files(
         app.add_css_file(STYLES)
 
 
-def setup(app: Sphinx) -> None:
+def setup(app: Sphinx) -> ExtensionMetadata:
     app.add_directive("number-box", NumberBox)
     app.connect("builder-inited", lambda app: element.static_files(app, HERE))
     app.connect("html-page-context", add_files)
     show_later(app, number_box, fill)
+    return {"env_version": 4, "parallel_read_safe": True, "parallel_write_safe": True}

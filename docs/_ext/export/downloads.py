@@ -18,7 +18,6 @@ from myst_nb.sphinx_ext import OUTPUT_FOLDER
 from sphinx.errors import ExtensionError
 from sphinx.util.osutil import relative_uri
 
-import selfattn
 from export.markdown import to_markdown
 from export.notebook import to_notebook
 from sphinx_drift.api import Kind, describe_environment, find_project, results
@@ -27,11 +26,12 @@ if TYPE_CHECKING:
     from nbformat import NotebookNode
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
+    from sphinx.util.typing import ExtensionMetadata
 
     from sphinx_drift.api import Outcome
 
 FOLDER = "_downloads"
-PACKAGE = Path(selfattn.__file__).parent
+PACKAGE = Path(__file__).parents[3] / "selfattn"
 IMPORT = re.compile(rf"^\s*(?:from|import) {PACKAGE.name}\b", re.MULTILINE)
 ARCHIVE = f"{PACKAGE.name}-notebooks"
 BUILDERS = {"html", "dirhtml"}
@@ -190,8 +190,9 @@ def pack(app: Sphinx, exception: Exception | None) -> None:
             packed.writestr(entry, (folder / f"{name}.ipynb").read_bytes())
 
 
-def setup(app: Sphinx) -> None:
+def setup(app: Sphinx) -> ExtensionMetadata:
     app.add_config_value("downloads_books", [], "html", list)
     app.connect("doctree-read", keep)
     app.connect("html-page-context", add_links)
     app.connect("build-finished", pack)
+    return {"env_version": 2, "parallel_read_safe": True, "parallel_write_safe": True}

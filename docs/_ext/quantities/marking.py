@@ -28,6 +28,7 @@ from website.permalinks import linked
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
+    from sphinx.util.typing import ExtensionMetadata
 
 logger = logging.getLogger(__name__)
 
@@ -201,8 +202,10 @@ def check_pages(app: Sphinx, env: BuildEnvironment) -> None:
         logger.warning(message, declared.DATA, name, type="quantities")
 
 
-def setup(app: Sphinx) -> None:
+def setup(app: Sphinx) -> ExtensionMetadata:
+    app.setup_extension("page_values")
     app.add_post_transform(MarkNumbers)
     app.connect("html-page-context", add_files)
     app.connect("doctree-read", note_data)
     app.connect("env-check-consistency", check_pages)
+    return {"env_version": 1, "parallel_read_safe": True, "parallel_write_safe": True}

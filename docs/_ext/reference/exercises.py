@@ -39,8 +39,7 @@ class FoldSolutions(SphinxPostTransform):
     def run(self, **kwargs: object) -> None:
         for node in list(self.document.findall(solution_node)):
             title, *content = node.children
-            block = folded("", *content, summary=title.astext(), ids=node["ids"])
-            node.replace_self(block)
+            node.replace_self(folded("", *content, summary=title.astext(), ids=node["ids"]))
 
 
 def visit_folded(self: HTML5Translator, node: folded) -> None:

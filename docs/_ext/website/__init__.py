@@ -16,4 +16,4 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     search.setup(app)
     theme.setup(app)
     verified_foot.setup(app)
-    return {"env_version": 1, "parallel_read_safe": True, "parallel_write_safe": True}
+    return {"env_version": 2, "parallel_read_safe": True, "parallel_write_safe": True}

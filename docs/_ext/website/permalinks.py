@@ -1,4 +1,4 @@
-"""Permanent links to printed outputs, which have none in Sphinx.
+"""Permanent links to printed outputs, which have none in Sphinx, and what each page prints.
 
 An id is made of the section's and a count within it, such as `step-1-output-2`, so it stays the
 same when other sections change.
@@ -7,17 +7,48 @@ same when other sections change.
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from docutils import nodes
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
 from ancestors import titled_section
+from sphinx_drift.api import drift_mark
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from sphinx.application import Sphinx
+    from sphinx.environment import BuildEnvironment
+
+
+class Output(NamedTuple):
+    """What a page prints, below the title of a section."""
+
+    anchor: str
+    heading: str
+    text: str
+    verified: bool
+
+
+def outputs_of(env: BuildEnvironment, page: str) -> Sequence[Output]:
+    """Return what a page prints, as it was read."""
+    return env.metadata[page].get("outputs", ())  # type: ignore[no-any-return]
+
+
+def collect(app: Sphinx, doctree: nodes.document) -> None:
+    """Keep what the page that was read prints; a mark after an output says that it is verified."""
+    anchors = {id(node): anchor for node, anchor in linked(doctree)}
+    outputs: list[Output] = []
+    for node in doctree.findall(nodes.Element):
+        if anchor := anchors.get(id(node)):
+            section = titled_section(node)
+            heading = section[0].astext() if section is not None else ""
+            text = "\n".join(block.astext() for block in node.findall(nodes.literal_block))
+            outputs.append(Output(anchor, heading, text, verified=False))
+        elif isinstance(node, drift_mark) and node["label"] == "verified" and outputs:
+            outputs[-1] = outputs[-1]._replace(verified=True)
+    app.env.metadata[app.env.docname]["outputs"] = outputs
 
 
 def linked(document: nodes.document) -> Iterator[tuple[nodes.Element, str]]:
@@ -59,3 +90,4 @@ class Permalinks(SphinxPostTransform):
 
 def setup(app: Sphinx) -> None:
     app.add_post_transform(Permalinks)
+    app.connect("doctree-read", collect)

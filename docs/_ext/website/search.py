@@ -16,11 +16,10 @@ from sphinx import addnodes
 from sphinx.transforms import SphinxTransform
 from sphinx.util import logging
 
-from ancestors import titled_section
 from reference.notation import PAGE as NOTATION
 from reference.symbols import symbols
 from website.pages import data, reading_order
-from website.permalinks import linked
+from website.permalinks import outputs_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -84,29 +83,16 @@ def check_pages(app: Sphinx, env: BuildEnvironment) -> None:
         logger.warning(message, DATA, docname, type="search")
 
 
-def collect(app: Sphinx, doctree: nodes.document) -> None:
-    """Keep what a page prints: for each output its id, its section's title and its text."""
-    app.env.metadata[app.env.docname]["outputs"] = [
-        (name, _heading(node), "\n".join(block.astext() for block in blocks))
-        for node, name in linked(doctree)
-        if (blocks := list(node.findall(nodes.literal_block)))
-    ]
-
-
-def _heading(node: nodes.Element) -> str:
-    section = titled_section(node)
-    return section[0].astext() if section is not None else ""
-
-
 def direct_answers(app: Sphinx) -> dict[str, Any]:
     """Return what the search page looks up: outputs in reading order, and symbols."""
     first, *others = (name for name, _ in reading_order(app.env, app.config.root_doc))
     pages = dict.fromkeys((*others, first))  # the first page is an overview
     address = app.builder.get_target_uri
     outputs = [
-        (f"{address(page)}#{name}", app.env.titles[page].astext(), heading, text)
+        (f"{address(page)}#{each.anchor}", app.env.titles[page].astext(), each.heading, each.text)
         for page in pages
-        for name, heading, text in app.env.metadata[page].get("outputs", ())
+        for each in outputs_of(app.env, page)
+        if each.text
     ]
     notation = address(NOTATION) if NOTATION in app.env.found_docs else ""
     places = [place for page in pages for place in _places(app, page)]
@@ -144,6 +130,5 @@ def put_answers(
 
 def setup(app: Sphinx) -> None:
     app.add_transform(IndexExplanations)
-    app.connect("doctree-read", collect)
     app.connect("env-check-consistency", check_pages)
     app.connect("html-page-context", put_answers)
