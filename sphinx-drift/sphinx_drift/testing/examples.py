@@ -64,11 +64,11 @@ class Checker(doctest.OutputChecker):
         return self.last.verdict.same
 
     def compared(self, documented: str, executed: str, flags: int, **precision: Any) -> Outcome:
-        """Compare texts as pages do or, for ``...`` under ELLIPSIS, as the standard library."""
+        """Compare texts as pages do, or as the standard library, which knows ``...``."""
         flowing = bool(flags & doctest.NORMALIZE_WHITESPACE)
         verdict = compare(documented, executed, elision="", flowing=flowing, **precision)
         strict = flags | doctest.DONT_ACCEPT_TRUE_FOR_1
-        if flags & doctest.ELLIPSIS and super().check_output(documented, executed, strict):
+        if super().check_output(documented, executed, strict):
             verdict = replace(verdict, differences=(), accepted=())
         kind = Kind.VERIFIED if verdict.same else Kind.DRIFT
         return Outcome(kind, 0, documented=documented, executed=executed, verdict=verdict)
