@@ -280,7 +280,8 @@ def test_example_that_would_end_pytest_fails_alone(pytester: pytest.Pytester) ->
     fork = ">>> child = os.fork() or os._exit(3)\n>>> os.waitstatus_to_exitcode(os.wait()[1])\n3\n"
     leave = '"""\n>>> import os\n>>> os._exit(0)\n"""\n'
     pytester.makepyfile(leaves=leave, forks=f'"""\n>>> import os\n{fork}"""\n')
-    result = pytester.runpytest(*PLUGIN, "--drift-doctests", "--pyargs", "leaves.py", "forks.py")
+    files = ("leaves.py", "forks.py")
+    result = pytester.runpytest_subprocess(*PLUGIN, "--drift-doctests", "--pyargs", *files)
     result.assert_outcomes(failed=1, passed=1)
     result.stdout.fnmatch_lines(["*SystemExit: os._exit(0)*"])
 
@@ -337,15 +338,16 @@ def test_module_that_cannot_be_collected(
         ("", (), 0),  # pytest's own default has ELLIPSIS
         ("# doctest_optionflags = ELLIPSIS", (), 0),
         ("doctest_optionflags = NORMALIZE_WHITESPACE", (), 0),
-        ("doctest_optionflags = ELLIPSIS NUMBER", (), 1),
-        ("", ("-o", "doctest_optionflags=ELLIPSIS"), 0),
-        ("", ("-o", "doctest_optionflags=ELLIPSIS NUMBER"), 1),
+        ("doctest_optionflags = ELLIPSIS NUMBER", (), 2),
+        ("", ("-o", "doctest_optionflags=ELLIPSIS"), 1),
+        ("", ("-o", "doctest_optionflags=ELLIPSIS NUMBER"), 2),
     ],
 )
 def test_option_flags_are_those_of_the_project(
     setting: str, option: tuple[str, ...], passed: int, pytester: pytest.Pytester
 ) -> None:
     pytester.makeini(f"[pytest]\naddopts = -p no:hypothesispytest\n{setting}\n")
-    pytester.makepyfile(mine='""">>> print("loss 0.6931", 0.25)\nloss 0.6... 0.3\n"""\n')
+    number = "def number():\n    '>>> 0.25\\n0.3'"
+    pytester.makepyfile(mine=f'""">>> print("loss 0.6931")\nloss 0.6...\n"""\n{number}\n')
     result = pytester.runpytest(*PLUGIN, "--drift-doctests", *option)
-    result.assert_outcomes(passed=passed, failed=1 - passed)
+    result.assert_outcomes(passed=passed, failed=2 - passed)
