@@ -46,6 +46,7 @@ _AHEAD_PER_CORE = 4
 """Pages in flight for each core where kernels are forked: a small page mostly waits for messages.
 
 A kernel that Jupyter starts keeps a core busy with imports, and its threads get in others' way."""
+_MEMORY_PER_PAGE = 512 * 2**20
 _BEAT = 1.0
 """Seconds between two signs of life."""
 _PATIENCE = 120.0
@@ -223,6 +224,9 @@ class _Pages:
 
         cores = len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
         ahead = _AHEAD_PER_CORE * cores if chosen() == "fork" else cores
+        if hasattr(os, "sysconf"):
+            memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+            ahead = max(1, min(ahead, memory // _MEMORY_PER_PAGE))
         self._folder, self._run_page = folder, run_page
         self._ahead: Any = ThreadPoolExecutor(ahead)
         self._at_once: Any = ThreadPoolExecutor(64)

@@ -65,7 +65,7 @@ class Checker(doctest.OutputChecker):
         return self.last.verdict.same
 
     def compared(self, documented: str, executed: str, flags: int, **precision: Any) -> Outcome:
-        """Compare texts as pages do or, for ``...`` under ELLIPSIS, as the standard library."""
+        """Compare texts as pages do, or as the standard library, which knows ``...``."""
         flowing = bool(flags & doctest.NORMALIZE_WHITESPACE)
         verdict = compare(documented, executed, flowing=flowing, **precision)
         strict = flags | doctest.DONT_ACCEPT_TRUE_FOR_1

@@ -67,6 +67,8 @@ FLOWING = doctest.NORMALIZE_WHITESPACE
         (0, "loss<BLANKLINE> 5", "loss 5", False),
         (0, "x <BLANKLINE> 7", "x <BLANKLINE> 7", True),
         (0, "", "1", False),
+        (0, "a\n⋮\nd", "a\nb\nd", False),
+        (doctest.ELLIPSIS, "1", "True", False),
         (doctest.ELLIPSIS, "[0.1, ..., 0.3]", "[0.1, 0.2, 0.3]", True),
         (doctest.ELLIPSIS, "[0.1, ..., 0.3]", "[0.1, 0.2,\n 0.3]", False),
         (doctest.ELLIPSIS, "[0.1, 0.3]", "[0.1,\n 0.3]", True),
@@ -212,8 +214,9 @@ def test_what_the_standard_library_finds_runs_and_the_rest_is_named(folder: Path
 
 @pytest.mark.parametrize(("number", "kind"), [(1, Kind.VERIFIED), (3, Kind.DRIFT)])
 def test_a_second_run_changes_no_other_output(number: int, kind: Kind, folder: Path) -> None:
-    counts = f">>> 0.1 + 0.2\n0.3000000000000001\n>>> next(IDS)\n{number}"
-    source = f'"""Examples.\n\n{counts}\n"""\nimport itertools\nIDS = itertools.count(1)\n'
+    flowing = ">>> print('a b', A + 0.2)  # doctest: +NORMALIZE_WHITESPACE\na  b 0.3000000000000001"
+    counts = f"{flowing}\n>>> next(IDS)\n{number}"
+    source = f'"""Examples.\n\n{counts}\n"""\nimport itertools\nA, IDS = 0.1, itertools.count(1)\n'
     outcomes = checked(folder, source, Settings(Policy.PORTABLE))
     assert [outcome.kind for outcome in outcomes] == [Kind.VERIFIED, kind]
 
