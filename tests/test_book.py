@@ -15,7 +15,8 @@ from sphinx_drift.compare.compare import Policy, compare
 from sphinx_drift.compare.tokens import TokenKind, tokens
 from sphinx_drift.output.printed_text import printed
 from sphinx_drift.run.run import execute, request_for
-from sphinx_drift.source.read_source import Cell, Expectation, Page, load
+from sphinx_drift.source.expectations import Cell, Expectation, Page
+from sphinx_drift.source.read_source import load
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -13,7 +13,8 @@ from sphinx_drift.configuration import Project
 from sphinx_drift.report.summary import count
 from sphinx_drift.run.host import HOST
 from sphinx_drift.run_and_judge import Settings, report_origins, run_and_judge
-from sphinx_drift.source.read_source import Page, is_notebook, load, table_in
+from sphinx_drift.source.expectations import Page
+from sphinx_drift.source.read_source import is_notebook, load, table_in
 from sphinx_drift.source.update import Change, update_notebook, update_page
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from sphinx_drift.output.filters import Filter
     from sphinx_drift.run.results import Execution
-    from sphinx_drift.source.read_source import Cell, Expectation, Page
+    from sphinx_drift.source.expectations import Cell, Expectation, Page
 
 _WITH_ERROR = (Part.ALL, Part.MAIN, Part.STDERR)
 """The parts to which the message of an error belongs."""

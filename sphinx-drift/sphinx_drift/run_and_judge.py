@@ -19,7 +19,8 @@ from sphinx_drift.run import run
 from sphinx_drift.run.choice import page_environment
 from sphinx_drift.run.injected import IN_FULL, fill_memory
 from sphinx_drift.run.results import OUTPUT_LIMIT
-from sphinx_drift.source.read_source import Page, load, table_in
+from sphinx_drift.source.expectations import Page
+from sphinx_drift.source.read_source import load, table_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping

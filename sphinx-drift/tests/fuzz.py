@@ -31,7 +31,8 @@ from sphinx_drift.configuration import CHECKS, find_project
 from sphinx_drift.judge import judge_page
 from sphinx_drift.output.printed_text import BESIDE, Part, printed
 from sphinx_drift.run.results import Execution
-from sphinx_drift.source.read_source import Cell, Expectation, Page, load
+from sphinx_drift.source.expectations import Cell, Expectation, Page
+from sphinx_drift.source.read_source import load
 from sphinx_drift.sphinx.settings import check_settings
 from sphinx_drift.testing.examples import _full_precision
 

@@ -28,7 +28,7 @@ from sphinx_drift.compare.outcomes import Kind, Outcome, PageResult
 from sphinx_drift.run.choice import page_environment
 from sphinx_drift.run.results import Execution
 from sphinx_drift.run_and_judge import Settings, planned
-from sphinx_drift.source.read_source import Page
+from sphinx_drift.source.expectations import Page
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode

@@ -16,7 +16,8 @@ from sphinx_drift.output.filters import make
 from sphinx_drift.output.printed_text import Part
 from sphinx_drift.run.results import Ending, Execution, Failure
 from sphinx_drift.run_and_judge import Settings, chosen_policy
-from sphinx_drift.source.read_source import Cell, Expectation, Page, read_notebook
+from sphinx_drift.source.expectations import Cell, Expectation, Page
+from sphinx_drift.source.read_source import read_notebook
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode

@@ -15,7 +15,7 @@ from markdown_it import MarkdownIt
 
 import sphinx_drift.__main__ as command
 from sphinx_drift import live
-from sphinx_drift.source.read_source import OPTIONS
+from sphinx_drift.source.expectations import OPTIONS
 
 if TYPE_CHECKING:
     from types import ModuleType

@@ -10,7 +10,8 @@ from small_book import FRONT, cell
 from sphinx_drift.compare.compare import Policy
 from sphinx_drift.compare.outcomes import Kind
 from sphinx_drift.run_and_judge import Settings, run_and_judge
-from sphinx_drift.source.read_source import Page, load
+from sphinx_drift.source.expectations import Page
+from sphinx_drift.source.read_source import load
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -65,8 +65,6 @@ class Verdict:
     """Waivers whose element printed as documented."""
     unmatched: tuple[Waiver, ...] = ()
     """Waivers whose documented value is nowhere in the documented output."""
-    numbers: int = 0
-    """How many documented numbers were compared."""
     tokens: int = 0
     """How many documented tokens were compared."""
 
@@ -120,7 +118,6 @@ def compare(  # noqa: PLR0913 - all but the first two have a default
         waived=tuple(waived),
         unneeded=tuple(unneeded),
         unmatched=tuple(unmatched),
-        numbers=sum(token.is_number for token in left.tokens),
         tokens=len(left.tokens),
     )
 

@@ -19,8 +19,9 @@ from sphinx_drift.compare.outcomes import Kind
 from sphinx_drift.compare.tokens import plain
 from sphinx_drift.output.filters import DEFAULTS, filtered
 from sphinx_drift.output.printed_text import BESIDE, FORMS, Part, printed
+from sphinx_drift.source.expectations import DIRECTIVE
 from sphinx_drift.source.lines import NEWLINE, lines_of
-from sphinx_drift.source.read_source import DIRECTIVE, load
+from sphinx_drift.source.read_source import load
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from sphinx_drift.compare.compare import Waiver
     from sphinx_drift.compare.outcomes import Outcome, PageResult
     from sphinx_drift.output.printed_text import Printed
-    from sphinx_drift.source.read_source import Cell, Expectation, Page
+    from sphinx_drift.source.expectations import Cell, Expectation, Page
 
 _LACKING = {
     re.compile(r"(ModuleNotFound|Import)Error: "): (

@@ -18,12 +18,7 @@ from sphinx_drift.judge import judge_page
 from sphinx_drift.run.injected import local_modules
 from sphinx_drift.run.results import Execution
 from sphinx_drift.run_and_judge import run_and_judge
-from sphinx_drift.source.read_source import (
-    is_notebook,
-    read_notebook,
-    read_page,
-    table_in,
-)
+from sphinx_drift.source.read_source import is_notebook, read_notebook, read_page, table_in
 from sphinx_drift.sphinx.private_api import (
     NotebookClientBase,
     Parser,
@@ -48,7 +43,7 @@ if TYPE_CHECKING:
     from nbformat import NotebookNode
     from sphinx.environment import BuildEnvironment
 
-    from sphinx_drift.source.read_source import Page
+    from sphinx_drift.source.expectations import Page
 
 
 _LOGGER = logging.getLogger(__name__)

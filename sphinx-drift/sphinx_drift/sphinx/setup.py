@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from sphinx_drift.run.results import OUTPUT_LIMIT
-from sphinx_drift.source.read_source import DIRECTIVE
+from sphinx_drift.source.expectations import DIRECTIVE
 from sphinx_drift.sphinx.client import VerifyingParser
 from sphinx_drift.sphinx.directives import (
     ExpectedOutput,

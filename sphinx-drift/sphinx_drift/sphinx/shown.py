@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
     from sphinx_drift.output.printed_text import Value
-    from sphinx_drift.source.read_source import Cell, Page
+    from sphinx_drift.source.expectations import Cell, Page
 
 _OF_VALUES = {Part.ALL, Part.MAIN, Part.VALUE}
 """The parts that document the text of a value."""

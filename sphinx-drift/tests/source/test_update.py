@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from nbformat import NotebookNode
 
     from sphinx_drift.compare.outcomes import PageResult
-    from sphinx_drift.source.read_source import Page
+    from sphinx_drift.source.expectations import Page
 
 
 Ran = tuple["Page", "NotebookNode", "PageResult", "Callable[[Page], PageResult]"]

@@ -18,7 +18,7 @@ from sphinx_drift.output.filters import make
 from sphinx_drift.output.printed_text import Part
 from sphinx_drift.report.summary import count
 from sphinx_drift.run.results import Execution
-from sphinx_drift.source.read_source import Cell, Expectation, Page
+from sphinx_drift.source.expectations import Cell, Expectation, Page
 from sphinx_drift.sphinx.marks import mark_details
 from sphinx_drift.sphinx.shown import show_documented
 
