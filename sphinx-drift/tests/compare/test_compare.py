@@ -49,7 +49,6 @@ tensor([2.26647617086500294e-19, 8.86749650817364454e-04,
         1.49570704129423082e-13], grad_fn=<SoftmaxBackward0>)
 """
 MARK = "\N{INVISIBLE SEPARATOR}"
-SINGLE = f"{MARK}float32{MARK}"
 SCORES = "tensor([[-0.5000,    -inf],\n        [ 0.2500,  1.5000]])"
 
 
@@ -73,6 +72,9 @@ REJECT = {
     "infinity becomes zero": (SCORES, SCORES.replace("   -inf", "0.0000")),
     "nan becomes a number": ("tensor([nan, 1.])", "tensor([0., 1.])"),
     "integer becomes float": ("tensor([1, 2])", "tensor([1., 2.])"),
+    "another integer": ("[1, 2]", "[1, 3]"),
+    "another order": ("[6, 2]", "[2, 6]"),
+    "another word": ("a 0.5", "b 0.5"),
 }
 
 
@@ -82,6 +84,7 @@ def test_exact_and_portable_reject(name: str) -> None:
     assert not compare(documented, executed).same
     assert not compare(executed, documented).same
     assert not portable(documented, executed, None).same, "without the full precision"
+    assert not portable(documented, executed, executed).same
 
 
 # Where and what ----------------------------------------------------------------------
@@ -95,11 +98,8 @@ def one(documented: str, executed: str) -> Difference:
 
 PLACES = [
     (V1, V1.replace("0.7939", "0.7938"), (3, 1), "0.7939", "0.7938"),
-    ("[[1.5 2. ]\n [3.  4. ]]", "[[1.5 2. ]\n [3.  5. ]]", (1, 1), "4.", "5."),
     ("tensor([1, 2, 3])", "tensor([1, 2, -3])", (2,), "3", "-3"),
     ("x 1.5", "x 1.25", None, "1.5", "1.25"),
-    ("tensor([1.+2.j])", "tensor([1.-2.j])", (0,), "+2.j", "-2.j"),
-    ("torch.Size([6, 2])", "torch.Size([6, 3])", (1,), "2", "3"),
 ]
 
 
@@ -217,11 +217,6 @@ def test_what_looks_alike_is_told_by_its_code(documented: str, executed: str, to
     assert difference.note == told
 
 
-def test_a_number_that_changed_and_moved_is_not_forgiven_for_its_place() -> None:
-    (difference,) = portable("a 0.1234", "a     0.1235", f"a     0.12345001{SINGLE}").differences
-    assert "spaces before it" in difference.note
-
-
 def test_spaces_say_nothing_where_a_text_flows() -> None:
     assert compare("a\n  b c", "a b   c", flowing=True).same
     assert not compare("f (x)", "f(x)", flowing=True).same
@@ -301,14 +296,6 @@ def test_portable_accepts_rounding_or_says_why_not(
     assert all(accepted.units <= UNITS for accepted in verdict.accepted)
 
 
-@pytest.mark.parametrize(
-    ("documented", "executed"),
-    [("[1, 2]", "[1, 3]"), ("[1]", "[1.0]"), ("a 0.5", "b 0.5"), ("[6, 2]", "[2, 6]")],
-)
-def test_portable_is_exact_where_nothing_is_rounded(documented: str, executed: str) -> None:
-    assert not portable(documented, executed, executed).same
-
-
 def test_what_was_accepted_is_listed_with_its_distance() -> None:
     (accepted,) = portable(TAIL, TAIL_PRINTED, TAIL_PRECISE).accepted
     assert accepted.difference.index == (6,)
@@ -316,24 +303,6 @@ def test_what_was_accepted_is_listed_with_its_distance() -> None:
     assert 0 < accepted.units < 1
     wrong = portable(TAIL.replace("4.7716", "4.7816"), TAIL_PRINTED, TAIL_PRECISE)
     assert len(wrong.accepted) == len(wrong.differences) == 1
-
-
-def test_arrays_in_a_list_have_a_scale_each() -> None:
-    documented = "[tensor([0.5001]), tensor([900.0000])]"
-    executed = documented.replace("0.5001", "0.5000")
-    precise = "[tensor([0.50004500000000000]), tensor([900.00000000000000000])]"
-    assert not portable(documented, executed, precise).same
-    assert portable(
-        "tensor([0.5001, 900.0000])", "tensor([0.5000, 900.0000])", "tensor([0.500045, 900.0])"
-    ).same
-    assert not portable("[0.5001, 900.0000]", "[0.5000, 900.0000]", "[0.500045, 900.0]").same
-
-
-def test_a_dtype_belongs_to_its_own_call() -> None:
-    text = "({}, tensor([1.5], dtype=torch.float64))"
-    documented, executed = text.format("155.9239"), text.format("155.9240")
-    assert portable(documented, executed, text.format(f"155.92395019531250{SINGLE}")).same
-    assert not portable(documented, executed, text.format("155.92395019531250")).same
 
 
 @given(
