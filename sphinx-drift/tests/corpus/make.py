@@ -74,6 +74,11 @@ KINDS: dict[str, Callable[[], object]] = {
     "numpy-scientific": lambda: np.exp(np.array([-20.0, -3.0, 0.0, 5.0])),
     "large": lambda: torch.randn(5, 61) @ torch.randn(61, 3) * 1000,
     "exact-at-large": lambda: (torch.tensor([16777216.0, 3.0]), torch.tensor([123456.78, 0.5])),
+    "softmax-tail": lambda: torch.softmax(
+        torch.randn(11, 16) @ torch.randn(16, requires_grad=True) * 9, dim=0
+    ),
+    "dictionary": lambda: {"journey": 0, "one": 1, "starts": 2, "step": 3, "with": 4, "your": 5},
+    "item": lambda: float(torch.randn(31) @ torch.randn(31)),
 }
 """What each kind of output returns; the functions below print too."""
 
@@ -85,34 +90,10 @@ def kind(function: Callable[[], object]) -> Callable[[], object]:
 
 
 @kind
-def shape_labelled() -> None:
-    print("keys.shape:", torch.rand(6, 2).shape)
-    print("values.shape:", torch.rand(13, 28).shape)
-
-
-@kind
-def softmax_tail() -> object:
-    scores = torch.randn(11, 16) @ torch.randn(16, requires_grad=True) * 9
-    return torch.softmax(scores, dim=0)
-
-
-@kind
 def softmax_masked() -> object:
     scores = torch.randn(4, 4).masked_fill(torch.ones(4, 4).triu(1).bool(), -math.inf)
     print(scores)
     return torch.softmax(scores, dim=-1)
-
-
-@kind
-def dictionary() -> object:
-    words = ["your", "journey", "starts", "with", "one", "step"]
-    return {word: place for place, word in enumerate(sorted(words))}
-
-
-@kind
-def item() -> object:
-    product = torch.randn(31) @ torch.randn(31)
-    return product.item()
 
 
 @kind
