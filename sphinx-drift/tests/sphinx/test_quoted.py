@@ -30,12 +30,20 @@ def test_a_number_follows_its_page(builder: str, book: Book) -> None:
         assert number in page.read_text("utf-8")
 
 
-# What a page shows, and what translates it.
+LOSS = "Loss **0.5** of 7"
+DISPLAYING = f'from IPython.display import Markdown\nMarkdown("{LOSS}")'
+DRAWING = """---
+mystnb: {figure: {caption: The loss}}
+---
+from IPython.display import SVG
+SVG("<svg xmlns='http://www.w3.org/2000/svg'/>")"""
+QUOTING = "The number is {printed}`half`."
+# A page, a text of it as it stands in a catalogue of Sphinx's, and what translates that.
 TRANSLATED = {
-    "markdown": ("Loss **0.5** of 7", "4.78"),
-    "literal": ("Loss 0.5", "4.78"),
-    "caption": ("The loss", "Der Verlust"),
-    "quotes": ("The number is {printed}`half`.", "Die Zahl: {printed}`half`."),
+    "markdown": (cell(DISPLAYING, LOSS), LOSS, "4.78"),
+    "literal": (cell("print('Loss 0.5')", "Loss 0.5"), r"Loss 0.5\n", "4.78"),
+    "caption": (f"{cell('print(1)', '1')}\n\n{cell(DRAWING)}", "The loss", "Der Verlust"),
+    "quotes": (QUOTING, QUOTING, "Die Zahl: {printed}`half`."),
 }
 
 
@@ -44,22 +52,9 @@ def test_a_translation_replaces_no_output(book: Book) -> None:
     catalogs = book.folder / "locale" / "de" / "LC_MESSAGES"
     catalogs.mkdir(parents=True)
     head = 'msgid ""\nmsgstr "Content-Type: text/plain; charset=utf-8\\n"\n'
-    displaying = 'from IPython.display import Markdown\nMarkdown("Loss **0.5** of 7")'
-    for name, (text, translated) in TRANSLATED.items():
+    for name, (page, text, translated) in TRANSLATED.items():
         (catalogs / f"{name}.po").write_text(f'{head}\nmsgid "{text}"\nmsgstr "{translated}"\n')
-        if name == "markdown":
-            book.write(f"{name}.md", "# It displays", cell(displaying, text))
-        elif name == "caption":
-            drawing = "---\nmystnb: {figure: {caption: The loss}}\n---\n"
-            drawing += "from IPython.display import SVG\nSVG(\"<svg xmlns='http://www.w3.org/2000/svg'/>\")"
-            book.write(f"{name}.md", "# It draws", cell("print(1)", "1"), cell(drawing))
-        elif name == "literal":
-            book.write(f"{name}.md", "# It prints", cell(f"print({text!r})", text))
-        else:
-            book.write(f"{name}.md", "# It quotes", text)
-    # As Sphinx makes catalogues of what blocks print.
-    literal = catalogs / "literal.po"
-    literal.write_text(literal.read_text().replace('Loss 0.5"', 'Loss 0.5\\n"'))
+        book.write(f"{name}.md", "# A page", page)
     targets = ["literal-block"]
     book.configure(language="de", locale_dirs=["locale"], gettext_additional_targets=targets)
     built = book.build(builder="text")
