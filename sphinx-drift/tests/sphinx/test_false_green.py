@@ -32,7 +32,6 @@ pytestmark = pytest.mark.slow
 PAGES = Path(__file__).parents[1] / "pages"
 GOOD = FRONT + '```{code-cell} ipython3\nprint("good")\n```\n\n```{expected-output}\ngood\n```\n'
 BAD = GOOD.replace("\ngood\n", "\nbad\n")
-BESIDE = GOOD.replace('print("good")', "import beside\n\nprint(beside.TEXT)")
 
 
 def put(book: Book, **pages: str) -> None:
@@ -52,19 +51,6 @@ def test_failure_is_reported_again_when_nothing_changed(options: str, book: Book
     assert first.places == {("one.md:11", "drift"), ("two.md:11", "drift")}
     assert again.report == first.report
     assert count(first.results.values()).drifted == 2
-
-
-def test_change_of_a_module_is_seen_where_executions_are_cached(book: Book) -> None:
-    """The page doesn't change; what it imports does. Other modes: `test_rerun.py`."""
-    book.configure(nb_execution_mode="cache")
-    put(book, page=BESIDE)
-    beside = book.folder / "beside.py"
-    beside.write_text('TEXT = "good"\n')
-    assert book.build().status == 0
-    beside.write_text('TEXT = "not good"\n')
-    drifted = book.build()
-    assert drifted.status == 1
-    assert drifted.places == {("page.md:13", "drift")}
 
 
 def test_loading_the_extension_later_checks_pages_read_before(book: Book) -> None:
@@ -346,7 +332,6 @@ ORDER = {"extensions": ["sphinx_drift", "myst_nb"]}
     ("settings", "variables", "message"),
     [
         (ORDER, {}, "extensions = ['myst_nb', 'sphinx_drift']"),
-        ({"drift_polcy": "portable"}, {}, "got 'drift_polcy'; did you mean 'drift_policy'?"),
         ({}, {"DRIFT_POLICY": "lax"}, "DRIFT_POLICY must be one of"),
     ],
 )
