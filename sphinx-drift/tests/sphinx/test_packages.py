@@ -37,15 +37,20 @@ def put(folder: Path) -> Path:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("runner", ["fork", "jupyter"])
+@pytest.mark.parametrize(("runner", "file"), [("fork", "conf.py"), ("jupyter", "pyproject.toml")])
 def test_another_copy_fails_though_it_prints_the_same(
-    runner: str, book: Book, tmp_path: Path
+    runner: str, file: str, book: Book, tmp_path: Path
 ) -> None:
     ours, copy = put(book.folder / "src"), put(tmp_path / "other")
     names = [module.partition(".")[0] for module in FILES]
-    book.configure(drift_packages=dict.fromkeys(names, "src"))
+    if file == "conf.py":
+        book.configure(drift_packages=dict.fromkeys(names, "src"))
+    else:
+        packages = PROJECT + "".join(f'{name} = "src"\n' for name in names if name != "mine")
+        (book.folder / file).write_text(packages)
     for name, module in zip(names, FILES, strict=True):
         book.write(f"{name}.md", shows(module))
+    book.write("imports-none.md", cell("print(1)", "1"))
     assert book.build(PYTHONPATH=str(ours), DRIFT_RUNNER=runner).status == 0
     built = book.build(PYTHONPATH=str(copy), DRIFT_RUNNER=runner)
     assert built.status == 1
@@ -55,17 +60,6 @@ def test_another_copy_fails_though_it_prints_the_same(
         assert f"expected `{name}` from {ours}" in report
         assert f"got it from {copy / name}" in report
         assert "python -m pip install --editable ." in report
-
-
-@pytest.mark.slow
-def test_a_copied_tree_that_runs_the_original(book: Book, tmp_path: Path) -> None:
-    """The book is copied with its package; the environment still has the original's."""
-    put(book.folder / "src")
-    (book.folder / "pyproject.toml").write_text(PROJECT)
-    book.write("page.md", shows())
-    book.write("other.md", cell("print(1)", "1"))  # it imports none of them
-    built = book.build(PYTHONPATH=str(put(tmp_path / "other")))
-    assert built.places == {("page.md:7", "elsewhere")}
 
 
 @pytest.mark.slow
