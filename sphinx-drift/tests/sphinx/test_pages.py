@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import platform
 import re
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -35,26 +34,16 @@ EXTENSIONS = ["myst_nb", "sphinx_drift", "sphinx_design"]
 ENABLED = ["colon_fence"]
 
 
-@dataclass(frozen=True)
-class Declared:
-    """A failure that a page names in itself."""
-
-    place: str
-    kind: str
-    says: tuple[str, ...] = ()
-
-
-def declared(page: Path) -> list[Declared]:
+def declared(page: Path) -> list[tuple[str, str, list[str]]]:
     """Return the failures that a page names: ``% fails: PLACE KIND``, ``% says: TEXT``."""
-    result: list[Declared] = []
+    result: list[tuple[str, str, list[str]]] = []
     for line in _comments(page):
         name, _, value = line.partition(": ")
         if name == "% fails":
             place, _, kind = value.rpartition(" ")
-            result.append(Declared(place, kind))
+            result.append((place, kind, []))
         elif name == "% says":
-            last = result.pop()
-            result.append(Declared(last.place, last.kind, (*last.says, value)))
+            result[-1][-1].append(value)
     return result
 
 
@@ -103,14 +92,14 @@ def assert_failures(page: Path, built: Built) -> None:
     expected = declared(page)
     assert expected, f"{page.name} names no failure"
     failures = [f for f in built.failures if f.file == page.name]
-    assert [(f.place, f.kind) for f in failures] == [(w.place, w.kind) for w in expected]
-    for failure, want in zip(failures, expected, strict=True):
+    assert [(f.place, f.kind) for f in failures] == [(place, kind) for place, kind, _ in expected]
+    for failure, (_, _, says) in zip(failures, expected, strict=True):
         text = " ".join(failure.text.split())
-        assert [words for words in want.says if words not in text] == [], failure.text
+        assert [words for words in says if words not in text] == [], failure.text
 
 
 def test_every_kind_of_failure_has_a_page() -> None:
-    kinds = {failure.kind for page in FAILING for failure in declared(page)}
+    kinds = {kind for page in FAILING for _, kind, _ in declared(page)}
     assert kinds == {kind.label for kind in Kind if kind.fails and kind not in ELSEWHERE}
 
 
