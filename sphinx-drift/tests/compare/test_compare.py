@@ -4,7 +4,6 @@ import math
 import re
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from case_tables import rows
@@ -21,9 +20,6 @@ from sphinx_drift.compare.compare import (
 )
 from sphinx_drift.compare.floats import FloatKind, Precise, ulp_distance
 from sphinx_drift.compare.tokens import tokens
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 V1 = """\
 tensor([[0.2996, 0.8053],
@@ -48,7 +44,7 @@ tensor([2.26647617086500294e-19, 8.86749650817364454e-04,
         5.78488041508586760e-30, 9.93648350238800049e-01,
         1.49570704129423082e-13], grad_fn=<SoftmaxBackward0>)
 """
-MARK = "\N{INVISIBLE SEPARATOR}"
+ROUNDING = Path(__file__).with_name("rounding.txt")
 SCORES = "tensor([[-0.5000,    -inf],\n        [ 0.2500,  1.5000]])"
 
 
@@ -267,18 +263,11 @@ def test_a_waiver_comes_before_rounding() -> None:
 # Rounding ----------------------------------------------------------------------------
 
 
-def written_cases() -> Iterator[object]:
-    """Yield the cases of `rounding.txt`: three texts, and why they are refused if they are."""
-    for line in Path(__file__).with_name("rounding.txt").read_text("utf-8").splitlines():
-        name, *columns = line.replace("\\n", "\n").replace("\u2016", MARK).split(" | ")
-        if columns and not name.startswith("#"):
-            yield pytest.param(*columns[:3], *(columns[3:] or [""]), id=name)
-
-
 @pytest.mark.parametrize(
     ("documented", "executed", "precise", "why"),
     [
-        *written_cases(),
+        *rows(ROUNDING, "Accepted"),
+        *rows(ROUNDING, "Refused"),
         (TAIL, TAIL_PRINTED, TAIL_PRECISE, ""),
         (TAIL.replace("5.6183e-11", "5.6183e-10"), TAIL_PRINTED, TAIL_PRECISE, "too far"),
         (TAIL.replace("5.6183e-11", "0.0000e+00"), TAIL_PRINTED, TAIL_PRECISE, "a zero"),
@@ -287,6 +276,7 @@ def written_cases() -> Iterator[object]:
 def test_portable_accepts_rounding_or_says_why_not(
     documented: str, executed: str, precise: str, why: str
 ) -> None:
+    precise = precise.replace("\N{DOUBLE VERTICAL LINE}", "\N{INVISIBLE SEPARATOR}")
     assert not compare(documented, executed, precise=precise).same
     assert not portable(documented, executed, None).same
     verdict = portable(documented, executed, precise)
