@@ -22,9 +22,9 @@ FRONT = "---\nfile_format: mystnb\nkernelspec:\n  name: python3\n---\n"
 CELL = "```{code-cell} ipython3\nprint(1)\n```\n"
 
 
-def read(folder: Path, body: str) -> Page:
-    """Read a page whose body begins on line 6."""
-    result = load(put(folder, FRONT + body))
+def read(folder: Path, body: str, front: str = FRONT) -> Page:
+    """Read a page; below this front matter, its body begins on line 6."""
+    result = load(put(folder, front + body))
     assert result is not None
     return result[0]
 
@@ -261,11 +261,8 @@ def test_a_page_says_whether_its_stderr_is_read(
 def test_a_cell_that_is_text_of_what_stands_above_it_fails(
     above: str, line: int, tmp_path: Path
 ) -> None:
-    page = tmp_path / "page.md"
-    page.write_text(f"{FRONT}{above}\n{CELL}\n\n{CELL}")
-    loaded = load(page)
-    assert loaded
-    problems = [(each.kind, each.line) for each in loaded[0].problems]
+    page = read(tmp_path, f"{above}\n{CELL}\n\n{CELL}")
+    problems = [(each.kind, each.line) for each in page.problems]
     assert problems[:1] == ([(Kind.NESTED, line)] if line else [])
 
 
@@ -273,10 +270,9 @@ def test_a_page_says_whether_its_outputs_are_shown(tmp_path: Path) -> None:
     front = FRONT.replace("kernelspec", "mystnb:\n  remove_code_outputs: true\nkernelspec")
     own = "---\nmystnb:\n  remove_code_outputs: {}\n---\n"
     shown = CELL.replace("ipython3\n", f"ipython3\n{own.format('false')}")
-    for text, seen in ((front + CELL + "\n" + shown, [False, True]), (FRONT + CELL, [True])):
-        loaded = load(put(tmp_path, text))
-        assert loaded
-        assert [cell.is_seen for cell in loaded[0].cells] == seen
+    page = read(tmp_path, f"{CELL}\n{shown}", front)
+    assert [cell.is_seen for cell in page.cells] == [False, True]
+    assert read(tmp_path, CELL).cells[0].is_seen
 
 
 # Files --------------------------------------------------------------------------------
