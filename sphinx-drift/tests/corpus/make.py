@@ -97,12 +97,6 @@ def softmax_masked() -> object:
 
 
 @kind
-def items() -> None:
-    for step in range(3):
-        print(f"step {step}: loss", torch.randn(7).square().mean().item())
-
-
-@kind
 def formatted() -> None:
     weights = torch.softmax(torch.randn(3), dim=0)
     for word, weight in zip(("your", "journey", "starts"), weights, strict=True):
