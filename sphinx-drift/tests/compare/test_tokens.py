@@ -10,23 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sphinx_drift.compare.brackets import groups, indices
-from sphinx_drift.compare.tokens import (
-    Token,
-    TokenKind,
-    plain,
-    tokens,
-    value_of,
-)
+from sphinx_drift.compare.tokens import Token, TokenKind, plain, tokens, value_of
 
-SHORT = {
-    TokenKind.WORD: "w",
-    TokenKind.INT: "i",
-    TokenKind.FLOAT: "f",
-    TokenKind.MARK: "m",
-    TokenKind.OPEN: "(",
-    TokenKind.CLOSE: ")",
-    TokenKind.LINE: "n",
-}
+SHORT = dict(zip(TokenKind, "wifm()n", strict=True))
 
 
 def keys(text: str) -> list[tuple[TokenKind, str, str]]:
