@@ -135,10 +135,8 @@ def _changed(token: Token) -> Iterator[tuple[str, str]]:
         return
     bare = number.lstrip("+-")
     sign = number.removesuffix(bare)
-    yield (
-        "sign",
-        bare if sign == "-" and "j" not in number else f"{'+' if sign == '-' else '-'}{bare}",
-    )
+    is_dropped = sign == "-" and "j" not in number
+    yield "sign", bare if is_dropped else f"{'+' if sign == '-' else '-'}{bare}"
     match = _NUMBER.fullmatch(bare)
     if match is None:
         yield "not finite", "0.0000"
