@@ -72,9 +72,7 @@ def test_line_ends_of_every_system(newline: str, tmp_path: Path) -> None:
     ],
 )
 def test_only_what_no_reader_sees_stands_between(
-    between: str,
-    parts: bool,  # noqa: FBT001 - a column
-    tmp_path: Path,
+    between: str, tmp_path: Path, *, parts: bool
 ) -> None:
     page = read(tmp_path, CELL + between + expected("1"))
     assert [(p.kind, p.documented) for p in page.problems] == [(Kind.NO_CELL, "1")] * parts
@@ -230,14 +228,10 @@ def test_nested_cells_and_expectations_are_problems(
     ("setting", "has_stderr"), [("remove", False), ("remove-warn", False), ("show", True)]
 )
 def test_a_page_says_whether_its_stderr_is_read(
-    setting: str,
-    has_stderr: bool,  # noqa: FBT001 - a column
-    tmp_path: Path,
+    setting: str, tmp_path: Path, *, has_stderr: bool
 ) -> None:
     own = {"book": {"output_stderr": setting}}
-    (tmp_path / "page.md").write_text(
-        FRONT.replace("kernelspec", f"{json.dumps(own)[1:-1]}\nkernelspec") + CELL
-    )
+    put(tmp_path, FRONT.replace("kernelspec", f"{json.dumps(own)[1:-1]}\nkernelspec") + CELL)
     notebook = v4.new_notebook(cells=[v4.new_code_cell("1")], metadata=own)
     (tmp_path / "notes.ipynb").write_text(v4.writes(notebook))
     for name in ("page.md", "notes.ipynb"):

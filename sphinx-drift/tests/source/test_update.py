@@ -23,13 +23,7 @@ from sphinx_drift.compare.outcomes import Kind, Outcome
 from sphinx_drift.judge import judge_page
 from sphinx_drift.run.results import Execution
 from sphinx_drift.source.read_source import load
-from sphinx_drift.source.update import (
-    Change,
-    irreversible,
-    update_notebook,
-    update_page,
-    write,
-)
+from sphinx_drift.source.update import Change, irreversible, update_notebook, update_page, write
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -172,7 +172,7 @@ def test_what_the_projects_file_requires_is_seen_in_the_next_build(book: Book) -
 
 
 @pytest.mark.parametrize("live", [False, True])
-def test_a_file_that_an_older_one_replaces_is_read(live: bool, book: Book) -> None:  # noqa: FBT001
+def test_a_file_that_an_older_one_replaces_is_read(book: Book, *, live: bool) -> None:
     book.configure(drift_live=live)
     book.write("page.md", cell("print(1)", "1"))
     book.write("stub.md", "# Stub", front=False)
@@ -201,9 +201,7 @@ IN_PREFIX = "import os, sysconfig\nsysconfig.get_config_vars()['base'] = os.getc
     ],
 )
 def test_live_work_leaves_out_what_did_not_change(
-    code: str,
-    leaves_out: bool,  # noqa: FBT001
-    book: Book,
+    code: str, book: Book, *, leaves_out: bool
 ) -> None:
     book.configure(drift_live=True)
     (book.folder / "beside.py").touch()
