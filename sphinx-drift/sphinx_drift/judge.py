@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from sphinx_drift.compare.compare import Policy, compare, without_marks
 from sphinx_drift.compare.outcomes import Kind, Outcome, PageResult
 from sphinx_drift.output.filters import DEFAULTS, filtered
-from sphinx_drift.output.printed_text import BESIDE, FORMS, Part, Printed, printed
+from sphinx_drift.output.printed_text import BESIDE, FORMS, OF_VALUES, Part, Printed, printed
 from sphinx_drift.run.results import SKIPS
 
 if TYPE_CHECKING:
@@ -289,7 +289,7 @@ def _excluded(expectation: Expectation, context: _Context) -> tuple[Kind, str] |
 def _check_rest(cell: Cell, output: Printed, context: _Context) -> Iterator[Outcome]:
     """Yield what the cell printed that none of its expectations documents."""
     covered = {e.part for e in cell.expectations}
-    if all(covered & value.forms.keys() for value in output.values):  # in a form of its own
+    if _in_forms(output, covered):
         covered.add(Part.VALUE)
     has_message = output.error and not output.native_error and covered.isdisjoint(_WITH_ERROR)
     covered |= cell.hidden
@@ -320,6 +320,11 @@ def _check_rest(cell: Cell, output: Printed, context: _Context) -> Iterator[Outc
         yield _outcome(cell, undocumented, message=message, streams=names, executed=text)
 
 
+def _in_forms(output: Printed, documented: set[Part]) -> bool:
+    """Whether each value is documented in a form of its own."""
+    return all(documented & value.forms.keys() for value in output.values)
+
+
 def compare_runs(
     page: Page,
     first: NotebookNode,
@@ -341,7 +346,9 @@ def compare_runs(
         own = (*cell.filters, *filters)
         documented = {e.part for e in cell.expectations}
         unseen = {*FORMS} - documented if documented and not page.stored else set()
-        for part in (each for each in (Part.ALL, *BESIDE) if each not in unseen):
+        is_text_seen = documented & OF_VALUES or not all(_in_forms(run, documented) for run in runs)
+        texts = [Part.ALL] if is_text_seen else [Part.STDOUT, Part.STDERR]
+        for part in (each for each in (*texts, *BESIDE) if each not in unseen):
             once, again = (filtered(run.select(part), own) for run in runs)
             verdict = compare(once, again)
             if not verdict.same:

@@ -405,6 +405,25 @@ def test_html_that_is_shown_has_to_repeat(
 
 
 @pytest.mark.parametrize(
+    ("parts", "repeats"),
+    [
+        ([Part.HTML], True),
+        ([Part.STDOUT, Part.HTML], True),
+        ([Part.VALUE, Part.HTML], False),
+        ([Part.LATEX], False),
+        ([], False),
+    ],
+)
+def test_a_text_in_whose_place_html_is_shown_need_not_repeat(
+    parts: list[Part], *, repeats: bool
+) -> None:
+    first, second = (showing(plain=f"x {number}", html="<b>1</b>") for number in (1, 2))
+    page = page_of(tuple(expecting("1", part=part) for part in parts))
+    found = [*compare_runs(page, first, second, Execution(frozenset({0})))]
+    assert [o.kind for o in found] == [Kind.UNREPEATABLE] * (not repeats)
+
+
+@pytest.mark.parametrize(
     ("expectations", "expected"),
     [
         ([expecting("x 1")], [Kind.VERIFIED]),

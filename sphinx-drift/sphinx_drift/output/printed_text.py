@@ -50,6 +50,8 @@ class Part(StrEnum):
     """The types and messages in a traceback as it is shown."""
 
 
+OF_VALUES = {Part.ALL, Part.MAIN, Part.VALUE}
+"""The parts that document the text of a value."""
 MIME_TYPES = {
     Part.HTML: "text/html",
     Part.MARKDOWN: "text/markdown",

@@ -8,7 +8,7 @@ from docutils import nodes
 from nbformat import v4
 
 from sphinx_drift.output.html_text import drawn_in
-from sphinx_drift.output.printed_text import FORMS, MIME_TYPES, Part, printed
+from sphinx_drift.output.printed_text import FORMS, MIME_TYPES, OF_VALUES, Part, printed
 from sphinx_drift.output.screen import on_screen, without_links
 from sphinx_drift.run.results import SKIPS
 from sphinx_drift.source.read_source import cell_setting
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from sphinx_drift.output.printed_text import Value
     from sphinx_drift.source.expectations import Cell, Page
 
-_OF_VALUES = {Part.ALL, Part.MAIN, Part.VALUE}
-"""The parts that document the text of a value."""
 _NOT_EXECUTED = "Not executed: the output below is the one that the notebook has stored."
 
 
@@ -48,12 +46,12 @@ def show_documented(notebook: NotebookNode, page: Page, config: NbParserConfig) 
     for cell in page.cells:
         parts = {e.part for e in cell.expectations}
         unchecked = {e.part for e in cell.expectations if e.unchecked}
-        if unchecked & _OF_VALUES or (parts and page.stored):
+        if unchecked & OF_VALUES or (parts and page.stored):
             parts |= {Part.VALUE, *FORMS}
         node = notebook.cells[cell.index]
         as_text = {Part.JSON}  # MyST-NB shows none, and warns of it
         rendered_by = cell_setting(config, "render_markdown_format", node)
-        if rendered_by != "commonmark" and not unchecked & {*_OF_VALUES, Part.MARKDOWN}:
+        if rendered_by != "commonmark" and not unchecked & {*OF_VALUES, Part.MARKDOWN}:
             as_text.add(Part.MARKDOWN)  # what MyST or GFM makes of it, nothing has compared
         for output in node.outputs:
             for value in printed([output]).values:
@@ -62,7 +60,7 @@ def show_documented(notebook: NotebookNode, page: Page, config: NbParserConfig) 
 
 def _leave(output: NotebookNode, value: Value, parts: set[Part], as_text: set[Part]) -> None:
     """Remove what isn't documented of a value; what is stands in for its text, for a PDF say."""
-    has_text = bool(parts & _OF_VALUES)
+    has_text = bool(parts & OF_VALUES)
     documented = {
         part: text
         for part, text in value.forms.items()

@@ -47,7 +47,7 @@ def _never_run(
     path: Path, strings: Iterable[tuple[int, str]], tests: Iterable[doctest.DocTest]
 ) -> doctest.DocTest:
     """Return the examples that are in strings, or in quotations there, and in no test: skipped."""
-    found = Counter(example.source for test in tests for example in test.examples)
+    found = Counter((each.source, each.want) for test in tests for each in test.examples)
     left = []
     for line, text in strings:
         try:
@@ -55,8 +55,8 @@ def _never_run(
         except ValueError:  # one of them can't be read
             examples = [doctest.Example(text, "")]
         for example in examples:
-            found[example.source] -= 1
-            if found[example.source] < 0:
+            found[key := (example.source, example.want)] -= 1
+            if found[key] < 0:
                 example.lineno += line - 1
                 example.options[doctest.SKIP] = True
                 left.append(example)

@@ -248,6 +248,17 @@ def test_package(mode: str, pytester: pytest.Pytester) -> None:
     result.assert_outcomes(passed=2, skipped=2)
 
 
+def test_an_example_of_which_another_has_the_code_is_named(pytester: pytest.Pytester) -> None:
+    hidden = '    def inner():\n        """\n        >>> a()\n        2\n        """\n'
+    pytester.makepyfile(
+        'import functools\n\ndef a():\n    """\n    >>> a()\n    1\n    """\n'
+        f"{hidden}    return 1\n\n@functools.wraps(a)\ndef b():\n    return 1\n"
+    )
+    result = pytester.runpytest(*PLUGIN, "--drift-doctests", "-rs")
+    result.assert_outcomes(passed=2, skipped=1)
+    result.stdout.fnmatch_lines(["SKIPPED *never run: nothing is compared on lines 10"])
+
+
 def test_examples_have_the_names_that_conftest_gives_them(pytester: pytest.Pytester) -> None:
     pytester.makeconftest(
         "import pytest\n\n@pytest.fixture(autouse=True)\n"
