@@ -96,8 +96,6 @@ codeautolink_inventory_map = {  # where Python knows a name -> where it is docum
     "torch.optim.adam.Adam.step": "torch.optim.Optimizer.step",
     "torch.optim.adamw.AdamW": "torch.optim.AdamW",
     "torch.optim.optimizer.Optimizer.zero_grad": "torch.optim.Optimizer.zero_grad",
-    "torch.optim.sgd.SGD": "torch.optim.SGD",
-    "torch.optim.sgd.SGD.step": "torch.optim.Optimizer.step",
     "torch.overrides.TorchFunctionMode": "torch.overrides",
     "torch.random.manual_seed": "torch.manual_seed",
 }

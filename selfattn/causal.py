@@ -49,6 +49,7 @@ class CausalAttention(nn.Module):
         ValueError: By PyTorch, if ``dropout`` is not from 0 to 1.
         RuntimeError: In the call, by PyTorch, if the last dimension of ``x`` is not ``d_in``, it
             has more tokens than ``context_length``, or its dtype or device is not the parameters'.
+            A ``context_length`` of 1 refuses no number of tokens, and hides none of them.
         IndexError: In the call, by PyTorch, if ``x`` has fewer than two dimensions.
 
     Examples:
@@ -190,6 +191,7 @@ class MultiHeadAttention(nn.Module):
     Raises:
         ValueError: By PyTorch, if ``dropout`` is not from 0 to 1; if ``num_heads`` doesn't divide
             ``d_out``; in the call, if ``x`` has fewer than two dimensions.
+        ZeroDivisionError: If ``num_heads`` is 0.
         RuntimeError: As :class:`~selfattn.causal.CausalAttention`.
 
     Examples:

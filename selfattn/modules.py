@@ -151,7 +151,7 @@ def copy_weights(source: SelfAttention_v2, target: SelfAttention_v1) -> None:
 
     Raises:
         RuntimeError: By PyTorch, if ``source`` has biases, for which a v1 has no place, or if the
-            sizes differ.
+            sizes differ. What fits has been copied then.
 
     Examples:
         >>> import torch

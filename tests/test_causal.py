@@ -1,9 +1,7 @@
 """The modules: PyTorch's own attention as oracle, PyTorch's tools around them, their errors."""
 
-import sysconfig
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -27,7 +25,6 @@ from selfattn.examples import six_tokens
 
 # Distinct primes: no two axes can be exchanged. D_OUT is that of one head.
 BATCH, T, D_IN, D_OUT, HEADS, CONTEXT = 2, 5, 7, 11, 3, 13
-PYTHON_H = Path(sysconfig.get_path("include"), "Python.h")
 Build = Callable[..., Any]
 
 

@@ -68,9 +68,9 @@ class Attempt:
         return f"{name} ({self.units:.1f} units)"
 
 
-def corpus(folder: Path = _CORPUS) -> Iterator[Output]:
-    precise = json.loads((folder / "precise.json").read_text("utf-8"))
-    for path in sorted(folder.glob("*.txt")):
+def corpus() -> Iterator[Output]:
+    precise = json.loads((_CORPUS / "precise.json").read_text("utf-8"))
+    for path in sorted(_CORPUS.glob("*.txt")):
         text = path.read_text("utf-8")
         yield Output(f"corpus/{path.name}", text, text, precise[path.stem])
 

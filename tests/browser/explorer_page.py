@@ -104,10 +104,6 @@ class Explorer:
         )
         return [[number.replace("−", "-") for number in line] for line in lines if line]
 
-    def scroll_past(self) -> None:
-        """Scroll to its end: its bar lies over nothing there."""
-        self.root.evaluate("(it) => scrollBy(0, it.getBoundingClientRect().bottom - innerHeight)")
-
     def lit(self) -> list[str]:
         """Return the places that are lit, such as `keys 1 0`, counted from 0."""
         return sorted(

@@ -48,7 +48,7 @@ SETTLED = """() => document.fonts.ready.then(() => new Promise((done) =>
   requestAnimationFrame(() => requestAnimationFrame(() => done()))))"""
 
 
-def use(control: Locator, device: Device, key: str = "Enter") -> None:
+def use(control: Locator, device: Device) -> None:
     """Press a control by an input device."""
     if device == "touch":
         control.tap()
@@ -56,7 +56,7 @@ def use(control: Locator, device: Device, key: str = "Enter") -> None:
         control.click()
     else:
         control.focus()
-        control.press(key)
+        control.press("Enter")
 
 
 @dataclass

@@ -40,8 +40,8 @@ def layers(seed: int = 789, *, bias: bool = False) -> list[nn.Linear]:
     return [nn.Linear(3, 2, bias=bias) for _ in range(3)]
 
 
-def projected(by: list[Tensor] | list[nn.Linear], x: Tensor = INPUTS) -> Projections:
-    return [each(x).detach() if isinstance(each, nn.Linear) else x @ each for each in by]
+def projected(by: list[Tensor] | list[nn.Linear]) -> Projections:
+    return [each(INPUTS).detach() if isinstance(each, nn.Linear) else INPUTS @ each for each in by]
 
 
 def attend(

@@ -103,7 +103,7 @@ def known_numbers(app: Sphinx, page: str) -> dict[str, Any]:
             "title": app.env.titles[name].astext(),
             "sections": sections,
         }
-        for name, _ in reading_order(app.env, app.config.root_doc)
+        for name in reading_order(app.env, app.config.root_doc)
         if name != page and (sections := list(_sections(outputs_of(app.env, name))))
     ]
     return {"pages": pages, "right": "\n".join(recorded_right()), "mistakes": mistakes()}

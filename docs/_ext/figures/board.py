@@ -35,8 +35,7 @@ class Board:
 
     """
 
-    def __init__(self, height: float, values: Any, width: float = WIDTH) -> None:
-        self.width = width
+    def __init__(self, height: float, values: Any) -> None:
         self.height = height
         self.values = values
         self.parts: list[str] = []
@@ -207,7 +206,7 @@ class Board:
     def _svg(self, attributes: str, head: str) -> str:
         return (
             f'<svg class="attention-svg" xmlns="http://www.w3.org/2000/svg"'
-            f' viewBox="0 0 {self.width:g} {self.height:g}"{attributes}>'
+            f' viewBox="0 0 {WIDTH} {self.height:g}"{attributes}>'
             f"{head}{''.join(self.parts)}</svg>"
         )
 

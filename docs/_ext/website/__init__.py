@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from website import permalinks, search, theme, verified_foot
+from website import citations, permalinks, search, verified_foot
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
 
 def setup(app: Sphinx) -> ExtensionMetadata:
+    citations.setup(app)
     permalinks.setup(app)
     search.setup(app)
-    theme.setup(app)
     verified_foot.setup(app)
     return {"env_version": 2, "parallel_read_safe": True, "parallel_write_safe": True}

@@ -11,11 +11,11 @@ if TYPE_CHECKING:
     from sphinx.environment import BuildEnvironment
 
 
-def reading_order(env: BuildEnvironment, page: str, depth: int = 0) -> Iterator[tuple[str, int]]:
-    """Yield a page and all below it in the table of contents, each with its depth."""
-    yield page, depth
+def reading_order(env: BuildEnvironment, page: str) -> Iterator[str]:
+    """Yield a page and all below it in the table of contents."""
+    yield page
     for child in env.toctree_includes.get(page, []):
-        yield from reading_order(env, child, depth + 1)
+        yield from reading_order(env, child)
 
 
 def data(value: dict[str, Any], attributes: str) -> str:

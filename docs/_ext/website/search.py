@@ -85,7 +85,7 @@ def check_pages(app: Sphinx, env: BuildEnvironment) -> None:
 
 def direct_answers(app: Sphinx) -> dict[str, Any]:
     """Return what the search page looks up: outputs in reading order, and symbols."""
-    first, *others = (name for name, _ in reading_order(app.env, app.config.root_doc))
+    first, *others = reading_order(app.env, app.config.root_doc)
     pages = dict.fromkeys((*others, first))  # the first page is an overview
     address = app.builder.get_target_uri
     outputs = [

@@ -26,7 +26,7 @@ def put_foot(
 
 
 def foot(app: Sphinx, pagename: str) -> Markup:
-    """Say how many of a page's outputs were verified, when, at which commit, on what."""
+    """Say how many of a page's outputs were verified, when, and on what."""
     page = results(app.env).get(pagename)
     verified, total = share(page) if page else (0, 0)
     if page is None or not total:

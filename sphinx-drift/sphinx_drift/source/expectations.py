@@ -155,7 +155,7 @@ def _with_option(expectation: Expectation, name: str, value: str) -> Expectation
     if name == "allow":
         return replace(expectation, waivers=(*expectation.waivers, _waiver(value)))
     if name == "stream":
-        names = [stream.value for stream in Part if stream is not Part.TRACEBACK]
+        names = [part.value for part in Part if part not in (*FORMS, Part.TRACEBACK)]
         if value not in names:
             raise ValueError(f"`:stream:` must be one of {', '.join(names)}; got {value!r}")
         return replace(expectation, part=Part(value))

@@ -183,7 +183,7 @@ def _edited(text: str, edits: Iterable[_Edit]) -> str:
 def _rewritten(outcome: Outcome, waivers: Sequence[Waiver] = ()) -> list[str]:
     """Return the executed output, in the documented wrapping where only numbers differ.
 
-    What is waived or left out stays so as long as the rest can be told apart from it.
+    What is waived stays so as long as the rest can be told apart from it.
     """
     documented, executed = plain(outcome.documented), plain(outcome.executed)
     differences = outcome.verdict.differences
