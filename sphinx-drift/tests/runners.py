@@ -8,6 +8,7 @@ from unittest.mock import patch
 
 from nbformat import v4
 
+from sphinx_drift.output.printed_text import Part, printed
 from sphinx_drift.run.injected import leave_no_bytecode, report_environment
 from sphinx_drift.run.results import Request, injected
 from sphinx_drift.run.run import execute
@@ -17,9 +18,13 @@ if TYPE_CHECKING:
 
     from nbformat import NotebookNode
 
-    from sphinx_drift.run.results import Execution
+    from sphinx_drift.run.results import Execution, Failure
 
 PRELOAD = ("numpy", "torch")
+
+
+def shown(cell: NotebookNode) -> str:
+    return printed(cell.outputs).select(Part.ALL)
 
 
 class Pages:
@@ -57,6 +62,11 @@ class Pages:
             # Under pytest a kernel doesn't look for what is written past Python.
             os.environ.pop("PYTEST_CURRENT_TEST", None)
             return notebook, execute(notebook, request)
+
+    def failure(self, *cells: str | tuple[str, str], **settings: Any) -> Failure:
+        execution = self.fork(*cells, **settings)[1]
+        assert execution.failure
+        return execution.failure
 
     def stock(
         self, *cells: str | tuple[str, str], **settings: Any
