@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import pkgutil
 import re
+import sys
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,9 +32,25 @@ class Use:
         return re.compile(self.by or rf"\b{re.split(r'[.:]', self.name)[-1]}\b")
 
 
+def imported(text: str) -> set[str]:
+    """Return what a module imports of packages that are neither Python's nor ours."""
+    ours = {*sys.stdlib_module_names, "sphinx_drift"}
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            names.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            names.update(f"{node.module}:{alias.name}" for alias in node.names)
+    return {name for name in names if package_of(name) not in ours}
+
+
+def package_of(name: str) -> str:
+    return re.split(r"[.:]", name)[0]
+
+
 def problem(use: Use) -> str:
     """Return what has changed."""
-    pytest.importorskip(use.name.partition(":")[0].partition(".")[0])
+    pytest.importorskip(package_of(use.name))
     try:
         thing: Any = pkgutil.resolve_name(use.name)
     except (AttributeError, ImportError) as error:

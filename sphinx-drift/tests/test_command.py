@@ -237,10 +237,7 @@ def pretend(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 def test_quiet_and_verbose(
-    page: Path,
-    pretend: Any,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
+    page: Path, pretend: Any, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pretend(reported.drift("0.5", "0.6", 9), VERIFIED)
     command.main([str(page), "-q"])
@@ -268,11 +265,7 @@ def test_quiet_and_verbose(
         (["page.md"], {"DRIFT_POLICY": "loose"}, "DRIFT_POLICY must be one of auto"),
         (["page.md", "--timeout", "0"], {}, "expected a whole number above 0, got '0'"),
         (["page.md", "--update"], {"CI": "true"}, "--update is refused under CI"),
-        (
-            ["page.md", "--update"],
-            {"CI": "false"},
-            "nothing was run: git doesn't keep page.md",
-        ),
+        (["page.md", "--update"], {"CI": "false"}, "nothing was run: git doesn't keep page.md"),
     ],
 )
 def test_bad_use(  # noqa: PLR0917, PLR0913 - columns and fixtures

@@ -138,10 +138,7 @@ def unequal(text: str, command: str, options: set[str]) -> set[str]:
 
 @pytest.mark.parametrize(
     ("module", "main", "name"),
-    [
-        ("sphinx_drift", command, "commands"),
-        ("sphinx_drift.live", live, "live"),
-    ],
+    [("sphinx_drift", command, "commands"), ("sphinx_drift.live", live, "live")],
 )
 def test_every_option_of_a_command_is_documented(
     module: str, main: ModuleType, name: str, capsys: pytest.CaptureFixture[str]

@@ -30,11 +30,7 @@ with open("runs", "a") as runs:
     [
         ("print(0.1 + 0.2)", "0.3000000000000001", "[]\n[]\n"),
         ("import numpy\nprint(numpy.float64(0.1) + 0.2)", "0.3000000000000001", "[]\n['numpy']\n"),
-        (
-            "import torch\nprint(torch.tensor(155.92394))",
-            "tensor(155.9240)",
-            "[]\n['torch']\n",
-        ),
+        ("import torch\nprint(torch.tensor(155.92394))", "tensor(155.9240)", "[]\n['torch']\n"),
         (
             "import torch\nx = torch.tensor(155.92394).item()\nprint(f'{x:.4f}, {x / 200:.0%}')",
             "155.9240, 78%",
