@@ -29,17 +29,10 @@ if TYPE_CHECKING:
 settings.register_profile("patient", deadline=None)
 settings.load_profile("patient")
 HERE = Path(__file__).parent
-UNSET = (
-    "CI",
-    "FORCE_COLOR",
-    "GITHUB_ACTIONS",
-    "GITHUB_WORKSPACE",
-    "NO_COLOR",
-    "PYTEST_CURRENT_TEST",
-    "DRIFT_DEVICE",
-    "DRIFT_POLICY",
-    "DRIFT_RUNNER",
-)
+UNSET = {
+    *("CI", "GITHUB_ACTIONS", "GITHUB_WORKSPACE", "PYTEST_CURRENT_TEST"),
+    *("DRIFT_DEVICE", "DRIFT_POLICY", "DRIFT_RUNNER", "FORCE_COLOR", "NO_COLOR"),
+}
 TAKEN = "ZMQError: Address already in use"
 HEAD = re.compile(
     r"(?m)^(?P<file>[^\s:]+):(?P<place>\d+|notebook|cell \d+ \(line \d+\)): (?P<kind>[a-z-]+)"
@@ -158,6 +151,14 @@ class Book:
         status = int(self.server.stdout.readline())
         stdout, stderr = ((out / name).read_text("utf-8") for name in ("stdout", "stderr"))
         return Built(status, stdout, stderr, outdir, doctrees)
+
+
+@pytest.fixture(autouse=True)
+def _no_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Begin without settings, and forget those that a test makes."""
+    for name in UNSET - {"PYTEST_CURRENT_TEST"}:
+        monkeypatch.setenv(name, "")
+        monkeypatch.delenv(name)
 
 
 @pytest.fixture(scope="session")

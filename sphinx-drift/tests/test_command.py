@@ -32,14 +32,7 @@ from sphinx_drift.source.expectations import Page
 if TYPE_CHECKING:
     from nbformat import NotebookNode
 
-UNSET = ("CI", "FORCE_COLOR", "NO_COLOR", "DRIFT_POLICY", "GITHUB_ACTIONS")
 GOOD = FRONT + '```{code-cell} ipython3\nprint("good")\n```\n```{expected-output}\ngood\n```\n'
-
-
-@pytest.fixture(autouse=True)
-def _no_settings(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in UNSET:
-        monkeypatch.delenv(name, raising=False)
 
 
 def stream(*lines: str) -> NotebookNode:
@@ -364,16 +357,6 @@ def test_a_page_that_only_draws_passes(
     out = capsys.readouterr().out
     assert "0 outputs verified on 1 page, 1 picture not compared" in out
     assert ("nothing-checked" in out) is bool(status)
-
-
-def test_twice_names_what_does_not_repeat(page: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    draw = "\n```{code-cell} ipython3\nimport random\nprint(f'a{random.random()}')\n```\n"
-    known = "```{expected-output}\n:unchecked: a draw\n```\n"
-    page.write_text(GOOD + draw + known + draw + "```{expected-output}\na number\n```\n", "utf-8")
-    assert command.main([str(page), "--twice"]) == 1
-    out = capsys.readouterr().out
-    assert "unrepeatable in cell 3" in out
-    assert "unrepeatable in cell 2" not in out
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="others don't fill memory")

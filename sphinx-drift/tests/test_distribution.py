@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 import sys
@@ -17,6 +16,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from private_api import imported, package_of
+from processes import python
 from small_book import FRONT, cell
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -103,14 +103,8 @@ def test_a_book_is_built_and_verified_by_the_wheel(built: Built, tmp_path: Path)
     ours = f"import sphinx_drift\nassert sphinx_drift.__file__.startswith({str(site)!r})\n"
     (book / "conf.py").write_text(f'{ours}extensions = ["myst_nb", "sphinx_drift"]\n', "utf-8")
     (book / "index.md").write_text(PAGE, "utf-8")
-    done = subprocess.run(
-        [sys.executable, "-m", "sphinx_drift.run", "-W", "-b", "html", ".", "_build"],
-        cwd=book,
-        env={**os.environ, "PYTHONPATH": str(site)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    words = ("-m", "sphinx_drift.run", "-W", "-b", "html", ".", "_build")
+    done = python(*words, folder=book, PYTHONPATH=str(site))
     assert done.returncode == 0, done.stderr
     assert re.search(r"^1 output verified on 1 page \(", done.stdout, re.MULTILINE)
     assert "0.3333333333333333" in (book / "_build" / "index.html").read_text("utf-8")
@@ -121,4 +115,4 @@ def test_kernels_are_installed_and_forked_without_sphinx() -> None:
     blocked = ("docutils", "myst_nb", "myst_parser", "sphinx")
     code = f"import sys\nsys.modules.update(dict.fromkeys({blocked}))\n"
     code += "import sphinx_drift.run.__main__, sphinx_drift.kernels.provisioner"
-    subprocess.run([sys.executable, "-c", code], check=True)
+    assert python("-c", code).returncode == 0

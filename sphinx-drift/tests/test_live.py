@@ -8,13 +8,13 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.request import urlopen
 
 import psutil
 import pytest
+from processes import wait_until
 from small_book import FRONT
 from websockets.sync.client import connect
 
@@ -61,22 +61,24 @@ class Session:
             )
         self._builds = 0
         self.built()
-        until = time.monotonic() + PATIENCE
-        while time.monotonic() < until:  # it says where it serves before it does
-            with contextlib.suppress(OSError):
-                self.shown()
-                break
-            time.sleep(0.1)
+        wait_until(self.serves)  # it says where before it does
+
+    def serves(self) -> bool:
+        with contextlib.suppress(OSError):
+            return bool(self.shown())
+        return False
+
+    @property
+    def texts(self) -> list[str]:
+        """What each build has printed, once it is done, and what came since."""
+        assert self.process.poll() is None, self._log.read_text("utf-8")
+        return re.split(SERVING, self._log.read_text("utf-8"))[::2]
 
     def built(self) -> str:
         """Wait for the next build, and return what it printed."""
-        until = time.monotonic() + PATIENCE
-        while len(texts := re.split(SERVING, self._log.read_text("utf-8"))[::2]) < self._builds + 2:
-            assert self.process.poll() is None, texts
-            assert time.monotonic() < until, texts
-            time.sleep(0.1)
         self._builds += 1
-        return texts[self._builds - 1]
+        wait_until(lambda: len(self.texts) > self._builds)
+        return self.texts[self._builds - 1]
 
     @property
     def host(self) -> str:

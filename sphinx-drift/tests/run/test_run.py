@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -18,10 +19,9 @@ from sphinx_drift.run.injected import IN_FULL
 from sphinx_drift.run.page import joined
 from sphinx_drift.run.results import Ending, Probe, injected
 from sphinx_drift.run.run import begin, execute, request_for
+from sphinx_drift.source.read_source import load
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from nbformat import NotebookNode
     from runners import Pages
 
@@ -105,56 +105,18 @@ def test_kernel_that_can_not_be_started_is_a_failure_of_no_cell(
     assert execution.executed == set()
 
 
-def test_a_default_device_of_a_cell_is_not_what_was_asked_for(tmp_path: Path) -> None:
-    book = notebook("import torch\ntorch.set_default_device('meta')")
-    assert execute(book, request_for(tmp_path)).environment["device"] == "cpu"
-
-
 # Full precision ------------------------------------------------------------------------
-
-FROM_FLOAT32 = """\
-import torch
-torch.set_printoptions(precision=2, sci_mode=False)
-x = torch.tensor([155.92394, 0.1])
-print(x[0].item() * 100)
-print(f"{x[0].item():.2f} and {x[1].item():+.1%} and {x[1]:.2f}")
-print(round(x[0].item(), 2), sum(x.tolist()))
-print(x.double().mean())
-print(x[1:], torch.tensor(3).item(), torch.tensor([]))
-"""
-OF_FLOAT32 = [
-    "15592.393493652344|*|",
-    "155.92393493652344|float32| and +10.000000149011612|*|% and 0.10000000149011612|float32|",
-    "155.92393493652344|float32| 156.02393493801355|*|",
-    "tensor(78.01196746900677681, dtype=torch.float64)|*float64 78.01196746900678|",
-    "tensor([0.10000000149011612])|float32 155.92393493652344| 3 tensor([])|float32 |",
-]
-FROM_NUMPY = """\
-import io
-import numpy as np
-x = np.array([0.1, 2], dtype=np.float32)
-np.set_printoptions(precision=2)
-print(x, np.array([0.1]))
-print(x.mean(), np.float64(0.1), 0.1)
-print([x.mean()])
-file = io.StringIO()
-print(x.mean(), file=file)
-print(file.getvalue(), end="")
-"""
-OF_NUMPY = [
-    "[0.10000000149011612|float32| 2.0|float32|] [0.1|float64|]",
-    "1.0499999523162842|float32| 0.1|float64| 0.1",
-    "[np.float32(1.05)]",
-    "1.05",
-]
 
 
 def test_full_precision_says_what_numbers_were_computed_in(tmp_path: Path) -> None:
-    book = notebook(FROM_FLOAT32, FROM_NUMPY)
+    loaded = load(Path(__file__).with_name("in-full.md"))
+    assert loaded
+    page, book = loaded
     execution = execute(book, request_for(tmp_path, before=IN_FULL.values()))
-    for index, lines in ((1, OF_FLOAT32), (2, OF_NUMPY)):
-        text = shown(book.cells[index]).replace("\N{INVISIBLE SEPARATOR}", "|")
-        assert [" ".join(line.split()) for line in text.splitlines()] == lines
+    for cell in page.cells:
+        text = shown(book.cells[cell.index]).replace("\N{INVISIBLE SEPARATOR}", "|")
+        (expected,) = (expectation.text for expectation in cell.expectations)
+        assert [*map(str.split, text.splitlines())] == [*map(str.split, expected.splitlines())]
     assert execution.environment.items() >= {"torch": TORCH, "device": "cpu"}.items()
     assert {"capability", "threads"} <= set(execution.environment)
 
