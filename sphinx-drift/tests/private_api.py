@@ -56,11 +56,8 @@ def problem(use: Use) -> str:
     except (AttributeError, ImportError) as error:
         return f"expected {use.name}, got {error}"
     if use.parameters:
-        parameters = list(inspect.signature(thing).parameters)
-        missing = [name for name in use.parameters if name not in parameters]
-        in_order = [name for name in parameters if name in use.parameters] == list(use.parameters)
-        if missing or not in_order:
-            return (
-                f"expected the parameters {', '.join(use.parameters)}, got {', '.join(parameters)}"
-            )
+        parameters = inspect.signature(thing).parameters
+        expected = ", ".join(use.parameters)
+        if ", ".join(name for name in parameters if name in use.parameters) != expected:
+            return f"expected the parameters {expected}, got {', '.join(parameters)}"
     return ""

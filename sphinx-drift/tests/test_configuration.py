@@ -38,7 +38,6 @@ def test_nearest_file_above_decides(project: Path, monkeypatch: pytest.MonkeyPat
     [
         (b"[tool", ""),
         (b"a = '\xe9'", ""),
-        (b"a = 1\na = 2\n", ""),
         (b"tool = 3", ".* must hold names and texts"),
         (b"[tool]\nsphinx-drift = 'exact'", ".* must hold names and texts"),
         (b"[tool.sphinx-drift]\npreload = 'numpy'", ".* must be a list of names, got 'numpy'"),

@@ -61,17 +61,11 @@ DOCUMENTED = "npu:0 tensor([0.2961, 0.5166])"
 PROJECT = f'[tool.sphinx-drift]\ndevices = "{DEVICES}"\n'
 
 
-@pytest.fixture(scope="module")
-def backend(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+@pytest.fixture(autouse=True)
+def _backend(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path_factory.mktemp("backend")
     (folder / "gadgets.py").write_text(GADGETS)
-    return {"PYTHONPATH": os.pathsep.join([str(folder), str(CHECKER)])}
-
-
-@pytest.fixture
-def with_backend(backend: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in backend.items():
-        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("PYTHONPATH", f"{folder}{os.pathsep}{CHECKER}")
 
 
 def page(code: str = SHOWING, expected: str = DOCUMENTED) -> str:
@@ -85,7 +79,6 @@ def before() -> list[str]:
     return [each.name for each in request_for(Path()).before]
 
 
-@pytest.mark.usefixtures("with_backend")
 def test_the_order_of_those_who_may_ask(monkeypatch: pytest.MonkeyPatch) -> None:
     assert choose_device() == ""
     assert DEVICE_VARIABLE not in os.environ
@@ -101,7 +94,6 @@ def test_the_order_of_those_who_may_ask(monkeypatch: pytest.MonkeyPatch) -> None
     assert before() == ["leave_no_bytecode"]
 
 
-@pytest.mark.usefixtures("with_backend")
 def test_one_that_is_not_there_or_that_no_module_knows() -> None:
     with pytest.raises(ValueError, match="--device=npu:2: gadget missing"):
         choose_device(requested="npu:2", module=DEVICES)
@@ -125,14 +117,14 @@ def test_a_module_that_prints_no_device_is_refused(
 
 
 @pytest.mark.slow
-def test_pages_compute_on_it_and_fail_alone(backend: dict[str, str], tmp_path: Path) -> None:
+def test_pages_compute_on_it_and_fail_alone(tmp_path: Path) -> None:
     raising = "import torch\nraise torch.OutOfMemoryError('CUDA out of memory. Tried 1 EiB.')"
     (tmp_path / "pyproject.toml").write_text(PROJECT)
     (tmp_path / "1.md").write_text(page(raising, "never"))
     (tmp_path / "2.md").write_text(page())
     (tmp_path / "3.md").write_text(page(expected=DOCUMENTED.replace("0.2961", "0.2962")))
     words = ("-m", "sphinx_drift", ".", "--device", "npu", "-v")
-    done = python(*words, folder=tmp_path, **backend)
+    done = python(*words, folder=tmp_path)
     assert done.returncode == 1
     assert "npu:0 (A gadget)" in done.stderr
     raised, verified, drifted = re.split(r"(?m)^\d\.md:\d+: ", done.stdout)[1:]
@@ -145,11 +137,11 @@ def test_pages_compute_on_it_and_fail_alone(backend: dict[str, str], tmp_path: P
 
 
 @pytest.mark.slow
-def test_examples_of_docstrings(backend: dict[str, str], tmp_path: Path) -> None:
+def test_examples_of_docstrings(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text(PROJECT)
     (tmp_path / "examples.md").write_text(">>> import gadgets\n>>> gadgets.computing_on\n'npu:0'\n")
     words = ("-m", "pytest", "-p", "sphinx_drift.pytest_plugin", "--drift-doctests", "examples.md")
-    done = python(*words, folder=tmp_path, DRIFT_DEVICE="npu", **backend)
+    done = python(*words, folder=tmp_path, DRIFT_DEVICE="npu")
     assert done.returncode == 0, done.stderr
     assert "npu:0 (A gadget)" in done.stderr
     assert "1 passed" in done.stdout
@@ -162,23 +154,23 @@ def test_examples_of_docstrings(backend: dict[str, str], tmp_path: Path) -> None
         ("--device", ("sphinx_drift", "page.md", "--device", "cuda:99")),
     ],
 )
-def test_without_the_device_nothing_runs(
-    origin: str, words: tuple[str, ...], book: Book, backend: dict[str, str]
-) -> None:
+def test_without_the_device_nothing_runs(origin: str, words: tuple[str, ...], book: Book) -> None:
     (book.folder / "pyproject.toml").write_text(PROJECT)
     book.configure(drift_device="cuda:99")
     book.write("page.md", cell("open('it-ran', 'w').close()"))
-    done = python("-m", *words, folder=book.folder, **backend)
+    done = python("-m", *words, folder=book.folder)
     assert done.returncode == 2
     assert f"{origin}=cuda:99: gadget missing" in " ".join(done.stderr.split())
     assert not (book.folder / "it-ran").exists()
 
 
 @pytest.mark.slow
-def test_a_book_on_a_device(book: Book, backend: dict[str, str]) -> None:
+def test_a_book_on_a_device(book: Book) -> None:
     book.configure(drift_policy="auto", drift_devices=DEVICES)
     book.write("page.md", "# Page", cell(SHOWING, DOCUMENTED))
-    built = book.build(DRIFT_DEVICE="npu", DRIFT_RUNNER="jupyter", **backend)
+    built = book.build(
+        DRIFT_DEVICE="npu", DRIFT_RUNNER="jupyter", PYTHONPATH=os.environ["PYTHONPATH"]
+    )
     assert built.status == 0, built.stderr
     assert "npu:0 (A gadget)" in built.stdout
     result: PageResult = built.results["page"]

@@ -107,12 +107,6 @@ def kinds(result: PageResult) -> list[Kind]:
             [("error", "E: /run/ipykernel_3/2.py")],
             [Kind.VERIFIED],
         ),
-        ([expecting("<f at 0x7f19f0>")], [("stdout", "<f at 0x7f6b9486>")], [Kind.VERIFIED]),
-        (
-            [expecting("", unchecked="an address")],
-            [("stdout", "<f at 0x7f19f0>")],
-            [Kind.UNCHECKED, Kind.NOTHING_CHECKED],
-        ),
     ],
 )
 def test_outcomes_of_a_cell(
@@ -482,12 +476,7 @@ def test_what_a_cell_prints_beside_what_it_has_stored_is_a_failure(
             "application/vnd.plotly.v1+json": {"y": [1, 2]},
             "text/html": "<b>5</b><script>x</script>",
         },
-        {
-            "application/javascript": "alert(5)",
-            "text/plain": "<IPython.core.display.Javascript object>",
-        },
         {"application/geo+json": {"a": 5}, "text/plain": "<IPython.display.GeoJSON object>"},
-        {"text/html": "<script>draw(5)</script>"},
     ],
 )
 def test_what_is_drawn_is_drawn_again_but_in_a_stripped_notebook(data: dict[str, Any]) -> None:

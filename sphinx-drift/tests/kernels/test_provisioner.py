@@ -9,7 +9,7 @@ import socket
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import nbclient
 import psutil
@@ -190,6 +190,27 @@ def test_python_by_another_name_in_the_same_folder_is_forked(
     assert notebook.cells[0].outputs[0].text == f"1\n{own}\n"
 
 
+def kernel_of(python: str, folder: Path, **metadata: Any) -> dict[str, Any]:
+    """Install a kernel that a Python starts; return the metadata of a notebook that wants it."""
+    argv = [python, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+    spec = {"argv": argv, "display_name": "other", "language": "python", "metadata": metadata}
+    kernel = folder / "kernels" / "other"
+    kernel.mkdir(parents=True)
+    (kernel / "kernel.json").write_text(json.dumps(spec))
+    return {"kernelspec": {"name": "other", "display_name": "other"}}
+
+
+def test_kernelspec_may_name_another_provisioner(
+    pages: Pages, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = {"provisioner_name": "local-provisioner"}
+    metadata = kernel_of(sys.executable, tmp_path, kernel_provisioner=own)
+    monkeypatch.setenv("JUPYTER_PATH", str(tmp_path))
+    notebook = v4.new_notebook(cells=[v4.new_code_cell(SERVER_OF)], metadata=metadata)
+    assert execute(notebook, pages.request()).failure is None
+    assert shown(notebook.cells[0]) == "0\n"
+
+
 def test_kernel_of_another_environment_is_run_in_that(
     pages: Pages, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -201,16 +222,11 @@ def test_kernel_of_another_environment_is_run_in_that(
     (other / "pyvenv.cfg").write_text((Path(sys.prefix) / "pyvenv.cfg").read_text())
     (other / "bin" / "python").symlink_to(Path(sys.executable).resolve())
     (other / packages).symlink_to(Path(sys.prefix) / packages)
-    argv = [str(other / "bin" / "python"), "-m", "ipykernel_launcher", "-f", "{connection_file}"]
-    spec = {"argv": argv, "display_name": "other", "language": "python"}
-    kernel = tmp_path / "jupyter" / "kernels" / "other"
-    kernel.mkdir(parents=True)
-    (kernel / "kernel.json").write_text(json.dumps(spec))
-    monkeypatch.setenv("JUPYTER_PATH", str(tmp_path / "jupyter"))
-    notebook = v4.new_notebook(metadata={"kernelspec": {"name": "other", "display_name": "o"}})
-    notebook.cells = [v4.new_code_cell("import sys\nprint(sys.prefix)")]
-    execution = execute(notebook, pages.request())
-    assert execution.failure is None
+    metadata = kernel_of(str(other / "bin" / "python"), tmp_path)
+    monkeypatch.setenv("JUPYTER_PATH", str(tmp_path))
+    code = v4.new_code_cell("import sys\nprint(sys.prefix)")
+    notebook = v4.new_notebook(cells=[code], metadata=metadata)
+    assert execute(notebook, pages.request()).failure is None
     assert shown(notebook.cells[0]) == f"{other}\n"
 
 
