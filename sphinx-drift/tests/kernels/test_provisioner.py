@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import nbclient
-import psutil
 import pytest
 from jupyter_client.manager import KernelManager
 from nbformat import v4
@@ -80,23 +79,6 @@ def test_kernel_is_interrupted_restarted_and_ended_like_any_other(installed: str
     manager.shutdown_kernel()
     wait_until(lambda: not pid_exists(second))
     assert not manager.is_alive()
-
-
-@pytest.mark.usefixtures("own_servers")
-def test_what_a_client_started_ends_when_it_is_killed(installed: str) -> None:
-    code = (
-        "import sys, time\nfrom jupyter_client.manager import KernelManager\n"
-        f"manager = KernelManager(kernel_name={installed!r})\n"
-        "manager.start_kernel()\nprint(manager.provisioner.pid, flush=True)\ntime.sleep(1000)"
-    )
-    client = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
-    assert client.stdout
-    pid = int(client.stdout.readline())
-    server = psutil.Process(pid).ppid()
-    client.kill()
-    client.wait()
-    client.stdout.close()
-    wait_until(lambda: not pid_exists(pid) and not pid_exists(server))
 
 
 @pytest.mark.usefixtures("own_servers")
