@@ -108,6 +108,11 @@ def test_kernel_that_can_not_be_started_is_a_failure_of_no_cell(
 # Full precision ------------------------------------------------------------------------
 
 
+def test_a_default_device_of_a_cell_is_not_what_was_asked_for(tmp_path: Path) -> None:
+    book = notebook("import torch\ntorch.set_default_device('meta')")
+    assert execute(book, request_for(tmp_path)).environment["device"] == "cpu"
+
+
 def test_full_precision_says_what_numbers_were_computed_in(tmp_path: Path) -> None:
     loaded = load(Path(__file__).with_name("in-full.md"))
     assert loaded
