@@ -23,29 +23,20 @@ from sphinx_drift.run.page import run_page
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from nbformat import NotebookNode
-
     from sphinx_drift.compare.outcomes import PageResult
 
 # A busy machine makes an example late, not wrong.
 settings.register_profile("patient", deadline=None)
 settings.load_profile("patient")
 HERE = Path(__file__).parent
-UNSET = (
-    "CI",
-    "FORCE_COLOR",
-    "GITHUB_ACTIONS",
-    "GITHUB_WORKSPACE",
-    "NO_COLOR",
-    "PYTEST_CURRENT_TEST",
-    "DRIFT_DEVICE",
-    "DRIFT_POLICY",
-    "DRIFT_RUNNER",
-)
+UNSET = {
+    *("CI", "GITHUB_ACTIONS", "GITHUB_WORKSPACE", "PYTEST_CURRENT_TEST"),
+    *("DRIFT_DEVICE", "DRIFT_POLICY", "DRIFT_RUNNER", "FORCE_COLOR", "NO_COLOR"),
+}
 TAKEN = "ZMQError: Address already in use"
 HEAD = re.compile(
-    r"(?P<file>[^\s:]+):(?P<place>\d+|notebook|cell \d+ \(line \d+\)): (?P<kind>[a-z-]+)"
-    r"(?: in cell (?P<cell>\d+) \(line (?P<line>\d+)\))?:(?: |$)"
+    r"(?m)^(?P<file>[^\s:]+):(?P<place>\d+|notebook|cell \d+ \(line \d+\)): (?P<kind>[a-z-]+)"
+    r"(?: in cell \d+ \(line \d+\))?:(?: |$)"
 )
 
 
@@ -75,17 +66,11 @@ class Built:
 
     @property
     def failures(self) -> list[Failure]:
-        blocks: list[list[str]] = []
-        for line in self.report.splitlines():
-            if HEAD.match(line):
-                blocks.append([line])
-            elif blocks:
-                blocks[-1].append(line)
-        heads = [HEAD.match(block[0]) for block in blocks]
+        heads = list(HEAD.finditer(self.report))
+        ends = [*(head.start() for head in heads[1:]), None]
         return [
-            Failure(head["file"], head["place"], head["kind"], "\n".join(block).strip())
-            for head, block in zip(heads, blocks, strict=True)
-            if head
+            Failure(**head.groupdict(), text=self.report[head.start() : end].strip())
+            for head, end in zip(heads, ends, strict=False)
         ]
 
     @property
@@ -107,37 +92,10 @@ class Built:
             return results
 
 
-class Server:
-    """The process that builds are forked from."""
-
-    def __init__(self) -> None:
-        variables = {name: value for name, value in os.environ.items() if name not in UNSET}
-        self._process = subprocess.Popen(
-            # So that a build finds what lies in its own folder, as `python -m` does.
-            [sys.executable, "-c", "import builder; builder.main()"],
-            cwd=HERE,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            env=variables,
-        )
-
-    def build(self, **request: Any) -> int:
-        """Run a build and return its exit status."""
-        assert self._process.stdin
-        assert self._process.stdout
-        self._process.stdin.write(json.dumps(request, default=str) + "\n")
-        self._process.stdin.flush()
-        return int(self._process.stdout.readline())
-
-    def close(self) -> None:
-        self._process.communicate()
-
-
 class Book:
     """A folder of pages and a ``conf.py``."""
 
-    def __init__(self, server: Server, folder: Path) -> None:
+    def __init__(self, server: Any, folder: Path) -> None:
         self.server = server
         self.folder = folder / "book"
         self.folder.mkdir()
@@ -166,12 +124,11 @@ class Book:
 
     def copy(self, folder: Path, *names: str) -> None:
         """Take fixture pages: those that are named, or all."""
-        for path in folder.rglob("*"):
-            is_asked_for = not names or path.relative_to(folder).as_posix() in names
-            if path.is_file() and is_asked_for and path.suffix != ".pyc":
-                target = self.folder / path.relative_to(folder)
-                target.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy(path, target)
+        if not names:
+            ignore = shutil.ignore_patterns("__pycache__")
+            shutil.copytree(folder, self.folder, ignore=ignore, dirs_exist_ok=True)
+        for name in names:
+            shutil.copy(folder / name, self.folder)
 
     def build(self, *options: str, builder: str = "dummy", **variables: str) -> Built:
         """Build it with Sphinx; what an earlier build left is used unless ``-E`` is given."""
@@ -183,26 +140,45 @@ class Book:
         out = self.folder / "_out"
         out.mkdir(exist_ok=True)
         outdir, doctrees = out / "site" / builder, out / "doctrees"
-        status = self.server.build(
-            folder=self.folder,
-            variables=variables,
-            stdout=out / "stdout",
-            stderr=out / "stderr",
-            arguments=["-b", builder, "-d", str(doctrees), *options, ".", str(outdir)],
-        )
+        request = {
+            "folder": self.folder,
+            "variables": variables,
+            "stdout": out / "stdout",
+            "stderr": out / "stderr",
+            "arguments": ["-b", builder, "-d", doctrees, *options, ".", outdir],
+        }
+        print(json.dumps(request, default=str), file=self.server.stdin, flush=True)
+        status = int(self.server.stdout.readline())
         stdout, stderr = ((out / name).read_text("utf-8") for name in ("stdout", "stderr"))
         return Built(status, stdout, stderr, outdir, doctrees)
 
 
+@pytest.fixture(autouse=True)
+def _no_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Begin without settings, and forget those that a test makes."""
+    for name in UNSET - {"PYTEST_CURRENT_TEST"}:
+        monkeypatch.setenv(name, "")
+        monkeypatch.delenv(name)
+
+
 @pytest.fixture(scope="session")
-def server() -> Iterator[Server]:
-    running = Server()
-    yield running
-    running.close()
+def server() -> Iterator[Any]:
+    """Start the process that builds are forked from."""
+    process = subprocess.Popen(
+        # So that a build finds what lies in its own folder, as `python -m` does.
+        [sys.executable, "-c", "import builder; builder.main()"],
+        cwd=HERE,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env={name: value for name, value in os.environ.items() if name not in UNSET},
+    )
+    yield process
+    process.communicate()
 
 
 @pytest.fixture(scope="module")
-def make_book(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Callable[[], Book]:
+def make_book(server: Any, tmp_path_factory: pytest.TempPathFactory) -> Callable[[], Book]:
     return lambda: Book(server, tmp_path_factory.mktemp("drift"))
 
 
@@ -216,19 +192,3 @@ def pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pages:
     """Run pages here, and not in the process that runs those of a build."""
     monkeypatch.setattr(HOST, "ask", lambda _, page: run_page(*page))
     return Pages(tmp_path)
-
-
-@pytest.fixture(scope="session")
-def shown() -> Any:
-    def text(cell: NotebookNode) -> str:
-        parts = []
-        for output in cell.outputs:
-            if output.output_type == "stream":
-                parts.append(output.text)
-            elif output.output_type == "error":
-                parts.append(f"{output.ename}: {output.evalue}\n")
-            else:
-                parts.append(output.data["text/plain"] + "\n")
-        return "".join(parts)
-
-    return text

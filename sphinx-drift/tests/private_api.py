@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import pkgutil
 import re
+import sys
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,19 +32,32 @@ class Use:
         return re.compile(self.by or rf"\b{re.split(r'[.:]', self.name)[-1]}\b")
 
 
+def imported(text: str) -> set[str]:
+    """Return what a module imports of packages that are neither Python's nor ours."""
+    ours = {*sys.stdlib_module_names, "sphinx_drift"}
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            names.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            names.update(f"{node.module}:{alias.name}" for alias in node.names)
+    return {name for name in names if package_of(name) not in ours}
+
+
+def package_of(name: str) -> str:
+    return re.split(r"[.:]", name)[0]
+
+
 def problem(use: Use) -> str:
     """Return what has changed."""
-    pytest.importorskip(use.name.partition(":")[0].partition(".")[0])
+    pytest.importorskip(package_of(use.name))
     try:
         thing: Any = pkgutil.resolve_name(use.name)
     except (AttributeError, ImportError) as error:
         return f"expected {use.name}, got {error}"
     if use.parameters:
-        parameters = list(inspect.signature(thing).parameters)
-        missing = [name for name in use.parameters if name not in parameters]
-        in_order = [name for name in parameters if name in use.parameters] == list(use.parameters)
-        if missing or not in_order:
-            return (
-                f"expected the parameters {', '.join(use.parameters)}, got {', '.join(parameters)}"
-            )
+        parameters = inspect.signature(thing).parameters
+        expected = ", ".join(use.parameters)
+        if ", ".join(name for name in parameters if name in use.parameters) != expected:
+            return f"expected the parameters {expected}, got {', '.join(parameters)}"
     return ""

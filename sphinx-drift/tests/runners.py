@@ -8,6 +8,7 @@ from unittest.mock import patch
 
 from nbformat import v4
 
+from sphinx_drift.output.printed_text import Part, printed
 from sphinx_drift.run.injected import leave_no_bytecode, report_environment
 from sphinx_drift.run.results import Request, injected
 from sphinx_drift.run.run import execute
@@ -17,9 +18,15 @@ if TYPE_CHECKING:
 
     from nbformat import NotebookNode
 
-    from sphinx_drift.run.results import Execution
+    from sphinx_drift.run.results import Execution, Failure
 
 PRELOAD = ("numpy", "torch")
+Code = str | tuple[str, str]
+"""A cell: its code, or its code and a tag."""
+
+
+def shown(cell: NotebookNode) -> str:
+    return printed(cell.outputs).select(Part.ALL)
 
 
 class Pages:
@@ -28,8 +35,7 @@ class Pages:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
-    def notebook(self, *cells: str | tuple[str, str]) -> NotebookNode:
-        """Return a notebook of cells: their code, or their code and a tag."""
+    def notebook(self, *cells: Code) -> NotebookNode:
         result = v4.new_notebook(metadata={"kernelspec": {"name": "python3", "display_name": "P"}})
         result.cells = [v4.new_markdown_cell("prose", id="prose")]
         for number, each in enumerate(cells):
@@ -49,16 +55,17 @@ class Pages:
         }
         return Request(folder=self.folder, **options)
 
-    def fork(
-        self, *cells: str | tuple[str, str], **settings: Any
-    ) -> tuple[NotebookNode, Execution]:
+    def fork(self, *cells: Code, **settings: Any) -> tuple[NotebookNode, Execution]:
         notebook, request = self.notebook(*cells), self.request(**settings)
         with patch.dict(os.environ):
             # Under pytest a kernel doesn't look for what is written past Python.
             os.environ.pop("PYTEST_CURRENT_TEST", None)
             return notebook, execute(notebook, request)
 
-    def stock(
-        self, *cells: str | tuple[str, str], **settings: Any
-    ) -> tuple[NotebookNode, Execution]:
+    def failure(self, *cells: Code, **settings: Any) -> Failure:
+        execution = self.fork(*cells, **settings)[1]
+        assert execution.failure
+        return execution.failure
+
+    def stock(self, *cells: Code, **settings: Any) -> tuple[NotebookNode, Execution]:
         return self.fork(*cells, variables={"DRIFT_RUNNER": "jupyter"}, **settings)

@@ -53,34 +53,17 @@ def book(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.fixture(autouse=True)
-def _no_variables(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("CI", "DRIFT_POLICY"):
-        monkeypatch.delenv(name, raising=False)
-
-
 def test_what_a_book_says_counts_and_nothing_else_of_it(book: Path) -> None:
     settings = settings_for(book / "chapters" / "page.md")
     assert (settings.timeout, settings.allow_errors) == (7, True)
     assert settings.policy is Policy.PORTABLE
     assert [each.name for each in settings.filters] == ["time"]
+    said = book_of(book / "chapters").settings
+    assert said["nb_execution_excludepatterns"] == ["left*"]
+    assert said["nb_output_stderr"] == "remove"
     assert settings_for(book / "page.md", timeout=5, policy=None).timeout == 5
     assert "nowhere" not in sys.path
     assert "LEAKED" not in command.os.environ
-
-
-def test_a_page_that_a_book_leaves_out_runs_if_it_is_named(
-    book: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    warns = "import sys\nprint('w', file=sys.stderr)\n"
-    for name in ("left", "page"):
-        code = f"_ = open('ran', 'a').write('{name} ')\n{warns}print(1)"
-        (book / f"{name}.md").write_text(FRONT + cell(code, "1"), "utf-8")
-    assert command.main([str(book)]) == 0
-    assert "1 page left out by nb_execution_excludepatterns" in capsys.readouterr().out
-    assert (book / "ran").read_text() == "page "
-    assert command.main([str(book / "left.md")]) == 0
-    assert (book / "ran").read_text() == "page left "
 
 
 LEAVING = """
@@ -181,26 +164,33 @@ def test_a_page_whose_name_ends_as_the_book_says_runs_or_is_counted(
     assert "by nb_custom_formats another library reads it" in capsys.readouterr().out
 
 
+QUIET = "execute: {stderr_output: remove"
+
+
 @pytest.mark.parametrize(
     ("mode", "own", "setting"),
     [
-        ("execute:\n  execute_notebooks: off\n", "mystnb: {}", "nb_execution_mode"),
-        ("", "mystnb: {execution_mode: 'off'}", "mystnb: execution_mode"),
+        (f"{QUIET}, execute_notebooks: off}}", "mystnb: {}", "nb_execution_mode"),
+        (f"{QUIET}, exclude_patterns: [p*]}}", "mystnb: {}", "nb_execution_excludepatterns"),
+        (f"{QUIET}}}", "mystnb: {execution_mode: 'off'}", "mystnb: execution_mode"),
         (
-            "sphinx: {config: {nb_metadata_key: book}}",
+            f"{QUIET}}}\nsphinx: {{config: {{nb_metadata_key: book}}}}",
             "book: {execution_mode: 'off'}",
             "book: execution_mode",
         ),
     ],
 )
-def test_what_is_executed_nowhere_is_not_verified(
+def test_a_page_that_a_book_leaves_out_runs_if_it_is_named(
     mode: str, own: str, setting: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "_config.yml").write_text(mode, "utf-8")
     front = FRONT.replace("---\n\n", f"{own}\n---\n\n")
-    (tmp_path / "page.md").write_text(front + cell("print(1)", "1"), "utf-8")
+    code = "import sys\nprint('w', file=sys.stderr)\nopen('ran', 'w').write('1')"
+    (tmp_path / "page.md").write_text(front + cell(code, "1"), "utf-8")
     assert command.main([str(tmp_path)]) == 2
     assert f"nothing was checked, 1 page left out by {setting}" in capsys.readouterr().out
+    assert not (tmp_path / "ran").exists()
+    assert command.main([str(tmp_path / "page.md")]) == 0
 
 
 @pytest.mark.parametrize(

@@ -28,15 +28,9 @@ def project(tmp_path: Path) -> Path:
 def test_nearest_file_above_decides(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(project / "docs")
     assert find_project(Path("deep")).reference == REFERENCE
-    Path("pyproject.toml").write_text('[project]\nname = "other"\n')
+    Path("pyproject.toml").write_text('[tool.other]\nname = "other"\n')
     assert find_project(Path("deep")).reference == {}
     assert find_project(project).reference == REFERENCE
-
-
-@pytest.mark.parametrize("text", ["", "[tool]\n", "[tool.sphinx-drift]\n", '[tool.x]\ny = "z"\n'])
-def test_nothing_is_configured(text: str, project: Path) -> None:
-    (project / "pyproject.toml").write_text(text)
-    assert find_project(project).reference == {}
 
 
 @pytest.mark.parametrize(
@@ -44,7 +38,6 @@ def test_nothing_is_configured(text: str, project: Path) -> None:
     [
         (b"[tool", ""),
         (b"a = '\xe9'", ""),
-        (b"a = 1\na = 2\n", ""),
         (b"tool = 3", ".* must hold names and texts"),
         (b"[tool]\nsphinx-drift = 'exact'", ".* must hold names and texts"),
         (b"[tool.sphinx-drift]\npreload = 'numpy'", ".* must be a list of names, got 'numpy'"),

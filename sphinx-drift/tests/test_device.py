@@ -6,7 +6,6 @@ import contextlib
 import json
 import os
 import re
-import subprocess
 import sys
 import threading
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from nbformat import v4
+from processes import python
 from small_book import FRONT, cell
 
 from sphinx_drift.compare.compare import Policy
@@ -62,70 +62,38 @@ PROJECT = f'[tool.sphinx-drift]\ndevices = "{DEVICES}"\n'
 
 
 @pytest.fixture(autouse=True)
-def no_device(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Begin without a device, and forget the one that a test chooses."""
-    monkeypatch.setenv(DEVICE_VARIABLE, "")
-    monkeypatch.delenv(DEVICE_VARIABLE)
-
-
-@pytest.fixture(scope="module")
-def backend(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+def _backend(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path_factory.mktemp("backend")
     (folder / "gadgets.py").write_text(GADGETS)
-    return {"PYTHONPATH": os.pathsep.join([str(folder), str(CHECKER)])}
+    monkeypatch.setenv("PYTHONPATH", f"{folder}{os.pathsep}{CHECKER}")
 
 
-@pytest.fixture
-def with_backend(backend: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in backend.items():
-        monkeypatch.setenv(name, value)
-
-
-def run(
-    module: str, *words: str, folder: Path, env: dict[str, str]
-) -> subprocess.CompletedProcess[str]:
-    """Run a command in a folder whose project names a module for devices."""
-    (folder / "pyproject.toml").write_text(PROJECT)
-    return subprocess.run(
-        [sys.executable, "-m", module, *words],
-        cwd=folder,
-        env=os.environ | env,
-        check=False,
-        capture_output=True,
-        text=True,
-    )
-
-
-def page(code: str = SHOWING, expected: str | None = DOCUMENTED) -> str:
+def page(code: str = SHOWING, expected: str = DOCUMENTED) -> str:
     return FRONT + cell(code, expected) + "\n"
 
 
 # Which device
 
 
-def test_nobody_asks_for_one() -> None:
+def before() -> list[str]:
+    return [each.name for each in request_for(Path()).before]
+
+
+def test_the_order_of_those_who_may_ask(monkeypatch: pytest.MonkeyPatch) -> None:
     assert choose_device() == ""
     assert DEVICE_VARIABLE not in os.environ
-    assert request_for(Path()) == request_for(Path())
-    assert [each.name for each in request_for(Path()).before] == ["leave_no_bytecode"]
-
-
-@pytest.mark.usefixtures("with_backend")
-def test_the_order_of_those_who_may_ask(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert before() == ["leave_no_bytecode"]
     assert choose_device("npu", module=DEVICES) == "npu:0 (A gadget)"
+    assert DEVICES not in sys.modules  # another process has asked it
     assert os.environ[DEVICE_VARIABLE] == "npu:0"
-    assert [each.name for each in request_for(Path()).before] == [
-        "leave_no_bytecode",
-        "compute_on_device",
-    ]
+    assert before() == ["leave_no_bytecode", "compute_on_device"]
     assert choose_device("cpu", module=DEVICES) == "npu:0 (A gadget)"
     assert os.environ[DEVICE_VARIABLE] == "npu:0"
     assert choose_device("npu", requested="cpu") == ""
     assert os.environ[DEVICE_VARIABLE] == "cpu"
-    assert [each.name for each in request_for(Path()).before] == ["leave_no_bytecode"]
+    assert before() == ["leave_no_bytecode"]
 
 
-@pytest.mark.usefixtures("with_backend")
 def test_one_that_is_not_there_or_that_no_module_knows() -> None:
     with pytest.raises(ValueError, match="--device=npu:2: gadget missing"):
         choose_device(requested="npu:2", module=DEVICES)
@@ -145,25 +113,18 @@ def test_a_module_that_prints_no_device_is_refused(
         choose_device("cuda", module="printing")
 
 
-@pytest.mark.usefixtures("with_backend")
-def test_this_process_asks_no_device() -> None:
-    code = (
-        "import sys\nfrom sphinx_drift.device import choose_device\n"
-        f"choose_device('auto', module={DEVICES!r})\nassert {DEVICES!r} not in sys.modules"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True)
-
-
 # What pages and examples do
 
 
 @pytest.mark.slow
-def test_pages_compute_on_it_and_fail_alone(backend: dict[str, str], tmp_path: Path) -> None:
+def test_pages_compute_on_it_and_fail_alone(tmp_path: Path) -> None:
     raising = "import torch\nraise torch.OutOfMemoryError('CUDA out of memory. Tried 1 EiB.')"
+    (tmp_path / "pyproject.toml").write_text(PROJECT)
     (tmp_path / "1.md").write_text(page(raising, "never"))
     (tmp_path / "2.md").write_text(page())
     (tmp_path / "3.md").write_text(page(expected=DOCUMENTED.replace("0.2961", "0.2962")))
-    done = run("sphinx_drift", ".", "--device", "npu", "-v", folder=tmp_path, env=backend)
+    words = ("-m", "sphinx_drift", ".", "--device", "npu", "-v")
+    done = python(*words, folder=tmp_path)
     assert done.returncode == 1
     assert "npu:0 (A gadget)" in done.stderr
     raised, verified, drifted = re.split(r"(?m)^\d\.md:\d+: ", done.stdout)[1:]
@@ -176,40 +137,40 @@ def test_pages_compute_on_it_and_fail_alone(backend: dict[str, str], tmp_path: P
 
 
 @pytest.mark.slow
-def test_examples_of_docstrings(backend: dict[str, str], tmp_path: Path) -> None:
+def test_examples_of_docstrings(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text(PROJECT)
     (tmp_path / "examples.md").write_text(">>> import gadgets\n>>> gadgets.computing_on\n'npu:0'\n")
-    words = ("pytest", "-p", "sphinx_drift.pytest_plugin", "--drift-doctests", "examples.md")
-    done = run(*words, folder=tmp_path, env={**backend, "DRIFT_DEVICE": "npu"})
+    words = ("-m", "pytest", "-p", "sphinx_drift.pytest_plugin", "--drift-doctests", "examples.md")
+    done = python(*words, folder=tmp_path, DRIFT_DEVICE="npu")
     assert done.returncode == 0, done.stderr
     assert "npu:0 (A gadget)" in done.stderr
     assert "1 passed" in done.stdout
 
 
-@pytest.mark.parametrize("origin", ["drift_device", "--device"])
-def test_without_the_device_nothing_runs(
-    origin: str, book: Book, backend: dict[str, str], tmp_path: Path
-) -> None:
-    mark = tmp_path / "it-ran"
+@pytest.mark.parametrize(
+    ("origin", "words"),
+    [
+        ("drift_device", ("sphinx", "-b", "dummy", ".", "out")),
+        ("--device", ("sphinx_drift", "page.md", "--device", "cuda:99")),
+    ],
+)
+def test_without_the_device_nothing_runs(origin: str, words: tuple[str, ...], book: Book) -> None:
     (book.folder / "pyproject.toml").write_text(PROJECT)
-    book.write("page.md", cell(f"open({str(mark)!r}, 'w').close()"))
-    if origin == "--device":
-        words = ("page.md", origin, "cuda:99")
-        done = run("sphinx_drift", *words, folder=book.folder, env=backend)
-        status, message = done.returncode, done.stderr
-    else:
-        book.configure(drift_device="cuda:99")
-        built = book.build(**backend)
-        status, message = built.status, built.stderr
-    assert status == 2
-    assert f"{origin}=cuda:99: gadget missing" in " ".join(message.split())
-    assert not mark.exists()
+    book.configure(drift_device="cuda:99")
+    book.write("page.md", cell("open('it-ran', 'w').close()"))
+    done = python("-m", *words, folder=book.folder)
+    assert done.returncode == 2
+    assert f"{origin}=cuda:99: gadget missing" in " ".join(done.stderr.split())
+    assert not (book.folder / "it-ran").exists()
 
 
 @pytest.mark.slow
-def test_a_book_on_a_device(book: Book, backend: dict[str, str]) -> None:
+def test_a_book_on_a_device(book: Book) -> None:
     book.configure(drift_policy="auto", drift_devices=DEVICES)
     book.write("page.md", "# Page", cell(SHOWING, DOCUMENTED))
-    built = book.build(DRIFT_DEVICE="npu", DRIFT_RUNNER="jupyter", **backend)
+    built = book.build(
+        DRIFT_DEVICE="npu", DRIFT_RUNNER="jupyter", PYTHONPATH=os.environ["PYTHONPATH"]
+    )
     assert built.status == 0, built.stderr
     assert "npu:0 (A gadget)" in built.stdout
     result: PageResult = built.results["page"]

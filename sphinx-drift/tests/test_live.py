@@ -8,13 +8,13 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.request import urlopen
 
 import psutil
 import pytest
+from processes import wait_until
 from small_book import FRONT
 from websockets.sync.client import connect
 
@@ -49,7 +49,7 @@ class Session:
     """A session in a process of its own, with all that it has printed."""
 
     def __init__(self, folder: Path) -> None:
-        self.page = folder / "docs" / "index.md"
+        self.folder = folder
         self._log = folder / "log"
         with self._log.open("wb") as log:
             self.process = subprocess.Popen(
@@ -61,22 +61,24 @@ class Session:
             )
         self._builds = 0
         self.built()
-        until = time.monotonic() + PATIENCE
-        while time.monotonic() < until:  # it says where it serves before it does
-            with contextlib.suppress(OSError):
-                self.shown()
-                break
-            time.sleep(0.1)
+        wait_until(self.serves)  # it says where before it does
+
+    def serves(self) -> bool:
+        with contextlib.suppress(OSError):
+            return bool(self.shown())
+        return False
+
+    @property
+    def texts(self) -> list[str]:
+        """What each build has printed, once it is done, and what came since."""
+        assert self.process.poll() is None, self._log.read_text("utf-8")
+        return re.split(SERVING, self._log.read_text("utf-8"))[::2]
 
     def built(self) -> str:
         """Wait for the next build, and return what it printed."""
-        until = time.monotonic() + PATIENCE
-        while len(texts := re.split(SERVING, self._log.read_text("utf-8"))[::2]) < self._builds + 2:
-            assert self.process.poll() is None, texts
-            assert time.monotonic() < until, texts
-            time.sleep(0.1)
         self._builds += 1
-        return texts[self._builds - 1]
+        wait_until(lambda: len(self.texts) > self._builds)
+        return self.texts[self._builds - 1]
 
     @property
     def host(self) -> str:
@@ -98,7 +100,7 @@ class Session:
 
 @pytest.fixture(scope="module")
 def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
-    """Serve a book; each test leaves it as it was."""
+    """Serve a book, which each test leaves as it was."""
     with serving(tmp_path_factory.mktemp("live")) as session:
         yield session
 
@@ -122,25 +124,21 @@ def serving(folder: Path) -> Iterator[Session]:
 
 
 @pytest.mark.slow
-class TestSaves:
-    def test_a_drift_is_in_the_terminal_and_on_the_page(self, session: Session) -> None:
-        assert "First sentence." in session.shown()
-        printed = session.save(session.page, "output}\n1.2346", "output}\n1.2345")
-        assert "documented 1.2345, executed 1.2346" in printed
-        assert "drift-mark drift-drift" in session.shown()
-        assert "1 output verified" in session.save(session.page, "1.2345", "1.2346")
-        assert "drift-mark drift-drift" not in session.shown()
-
-    def test_what_pages_import_is_watched(self, session: Session) -> None:
-        helping = session.page.parents[1] / "lib" / "helping.py"
-        assert "executed 1.2347" in session.save(helping, "1.2346", "1.2347")
-        assert "1 output verified" in session.save(helping, "1.2347", "1.2346")
-
-    def test_what_the_project_says_is_watched(self, session: Session) -> None:
-        project = session.page.parents[1] / "pyproject.toml"
-        printed = session.save(project, "[tool.sphinx-drift]\n", "[tool.sphinx-drift]\nother = 1\n")
-        assert "got 'other'" in printed
-        session.save(project, "other = 1\n", "")
+@pytest.mark.parametrize(
+    ("file", "old", "new", "told"),
+    [
+        ("docs/index.md", "}\n1.2346", "}\n1.2345", "documented 1.2345, executed 1.2346"),
+        ("lib/helping.py", "1.2346", "1.2347", "executed 1.2347"),
+        ("pyproject.toml", "drift]\n", "drift]\nother = 1\n", "got 'other'"),
+    ],
+)
+def test_a_save_is_told_and_shown(
+    file: str, old: str, new: str, told: str, session: Session
+) -> None:
+    assert told in session.save(session.folder / file, old, new)
+    assert ("drift-mark drift-drift" in session.shown()) is ("executed" in told)
+    assert "1 output verified" in session.save(session.folder / file, new, old)
+    assert "drift-mark drift-drift" not in session.shown()
 
 
 @pytest.mark.slow

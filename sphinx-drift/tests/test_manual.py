@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 from pkgutil import resolve_name
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import pytest
 from markdown_it import MarkdownIt
@@ -38,16 +38,8 @@ def page(name: str) -> str:
 # The first book -----------------------------------------------------------------------
 
 
-class Start(NamedTuple):
-    files: dict[str, str]
-    red: str
-    green: str
-    file: str
-    line: int
-    right: str
-
-
-def read_start() -> Start:
+def read_start() -> tuple[dict[str, str], list[str]]:
+    """Return the files of the first book, and the reports of its two builds."""
     files, reports, named = {}, [], ""
     for token in MarkdownIt().parse(README):
         if token.type == "inline":
@@ -56,9 +48,7 @@ def read_start() -> Start:
             reports.append(PYTHON.sub("python 3", token.content))
         elif token.type == "fence" and named:
             files[named] = token.content
-    red, green = reports
-    right, line, file = re.findall(r"Write `(\S+)` on line (\d+) of `(\S+)`", README)[0]
-    return Start(files, red, green, file, int(line), right)
+    return files, reports
 
 
 def build(folder: Path, *options: str) -> tuple[int, str]:
@@ -78,17 +68,18 @@ def build(folder: Path, *options: str) -> tuple[int, str]:
 
 @pytest.mark.slow
 def test_the_first_book_is_red_and_then_green(tmp_path: Path) -> None:
-    start = read_start()
-    assert sorted(start.files) == ["book/conf.py", "book/index.md", "book/spread.md"]
-    for name, text in start.files.items():
+    files, (red, green) = read_start()
+    right, line, file = re.findall(r"Write `(\S+)` on line (\d+) of `(\S+)`", README)[0]
+    assert sorted(files) == ["book/conf.py", "book/index.md", "book/spread.md"]
+    for name, text in files.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text, "utf-8")
-    assert build(tmp_path, "-q") == (1, start.red.partition("\n")[2])
-    mended = (tmp_path / start.file).read_text("utf-8").splitlines()
-    mended[start.line - 1] = re.sub(r"\S+", start.right, mended[start.line - 1], count=1)
-    (tmp_path / start.file).write_text("\n".join(mended) + "\n", "utf-8")
+    assert build(tmp_path, "-q") == (1, red.partition("\n")[2])
+    mended = files[file].splitlines()
+    mended[int(line) - 1] = re.sub(r"\S+", right, mended[int(line) - 1], count=1)
+    (tmp_path / file).write_text("\n".join(mended) + "\n", "utf-8")
     status, printed = build(tmp_path)
-    assert (status, printed.splitlines()[-1]) == (0, start.green.strip())
+    assert (status, printed.splitlines()[-1]) == (0, green.strip())
     shown = (tmp_path / "site" / "spread.html").read_text("utf-8")
     assert "The wettest day had 7.62 mm more than the mean." in re.sub("<[^>]*>", "", shown)
 
@@ -138,10 +129,7 @@ def unequal(text: str, command: str, options: set[str]) -> set[str]:
 
 @pytest.mark.parametrize(
     ("module", "main", "name"),
-    [
-        ("sphinx_drift", command, "commands"),
-        ("sphinx_drift.live", live, "live"),
-    ],
+    [("sphinx_drift", command, "commands"), ("sphinx_drift.live", live, "live")],
 )
 def test_every_option_of_a_command_is_documented(
     module: str, main: ModuleType, name: str, capsys: pytest.CaptureFixture[str]

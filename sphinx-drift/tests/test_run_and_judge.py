@@ -80,8 +80,6 @@ def test_page_that_allows_errors_goes_on_until_its_time_is_over(tmp_path: Path) 
 def test_what_can_not_be_read_changes_nothing(execution: object) -> None:
     settings = Settings(timeout=7)
     assert settings.of_page({"execution": execution, "mystnb": execution}) == settings
-    by_key = Settings(timeout=5, metadata_key="book").of_page({"book": {"execution_timeout": 7}})
-    assert by_key.timeout == 7
 
 
 def test_a_pattern_holds_wherever_the_command_is_typed(

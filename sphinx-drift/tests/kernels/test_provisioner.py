@@ -15,15 +15,15 @@ import nbclient
 import pytest
 from jupyter_client.manager import KernelManager
 from nbformat import v4
-from processes import alive, wait_until
+from processes import wait_until
+from psutil import pid_exists
+from runners import Pages, shown
 
 from sphinx_drift.kernels import provisioner
 from sphinx_drift.run.run import execute
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from runners import Pages
 
 SERVER_OF = "import os\nprint(open(f'/proc/{os.getppid()}/cmdline').read().count('fork_server'))"
 
@@ -48,8 +48,6 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 @pytest.mark.usefixtures("own_servers")
 def test_any_tool_gets_forked_kernels_by_the_kernelspec(installed: str, tmp_path: Path) -> None:
     notebook = v4.new_notebook(cells=[v4.new_code_cell(SERVER_OF)])
-    nbclient.NotebookClient(notebook, kernel_name=installed).execute()
-    assert notebook.cells[0].outputs[0].text == "1\n"
     path = tmp_path / "page.ipynb"
     path.write_text(json.dumps(notebook))
     execute = "from nbclient.cli import main; main()"  # what `jupyter execute` runs
@@ -75,34 +73,17 @@ def test_kernel_is_interrupted_restarted_and_ended_like_any_other(installed: str
     manager.restart_kernel(now=True)
     client.wait_for_ready(timeout=60)
     second = manager.provisioner.pid  # type: ignore[union-attr]
-    assert not alive(first)
-    assert alive(second)
+    assert not pid_exists(first)
+    assert pid_exists(second)
     client.stop_channels()
     manager.shutdown_kernel()
-    wait_until(lambda: not alive(second))
+    wait_until(lambda: not pid_exists(second))
     assert not manager.is_alive()
 
 
 @pytest.mark.usefixtures("own_servers")
-def test_what_a_client_started_ends_when_it_is_killed(installed: str) -> None:
-    code = (
-        "import sys, time\nfrom jupyter_client.manager import KernelManager\n"
-        f"manager = KernelManager(kernel_name={installed!r})\n"
-        "manager.start_kernel()\nprint(manager.provisioner.pid, flush=True)\ntime.sleep(1000)"
-    )
-    client = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
-    assert client.stdout
-    pid = int(client.stdout.readline())
-    server = int(Path(f"/proc/{pid}/stat").read_text().split()[3])
-    client.kill()
-    client.wait()
-    client.stdout.close()
-    wait_until(lambda: not alive(pid) and not alive(server))
-
-
-@pytest.mark.usefixtures("own_servers")
 def test_fork_server_with_two_threads_declines_and_the_kernel_starts_as_always(
-    pages: Pages, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch, shown: Any
+    pages: Pages, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     code = "import threading, time\n"
     code += "threading.Thread(target=time.sleep, args=(100,), daemon=True).start()\n"
@@ -129,7 +110,7 @@ def test_fork_server_with_two_threads_declines_and_the_kernel_starts_as_always(
     ],
 )
 def test_library_whose_import_pages_must_see_is_not_loaded_for_them(
-    pages: Pages, shown: Any, source: str, reason: str, caplog: pytest.LogCaptureFixture
+    pages: Pages, source: str, reason: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     (pages.folder / "loud_module.py").write_text(f"{source}\n")
     preload = ("loud_module", "json", "nothing_such")
@@ -191,8 +172,29 @@ def test_python_by_another_name_in_the_same_folder_is_forked(
     assert notebook.cells[0].outputs[0].text == f"1\n{own}\n"
 
 
+def kernel_of(python: str, folder: Path, **metadata: Any) -> dict[str, Any]:
+    """Install a kernel that a Python starts; return the metadata of a notebook that wants it."""
+    argv = [python, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+    spec = {"argv": argv, "display_name": "other", "language": "python", "metadata": metadata}
+    kernel = folder / "kernels" / "other"
+    kernel.mkdir(parents=True)
+    (kernel / "kernel.json").write_text(json.dumps(spec))
+    return {"kernelspec": {"name": "other", "display_name": "other"}}
+
+
+def test_kernelspec_may_name_another_provisioner(
+    pages: Pages, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = {"provisioner_name": "local-provisioner"}
+    metadata = kernel_of(sys.executable, tmp_path, kernel_provisioner=own)
+    monkeypatch.setenv("JUPYTER_PATH", str(tmp_path))
+    notebook = v4.new_notebook(cells=[v4.new_code_cell(SERVER_OF)], metadata=metadata)
+    assert execute(notebook, pages.request()).failure is None
+    assert shown(notebook.cells[0]) == "0\n"
+
+
 def test_kernel_of_another_environment_is_run_in_that(
-    pages: Pages, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shown: Any
+    pages: Pages, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Both environments link to the same interpreter, as those of one Python do."""
     other = tmp_path / "other"
@@ -202,16 +204,11 @@ def test_kernel_of_another_environment_is_run_in_that(
     (other / "pyvenv.cfg").write_text((Path(sys.prefix) / "pyvenv.cfg").read_text())
     (other / "bin" / "python").symlink_to(Path(sys.executable).resolve())
     (other / packages).symlink_to(Path(sys.prefix) / packages)
-    argv = [str(other / "bin" / "python"), "-m", "ipykernel_launcher", "-f", "{connection_file}"]
-    spec = {"argv": argv, "display_name": "other", "language": "python"}
-    kernel = tmp_path / "jupyter" / "kernels" / "other"
-    kernel.mkdir(parents=True)
-    (kernel / "kernel.json").write_text(json.dumps(spec))
-    monkeypatch.setenv("JUPYTER_PATH", str(tmp_path / "jupyter"))
-    notebook = v4.new_notebook(metadata={"kernelspec": {"name": "other", "display_name": "o"}})
-    notebook.cells = [v4.new_code_cell("import sys\nprint(sys.prefix)")]
-    execution = execute(notebook, pages.request())
-    assert execution.failure is None
+    metadata = kernel_of(str(other / "bin" / "python"), tmp_path)
+    monkeypatch.setenv("JUPYTER_PATH", str(tmp_path))
+    code = v4.new_code_cell("import sys\nprint(sys.prefix)")
+    notebook = v4.new_notebook(cells=[code], metadata=metadata)
+    assert execute(notebook, pages.request()).failure is None
     assert shown(notebook.cells[0]) == f"{other}\n"
 
 
@@ -223,8 +220,12 @@ def test_kernel_of_another_environment_is_run_in_that(
         ([sys.executable, "-O", "-m", "ipykernel_launcher"], "not the plain command"),
     ],
 )
-def test_what_can_not_be_forked_is_named(command: list[str], reason: str) -> None:
+def test_what_can_not_be_forked_is_named(
+    command: list[str], reason: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert reason in provisioner.obstacle(command)
+    monkeypatch.setattr(sys, "platform", "darwin")
+    assert "darwin" in provisioner.obstacle(command)
 
 
 @pytest.mark.usefixtures("own_servers")
@@ -238,8 +239,3 @@ def test_server_that_an_owner_keeps_is_used_by_what_it_starts(
     assert provisioner.start_server(["json"]) == address
     assert provisioner.start_server(["csv"]) != address
     provisioner._servers.update(owned)  # noqa: SLF001 - to be closed
-
-
-def test_systems_without_forks_start_kernels_as_always(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "platform", "darwin")
-    assert "darwin" in provisioner.obstacle([sys.executable, "-m", "ipykernel_launcher"])

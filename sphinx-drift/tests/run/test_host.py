@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
@@ -207,41 +206,3 @@ def test_folders_that_a_killed_build_has_left_are_removed(tmp_path: Path) -> Non
     environment = {**os.environ, "TMPDIR": str(tmp_path)}
     subprocess.run([sys.executable, "-c", code], env=environment, check=True)
     assert [folder.exists() for folder in (left, ours, new, foreign)] == [False, True, True, True]
-
-
-ELSEWHERE = """
-from jupyter_client.provisioning import LocalProvisioner
-
-class Elsewhere(LocalProvisioner):
-    \"\"\"Starts kernels by a command that takes them to another machine, as gateways do.\"\"\"
-
-    async def launch_kernel(self, cmd, **options):
-        return await super().launch_kernel(["env", "MACHINE=another", *cmd], **options)
-"""
-
-
-def test_kernelspec_names_a_provisioner_of_another_package(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    spec = {
-        "argv": [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"],
-        "display_name": "Far",
-        "language": "python",
-        "metadata": {"kernel_provisioner": {"provisioner_name": "elsewhere"}},
-    }
-    entry = "[jupyter_client.kernel_provisioners]\nelsewhere = elsewhere:Elsewhere\n"
-    for name, text in {
-        "elsewhere.py": ELSEWHERE,
-        "elsewhere-1.dist-info/METADATA": "Metadata-Version: 2.1\nName: elsewhere\nVersion: 1\n",
-        "elsewhere-1.dist-info/entry_points.txt": entry,
-        "kernels/far/kernel.json": json.dumps(spec),
-    }.items():
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text(text)
-    monkeypatch.setenv("JUPYTER_PATH", str(tmp_path))
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
-    page = notebook("import os\nprint(os.environ['MACHINE'])")
-    page.metadata["kernelspec"] = {"name": "far", "display_name": "Far"}
-    execution = run.execute(page, run.request_for(tmp_path, timeout=60))
-    assert execution.failure is None
-    assert page.cells[0].outputs[0].text == "another\n"

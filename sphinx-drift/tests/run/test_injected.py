@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
+import os
 from typing import TYPE_CHECKING
 
 import pytest
 import small_book
+from processes import python
 
 from sphinx_drift.compare.compare import Policy
 from sphinx_drift.compare.outcomes import Kind
@@ -30,11 +30,7 @@ with open("runs", "a") as runs:
     [
         ("print(0.1 + 0.2)", "0.3000000000000001", "[]\n[]\n"),
         ("import numpy\nprint(numpy.float64(0.1) + 0.2)", "0.3000000000000001", "[]\n['numpy']\n"),
-        (
-            "import torch\nprint(torch.tensor(155.92394))",
-            "tensor(155.9240)",
-            "[]\n['torch']\n",
-        ),
+        ("import torch\nprint(torch.tensor(155.92394))", "tensor(155.9240)", "[]\n['torch']\n"),
         (
             "import torch\nx = torch.tensor(155.92394).item()\nprint(f'{x:.4f}, {x / 200:.0%}')",
             "155.9240, 78%",
@@ -79,17 +75,14 @@ except ModuleNotFoundError as error:
 """
 
 
-def test_library_that_is_hidden_is_imported_as_ever(tmp_path: Path) -> None:
+def test_library_that_is_hidden_is_imported_as_ever(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     own = tmp_path / "site-packages" / "own.py"
     own.parent.mkdir()
     own.write_text("import numpy\nnumbers = numpy.array([1, 3])\n", "utf-8")
-    done = subprocess.run(
-        [sys.executable, "-c", PROGRAM],
-        env={"PYTHONPATH": str(own.parent)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    monkeypatch.setenv("PYTHONPATH", str(own.parent), prepend=os.pathsep)
+    done = python("-c", PROGRAM)
     assert done.stdout.splitlines() == [
         str(own),
         "[1 3] SourceFileLoader",

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import pytest
+from runners import Pages, shown
 
 if TYPE_CHECKING:
-    from runners import Pages
+    import pytest
 
 CELLS = Path(__file__).with_name("isolation")
 DISTURB, LOOK, DRAWS = (
@@ -16,7 +16,7 @@ DISTURB, LOOK, DRAWS = (
 )
 
 
-def test_page_sees_nothing_of_another(pages: Pages, shown: Any) -> None:
+def test_page_sees_nothing_of_another(pages: Pages) -> None:
     disturbing, execution = pages.fork(DISTURB, LOOK)
     assert execution.failure is None
     assert shown(disturbing.cells[2]) != "[]\n"  # the page itself sees what it did
@@ -25,23 +25,13 @@ def test_page_sees_nothing_of_another(pages: Pages, shown: Any) -> None:
     assert shown(looking.cells[1]) == "[]\n"
 
 
-@pytest.mark.parametrize("code", [DRAWS, "import numpy\nprint(numpy.random.rand())"])
-def test_unseeded_draws_differ_between_pages(pages: Pages, shown: Any, code: str) -> None:
-    one, other = (shown(pages.fork(code)[0].cells[1]).splitlines() for _ in range(2))
+def test_unseeded_draws_differ_between_pages(pages: Pages) -> None:
+    one, other = (shown(pages.fork(DRAWS)[0].cells[1]).splitlines() for _ in range(2))
     assert [pair for pair in zip(one, other, strict=True) if pair[0] == pair[1]] == []
 
 
-def test_equal_pages_asked_for_at_a_time_are_each_run(pages: Pages, shown: Any) -> None:
-    from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 - used here alone
-
-    code = "import os, time\nprint(os.getpid())\ntime.sleep(0.3)"
-    with ThreadPoolExecutor(4) as pool:
-        results = list(pool.map(lambda _: pages.fork(code), range(4)))
-    assert len({shown(notebook.cells[1]) for notebook, _ in results}) == 4
-
-
 def test_environment_of_the_build_is_the_environment_of_the_page(
-    pages: Pages, shown: Any, monkeypatch: pytest.MonkeyPatch
+    pages: Pages, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     code = "import os, time\nprint(os.environ.get('ONE_OF_MINE'), time.tzname[0])"
     monkeypatch.setenv("ONE_OF_MINE", "1")

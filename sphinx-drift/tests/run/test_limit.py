@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 import pytest
+from runners import Pages, shown
 
 from sphinx_drift.run.limit import clipped
 from sphinx_drift.run.results import Ending
-
-if TYPE_CHECKING:
-    from runners import Pages
 
 LIMIT = 100_000
 ENDLESS = {
@@ -26,7 +22,7 @@ ENDLESS = {
 
 
 @pytest.mark.parametrize("name", ENDLESS)
-def test_cell_that_prints_without_end_is_stopped(pages: Pages, shown: Any, name: str) -> None:
+def test_cell_that_prints_without_end_is_stopped(pages: Pages, name: str) -> None:
     code = ENDLESS[name]
     notebook, execution = pages.fork("1", code, "2", output_limit=LIMIT, timeout=50)
     assert execution.failure is not None
@@ -44,9 +40,8 @@ def test_cell_that_prints_without_end_is_stopped(pages: Pages, shown: Any, name:
 def test_cells_of_a_page_may_print_four_times_as_much(pages: Pages) -> None:
     cells = ["print('x' * 90_000)"] * 5
     assert pages.fork(*cells[:4], output_limit=LIMIT)[1].failure is None
-    _, execution = pages.fork(*cells, output_limit=LIMIT)
-    assert execution.failure is not None
-    assert (execution.failure.kind, execution.failure.index) == (Ending.OUTPUT_LIMIT, 5)
+    failure = pages.failure(*cells, output_limit=LIMIT)
+    assert (failure.kind, failure.index) == (Ending.OUTPUT_LIMIT, 5)
 
 
 def test_both_ends_of_a_long_text_are_kept() -> None:

@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from nbclient.output_widget import OutputWidget
 from nbformat import v4
 from nbformat.v4 import new_output
-from processes import alive
+from psutil import pid_exists
+from runners import shown
 from small_book import TORCH
 
-from sphinx_drift.output.printed_text import Part, printed
 from sphinx_drift.run.host import HOST
 from sphinx_drift.run.injected import IN_FULL
 from sphinx_drift.run.page import joined
 from sphinx_drift.run.results import Ending, Probe, injected
 from sphinx_drift.run.run import begin, execute, request_for
+from sphinx_drift.source.read_source import load
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from nbformat import NotebookNode
     from runners import Pages
 
@@ -34,10 +34,6 @@ def notebook(*sources: str, kernel: str = "python3") -> NotebookNode:
     return result
 
 
-def text_of(page: NotebookNode, index: int) -> str:
-    return printed(page.cells[index].outputs).select(Part.ALL)
-
-
 def test_cells_run_in_order_in_their_folder_in_a_kernel_that_ends(tmp_path: Path) -> None:
     folder = "from pathlib import Path\nPath.cwd().name"
     book = notebook("x = 2", folder, "x + 1", "import os\nprint(os.getpid())")
@@ -45,10 +41,10 @@ def test_cells_run_in_order_in_their_folder_in_a_kernel_that_ends(tmp_path: Path
     execution = execute(book, request_for(tmp_path))
     assert execution.executed == {1, 2, 3, 4}
     assert execution.failure is None
-    assert text_of(book, 1) == ""
-    assert text_of(book, 2) == f"'{tmp_path.name}'\n"
-    assert text_of(book, 3) == "3\n"
-    assert not alive(int(text_of(book, 4)))
+    assert shown(book.cells[1]) == ""
+    assert shown(book.cells[2]) == f"'{tmp_path.name}'\n"
+    assert shown(book.cells[3]) == "3\n"
+    assert not pid_exists(int(shown(book.cells[4])))
     assert {"python", "system", "machine"} == set(execution.environment)
 
 
@@ -59,8 +55,8 @@ def test_error_that_may_come_lets_the_page_go_on(tmp_path: Path) -> None:
     assert execution.failure is not None
     assert (execution.failure.kind, execution.failure.index) == (Ending.RAISED, 3)
     assert execution.failure.message == "IndexError: list index out of range"
-    assert text_of(book, 1) == "ZeroDivisionError: division by zero\n"
-    assert text_of(book, 2) == "on\n"
+    assert shown(book.cells[1]) == "ZeroDivisionError: division by zero\n"
+    assert shown(book.cells[2]) == "on\n"
 
 
 def test_a_later_cell_updates_the_display_that_it_names(tmp_path: Path) -> None:
@@ -70,7 +66,7 @@ def test_a_later_cell_updates_the_display_that_it_names(tmp_path: Path) -> None:
     )
     book = notebook(streams + shows, "a.update('new')", "1 / 0")
     assert execute(book, request_for(tmp_path)).executed == {1, 2}
-    assert text_of(book, 1) == "1\n3\n'new'\n5\n2\n"
+    assert shown(book.cells[1]) == "1\n3\n'new'\n5\n2\n"
     assert [output.get("name") for output in book.cells[1].outputs] == [
         *("stdout", "stderr"),
         *(None, None),
@@ -109,56 +105,23 @@ def test_kernel_that_can_not_be_started_is_a_failure_of_no_cell(
     assert execution.executed == set()
 
 
+# Full precision ------------------------------------------------------------------------
+
+
 def test_a_default_device_of_a_cell_is_not_what_was_asked_for(tmp_path: Path) -> None:
     book = notebook("import torch\ntorch.set_default_device('meta')")
     assert execute(book, request_for(tmp_path)).environment["device"] == "cpu"
 
 
-# Full precision ------------------------------------------------------------------------
-
-FROM_FLOAT32 = """\
-import torch
-torch.set_printoptions(precision=2, sci_mode=False)
-x = torch.tensor([155.92394, 0.1])
-print(x[0].item() * 100)
-print(f"{x[0].item():.2f} and {x[1].item():+.1%} and {x[1]:.2f}")
-print(round(x[0].item(), 2), sum(x.tolist()))
-print(x.double().mean())
-print(x[1:], torch.tensor(3).item(), torch.tensor([]))
-"""
-OF_FLOAT32 = [
-    "15592.393493652344|*|",
-    "155.92393493652344|float32| and +10.000000149011612|*|% and 0.10000000149011612|float32|",
-    "155.92393493652344|float32| 156.02393493801355|*|",
-    "tensor(78.01196746900677681, dtype=torch.float64)|*float64 78.01196746900678|",
-    "tensor([0.10000000149011612])|float32 155.92393493652344| 3 tensor([])|float32 |",
-]
-FROM_NUMPY = """\
-import io
-import numpy as np
-x = np.array([0.1, 2], dtype=np.float32)
-np.set_printoptions(precision=2)
-print(x, np.array([0.1]))
-print(x.mean(), np.float64(0.1), 0.1)
-print([x.mean()])
-file = io.StringIO()
-print(x.mean(), file=file)
-print(file.getvalue(), end="")
-"""
-OF_NUMPY = [
-    "[0.10000000149011612|float32| 2.0|float32|] [0.1|float64|]",
-    "1.0499999523162842|float32| 0.1|float64| 0.1",
-    "[np.float32(1.05)]",
-    "1.05",
-]
-
-
 def test_full_precision_says_what_numbers_were_computed_in(tmp_path: Path) -> None:
-    book = notebook(FROM_FLOAT32, FROM_NUMPY)
+    loaded = load(Path(__file__).with_name("in-full.md"))
+    assert loaded
+    page, book = loaded
     execution = execute(book, request_for(tmp_path, before=IN_FULL.values()))
-    for index, lines in ((1, OF_FLOAT32), (2, OF_NUMPY)):
-        text = text_of(book, index).replace("\N{INVISIBLE SEPARATOR}", "|")
-        assert [" ".join(line.split()) for line in text.splitlines()] == lines
+    for cell in page.cells:
+        text = shown(book.cells[cell.index]).replace("\N{INVISIBLE SEPARATOR}", "|")
+        (expected,) = (expectation.text for expectation in cell.expectations)
+        assert [*map(str.split, text.splitlines())] == [*map(str.split, expected.splitlines())]
     assert execution.environment.items() >= {"torch": TORCH, "device": "cpu"}.items()
     assert {"capability", "threads"} <= set(execution.environment)
 
@@ -191,9 +154,9 @@ def test_pause_between_two_streams_changes_nothing(pages: Pages, pause: float) -
 def test_what_is_displayed_stays_between_what_was_printed_before_and_after() -> None:
     def outputs(*pieces: str) -> list[Any]:
         streams = {"e": "stderr", "o": "stdout"}
-        shown = new_output("display_data", {"text/plain": "shown"})
+        display = new_output("display_data", {"text/plain": "shown"})
         return [
-            new_output("stream", name=streams[piece[0]], text=piece) if piece else shown
+            new_output("stream", name=streams[piece[0]], text=piece) if piece else display
             for piece in pieces
         ]
 
