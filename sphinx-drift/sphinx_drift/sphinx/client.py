@@ -18,6 +18,7 @@ from sphinx_drift.judge import judge_page
 from sphinx_drift.run.injected import local_modules
 from sphinx_drift.run.results import Execution
 from sphinx_drift.run_and_judge import run_and_judge
+from sphinx_drift.source.lines import lines_of
 from sphinx_drift.source.read_source import is_notebook, read_notebook, read_page, table_in
 from sphinx_drift.sphinx.private_api import (
     NotebookClientBase,
@@ -48,6 +49,10 @@ if TYPE_CHECKING:
 
 _LOGGER = logging.getLogger(__name__)
 _IN_TEMP = "nb_execution_in_temp is not followed: pages that are checked run in their own folders"
+_SWALLOWED = (
+    "the expectation isn't on the page: a form feed, U+2028 or the like stands above it, which "
+    "MyST-NB takes for the end of a line: print the `repr` of the text"
+)
 IS_NOTEBOOK = "drift_is_notebook"
 """Whether the page that is being read is a notebook: it is forgotten with the page."""
 
@@ -85,7 +90,11 @@ class VerifyingParser(Parser):  # type: ignore[misc]  # untyped
             super().parse(inputstring, document)
         for page, theirs in as_ever:
             _count_outputs(env, page, theirs.notebook)
-        document.attributes.pop("drift_unclaimed")
+        unclaimed = document.attributes.pop("drift_unclaimed")
+        if unclaimed and len(inputstring.splitlines()) > len(lines_of(inputstring)):
+            outcome = unclaimed[0][1]
+            line = outcome.line if outcome else 1
+            record(env, Outcome(Kind.UNREADABLE, line, message=_SWALLOWED))
         document.attributes.pop("drift_failed", None)
 
 
@@ -200,7 +209,7 @@ def _claims(page: Page, result: PageResult) -> list[tuple[str, Outcome | None]]:
     """Return the content of each expectation at the top level, in order, and what came of it."""
     by_line = {outcome.line: outcome for outcome in result.outcomes if outcome.body_line}
     orphans = [(p.line, p.documented, None) for p in page.problems if p.kind is Kind.NO_CELL]
-    expectations = [e for cell in page.cells for e in cell.expectations]
+    expectations = [e for cell in page.cells for e in cell.expectations if not page.stored]
     claims = [*((e.line, e.content, by_line.get(e.line)) for e in expectations), *orphans]
     in_order = sorted(claims, key=itemgetter(0))
     return [(_as_directive(content), outcome) for _, content, outcome in in_order]
