@@ -176,7 +176,7 @@ def test_each_altered_digit_is_caught(
         options = {"policy": Policy.EXACT, "waivers": expectation.waivers}
         unaltered = compare(expectation.text, executed, **options)  # type: ignore[arg-type]
         assert unaltered.same, (name(path), expectation.line)
-        numbers += unaltered.numbers
+        numbers += sum(token.is_number for token in tokens(expectation.text))
         for text, number in altered(expectation.text):
             tried += 1
             verdict = compare(text, executed, **options)  # type: ignore[arg-type]
