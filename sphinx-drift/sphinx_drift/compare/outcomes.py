@@ -35,7 +35,7 @@ class Kind(Enum):
     UNDOCUMENTED = (
         "undocumented",
         "what is printed is documented nowhere",
-        "put an `expected-output` after the cell, write it below the example, or save the notebook",
+        "let `--update` write it in the form that is shown; an example's stands below it",
     )
     PICTURE = (
         "picture",
