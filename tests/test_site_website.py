@@ -34,7 +34,7 @@ def setup(app):
 
 project = "The <book>"
 extensions = ["myst_parser", "notfound.extension",
-              "figures", "website.permalinks", "website.search", "website.theme"]
+              "figures", "website.permalinks", "website.search", "website.citations"]
 html_theme = "selfattn"
 html_theme_path = [{str(THEME.parent)!r}]
 html_baseurl = "https://example.org/book/"
