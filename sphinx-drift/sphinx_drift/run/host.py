@@ -111,6 +111,8 @@ class Host:
         try:
             name = _keep(self._folder, request)
             while not Path(self._folder, _READY).exists() and silence < _PATIENCE:
+                if os.getpid() == self._owner and self.process.poll() is not None:
+                    break  # nobody will answer
                 time.sleep(_PAUSE)
                 silence += _PAUSE
             with Client(_address(self._folder)) as connection:

@@ -94,6 +94,15 @@ def test_nobody_waits_for_a_request_that_fails(
     assert run.execute(notebook("1"), begin(tmp_path, "1")).failure is None  # others are served
 
 
+def test_process_that_ends_while_it_starts_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    HOST.start()
+    HOST.process.kill()
+    HOST.process.wait()
+    monkeypatch.setattr(host.time, "sleep", lambda _: pytest.fail("it waits for what is gone"))
+    with pytest.raises(ConnectionError, match="is gone"):
+        HOST.ask("queue", "", [], [])
+
+
 def test_process_that_has_ended_is_asked_in_vain(tmp_path: Path) -> None:
     request = begin(tmp_path, NOTE)
     folder = HOST._folder  # noqa: SLF001 - nothing is left of it
