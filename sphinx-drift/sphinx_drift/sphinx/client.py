@@ -151,8 +151,6 @@ class VerifyingClient(NotebookClientBase):  # type: ignore[misc]
     def _verify(self) -> None:
         env = self._document.settings.env
         page, state = self.page or self._read(), state_of(env)
-        if page.complete:
-            env.metadata[env.docname]["drift_complete"] = True
         if not page.cells and not page.problems:
             state.seconds.pop(env.docname, None)
             return
