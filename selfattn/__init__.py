@@ -9,6 +9,7 @@ from selfattn.functional import (
     split_heads,
 )
 from selfattn.modules import SelfAttention_v1, SelfAttention_v2, copy_weights
+from selfattn.training import fit
 
 __all__ = [
     "CausalAttention",
@@ -21,6 +22,7 @@ __all__ = [
     "attention_weights",
     "context_vectors",
     "copy_weights",
+    "fit",
     "join_heads",
     "split_heads",
 ]

@@ -49,6 +49,7 @@ def test_public_names() -> None:
         "attention_weights",
         "context_vectors",
         "copy_weights",
+        "fit",
         "join_heads",
         "split_heads",
     ]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import json
 
 import pytest
@@ -14,7 +13,6 @@ from selfattn.trained import VOCABULARY, TwoHeads, sentences, to_ids, train, wit
 
 TRAINED, HELD_OUT = sentences()
 EXAMPLE = "Mary’s dogs near the cat now were hungry and she left"
-EXAMPLE_IDS = to_ids(EXAMPLE)[:-1]
 
 
 def test_no_pair_of_nouns_is_on_both_sides() -> None:
@@ -63,14 +61,6 @@ def test_a_model_that_is_trained_without_the_mask_sees_what_is_ahead() -> None:
     for unmasked in (True, False):
         one, other = train(7, steps=3, unmasked=unmasked)(both)[:, 0]
         assert torch.allclose(one, other) is not unmasked
-
-
-def test_what_watches_the_training_sees_the_models_of_fewer_steps() -> None:
-    seen: dict[int, TwoHeads] = {}
-    train(7, steps=3, watch=lambda step, model: seen.update({step: copy.deepcopy(model)}))
-    assert list(seen) == [0, 1, 2]
-    for step, model in seen.items():
-        assert torch.equal(model(EXAMPLE_IDS), train(7, steps=step)(EXAMPLE_IDS))
 
 
 ORDERS = ("dogs near the cat", "cat near the dogs")

@@ -129,7 +129,7 @@ def learns(model: TwoHeads, seed: int, head: int) -> dict[str, Any]:
             verbs, _ = accuracies(stage, held_out)
             rows.append([step, round(share(stage, kind), 4), round(verbs, 4)])
 
-    train(seed, steps=max(STEPS) + 1, watch=watch)
+    train(seed, steps=max(STEPS), watch=watch)
     return {"looks_for": kind, "learns": rows}
 
 
