@@ -32,7 +32,6 @@ extensions = [
     "explorer",
     "export",
     "figures",
-    "quantities",
     "reference",
     "website",
 ]
