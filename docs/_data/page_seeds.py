@@ -21,7 +21,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-import selfattn.trained
+import selfattn.trained  # noqa: F401 - by its name in what is measured
 from selfattn import fit
 
 OUT = Path(__file__).with_name("page-seeds.json")
@@ -45,7 +45,7 @@ MEASURED: dict[str, tuple[Any, dict[str, str]]] = {
         {
             "positions 1 to 32": "[curves['as trained'][:32].mean()]",
             **{
-                f"97 to 128, {name}": f"[curves[{name!r}][96:].mean()]"
+                name: f"[curves[{name!r}][96:].mean()]"
                 for name in (
                     "as trained",
                     "window",
@@ -55,29 +55,37 @@ MEASURED: dict[str, tuple[Any, dict[str, str]]] = {
                     "YaRN",
                 )
             },
-            "97 to 128, interpolated, trained on": (
+            "interpolated, trained on": (
                 "trained_on(page, 128, partial(rotary, frequencies=usual / s))"
             ),
-            "97 to 128, YaRN, trained on": (
+            "YaRN, trained on": (
                 "trained_on(page, 128, lambda q, k: sharper * rotary(q, k, by_parts))"
             ),
-            "97 to 128, unchanged, trained on": "trained_on(page, 128, rotary)",
-            "97 to 128, rows of 32, trained on, window": "trained_on(page, 32, rotary, window)",
-            "1 to 32, ALiBi": "with_alibi(page)[:1]",
-            "97 to 128, ALiBi": "with_alibi(page)[1:]",
+            "unchanged, trained on": "trained_on(page, 128, rotary)",
+            "rows of 32, trained on, window": "trained_on(page, 32, rotary, window)",
+            "ALiBi": "with_alibi(page)",
         },
     ),
-    "sliding-windows": (
+    "kv-cache": (
         FEW,
         {
-            "share of the first token": "look(model, new)[:1]",
-            "loss: all, window, first kept": "late_losses(model, new)",
-            "start brings nothing: all, first kept": "silent[::2]",
-            "no start: share of the first letter": (
-                "look(model := learn(start=False), new := texts(300, start=False))[:1]"
-            ),
-            "no start: all, window, first kept": "late_losses(model, new)",
-            "no start: shares of `<`, of one letter": "by_sign(model, new, causal)[1:]",
+            "weight of the first token": "[weight_on(model, ids)]",
+            **{
+                name: f"[late[{name!r}]]"
+                for name in (
+                    "all",
+                    "window",
+                    "window, first kept",
+                    "first kept, its value 0",
+                    "window, values of < 0",
+                    "window, values of letters 0",
+                )
+            },
+            "`^` moved: weight of the first": "[weight_on(model, moved)]",
+            "`^` moved: weight of `^`": "[weight_on(model, moved, position=4)]",
+            "no `^`: weight of the first": "without_start(page)[:1]",
+            "no `^`: all": "without_start(page)[1:2]",
+            "no `^`: window": "without_start(page)[2:]",
         },
     ),
     "three-matrices": (
@@ -106,11 +114,10 @@ MEASURED: dict[str, tuple[Any, dict[str, str]]] = {
 }
 
 
-def losses_at(page: dict[str, Any], model: Any, scores: Any) -> list[float]:
-    """Return the loss of a reader at positions 1 to 32, and at 97 to 128."""
+def loss_at_the_end(page: dict[str, Any], model: Any, scores: Any) -> list[float]:
+    """Return the loss of a reader at positions 97 to 128."""
     with torch.no_grad():
-        curve = page["losses"](model, page["rows"], scores).mean(dim=0)
-    return [curve[:32].mean(), curve[96:].mean()]
+        return [page["losses"](model, page["rows"], scores)[:, 96:].mean()]
 
 
 def trained_on(page: dict[str, Any], length: int, learned: Any, read: Any = None) -> list[float]:
@@ -118,11 +125,11 @@ def trained_on(page: dict[str, Any], length: int, learned: Any, read: Any = None
     torch.manual_seed(0)  # the same batches for each
     model, batch_loss = copy.deepcopy(page["reader"]), page["batch_loss"]
     fit(model, lambda model: batch_loss(model, length, learned), 100, learning_rate=0.002)
-    return losses_at(page, model, read or learned)[1:]
+    return loss_at_the_end(page, model, read or learned)
 
 
 def with_alibi(page: dict[str, Any]) -> list[float]:
-    """Train a reader with ALiBi instead, and return its losses."""
+    """Train a reader with ALiBi instead, and return its loss at positions 97 to 128."""
     slopes = torch.tensor([2.0**-4, 2.0**-8])[:, None, None]  # two heads: 2^(-8 i / 2)
 
     def scores(queries: Tensor, keys: Tensor) -> Tensor:
@@ -133,7 +140,19 @@ def with_alibi(page: dict[str, Any]) -> list[float]:
     torch.manual_seed(page["seed"])
     model, batch_loss = page["Reader"]().double(), page["batch_loss"]
     fit(model, lambda model: batch_loss(model, 32, scores), 300, learning_rate=0.005)
-    return losses_at(page, model, scores)
+    return loss_at_the_end(page, model, scores)
+
+
+def without_start(page: dict[str, Any]) -> list[float]:
+    """Train the page's head without a first sign, and measure its sink, and loss at letters."""
+    torch.manual_seed(page["seed"])
+    model = page["learn"](page["texts"](2000, start=False))
+    new = page["texts"](300, start=False)
+    letters, losses = new[:, 16:-1] < page["AGAIN"], page["losses"]
+    weight = page["weight_on"](model, new[:, :-1])
+    with torch.no_grad():
+        each = [losses(model, new, page[mask])[:, 16:][letters] for mask in ("causal", "alone")]
+    return [weight, *(loss.mean() for loss in each)]
 
 
 def cells(page: str) -> list[str]:
