@@ -107,6 +107,11 @@ intersphinx_mapping = {
 }
 redirects = {  # a page that moved: where it is now, from the top of the site
     "companions/any-device": "/reference/any-device.html",
+    "companions/blocks": "/companions/one-call.html#tiles",
+    "companions/grouped-query": "/companions/kv-cache.html#grouped-query",
+    "companions/long-context": "/companions/positions.html#beyond-the-trained-length",
+    "companions/padding": "/companions/masks.html#padding",
+    "companions/sliding-windows": "/companions/kv-cache.html#windows",
     "companions/thirteen-words": "/reference/thirteen-words.html",
 }
 redirect_html_template_file = "_templates/redirect.html"  # valid, and readable without a script
