@@ -26,6 +26,7 @@ extensions = [
     "sphinx.ext.napoleon",
     "sphinx_book_theme",  # its directives, in the e-book too
     "sphinx_design",
+    "sphinx_reredirects",
     "sphinxcontrib.bibtex",
     "diagnosis",
     "explorer",
@@ -105,6 +106,11 @@ intersphinx_mapping = {
     "python": ("https://docs.python.org/3/", "_data/inventory/python.txt"),
     "torch": (f"https://docs.pytorch.org/docs/{TORCH_MINOR}/", "_data/inventory/torch.txt"),
 }
+redirects = {  # a page that moved: where it is now, from the top of the site
+    "companions/any-device": "/reference/any-device.html",
+    "companions/thirteen-words": "/reference/thirteen-words.html",
+}
+redirect_html_template_file = "_templates/redirect.html"  # valid, and readable without a script
 linkcheck_ignore = [r"\.\./sphinx-drift/"]  # the tests follow links within the site
 napoleon_numpy_docstring = False
 
@@ -131,6 +137,7 @@ epub_basename = "selfattn"
 epub_contributor = author
 epub_cover = ("_static/card.png", "")
 epub_description = "Self-attention with trainable weights, built in PyTorch and verified."
+epub_exclude_files = [f"{page}.xhtml" for page in redirects]
 epub_identifier = "urn:uuid:5d1e5f0a-3c9c-5b0e-9a52-6c6b0f6d9a31"
 epub_scheme = "UUID"
 epub_show_urls = "no"

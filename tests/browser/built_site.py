@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import mimetypes
+import runpy
 import sys
 import threading
 from functools import cached_property
@@ -12,6 +13,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import unquote, urlsplit
 
+from the_book import DOCS
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -19,6 +22,7 @@ if TYPE_CHECKING:
 TEXT = ("text/", "application/json", "application/xml", "image/svg+xml", "application/javascript")
 NO_PAGES = ("_", "sphinx-drift")
 """How folders begin that hold no pages of the book: the manual has a theme of its own."""
+REDIRECTS = runpy.run_path(str(DOCS / "conf.py"))["redirects"]
 TYPES = {".js": "text/javascript", ".woff2": "font/woff2", ".ipynb": "application/json"}
 
 
@@ -90,4 +94,5 @@ class Handler(BaseHTTPRequestHandler):
 def pages(site: Path) -> list[str]:
     """Return the names of a site's pages, as their addresses have them, without the ending."""
     files = sorted(path.relative_to(site).with_suffix("") for path in site.rglob("*.html"))
-    return [path.as_posix() for path in files if not path.parts[0].startswith(NO_PAGES)]
+    names = [path.as_posix() for path in files if not path.parts[0].startswith(NO_PAGES)]
+    return [name for name in names if name not in REDIRECTS]  # which show nothing of their own

@@ -95,7 +95,7 @@ def test_a_screen_reader_reaches_each_number_and_reads_its_note_once(
 
 
 def test_a_number_of_another_page_leads_there(reader: Reader, website: Website) -> None:
-    with reader.visit(website.page("companions/any-device")) as visit:
+    with reader.visit(website.page("reference/any-device")) as visit:
         quoted = visit.page.locator("a.quoted")
         quoted.first.click()
         visit.page.wait_for_url("**/thirteen-words.html#*")

@@ -125,3 +125,9 @@ def test_an_unknown_address_leads_back(reader: Reader, website: Website, report:
         assert "not found" in visit.page.title().lower()
         assert visit.page.locator("main a:visible").count()
         report(visit, visit.probe(*looking.READABLE) + visit.axe())
+
+
+@pytest.mark.parametrize("part", ["", "#the-order-of-additions-counts"])
+def test_an_old_address_leads_to_the_new_page(reader: Reader, website: Website, part: str) -> None:
+    with reader.visit(website.page("companions/any-device") + part) as visit:
+        visit.page.wait_for_url(f"**/reference/any-device.html{part}")
