@@ -108,7 +108,12 @@ intersphinx_mapping = {
 }
 redirects = {  # a page that moved: where it is now, from the top of the site
     "companions/any-device": "/reference/any-device.html",
+    "companions/not-explanations": "/companions/seeds-and-controls.html#what-each-word-adds",
     "companions/thirteen-words": "/reference/thirteen-words.html",
+    "companions/three-matrices": (
+        "/companions/queries-keys-values.html#does-attention-need-three-matrices"
+    ),
+    "companions/without-the-root": "/companions/why-scale.html#does-attention-learn-without-the-root",
 }
 redirect_html_template_file = "_templates/redirect.html"  # valid, and readable without a script
 linkcheck_ignore = [r"\.\./sphinx-drift/"]  # the tests follow links within the site
