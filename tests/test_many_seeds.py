@@ -11,8 +11,7 @@ from the_book import DOCS
 
 SEEDS: dict[str, list[Any]] = json.loads((DOCS / "_data/many-seeds.json").read_text("utf-8"))
 TRAINED = json.loads((DOCS / "_data/trained-seeds.json").read_text("utf-8"))
-ALL_RIGHT = 21
-HALF = 0.5
+ALL_RIGHT, HALF, TINY = 21, 0.5, 0.0001
 
 
 def learned(name: str) -> list[bool]:
@@ -29,7 +28,9 @@ def compare(one: str, other: str) -> str:
     only_one, only_other = pairs.count((True, False)), pairs.count((False, True))
     n = only_one + only_other
     tail = sum(comb(n, k) for k in range(min(only_one, only_other) + 1)) / 2**n
-    return f"{only_one} : {only_other} | {min(1, 2 * tail):.4f}"
+    chance = min(1.0, 2 * tail)
+    shown = f"{chance:.4f}" if chance > TINY else f"< {TINY:.4f}"
+    return f"{only_one} : {only_other} | {shown}"
 
 
 def page(name: str) -> str:
@@ -66,7 +67,7 @@ def test_fewer_matrices_of_the_cards_are_counted() -> None:
     one = "cards, all three shared"
     text = "{} of twenty seeds learn with one matrix for queries and keys, {} with one for keys"
     assert text.format(*(sum(learned(name)) for name in names)) in page("queries-keys-values")
-    gap = compare("cards, nothing shared", one).replace(" | ", ", ")
+    gap = compare("cards, nothing shared", one).replace(" | ", ", sign test ")
     assert f"{sum(learned(one))} with one for all three ({gap})" in page("queries-keys-values")
     assert "instead of three, 20 do" in page("queries-keys-values")
     assert (sum(learned("cards, nothing shared")), sum(learned(f"{one}, 4 entries"))) == (20, 20)
@@ -90,11 +91,26 @@ def test_training_without_the_root_is_compared(task: str, size: int, rate: str, 
     assert row in page("why-scale")
 
 
+def test_longer_training_without_the_root_is_counted() -> None:
+    slow, fast = (
+        sum(learned(f"cards, 256 entries, rate {rate}, without root, 1000 steps"))
+        for rate in ("0.003", "0.03")
+    )
+    assert f"{slow} of twenty learn at 0.003, but only {fast} at 0.03" in page("why-scale")
+
+
 def test_start_and_steps_are_told_apart() -> None:
     slower = ("none", "W_query", "W_key", "both")
     for label, start in (("usual, large scores", "large"), ("smaller, as with the root", "small")):
         counts = (sum(learned(f"cards, no root, {start} start, {each} slower")) for each in slower)
         assert f"| {label} | {' | '.join(map(str, counts))} |\n" in page("why-scale")
+    usual = [
+        compare("cards, no root, large start, both slower", f"cards, no root, {start}, none slower")
+        for start in ("large start", "small start")
+    ]
+    assert usual == ["17 : 0 | < 0.0001", "9 : 0 | 0.0039"]
+    words = "(17 : 0 and 9 : 0 against both slower, with sign tests below 0.0001 and of 0.0039)"
+    assert words in page("why-scale")
 
 
 def test_the_leak_lesson_has_all_ten_seeds() -> None:
