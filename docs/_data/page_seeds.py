@@ -28,7 +28,7 @@ OUT = Path(__file__).with_name("page-seeds.json")
 COMPANIONS = Path(__file__).parents[1] / "companions"
 CELL = re.compile(r"^```\{code-cell\} ipython3\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 SEED = "torch.manual_seed(123)"
-FEW, MANY, SLOW = (123, 0, 1, 2, 3), range(60), range(40)
+FEW, MANY = (123, 0, 1, 2, 3), range(60)
 ATTENDS = "        x = x + self.attention(self.norm_1(x))  # (..., T, d)\n"
 PART = "parts.pop(4)"  # what is held out: with each seed another fifth
 # For each page: its seeds, and what is measured by the names of its cells.
@@ -88,27 +88,6 @@ MEASURED: dict[str, tuple[Any, dict[str, str]]] = {
             "no `^`: window": "without_start(page)[2:]",
         },
     ),
-    "three-matrices": (
-        MANY,
-        {
-            name: f"accuracies(train(seed, {options}), held_out)"
-            for name, options in {
-                "nothing left out": "''",
-                "one matrix for queries and keys": "'W_query'",
-                "keys as values": "'W_value'",
-                "one matrix for all three": "'W_query W_value'",
-                "heads of 1": "'', 1",
-                "heads of 6": "'', 6",
-                "one matrix for all three, heads of 6": "'W_query W_value', 6",
-            }.items()
-        }
-        | {"a plain average": "accuracies(selfattn.trained.train(seed, averaging=True), held_out)"},
-    ),
-    "without-the-root": (
-        SLOW,
-        {
-            "with the root": "accuracies(learn(seed), held_out)",
-            "without the root": "accuracies(learn(seed, root=False), held_out)",
         },
     ),
 }
