@@ -125,6 +125,14 @@ class Board:
             square = f'<rect{css} x="{x - 2.5:.1f}" y="{y - 2.5:.1f}" width="5" height="5"/>'
             self.parts.append(square if dashes else dot)
 
+    def band(
+        self, lower: Sequence[tuple[float, float]], upper: Sequence[tuple[float, float]], role: str
+    ) -> None:
+        """Shade what lies between two lines through points."""
+        edge = " ".join(f"{x:.1f},{y:.1f}" for x, y in (*lower, *reversed(upper)))
+        css = _class(f"fig-shade role-{role}")
+        self.parts.append(f'<polygon{css} fill-opacity="0.15" points="{edge}"/>')
+
     def arrow(self, x1: float, y1: float, x2: float, y2: float, css: str = "") -> None:
         """Draw an arrow along an axis or aslant, its head at the second point."""
         length = ((x2 - x1) ** 2 + (y2 - y1) ** 2) ** 0.5
