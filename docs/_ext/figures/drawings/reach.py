@@ -83,14 +83,6 @@ def sink(values: Values) -> Board:
 
 WORDS = ("Mary’s", "dogs", "near", "the", "cat", "now")
 Beside = dict[str, tuple[float, float, "Anchor"]]  # a label's place from the tip of its arrow
-SHARED: Beside = {
-    "Mary’s": (4, 16, "start"),
-    "dogs": (5, 2, "start"),
-    "near": (-5, 2, "end"),
-    "the": (-5, 2, "end"),
-    "cat": (11, -2, "start"),
-    "now": (-2, 18, "middle"),
-}
 TRAINED: Beside = {
     "Mary’s": (6, -14, "start"),
     "dogs": (0, 16, "middle"),
@@ -99,13 +91,6 @@ TRAINED: Beside = {
     "cat": (6, 0, "start"),
     "now": (18, 12, "start"),
 }
-
-
-def shared_keys(values: Values) -> Board:
-    """The keys of six words as arrows, which are their queries, too."""
-    board = Board(264, values)
-    _keys(board, (180.0, 150.0), 28.0, SHARED, ("keys", "scores", "query"))
-    return board
 
 
 def trained_keys(values: Values) -> Board:
@@ -117,29 +102,19 @@ def trained_keys(values: Values) -> Board:
     board.note(middle[0] - 0.7 * y + 5, middle[1] - 0.7 * x + 5, "score 0", anchor="start")
     board.arrow(*middle, *tip, css="fig-vector role-query")
     board.text(tip[0], tip[1] + 17, "query of now", css="role-query fig-bold")
-    _keys(board, middle, unit, TRAINED, ("trained_keys", "trained_scores", "key"))
-    return board
-
-
-def _keys(
-    board: Board, middle: tuple[float, float], unit: float, beside: Beside, names: tuple[str, ...]
-) -> None:
-    """Draw six keys from one point, each with its word and its score at its tip."""
-    keys, scores, role_of_now = names
-    for place, (word, key) in enumerate(zip(WORDS, board.values[keys], strict=True)):
+    for position, (word, key) in enumerate(zip(WORDS, values["trained_keys"], strict=True)):
         x, y = middle[0] + unit * key[0], middle[1] - unit * key[1]
-        role = role_of_now if word == "now" else "key"
-        board.arrow(*middle, x, y, css=f"fig-vector role-{role}")
-        css = "fig-bold" if word == "dogs" or role != "key" else "fig-muted"
-        dx, dy, anchor = beside[word]
+        board.arrow(*middle, x, y, css="fig-vector role-key")
+        dx, dy, anchor = TRAINED[word]
+        css = "fig-bold" if word == "dogs" else "fig-muted"
         board.text(x + dx, y + dy, word, anchor=anchor, css=css)
-        path = f"{scores}.{place}"
+        path = f"trained_scores.{position}"
         board.number(x + dx, y + dy + 14, path, size=11.5, css="fig-muted", anchor=anchor)
+    return board
 
 
 DRAWINGS: dict[str, Drawing] = {
     "long-texts": Drawing("The loss beyond the trained length", long_texts),
     "sink": Drawing("A head whose sink is the first token", sink),
-    "shared-keys": Drawing("Six words whose queries are their keys", shared_keys),
     "trained-keys": Drawing("A trained query and the keys that it meets", trained_keys),
 }
