@@ -57,7 +57,8 @@ MEASURED: dict[str, dict[str, str]] = {
         ),
         "unchanged, trained on": "trained_on(page, 128, rotary)",
         "rows of 32, trained on, window": "trained_on(page, 32, rotary, window)",
-        "ALiBi": "with_alibi(page)",
+        "ALiBi, positions 1 to 32": "with_alibi(page)[:1]",
+        "ALiBi": "with_alibi(page)[1:]",
     },
     "kv-cache": {
         "weight of the first token": "[weight_on(model, ids)]",
@@ -81,10 +82,11 @@ MEASURED: dict[str, dict[str, str]] = {
 }
 
 
-def loss_at_the_end(page: dict[str, Any], model: Any, scores: Any) -> list[float]:
-    """Return the loss of a reader at positions 97 to 128."""
+def both_ends(page: dict[str, Any], model: Any, scores: Any) -> list[float]:
+    """Return the loss of a reader at positions 1 to 32, and at 97 to 128."""
     with torch.no_grad():
-        return [page["losses"](model, page["rows"], scores)[:, 96:].mean()]
+        curve = page["losses"](model, page["rows"], scores).mean(dim=0)
+    return [curve[:32].mean(), curve[96:].mean()]
 
 
 def trained_on(page: dict[str, Any], length: int, learned: Any, read: Any = None) -> list[float]:
@@ -92,11 +94,11 @@ def trained_on(page: dict[str, Any], length: int, learned: Any, read: Any = None
     torch.manual_seed(0)  # the same batches for each
     model, batch_loss = copy.deepcopy(page["reader"]), page["batch_loss"]
     fit(model, lambda model: batch_loss(model, length, learned), 100, learning_rate=0.002)
-    return loss_at_the_end(page, model, read or learned)
+    return both_ends(page, model, read or learned)[1:]
 
 
 def with_alibi(page: dict[str, Any]) -> list[float]:
-    """Train a reader with ALiBi instead, and return its loss at positions 97 to 128."""
+    """Train a reader with ALiBi instead, and return its losses."""
     slopes = torch.tensor([2.0**-4, 2.0**-8])[:, None, None]  # two heads: 2^(-8 i / 2)
 
     def scores(queries: Tensor, keys: Tensor) -> Tensor:
@@ -107,7 +109,7 @@ def with_alibi(page: dict[str, Any]) -> list[float]:
     torch.manual_seed(page["seed"])
     model, batch_loss = page["Reader"]().double(), page["batch_loss"]
     fit(model, lambda model: batch_loss(model, 32, scores), 300, learning_rate=0.005)
-    return loss_at_the_end(page, model, scores)
+    return both_ends(page, model, scores)
 
 
 def without_start(page: dict[str, Any]) -> list[float]:
