@@ -55,6 +55,17 @@ def test_fewer_matrices_are_compared_with_three(label: str, name: str, baseline:
         assert row in page("queries-keys-values")
 
 
+def test_more_steps_save_few_seeds_with_one_matrix() -> None:
+    once, twice, slow = (
+        learned(f"heads, all three shared{how}")
+        for how in ("", ", 2000 steps", ", rate 0.003, 2000 steps")
+    )
+    saved = [late and not early for early, late in zip(once, twice, strict=True)]
+    assert (sum(saved), once.count(False)) == (2, 30)
+    assert "twice as many steps save two of its thirty lost seeds" in page("queries-keys-values")
+    assert f"at the rate 0.003 leave {sum(slow)} of sixty" in page("queries-keys-values")
+
+
 def test_most_failures_are_one_word_at_exactly_one_half() -> None:
     names = {name for _, *both in SHARED for name in both}
     failed = [sorted(row) for name in names for row in SEEDS[name] if min(row) < 1]
