@@ -32,7 +32,6 @@ extensions = [
     "explorer",
     "export",
     "figures",
-    "quantities",
     "reference",
     "website",
 ]
@@ -109,6 +108,11 @@ intersphinx_mapping = {
 }
 redirects = {  # a page that moved: where it is now, from the top of the site
     "companions/any-device": "/reference/any-device.html",
+    "companions/blocks": "/companions/one-call.html#tiles",
+    "companions/grouped-query": "/companions/kv-cache.html#grouped-query",
+    "companions/long-context": "/companions/positions.html#beyond-the-trained-length",
+    "companions/padding": "/companions/masks.html#padding",
+    "companions/sliding-windows": "/companions/kv-cache.html#windows",
     "companions/not-explanations": "/companions/seeds-and-controls.html#what-each-word-adds",
     "companions/thirteen-words": "/reference/thirteen-words.html",
     "companions/three-matrices": (

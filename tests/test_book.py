@@ -204,15 +204,3 @@ def test_tables_of_other_seeds_are_recorded_with_these_cells(page: str) -> None:
     assert record["cells"] == PAGE_SEEDS["digest"](page), f"run page_seeds.py {page} again"
     text = (DOCS / "companions" / f"{page}.md").read_text("utf-8")
     assert [line for line in PAGE_SEEDS["lines"](page, record) if line not in text] == []
-
-
-def test_what_is_said_of_heads_that_share_keys_is_recorded() -> None:
-    seeds = json.loads(PAGE_SEEDS["OUT"].read_text("utf-8"))["grouped-query"]["seeds"].values()
-    learned = [row for row in seeds if min(row["one group"]) == 1]
-    kept = [[share == 1 for share in row[PAGE_SEEDS["UNLISTED"]]] for row in learned]
-    divided = [[True, False, False, True], [False, True, True, False]]
-    counts = len(kept), sum(row in divided for row in kept)
-    alone = sum(all(row[:2]) or all(row[2:]) for row in kept)
-    text = (DOCS / "companions" / "grouped-query.md").read_text("utf-8")
-    assert "Of the {} seeds of sixty that learn everything, {} divide".format(*counts) in text
-    assert f"and in {alone} a single head does both" in text
