@@ -7,6 +7,7 @@ from selfattn.functional import (
     context_vectors,
     join_heads,
     split_heads,
+    who_sees,
 )
 from selfattn.modules import SelfAttention_v1, SelfAttention_v2, copy_weights
 from selfattn.training import fit
@@ -25,6 +26,7 @@ __all__ = [
     "fit",
     "join_heads",
     "split_heads",
+    "who_sees",
 ]
 
 __version__ = "0.1.0"

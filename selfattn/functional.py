@@ -14,10 +14,19 @@ understand. Where dtypes or devices differ, or leading dimensions don't broadcas
 RuntimeError says so.
 """
 
+from collections.abc import Callable
+
 import torch
 from torch import Tensor, softmax
 
-__all__ = ["attention_scores", "attention_weights", "context_vectors", "join_heads", "split_heads"]
+__all__ = [
+    "attention_scores",
+    "attention_weights",
+    "context_vectors",
+    "join_heads",
+    "split_heads",
+    "who_sees",
+]
 
 
 def attention_scores(queries: Tensor, keys: Tensor) -> Tensor:
@@ -231,6 +240,43 @@ def join_heads(context_vecs: Tensor) -> Tensor:
     """
     _check("context_vecs", context_vecs, num_heads=None, T=None, head_dim=None)
     return context_vecs.transpose(-3, -2).flatten(-2)  # (..., T, d_out)
+
+
+def who_sees(attend: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
+    r"""Change one token at a time, and find which rows of the result change with it.
+
+    .. math::
+
+        s_{ij} = \bigl[\, z^{(i)}(x^{(1)}, \ldots, x^{(j)} + 1, \ldots, x^{(T)}) \neq z^{(i)} \,\bigr]
+
+    Args:
+        attend: What to test, from ``(..., T, d_in)`` to ``(..., T, d_out)``, without dropout.
+        x: One embedding to a row, shape ``(..., T, d_in)``.
+
+    Returns:
+        True in row i and column j if result i depends on token j, shape ``(..., T, T)``. The
+        comparison is exact, since a value with the weight 0 changes nothing.
+
+    Raises:
+        IndexError: By PyTorch, if ``x`` has fewer than two dimensions.
+
+    Examples:
+        >>> import torch
+        >>> from selfattn.functional import who_sees
+        >>> who_sees(lambda x: torch.ones(3, 3).tril() @ x, torch.zeros(3, 2)).int()
+        tensor([[1, 0, 0],
+                [1, 1, 0],
+                [1, 1, 1]], dtype=torch.int32)
+
+    References:
+        The page on masks, whose test this is.
+    """
+    before, columns = attend(x), []
+    for j in range(x.shape[-2]):
+        changed = x.clone()
+        changed[..., j, :] += 1.0
+        columns.append((attend(changed) != before).any(dim=-1))
+    return torch.stack(columns, dim=-1)  # (..., T, T)
 
 
 def _check(name: str, value: object, **sizes: int | None) -> None:

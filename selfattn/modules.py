@@ -1,8 +1,8 @@
 """Self-attention as two PyTorch modules, listings 3.1 and 3.2, and the copying of their weights.
 
-The book prints the two classes from this file, so their bodies hold the computation and nothing
-else: what doesn't fit is refused by PyTorch's layers and products. The same steps with checks and
-explanations of their own are in :mod:`selfattn.functional`.
+The book's pages define the same classes, and a test compares the two. Their bodies hold the
+computation and nothing else: what doesn't fit is refused by PyTorch's layers and products. The
+same steps with checks and explanations of their own are in :mod:`selfattn.functional`.
 """
 # The listings keep the book's last line, and a class's docstring speaks for its methods.
 # ruff: noqa: RET504, D102

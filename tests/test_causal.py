@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 import torch
-from test_modules import KINDS, draw, listing
+from test_modules import KINDS, draw
 from test_modules import build as compact
 from torch import Tensor, nn
 from torch.nn.functional import scaled_dot_product_attention
@@ -21,7 +21,6 @@ from selfattn import (
     join_heads,
     split_heads,
 )
-from selfattn.examples import six_tokens
 
 # Distinct primes: no two axes can be exchanged. D_OUT is that of one head.
 BATCH, T, D_IN, D_OUT, HEADS, CONTEXT = 2, 5, 7, 11, 3, 13
@@ -57,27 +56,6 @@ def weights_of(module: Any) -> tuple[Tensor, Tensor, Tensor]:
         layer.weight.transpose(-2, -1) for layer in (module.W_query, module.W_key, module.W_value)
     )
     return W_query, W_key, W_value
-
-
-LISTED = [
-    (CausalAttention, (3, 2, 6, 0.0)),
-    (MultiHeadAttentionWrapper, (3, 2, 6, 0.0, 2)),
-    (MultiHeadAttention, (3, 2, 6, 0.0, 2)),
-]
-
-
-@pytest.mark.parametrize(("kind", "arguments"), LISTED)
-def test_a_listing_stands_alone(kind: Any, arguments: tuple[Any, ...]) -> None:
-    """What a reader copies from the page runs with torch alone and gives the same values."""
-    namespace: dict[str, Any] = {"torch": torch, "nn": nn}
-    exec(listing(CausalAttention), namespace)  # noqa: S102 - our own source
-    exec(listing(kind), namespace)  # noqa: S102 - the same
-    inputs = six_tokens().inputs
-    made = []
-    for each in (kind, namespace[kind.__name__]):
-        torch.manual_seed(123)
-        made.append(each(*arguments)(torch.stack((inputs, inputs))))
-    assert torch.equal(*made)
 
 
 # Independent oracles

@@ -18,6 +18,7 @@ from selfattn import (
     context_vectors,
     join_heads,
     split_heads,
+    who_sees,
 )
 from selfattn.examples import six_tokens
 
@@ -111,6 +112,16 @@ def test_shapes_and_broadcast_batches() -> None:
     attn_weights = attention_weights(attn_scores, D_K)
     assert attn_weights.shape == (BATCH, 17, N, T)
     assert context_vectors(attn_weights, values).shape == (BATCH, 17, N, D_V)
+
+
+@pytest.mark.parametrize("diagonal", [-1, 0, 1, T])
+def test_who_sees_finds_each_mask(diagonal: int) -> None:
+    visible = torch.ones(T, T).tril(diagonal).bool()
+    x = draw(BATCH, T, D_K)
+    unchanged = x.clone()
+    seen = who_sees(lambda x: visible.to(x.dtype) @ x, x)
+    assert torch.equal(seen, visible.expand(BATCH, T, T))
+    assert torch.equal(x, unchanged)
 
 
 def test_gradients() -> None:

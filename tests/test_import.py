@@ -52,6 +52,7 @@ def test_public_names() -> None:
         "fit",
         "join_heads",
         "split_heads",
+        "who_sees",
     ]
     assert all(hasattr(selfattn, name) for name in selfattn.__all__)
 

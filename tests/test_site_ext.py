@@ -1,19 +1,15 @@
 """The site's own directives: true numbers, the package's own code, and no script for formulas."""
 
-import ast
-import html
-import inspect
 import pickle
 import re
 from pathlib import Path
 
 import pytest
 import small_book
+from small_book import FRONT
 from the_book import DOCS, EXTENSIONS_ON_PATH
 
-from reference.listing import listing_source
 from reference.mathml import to_mathml
-from selfattn import SelfAttention_v1, modules
 
 CONF = f"""
 {EXTENSIONS_ON_PATH}
@@ -52,10 +48,19 @@ $$ (eq-z)
 
 FIGURES
 
-```{listing} selfattn.modules.SelfAttention_v1
-:caption: A compact class, `SelfAttention_v1`
-:number: "3.1"
+```{listing}
+:caption: A compact class, `Twice`
+:number: 3.1
 :name: list-3-1
+:changed: 1,4-5
+```
+
+```{code-cell} ipython3
+from torch import nn
+
+class Twice(nn.Module):
+    def forward(self, x):
+        return 2 * x
 ```
 
 ```{exercise-start}
@@ -100,12 +105,21 @@ BAD = {
         3,
     ),
     "caption": ("```{attention-figure} roadmap\n:alt: A\nB\n\nC\n```", "a caption is one para", 3),
-    "object": (
-        "```{listing} selfattn.modules.Nothing\n```",
-        "modules.py defines SelfAttention_v1",
+    "no-cell": (
+        "```{listing}\n:number: 3.1\n```\n\nWords.",
+        "Listing 3.1: no code cell follows; write {listing} directly before the {code-cell}",
         3,
     ),
-    "module": ("```{listing} selfattn.nowhere.Nothing\n```", "nowhere.py'; write the full path", 3),
+    "no-line": (
+        "```{listing}\n:changed: 1-3\n```\n\n```{code-cell} ipython3\na = 1\nb = 2\n```",
+        "Listing: :changed: names line 3, but the cell has the lines 1 to 2",
+        3,
+    ),
+    "no-number": (
+        "```{listing}\n:changed: all\n```\n\n```{code-cell} ipython3\na = 1\n```",
+        "Listing: invalid line number spec: 'all'",
+        3,
+    ),
     "unknown": ("```python\nimport decimal\ndecimal.Decimal\n```", "missing `decimal.Decimal`", 3),
     "macro": ("$\\unheard x$", 'Unknown LaTeX command "\\unheard"', 3),
 }
@@ -131,7 +145,7 @@ def good(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
 @pytest.fixture(scope="module")
 def bad_messages(tmp_path_factory: pytest.TempPathFactory) -> str:
     folder = tmp_path_factory.mktemp("bad")
-    write(folder, {name: f"# {name}\n\n{text}\n" for name, (text, *_) in BAD.items()})
+    write(folder, {name: f"{FRONT}# {name}\n\n{text}\n" for name, (text, *_) in BAD.items()})
     said = small_book.build(folder)
     assert said.returncode == 1
     return said.stderr
@@ -154,28 +168,25 @@ class TestFigures:
 
 
 class TestListing:
-    @pytest.mark.parametrize("name", ["SelfAttention_v1", "SelfAttention_v2", "copy_weights"])
-    def test_a_listing_is_the_code_without_docstrings(self, name: str) -> None:
-        code, file = listing_source(f"selfattn.modules.{name}")
-        source = ast.parse(inspect.getsource(getattr(modules, name)))
-        for node in ast.walk(source):
-            if isinstance(node, ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node):
-                del node.body[0]
-        assert ast.dump(ast.parse(code)) == ast.dump(source)
-        assert '"""' not in code
-        assert file == Path(inspect.getfile(modules))
-
-    def test_comments_and_layout_stay(self) -> None:
-        code, _ = listing_source("selfattn.modules.SelfAttention_v1")
-        assert "class SelfAttention_v1(nn.Module):\n    def __init__(" in code
-        whole = inspect.getsource(SelfAttention_v1)
-        assert set(re.findall(r"#.*", code)) == set(re.findall(r"#.*", whole))
-
-    def test_the_page_shows_the_code(self, good: tuple[Path, str]) -> None:
+    def test_the_cell_is_in_its_listing(self, good: tuple[Path, str]) -> None:
         block = good[1].partition('id="list-3-1"')[2].partition("</figure>")[0]
-        shown = html.unescape(re.sub(r"<[^>]*>", "", block.partition("<pre>")[2]))
-        assert shown.strip() == listing_source("selfattn.modules.SelfAttention_v1")[0].strip()
-        assert '<span class="caption-number">Listing 3.1</span>' in block
+        assert '<span class="caption-number">Listing 3.1</span> A compact class' in block
+        assert block.count('<div class="cell ') == good[1].count("cell_input") - 1 == 1
+
+    def test_its_changed_lines_are_marked_and_named(self, good: tuple[Path, str]) -> None:
+        block = good[1].partition('id="list-3-1"')[2].partition("</figure>")[0]
+        assert "Changed: lines 1 and 4–5." in block
+        marked = re.findall(r'<span class="hll"><span class="linenos">(\d)</span>', block)
+        assert marked == ["1", "4", "5"]
+
+    @pytest.mark.parametrize("builder", ["epub", "singlehtml"])
+    def test_other_builders_show_it(self, builder: str, tmp_path: Path) -> None:
+        page = re.sub("FIGURES|.*fig-3-14.*", "", GOOD)
+        write(tmp_path, {"good": page})
+        done = small_book.build(tmp_path, builder, "-D", "epub_copyright=us", "-D", "version=1")
+        assert done.returncode == 0, done.stderr
+        pages = [path.read_text("utf-8") for path in (tmp_path / builder).rglob("*.*html")]
+        assert any("Changed: lines 1 and 4–5." in text for text in pages)
 
     def test_its_names_lead_to_their_documentation(self, good: tuple[Path, str]) -> None:
         block = good[1].partition('id="list-3-1"')[2].partition("</figure>")[0]
@@ -184,7 +195,7 @@ class TestListing:
     def test_the_page_depends_on_the_module(self, good: tuple[Path, str]) -> None:
         environment = pickle.loads((good[0] / "doctrees" / "environment.pickle").read_bytes())  # noqa: S301 - our own build's
         names = {Path(name).name for name in environment.dependencies["good"]}
-        assert {"modules.py", "chapter.py", "values.py"} <= names
+        assert {"chapter.py", "values.py"} <= names
 
 
 class TestMathematics:
@@ -227,5 +238,6 @@ class TestExercises:
 @pytest.mark.parametrize("name", BAD)
 def test_mistakes_fail_with_a_place_and_a_remedy(name: str, bad_messages: str) -> None:
     _, said, line = BAD[name]
-    matching = [text for text in bad_messages.splitlines() if f"{name}.md:{line}:" in text]
+    place = f"{name}.md:{len(FRONT.splitlines()) + line}:"
+    matching = [text for text in bad_messages.splitlines() if place in text]
     assert any(said in text for text in matching), bad_messages

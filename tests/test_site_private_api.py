@@ -23,8 +23,8 @@ USES = [
     Use("sphinx", "sphinx.util.math:get_node_equation_number", MATHEMATICS, ("writer", "node")),
     Use("sphinx", "sphinx.util.nodes:traverse_parent",
         "docs/_ext/ancestors.py: find how Sphinx goes up from a node", ("node", "cls")),
-    Use("sphinx", "sphinx.pycode:ModuleAnalyzer.find_tags",
-        "docs/_ext, listings: find how Sphinx finds where a definition ends"),
+    Use("sphinx", "sphinx.util:parselinenos",
+        "docs/_ext, listings: find how Sphinx reads the option emphasize-lines", ("spec", "total")),
 ]  # fmt: skip
 
 

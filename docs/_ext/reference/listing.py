@@ -1,66 +1,92 @@
-"""`{listing} package.module.Name`: an object's source as it stands, without its docstrings."""
+"""`{listing}`: number, name, caption and marked changed lines for the code cell that follows."""
 
 from __future__ import annotations
 
-import re
-from importlib.util import find_spec
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from docutils import nodes
 from docutils.parsers.rst import directives
-from sphinx.pycode import ModuleAnalyzer
+from sphinx.transforms import SphinxTransform
+from sphinx.util import logging, parselinenos
 
-from figures.numbered_blocks import CaptionedDirective
+from figures.numbered_blocks import CaptionedDirective, caption_text, captioned
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
-DOCSTRING = re.compile(r'^ +r?""".*?"""\n\n?', re.MULTILINE | re.DOTALL)
-
-
-def listing_source(path: str) -> tuple[str, Path]:
-    """Return an object's code without docstrings, and the file it stands in.
-
-    Raises:
-        ValueError: If there is no such object.
-
-    """
-    package, module, name = path.split(".")
-    spec = find_spec(package)  # of the package alone: for its modules it would be imported
-    if spec is None or spec.origin is None:
-        raise ValueError(f"there is no package {package!r}")
-    file = Path(spec.origin).with_name(f"{module}.py")
-    text = file.read_text("utf-8")
-    places = ModuleAnalyzer.for_string(text, module).find_tags()
-    if name not in places:
-        raise ValueError(f"{file.name} defines {', '.join(places)}")
-    _, start, end = places[name]
-    return DOCSTRING.sub("", "".join(text.splitlines(keepends=True)[start - 1 : end])), file
+LOGGER = logging.getLogger(__name__)
 
 
 class Listing(CaptionedDirective):
-    """Show an object's source, read from the package itself."""
+    """Announce the code cell that follows as a listing."""
 
     kind = "listing"
-    required_arguments = 1
-    option_spec = CaptionedDirective.shared_options | {"caption": directives.unchanged_required}
+    option_spec = CaptionedDirective.shared_options | {
+        "caption": directives.unchanged_required,
+        "changed": directives.unchanged_required,
+    }
 
     def run(self) -> list[nodes.Node]:
-        path = self.arguments[0]
-        try:
-            code, file = listing_source(path)
-        except (OSError, ValueError) as error:
-            raise self.error(
-                f"cannot list {path!r}: {error}; "
-                "write the full path, such as selfattn.modules.SelfAttention_v1"
-            ) from error
-        self.env.note_dependency(str(file))
-        block = nodes.literal_block(code, code, language="python")
-        self.set_source_info(block)
-        caption, messages = self.parse_inline(self.options.get("caption", path))
-        return [self.wrap([block], caption, path), *messages]
+        caption, messages = self.parse_inline(self.options.get("caption", ""))
+        node = self.wrap([], caption, self.options.get("number", ""))
+        node["changed"] = self.options.get("changed", "")
+        return [node, *messages]
+
+
+class PutCellsIntoListings(SphinxTransform):
+    """Move each listing's code cell below its caption, number its lines and mark those changed."""
+
+    default_priority = 12  # after an exercise's parts have been put together
+
+    def apply(self, **kwargs: object) -> None:
+        for node in list(self.document.findall(captioned)):
+            if node["kind"] == "listing":
+                try:
+                    put_cell_into(node)
+                except ValueError as error:
+                    LOGGER.warning("%s: %s", node["label"], error, location=node, type="listing")
+
+
+def put_cell_into(listing: captioned) -> None:
+    """Move the cell after a listing into it.
+
+    Raises:
+        ValueError: If no code cell follows, or it has fewer lines than are said to have changed.
+
+    """
+    cell = listing.next_node(descend=False, siblings=True)
+    if not isinstance(cell, nodes.container) or cell.get("nb_element") != "cell_code":
+        raise ValueError("no code cell follows; write {listing} directly before the {code-cell}")
+    cell.parent.remove(cell)
+    listing += cell
+    code = next(cell.findall(nodes.literal_block))
+    code["linenos"] = True
+    if not listing["changed"]:
+        return
+    last = len(code.astext().rstrip().splitlines())
+    changed = [1 + line for line in parselinenos(listing["changed"], last)]
+    if strays := [line for line in changed if not 1 <= line <= last]:
+        raise ValueError(
+            f":changed: names line {strays[0]}, but the cell has the lines 1 to {last}"
+        )
+    code["highlight_args"] = {"hl_lines": changed}
+    caption = next(listing.findall(caption_text))
+    words = f" Changed: {'lines' if len(changed) > 1 else 'line'} {in_words(changed)}."
+    caption += nodes.inline(words, words, classes=["listing-changed"])
+
+
+def in_words(lines: list[int]) -> str:
+    """Return line numbers such as "4–6 and 12"."""
+    runs: list[list[int]] = []
+    for line in sorted(set(lines)):
+        if runs and line == runs[-1][-1] + 1:
+            runs[-1].append(line)
+        else:
+            runs.append([line])
+    parts = [f"{run[0]}–{run[-1]}" if len(run) > 1 else f"{run[0]}" for run in runs]
+    return " and ".join(filter(None, (", ".join(parts[:-1]), parts[-1])))
 
 
 def setup(app: Sphinx) -> None:
     app.add_directive("listing", Listing)
+    app.add_transform(PutCellsIntoListings)
