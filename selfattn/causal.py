@@ -226,7 +226,7 @@ class MultiHeadAttention(nn.Module):
         super().__init__()
         if d_out % num_heads:
             raise ValueError(f"d_out must be a multiple of {num_heads=}, got {d_out}")
-        self.num_heads = num_heads
+        self.d_out, self.num_heads = d_out, num_heads
         self.head_dim = d_out // num_heads
         self.W_query = nn.Linear(d_in, d_out, bias=qkv_bias)
         self.W_key = nn.Linear(d_in, d_out, bias=qkv_bias)
@@ -248,6 +248,6 @@ class MultiHeadAttention(nn.Module):
         attn_weights = torch.softmax(attn_scores / keys.shape[-1] ** 0.5, dim=-1)
         attn_weights = self.dropout(attn_weights)
         context_vecs = attn_weights @ values  # (..., num_heads, T, head_dim)
-        context_vecs = context_vecs.transpose(-3, -2).flatten(-2)  # (..., T, d_out)
-        context_vecs = self.out_proj(context_vecs)
-        return context_vecs
+        context_vecs = context_vecs.transpose(-3, -2).contiguous()
+        context_vecs = context_vecs.view(*x.shape[:-1], self.d_out)  # (..., T, d_out)
+        return self.out_proj(context_vecs)
