@@ -153,9 +153,6 @@ def _lost(row: dict[str, list[float]], name: str) -> str:
     [
         ("companions/how-it-was-trained", "right with 19 of 20 seeds", "attention", 19),
         ("companions/how-it-was-trained", "everything with 14 of 20 seeds", "one_head", 14),
-        ("self-attention/multi-head", "everything with 14 of 20 seeds", "one_head", 14),
-        ("self-attention/causal", "all get everything right while it is in sight", "peeking", 20),
-        ("self-attention/causal", "none does with the mask on", "peeking_masked", 0),
         ("self-attention/what-for", "every held-out verb right, with all", "adverb_first", 20),
     ],
 )

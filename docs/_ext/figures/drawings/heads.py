@@ -64,13 +64,13 @@ def heads(values: Values) -> Board:
         x = LEFTS[0] + 108 * place
         board.text(x + SIZE[0], 28, name, css="fig-bold")
         _halves(board, x, 36, f"split_{name}", SIZE)
-    board.note(207, 14, "one product each; a column for each head")
+    board.note(207, 12, "one product each; a column for each head")
     for head, left in enumerate(LEFTS):
         middle = left + 3 * CELL[0]
         board.arrow(middle, 152, middle, 176, f"role-{HEADS[head]}")
         board.text(middle, MAPS - 10, f"weights of head {head + 1}", css=f"role-{HEADS[head]}")
         _map(board, left, head)
-        board.arrow(middle, MAPS + 148, middle - 60 * head, BELOW - 24, f"role-{HEADS[head]}")
+        board.arrow(middle, MAPS + 147, 76 + 60 * head, BELOW - 22, f"role-{HEADS[head]}")
     board.words(LEFTS[0] - 6, MAPS, CELL[1])
     board.text(98, BELOW - 8, "context, joined", css="fig-bold")
     _halves(board, LEFTS[0], BELOW, "joined_context", (44.0, CELL[1]))
