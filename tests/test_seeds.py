@@ -14,28 +14,28 @@ NEED, ROUTE_ENDS = (
     (DOCS / f"self-attention/{name}.md").read_text("utf-8") for name in ("multi-head", "training")
 )
 SETTINGS = [name.partition(" ")[2] for name in WHO_WHOM if name.startswith("1 ")]
-HALF, ALL = 0.5, [1.0, 1.0]
+HALF, NEAR, ALL = 0.5, 0.05, [1.0, 1.0]
 
 
 def summary(parts: list[float]) -> str:
-    return f"{min(parts):.2f} to {max(parts):.2f}, median {median(parts):.2f}"
+    return f"{median(parts):.2f} ({min(parts):.2f}–{max(parts):.2f})"
 
 
-@pytest.mark.parametrize(("heads", "name"), [("1", "one head"), ("2", "two heads")])
-@pytest.mark.parametrize(("which", "of"), [(0, "trained"), (1, "held out")])
-def test_the_table_of_who_and_whom_is_the_recorded_one(
-    heads: str, name: str, which: int, of: str
-) -> None:
+@pytest.mark.parametrize(
+    ("name", "heads", "which"),
+    [("one head, trained", 1, 0), ("one head, held out", 1, 1), ("two heads, held out", 2, 1)],
+)
+def test_the_table_of_who_and_whom_is_the_recorded_one(name: str, heads: int, which: int) -> None:
     columns = [[row[which] for row in WHO_WHOM[f"{heads} {each}"]] for each in SETTINGS]
     assert f"| | {' | '.join(SETTINGS)} |\n" in NEED
-    assert f"| {name}, {of} | {' | '.join(map(summary, columns))} |\n" in NEED
+    assert f"| {name} | {' | '.join(map(summary, columns))} |\n" in NEED
 
 
 def test_one_head_fails_though_it_is_trained_longer() -> None:
     longest = WHO_WHOM[f"1 {SETTINGS[-1]}"]
     assert median(trained for trained, _ in longest) == 1
-    assert sum(held_out < HALF for _, held_out in longest) == len(longest) - 1
-    assert "it usually learns all training sentences, and still fails at most" in NEED
+    assert max(held_out for _, held_out in longest) < HALF + NEAR
+    assert "it usually learns all training sentences, and still about half of the new" in NEED
 
 
 def kind(row: dict[str, list[float]]) -> str:
