@@ -2,11 +2,11 @@
 
     python docs/_data/trained_seeds.py     # writes trained-seeds.json beside it, in some minutes
 
-Each pair of figures is the share of held-out sentences whose verb, and whose pronoun, is right.
+Each pair of figures is the part of held-out sentences whose verb, and whose pronoun, is right.
 Of an exchange, two more figures say how often they are those of the other sentence.
 Where each head has a job, `learns` has, after some steps, the share that the noun gets which the
 verb's head looks for, and the share of held-out verbs that are right.
-What `companions/how-it-was-trained` and other pages say of twenty seeds is made of them.
+What `self-attention/training` and other pages say of twenty seeds comes from them.
 """
 
 from __future__ import annotations

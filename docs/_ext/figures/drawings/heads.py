@@ -129,7 +129,7 @@ def _pair(values: Values, title: str, names: Sequence[str]) -> Board:
     for place, name in enumerate(names):
         x = 185 * place
         for r, word in enumerate(values[f"{name}_words"]):
-            y, path = TOP + LINE * (r + 0.5), f"{name}.{r}"
+            y, path = TOP + LINE * (r + 0.5), f"{name}_weights.{r}"
             weight = values.number(path)
             _beside(board, x + 62, (TOP + LINE * (last + 0.5), y), THICKEST * weight)
             board.text(x + 70, y + 4.3, word, anchor="start", css="fig-bold" if r == last else "")
