@@ -110,7 +110,7 @@ def _map(board: Board, left: float, head: int) -> None:
 
 # A trained pair -----------------------------------------------------------------------------
 
-LINE, TOP, MOST = 24.0, 42.0, 0.4  # from word to word; a larger weight is set off
+LINE, TOP, MOST = 24.0, 30.0, 0.4  # from word to word; a larger weight is set off
 
 
 def opened(values: Values) -> Panels:
