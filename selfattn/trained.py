@@ -4,8 +4,8 @@ A sentence is "Mary’s dogs near the cat now were hungry and she left". Its ver
 first noun, and not with the second; its pronoun agrees with the name. Training takes about a
 second on a CPU, in float64, so that machines which round in other ways learn the same numbers.
 """
-# The class's docstring speaks for its methods, and each control of the training is an argument.
-# ruff: noqa: D102, PLR0913
+# The class's docstring speaks for its methods.
+# ruff: noqa: D102
 # Calling an nn.Module has the type Any.
 # mypy: disable-error-code="no-any-return"
 
@@ -120,8 +120,6 @@ def train(
     *,
     steps: int = 1000,
     averaging: bool = False,
-    shuffled: bool = False,
-    unmasked: bool = False,
     watch: Callable[[int, TwoHeads], object] | None = None,
 ) -> TwoHeads:
     """Train a model with batches of 32 sentences, by :func:`~selfattn.training.fit`.
@@ -130,8 +128,6 @@ def train(
         seed: The seed of the random numbers for the model and the batches.
         steps: The number of batches.
         averaging: Whether all queries stay zero, so that all weights of a row are equal.
-        shuffled: Whether each sentence's words, but for the last five, are put in a random order.
-        unmasked: Whether every position sees the words after it, too.
         watch: As in :func:`~selfattn.training.fit`.
 
     Examples:
@@ -144,14 +140,9 @@ def train(
     model, trained = TwoHeads(), sentences()[0]
     if averaging:
         nn.init.zeros_(model.attention.W_query.weight).requires_grad = False
-    if unmasked:
-        model.attention.mask[:] = False
 
     def loss(model: TwoHeads) -> Tensor:
         batch = trained[torch.randint(len(trained), (32,))]
-        if shuffled:
-            order = torch.rand(len(batch), VERB).argsort(dim=-1)
-            batch = torch.cat([batch.gather(1, order), batch[:, VERB:]], dim=-1)
         logits = model(batch[:, :-1]).flatten(0, 1)
         return nn.functional.cross_entropy(logits, batch[:, 1:].flatten())
 
