@@ -38,7 +38,7 @@ class TrainedModel(SphinxDirective):
     has_content = True
 
     def run(self) -> list[nodes.Node]:
-        page, files = "companions/how-it-was-trained", [SHEET, "bows.js", "trained.js"]
+        page, files = "self-attention/training", [SHEET, "bows.js", "trained.js"]
         node = trained_model(tag="trained-attention", page=page, data={}, files=files, fold="")
         node += self.parse_content_to_nodes()
         self.set_source_info(node)
