@@ -27,7 +27,7 @@ class CausalAttention(nn.Module):
 
     with :math:`Q = X W_q`, :math:`K = X W_k` and :math:`V = X W_v`, plus a bias each if asked for.
     ``W_query``, ``W_key`` and ``W_value`` are ``nn.Linear`` layers made in this order. ``mask`` is
-    a buffer: it moves with the module and is saved with it, and no optimiser changes it. It is
+    a buffer: it moves with the module and is saved with it, and no optimizer changes it. It is
     True where a query must not look.
 
     Called with ``x`` of shape ``(..., T, d_in)``, in the parameters' dtype and on their device, the
@@ -95,7 +95,7 @@ class CausalAttention(nn.Module):
         queries = self.W_query(x)
         values = self.W_value(x)
         attn_scores = queries @ keys.transpose(-2, -1)  # (..., T, T)
-        mask = self.mask.bool()[:num_tokens, :num_tokens]
+        mask = self.mask[:num_tokens, :num_tokens]
         attn_scores = attn_scores.masked_fill(mask, -torch.inf)
         attn_weights = torch.softmax(attn_scores / keys.shape[-1] ** 0.5, dim=-1)
         attn_weights = self.dropout(attn_weights)
@@ -152,8 +152,10 @@ class MultiHeadAttentionWrapper(nn.Module):
     ) -> None:
         super().__init__()
         self.heads = nn.ModuleList(
-            CausalAttention(d_in, d_out, context_length, dropout, qkv_bias)
-            for _ in range(num_heads)
+            [
+                CausalAttention(d_in, d_out, context_length, dropout, qkv_bias)
+                for _ in range(num_heads)
+            ]
         )
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
@@ -195,13 +197,13 @@ class MultiHeadAttention(nn.Module):
         RuntimeError: As :class:`~selfattn.causal.CausalAttention`.
 
     Examples:
-        One layer of the small GPT-2, but for the biases of its projections:
+        The attention of one layer of the smallest GPT-2:
 
         >>> import torch
         >>> from selfattn import MultiHeadAttention
-        >>> mha = MultiHeadAttention(768, 768, context_length=1024, dropout=0.0, num_heads=12)
+        >>> mha = MultiHeadAttention(768, 768, 1024, dropout=0.1, num_heads=12, qkv_bias=True)
         >>> sum(parameter.numel() for parameter in mha.parameters())
-        2360064
+        2362368
         >>> mha(torch.rand(2, 5, 768)).shape
         torch.Size([2, 5, 768])
 
@@ -224,7 +226,7 @@ class MultiHeadAttention(nn.Module):
         super().__init__()
         if d_out % num_heads:
             raise ValueError(f"d_out must be a multiple of {num_heads=}, got {d_out}")
-        self.num_heads = num_heads
+        self.d_out, self.num_heads = d_out, num_heads
         self.head_dim = d_out // num_heads
         self.W_query = nn.Linear(d_in, d_out, bias=qkv_bias)
         self.W_key = nn.Linear(d_in, d_out, bias=qkv_bias)
@@ -235,19 +237,17 @@ class MultiHeadAttention(nn.Module):
         self.register_buffer("mask", ahead.bool())
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        *batch, num_tokens, _ = x.shape
-        heads = (*batch, num_tokens, self.num_heads, self.head_dim)
-        keys = self.W_key(x).view(heads)  # (..., T, num_heads, head_dim)
-        queries = self.W_query(x).view(heads)
-        values = self.W_value(x).view(heads)
-        keys = keys.transpose(-3, -2)  # (..., num_heads, T, head_dim)
-        queries = queries.transpose(-3, -2)
-        values = values.transpose(-3, -2)
+        num_tokens = x.shape[-2]
+        heads = (*x.shape[:-1], self.num_heads, self.head_dim)
+        keys = self.W_key(x).view(heads).transpose(-3, -2)  # (..., num_heads, T, head_dim)
+        queries = self.W_query(x).view(heads).transpose(-3, -2)
+        values = self.W_value(x).view(heads).transpose(-3, -2)
         attn_scores = queries @ keys.transpose(-2, -1)  # (..., num_heads, T, T)
-        mask = self.mask.bool()[:num_tokens, :num_tokens]
+        mask = self.mask[:num_tokens, :num_tokens]
         attn_scores = attn_scores.masked_fill(mask, -torch.inf)
-        attn_weights = torch.softmax(attn_scores / self.head_dim**0.5, dim=-1)
+        attn_weights = torch.softmax(attn_scores / keys.shape[-1] ** 0.5, dim=-1)
         attn_weights = self.dropout(attn_weights)
         context_vecs = attn_weights @ values  # (..., num_heads, T, head_dim)
         context_vecs = context_vecs.transpose(-3, -2).contiguous()
-        return self.out_proj(context_vecs.flatten(-2))  # (..., T, d_out)
+        context_vecs = context_vecs.view(*x.shape[:-1], self.d_out)  # (..., T, d_out)
+        return self.out_proj(context_vecs)
