@@ -90,8 +90,7 @@ def sink(values: Values) -> Board:
 # Keys in the plane ------------------------------------------------------------------------
 
 WORDS = ("Mary’s", "dogs", "near", "the", "cat", "now")
-Beside = dict[str, tuple[float, float, "Anchor"]]  # a label's place from the tip of its arrow
-SHARED: Beside = {
+SHARED: dict[str, tuple[float, float, Anchor]] = {  # a label's place from the tip of its arrow
     "Mary’s": (4, 16, "start"),
     "dogs": (5, 2, "start"),
     "near": (-5, 2, "end"),
@@ -99,50 +98,21 @@ SHARED: Beside = {
     "cat": (11, -2, "start"),
     "now": (-2, 18, "middle"),
 }
-TRAINED: Beside = {
-    "Mary’s": (6, -14, "start"),
-    "dogs": (0, 16, "middle"),
-    "near": (-6, 8, "end"),
-    "the": (7, 8, "start"),
-    "cat": (6, 0, "start"),
-    "now": (18, 12, "start"),
-}
 
 
 def shared_keys(values: Values) -> Board:
-    """The keys of six words as arrows, which are their queries, too."""
-    board = Board(264, values)
-    _keys(board, (180.0, 150.0), 28.0, SHARED, ("keys", "scores", "query"))
-    return board
-
-
-def trained_keys(values: Values) -> Board:
-    """A query, the keys of six words, and the line on which the score of a key is 0."""
-    board, middle, unit = Board(254, values), (200.0, 140.0), 36.0
-    x, y = (unit * part for part in values["trained_query"])
-    tip = (middle[0] + x, middle[1] - y)
-    board.line(middle[0] + y, middle[1] + x, middle[0] - 0.7 * y, middle[1] - 0.7 * x)
-    board.note(middle[0] - 0.7 * y + 5, middle[1] - 0.7 * x + 5, "score 0", anchor="start")
-    board.arrow(*middle, *tip, css="fig-vector role-query")
-    board.text(tip[0], tip[1] + 17, "query of now", css="role-query fig-bold")
-    _keys(board, middle, unit, TRAINED, ("trained_keys", "trained_scores", "key"))
-    return board
-
-
-def _keys(
-    board: Board, middle: tuple[float, float], unit: float, beside: Beside, names: tuple[str, ...]
-) -> None:
-    """Draw six keys from one point, each with its word and its score at its tip."""
-    keys, scores, role_of_now = names
-    for place, (word, key) in enumerate(zip(WORDS, board.values[keys], strict=True)):
-        x, y = middle[0] + unit * key[0], middle[1] - unit * key[1]
-        role = role_of_now if word == "now" else "key"
-        board.arrow(*middle, x, y, css=f"fig-vector role-{role}")
-        css = "fig-bold" if word == "dogs" or role != "key" else "fig-muted"
-        dx, dy, anchor = beside[word]
+    """The keys of six words as arrows, which are their queries, too, each with its score."""
+    board, unit = Board(264, values), 28.0
+    for place, (word, key) in enumerate(zip(WORDS, values["keys"], strict=True)):
+        x, y = 180.0 + unit * key[0], 150.0 - unit * key[1]
+        asks = word == "now"
+        board.arrow(180.0, 150.0, x, y, css=f"fig-vector role-{'query' if asks else 'key'}")
+        css = "fig-bold" if word == "dogs" or asks else "fig-muted"
+        dx, dy, anchor = SHARED[word]
         board.text(x + dx, y + dy, word, anchor=anchor, css=css)
-        path = f"{scores}.{place}"
+        path = f"scores.{place}"
         board.number(x + dx, y + dy + 14, path, size=11.5, css="fig-muted", anchor=anchor)
+    return board
 
 
 DRAWINGS: dict[str, Drawing] = {
@@ -150,5 +120,4 @@ DRAWINGS: dict[str, Drawing] = {
     "reach": Drawing("Who reaches whom through several layers", reach),
     "sink": Drawing("A head whose sink is the first token", sink),
     "shared-keys": Drawing("Six words whose queries are their keys", shared_keys),
-    "trained-keys": Drawing("A trained query and the keys that it meets", trained_keys),
 }
