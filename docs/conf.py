@@ -32,7 +32,6 @@ extensions = [
     "explorer",
     "export",
     "figures",
-    "quantities",
     "reference",
     "website",
 ]
@@ -68,6 +67,7 @@ codeautolink_inventory_map = {  # where Python knows a name -> where it is docum
     "torch._VariableFunctionsClass.randint": "torch.randint",
     "torch._tensor.Tensor.backward": "torch.Tensor.backward",
     "torch.autograd.grad_mode.no_grad": "torch.no_grad",
+    "torch.functional.cdist": "torch.cdist",
     "torch.nn.Parameter": "torch.nn.parameter.Parameter",
     "torch.nn.attention._SDPBackend": "torch.nn.attention.SDPBackend",
     "torch.nn.attention._SDPBackend.FLASH_ATTENTION": "torch.nn.attention.SDPBackend",
@@ -108,7 +108,19 @@ intersphinx_mapping = {
 }
 redirects = {  # a page that moved: where it is now, from the top of the site
     "companions/any-device": "/reference/any-device.html",
+    "companions/blocks": "/companions/one-call.html#tiles",
+    "companions/grouped-query": "/companions/kv-cache.html#grouped-query",
+    "companions/long-context": "/companions/positions.html#beyond-the-trained-length",
+    "companions/padding": "/companions/masks.html#padding",
+    "companions/sliding-windows": "/companions/kv-cache.html#windows",
+    "companions/not-explanations": "/companions/seeds-and-controls.html#what-each-word-adds",
     "companions/thirteen-words": "/reference/thirteen-words.html",
+    "companions/three-matrices": (
+        "/companions/queries-keys-values.html#does-attention-need-three-matrices"
+    ),
+    "companions/without-the-root": (
+        "/companions/why-scale.html#does-attention-learn-without-the-root"
+    ),
 }
 redirect_html_template_file = "_templates/redirect.html"  # valid, and readable without a script
 linkcheck_ignore = [r"\.\./sphinx-drift/"]  # the tests follow links within the site

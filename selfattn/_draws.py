@@ -1,59 +1,107 @@
 """Draw random numbers with the CPU's generator, wherever the tensors live."""
 
+import functools
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import torch
 from torch import Tensor
 from torch._ops import OpOverload
-from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_map
 
 _CPU = torch.device("cpu")
+_has_kernel = torch._C._dispatch_has_kernel_for_dispatch_key
+_counts: dict[str, int] = {}  # of the contexts that are open, by the kind of device
+_libraries: dict[str, list[torch.library.Library]] = {}
 
 
-class CpuDraws(TorchDispatchMode):  # type: ignore[no-untyped-call]
+@contextmanager
+def cpu_draws(kind: str) -> Iterator[None]:
     """Run whatever draws on the CPU, and move what it has drawn to the device.
 
-    A ``TorchFunctionMode`` would not see what ``nn.Linear`` draws when it is made. Here every
-    operation comes by, and PyTorch tags those that draw.
+    PyTorch tags the operations that draw. Their kernels for a kind of device, such as ``cuda``, are
+    replaced, in all threads; no other operation is looked at, so none becomes slower. A
+    ``TorchFunctionMode`` would not see what ``nn.Linear`` draws when it is made.
     """
+    if not _counts.get(kind):
+        _libraries[kind] = _replace_kernels(torch._C._dispatch_key_for_device(kind))
+    _counts[kind] = _counts.get(kind, 0) + 1
+    try:
+        yield
+    finally:
+        _counts[kind] -= 1
+        if not _counts[kind]:
+            for library in _libraries.pop(kind):
+                library._destroy()
 
-    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        """Run one operation; those that draw nothing, or draw on the CPU, as they are."""
-        names = [argument.name for argument in func._schema.arguments]
-        given = dict(zip(names, args, strict=False)) | (kwargs or {})
-        device = _device(given)
-        if device.type in {"cpu", "meta"} or not _is_random(func, given):
-            return func(*args, **(kwargs or {}))
-        if func is torch.ops.aten.native_dropout.default:  # on the CPU, it isn't one operation
-            ones = torch.ones_like(_on_cpu(given["input"]))
-            factors = torch.dropout(ones, given["p"], train=True).to(device)
+
+def _replace_kernels(key: str) -> list[torch.library.Library]:
+    """Register kernels that lead to the CPU; the former ones return when the libraries go."""
+    libraries: dict[str, torch.library.Library] = {}
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Warning only once for all operators", UserWarning)
+        for name in torch._C._dispatch_get_all_op_names():
+            if _draws(name, key):
+                space = name.partition("::")[0]
+                library = libraries.setdefault(space, torch.library.Library(space, "IMPL"))
+                kernel = _on_the_cpu(_operation(name), key)
+                library.impl(name, kernel, key, with_keyset=True)
+    return [*libraries.values()]
+
+
+@functools.cache
+def _draws(name: str, key: str) -> bool:
+    """Whether an operation draws, and isn't made of others that do."""
+    if name == "aten::_fused_sdp_choice" or not (
+        _has_kernel(name, "CPU") or _has_kernel(name, key)
+    ):
+        return False  # the first is tagged, too
+    return torch.Tag.nondeterministic_seeded in _operation(name).tags
+
+
+def _operation(name: str) -> OpOverload:
+    """Return the operation of a name such as ``aten::normal.Tensor_float``."""
+    namespace, _, rest = name.partition("::")
+    packet, _, overload = rest.partition(".")
+    found: OpOverload = getattr(
+        getattr(getattr(torch.ops, namespace), packet), overload or "default"
+    )
+    return found
+
+
+def _on_the_cpu(func: OpOverload, key: str) -> Callable[..., Any]:
+    """Return a kernel for a device that runs an operation on the CPU, or refuses to run it."""
+    arguments = func._schema.arguments
+    defaults = {a.name: a.default_value for a in arguments if a.has_default_value()}
+    has_kernel = _has_kernel(func.name(), "CPU")
+    former = None if has_kernel else torch.library.get_kernel(func, key)
+
+    def kernel(keys: Any, *args: Any, **kwargs: Any) -> Any:
+        names = (argument.name for argument in arguments)
+        given: dict[str, Any] = defaults | dict(zip(names, args, strict=False)) | kwargs
+        if func is torch.ops.aten.native_dropout.default and given["train"]:
+            ones = torch.ones_like(_on_cpu(given["input"]))  # on the CPU, it isn't one operation
+            factors = torch.dropout(ones, given["p"], train=True).to(given["input"].device)
             return given["input"] * factors, factors != 0
-        try:
-            return _draw(func, given, device)
-        except NotImplementedError as error:
-            error.add_note(
-                f"{func} draws by itself: use nn.Dropout between layers, no sdpa_kernel()"
-            )
-            raise
+        if has_kernel:
+            return _draw(func, given)
+        dropout = given.get("dropout_p", given.get("dropout", 1.0))
+        if former and (dropout == 0 or given.get("train") is False):
+            return former.call_boxed(keys, *args, **kwargs)
+        raise NotImplementedError(
+            f"{func} draws by itself, not with the CPU's generator:"
+            " use nn.Dropout between layers, and no sdpa_kernel()"
+        )
+
+    return kernel
 
 
-def _device(given: dict[str, Any]) -> torch.device:
-    """Return where an operation's result lives."""
-    places = [value.device for value in given.values() if isinstance(value, Tensor)]
-    return given.get("device") or next((place for place in places if place != _CPU), _CPU)
-
-
-def _is_random(func: OpOverload, given: dict[str, Any]) -> bool:
-    """Whether an operation draws: one with dropout does only if it is on."""
-    dropout = given.get("dropout_p", given.get("dropout", 1.0))
-    is_off = dropout == 0 or given.get("train") is False
-    is_choice = func is torch.ops.aten._fused_sdp_choice.default  # tagged, but it draws nothing
-    return torch.Tag.nondeterministic_seeded in func.tags and not is_off and not is_choice
-
-
-def _draw(func: OpOverload, given: dict[str, Any], device: torch.device) -> Any:
+def _draw(func: OpOverload, given: dict[str, Any]) -> Any:
     """Run an operation on the CPU, with copies of its tensors, and move what comes of it."""
+    places = [value.device for value in given.values() if isinstance(value, Tensor)]
+    device = given.get("device") or next(place for place in places if place != _CPU)
     copies = tree_map(_on_cpu, given)
     drawn = func(**copies)
     originals = {}

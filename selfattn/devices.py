@@ -11,16 +11,18 @@ As a command it lists the devices that are there, or looks for one::
 """
 
 import argparse
+import atexit
 import json
 import os
 import platform
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 
 import torch
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
-from selfattn._draws import CpuDraws
+from selfattn._draws import cpu_draws
 
 __all__ = ["choose", "describe", "find", "reproducible", "start", "stop"]
 
@@ -92,7 +94,8 @@ def reproducible(device: str = "auto") -> Iterator[torch.device]:
         device: ``cpu``, ``cuda``, ``cuda:1``, ``mps`` or ``auto``; see :func:`choose`.
 
     Returns:
-        A context for the thread that enters it, or a decorator; ``as`` gives the device.
+        A context, or a decorator; ``as`` gives the device. Tensors are made on it in the thread
+        that enters the context, and what draws on such a device draws like a CPU in all threads.
 
     Raises:
         RuntimeError: If the device isn't there or doesn't work. Inside, by PyTorch, if an operation
@@ -119,8 +122,8 @@ def reproducible(device: str = "auto") -> Iterator[torch.device]:
         stack.enter_context(place)
         if place.type != "cpu":
             stack.enter_context(sdpa_kernel(SDPBackend.MATH))
-            stack.enter_context(torch.compiler.set_stance("force_eager"))
-            stack.enter_context(CpuDraws())  # type: ignore[no-untyped-call]
+            _run_uncompiled(stack)
+            stack.enter_context(cpu_draws(place.type))
         yield place
 
 
@@ -137,8 +140,25 @@ def _compute_exactly(stack: ExitStack) -> None:
     stack.callback(torch.set_deterministic_debug_mode, torch.get_deterministic_debug_mode())
     torch.set_deterministic_debug_mode("error")
     if "CUBLAS_WORKSPACE_CONFIG" not in os.environ:
-        os.environ["CUBLAS_WORKSPACE_CONFIG"] = ":4096:8"
-        stack.callback(os.environ.pop, "CUBLAS_WORKSPACE_CONFIG", None)
+        _set_variable(stack, "CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+
+
+def _run_uncompiled(stack: ExitStack) -> None:
+    """Run compiled functions as they were written: compiled ones draw for themselves."""
+    if "torch._dynamo" in sys.modules:
+        stack.enter_context(torch.compiler.set_stance("force_eager"))
+    else:  # nothing was compiled yet, and to import the compiler takes seconds
+        _set_variable(stack, "TORCHDYNAMO_DISABLE", "1")
+
+
+def _set_variable(stack: ExitStack, name: str, value: str) -> None:
+    """Set a variable of the environment until the stack is left."""
+    before = os.environ.get(name)
+    os.environ[name] = value
+    if before is None:
+        stack.callback(os.environ.pop, name, None)
+    else:
+        stack.callback(os.environ.__setitem__, name, before)
 
 
 _started = ExitStack()
@@ -155,6 +175,7 @@ def start(device: str = "auto") -> torch.device:
     return _started.enter_context(reproducible(name))
 
 
+@atexit.register  # before Python takes apart what is needed to switch it off
 def stop() -> None:
     """Switch off what :func:`start` has switched on; without it, do nothing."""
     _started.close()

@@ -328,7 +328,7 @@ def test_any_text_is_read(asked: Asked) -> None:
 
 CONF = f"""
 {EXTENSIONS_ON_PATH}
-project, extensions = "Numbers", ["myst_nb", "sphinx_drift", "website.permalinks", "diagnosis"]
+project, extensions = "Numbers", ["myst_nb", "sphinx_drift", "website.outputs", "diagnosis"]
 """
 BOX = "# Mine\n\n```{number-box}\n```\n\n# Mistakes\n\n"
 SECTIONS = "\n\n".join(f"## {title}\n\nA cure." for title in recorded() if title != "none")

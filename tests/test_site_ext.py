@@ -92,7 +92,7 @@ Caption of *{name}*.
 ```
 """
 
-NUMBERLESS = ("next-token", "roadmap", "generators")
+NUMBERLESS = ("next-token", "roadmap")
 """Figures that any page can show."""
 
 # page -> (its text, what the build must say, at which line)

@@ -9,6 +9,7 @@ test fails when they change and the table has not been made again.
 from __future__ import annotations
 
 import ast
+import copy
 import functools
 import hashlib
 import json
@@ -17,15 +18,19 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import selfattn.trained
+import torch
+from torch import Tensor
+
+import selfattn.trained  # noqa: F401 - by its name in what is measured
+from selfattn import fit
 
 OUT = Path(__file__).with_name("page-seeds.json")
 COMPANIONS = Path(__file__).parents[1] / "companions"
 CELL = re.compile(r"^```\{code-cell\} ipython3\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 SEED = "torch.manual_seed(123)"
-FEW, MANY, SLOW = (123, 0, 1, 2, 3), range(60), range(40)
+FEW, MANY = (123, 0, 1, 2, 3), range(60)
 ATTENDS = "        x = x + self.attention(self.norm_1(x))  # (..., T, d)\n"
-UNLISTED = "one group: without the first head, without the second"  # a sentence, not a line
+PART = "parts.pop(4)"  # what is held out: with each seed another fifth
 # For each page: its seeds, and what is measured by the names of its cells.
 MEASURED: dict[str, tuple[Any, dict[str, str]]] = {
     "small-gpt": (
@@ -35,76 +40,98 @@ MEASURED: dict[str, tuple[Any, dict[str, str]]] = {
             "trained without attention": "[without(ATTENDS, source)['losses'][-1]]",
         },
     ),
-    "long-context": (
+    "positions": (
         FEW,
         {
-            "places 1 to 32": "[curves['as trained'][:32].mean()]",
+            "positions 1 to 32": "[curves['as trained'][:32].mean()]",
             **{
-                f"97 to 128, {name}": f"[curves[{name!r}][96:].mean()]"
+                name: f"[curves[{name!r}][96:].mean()]"
                 for name in (
                     "as trained",
-                    "window of 32",
-                    "all keys, capped",
-                    "squeezed",
-                    "squeezed, trained",
-                    "longer, trained",
-                    "still 32, trained",
-                    "still 32, window",
+                    "window",
+                    "ReRoPE",
+                    "interpolated",
+                    "NTK-aware",
+                    "YaRN",
                 )
             },
+            "interpolated, trained on": (
+                "trained_on(page, 128, partial(rotary, frequencies=usual / s))"
+            ),
+            "YaRN, trained on": (
+                "trained_on(page, 128, lambda q, k: sharper * rotary(q, k, by_parts))"
+            ),
+            "unchanged, trained on": "trained_on(page, 128, rotary)",
+            "rows of 32, trained on, window": "trained_on(page, 32, rotary, window)",
+            "ALiBi": "with_alibi(page)",
         },
     ),
-    "sliding-windows": (
+    "kv-cache": (
         FEW,
         {
-            "share of the first token": "look(model, new)[:1]",
-            "loss: all, window, first kept": "late_losses(model, new)",
-            "start brings nothing: all, first kept": "silent[::2]",
-            "no start: share of the first letter": (
-                "look(model := learn(start=False), new := texts(300, start=False))[:1]"
-            ),
-            "no start: all, window, first kept": "late_losses(model, new)",
-            "no start: shares of `<`, of one letter": "by_sign(model, new, causal)[1:]",
+            "weight of the first token": "[weight_on(model, ids)]",
+            **{
+                name: f"[late[{name!r}]]"
+                for name in (
+                    "all",
+                    "window",
+                    "window, first kept",
+                    "first kept, its value 0",
+                    "window, values of < 0",
+                    "window, values of letters 0",
+                )
+            },
+            "`^` moved: weight of the first": "[weight_on(model, moved)]",
+            "`^` moved: weight of `^`": "[weight_on(model, moved, position=4)]",
+            "no `^`: weight of the first": "without_start(page)[:1]",
+            "no `^`: all": "without_start(page)[1:2]",
+            "no `^`: window": "without_start(page)[2:]",
         },
     ),
-    "three-matrices": (
-        MANY,
-        {
-            name: f"accuracies(train(seed, {options}), held_out)"
-            for name, options in {
-                "nothing left out": "''",
-                "one matrix for queries and keys": "'W_query'",
-                "keys as values": "'W_value'",
-                "one matrix for all three": "'W_query W_value'",
-                "heads of 1": "'', 1",
-                "heads of 6": "'', 6",
-                "one matrix for all three, heads of 6": "'W_query W_value', 6",
-            }.items()
-        }
-        | {"a plain average": "accuracies(selfattn.trained.train(seed, averaging=True), held_out)"},
-    ),
-    "without-the-root": (
-        SLOW,
-        {
-            "with the root": "accuracies(learn(seed), held_out)",
-            "without the root": "accuracies(learn(seed, root=False), held_out)",
-        },
-    ),
-    "grouped-query": (
-        MANY,
-        {
-            "two groups": "accuracies(train(seed, 2), held_out)",
-            "one group": "accuracies(train(seed, 1), held_out)",
-            UNLISTED: "each_head_off(train(seed, 1), held_out)",
         },
     ),
 }
 
 
-def each_head_off(model: Any, held_out: Any) -> list[float]:
-    """Return verbs and pronouns without the first head, and then without the second."""
-    off = (selfattn.trained.without_head(model, head) for head in (0, 1))
-    return [share for each in off for share in selfattn.trained.accuracies(each, held_out)]
+def loss_at_the_end(page: dict[str, Any], model: Any, scores: Any) -> list[float]:
+    """Return the loss of a reader at positions 97 to 128."""
+    with torch.no_grad():
+        return [page["losses"](model, page["rows"], scores)[:, 96:].mean()]
+
+
+def trained_on(page: dict[str, Any], length: int, learned: Any, read: Any = None) -> list[float]:
+    """Train the page's reader for 100 steps more, and return its loss at positions 97 to 128."""
+    torch.manual_seed(0)  # the same batches for each
+    model, batch_loss = copy.deepcopy(page["reader"]), page["batch_loss"]
+    fit(model, lambda model: batch_loss(model, length, learned), 100, learning_rate=0.002)
+    return loss_at_the_end(page, model, read or learned)
+
+
+def with_alibi(page: dict[str, Any]) -> list[float]:
+    """Train a reader with ALiBi instead, and return its loss at positions 97 to 128."""
+    slopes = torch.tensor([2.0**-4, 2.0**-8])[:, None, None]  # two heads: 2^(-8 i / 2)
+
+    def scores(queries: Tensor, keys: Tensor) -> Tensor:
+        positions = torch.arange(queries.shape[-2])
+        distance = positions[:, None] - positions
+        return queries @ keys.transpose(-2, -1) - keys.shape[-1] ** 0.5 * slopes * distance
+
+    torch.manual_seed(page["seed"])
+    model, batch_loss = page["Reader"]().double(), page["batch_loss"]
+    fit(model, lambda model: batch_loss(model, 32, scores), 300, learning_rate=0.005)
+    return loss_at_the_end(page, model, scores)
+
+
+def without_start(page: dict[str, Any]) -> list[float]:
+    """Train the page's head without a first sign, and measure its sink, and loss at letters."""
+    torch.manual_seed(page["seed"])
+    model = page["learn"](page["texts"](2000, start=False))
+    new = page["texts"](300, start=False)
+    letters, losses = new[:, 16:-1] < page["AGAIN"], page["losses"]
+    weight = page["weight_on"](model, new[:, :-1])
+    with torch.no_grad():
+        each = [losses(model, new, page[mask])[:, 16:][letters] for mask in ("causal", "alone")]
+    return [weight, *(loss.mean() for loss in each)]
 
 
 def cells(page: str) -> list[str]:
@@ -138,7 +165,9 @@ def without(line: str, source: str) -> dict[str, Any]:
 def measure(page: str, seed: int) -> dict[str, list[float]]:
     """Run a page's cells with a seed, and return its measures."""
     source = "\n".join(cells(page)).replace(SEED, f"torch.manual_seed({seed})")
-    names = {**names_of(source), **globals(), "seed": seed, "source": source}
+    source = source.replace(PART, f"parts.pop({4 - MEASURED[page][0].index(seed)})")
+    names = {**globals(), **names_of(source), "seed": seed, "source": source}
+    names["page"] = names
     found = {}
     for name, expression in MEASURED[page][1].items():
         numbers = eval(expression, names)  # noqa: S307 - from the table above
@@ -150,8 +179,6 @@ def lines(page: str, record: dict[str, Any]) -> list[str]:
     """Return the lines of the page's table: a column for each seed, or how many seeds learned."""
     table = []
     for name in MEASURED[page][1]:
-        if name == UNLISTED:
-            continue
         rows = [row[name] for row in record["seeds"].values()]
         if isinstance(MEASURED[page][0], range):
             counts = [sum(share == 1 for share in column) for column in zip(*rows, strict=True)]

@@ -18,8 +18,8 @@ from sphinx.util.docutils import SphinxDirective
 
 from explorer import element
 from later import show_later
+from website.outputs import outputs_of
 from website.pages import data, reading_order
-from website.permalinks import outputs_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from sphinx.application import Sphinx
     from sphinx.util.typing import ExtensionMetadata
 
-    from website.permalinks import Output
+    from website.outputs import Output
 
 HERE = Path(__file__).parent
 FILE = Path(__file__).parents[2] / "_data" / "mistakes.json"

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 UNSEEN = (
     "script, noscript, form, attention-explorer, .explorer-fold, .headerlink, .drift-mark, .eqno,"
-    " .numbers-invite, .sd-summary-state-marker"
+    " .sd-summary-state-marker"
 )
 """What a notebook doesn't have: marks, links to places of the page, and what needs its scripts."""
 BOLD = "summary, .admonition-title, .caption-number, .rubric, .sidebar-title"

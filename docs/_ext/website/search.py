@@ -18,8 +18,8 @@ from sphinx.util import logging
 
 from reference.notation import PAGE as NOTATION
 from reference.symbols import symbols
+from website.outputs import outputs_of
 from website.pages import data, reading_order
-from website.permalinks import outputs_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
