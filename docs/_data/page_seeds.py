@@ -88,8 +88,6 @@ MEASURED: dict[str, tuple[Any, dict[str, str]]] = {
             "no `^`: window": "without_start(page)[2:]",
         },
     ),
-        },
-    ),
 }
 
 
