@@ -101,7 +101,7 @@ def test_the_recorded_mistakes_make_these_numbers() -> None:
 
 def test_each_mistake_has_a_section_with_a_cure() -> None:
     text = PAGE.read_text("utf-8").replace("`", "").partition("(mistakes)=")[2]
-    titles = re.findall(r"^### (.*)", text.partition("\n## What is no mistake")[0], re.MULTILINE)
+    titles = re.findall(r"^### (.*)", text.partition("\n## Not a mistake")[0], re.MULTILINE)
     assert titles == [title for title in recorded() if title != "none"]
 
 

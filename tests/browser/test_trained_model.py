@@ -1,4 +1,4 @@
-"""The trained model of the explorer's page answers the keyboard."""
+"""The trained model of the first page answers the keyboard."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def test_the_trained_model_answers_the_keyboard(
     reader: Reader, website: Website, report: Report, width: int, theme: str
 ) -> None:
-    with reader.visit(website.page("self-attention/explorer"), width, theme) as visit:
+    with reader.visit(website.page("index"), width, theme) as visit:
         model, keyboard = visit.page.locator("trained-attention"), visit.page.keyboard
         says = model.get_by_role("status")
         assert "the second at “dogs” (0.95). The model predicts “were”" in says.inner_text()
@@ -38,6 +38,6 @@ def test_the_trained_model_answers_the_keyboard(
 
 
 def test_without_scripts_the_figure_stands(reader: Reader, website: Website) -> None:
-    with reader.visit(website.page("self-attention/explorer"), 390, script=False) as visit:
+    with reader.visit(website.page("index"), 390, script=False) as visit:
         assert visit.page.locator("trained-attention svg[role=img]").is_visible()
         assert visit.page.get_by_role("radio").count() == 0

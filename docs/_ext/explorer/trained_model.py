@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from figures.values import Values
 
-PAGE = "companions/how-it-was-trained"
+PAGE = "self-attention/training"
 """The page that trains the model."""
 CONTROLS = ("words", "asked", "heads", "steps")
 SCALE = 100_000  # parameters are kept with five decimals, as whole numbers of these parts
