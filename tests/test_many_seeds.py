@@ -123,6 +123,13 @@ def test_start_and_steps_are_told_apart() -> None:
     assert f"({usual[0]}, and {usual[1]}, against both slower)" in page("why-scale")
 
 
+def test_slower_steps_of_two_heads_are_counted() -> None:
+    none, slower = "heads of 64, without root", "heads of 64, without root, both slower"
+    counted = f"{sum(learned(slower))} of {len(SEEDS[slower])} seeds learn without the root"
+    assert counted in page("why-scale")
+    assert f"({compare(slower, none)}, against usual rates)" in page("why-scale")
+
+
 def test_the_leak_lesson_has_all_ten_seeds() -> None:
     shown: dict[str, list[str]] = {}
     for seed, right in enumerate(SEEDS["cards, one deal held out"][:10]):
