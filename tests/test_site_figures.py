@@ -28,8 +28,8 @@ PAGES = {
 }
 """The page that each figure is on."""
 PRINTED = (
-    *("across", "block", "cached", "full-stop", "gpt-loss", "grouped-keys", "loss", "merges"),
-    *("padding-seen", "provisional", "trained-keys", "turned", "who-sees-whom"),
+    *("across", "asked", "block", "cached", "full-stop", "gpt-loss", "grouped-keys", "loss"),
+    *("merges", "padding-seen", "provisional", "turned", "who-sees-whom"),
 )
 """The figures whose numbers are all printed on their page."""
 DRAWINGS = all_drawings()
@@ -119,7 +119,7 @@ def printed(page: str) -> list[api.Number]:
     return [number for body in bodies for number in api.numbers(body)]
 
 
-@pytest.mark.parametrize("root", ["start", "averaged"])
+@pytest.mark.parametrize("root", ["averaged", "start", "at_singular"])
 def test_what_the_trained_model_gives_is_what_a_page_prints(root: str) -> None:
     shown = iter(printed("self-attention/what-for"))
     for number in made_by("self-attention/what-for")[root][5]:  # in this order, among others

@@ -8,17 +8,16 @@ from figures.board import Board
 from figures.drawing import Drawing
 
 if TYPE_CHECKING:
-    from figures.board import Anchor
     from figures.values import Values
 
 # Losses by position -----------------------------------------------------------------------
 
 AXIS, FLOOR, TALL, WIDE = 34.0, 214.0, 190.0, 228.0
-LOWEST, HIGHEST = 2.0, 3.0
+LOWEST, HIGHEST = 1.9, 3.0
 LINES = (  # curve, role, dashes, how far its label is from its end
-    ("as trained", "query", "", 6.0),
-    ("NTK-aware", "key", "8 3", -8.0),
-    ("interpolated", "weight", "6 4", 8.0),
+    ("as trained", "query", "", -7.0),
+    ("NTK-aware", "key", "8 3", 5.0),
+    ("interpolated", "weight", "6 4", 4.0),
     ("YaRN", "input", "2 4", 0.0),
     ("ReRoPE", "value", "", 0.0),
 )
@@ -79,42 +78,7 @@ def sink(values: Values) -> Board:
     return board
 
 
-# Keys in the plane ------------------------------------------------------------------------
-
-WORDS = ("Mary’s", "dogs", "near", "the", "cat", "now")
-Beside = dict[str, tuple[float, float, "Anchor"]]  # a label's place from the tip of its arrow
-TRAINED: Beside = {
-    "Mary’s": (6, -14, "start"),
-    "dogs": (0, 16, "middle"),
-    "near": (-6, 8, "end"),
-    "the": (7, 8, "start"),
-    "cat": (6, 0, "start"),
-    "now": (18, 12, "start"),
-}
-
-
-def trained_keys(values: Values) -> Board:
-    """A query, the keys of six words, and the line on which the score of a key is 0."""
-    board, middle, unit = Board(254, values), (200.0, 140.0), 36.0
-    x, y = (unit * part for part in values["trained_query"])
-    tip = (middle[0] + x, middle[1] - y)
-    board.line(middle[0] + y, middle[1] + x, middle[0] - 0.7 * y, middle[1] - 0.7 * x)
-    board.note(middle[0] - 0.7 * y + 5, middle[1] - 0.7 * x + 5, "score 0", anchor="start")
-    board.arrow(*middle, *tip, css="fig-vector role-query")
-    board.text(tip[0], tip[1] + 17, "query of now", css="role-query fig-bold")
-    for position, (word, key) in enumerate(zip(WORDS, values["trained_keys"], strict=True)):
-        x, y = middle[0] + unit * key[0], middle[1] - unit * key[1]
-        board.arrow(*middle, x, y, css="fig-vector role-key")
-        dx, dy, anchor = TRAINED[word]
-        css = "fig-bold" if word == "dogs" else "fig-muted"
-        board.text(x + dx, y + dy, word, anchor=anchor, css=css)
-        path = f"trained_scores.{position}"
-        board.number(x + dx, y + dy + 14, path, size=11.5, css="fig-muted", anchor=anchor)
-    return board
-
-
 DRAWINGS: dict[str, Drawing] = {
     "long-texts": Drawing("The loss beyond the trained length", long_texts),
     "sink": Drawing("A head whose sink is the first token", sink),
-    "trained-keys": Drawing("A trained query and the keys that it meets", trained_keys),
 }

@@ -26,11 +26,11 @@ def sentence(values: Values) -> Board:
     return shares(values, "start")
 
 
-def shares(values: Values, name: str, title: str = "") -> Board:
+def shares(values: Values, name: str, title: str = "", words: str = "words") -> Board:
     """Six words, joined to the last one by lines as thick as the weights that it gives them."""
     board = Board(138, values)
     weights = values[name][LAST]
-    for place, (word, weight) in enumerate(zip(values["words"], weights, strict=True)):
+    for place, (word, weight) in enumerate(zip(values[words], weights, strict=True)):
         x = COLUMN * (place + 0.5)
         _arc(board, COLUMN * (LAST + 0.5), x, 12 * weight)
         css = "fig-bold" if place == LAST else ""
@@ -59,10 +59,11 @@ def _arc(board: Board, start: float, end: float, thickness: float) -> None:
 
 
 def averaging(values: Values) -> Panels:
-    """The same shares for all six words, and the shares of a trained head."""
+    """The same weights for all six words, and those of a trained head, for two sentences."""
     return Panels(
-        shares(values, "averaged", "plain averaging"),
-        shares(values, "start", "a trained head"),
+        shares(values, "averaged", "averaging"),
+        shares(values, "start", "a trained head, plural"),
+        shares(values, "at_singular", "the same head, singular", words="singular_words"),
     )
 
 
@@ -170,7 +171,7 @@ DRAWINGS: dict[str, Drawing] = {
     "sentence": Drawing(
         "Which words a trained head attends to", sentence, page="self-attention/what-for"
     ),
-    "averaging": Drawing("Averaging beside a trained head", averaging),
+    "averaging": Drawing("Averaging, and a trained head for a plural and a singular", averaging),
     "both-heads": Drawing(
         "What two trained heads attend to", both_heads, page="self-attention/training"
     ),
