@@ -204,3 +204,16 @@ def test_tables_of_other_seeds_are_recorded_with_these_cells(page: str) -> None:
     assert record["cells"] == PAGE_SEEDS["digest"](page), f"run page_seeds.py {page} again"
     text = (DOCS / "companions" / f"{page}.md").read_text("utf-8")
     assert [line for line in PAGE_SEEDS["lines"](page, record) if line not in text] == []
+
+
+def test_what_pages_say_of_every_column_holds_for_each_seed() -> None:
+    records = json.loads(PAGE_SEEDS["OUT"].read_text("utf-8"))
+    for row in records["positions"]["seeds"].values():
+        order = ["window", "ReRoPE", "YaRN", "interpolated", "as trained"]
+        assert sorted(order, key=row.__getitem__) == order
+        assert row["YaRN, trained on"] < row["interpolated, trained on"]
+        assert row["ReRoPE"] < row["ALiBi"]
+    for row in records["kv-cache"]["seeds"].values():
+        assert row["window, values of letters 0"] < row["window, values of < 0"]
+        assert row["`^` moved: weight of `^`"][0] > 4 * row["`^` moved: weight of the first"][0]
+        assert row["no `^`: window"][0] - row["no `^`: all"][0] < 0.025

@@ -224,7 +224,6 @@ EXPERIMENTS: dict[str, Callable[[], list[Any]]] = {
     "heads, all three shared, rate 0.003, 2000 steps": partial(
         heads, 60, shared=SHARED["all three"], rate=0.003, steps=2000
     ),
-    "heads, nothing shared, rate 0.003, 2000 steps": partial(heads, 60, rate=0.003, steps=2000),
 }
 
 

@@ -1,6 +1,6 @@
 """Train with many seeds what a page trains with one, by the cells of the page.
 
-    python docs/_data/page_seeds.py [PAGE ...]   # writes page-seeds.json, in up to an hour a page
+    python docs/_data/page_seeds.py [PAGE ...]   # writes page-seeds.json, in minutes
 
 A page's cells are run up to its table, with other seeds. What they are is recorded too, so that a
 test fails when they change and the table has not been made again.
@@ -21,80 +21,72 @@ from typing import Any
 import torch
 from torch import Tensor
 
-import selfattn.trained  # noqa: F401 - by its name in what is measured
 from selfattn import fit
 
 OUT = Path(__file__).with_name("page-seeds.json")
 COMPANIONS = Path(__file__).parents[1] / "companions"
 CELL = re.compile(r"^```\{code-cell\} ipython3\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 SEED = "torch.manual_seed(123)"
-FEW, MANY = (123, 0, 1, 2, 3), range(60)
+SEEDS = (123, 0, 1, 2, 3)
 ATTENDS = "        x = x + self.attention(self.norm_1(x))  # (..., T, d)\n"
 PART = "parts.pop(4)"  # what is held out: with each seed another fifth
-# For each page: its seeds, and what is measured by the names of its cells.
-MEASURED: dict[str, tuple[Any, dict[str, str]]] = {
-    "small-gpt": (
-        FEW,
-        {
-            "held-out loss": "[losses[-1]]",
-            "trained without attention": "[without(ATTENDS, source)['losses'][-1]]",
+# For each page, what is measured by the names of its cells.
+MEASURED: dict[str, dict[str, str]] = {
+    "small-gpt": {
+        "held-out loss": "[losses[-1]]",
+        "trained without attention": "[without(ATTENDS, source)['losses'][-1]]",
+    },
+    "positions": {
+        "positions 1 to 32": "[curves['as trained'][:32].mean()]",
+        **{
+            name: f"[curves[{name!r}][96:].mean()]"
+            for name in (
+                "as trained",
+                "window",
+                "ReRoPE",
+                "interpolated",
+                "NTK-aware",
+                "YaRN",
+            )
         },
-    ),
-    "positions": (
-        FEW,
-        {
-            "positions 1 to 32": "[curves['as trained'][:32].mean()]",
-            **{
-                name: f"[curves[{name!r}][96:].mean()]"
-                for name in (
-                    "as trained",
-                    "window",
-                    "ReRoPE",
-                    "interpolated",
-                    "NTK-aware",
-                    "YaRN",
-                )
-            },
-            "interpolated, trained on": (
-                "trained_on(page, 128, partial(rotary, frequencies=usual / s))"
-            ),
-            "YaRN, trained on": (
-                "trained_on(page, 128, lambda q, k: sharper * rotary(q, k, by_parts))"
-            ),
-            "unchanged, trained on": "trained_on(page, 128, rotary)",
-            "rows of 32, trained on, window": "trained_on(page, 32, rotary, window)",
-            "ALiBi": "with_alibi(page)",
+        "interpolated, trained on": (
+            "trained_on(page, 128, partial(rotary, frequencies=usual / s))"
+        ),
+        "YaRN, trained on": (
+            "trained_on(page, 128, lambda q, k: sharper * rotary(q, k, by_parts))"
+        ),
+        "unchanged, trained on": "trained_on(page, 128, rotary)",
+        "rows of 32, trained on, window": "trained_on(page, 32, rotary, window)",
+        "ALiBi, positions 1 to 32": "with_alibi(page)[:1]",
+        "ALiBi": "with_alibi(page)[1:]",
+    },
+    "kv-cache": {
+        "weight of the first token": "[weight_on(model, ids)]",
+        **{
+            name: f"[late[{name!r}]]"
+            for name in (
+                "all",
+                "window",
+                "window, first kept",
+                "first kept, its value 0",
+                "window, values of < 0",
+                "window, values of letters 0",
+            )
         },
-    ),
-    "kv-cache": (
-        FEW,
-        {
-            "weight of the first token": "[weight_on(model, ids)]",
-            **{
-                name: f"[late[{name!r}]]"
-                for name in (
-                    "all",
-                    "window",
-                    "window, first kept",
-                    "first kept, its value 0",
-                    "window, values of < 0",
-                    "window, values of letters 0",
-                )
-            },
-            "`^` moved: weight of the first": "[weight_on(model, moved)]",
-            "`^` moved: weight of `^`": "[weight_on(model, moved, position=4)]",
-            "no `^`: weight of the first": "without_start(page)[:1]",
-            "no `^`: all": "without_start(page)[1:2]",
-            "no `^`: window": "without_start(page)[2:]",
-        },
-    ),
+        "`^` moved: weight of the first": "[weight_on(model, moved)]",
+        "`^` moved: weight of `^`": "[weight_on(model, moved, position=4)]",
+        "no `^`: weight of the first": "without_start(page)[:1]",
+        "no `^`: all": "without_start(page)[1:2]",
+        "no `^`: window": "without_start(page)[2:]",
+    },
 }
 
 
-def loss_at_the_end(page: dict[str, Any], model: Any, scores: Any) -> list[float]:
-    """Return the loss of a reader at positions 97 to 128."""
+def both_ends(page: dict[str, Any], model: Any, scores: Any) -> list[float]:
+    """Return the loss of a reader at positions 1 to 32, and at 97 to 128."""
     with torch.no_grad():
-        return [page["losses"](model, page["rows"], scores)[:, 96:].mean()]
+        curve = page["losses"](model, page["rows"], scores).mean(dim=0)
+    return [curve[:32].mean(), curve[96:].mean()]
 
 
 def trained_on(page: dict[str, Any], length: int, learned: Any, read: Any = None) -> list[float]:
@@ -102,11 +94,11 @@ def trained_on(page: dict[str, Any], length: int, learned: Any, read: Any = None
     torch.manual_seed(0)  # the same batches for each
     model, batch_loss = copy.deepcopy(page["reader"]), page["batch_loss"]
     fit(model, lambda model: batch_loss(model, length, learned), 100, learning_rate=0.002)
-    return loss_at_the_end(page, model, read or learned)
+    return both_ends(page, model, read or learned)[1:]
 
 
 def with_alibi(page: dict[str, Any]) -> list[float]:
-    """Train a reader with ALiBi instead, and return its loss at positions 97 to 128."""
+    """Train a reader with ALiBi instead, and return its losses."""
     slopes = torch.tensor([2.0**-4, 2.0**-8])[:, None, None]  # two heads: 2^(-8 i / 2)
 
     def scores(queries: Tensor, keys: Tensor) -> Tensor:
@@ -117,7 +109,7 @@ def with_alibi(page: dict[str, Any]) -> list[float]:
     torch.manual_seed(page["seed"])
     model, batch_loss = page["Reader"]().double(), page["batch_loss"]
     fit(model, lambda model: batch_loss(model, 32, scores), 300, learning_rate=0.005)
-    return loss_at_the_end(page, model, scores)
+    return both_ends(page, model, scores)
 
 
 def without_start(page: dict[str, Any]) -> list[float]:
@@ -163,26 +155,22 @@ def without(line: str, source: str) -> dict[str, Any]:
 def measure(page: str, seed: int) -> dict[str, list[float]]:
     """Run a page's cells with a seed, and return its measures."""
     source = "\n".join(cells(page)).replace(SEED, f"torch.manual_seed({seed})")
-    source = source.replace(PART, f"parts.pop({4 - MEASURED[page][0].index(seed)})")
+    source = source.replace(PART, f"parts.pop({4 - SEEDS.index(seed)})")
     names = {**globals(), **names_of(source), "seed": seed, "source": source}
     names["page"] = names
     found = {}
-    for name, expression in MEASURED[page][1].items():
+    for name, expression in MEASURED[page].items():
         numbers = eval(expression, names)  # noqa: S307 - from the table above
         found[name] = [round(float(number), 4) for number in numbers]
     return found
 
 
 def lines(page: str, record: dict[str, Any]) -> list[str]:
-    """Return the lines of the page's table: a column for each seed, or how many seeds learned."""
+    """Return the lines of the page's table: a column for each seed."""
     table = []
-    for name in MEASURED[page][1]:
+    for name in MEASURED[page]:
         rows = [row[name] for row in record["seeds"].values()]
-        if isinstance(MEASURED[page][0], range):
-            counts = [sum(share == 1 for share in column) for column in zip(*rows, strict=True)]
-            shown = [str(count) for count in (*counts, sum(min(row) == 1 for row in rows))]
-        else:
-            shown = [", ".join(f"{number:.2f}" for number in row) for row in rows]
+        shown = [", ".join(f"{number:.2f}" for number in row) for row in rows]
         table.append(f"| {name} | {' | '.join(shown)} |")
     return table
 
@@ -191,7 +179,7 @@ def main() -> None:
     """Measure the pages that are named, or all, and write the figures down."""
     records = json.loads(OUT.read_text("utf-8")) if OUT.exists() else {}
     for page in sys.argv[1:] or MEASURED:
-        seeds = {str(seed): measure(page, seed) for seed in MEASURED[page][0]}
+        seeds = {str(seed): measure(page, seed) for seed in SEEDS}
         records[page] = {"cells": digest(page), "seeds": seeds}
         print(*lines(page, records[page]), sep="\n")
         written = (f"{json.dumps(name)}: {json.dumps(record)}" for name, record in records.items())

@@ -94,15 +94,15 @@ FAST, LARGE = (62.0, 236.0), (4.0, 352.0)  # where each memory begins, and how w
 GAP = (64.0, 114.0)  # between them, from the top of a panel
 TRIPS = (  # panel, where a number goes, and whether down to the large memory
     (0, 86.0, False),
-    (0, 132.0, True),
-    (0, 168.0, False),
-    (0, 204.0, True),
-    (0, 240.0, False),
+    (0, 114.0, True),
+    (0, 166.0, False),
+    (0, 194.0, True),
+    (0, 250.0, False),
     (0, 278.0, True),
     (1, 86.0, False),
     (1, 278.0, True),
 )
-WHAT = ((0, 150.0, "scores"), (0, 222.0, "weights"))
+WHAT = ((0, 140.0, "scores"), (0, 222.0, "weights"))
 
 
 def hierarchy(values: Values) -> Board:

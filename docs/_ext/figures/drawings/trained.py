@@ -78,7 +78,6 @@ MIDDLE, ASIDE = 180.0, 34.0  # of the words, and how far from there the bows beg
 THICKEST = 9.0
 MOST = 0.5  # a larger share is set off
 HEADS = (("first_head", 8, -1), ("second_head", 5, 1))  # the place that asks, and its side
-MASKS = (("unmasked", 5, -1), ("second_head", 5, 1))
 
 
 def both_heads(values: Values) -> Board:
@@ -89,17 +88,6 @@ def both_heads(values: Values) -> Board:
         title = f"{name.partition('_')[0]} head, at “{values['sentence'][place]}”"
         board.text(MIDDLE + 172 * side, 16, title, anchor=_end(side), css="fig-bold")
         _attends(board, (name, place, side), place + 1)
-    return board
-
-
-def unmasked_head(values: Values) -> Board:
-    """What one place attends to without the mask, and with it."""
-    words = values["sentence"]
-    board = _sentence(values, words, {MASKS[0][1]})
-    titles = ("without the mask", "with the mask")
-    for (name, place, side), title in zip(MASKS, titles, strict=True):
-        board.text(MIDDLE + 172 * side, 16, title, anchor=_end(side), css="fig-bold")
-        _attends(board, (name, place, side), len(words) if side < 0 else place + 1)
     return board
 
 
@@ -142,45 +130,6 @@ def _bow(board: Board, start: int, end: int, side: int, thickness: float) -> Non
         f'<path class="fig-bow role-weight" stroke-width="{thickness:.2f}"'
         f' d="M{x:.1f} {y1:.1f}C{bulge:.1f} {y1:.1f} {bulge:.1f} {y2:.1f} {x:.1f} {y2:.1f}"/>'
     )
-
-
-# While it learns --------------------------------------------------------------------------
-
-START, GROUND, HIGH, LONG = 40.0, 190.0, 170.0, 300.0
-UNTIL = 300  # steps
-LEARN = (  # what is drawn, where in a row of `right` it stands, role, dashes
-    ("verbs right, both heads", 3, "query", ""),
-    ("verbs right, second alone", 1, "value", "6 4"),
-    ("share of the noun", None, "weight", "2 4"),
-)
-
-
-def learning(values: Values) -> Board:
-    """A head's share of the noun over the steps of training, and the verbs that are right."""
-    board = Board(GROUND + 40, values)
-    for tick in ("0", "0.5", "1"):
-        y = GROUND - HIGH * float(tick)
-        board.line(START - 5, y, START, y)
-        board.note(START - 9, y + 4, tick, anchor="end")
-    for step in range(0, UNTIL + 1, 50):
-        x = START + LONG * step / UNTIL
-        board.line(x, GROUND, x, GROUND + 4)
-        board.note(x, GROUND + 16, f"{step}")
-    for row, (label, which, role, dashes) in enumerate(LEARN):
-        shares = values["looks"] if which is None else [each[which][0] for each in values["right"]]
-        points = [
-            (START + LONG * step / UNTIL, GROUND - HIGH * share)
-            for step, share in zip(values["steps"], shares, strict=True)
-            if step <= UNTIL
-        ]
-        board.curve(points, role, dashes, marked=False)
-        y = GROUND - 58 + 20 * row
-        board.curve([(START + 140, y), (START + 168, y)], role, dashes, marked=False)
-        board.text(START + 175, y + 4, label, anchor="start", size=11.5, css=f"role-{role}")
-    board.line(START, GROUND, START + LONG, GROUND)
-    board.line(START, GROUND - HIGH, START, GROUND)
-    board.text(START + LONG / 2, GROUND + 34, "step of training", css="fig-muted")
-    return board
 
 
 # The small GPT ---------------------------------------------------------------------------
@@ -227,9 +176,7 @@ DRAWINGS: dict[str, Drawing] = {
     ),
     "averaging": Drawing("Averaging, and a trained head for a plural and a singular", averaging),
     "both-heads": Drawing(
-        "What two trained heads attend to", both_heads, page="companions/how-it-was-trained"
+        "What two trained heads attend to", both_heads, page="self-attention/training"
     ),
-    "unmasked-head": Drawing("What a trained head attends to", unmasked_head),
-    "learning": Drawing("What a head learns, and when", learning),
     "gpt-loss": Drawing("The held-out loss of a small GPT", gpt_loss),
 }
