@@ -108,7 +108,10 @@ intersphinx_mapping = {
 }
 redirects = {  # a page that moved: where it is now, from the top of the site
     "companions/any-device": "/reference/any-device.html",
+    "companions/cross-attention": "/companions/small-gpt.html#attending-to-another-text",
     "companions/thirteen-words": "/reference/thirteen-words.html",
+    "companions/to-an-llm": "/companions/since-2019.html",
+    "companions/transformer-block": "/companions/small-gpt.html#the-block",
 }
 redirect_html_template_file = "_templates/redirect.html"  # valid, and readable without a script
 linkcheck_ignore = [r"\.\./sphinx-drift/"]  # the tests follow links within the site

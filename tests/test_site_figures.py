@@ -30,7 +30,7 @@ PAGES = {
 }
 """The page that each figure is on."""
 PRINTED = (
-    *("across", "block", "cached", "gpt-loss", "grouped-keys", "loss", "merges", "padding-seen"),
+    *("block", "cached", "gpt-context", "grouped-keys", "loss", "padding-seen"),
     *("provisional", "reach", "shared-keys", "trained-keys", "training", "turned", "who-sees-whom"),
 )
 """The figures whose numbers are all printed on their page."""

@@ -24,17 +24,9 @@ COMPANIONS = Path(__file__).parents[1] / "companions"
 CELL = re.compile(r"^```\{code-cell\} ipython3\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 SEED = "torch.manual_seed(123)"
 FEW, MANY, SLOW = (123, 0, 1, 2, 3), range(60), range(40)
-ATTENDS = "        x = x + self.attention(self.norm_1(x))  # (..., T, d)\n"
 UNLISTED = "one group: without the first head, without the second"  # a sentence, not a line
 # For each page: its seeds, and what is measured by the names of its cells.
 MEASURED: dict[str, tuple[Any, dict[str, str]]] = {
-    "small-gpt": (
-        FEW,
-        {
-            "held-out loss": "[losses[-1]]",
-            "trained without attention": "[without(ATTENDS, source)['losses'][-1]]",
-        },
-    ),
     "long-context": (
         FEW,
         {
@@ -125,14 +117,6 @@ def names_of(source: str) -> dict[str, Any]:
     names: dict[str, Any] = {}
     exec(source, names)  # noqa: S102 - the book's own
     return names
-
-
-def without(line: str, source: str) -> dict[str, Any]:
-    """Run cells that lack a line, and return their names."""
-    before, _, after = source.partition(line)
-    if not after:
-        raise ValueError(f"no cell has the line {line!r}")
-    return names_of(before + after)
 
 
 def measure(page: str, seed: int) -> dict[str, list[float]]:
