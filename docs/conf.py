@@ -32,7 +32,6 @@ extensions = [
     "explorer",
     "export",
     "figures",
-    "quantities",
     "reference",
     "website",
 ]
@@ -63,13 +62,19 @@ codeautolink_inventory_map = {  # where Python knows a name -> where it is docum
     "torch._C.Generator": "torch.Generator",
     "torch._C._linalg.linalg_svd": "torch.linalg.svd",
     "torch._C._nn.gelu": "torch.nn.functional.gelu",
+    "torch._VariableFunctionsClass.full_like": "torch.full_like",
     "torch._VariableFunctionsClass.maximum": "torch.maximum",
     "torch._VariableFunctionsClass.multinomial": "torch.multinomial",
+    "torch._VariableFunctionsClass.ones_like": "torch.ones_like",
     "torch._VariableFunctionsClass.randint": "torch.randint",
+    "torch._VariableFunctionsClass.zeros_like": "torch.zeros_like",
     "torch._tensor.Tensor.backward": "torch.Tensor.backward",
     "torch.autograd.grad_mode.no_grad": "torch.no_grad",
+    "torch.functional.cartesian_prod": "torch.cartesian_prod",
+    "torch.functional.cdist": "torch.cdist",
     "torch.nn.Parameter": "torch.nn.parameter.Parameter",
     "torch.nn.attention._SDPBackend": "torch.nn.attention.SDPBackend",
+    "torch.nn.attention._SDPBackend.EFFICIENT_ATTENTION": "torch.nn.attention.SDPBackend",
     "torch.nn.attention._SDPBackend.FLASH_ATTENTION": "torch.nn.attention.SDPBackend",
     "torch._VariableFunctionsClass.where": "torch.where",
     "torch.nn.modules.activation.GELU": "torch.nn.GELU",
@@ -108,10 +113,23 @@ intersphinx_mapping = {
 }
 redirects = {  # a page that moved: where it is now, from the top of the site
     "companions/any-device": "/reference/any-device.html",
+    "companions/blocks": "/companions/one-call.html#tiles",
+    "companions/grouped-query": "/companions/kv-cache.html#grouped-query",
+    "companions/how-it-was-trained": "/self-attention/training.html",
+    "companions/long-context": "/companions/positions.html#beyond-the-trained-length",
+    "companions/padding": "/companions/masks.html#padding",
+    "companions/sliding-windows": "/companions/kv-cache.html#windows",
+    "companions/not-explanations": "/companions/seeds-and-controls.html#what-each-word-adds",
     "companions/cross-attention": "/companions/small-gpt.html#attending-to-another-text",
-    "companions/thirteen-words": "/reference/thirteen-words.html",
     "companions/to-an-llm": "/companions/since-2019.html",
     "companions/transformer-block": "/companions/small-gpt.html#the-block",
+    "companions/thirteen-words": "/reference/thirteen-words.html",
+    "companions/three-matrices": (
+        "/companions/queries-keys-values.html#does-attention-need-three-matrices"
+    ),
+    "companions/without-the-root": (
+        "/companions/why-scale.html#does-attention-learn-without-the-root"
+    ),
 }
 redirect_html_template_file = "_templates/redirect.html"  # valid, and readable without a script
 linkcheck_ignore = [r"\.\./sphinx-drift/"]  # the tests follow links within the site

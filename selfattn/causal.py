@@ -1,7 +1,7 @@
 """Causal attention and its heads as three PyTorch modules, listings 3.3 to 3.5.
 
-The book prints the classes from this file, so their bodies hold the computation and little else:
-what doesn't fit is refused by PyTorch's layers and products.
+The book's pages define the same classes, and a test compares the two. Their bodies hold the
+computation and little else: what doesn't fit is refused by PyTorch's layers and products.
 """
 # The listings keep the book's last line, and a class's docstring speaks for its methods.
 # ruff: noqa: RET504, D102
@@ -27,16 +27,13 @@ class CausalAttention(nn.Module):
 
     with :math:`Q = X W_q`, :math:`K = X W_k` and :math:`V = X W_v`, plus a bias each if asked for.
     ``W_query``, ``W_key`` and ``W_value`` are ``nn.Linear`` layers made in this order. ``mask`` is
-    a buffer: it moves with the module and is saved with it, and no optimiser changes it. It is
-    True where a query must not look.
+    a buffer, True where a query must not look.
 
-    Called with ``x`` of shape ``(..., T, d_in)``, in the parameters' dtype and on their device, the
-    module returns one context vector for each token, shape ``(..., T, d_out)``. ``T`` may be
-    anything up to ``context_length``. In training mode, and there alone, each attention weight is
-    set to zero with the probability ``dropout``, and the others are divided by ``1 - dropout``. In
-    float16 a score that exceeds 65504 before it is scaled makes its row NaN; bfloat16 has the range
-    of float32. A NaN in ``x`` reaches even the tokens before it: their weight for it is 0, and 0
-    times NaN is NaN.
+    Called with ``x`` of shape ``(..., T, d_in)``, the module returns one context vector for each
+    token, shape ``(..., T, d_out)``; ``T`` may be anything up to ``context_length``. In training
+    mode, each attention weight is set to zero with the probability ``dropout``, and the others are
+    divided by ``1 - dropout``. A NaN in ``x`` reaches even the tokens before it, since 0 times NaN
+    is NaN.
 
     Args:
         d_in: The number of features of a token.
@@ -48,8 +45,8 @@ class CausalAttention(nn.Module):
     Raises:
         ValueError: By PyTorch, if ``dropout`` is not from 0 to 1.
         RuntimeError: In the call, by PyTorch, if the last dimension of ``x`` is not ``d_in``, it
-            has more tokens than ``context_length``, or its dtype or device is not the parameters'.
-            A ``context_length`` of 1 refuses no number of tokens, and hides none of them.
+            has more tokens than ``context_length`` (but for a ``context_length`` of 1, which hides
+            nothing), or its dtype or device is not the parameters'.
         IndexError: In the call, by PyTorch, if ``x`` has fewer than two dimensions.
 
     Examples:
@@ -95,7 +92,7 @@ class CausalAttention(nn.Module):
         queries = self.W_query(x)
         values = self.W_value(x)
         attn_scores = queries @ keys.transpose(-2, -1)  # (..., T, T)
-        mask = self.mask.bool()[:num_tokens, :num_tokens]
+        mask = self.mask[:num_tokens, :num_tokens]
         attn_scores = attn_scores.masked_fill(mask, -torch.inf)
         attn_weights = torch.softmax(attn_scores / keys.shape[-1] ** 0.5, dim=-1)
         attn_weights = self.dropout(attn_weights)
@@ -111,12 +108,10 @@ class MultiHeadAttentionWrapper(nn.Module):
         Z = \bigl[\, Z^{(1)} \;\; Z^{(2)} \;\cdots\; Z^{(h)} \,\bigr]
 
     where :math:`Z^{(n)}` are the context vectors of head :math:`n`, a
-    :class:`~selfattn.causal.CausalAttention` with weights of its own. ``heads`` is the list of
-    them, made in this order.
+    :class:`~selfattn.causal.CausalAttention` in the list ``heads``.
 
     Called with ``x`` of shape ``(..., T, d_in)``, the module returns one context vector for each
-    token, shape ``(..., T, num_heads * d_out)``: the heads' side by side. All else is as in
-    :class:`~selfattn.causal.CausalAttention`.
+    token, shape ``(..., T, num_heads * d_out)``. All else is as in one head.
 
     Args:
         d_in: The number of features of a token.
@@ -152,8 +147,10 @@ class MultiHeadAttentionWrapper(nn.Module):
     ) -> None:
         super().__init__()
         self.heads = nn.ModuleList(
-            CausalAttention(d_in, d_out, context_length, dropout, qkv_bias)
-            for _ in range(num_heads)
+            [
+                CausalAttention(d_in, d_out, context_length, dropout, qkv_bias)
+                for _ in range(num_heads)
+            ]
         )
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
@@ -167,15 +164,11 @@ class MultiHeadAttention(nn.Module):
 
         Z = \bigl[\, Z^{(1)} \;\; Z^{(2)} \;\cdots\; Z^{(h)} \,\bigr]\, W_o + b_o
 
-    Queries, keys and values are projected once, with ``d_out`` features, and cut into
-    ``num_heads`` heads of ``d_out / num_heads`` features. Each head computes causal attention as
-    :class:`~selfattn.causal.CausalAttention` does, scaled by the square root of its own number of
-    features; the joined heads go through the layer ``out_proj``, which has a bias.
-
-    ``W_query``, ``W_key``, ``W_value`` and ``out_proj`` are ``nn.Linear`` layers made in this
-    order, and ``mask`` is a buffer, True where a query must not look. Their shapes don't depend on
-    ``num_heads``, so weights saved with another number of heads load without an error, and mean
-    something else.
+    Queries, keys and values are projected once and split into ``num_heads`` heads of
+    ``d_out / num_heads`` features. Each computes causal attention, scaled by its own number of
+    features; the joined heads go through the layer ``out_proj``, which has a bias. The shapes of
+    the four ``nn.Linear`` layers don't depend on ``num_heads``, so weights saved with another
+    number of heads load without an error, and mean something else.
 
     Called with ``x`` of shape ``(..., T, d_in)``, the module returns one context vector for each
     token, shape ``(..., T, d_out)``. All else is as in :class:`~selfattn.causal.CausalAttention`.
@@ -195,13 +188,13 @@ class MultiHeadAttention(nn.Module):
         RuntimeError: As :class:`~selfattn.causal.CausalAttention`.
 
     Examples:
-        One layer of the small GPT-2, but for the biases of its projections:
+        The attention of one layer of the smallest GPT-2:
 
         >>> import torch
         >>> from selfattn import MultiHeadAttention
-        >>> mha = MultiHeadAttention(768, 768, context_length=1024, dropout=0.0, num_heads=12)
+        >>> mha = MultiHeadAttention(768, 768, 1024, dropout=0.1, num_heads=12, qkv_bias=True)
         >>> sum(parameter.numel() for parameter in mha.parameters())
-        2360064
+        2362368
         >>> mha(torch.rand(2, 5, 768)).shape
         torch.Size([2, 5, 768])
 
@@ -224,7 +217,7 @@ class MultiHeadAttention(nn.Module):
         super().__init__()
         if d_out % num_heads:
             raise ValueError(f"d_out must be a multiple of {num_heads=}, got {d_out}")
-        self.num_heads = num_heads
+        self.d_out, self.num_heads = d_out, num_heads
         self.head_dim = d_out // num_heads
         self.W_query = nn.Linear(d_in, d_out, bias=qkv_bias)
         self.W_key = nn.Linear(d_in, d_out, bias=qkv_bias)
@@ -235,19 +228,17 @@ class MultiHeadAttention(nn.Module):
         self.register_buffer("mask", ahead.bool())
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        *batch, num_tokens, _ = x.shape
-        heads = (*batch, num_tokens, self.num_heads, self.head_dim)
-        keys = self.W_key(x).view(heads)  # (..., T, num_heads, head_dim)
-        queries = self.W_query(x).view(heads)
-        values = self.W_value(x).view(heads)
-        keys = keys.transpose(-3, -2)  # (..., num_heads, T, head_dim)
-        queries = queries.transpose(-3, -2)
-        values = values.transpose(-3, -2)
+        num_tokens = x.shape[-2]
+        heads = (*x.shape[:-1], self.num_heads, self.head_dim)
+        keys = self.W_key(x).view(heads).transpose(-3, -2)  # (..., num_heads, T, head_dim)
+        queries = self.W_query(x).view(heads).transpose(-3, -2)
+        values = self.W_value(x).view(heads).transpose(-3, -2)
         attn_scores = queries @ keys.transpose(-2, -1)  # (..., num_heads, T, T)
-        mask = self.mask.bool()[:num_tokens, :num_tokens]
+        mask = self.mask[:num_tokens, :num_tokens]
         attn_scores = attn_scores.masked_fill(mask, -torch.inf)
-        attn_weights = torch.softmax(attn_scores / self.head_dim**0.5, dim=-1)
+        attn_weights = torch.softmax(attn_scores / keys.shape[-1] ** 0.5, dim=-1)
         attn_weights = self.dropout(attn_weights)
         context_vecs = attn_weights @ values  # (..., num_heads, T, head_dim)
         context_vecs = context_vecs.transpose(-3, -2).contiguous()
-        return self.out_proj(context_vecs.flatten(-2))  # (..., T, d_out)
+        context_vecs = context_vecs.view(*x.shape[:-1], self.d_out)  # (..., T, d_out)
+        return self.out_proj(context_vecs)

@@ -247,7 +247,7 @@ def who_sees(attend: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
 
     .. math::
 
-        s_{ij} = \bigl[\, z^{(i)}(x^{(1)}, \ldots, x^{(j)} + 1, \ldots, x^{(T)}) \neq z^{(i)} \,\bigr]
+        s_{ij} = \bigl[\, z^{(i)}(\ldots, x^{(j)} + 1, \ldots) \neq z^{(i)} \,\bigr]
 
     Args:
         attend: What to test, from ``(..., T, d_in)`` to ``(..., T, d_out)``, without dropout.

@@ -1,11 +1,11 @@
-"""A small language and a model of two heads that learns it: attention weights that mean something.
+"""The running example: a small language, and a model of two heads that learns it.
 
-A sentence is "Mary’s dogs near the cat now were hungry and she left". Its verb has to agree with
-the first noun, and not with the second; its pronoun, with the name. Training takes about a second
-on a CPU, in float64, so that machines which round in other ways learn the same numbers.
+A sentence is "Mary’s dogs near the cat now were hungry and she left". Its verb agrees with the
+first noun, and not with the second; its pronoun agrees with the name. Training takes about a
+second on a CPU, in float64, so that machines which round in other ways learn the same numbers.
 """
-# The class's docstring speaks for its methods, and each control of the training is an argument.
-# ruff: noqa: D102, PLR0913
+# The class's docstring speaks for its methods.
+# ruff: noqa: D102
 # Calling an nn.Module has the type Any.
 # mypy: disable-error-code="no-any-return"
 
@@ -31,14 +31,13 @@ SLOTS = (
 #: The 35 words of the language, in the order of their ids.
 VOCABULARY = tuple(dict.fromkeys(word for slot in SLOTS for word in slot))
 VERB, PRONOUN = SLOTS.index(("was", "were")), SLOTS.index(("she", "he"))
-BATCH = 32
 
 
 def to_ids(sentence: str) -> Tensor:
     """Return the ids of a sentence's words, shape ``(T,)``, int64; it may end after any word.
 
     Raises:
-        ValueError: If a word is none of the language.
+        ValueError: If a word isn't in the language.
 
     Examples:
         >>> from selfattn.trained import to_ids
@@ -49,10 +48,10 @@ def to_ids(sentence: str) -> Tensor:
 
 
 def sentences() -> tuple[Tensor, Tensor]:
-    """Return all sentences to train with and all that are held out, as ids, a row for each.
+    """Return all sentences to train with and all that are held out, as ids, one to a row.
 
-    Held out are five pairs of nouns, one singular and one plural, in either order: whoever goes by
-    the second noun gets the verb wrong. Each of the ten nouns is in one pair.
+    Held out are five pairs of nouns, one singular and one plural, in either order: a model that
+    relies on the second noun gets the verb wrong. Each of the ten nouns is in one pair.
 
     Returns:
         The ids of 34,560 and of 3,840 sentences, shape ``(..., 11)``, int64.
@@ -67,8 +66,8 @@ def sentences() -> tuple[Tensor, Tensor]:
     name, noun, where, other, when, mood, end = chosen.unbind(dim=-1)
     fixed = torch.zeros_like(name)
     plural, man = noun // len(ONE), name // len(WOMEN)
-    places = (name, noun, where, fixed, other, when, plural, mood, fixed, man, end)
-    ids = [to_ids(" ".join(slot))[place] for slot, place in zip(SLOTS, places, strict=True)]
+    choices = (name, noun, where, fixed, other, when, plural, mood, fixed, man, end)
+    ids = [to_ids(" ".join(slot))[choice] for slot, choice in zip(SLOTS, choices, strict=True)]
     one, many = torch.minimum(noun, other), torch.maximum(noun, other)
     held_out = (one < len(ONE)) & (many == len(ONE) + (one - 1) % len(ONE))
     rows = torch.stack(ids, dim=-1)
@@ -76,49 +75,44 @@ def sentences() -> tuple[Tensor, Tensor]:
 
 
 class TwoHeads(nn.Module):
-    r"""A language model of one layer: it predicts from a word and its context vector.
+    r"""A language model of one layer: it predicts from a token and its context vector.
 
     .. math::
 
         \operatorname{logits} = [\, X \;\; \operatorname{MultiHead}(X) \,]\, W + b
 
-    The embeddings :math:`X` are those of words and of places, added. The attention is a
+    The embeddings :math:`X` are those of tokens and of positions, added. The attention is a
     :class:`~selfattn.causal.MultiHeadAttention` with two heads of two numbers each.
 
     Called with ids of shape ``(..., T)``, ``T`` at most 10, the model returns a number for each
-    word of the vocabulary, shape ``(..., T, 35)``: at each place, for the word after it.
+    word of the vocabulary, shape ``(..., T, 35)``: at each position, for the word after it.
+    ``attn_weights`` returns the attention weights of each head, shape ``(..., 2, T, T)``.
     """
 
     def __init__(self) -> None:
         super().__init__()
-        longest = len(SLOTS) - 1
-        self.words = nn.Embedding(len(VOCABULARY), 16, dtype=torch.float64)
-        self.places = nn.Embedding(longest, 16, dtype=torch.float64)
-        self.attention = MultiHeadAttention(16, 4, longest, dropout=0.0, num_heads=2)
-        self.predict = nn.Linear(16 + 4, len(VOCABULARY))
+        self.tokens = nn.Embedding(35, 16, dtype=torch.float64)
+        self.positions = nn.Embedding(10, 16, dtype=torch.float64)
+        self.attention = MultiHeadAttention(16, 4, 10, dropout=0.0, num_heads=2)
+        self.predict = nn.Linear(16 + 4, 35)
         self.double()
 
     def embed(self, ids: Tensor) -> Tensor:
-        """Return the embeddings of words and places, added, shape ``(..., T, 16)``."""
-        return self.words(ids) + self.places.weight[: ids.shape[-1]]
+        return self.tokens(ids) + self.positions.weight[: ids.shape[-1]]
 
     def forward(self, ids: Tensor) -> Tensor:
-        x = self.embed(ids)
-        return self.predict(torch.cat([x, self.attention(x)], dim=-1))
+        x = self.embed(ids)  # (..., T, 16)
+        context_vecs = self.attention(x)  # (..., T, 4)
+        return self.predict(torch.cat([x, context_vecs], dim=-1))  # (..., T, 35)
 
     @torch.no_grad()
-    def queries_and_keys(self, ids: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the queries and the keys of each head, shape ``(..., 2, T, 2)``."""
-        x, heads = self.embed(ids), self.attention.num_heads
-        layers = (self.attention.W_query, self.attention.W_key)
-        queries, keys = (split_heads(layer(x), heads) for layer in layers)
-        return queries, keys
-
     def attn_weights(self, ids: Tensor) -> Tensor:
-        """Return the attention weights of each head, shape ``(..., 2, T, T)``."""
-        mask = self.attention.mask[: ids.shape[-1], : ids.shape[-1]]
-        scores = attention_scores(*self.queries_and_keys(ids))
-        return attention_weights(scores, self.attention.head_dim, mask)
+        x, layer, num_tokens = self.embed(ids), self.attention, ids.shape[-1]
+        queries = split_heads(layer.W_query(x), layer.num_heads)
+        keys = split_heads(layer.W_key(x), layer.num_heads)
+        scores = attention_scores(queries, keys)  # (..., 2, T, T)
+        mask = layer.mask[:num_tokens, :num_tokens]
+        return attention_weights(scores, layer.head_dim, mask)
 
 
 def train(
@@ -126,18 +120,14 @@ def train(
     *,
     steps: int = 1000,
     averaging: bool = False,
-    shuffled: bool = False,
-    unmasked: bool = False,
     watch: Callable[[int, TwoHeads], object] | None = None,
 ) -> TwoHeads:
-    """Train a model with batches of 32 sentences, by AdamW.
+    """Train a model with batches of 32 sentences, by :func:`~selfattn.training.fit`.
 
     Args:
-        seed: What the random numbers of the model and the batches begin with.
+        seed: The seed of the random numbers for the model and the batches.
         steps: The number of batches.
-        averaging: Whether all queries stay zero, so that every weight of a row is the same.
-        shuffled: Whether each sentence's words, but for the last five, are put in a random order.
-        unmasked: Whether every place sees the words after it, too.
+        averaging: Whether all queries stay zero, so that all weights of a row are equal.
         watch: As in :func:`~selfattn.training.fit`.
 
     Examples:
@@ -150,14 +140,9 @@ def train(
     model, trained = TwoHeads(), sentences()[0]
     if averaging:
         nn.init.zeros_(model.attention.W_query.weight).requires_grad = False
-    if unmasked:
-        model.attention.mask[:] = False
 
     def loss(model: TwoHeads) -> Tensor:
-        batch = trained[torch.randint(len(trained), (BATCH,))]
-        if shuffled:
-            order = torch.rand(BATCH, VERB).argsort(dim=-1)
-            batch = torch.cat([batch.gather(1, order), batch[:, VERB:]], dim=-1)
+        batch = trained[torch.randint(len(trained), (32,))]
         logits = model(batch[:, :-1]).flatten(0, 1)
         return nn.functional.cross_entropy(logits, batch[:, 1:].flatten())
 
@@ -167,14 +152,14 @@ def train(
 
 @torch.no_grad()
 def accuracies(model: TwoHeads, rows: Tensor) -> tuple[float, float]:
-    """Return the shares of sentences whose verb, and whose pronoun, the model predicts."""
+    """Return the parts of sentences whose verb, and whose pronoun, the model predicts."""
     right = model(rows[:, :-1]).argmax(dim=-1) == rows[:, 1:]
-    verb, pronoun = (right[:, place - 1].double().mean().item() for place in (VERB, PRONOUN))
+    verb, pronoun = (right[:, word - 1].double().mean().item() for word in (VERB, PRONOUN))
     return verb, pronoun
 
 
 def without_head(model: TwoHeads, head: int) -> TwoHeads:
-    """Return a copy of a model that multiplies what one head brings, counted from 0, by 0."""
+    """Return a copy of a model in which the output of one head, counted from 0, is set to 0."""
     changed, width = copy.deepcopy(model), model.attention.head_dim
     with torch.no_grad():
         changed.attention.out_proj.weight[:, width * head : width * (head + 1)] = 0

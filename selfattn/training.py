@@ -45,10 +45,10 @@ def fit(
         learning_rate: The size of AdamW's steps.
         weight_decay: What part of each parameter a step of the size 1 would take away.
         watch: Called with the number of steps so far and the model, before each step and after the
-            last, so ``steps + 1`` times.
+            last.
 
     Returns:
-        The loss of each step, computed before that step changes the parameters: ``steps`` numbers.
+        The loss of each step, computed before that step changes the parameters.
 
     Raises:
         ValueError: By PyTorch, if the model has no parameters.

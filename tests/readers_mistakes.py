@@ -1,7 +1,6 @@
 """What readers of the chapter get wrong, made with torch, and what the box must say of it.
 
-Each entry: what the reader's code prints, and the words of which one must stand in the answer.
-They were written before the box was taught them.
+Each entry: what the reader's code prints, and the title of the mistake that the box must name.
 """
 # Code as readers write it.
 # ruff: noqa: ANN001, ANN003, ANN201, NPY002
@@ -89,48 +88,56 @@ def wrong_axis():
 MHA = {"num_heads": 2}
 CAUSAL = torch.ones(6, 6).triu(1).bool()
 MISTAKES = {
-    "another seed, causal class": (lambda: later(CausalAttention, 789), ["Another seed"]),
-    "another seed, heads": (lambda: later(MultiHeadAttention, 42, **MHA), ["Another seed"]),
-    "another seed, wrapper": (lambda: later(MultiHeadAttentionWrapper, 7, **MHA), ["Another seed"]),
-    "dropout, causal class": (lambda: later(CausalAttention, dropout=0.5), ["dropout"]),
-    "dropout, heads": (lambda: later(MultiHeadAttention, dropout=0.1, **MHA), ["dropout"]),
-    "bias, causal class": (lambda: later(CausalAttention, qkv_bias=True), ["bias"]),
-    "bias, heads": (lambda: later(MultiHeadAttention, qkv_bias=True, **MHA), ["bias"]),
-    "no out_proj": (lambda: heads(project=False), ["out_proj"]),
-    "no transpose back": (lambda: heads(back=False), ["transpose"]),
-    "heads scaled by d_out": (lambda: heads(scale=2**0.5), ["√", "head"]),
-    "one sentence of two": (lambda: later(CausalAttention)[0], ["one sentence"]),
-    "two heads with the same weights": (same_heads, ["head", "same"]),
+    "another seed, causal class": (lambda: later(CausalAttention, 789), "Another seed"),
+    "another seed, heads": (lambda: later(MultiHeadAttention, 42, **MHA), "Another seed"),
+    "another seed, wrapper": (lambda: later(MultiHeadAttentionWrapper, 7, **MHA), "Another seed"),
+    "dropout, causal class": (lambda: later(CausalAttention, dropout=0.5), "Dropout left on"),
+    "dropout, heads": (lambda: later(MultiHeadAttention, dropout=0.1, **MHA), "Dropout left on"),
+    "bias, causal class": (
+        lambda: later(CausalAttention, qkv_bias=True),
+        "Linear layers with a bias",
+    ),
+    "bias, heads": (
+        lambda: later(MultiHeadAttention, qkv_bias=True, **MHA),
+        "Linear layers with a bias",
+    ),
+    "no out_proj": (lambda: heads(project=False), "No `out_proj`"),
+    "no transpose back": (lambda: heads(back=False), "Heads not transposed back"),
+    "heads scaled by d_out": (lambda: heads(scale=2**0.5), "Heads scaled by the size of all"),
+    "one sentence of two": (lambda: later(CausalAttention)[0], "The sentence"),
+    "two heads with the same weights": (same_heads, "Heads with the same weights"),
     "causal class without a mask": (
         lambda: module(SelfAttention_v2),
-        ["mask"],
+        "No mask",
     ),
-    "scaled by √d_in": (lambda: attend(*projected(drawn()), 3**0.5), ["√", "d_in"]),
+    "scaled by √d_in": (lambda: attend(*projected(drawn()), 3**0.5), "Scaled by √d_in"),
     "keys as values": (
         lambda: attend(*(projected(drawn())[place] for place in (0, 1, 1))),
-        ["keys", "values"],
+        "One projection for another",
     ),
     "queries as keys": (
         lambda: attend(*(projected(drawn())[place] for place in (0, 0, 2))),
-        ["queries", "keys"],
+        "One projection for another",
     ),
-    "reseeded before each matrix": (lambda: attend(*projected(reseeded())), ["each matrix"]),
-    "nn.Linear with seed 123": (lambda: module(SelfAttention_v2, x=X), ["nn.Linear", "123"]),
-    "numpy's generator": (by_numpy, ["NumPy"]),
-    "a vector of two, not scaled": (
-        lambda: attend(*projected(drawn()), 1.0)[1],
-        ["scal"],
+    "reseeded before each matrix": (
+        lambda: attend(*projected(reseeded())),
+        "A seed before each matrix",
     ),
+    "nn.Linear with seed 123": (
+        lambda: module(SelfAttention_v2, x=X),
+        "Linear layers for `torch.rand`",
+    ),
+    "numpy's generator": (by_numpy, "Drawn by NumPy"),
     "softmax over the wrong axis, causal": (
         wrong_axis,
-        ["axis"],
+        "Softmax over the wrong axis",
     ),
-    "masked after softmax": (masked_after, ["after softmax"]),
+    "masked after softmax": (masked_after, "Masked after softmax, and not divided again"),
     "a bias in the compact class": (
         lambda: module(SelfAttention_v2, 789, x=X, qkv_bias=True),
-        ["bias"],
+        "Linear layers with a bias",
     ),
-    "randn for rand": (lambda: attend(*projected(drawn(draw=torch.randn))), ["randn"]),
-    "not scaled": (lambda: attend(*projected(drawn()), 1.0), ["scal"]),
-    "the first class, seed 1": (lambda: module(SelfAttention_v1, 1, x=X), ["Another seed"]),
+    "randn for rand": (lambda: attend(*projected(drawn(draw=torch.randn))), "`randn` for `rand`"),
+    "not scaled": (lambda: attend(*projected(drawn()), 1.0), "No scaling"),
+    "the first class, seed 1": (lambda: module(SelfAttention_v1, 1, x=X), "Another seed"),
 }

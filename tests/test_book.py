@@ -195,91 +195,6 @@ def test_each_altered_digit_is_caught(
     assert numbers > 150
 
 
-def test_tables_of_training_runs_are_those_recorded() -> None:
-    recorded = json.loads((DOCS / "_data" / "card-task.json").read_text("utf-8"))
-    leak = [row["right"] for row in recorded["leak"] if row["seed"] != SEED]
-    projections = [row["right"] for row in recorded["projections"]]
-    by_size: dict[int, list[int]] = {}
-    for row in recorded["scaling"]:
-        by_size.setdefault(row["d_k"], []).append(row["right"].count(ALL_RIGHT))
-    tables = {
-        "training": [" ".join(map(str, row)) for row in leak],
-        "three-matrices": [f"{row.count(ALL_RIGHT)} | {min(row)}" for row in projections],
-        "without-the-root": [
-            " | ".join(map(str, (f"{size:,}", *counts))) for size, counts in by_size.items()
-        ],
-    }
-    for page, rows in tables.items():
-        text = (DOCS / "companions" / f"{page}.md").read_text("utf-8")
-        place = 0
-        for row in rows:
-            place = text.index(f"| {row} |\n", place) + 1
-
-
-def pair(one: list[bool], other: list[bool]) -> str:
-    """Return how many seeds learn only one way, and how many only the other, as a cell has it."""
-    both = list(zip(one, other, strict=True))
-    return f"{both.count((True, False))}, {both.count((False, True))})"
-
-
-def test_what_is_said_of_layers_without_the_root_is_recorded() -> None:
-    recorded = json.loads((DOCS / "_data" / "card-task.json").read_text("utf-8"))
-    text = (DOCS / "companions" / "without-the-root.md").read_text("utf-8")
-    right = {
-        (row["d_k"], row["learning_rate"], row["scaled"]): row["right"]
-        for row in recorded["scaling"]
-    }
-    fewest = min(right[1024, FAST, False])
-    assert f"seed 4 answers the fewest questions, {fewest} of 21" in text
-    assert [seed for seed, n in enumerate(right[1024, FAST, False]) if n == fewest] == [4]
-    learned = {key: [n == ALL_RIGHT for n in row] for key, row in right.items()}
-    for size, rate, _ in learned:
-        gap = pair(learned[size, rate, True], learned[size, rate, False])
-        assert f'("{size} at {rate}", {gap},\n' in text
-    seeds = json.loads(PAGE_SEEDS["OUT"].read_text("utf-8"))["without-the-root"]["seeds"].values()
-    heads = [[min(row[f"{how} the root"]) == 1 for row in seeds] for how in ("with", "without")]
-    assert f'("two heads of 64", {pair(*heads)},\n' in text
-    start = [n == ALL_RIGHT for n in recorded["same_start"]]
-    assert f"{sum(start)} of twenty such layers learn: eight seeds more" in text
-    assert f"to none: {{chance({pair(start, learned[1024, FAST, False])}:" in text
-    assert f"to root: {{chance({pair(learned[1024, FAST, True], start)}:" in text
-
-
-def test_what_is_said_of_longer_training_is_recorded() -> None:
-    recorded = json.loads((DOCS / "_data" / "card-task.json").read_text("utf-8"))
-    text = (DOCS / "companions" / "without-the-root.md").read_text("utf-8")
-    right = {(row["learning_rate"], row["scaled"]): row["right"] for row in recorded["longer"]}
-    counts = {key: row.count(ALL_RIGHT) for key, row in right.items()}
-    slow, slow_scaled = counts[0.003, False], counts[0.003, True]
-    assert f"{slow} of 20 learn everything without the root, and {slow_scaled} with it" in text
-    assert f"only one seed more does without the root, {counts[FAST, False]} of 20" in text
-    (before,) = (
-        row["right"]
-        for row in recorded["scaling"]
-        if (row["learning_rate"], row["d_k"], row["scaled"]) == (FAST, 256, False)
-    )
-    failed = [(n, m) for n, m in zip(before, right[FAST, False], strict=True) if m < ALL_RIGHT]
-    assert "of the other eight, six have exactly as many right answers as before, and two" in text
-    assert (len(failed), sum(n == m for n, m in failed)) == (8, 6)
-    assert all(n <= m for n, m in failed)
-
-
-def test_what_is_said_of_the_first_steps_is_recorded() -> None:
-    recorded = json.loads((DOCS / "_data" / "card-task.json").read_text("utf-8"))["early"]
-    text = (DOCS / "companions" / "without-the-root.md").read_text("utf-8")
-    weights = [row["weight"] for row in recorded]
-    losses = sorted(row["loss"] for row in recorded)
-    low = [row["loss"] for row in recorded if row["weight"] < LITTLE]
-    assert "The nine seeds in which the right card has less than 0.2" in text
-    assert sorted(low) == losses[11:]
-    assert "all end with a loss above 0.6" in text
-    assert "of the other eleven only five end near 0, and six stop between 0.2 and 0.5" in text
-    assert (losses[4] < 0.1, losses[5] > 0.2, losses[10] < 0.5, losses[11] > 0.6) == (True,) * 4
-    assert "no seed has between 0.2 and 0.4" in text
-    assert [weight for weight in weights if LITTLE <= weight <= 2 * LITTLE] == []
-
-
-SEED, ALL_RIGHT, FAST, LITTLE = 123, 21, 0.03, 0.2
 PAGE_SEEDS = runpy.run_path(str(DOCS / "_data" / "page_seeds.py"))
 
 
@@ -306,13 +221,14 @@ def test_the_small_gpt_was_trained_by_the_cells_of_its_page() -> None:
     assert f"{SMALL_GPT['STEPS']:,} steps" in text
 
 
-def test_what_is_said_of_heads_that_share_keys_is_recorded() -> None:
-    seeds = json.loads(PAGE_SEEDS["OUT"].read_text("utf-8"))["grouped-query"]["seeds"].values()
-    learned = [row for row in seeds if min(row["one group"]) == 1]
-    kept = [[share == 1 for share in row[PAGE_SEEDS["UNLISTED"]]] for row in learned]
-    divided = [[True, False, False, True], [False, True, True, False]]
-    counts = len(kept), sum(row in divided for row in kept)
-    alone = sum(all(row[:2]) or all(row[2:]) for row in kept)
-    text = (DOCS / "companions" / "grouped-query.md").read_text("utf-8")
-    assert "Of the {} seeds of sixty that learn everything, {} divide".format(*counts) in text
-    assert f"and in {alone} a single head does both" in text
+def test_what_pages_say_of_every_column_holds_for_each_seed() -> None:
+    records = json.loads(PAGE_SEEDS["OUT"].read_text("utf-8"))
+    for row in records["positions"]["seeds"].values():
+        order = ["window", "ReRoPE", "YaRN", "interpolated", "as trained"]
+        assert sorted(order, key=row.__getitem__) == order
+        assert row["YaRN, trained on"] < row["interpolated, trained on"]
+        assert row["ReRoPE"] < row["ALiBi"]
+    for row in records["kv-cache"]["seeds"].values():
+        assert row["window, values of letters 0"] < row["window, values of < 0"]
+        assert row["`^` moved: weight of `^`"][0] > 4 * row["`^` moved: weight of the first"][0]
+        assert row["no `^`: window"][0] - row["no `^`: all"][0] < 0.025

@@ -241,10 +241,6 @@ def test_saved_masks_of_floats_are_read(build: Build) -> None:
     }
     other.load_state_dict(saved)
     assert torch.equal(other(x), module(x))
-    with torch.device("meta"):  # large models are often read so, and keep the saved mask itself
-        other = build()
-    other.load_state_dict(saved, assign=True)
-    assert torch.equal(other(x), module(x))
 
 
 def test_a_mask_is_repeated_over_leading_axes() -> None:

@@ -8,15 +8,20 @@ import shutil
 import subprocess
 import sys
 import zipfile
+from base64 import b64decode
+from io import BytesIO
 from typing import TYPE_CHECKING
 
 import nbformat
 import pytest
+from PIL import Image
 from small_book import build, write
 from sphinx.errors import ExtensionError
 from the_book import EXTENSIONS_ON_PATH, PAGES, ROOT
 
-from export.downloads import first_cell
+from export.package import package_cells
+from export.picture import WIDTH, to_png
+from selfattn.verdict import THE_VERDICT
 from sphinx_drift.configuration import stored_reference
 
 if TYPE_CHECKING:
@@ -104,7 +109,7 @@ $$ (eq-half)
 ```{attention-figure} roadmap
 :number: "1"
 :name: fig-1
-:alt: Scores, in words.
+:alt: Scores, in [words].
 The *caption*.
 ```
 
@@ -287,7 +292,7 @@ def test_a_notebook_reads_without_myst(notebook: Path) -> None:
         "$$\na = \\frac{1}{2}\n$$",
         "## Tables",
         "| name | value |\n| --- | --- |\n| `a\\|b` | $\\vert x\\vert $ |",
-        "> [A picture](https://example.org/book/part/page.html#fig-1): Scores, in words.",
+        "![Scores, in \\[words\\].](attachment:figure-1.png)",
         "**Figure 1** The *caption*.",
         "**Listing 1** A class.",
         "> **Exercise (Halve it)**\n>\n> Say `half`.",
@@ -317,6 +322,31 @@ def test_a_link_of_a_site_without_an_address_leads_to_the_next_notebook(tmp_path
     assert "To [one](part/one.ipynb), [top](#Here) and plain." in text
 
 
+def test_a_figure_is_a_picture_of_its_text(notebook: Path) -> None:
+    stored = nbformat.read(notebook, as_version=4)
+    (cell,) = (cell for cell in stored.cells if "attachments" in cell)
+    assert "](attachment:figure-1.png)" in cell.source
+    picture = Image.open(BytesIO(b64decode(cell.attachments["figure-1.png"]["image/png"])))
+    assert picture.width == WIDTH
+    colours = {colour for _, colour in picture.convert("RGB").getcolors(WIDTH * 999) or []}
+    assert {(255, 255, 255), (0x00, 0x60, 0xC0)} <= colours  # where we are is blue
+    assert "data:image" not in notebook.read_text("utf-8")
+
+
+def test_a_picture_has_the_letters_of_its_labels() -> None:
+    def ink(label: str) -> int:
+        svg = '<svg class="attention-svg" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 60 20">'
+        picture = Image.open(BytesIO(to_png(f'{svg}<text x="5" y="15">{label}</text></svg>')))
+        return sum(picture.convert("L").histogram()[:128])
+
+    bold, slanted = (f'<tspan class="fig-{style}">q</tspan>' for style in ("bold", "slanted"))
+    assert ink("") == 0
+    assert ink(bold) > ink("q") > 0
+    assert ink(slanted) not in {0, ink("q")}
+    for letter in "αω√−·":
+        assert ink(f'<tspan class="fig-math">{letter}</tspan>') > 0
+
+
 # The book's package ----------------------------------------------------------------------
 
 
@@ -325,7 +355,7 @@ from selfattn.examples import six_tokens
 print(1)"""
 
 
-def test_a_notebook_brings_the_package_along_if_it_imports_it(tmp_path: Path) -> None:
+def test_a_notebook_brings_along_what_it_imports(tmp_path: Path) -> None:
     pages = {"index.md": ONE.replace("print(1)", IMPORTING), "part/one.md": ONE}
     write(tmp_path, pages | {"conf.py": CONF})
     assert build(tmp_path, "html", "-D", "suppress_warnings=toc").returncode == 0
@@ -333,7 +363,7 @@ def test_a_notebook_brings_the_package_along_if_it_imports_it(tmp_path: Path) ->
     first, cell = nbformat.read(folder / "index.ipynb", 4).cells[1:]
     assert cell.source == IMPORTING
     assert first.metadata == {"cellView": "form", "jupyter": {"source_hidden": True}}
-    assert first.source == first_cell(ROOT / "selfattn")
+    assert [first.source] == package_cells(IMPORTING)
     assert "@title" not in (folder / "part" / "one.ipynb").read_text("utf-8")
 
 
@@ -341,26 +371,36 @@ WITHOUT = """
 import sys
 sys.path = [path for path in sys.path if path != {root!r}]
 {cell}
-import selfattn.functional
 from selfattn import devices, SelfAttention_v1
 from selfattn.examples import six_tokens
+from selfattn.trained import sentences
+from selfattn.verdict import THE_VERDICT
 assert devices.__file__.startswith(str(_folder))
 queries = attention_scores = None  # a page's own names are no matter
-print(SelfAttention_v1(3, 2)(six_tokens().inputs).shape)
+print(SelfAttention_v1(3, 2)(six_tokens().inputs).shape, len(sentences()[1]), len(THE_VERDICT))
 """
 
 
-def test_the_package_of_the_first_cell_is_the_package(tmp_path: Path) -> None:
-    program = WITHOUT.format(root=str(ROOT), cell=first_cell(ROOT / "selfattn"))
+def test_what_comes_along_does_what_the_package_does(tmp_path: Path) -> None:
+    cells = package_cells(WITHOUT.format(root="", cell=""))
+    program = WITHOUT.format(root=str(ROOT), cell="\n".join(cells))
     command = [sys.executable, "-c", program]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
-    assert done.stdout == "torch.Size([6, 2])\n", done.stderr
+    assert done.stdout == f"torch.Size([6, 2]) 3840 {len(THE_VERDICT)}\n", done.stderr
+
+
+def test_nothing_else_comes_along() -> None:
+    first = package_cells("from selfattn import SelfAttention_v1")[0]
+    assert "class SelfAttention_v1" in first
+    assert not re.search("SelfAttention_v2|copy_weights|causal|functional", first)
 
 
 def test_a_package_that_would_end_its_text_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "first.py").write_text("x = ''''''\n")
+    folder = tmp_path / "other"
+    folder.mkdir()
+    (folder / "__init__.py").write_text("x = ''''''\n")
     with pytest.raises(ExtensionError, match="without three single quotes"):
-        first_cell(tmp_path)
+        package_cells("from other import x", folder)
 
 
 BY_NAME = re.compile(r"pip install [^`\n]*\bselfattn(?![\w/])")

@@ -34,7 +34,7 @@ def setup(app):
 
 project = "The <book>"
 extensions = ["myst_parser", "notfound.extension",
-              "figures", "website.permalinks", "website.search", "website.citations"]
+              "figures", "website.outputs", "website.search", "website.citations"]
 html_theme = "selfattn"
 html_theme_path = [{str(THEME.parent)!r}]
 html_baseurl = "https://example.org/book/"
@@ -94,13 +94,35 @@ def read(out: Path, name: str) -> str:
     return (out / f"{name}.html").read_text("utf-8")
 
 
-def test_outputs_have_permanent_links(built: Path) -> None:
-    text = read(built, "one")
-    links = re.findall(r'<a class="headerlink output-link" href="#([^"]+)"', text)
-    assert links == ["a-step-output-1", "a-step-output-2", "step-output-2"]  # one id was taken
-    ids = re.findall(r'\bid="([^"]+)"', text)
+def test_outputs_have_ids(built: Path) -> None:
+    ids = re.findall(r'\bid="([^"]+)"', read(built, "one"))
     assert len(set(ids)) == len(ids)
-    assert {*links} <= {*ids}
+    assert {"a-step-output-1", "a-step-output-2", "step-output-2"} <= {*ids}  # one was taken
+
+
+QUOTING = f"""{EXTENSIONS_ON_PATH}
+extensions = ["myst_nb", "sphinx_drift", "website.outputs"]
+"""
+PRINTS = f"""{small_book.FRONT}# Products
+
+{small_book.cell("print(6 * 7)", ":name: product" + chr(10) + "42")}
+
+It is {{printed}}`product`.
+
+```{{toctree}}
+part/other
+```
+"""
+
+
+def test_a_number_in_a_sentence_is_a_link_to_its_output(tmp_path: Path) -> None:
+    other = "# Another\n\nWe quote {printed}`product`.\n"
+    small_book.write(tmp_path, {"conf.py": QUOTING, "index": PRINTS, "part/other": other})
+    done = small_book.build(tmp_path)
+    assert done.returncode == 0, done.stderr
+    link = '<a class="drift-quoted reference internal" href="{}#output-1">42</a>'
+    assert link.format("") in read(tmp_path / "html", "index")
+    assert link.format("../index.html") in read(tmp_path / "html", "part/other")
 
 
 def test_the_search_page_knows_what_is_printed(built: Path) -> None:

@@ -1,8 +1,7 @@
-"""The book itself: where it stands, its pages, its site, and what tells a number in its figures."""
+"""The book itself: where it stands, its pages, its site."""
 
 from __future__ import annotations
 
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -18,8 +17,6 @@ PAGES = sorted(
     for path in DOCS.rglob("*.md")
     if not any(part.startswith("_") for part in path.relative_to(DOCS).parts)
 )
-TRACED = re.compile(r'data-trace="([^"]+)"[^>]*>([^<]*)<')
-"""A number of a figure: its path in the trace, and how it is written."""
 
 
 def is_current(site: Path) -> bool:

@@ -5,7 +5,7 @@
 Both forms get the same queries, keys and values: one sentence, one head, float32, no gradients.
 They run on one thread, by the processor's time and in turns; the figures are medians. Memory is the
 largest sum of the blocks that PyTorch's allocator handed out within one call, from a profile of it.
-The table on the page `companions/one-call` has the same figures, with the date and the machine.
+Figure O.3, on the page `companions/one-call`, is drawn from it.
 """
 
 from __future__ import annotations

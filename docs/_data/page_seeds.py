@@ -1,6 +1,6 @@
 """Train with many seeds what a page trains with one, by the cells of the page.
 
-    python docs/_data/page_seeds.py [PAGE ...]   # writes page-seeds.json, in up to an hour a page
+    python docs/_data/page_seeds.py [PAGE ...]   # writes page-seeds.json, in minutes
 
 A page's cells are run up to its table, with other seeds. What they are is recorded too, so that a
 test fails when they change and the table has not been made again.
@@ -9,6 +9,7 @@ test fails when they change and the table has not been made again.
 from __future__ import annotations
 
 import ast
+import copy
 import functools
 import hashlib
 import json
@@ -17,86 +18,105 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import selfattn.trained
+import torch
+from torch import Tensor
+
+from selfattn import fit
 
 OUT = Path(__file__).with_name("page-seeds.json")
 COMPANIONS = Path(__file__).parents[1] / "companions"
 CELL = re.compile(r"^```\{code-cell\} ipython3\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 SEED = "torch.manual_seed(123)"
-FEW, MANY, SLOW = (123, 0, 1, 2, 3), range(60), range(40)
-UNLISTED = "one group: without the first head, without the second"  # a sentence, not a line
-# For each page: its seeds, and what is measured by the names of its cells.
-MEASURED: dict[str, tuple[Any, dict[str, str]]] = {
-    "long-context": (
-        FEW,
-        {
-            "places 1 to 32": "[curves['as trained'][:32].mean()]",
-            **{
-                f"97 to 128, {name}": f"[curves[{name!r}][96:].mean()]"
-                for name in (
-                    "as trained",
-                    "window of 32",
-                    "all keys, capped",
-                    "squeezed",
-                    "squeezed, trained",
-                    "longer, trained",
-                    "still 32, trained",
-                    "still 32, window",
-                )
-            },
+SEEDS = (123, 0, 1, 2, 3)
+PART = "parts.pop(4)"  # what is held out: with each seed another fifth
+# For each page, what is measured by the names of its cells.
+MEASURED: dict[str, dict[str, str]] = {
+    "positions": {
+        "positions 1 to 32": "[curves['as trained'][:32].mean()]",
+        **{
+            name: f"[curves[{name!r}][96:].mean()]"
+            for name in (
+                "as trained",
+                "window",
+                "ReRoPE",
+                "interpolated",
+                "NTK-aware",
+                "YaRN",
+            )
         },
-    ),
-    "sliding-windows": (
-        FEW,
-        {
-            "share of the first token": "look(model, new)[:1]",
-            "loss: all, window, first kept": "late_losses(model, new)",
-            "start brings nothing: all, first kept": "silent[::2]",
-            "no start: share of the first letter": (
-                "look(model := learn(start=False), new := texts(300, start=False))[:1]"
-            ),
-            "no start: all, window, first kept": "late_losses(model, new)",
-            "no start: shares of `<`, of one letter": "by_sign(model, new, causal)[1:]",
+        "interpolated, trained on": (
+            "trained_on(page, 128, partial(rotary, frequencies=usual / s))"
+        ),
+        "YaRN, trained on": (
+            "trained_on(page, 128, lambda q, k: sharper * rotary(q, k, by_parts))"
+        ),
+        "unchanged, trained on": "trained_on(page, 128, rotary)",
+        "rows of 32, trained on, window": "trained_on(page, 32, rotary, window)",
+        "ALiBi, positions 1 to 32": "with_alibi(page)[:1]",
+        "ALiBi": "with_alibi(page)[1:]",
+    },
+    "kv-cache": {
+        "weight of the first token": "[weight_on(model, ids)]",
+        **{
+            name: f"[late[{name!r}]]"
+            for name in (
+                "all",
+                "window",
+                "window, first kept",
+                "first kept, its value 0",
+                "window, values of < 0",
+                "window, values of letters 0",
+            )
         },
-    ),
-    "three-matrices": (
-        MANY,
-        {
-            name: f"accuracies(train(seed, {options}), held_out)"
-            for name, options in {
-                "nothing left out": "''",
-                "one matrix for queries and keys": "'W_query'",
-                "keys as values": "'W_value'",
-                "one matrix for all three": "'W_query W_value'",
-                "heads of 1": "'', 1",
-                "heads of 6": "'', 6",
-                "one matrix for all three, heads of 6": "'W_query W_value', 6",
-            }.items()
-        }
-        | {"a plain average": "accuracies(selfattn.trained.train(seed, averaging=True), held_out)"},
-    ),
-    "without-the-root": (
-        SLOW,
-        {
-            "with the root": "accuracies(learn(seed), held_out)",
-            "without the root": "accuracies(learn(seed, root=False), held_out)",
-        },
-    ),
-    "grouped-query": (
-        MANY,
-        {
-            "two groups": "accuracies(train(seed, 2), held_out)",
-            "one group": "accuracies(train(seed, 1), held_out)",
-            UNLISTED: "each_head_off(train(seed, 1), held_out)",
-        },
-    ),
+        "`^` moved: weight of the first": "[weight_on(model, moved)]",
+        "`^` moved: weight of `^`": "[weight_on(model, moved, position=4)]",
+        "no `^`: weight of the first": "without_start(page)[:1]",
+        "no `^`: all": "without_start(page)[1:2]",
+        "no `^`: window": "without_start(page)[2:]",
+    },
 }
 
 
-def each_head_off(model: Any, held_out: Any) -> list[float]:
-    """Return verbs and pronouns without the first head, and then without the second."""
-    off = (selfattn.trained.without_head(model, head) for head in (0, 1))
-    return [share for each in off for share in selfattn.trained.accuracies(each, held_out)]
+def both_ends(page: dict[str, Any], model: Any, scores: Any) -> list[float]:
+    """Return the loss of a reader at positions 1 to 32, and at 97 to 128."""
+    with torch.no_grad():
+        curve = page["losses"](model, page["rows"], scores).mean(dim=0)
+    return [curve[:32].mean(), curve[96:].mean()]
+
+
+def trained_on(page: dict[str, Any], length: int, learned: Any, read: Any = None) -> list[float]:
+    """Train the page's reader for 100 steps more, and return its loss at positions 97 to 128."""
+    torch.manual_seed(0)  # the same batches for each
+    model, batch_loss = copy.deepcopy(page["reader"]), page["batch_loss"]
+    fit(model, lambda model: batch_loss(model, length, learned), 100, learning_rate=0.002)
+    return both_ends(page, model, read or learned)[1:]
+
+
+def with_alibi(page: dict[str, Any]) -> list[float]:
+    """Train a reader with ALiBi instead, and return its losses."""
+    slopes = torch.tensor([2.0**-4, 2.0**-8])[:, None, None]  # two heads: 2^(-8 i / 2)
+
+    def scores(queries: Tensor, keys: Tensor) -> Tensor:
+        positions = torch.arange(queries.shape[-2])
+        distance = positions[:, None] - positions
+        return queries @ keys.transpose(-2, -1) - keys.shape[-1] ** 0.5 * slopes * distance
+
+    torch.manual_seed(page["seed"])
+    model, batch_loss = page["Reader"]().double(), page["batch_loss"]
+    fit(model, lambda model: batch_loss(model, 32, scores), 300, learning_rate=0.005)
+    return both_ends(page, model, scores)
+
+
+def without_start(page: dict[str, Any]) -> list[float]:
+    """Train the page's head without a first sign, and measure its sink, and loss at letters."""
+    torch.manual_seed(page["seed"])
+    model = page["learn"](page["texts"](2000, start=False))
+    new = page["texts"](300, start=False)
+    letters, losses = new[:, 16:-1] < page["AGAIN"], page["losses"]
+    weight = page["weight_on"](model, new[:, :-1])
+    with torch.no_grad():
+        each = [losses(model, new, page[mask])[:, 16:][letters] for mask in ("causal", "alone")]
+    return [weight, *(loss.mean() for loss in each)]
 
 
 def cells(page: str) -> list[str]:
@@ -122,26 +142,22 @@ def names_of(source: str) -> dict[str, Any]:
 def measure(page: str, seed: int) -> dict[str, list[float]]:
     """Run a page's cells with a seed, and return its measures."""
     source = "\n".join(cells(page)).replace(SEED, f"torch.manual_seed({seed})")
-    names = {**names_of(source), **globals(), "seed": seed, "source": source}
+    source = source.replace(PART, f"parts.pop({4 - SEEDS.index(seed)})")
+    names = {**globals(), **names_of(source), "seed": seed, "source": source}
+    names["page"] = names
     found = {}
-    for name, expression in MEASURED[page][1].items():
+    for name, expression in MEASURED[page].items():
         numbers = eval(expression, names)  # noqa: S307 - from the table above
         found[name] = [round(float(number), 4) for number in numbers]
     return found
 
 
 def lines(page: str, record: dict[str, Any]) -> list[str]:
-    """Return the lines of the page's table: a column for each seed, or how many seeds learned."""
+    """Return the lines of the page's table: a column for each seed."""
     table = []
-    for name in MEASURED[page][1]:
-        if name == UNLISTED:
-            continue
+    for name in MEASURED[page]:
         rows = [row[name] for row in record["seeds"].values()]
-        if isinstance(MEASURED[page][0], range):
-            counts = [sum(share == 1 for share in column) for column in zip(*rows, strict=True)]
-            shown = [str(count) for count in (*counts, sum(min(row) == 1 for row in rows))]
-        else:
-            shown = [", ".join(f"{number:.2f}" for number in row) for row in rows]
+        shown = [", ".join(f"{number:.2f}" for number in row) for row in rows]
         table.append(f"| {name} | {' | '.join(shown)} |")
     return table
 
@@ -150,7 +166,7 @@ def main() -> None:
     """Measure the pages that are named, or all, and write the figures down."""
     records = json.loads(OUT.read_text("utf-8")) if OUT.exists() else {}
     for page in sys.argv[1:] or MEASURED:
-        seeds = {str(seed): measure(page, seed) for seed in MEASURED[page][0]}
+        seeds = {str(seed): measure(page, seed) for seed in SEEDS}
         records[page] = {"cells": digest(page), "seeds": seeds}
         print(*lines(page, records[page]), sep="\n")
         written = (f"{json.dumps(name)}: {json.dumps(record)}" for name, record in records.items())

@@ -1,4 +1,4 @@
-"""What runs inside each page's kernel: it keeps the values that figures and notes show.
+"""What runs inside each page's kernel: it keeps the values that figures show.
 
 Each function stands alone: it is sent to the kernel as source.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 
 def keep_page_values() -> None:
-    """Keep the values of the declared expressions, from now on, after each cell of a page."""
+    """Keep the values that `_data/figures.toml` names, from now on, after each cell of a page."""
     import contextlib
     import sys
     import tomllib
@@ -16,18 +16,21 @@ def keep_page_values() -> None:
 
     from IPython import get_ipython
 
-    folders = (Path.cwd(), *Path.cwd().parents)
-    files = (folder / "_data" / "quantities.toml" for folder in folders)
-    file = next((file for file in files if file.is_file()), None)
-    table = tomllib.loads(file.read_text("utf-8")) if file else {}
-    # A kernel doesn't know which page it runs: it keeps all that has a value there.
-    wanted = {name for family in table.get("family", {}).values() for name in family}
-    for page in table.get("page", {}).values():
-        wanted.update(page.get("bind", {}).values(), page.get("keep", {}).values())
-    codes = {each: compile(each, "<quantities.toml>", "eval") for each in sorted(wanted)}
+    here = Path.cwd()
+    tops = (folder for folder in (here, *here.parents) if (folder / "_data/figures.toml").is_file())
+    top = next(tops, None)
+    tables = tomllib.loads((top / "_data/figures.toml").read_text("utf-8")) if top else {}
+    # A kernel knows the folder of its page, not the page.
+    wanted = [
+        (page, name, compile(expression, f"<figures.toml, {page}>", "eval"))
+        for page, table in tables.items()
+        if top and (top / page).parent == here
+        for name, expression in table.items()
+    ]
     shell = get_ipython()
-    shell.page_values = {}
-    limit = 10_000  # numbers; what is larger is shown by no figure and no note
+    shell.page_values = {page: {} for page, _, _ in wanted}
+    made: dict[str, dict[str, object]] = {page: {} for page in shell.page_values}
+    limit = 10_000  # numbers; what is larger is shown by no figure
 
     def plain(value: object) -> object:
         torch = sys.modules.get("torch")
@@ -46,11 +49,13 @@ def keep_page_values() -> None:
         generator = torch.get_rng_state() if torch else None
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of what is another page's expression
-            for expression, code in codes.items():
-                if expression not in shell.page_values:
-                    with contextlib.suppress(Exception):  # it isn't made yet
-                        value = eval(code, dict(shell.user_ns))  # noqa: S307 - the book's own
-                        shell.page_values[expression] = plain(value)
+            for page, name, code in wanted:
+                if name in made[page]:
+                    continue
+                with contextlib.suppress(Exception):  # it isn't made yet
+                    value = eval(code, {**made[page], **shell.user_ns})  # noqa: S307 - ours
+                    shell.page_values[page][name] = plain(value)
+                    made[page][name] = value
         if torch:
             torch.set_rng_state(generator)
 

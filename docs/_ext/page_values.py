@@ -1,7 +1,6 @@
 """The exact values that a page's own cells made, as the one run of the page reports them.
 
-`_data/quantities.toml` says which: what it binds, and what it keeps for figures. Each is kept as it
-is after the first cell that makes it.
+`_data/figures.toml` names them.
 """
 
 from __future__ import annotations
@@ -15,25 +14,28 @@ from sphinx_drift import api
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
 
+DATA = "_data/figures.toml"
+
 
 def values_of(env: BuildEnvironment, docname: str) -> Mapping[str, Any]:
-    """Return the values of a page by their expressions: numbers, and lists and dicts of them."""
-    return read(text_of(env, docname))
-
-
-def text_of(env: BuildEnvironment, docname: str) -> str:
-    """Return the values of a page as its kernel reported them."""
-    return str(api.probed(env, docname).get(page_values.__name__, "{}"))
+    """Return the values of a page by their names: numbers, and lists and dicts of them."""
+    return read(str(api.probed(env, docname).get(page_values.__name__, "{}"))).get(docname, {})
 
 
 @functools.lru_cache(maxsize=4)
-def read(text: str) -> Mapping[str, Any]:
-    """Read the values that a kernel reported."""
+def read(text: str) -> Mapping[str, Mapping[str, Any]]:
+    """Read the values that a kernel reported, by the pages of its folder."""
     return dict(json.loads(text))
+
+
+def data_file(env: BuildEnvironment) -> Path:
+    """Return the file that names the values."""
+    return env.srcdir / DATA
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

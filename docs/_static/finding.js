@@ -2,7 +2,7 @@
  *
  * `docs/_ext/website/search.py` writes what is known into the page, so nothing is fetched. A number
  * leads to the outputs that print it, in reading order; a symbol to the notation; and all the words
- * of a title, or of a term, to its page.
+ * of a title, or of a term, to its page. A word that is nowhere is taken for the nearest one.
  */
 "use strict";
 
@@ -54,9 +54,31 @@
       .filter((word) => !SILENT.test(word))
       .map((word) => word.replace(/ies$/, "y").replace(/(?<=\p{L}{3})(ent|ing|ed|s)$/u, ""));
 
+  /** How many letters must be changed, added, left out or swapped to make one word of another. */
+  const distance = (one, other) => {
+    const rows = [[...Array(other.length + 1).keys()]];
+    for (let i = 1; i <= one.length; i++) {
+      rows.push([i]);
+      for (let j = 1; j <= other.length; j++) {
+        const same = one[i - 1] === other[j - 1];
+        const least = [rows[i - 1][j] + 1, rows[i][j - 1] + 1, rows[i - 1][j - 1] + !same];
+        if (one[i - 1] === other[j - 2] && one[i - 2] === other[j - 1]) least.push(rows[i - 2]?.[j - 2] + 1);
+        rows[i].push(Math.min(...least));
+      }
+    }
+    return rows[one.length][other.length];
+  };
+  const words = new Set(known.places.flatMap(([phrase]) => wordsOf(phrase)));
+  /** The nearest of the index's words: one slip in four letters or more, two in eight. */
+  const meant = (word) => {
+    if (words.has(word) || word.length < 4 || /\d/.test(word)) return word;
+    const near = [...words].map((each) => [distance(word, each), each]).sort(([a], [b]) => a - b);
+    return near[0][0] <= (word.length < 8 ? 1 : 2) ? near[0][1] : word;
+  };
+
   /** Places whose words include all that were asked: the fewest others first, then as written. */
-  const places = () => {
-    const asked = new Set(wordsOf(query));
+  const places = (words) => {
+    const asked = new Set(words);
     if (!asked.size) return [];
     const found = known.places.flatMap(([phrase, href, title]) => {
       const words = new Set(wordsOf(phrase));
@@ -86,7 +108,13 @@
     }
   };
   list("Symbols", symbols().map(([name, href, meaning]) => [name, href, meaning]));
-  list("Pages", places().slice(0, MOST_PLACES).map(({ title, href, phrase }) => [title, href, phrase === title ? "" : phrase]));
+  const typed = wordsOf(query);
+  const exact = places(typed);
+  const found = exact.length ? exact : places(typed.map(meant));
+  list(
+    exact.length ? "Pages" : "Pages, if you mean",
+    found.slice(0, MOST_PLACES).map(({ title, href, phrase }) => [title, href, phrase === title ? "" : phrase]),
+  );
   list(
     `Printed outputs with ${query}`,
     answers().slice(0, MOST).map(({ address, page, heading, line }) => {

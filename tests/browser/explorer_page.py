@@ -50,6 +50,7 @@ class Explorer:
         cell = self.cell(step, row, column)
         if not cell.is_visible():
             use(self.root.get_by_text("The steps between"), self.device)
+        self.close()
         if self.device == "touch":
             cell.tap()
         elif self.device == "mouse":
@@ -62,6 +63,11 @@ class Explorer:
             for _ in range(column - 1):
                 self.page.keyboard.press("ArrowRight")
         return cell
+
+    def close(self) -> None:
+        """Close the note of a number, which may stand above what comes next."""
+        for _ in range(2):  # from its field to the number, and away from it
+            self.page.keyboard.press("Escape")
 
     def type(self, name: str, value: str) -> None:
         self.touch(LETTERS[name[0]], int(name[1]), int(name[2]))
@@ -80,7 +86,7 @@ class Explorer:
         if self.device == "keyboard":
             self.page.keyboard.press("Enter")
         else:
-            use(self.root.locator(".explorer-bar > button"), self.device)
+            use(self.root.locator(".explorer-note > button"), self.device)
 
     def pick(self, name: str, value: str) -> None:
         field = self.root.locator(f"input[name$='-{name}'][value='{value}']")
@@ -95,6 +101,7 @@ class Explorer:
             use(field, self.device)
 
     def press(self, name: str) -> None:
+        self.close()
         use(self.root.get_by_role("button", name=name, exact=True), self.device)
 
     def rows(self, step: str) -> Rows:

@@ -29,7 +29,7 @@ FIRST = {
     "0,3061": CONTEXT,
     "0.30610427": CONTEXT,
     "0.2264": f"{STEP}#step-3-attention-weights-output-1",
-    "2,360,064": "self-attention/multi-head-class.html#as-large-as-gpt-2-output-1",
+    "2,362,368": "self-attention/multi-head-class.html#as-large-as-gpt-2-output-1",
     # Symbols, as they are typed and copied
     "α": ALPHA,
     "α₂₁": ALPHA,

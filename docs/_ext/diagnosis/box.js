@@ -6,9 +6,18 @@
 
 (() => {
   const form = document.querySelector(".number-box");
-  const known = JSON.parse(document.getElementById("printed-numbers").textContent);
+  const { pages, sections, made } = JSON.parse(document.getElementById("printed-numbers").textContent);
   const [field, answer] = [form.querySelector("textarea"), form.querySelector("[role=status]")];
   let diagnose = null;
+
+  /** Load what mistakes make, once it is needed: a script, since a folder's page can fetch nothing. */
+  const loaded = () =>
+    (diagnose ??= new Promise((resolve, reject) => {
+      const script = Object.assign(element("script"), { src: made, onerror: reject });
+      script.addEventListener("load", () =>
+        resolve(globalThis.selfattn.diagnosis({ pages, made: globalThis.selfattn.made })));
+      document.head.append(script);
+    }));
 
   const ERROR =
     "There is an error message in this text, which says itself what is wrong: the box compares only what code prints.";
@@ -28,17 +37,29 @@
   const counted = (n, what) => `${n} ${what}${n === 1 ? "" : "s"}`;
 
   /** "Step 3, Self-attention step by step", with a link to the output. */
-  const placed = ({ href, section, page, mistake }) => {
-    if (mistake) return ["the mistake ", link(section, href)];
+  const placed = ({ href, section, page }) => {
     const where = [section, page].filter((part, i, all) => part && part !== all[i - 1]).join(", ");
     return [link(where, href)];
   };
 
-  /** A section's first paragraph says what went wrong and what to do. */
+  /** The first paragraph of a section: what went wrong and what to do. */
   const advice = (id) => {
     const text = document.getElementById(id).querySelector("p").cloneNode(true);
-    return [...text.childNodes, " ", link("The mistake and its cure", `#${id}`), "."];
+    return [...text.childNodes, " ", link("More", `#${id}`), "."];
   };
+
+  const plain = (title) => title.replaceAll("`", "");
+  const named = (name) => (/^\w+$/.test(name) ? code(name) : name);
+  const listedCodes = (codes) => codes.flatMap((name, i) => [i ? ", " : "", named(name)]);
+
+  const alsoOf = ({ mistakes }) =>
+    mistakes.map(({ title, codes }) =>
+      paragraph("A mistake makes the same numbers: ", link(plain(title), `#${sections[title]}`),
+        ", in ", ...listedCodes(codes), "."));
+
+  const cure = ({ title, codes }) =>
+    paragraph(element("strong", plain(title)), ", in ", ...listedCodes(codes), ". ",
+      ...advice(sections[title]));
 
   /* --- Findings in words --- */
 
@@ -66,16 +87,18 @@
       paragraph(`These are the book's own numbers${isTwice ? ", twice, as of a batch of two" : ""}.`),
       list(found.places.map(placed)),
       ...lastDigits(found),
-      ...found.also.map((place) =>
-        paragraph("The same numbers come of a mistake: ", link(place.section, `#${place.mistake}`), ".")),
+      ...alsoOf(found),
     ],
     mistake: (found) => [
-      ...found.places.map(({ section, mistake }) =>
-        paragraph(element("strong", section, "."), " ", ...advice(mistake))),
+      ...(found.mistakes.length > 1
+        ? [paragraph(`${found.mistakes.length} mistakes make these numbers:`)]
+        : []),
+      ...found.mistakes.map(cure),
       ...lastDigits(found),
     ],
     right: (found) => [
-      paragraph("These are right: steps of the book's example, although no page prints them."),
+      paragraph("These are right, although no page prints them: the ", found.step, " of ", named(found.code), "."),
+      ...alsoOf(found),
       ...lastDigits(found),
     ],
     almost: (found) => [
@@ -99,12 +122,24 @@
     ],
     unknown: () => [
       paragraph("Nothing fits: no output of the book, and no mistake that is known here."),
-      paragraph("NaN, equal rows or one-hot weights have ", link("causes of their own", "#symptoms"),
+      paragraph("Equal rows or one-hot weights have ", link("causes of their own", "#symptoms"),
         ", and so have ", link("numbers drawn on a GPU", "#numbers-drawn-on-a-gpu"), "."),
       paragraph(
         "Paste the steps before, one after the other, from the matrices on: the first that doesn't fit is the one to look at.",
       ),
     ],
+  };
+
+  /** What numbers say that are none, where nothing else is known of them. */
+  const notNumbers = ({ kind, numbers }) => {
+    const isKnown = ["documented", "mistake", "right"].includes(kind);
+    const isOne = (test) => !isKnown && numbers.some(({ value }) => test(value));
+    return [
+      ...(isOne(Number.isNaN) ? [paragraph(element("strong", "NaN"), ": ", ...advice("nan"))] : []),
+      ...(isOne((value) => Math.abs(value) === Infinity)
+        ? [paragraph(element("strong", "−∞"), ": ", ...advice("infinity"))]
+        : []),
+    ];
   };
 
   const heading = ({ numbers }, i, { length }) => {
@@ -118,15 +153,14 @@
   const answered = ({ total, isCut, hasError, findings }) => {
     if (!total) return [paragraph(hasError ? ERROR : "There are no numbers in this text.")];
     const parts = hasError ? [paragraph(ERROR)] : [];
-    parts.push(...findings.flatMap((found, i) => [heading(found, i, findings), ...WORDS[found.kind](found)]));
+    parts.push(...findings.flatMap((found, i) => [heading(found, i, findings), ...notNumbers(found), ...WORDS[found.kind](found)]));
     if (isCut) parts.push(paragraph("It was a long text: only the beginning was compared."));
     return parts;
   };
 
-  const compare = () => {
-    diagnose ??= globalThis.selfattn.diagnosis(known);
+  const compare = async () => {
     const text = field.value.slice(0, field.maxLength);
-    const found = diagnose(text);
+    const found = (await loaded())(text);
     const isCut = found.isCut || text.length === field.maxLength;
     const hasError = /^\w*(Error|Exception)\b/m.test(text);
     answer.replaceChildren(...answered({ ...found, isCut, hasError }));

@@ -7,13 +7,14 @@
 "use strict";
 
 (() => {
-  const { cleaned, blocksOf, knownOutputs, placeOf, best, named } = globalThis.selfattn;
-  const { series, telling, tellingDigits, hasDecimals, differing, unique } = globalThis.selfattn;
+  const { cleaned, blocksOf, knownOutputs, pagesOf, best, named } = globalThis.selfattn;
+  const { series, telling, tellingDigits, hasDecimals, differing } = globalThis.selfattn;
   const { ENOUGH, ENOUGH_DIGITS, OTHER } = globalThis.selfattn;
   const MOST_NUMBERS = 2000;
   const MOST_BLOCKS = 24;
   const MOST_PLACES = 12;
   const LEAST_HALF = 6; // numbers that are printed twice
+  const LEAST = 2; // different numbers that name a mistake, if its rows are equal
 
   /* --- A whole text --- */
 
@@ -24,7 +25,7 @@
 
   const diagnosis = (known) => {
     const outputs = knownOutputs(known);
-    const linked = outputs.filter(({ href }) => href); // all but the right steps that no page prints
+    const printed = outputs.filter(({ page }) => page);
 
     const whole = (numbers) => {
       const block = series(numbers);
@@ -32,7 +33,7 @@
       // Numbers that the book rounds to 0 and 1 aren't recognized by that.
       const places = found.places.filter(
         ({ output, start }) =>
-          new Set(output.values.subarray(start, start + numbers.length)).size >= ENOUGH,
+          new Set(output.values.subarray(start, start + numbers.length)).size >= LEAST,
       );
       const isSure = places.length && found.nears * 2 <= numbers.length;
       return { block, found: isSure ? { ...found, places } : null };
@@ -49,17 +50,17 @@
     };
 
     const fewAt = (numbers) => {
-      const found = best(series(numbers), linked, 0);
+      const found = best(series(numbers), printed, 0);
       const isNear = found.nears > 0;
       const isChance = isNear && telling(numbers) < 2; // many numbers are a digit from another
-      const places = isChance ? [] : unique(found.places.map(placeOf));
+      const places = isChance ? [] : pagesOf(found.places);
       const [shown, more] = [places.slice(0, MOST_PLACES), places.length - MOST_PLACES];
       return { kind: "few", places: shown, more, isNear };
     };
 
     const almost = (numbers, block) => {
       const allowed = allowedIn(numbers.length);
-      const found = allowed ? best(block, linked, allowed) : null;
+      const found = allowed ? best(block, printed, allowed) : null;
       if (!found?.places.length || found.nears * 2 > numbers.length) return null;
       const wrong = differing(numbers, block, found.places[0], OTHER);
       const rest = numbers.filter((_, i) => wrong.every(({ index }) => index !== i + 1));
@@ -83,8 +84,10 @@
     };
 
     const finding = (numbers) => {
-      if (telling(numbers) < ENOUGH) return few(numbers);
+      const isFew = telling(numbers) < ENOUGH;
+      if (isFew && (telling(numbers) < LEAST || numbers.length < LEAST_HALF)) return few(numbers);
       const { block, found } = whole(numbers);
+      if (isFew && !found) return few(numbers);
       if (found) {
         const finding = named(numbers, block, found);
         const isSure = finding.kind === "documented" || tellingDigits(numbers) >= ENOUGH_DIGITS;

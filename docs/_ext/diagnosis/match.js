@@ -12,10 +12,12 @@
   const [SAME, NEAR, OTHER] = [0, 1, 2];
   const ENOUGH = 3; // numbers that say something: with fewer, nothing is named
   const LEAST_UNIT = 0.001;
+  const LARGE = 1e300; // what the file of mistakes has no room for: any number of 3.2766 or more
 
   /** Whether a number is a known one once the longer is rounded, or a last digit apart. */
   const compare = (a, unitA, b, unitB) => {
     if (a === b || (a !== a && b !== b)) return SAME;
+    if (Math.abs(b) === LARGE) return Math.sign(b) * a >= 3.2765 ? SAME : OTHER;
     if (unitB > LEAST_UNIT && unitB > unitA) return OTHER; // two decimals can't vouch for four
     const unit = Math.max(unitA, unitB);
     const apart = Math.abs(a - b);
@@ -60,19 +62,48 @@
 
   const outputOf = (place, text) => ({ ...place, ...series(blocksOf(text).flat()) });
 
-  /** The outputs of other pages, right steps, and what the mistakes make: see number_box.py. */
-  const knownOutputs = ({ pages, right, mistakes }) => [
+  /** The numbers of a file that numbers_file.py has packed, each tensor with its causes. */
+  const unpacked = ({ words, causes, lengths, numbers }) => {
+    const bytes = Uint8Array.from(atob(numbers), (char) => char.charCodeAt(0));
+    const whole = new Int16Array(bytes.buffer);
+    let end = 0;
+    const all = causes.split(",");
+    return lengths.split(" ").map((length, i) => {
+      const part = whole.subarray(end, (end += Number(length)));
+      const said = all[i].split(" ").map((n) => words[n]);
+      return {
+        causes: range(said.length / 3).map((n) => said.slice(3 * n, 3 * n + 3)),
+        values: Float64Array.from(part, (n) => SPECIAL[n] ?? n / 10 ** DECIMALS),
+        units: Float64Array.from(part, (n) => (n in SPECIAL ? 0 : 10 ** -DECIMALS)),
+      };
+    });
+  };
+  const DECIMALS = 4;
+  const SPECIAL = { "-32768": NaN, "32767": Infinity, "-32767": -Infinity, "32766": LARGE, "-32766": -LARGE };
+
+  /** The outputs of other pages, and what is right or a mistake (see mistakes.py). */
+  const knownOutputs = ({ pages, made }) => [
     ...pages.flatMap(({ href, title: page, sections }) =>
       sections.flatMap(([section, outputs]) =>
         outputs.map(([anchor, text]) =>
           outputOf({ href: `${href}#${anchor}`, page, section }, text)))),
-    outputOf({}, right),
-    ...mistakes.map(([id, section, text]) =>
-      outputOf({ href: `#${id}`, mistake: id, section }, text)),
+    ...unpacked(made),
   ];
 
-  /** Where an output is, as a link needs it. */
-  const placeOf = ({ output: { href, page, section, mistake } }) => ({ href, page, section, mistake });
+  /** Where outputs of the book are, as links need it. */
+  const pagesOf = (places) => unique(places.flatMap(({ output: { href, page, section } }) =>
+    (page ? [{ href, page, section }] : [])));
+
+  /** The mistakes that make what stands at some places, each once, with the code it is made in. */
+  const mistakesOf = (places) => {
+    const codes = new Map();
+    for (const [title, code] of causesOf(places).filter(([title]) => title)) {
+      codes.set(title, new Set(codes.get(title)).add(code));
+    }
+    return [...codes].map(([title, some]) => ({ title, codes: [...some] }));
+  };
+
+  const causesOf = (places) => places.flatMap(({ output }) => output.causes ?? []);
 
   /* --- A block of numbers and the known outputs --- */
 
@@ -106,19 +137,18 @@
 
   const unique = (places) => [...new Map(places.map((place) => [place.href, place])).values()];
 
-  const named = (numbers, block, found) => {
-    const places = unique(found.places.map(placeOf));
-    const mistakes = places.filter(({ mistake }) => mistake);
-    const documented = places.filter(({ href, mistake }) => href && !mistake);
-    const nears = differing(numbers, block, found.places[0], NEAR);
-    if (documented.length) return { kind: "documented", places: documented, also: mistakes, nears };
-    if (places.length > mistakes.length) return { kind: "right", places: [], nears };
-    return { kind: "mistake", places: mistakes, also: [], nears };
+  const named = (numbers, block, { places }) => {
+    const [documented, mistakes] = [pagesOf(places), mistakesOf(places)];
+    const nears = differing(numbers, block, places[0], NEAR);
+    if (documented.length) return { kind: "documented", places: documented, mistakes, nears };
+    const right = causesOf(places).find(([title]) => !title);
+    if (right) return { kind: "right", code: right[1], step: right[2], mistakes, nears };
+    return { kind: "mistake", mistakes, nears };
   };
 
   globalThis.selfattn = {
     ...globalThis.selfattn,
-    ...{ ENOUGH, ENOUGH_DIGITS, OTHER, series, telling, tellingDigits, hasDecimals, knownOutputs, placeOf, best },
-    ...{ differing, unique, named },
+    ...{ ENOUGH, ENOUGH_DIGITS, OTHER, series, telling, tellingDigits, hasDecimals, knownOutputs, pagesOf, best },
+    ...{ differing, named },
   };
 })();

@@ -5,6 +5,7 @@ Without a script, and in a book that isn't a site, the page has its mistakes and
 
 from __future__ import annotations
 
+import hashlib
 import html
 import json
 import re
@@ -15,11 +16,12 @@ from typing import TYPE_CHECKING, Any
 from docutils import nodes
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
+from sphinx.util.osutil import relative_uri
 
 from explorer import element
 from later import show_later
+from website.outputs import outputs_of
 from website.pages import data, reading_order
-from website.permalinks import outputs_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
     from sphinx.application import Sphinx
     from sphinx.util.typing import ExtensionMetadata
 
-    from website.permalinks import Output
+    from website.outputs import Output
 
 HERE = Path(__file__).parent
 FILE = Path(__file__).parents[2] / "_data" / "mistakes.json"
@@ -52,7 +54,9 @@ FORM = """<form class="number-box">
 """
 LIMIT = 50_000
 """How many characters are read: some ten times the longest output of the book."""
-EXAMPLE = "No scaling"
+EXAMPLE = "[[0.3071, 0.823], [0.3157, 0.843], [0.3152, 0.8421], [0.3006, 0.808]]"
+"""What scores that aren't scaled make of the first four words."""
+MADE = "mistakes.js"
 
 DECIMAL = re.compile(r"\d\.\d")
 """What an output must have to be told from others: many print the same whole numbers."""
@@ -70,34 +74,39 @@ class NumberBox(SphinxDirective):
         return [number_box()]
 
 
-def recorded() -> dict[str, list[str]]:
-    """Return what each mistake prints, by its title; the first is none."""
-    return dict(json.loads(FILE.read_text("utf-8"))["mistakes"])
+def recorded() -> dict[str, Any]:
+    """Return what mistakes make, as `numbers_file.packed` writes it."""
+    return dict(json.loads(FILE.read_text("utf-8")))
 
 
-def recorded_right() -> list[str]:
-    """Return what the right steps print, of which no page prints all."""
-    return list(json.loads(FILE.read_text("utf-8"))["right"])
+def titles() -> list[str]:
+    """Return the titles of the recorded mistakes, in their order."""
+    return list(recorded()["titles"])
 
 
 def fill(app: Sphinx, docname: str, node: nodes.Element) -> list[nodes.Node]:
     """Put the form and what it compares with into the page."""
     if app.builder.name not in SITES:
         return []
-    known = known_numbers(app, docname)
+    sections = {title: nodes.make_id(title.replace("`", "")) for title in titles()}
     if node.document is not None:
-        for name, title, _ in known["mistakes"]:
+        for title, name in sections.items():
             if name not in node.document.ids:
                 message = "the page has no section %r for a recorded mistake; write one"
                 logging.getLogger(__name__).warning(message, title, location=node)
-    form = FORM.format(limit=LIMIT, example=html.escape(recorded()[EXAMPLE][0]))
+    known = {
+        "pages": known_pages(app, docname),
+        "sections": sections,
+        "made": relative_uri(app.builder.get_target_uri(docname), f"_static/{MADE}?v={digest()}"),
+    }
+    form = FORM.format(limit=LIMIT, example=html.escape(EXAMPLE))
     text = form + data(known, f'type="application/json" id="{DATA_ID}"')
     return [nodes.raw("", text, format="html")]
 
 
-def known_numbers(app: Sphinx, page: str) -> dict[str, Any]:
-    """Return what other pages print, by page and section, what is right, and what mistakes make."""
-    pages = [
+def known_pages(app: Sphinx, page: str) -> list[dict[str, Any]]:
+    """Return what other pages print, by page and section."""
+    return [
         {
             "href": app.builder.get_relative_uri(page, name),
             "title": app.env.titles[name].astext(),
@@ -106,16 +115,18 @@ def known_numbers(app: Sphinx, page: str) -> dict[str, Any]:
         for name in reading_order(app.env, app.config.root_doc)
         if name != page and (sections := list(_sections(outputs_of(app.env, name))))
     ]
-    return {"pages": pages, "right": "\n".join(recorded_right()), "mistakes": mistakes()}
 
 
-def mistakes() -> list[tuple[str, str, str]]:
-    """Return the id and the title of each mistake's section, and what the mistake prints."""
-    return [
-        (nodes.make_id(title), title, "\n".join(texts))
-        for title, texts in recorded().items()
-        if title != "none"
-    ]
+def digest() -> str:
+    """Return the digest of what mistakes make, so that a browser keeps no old file."""
+    return hashlib.sha256(FILE.read_bytes()).hexdigest()[:8]
+
+
+def write_made(app: Sphinx, error: Exception | None) -> None:
+    """Write what mistakes make as a script, which a page can load from a folder too."""
+    if error is None and app.builder.name in SITES:
+        script = f"globalThis.selfattn.made = {FILE.read_text('utf-8').strip()};\n"
+        (Path(app.outdir) / "_static" / MADE).write_text(script, "utf-8")
 
 
 def _sections(outputs: Sequence[Output]) -> Iterator[tuple[str, list[Any]]]:
@@ -139,5 +150,6 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     app.add_directive("number-box", NumberBox)
     app.connect("builder-inited", lambda app: element.static_files(app, HERE))
     app.connect("html-page-context", add_files)
+    app.connect("build-finished", write_made)
     show_later(app, number_box, fill)
     return {"env_version": 4, "parallel_read_safe": True, "parallel_write_safe": True}

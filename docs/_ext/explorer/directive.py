@@ -10,6 +10,8 @@ from sphinx.util.docutils import SphinxDirective
 from explorer.element import explorer
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from docutils import nodes
     from sphinx.application import Sphinx
     from sphinx.util.typing import OptionSpec
@@ -20,18 +22,21 @@ TENSORS = (
     *("inputs", "W_query", "W_key", "W_value", "queries", "keys", "values"),
     *("attn_scores", "masked", "attn_weights", "context_vecs"),
 )
+CONTROLS = ("seed", "divisor", "mask", "axis")
 
 
 class Explorer(SphinxDirective):
     """Place an explorer: in a fold below a figure, or, with content, open on a page of its own.
 
-    `:show:` names the tensors, and `:start:` says, as an address does, what isn't as usual.
+    `:show:` names the tensors, `:controls:` what changes more than a number (none in a fold), and
+    `:start:` says, as an address does, what isn't as usual.
     """
 
     has_content = True
     option_spec: ClassVar[OptionSpec] = {
         "fold": directives.unchanged_required,
         "show": directives.unchanged_required,
+        "controls": directives.unchanged_required,
         "start": directives.unchanged_required,
         "tasks": directives.flag,
     }
@@ -42,21 +47,27 @@ class Explorer(SphinxDirective):
                 "an explorer needs either :fold:, the title of its fold, "
                 "or content, which is shown where no script runs"
             )
-        shown = self.options.get("show", " ".join(TENSORS)).split()
-        if strays := [name for name in shown if name not in TENSORS]:
-            raise self.error(f":show: knows no {', '.join(strays)}; it knows {', '.join(TENSORS)}")
+        shown = self._names("show", TENSORS, TENSORS)
+        controls = self._names("controls", CONTROLS, CONTROLS if self.content else ())
         start, tasks = self.options.get("start", ""), "tasks" in self.options
         node = explorer(
             tag="attention-explorer",
             ids=[f"try-{self.env.new_serialno('explorer') + 1}"],
             page="self-attention/step-by-step",
-            data={"show": shown, "start": start, "tasks": tasks},
+            data={"show": shown, "controls": controls, "start": start, "tasks": tasks},
             files=[SHEET, *SCRIPTS],
             fold=self.options.get("fold", ""),
         )
         node += self.parse_content_to_nodes()
         self.set_source_info(node)
         return [node]
+
+    def _names(self, option: str, known: Sequence[str], usual: Sequence[str]) -> list[str]:
+        names = self.options.get(option, " ".join(usual)).split()
+        if strays := [name for name in names if name not in known]:
+            wrong, valid = ", ".join(strays), ", ".join(known)
+            raise self.error(f":{option}: knows no {wrong}; it knows {valid}")
+        return list(names)
 
 
 def setup(app: Sphinx) -> None:

@@ -4,6 +4,7 @@
 // Entries of matrices are there where somebody has changed them: row 1, column 1 of W_query is q11.
 (() => {
   const { selfattn } = globalThis;
+  const { at, fill, matrix } = selfattn;
   const MATRICES = { x: "inputs", q: "W_query", k: "W_key", v: "W_value" };
   const CHOICES = {
     divisor: ["sqrt", "1", "d_k"],
@@ -11,20 +12,10 @@
     drawn: ["rand", "linear"],
     word: ["1", "2", "3", "4", "5", "6"],
   };
-  const USUAL = {
-    seed: "123",
-    word: "2",
-    divisor: "sqrt",
-    mask: "none",
-    axis: "row",
-    drawn: "rand",
-    task: "1",
-    solved: "",
-  };
-  const VIEW = /^(word|task|solved)$/; // what changes no number
+  const USUAL = { seed: "123", word: "2", divisor: "sqrt", mask: "none", axis: "row", drawn: "rand", task: "1" };
+  const VIEW = /^(word|task)$/; // what changes no number
   const LARGEST_SEED = 2 ** 32 - 1;
   const ENTRY = /^(x[1-6][1-3]|[qkv][1-3][12])$/;
-  const SOLVED = /^(([1-9]|1[01])(\.(?!$)|$)){0,11}$/;
   const NUMBER = /^-?\d{1,3}(\.\d{1,4})?$/;
   const PLACES = /^[1-6]{2}(\.[1-6]{2}){0,35}$/;
   const EACH = [1, 2, 3, 4, 5, 6];
@@ -38,13 +29,12 @@
     if (Object.hasOwn(CHOICES, name))
       return CHOICES[name].includes(value) ? "" : `one of ${CHOICES[name].join(", ")}`;
     if (name === "task") return /^([1-9]|1[01])$/.test(value) ? "" : "a number from 1 to 11";
-    if (name === "solved") return SOLVED.test(value) ? "" : "numbers of tasks";
     if (name === "mask")
       return /^(none|causal)$/.test(value) || PLACES.test(value)
         ? ""
         : "none, causal, or places such as 12.13";
     if (ENTRY.test(name))
-      return NUMBER.test(value) && Math.abs(value) <= 999 ? "" : "a number from -999 to 999 with four decimals at most";
+      return NUMBER.test(value) && Math.abs(value) <= 99 ? "" : "a number from -99 to 99 with four decimals at most";
     return "something that the explorer knows";
   }
 
@@ -85,20 +75,12 @@
   const hidden = (mask) =>
     new Set(mask === "none" ? [] : (mask === "causal" ? CAUSAL : mask).split("."));
 
-  function masked(places) {
-    const text = [...places].sort().join(".");
-    return text === CAUSAL ? "causal" : text || "none";
-  }
-
   function toggle(mask, place) {
     const places = hidden(mask);
     if (!places.delete(place)) places.add(place);
-    return masked(places);
+    const text = [...places].sort().join(".");
+    return text === CAUSAL ? "causal" : text || "none";
   }
-
-  const matrix = (rows) => selfattn.matrix(rows.length, rows[0].length, rows.flat());
-  const at = (of, i, j) => of.data[i * of.columns + j];
-  const row = (of, i) => [...of.data.subarray(i * of.columns, (i + 1) * of.columns)];
 
   function draw(state) {
     const random = selfattn.generator(Number(state.seed));
@@ -108,15 +90,15 @@
 
   // Compute everything that is shown of a state; `embeddings` are those of the book.
   function compute(state, embeddings) {
-    const given = { inputs: matrix(embeddings), ...draw(state) };
+    const given = { inputs: matrix(6, 3, embeddings.flat()), ...draw(state) };
     for (const name of Object.keys(state).filter((each) => ENTRY.test(each))) {
       const of = given[MATRICES[name[0]]];
       of.data[(name[1] - 1) * of.columns + (name[2] - 1)] = Number(state[name]);
     }
     const places = hidden(state.mask);
-    const mask = EACH.map((i) => EACH.map((j) => places.has(`${i}${j}`)));
+    const mask = fill(6, 6, (i, j) => places.has(`${i + 1}${j + 1}`));
     const { divisor, axis } = state;
-    return { ...selfattn.attention({ ...given, divisor, axis, mask: matrix(mask) }), state };
+    return { ...selfattn.attention({ ...given, divisor, axis, mask }), state };
   }
 
   // Name the entry of a matrix as an address does; "" for what is computed.
@@ -125,19 +107,12 @@
     return letter ? `${letter}${i + 1}${j + 1}` : "";
   }
 
-  // A sum of weights as a text that is nan, or has ≈, where that is what it is.
-  function total(now, places, show = (sum) => sum.toFixed(2)) {
-    const { data, errors, columns } = now.attn_weights;
-    const add = (numbers) => places.reduce((sum, [i, j]) => sum + numbers[i * columns + j], 0);
-    const [sum, error] = [add(data), add(errors)];
-    if (Number.isNaN(sum)) return "nan";
-    return (show(sum - error) === show(sum + error) ? "" : "≈") + show(sum);
-  }
-
-  const percent = (now, i, j) => total(now, [[i, j]], (share) => `${(100 * share).toFixed()}%`);
+  const percent = (now, i, j) => {
+    const share = at(now.attn_weights, i, j);
+    return Number.isNaN(share) ? "nan" : `${(100 * share).toFixed()}%`;
+  };
 
   Object.assign(selfattn, {
-    ...{ USUAL, fault, read, follow, write, changed, hidden, toggle, compute, entry },
-    ...{ total, percent, at, row },
+    ...{ USUAL, fault, read, follow, write, changed, hidden, toggle, compute, entry, percent },
   });
 })();

@@ -4,28 +4,22 @@
 // where it doesn't, and a text that says so where it would but for one thing.
 (() => {
   const { selfattn } = globalThis;
-  const { at, hidden, percent, printed, row, total } = selfattn;
+  const { at, hidden, percent, printed, row } = selfattn;
   const JOURNEY = 1;
   const VALUES = /^v/;
 
   const changed = (now, start) => selfattn.changed(now.state, start.state);
   const EACH = [0, 1, 2, 3, 4, 5];
-  const ROW = EACH.map((word) => [JOURNEY, word]);
   const PART = 5e-5; // less is printed as 0
   const EXTRA =
     "Nearly: something else has been changed as well. Reset, and change only what the task needs.";
   const WHOLE =
     "Nearly: each column adds up to 1, but with these numbers the row of “journey” does so as well. Change the seed or a number until it doesn’t.";
 
-  // Whether all computers print another number somewhere in a step.
   const differs = (name, now, start) =>
-    EACH.some((i) =>
-      [0, 1].some((j) => {
-        const [one, other] = [now, start].map((each) => printed(name, i, j, each));
-        return one !== other && !(one + other).includes("≈");
-      }),
-    );
+    EACH.some((i) => [0, 1].some((j) => Math.abs(at(now[name], i, j) - at(start[name], i, j)) > PART));
   const shares = (now) => row(now.attn_weights, JOURNEY);
+  const total = (now) => shares(now).reduce((sum, share) => sum + share).toFixed(2);
   const largest = (now) => Math.max(...shares(now));
   const place = (now) => shares(now).indexOf(largest(now));
   const topShare = (now) => percent(now, JOURNEY, place(now));
@@ -85,9 +79,9 @@
       check: (now) =>
         now.state.axis === "column" &&
         !now.attn_weights.data.some(Number.isNaN) && // a column that is hidden has no sum
-        (!/1\.00|≈/.test(total(now, ROW)) || WHOLE),
+        (total(now) !== "1.00" || WHOLE),
       learned: (now) =>
-        `This is a mistake that raises no error: dim=0 instead of dim=-1. The row of “journey” now adds up to ${total(now, ROW)}, so its numbers are not shares of a whole, and its context vector is no average of the values.`,
+        `This is a mistake that raises no error: dim=0 instead of dim=-1. The row of “journey” now adds up to ${total(now)}, so its numbers are not shares of a whole, and its context vector is no average of the values.`,
     },
     {
       name: "longer",
@@ -95,7 +89,7 @@
       hint: "Make its numbers larger: twice the embedding is twice the query.",
       check: (now, start) => only(now, start, /^x2/, largest(now) > 0.5 + PART),
       learned: (now) =>
-        `It is ${printed("attn_weights", JOURNEY, place(now), now)}. A longer query stretches all scores of “journey”, and here its own key is longer, too. So they move apart, and softmax gives more and more to the largest.`,
+        `It is ${printed(largest(now))}. A longer query stretches all scores of “journey”, and here its own key is longer, too. So they move apart, and softmax gives more and more to the largest.`,
     },
     {
       name: "another",

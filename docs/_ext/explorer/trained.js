@@ -7,7 +7,7 @@
 
 (() => {
   const [WIDTH, HEADS, SIZE] = [16, 2, 2];
-  const VERB = 6;
+  const [NOUN, VERB] = [1, 6];
   // The places of what is predicted, and of the words that may be exchanged.
   const ASKED = { verb: VERB, pronoun: 9 };
   const OPEN = { 0: "Name", 1: "First noun", 2: "Preposition", 4: "Second noun", 5: "Adverb", 7: "Adjective" };
@@ -48,7 +48,7 @@
 
   /** What is shown: the words that are read, each head's shares of them, and what may follow. */
   function view({ words, slots, steps, scale }, { text, asked, step, isOn }) {
-    const isPlural = slots[1].indexOf(text[1]) >= slots[1].length / 2;
+    const isPlural = slots[NOUN].indexOf(text[NOUN]) >= slots[NOUN].length / 2;
     const agreeing = text.map((word, place) => (place === VERB ? slots[VERB][Number(isPlural)] : word));
     const read = agreeing.slice(0, ASKED[asked]);
     const ids = read.map((word) => words.indexOf(word));
@@ -64,38 +64,49 @@
     connectedCallback() {
       if (this.given) return;
       this.given = JSON.parse(this.dataset.given);
-      this.append(this.build());
+      (this.querySelector("details") ?? this).append(this.build());
       this.show();
     }
 
     build() {
-      const { slots, text, steps } = this.given;
+      const { controls, slots, text, steps } = this.given;
+      const has = (name) => controls.includes(name);
       const box = document.createElement("div");
       box.className = "explorer explorer-trained";
       const asks = Object.keys(ASKED).map((asked) =>
         `<label><input type="radio" name="asked" value="${asked}"><span>the ${asked}</span></label>`);
-      const head = (name) => `<th scope="col"><label><input type="checkbox" checked>${name} head</label></th>`;
+      const head = (name) => `<th scope="col">${has("heads") ? `<label><input type="checkbox" checked>${name} head</label>` : `${name} head`}</th>`;
       const words = (place) => slots[place].map((word) => `<option>${word}</option>`).join("");
       const rows = text.slice(0, -1).map((word, place) => {
         const field = OPEN[place] && `<select aria-label="${OPEN[place]}">${words(place)}</select>`;
         return `<tr><td></td><th scope="row">${field ?? word}</th><td></td></tr>`;
       });
       const arcs = `<svg preserveAspectRatio="none" aria-hidden="true"><g>${"<path/>".repeat(rows.length)}</g></svg>`;
-      box.innerHTML = `<div><div class="explorer-settings">
-        <fieldset class="explorer-choice"><legend>Predict</legend><div class="explorer-options">${asks.join("")}</div></fieldset>
-        <label class="explorer-step"><span></span><input type="range" aria-label="Steps of training" max="${steps.length - 1}" value="${steps.length - 1}"></label>
-        </div><ul>${"<li><span></span><i></i><span></span></li>".repeat(3)}</ul><p role="status"></p></div>
+      box.innerHTML = `<div class="explorer-settings">
+        <fieldset class="explorer-choice"${has("asked") ? "" : " hidden"}><legend>Predict</legend><div class="explorer-options">${asks.join("")}</div></fieldset>
+        <label class="explorer-step"${has("steps") ? "" : " hidden"}><span></span><input type="range" aria-label="Steps of training" max="${steps.length - 1}" value="${steps.length - 1}"></label></div>
         <div class="explorer-heads"><table><thead><tr>${head("First")}<td></td>${head("Second")}</tr></thead>
-        <tbody>${rows.join("")}</tbody></table>${arcs}${arcs}</div>`;
+        <tbody>${rows.join("")}</tbody></table>${arcs}${arcs}</div>
+        <button type="button"></button><p role="status"></p>`;
       const all = (selector) => [...box.querySelectorAll(selector)];
-      this.parts = { asks: all("[type=radio]"), heads: all("[type=checkbox]"), rows: all("tbody tr"),
-        chances: all("li"), arcs: all("svg") };
-      [this.step, this.status] = [...all("[type=range]"), ...all("p")];
+      this.parts = { asks: all("[type=radio]"), heads: all("[type=checkbox]"), rows: all("tbody tr"), arcs: all("svg") };
+      [this.step, this.other, this.status] = [...all("[type=range]"), ...all("button"), ...all("p")];
       this.parts.asks[0].checked = true;
       for (const [place, row] of this.parts.rows.entries())
         if (OPEN[place]) row.querySelector("select").value = text[place];
       box.addEventListener("input", () => this.show());
+      this.other.addEventListener("click", () => {
+        this.parts.rows[NOUN].querySelector("select").value = this.otherNoun();
+        this.show();
+      });
       return box;
+    }
+
+    // The first noun in the other number: the slot has all singulars, then all plurals.
+    otherNoun() {
+      const nouns = this.given.slots[NOUN];
+      const place = nouns.indexOf(this.state().text[NOUN]) + nouns.length / 2;
+      return nouns[place % nouns.length];
     }
 
     // What the controls say.
@@ -105,7 +116,7 @@
         text: rows.map((row, place) => row.querySelector("select")?.value ?? this.given.text[place]),
         asked: asks.find((radio) => radio.checked).value,
         step: Number(this.step.value),
-        isOn: heads.map((box) => box.checked),
+        isOn: [0, 1].map((head) => heads[head]?.checked ?? true),
       };
     }
 
@@ -118,7 +129,10 @@
         row.hidden = n > place + 1;
         row.className = n === place ? "explorer-asks" : n > place ? "explorer-next" : "";
         if (!OPEN[n]) row.cells[1].textContent = read[n] ?? likeliest;
-        shares.forEach((head, side) => (row.cells[2 * side].textContent = head[n]?.toFixed(2) ?? ""));
+        shares.forEach((head, side) => {
+          const share = head[n]?.toFixed(2) ?? "";
+          row.cells[2 * side].textContent = share === "0.00" ? "" : share;
+        });
       });
       shares.forEach((head, side) => {
         const bulge = side ? "0 1 -1 0 60 0" : "0 1 1 0 0 0"; // to the side, away from the words
@@ -128,17 +142,12 @@
         arcs[side].classList.toggle("explorer-off", !state.isOn[side]);
         selfattn.bows([...arcs[side].querySelectorAll("path")], head, place, 12);
       });
-      this.parts.chances.forEach((item, n) => {
-        const [word, chance] = chances[n];
-        item.children[0].textContent = word;
-        item.children[1].style.setProperty("--share", chance);
-        item.children[2].textContent = chance.toFixed(2);
-      });
-      this.say(state, read, shares, likeliest);
+      this.other.textContent = `Exchange “${state.text[NOUN]}” for “${this.otherNoun()}”`;
+      this.say(state, read, shares, likeliest, chances);
     }
 
-    // In words what the bows and the bars show.
-    say({ step, asked, isOn }, read, shares, likeliest) {
+    // In words what the bows show, and what the model makes of it.
+    say({ step, asked, isOn }, read, shares, likeliest, chances) {
       const { step: steps, right } = this.given.steps[step];
       this.step.ariaValueText = steps.toLocaleString("en");
       this.step.previousSibling.textContent = `Steps of training: ${this.step.ariaValueText}`;
@@ -146,11 +155,15 @@
         const most = Math.max(...head);
         return `“${read[head.indexOf(most)]}” (${most.toFixed(2)})`;
       });
-      const known = right[2 * isOn[0] + Number(isOn[1])][asked === "verb" ? 0 : 1].toFixed(2);
       const off = isOn.map((on) => (on ? "" : ", which is off,"));
+      const [seen, rest] = [chances.slice(0, -1), chances.at(-1)];
+      const odds = (rest[1] < 0.005 ? seen : chances).map(([word, chance]) => `${word} ${chance.toFixed(2)}`).join(", ");
+      const known = right[2 * isOn[0] + Number(isOn[1])][asked === "verb" ? 0 : 1].toFixed(2);
+      const isAll = this.given.controls.length > 1;
       this.status.textContent =
         `From “${read.at(-1)}”, the first head${off[0]} looks most at ${looks[0]}, the second${off[1]} at ${looks[1]}. ` +
-        `The model predicts “${likeliest}”, and gets ${known} of all held-out ${asked}s right.`;
+        `The model predicts “${likeliest}” (${odds}).` +
+        (isAll ? ` Of all held-out ${asked}s it gets ${known} right.` : "");
     }
   }
 

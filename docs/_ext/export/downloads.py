@@ -15,11 +15,11 @@ from urllib.parse import quote, urljoin
 import nbformat
 from docutils import nodes
 from myst_nb.sphinx_ext import OUTPUT_FOLDER
-from sphinx.errors import ExtensionError
 from sphinx.util.osutil import relative_uri
 
 from export.markdown import to_markdown
 from export.notebook import to_notebook
+from export.package import PACKAGE, package_cells
 from sphinx_drift.api import Kind, describe_environment, find_project, results
 
 if TYPE_CHECKING:
@@ -31,22 +31,8 @@ if TYPE_CHECKING:
     from sphinx_drift.api import Outcome
 
 FOLDER = "_downloads"
-PACKAGE = Path(__file__).parents[3] / "selfattn"
-IMPORT = re.compile(rf"^\s*(?:from|import) {PACKAGE.name}\b", re.MULTILINE)
 ARCHIVE = f"{PACKAGE.name}-notebooks"
 BUILDERS = {"html", "dirhtml"}
-CELL = """\
-# @title The book's package, {package}
-import sys
-import tempfile
-from pathlib import Path
-
-_folder = Path(tempfile.mkdtemp(), "{package}")
-_folder.mkdir()
-sys.path.insert(0, str(_folder.parent))
-for _name, _source in ({modules}):
-    (_folder / _name).write_text(_source, "utf-8")
-"""
 
 
 class Link(NamedTuple):
@@ -84,16 +70,16 @@ def write_notebook(app: Sphinx, name: str, body: str, doctree: nodes.document) -
     executed = nbformat.read(kept(app, name), as_version=4)  # type: ignore[no-untyped-call]
     pieces = to_markdown(body, doctree, lambda link: find_address(app, name, doctree, link))
     code = "\n".join(cell.source for cell in executed.cells if cell.cell_type == "code")
-    cell = first_cell(PACKAGE) if IMPORT.search(code) else ""
+    cells = package_cells(code)
     lines = [
         f"> From *{app.config.project}*, by {app.config.author}.",
         f"> Verified with {describe_environment([result])}.",
         "> To run it, `pip install torch numpy`.",
     ]
-    if cell:
-        lines.append("> The first cell has the book's own package.")
+    if cells:
+        lines.append("> The first code cell has what the page uses of the book's own package.")
     exceptions = {o.cell: why for o in result.outcomes if (why := excuse(o))}
-    notebook = to_notebook(pieces, executed, exceptions, "\n".join(lines), cell)
+    notebook = to_notebook(pieces, executed, exceptions, "\n".join(lines), cells)
     notebook.metadata["drift"] = {"reference": dict(find_project(Path(app.srcdir)).reference)}
     write(Path(app.outdir, FOLDER, f"{name}.ipynb"), notebook)
 
@@ -109,16 +95,6 @@ def excuse(outcome: Outcome) -> dict[str, str]:
     if outcome.kind is Kind.UNCHECKED:
         return {"unchecked": outcome.message}
     return {"reference-only": outcome.reference_only} if outcome.reference_only else {}
-
-
-def first_cell(folder: Path) -> str:
-    """Return a cell after which a notebook can import a package that isn't installed."""
-    files = sorted([*folder.glob("*.py"), *folder.glob("*.txt")])
-    modules = {path.name: path.read_text("utf-8") for path in files}
-    if any("'''" in source for source in modules.values()):
-        raise ExtensionError(f"{folder.name}: write its strings without three single quotes")
-    pairs = (f"\n(\"{name}\", r'''{source}''')," for name, source in modules.items())
-    return CELL.format(package=folder.name, modules="".join(pairs))
 
 
 # Links -------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from base64 import b64encode
 from typing import TYPE_CHECKING
 
 from bs4 import BeautifulSoup
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 UNSEEN = (
     "script, noscript, form, attention-explorer, .explorer-fold, .headerlink, .drift-mark, .eqno,"
-    " .numbers-invite, .sd-summary-state-marker"
+    " .sd-summary-state-marker"
 )
 """What a notebook doesn't have: marks, links to places of the page, and what needs its scripts."""
 BOLD = "summary, .admonition-title, .caption-number, .rubric, .sidebar-title"
@@ -28,6 +29,7 @@ RENAMED = {  # what Markdown has for elements of HTML; a quotation can have no c
 SPECIAL = re.compile(r"[\\`*$]|<(?=[A-Za-z/!])|\[(?=[^\]]*\]\()|(?<!\w)_|_(?!\w)")
 BLOCK_START = re.compile(r"^(?=(?:#+|[>+-])\s)|(?<=^\d)(?=[.)]\s)", re.MULTILINE)
 BAR = r"\vert "
+DRAWING = "data:image/svg+xml;base64,"
 CELL = "\ue000"
 """Stands on both sides of a cell's place in the text; no font has a letter for it."""
 
@@ -70,14 +72,11 @@ def _simplify(page: BeautifulSoup) -> None:
     for selector, name in RENAMED.items():
         for part in page.select(selector):
             part.name = name
-    for words in page.select("svg > desc"):
-        picture, place = words.find_parent("svg"), words.find_parent(id=True)
-        if picture and place:
-            link = page.new_tag("a", href=f"#{place['id']}", string="A picture")
-            picture.insert_before(quotation := page.new_tag("blockquote"))
-            quotation.extend([link, f": {words.get_text()}"])
     for picture in page.select("svg"):
-        picture.decompose()
+        words = picture.desc.extract().get_text() if picture.desc else ""
+        svg = str(picture).replace(" viewbox=", " viewBox=")  # as HTML writes it, and XML
+        source = f"{DRAWING}{b64encode(svg.encode()).decode()}"
+        picture.replace_with(page.new_tag("img", src=source, alt=" ".join(words.split())))
 
 
 class Writer(MarkdownConverter):
@@ -100,6 +99,10 @@ class Writer(MarkdownConverter):
     def convert_a(self, el: Tag, text: str, parent_tags: Container[str]) -> str:
         link = self.address(str(el.get("href", "")))
         return f"[{text}]({link})" if link and text and "_noformat" not in parent_tags else text
+
+    def convert_img(self, el: Tag, text: str, parent_tags: Container[str]) -> str:
+        words = re.sub(r"[\\\[\]]", r"\\\g<0>", str(el["alt"]))
+        return f"![{words}]({el['src']})"
 
     def convert_p(self, el: Tag, text: str, parent_tags: Container[str]) -> str:
         text = BLOCK_START.sub(r"\\", text)

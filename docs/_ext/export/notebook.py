@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import copy
+import re
+from base64 import b64decode, b64encode
 from typing import TYPE_CHECKING
 
 import nbformat
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
+from export.markdown import DRAWING
+from export.picture import to_png
 from sphinx_drift.api import printed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from nbformat import NotebookNode
 
@@ -19,6 +23,7 @@ PYTHON = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
     "language_info": {"name": "python"},
 }
+DRAWN = re.compile(rf"\]\({re.escape(DRAWING)}([\w+/=]+)\)")
 FOLDED = {"cellView": "form", "jupyter": {"source_hidden": True}}  # in Colab, and in Jupyter
 
 
@@ -27,7 +32,7 @@ def to_notebook(
     executed: NotebookNode,
     exceptions: Mapping[int, Mapping[str, str]],
     note: str,
-    package: str,
+    package: Sequence[str],
 ) -> NotebookNode:
     """Return a notebook that runs where the book's package isn't installed.
 
@@ -36,7 +41,7 @@ def to_notebook(
         executed: The notebook of the page as it was executed, cells that the page hides included.
         exceptions: Why outputs can't be checked, or not everywhere, by the place of their cell.
         note: Goes below the title.
-        package: The source of a cell that goes before all others; nothing if the page needs none.
+        package: The sources of cells that go before all others.
 
     """
     code = [index for index, cell in enumerate(executed.cells) if cell.cell_type == "code"]
@@ -46,7 +51,7 @@ def to_notebook(
         if isinstance(piece, str):
             title, rule, rest = piece.partition("\n\n")
             text = piece if cells else f"{title}\n\n{note}{rule}{rest}"
-            cells.append(new_markdown_cell(text))
+            cells.append(with_pictures(new_markdown_cell(text)))
             continue
         while left and left[0] <= piece:
             index = left.pop(0)
@@ -54,12 +59,23 @@ def to_notebook(
             cells.append(code_cell(executed.cells[index], place, exceptions.get(place, {})))
     if package:
         first = next(n for n, cell in enumerate(cells) if cell.cell_type == "code")
-        cells.insert(first, new_code_cell(package, metadata=FOLDED))
+        cells[first:first] = [new_code_cell(source, metadata=FOLDED) for source in package]
     for number, cell in enumerate(cells, start=1):
         cell["id"] = f"cell-{number}"
     notebook = new_notebook(cells=cells, metadata=PYTHON)
     nbformat.validate(notebook)  # type: ignore[no-untyped-call]
     return notebook
+
+
+def with_pictures(cell: NotebookNode) -> NotebookNode:
+    """Attach to a text the pictures that it shows, which it has as the source of a drawing."""
+    pictures = list(dict.fromkeys(DRAWN.findall(cell.source)))
+    for number, svg in enumerate(pictures, start=1):
+        name = f"figure-{number}.png"
+        cell.source = cell.source.replace(f"]({DRAWING}{svg})", f"](attachment:{name})")
+        data = b64encode(to_png(b64decode(svg).decode())).decode()
+        cell.setdefault("attachments", {})[name] = {"image/png": data}
+    return cell
 
 
 def code_cell(executed: NotebookNode, count: int, exceptions: Mapping[str, str]) -> NotebookNode:

@@ -39,6 +39,8 @@ class Board:
         self.height = height
         self.values = values
         self.parts: list[str] = []
+        self.numbers: list[tuple[str, str]] = []
+        """The paths of the values that are written, and how they are written."""
 
     def text(
         self,
@@ -73,10 +75,8 @@ class Board:
     ) -> None:
         """Write one of the values, to two decimals where it is not given as a text."""
         shown = shown or signed(f"{self.values.number(path):.2f}")
-        self.parts.append(
-            f'<text x="{x:g}" y="{y:g}" font-size="{size:g}" text-anchor="{anchor}"'
-            f' data-trace="{path}"{_class(css)}>{shown}</text>'
-        )
+        self.numbers.append((path, shown))
+        self.text(x, y, shown, anchor=anchor, size=size, css=css)
 
     def box(self, x: float, y: float, width: float, height: float, css: str) -> None:
         """Draw a rectangle; `css` names its role, from which colour and outline follow."""
@@ -124,6 +124,14 @@ class Board:
             dot = f'<circle{css} cx="{x:.1f}" cy="{y:.1f}" r="3"/>'
             square = f'<rect{css} x="{x - 2.5:.1f}" y="{y - 2.5:.1f}" width="5" height="5"/>'
             self.parts.append(square if dashes else dot)
+
+    def band(
+        self, lower: Sequence[tuple[float, float]], upper: Sequence[tuple[float, float]], role: str
+    ) -> None:
+        """Shade what lies between two lines through points."""
+        edge = " ".join(f"{x:.1f},{y:.1f}" for x, y in (*lower, *reversed(upper)))
+        css = _class(f"fig-shade role-{role}")
+        self.parts.append(f'<polygon{css} fill-opacity="0.15" points="{edge}"/>')
 
     def arrow(self, x1: float, y1: float, x2: float, y2: float, css: str = "") -> None:
         """Draw an arrow along an axis or aslant, its head at the second point."""
@@ -216,6 +224,11 @@ class Panels:
 
     def __init__(self, *boards: Board) -> None:
         self.boards = boards
+
+    @property
+    def numbers(self) -> list[tuple[str, str]]:
+        """The paths of all values that are written, and how they are written."""
+        return [number for board in self.boards for number in board.numbers]
 
     def render(self, uid: str, title: str, description: str) -> str:
         """Return the panels; the first one carries the text alternative of all."""

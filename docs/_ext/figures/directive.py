@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from docutils import nodes
 from docutils.parsers.rst import directives
 from sphinx.util import logging
 
+from figures.board import signed
 from figures.drawings import all_drawings
 from figures.numbered_blocks import CaptionedDirective
 from figures.values import page_values
 from later import show_later
+from page_values import data_file
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -57,7 +59,7 @@ class AttentionFigure(CaptionedDirective):
         else:
             picture = drawn_later("", page=drawing.page, drawing=name, uid=uid, alt=alt)
         node.insert(1, picture)
-        for file in DEPENDENCIES:
+        for file in (*DEPENDENCIES, data_file(self.env)):
             self.env.note_dependency(str(file))
         return [node]
 
@@ -78,17 +80,17 @@ def draw(drawing: Drawing, env: BuildEnvironment, docname: str, uid: str, alt: s
     values = drawing.compute() if drawing.compute else page_values(env, drawing.page or docname)
     if not values:  # nothing was executed
         return nodes.paragraph(alt, alt)
-    drawn: Any = drawing.draw(values)
-    return nodes.raw("", drawn.render(uid, drawing.title, alt), format="html")
+    drawn = drawing.draw(values)
+    picture = drawn.render(uid, drawing.title, alt)
+    return nodes.raw("", picture, format="html", shown=[shown for _, shown in drawn.numbers])
 
 
 def strays(alt: str, picture: nodes.Node) -> str:
     """Return the decimals of a text alternative that the picture does not show."""
     if not isinstance(picture, nodes.raw):
         return ""
-    shown = set(re.findall(r"data-trace[^>]*>([^<]+)<", picture.astext().replace("−", "-")))
-    said = re.findall(r"-?\d+\.\d{2,}", alt.replace("−", "-"))
-    return ", ".join(number for number in said if number not in shown)
+    said = re.findall(r"[-−]?\d+\.\d{2,}", alt)
+    return ", ".join(number for number in said if signed(number) not in picture["shown"])
 
 
 class drawn_later(nodes.General, nodes.Element):  # noqa: N801 - docutils names nodes in lower case
@@ -98,7 +100,12 @@ class drawn_later(nodes.General, nodes.Element):  # noqa: N801 - docutils names 
 def draw_later(app: Sphinx, docname: str, node: nodes.Element) -> nodes.Node:
     """Draw a picture once all pages have been run."""
     drawing = all_drawings()[node["drawing"]]
-    picture = draw(drawing, app.env, docname, node["uid"], node["alt"])
+    try:
+        picture = draw(drawing, app.env, docname, node["uid"], node["alt"])
+    except KeyError as error:
+        message = "no cell of %s makes %s, which figure %r shows"
+        LOGGER.warning(message, drawing.page, error, node["drawing"], location=node)
+        return nodes.paragraph("", node["alt"])
     if wrong := strays(node["alt"], picture):
         LOGGER.warning(":alt: says %s, which the figure does not show", wrong, location=node)
     return picture

@@ -40,14 +40,17 @@ def heat_row(
     cell: tuple[float, float],
     below: float = 4.3,
     scale: str = "",
+    *,
+    masked: bool = False,
 ) -> None:
     """Draw a row of a matrix, such as `weights.2`: darker where larger, a number in every cell.
 
     The numbers' base line is `below` the middle. `scale` is another matrix whose range counts.
+    If the matrix is masked, cells above the diagonal are empty.
     """
     name, row = path.split(".")
     rows: Matrix = board.values[name]
-    for c, number in enumerate(rows[int(row)]):
+    for c, number in enumerate(rows[int(row)][: int(row) + 1 if masked else None]):
         left = x + cell[0] * c
         board.shade(left, y, cell, strength(number, board.values[scale or name]), "weight")
         board.number(left + cell[0] / 2, y + cell[1] / 2 + below, f"{path}.{c}")
@@ -61,11 +64,13 @@ def heat_map(
     cell: tuple[float, float],
     below: float = 4.3,
     scale: str = "",
+    *,
+    masked: bool = False,
 ) -> None:
     """Draw a matrix as such rows, in a frame."""
     rows: Matrix = board.values[name]
     for r in range(len(rows)):
-        heat_row(board, x, y + cell[1] * r, f"{name}.{r}", cell, below, scale)
+        heat_row(board, x, y + cell[1] * r, f"{name}.{r}", cell, below, scale, masked=masked)
     board.box(x, y, cell[0] * len(rows[0]), cell[1] * len(rows), "fig-frame role-weight")
 
 

@@ -5,20 +5,15 @@ What a page makes comes from its one run.
 
 from __future__ import annotations
 
-import contextlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from page_values import values_of
-from quantities import declared
-from quantities.matching import MismatchError, arrays, part_of
 
 if TYPE_CHECKING:
     from sphinx.environment import BuildEnvironment
-
-    from quantities.declared import DeclaredPage
 
 Matrix = Sequence[Sequence[float]]
 WORDS = ("Your", "journey", "starts", "with", "one", "step")
@@ -51,27 +46,7 @@ class Values(dict[str, Any]):
 def page_values(env: BuildEnvironment, docname: str) -> Values:
     """Return what a page's cells made, by the names in its figures; nothing if it wasn't run."""
     made = values_of(env, docname)
-    page = declared.read(Path(env.srcdir)).get(docname)
-    return named_values(made, page) if made else Values()
-
-
-def named_values(made: Mapping[str, Any], page: DeclaredPage | None) -> Values:
-    """Return quantities of a page, parts of them and what it keeps, by the names in its figures.
-
-    Args:
-        made: The values of a page by their expressions.
-        page: What is declared of it.
-
-    """
-    values: dict[str, Any] = {"words": WORDS}
-    if page:
-        with contextlib.suppress(MismatchError):  # the marking of numbers says so
-            quantities = arrays(page, made)
-            for root, expression in page.figures.items():
-                part = part_of(expression, quantities)
-                values[root] = quantities[part.quantity].flatten()[part.places].tolist()
-        values |= {name: made[each] for name, each in page.keep.items() if each in made}
-    return Values(**values)
+    return Values({"words": WORDS, **made}) if made else Values()
 
 
 def no_values() -> Values:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import builtins
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import sphinx_codeautolink
 from sphinx_codeautolink.extension import SphinxCodeAutoLink
+from sphinx_codeautolink.parse import NameBreak
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -14,11 +16,18 @@ if TYPE_CHECKING:
 LINK = "sphinx-codeautolink-a"
 
 
-class LinkWrittenPages(SphinxCodeAutoLink):  # type: ignore[misc]  # untyped
-    """Links also the pages whose source is as it was, but which this build has written anew.
+class LibraryLinks(SphinxCodeAutoLink):  # type: ignore[misc]  # untyped
+    """Links the names of libraries alone, and in every page that this build has written.
 
-    Stock leaves those without links; see PROPOSALS.md.
+    Stock links `print` and each variable too, and leaves pages without links whose source is as it
+    was; see PROPOSALS.md.
     """
+
+    def filter_and_resolve(self, transforms: list[Any], skipped: set[str], doc: str) -> None:
+        """Leave out what is Python's own, and variables, which would lead to their class."""
+        for transform in transforms:
+            transform.names = [name for name in transform.names if is_of_library(name)]
+        super().filter_and_resolve(transforms, skipped, doc)
 
     def apply_links(self, app: Sphinx, exception: Exception | None) -> None:
         """Put links into the pages that have none."""
@@ -30,8 +39,14 @@ class LinkWrittenPages(SphinxCodeAutoLink):  # type: ignore[misc]  # untyped
         super().apply_links(app, exception)
 
 
+def is_of_library(name: Any) -> bool:
+    """Tell whether a name in code is that of something in a library."""
+    first, last = name.import_components[0], name.import_components[-1]
+    return not hasattr(builtins, first) and last not in list(NameBreak)
+
+
 def setup(app: Sphinx) -> None:
     if app.tags.has("live"):  # while a page is written: to resolve names takes seconds
         return
-    sphinx_codeautolink.SphinxCodeAutoLink = LinkWrittenPages
+    sphinx_codeautolink.SphinxCodeAutoLink = LibraryLinks
     app.setup_extension("sphinx_codeautolink")

@@ -10,7 +10,7 @@ from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.docutils import SphinxDirective
 from sphinx.util.nodes import make_refnode
 
-from ancestors import is_in, titled_section
+from ancestors import is_in
 from reference.symbols import DATA, Symbol, groups, symbols
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from sphinx.util.typing import OptionSpec
 
 PAGE = "reference/notation"
+INDICES = ("c", "e", "i", "j", "mn")
 HEADER = ("symbol", "in code", "shape")
 
 
@@ -69,21 +70,20 @@ def _entry(*content: nodes.Node) -> nodes.entry:
 
 
 class SymbolLinks(SphinxPostTransform):
-    """Link a symbol in a sentence to the table, the first time in each section."""
+    """Link a symbol in a sentence to the table, the first time on each page; indices need none."""
 
     default_priority = 420  # after a full stop has been joined to its formula
 
     def run(self, **kwargs: Any) -> None:
         if self.env.docname == PAGE or PAGE not in self.env.found_docs:
             return
-        seen: set[tuple[int, str]] = set()
+        seen = set(INDICES)
         for node in list(self.document.findall(nodes.math)):
             symbol = next((s for s in symbols() if s.is_all_of(node.astext())), None)
             if symbol is None or is_in(node, nodes.reference, nodes.title, nodes.table):
                 continue
-            key = id(titled_section(node)), symbol.id
-            if key not in seen:
-                seen.add(key)
+            if symbol.id not in seen:
+                seen.add(symbol.id)
                 place, formula = (PAGE, symbol.anchor), node.deepcopy()
                 words = symbol.explanation(node.astext())
                 link = make_refnode(self.app.builder, self.env.docname, *place, formula, words)

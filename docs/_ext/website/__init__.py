@@ -1,10 +1,10 @@
-"""The site around the pages: permanent links, search, the verified foot, and helpers for pages."""
+"""The site around the pages: outputs, search, the verified foot, and helpers for pages."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from website import citations, permalinks, search, verified_foot
+from website import citations, outputs, search, verified_foot
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 def setup(app: Sphinx) -> ExtensionMetadata:
     citations.setup(app)
-    permalinks.setup(app)
+    outputs.setup(app)
     search.setup(app)
     verified_foot.setup(app)
     return {"env_version": 2, "parallel_read_safe": True, "parallel_write_safe": True}

@@ -15,11 +15,13 @@ from docutils import nodes
 from sphinx import addnodes
 from sphinx.transforms import SphinxTransform
 from sphinx.util import logging
+from sphinx_exercise.nodes import exercise_node
 
+from figures.numbered_blocks import captioned
 from reference.notation import PAGE as NOTATION
 from reference.symbols import symbols
+from website.outputs import outputs_of
 from website.pages import data, reading_order
-from website.permalinks import outputs_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,6 +34,7 @@ logger = logging.getLogger(__name__)
 
 DATA = "_data/explained.toml"
 ASKED = "asked"  # words for a whole page
+NUMBERED = "numbered"
 
 
 def explained(folder: Path) -> dict[str, dict[str, list[str]]]:
@@ -76,6 +79,13 @@ class IndexExplanations(SphinxTransform):
         logger.warning(message, DATA, problem, location=node, type="search")
 
 
+def note_numbered(app: Sphinx, doctree: nodes.document) -> None:
+    """Remember the figures, listings and exercises of a page, whose numbers readers type."""
+    labels = [(node["label"], node["ids"][0]) for node in doctree.findall(captioned)]
+    labels += [(node[0].astext(), node["ids"][0]) for node in doctree.findall(exercise_node)]
+    app.env.metadata[app.env.docname][NUMBERED] = labels
+
+
 def check_pages(app: Sphinx, env: BuildEnvironment) -> None:
     """Refuse explanations on pages that don't exist."""
     for docname in explained(env.srcdir).keys() - env.found_docs:
@@ -109,6 +119,8 @@ def _places(app: Sphinx, page: str) -> Iterator[tuple[str, str, str]]:
     for name, terms in explained(app.srcdir).get(page, {}).items():
         place = address if name == ASKED else f"{address}#{name}"
         yield from ((term, place, title) for term in terms)
+    for label, name in app.env.metadata[page].get(NUMBERED, ()):
+        yield label, f"{address}#{name}", title
     yield title, address, title
     yield page.rpartition("/")[2].replace("-", " "), address, title
 
@@ -130,5 +142,6 @@ def put_answers(
 
 def setup(app: Sphinx) -> None:
     app.add_transform(IndexExplanations)
+    app.connect("doctree-read", note_numbered)
     app.connect("env-check-consistency", check_pages)
     app.connect("html-page-context", put_answers)

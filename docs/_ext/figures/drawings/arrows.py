@@ -1,4 +1,4 @@
-"""The figures of dot products: two arrows in the plane, and two that are turned by their places."""
+"""The figures of dot products: arrows in the plane, and two that are rotated by their positions."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def turned(values: Values) -> Board:
 
 
 def _dial(board: Board, centre: Arrow) -> None:
-    """Draw twelve marks, one for the turn of each place, and the axes."""
+    """Draw twelve marks, one for the rotation of each position, and the axes."""
     for mark in range(MARKS):
         x, y = math.cos(2 * math.pi * mark / MARKS), math.sin(2 * math.pi * mark / MARKS)
         board.line(
@@ -130,5 +130,5 @@ def _between(one: Arrow, other: Arrow) -> float:
 
 DRAWINGS: dict[str, Drawing] = {
     "arrows": Drawing("The dot product of two arrows", arrows),
-    "turned": Drawing("A query and a key, turned by their places", turned),
+    "turned": Drawing("A query and a key, rotated by their positions", turned),
 }

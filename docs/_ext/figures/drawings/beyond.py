@@ -71,18 +71,18 @@ def grouped_keys(values: Values) -> Board:
 
 
 CELL = (33.0, 27.0)
-TOP, LEFT, RIGHT = 42.0, 56.0, 270.0  # of the shares, and where the context vectors begin
+TOP, LEFT, RIGHT = 42.0, 56.0, 270.0  # of the weights, and where the context vectors begin
 
 
 def provisional(values: Values) -> Board:
-    """Show the shares of one query after each tile of keys, read from the end, and their result."""
+    """Show the weights of one query after each tile of keys, from the end, and their result."""
     board = Board(TOP + 3 * CELL[1] + 6, values)
     board.text(RIGHT + 44, 15, "context", css="fig-bold")
     board.heads(LEFT, TOP - 8, CELL[0], size=10)
-    for r, shares in enumerate(values["provisional"]):
+    for r, weights in enumerate(values["provisional"]):
         y = TOP + CELL[1] * r
         board.text(LEFT - 8, y + 17.8, f"tile {r + 1}", anchor="end", size=SMALL, css="fig-muted")
-        heat_row(board, LEFT + CELL[0] * (6 - len(shares)), y, f"provisional.{r}", CELL)
+        heat_row(board, LEFT + CELL[0] * (6 - len(weights)), y, f"provisional.{r}", CELL)
         board.row(RIGHT, y, f"results.{r}", "input", (44, CELL[1]))
     return board
 
@@ -90,5 +90,5 @@ def provisional(values: Values) -> Board:
 DRAWINGS: dict[str, Drawing] = {
     "gpt-context": Drawing("Attention and counting, by the characters seen", gpt_context),
     "grouped-keys": Drawing("Heads that share keys and values", grouped_keys),
-    "provisional": Drawing("Shares after each tile", provisional),
+    "provisional": Drawing("Weights after each tile", provisional),
 }

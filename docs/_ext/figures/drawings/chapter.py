@@ -9,9 +9,24 @@ from figures.drawing import FOCUS, Drawing, heat_key, heat_map
 from figures.values import no_values
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from figures.values import Values
 
 ROW = 22.0  # height of a matrix row
+COMPARED = (  # in Section 3.3: what leads to a row of numbers, its symbol, where it is, its role
+    ("", "$x^{(2)}$", "x_2", "input"),
+    ("1 compare with every word", "$ω_{2j}$", "scores_2", "weight"),
+    ("2 make weights of the scores", "$α_{2j}$", "weights_2", "weight"),
+    ("3 mix the six embeddings", "$z^{(2)}$", "mixed_2", "input"),
+)
+ASKED = (  # in Section 3.4
+    ("", "$x^{(2)}$", f"inputs.{FOCUS}", "input"),
+    ("1 project", "$q^{(2)}$", f"queries.{FOCUS}", "query"),
+    ("2 score: compare with every key", "$ω_{2j}$", f"attn_scores.{FOCUS}", "weight"),
+    ("3 weigh: softmax of the scaled scores", "$α_{2j}$", f"attn_weights.{FOCUS}", "weight"),
+    ("4 sum of the values", "$z^{(2)}$", f"context_vecs.{FOCUS}", "input"),
+)
 
 
 def roadmap(values: Values) -> Board:
@@ -36,6 +51,39 @@ def roadmap(values: Values) -> Board:
             board.text(WIDTH - 14, y + 25, "you are here", anchor="end", css="role-query fig-bold")
         if place < len(stops) - 1:
             board.arrow(WIDTH / 2, y + 62, WIDTH / 2, y + 82)
+    return board
+
+
+def compared(values: Values) -> Board:
+    """What happens to one word without trainable weights."""
+    return _on_its_way(values, COMPARED)
+
+
+def asked(values: Values) -> Board:
+    """What happens to one word with queries, keys and values."""
+    return _on_its_way(values, ASKED)
+
+
+def _on_its_way(values: Values, rows: Sequence[tuple[str, str, str, str]]) -> Board:
+    """Draw the embedding of one word, and the numbers that each step makes of it."""
+    left, cell = 84.0, (45.0, 26.0)
+    y = 8.0
+    board = Board(0, values)
+    for step, symbol, path, role in rows:
+        size = len(values.at(path))
+        if step:
+            board.arrow(left + 22, y - 22, left + 22, y - 2)
+            board.text(left + 36, y - 7, step, anchor="start", css="fig-bold")
+        if size == len(values["words"]):
+            y += 14
+            board.heads(left, y - 1, cell[0])
+            y += 4
+        board.text(left - 10, y + 18, symbol, anchor="end", css=f"role-{role} fig-bold")
+        if not step:
+            board.note(left - 40, y + 18, values["words"][FOCUS], anchor="end")
+        board.row(left, y, path, role, cell)
+        y += cell[1] + 28
+    board.height = y - 24
     return board
 
 
@@ -182,6 +230,8 @@ def overview(values: Values) -> Board:
 
 
 DRAWINGS: dict[str, Drawing] = {
+    "compared": Drawing("One word takes from its neighbors, in three steps", compared),
+    "asked": Drawing("One word through self-attention, in four steps", asked),
     "roadmap": Drawing("Four steps to multi-head attention", roadmap, no_values),
     "projections": Drawing("From one input to query, key and value", projections),
     "scores": Drawing("Attention scores of the second token", scores),

@@ -1,4 +1,4 @@
-"""The figure of the page on one call: time and memory over the length of the sentence."""
+"""The figures on what attention costs: its trips between memories, its time and its memory."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from figures.board import Board
 from figures.drawing import Drawing
-from figures.values import benchmark
+from figures.values import benchmark, no_values
 
 if TYPE_CHECKING:
     from figures.values import Values
@@ -88,6 +88,47 @@ def _curve(board: Board, points: list[tuple[float, float]], form: str) -> None:
     board.curve(points, role, dashes, marked=True)
 
 
+# Two memories: no number is made ------------------------------------------------------
+
+FAST, LARGE = (62.0, 236.0), (4.0, 352.0)  # where each memory begins, and how wide it is
+GAP = (64.0, 114.0)  # between them, from the top of a panel
+TRIPS = (  # panel, where a number goes, and whether down to the large memory
+    (0, 86.0, False),
+    (0, 114.0, True),
+    (0, 166.0, False),
+    (0, 194.0, True),
+    (0, 250.0, False),
+    (0, 278.0, True),
+    (1, 86.0, False),
+    (1, 278.0, True),
+)
+WHAT = ((0, 140.0, "scores"), (0, 222.0, "weights"))
+
+
+def hierarchy(values: Values) -> Board:
+    """The scores' trips between a fast and a large memory, written out and in tiles."""
+    board = Board(348, values)
+    inside = ("20 MB at 19 TB/s", "a tile of scores, used up here")
+    for panel, title in enumerate(("written out", "in tiles")):
+        top = 176.0 * panel
+        board.text(4, top + 16, title, anchor="start", css="fig-bold")
+        board.note(296, top + 16, "fast memory", anchor="end")
+        board.box(FAST[0], top + 24, FAST[1], 36, "fig-box role-query")
+        board.text(180, top + 47, inside[panel])
+        board.box(LARGE[0], top + 118, LARGE[1], 36, "fig-box role-input")
+        board.text(180, top + 141, "large memory: 40 GB at 1.5 TB/s")
+        board.text(78, top + 94, "$q$, $k$, $v$", anchor="end")
+        board.text(286, top + 94, "context", anchor="start")
+    for panel, x, down in TRIPS:
+        ends = [176.0 * panel + y for y in (GAP if down else GAP[::-1])]
+        css = "role-weight" if 100 < x < 260 else ""  # noqa: PLR2004 - those of T times T numbers
+        board.arrow(x, ends[0], x, ends[1], css=css)
+    for panel, x, what in WHAT:
+        board.note(x, 176 * panel + 94, what)
+    return board
+
+
 DRAWINGS: dict[str, Drawing] = {
+    "hierarchy": Drawing("Trips between two memories", hierarchy, no_values),
     "cost": Drawing("Time and memory of two ways to compute attention", cost, benchmark),
 }

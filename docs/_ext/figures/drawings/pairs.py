@@ -82,10 +82,10 @@ def two_scores(values: Values) -> Panels:
     return Panels(*boards)
 
 
-def pairs(values: Values, name: str, title: str, scale: str = "") -> Board:
+def pairs(values: Values, name: str, title: str, scale: str = "", *, masked: bool = False) -> Board:
     """Draw a matrix of all pairs of tokens, darker where larger, a number in every cell."""
     board = _labelled(values)
-    heat_map(board, LEFT, TOP, name, CELL, scale=scale)
+    heat_map(board, LEFT, TOP, name, CELL, scale=scale, masked=masked)
     heat_key(board, LEFT, TOP + 6 * CELL[1] + 14, scale or name)
     board.text(LEFT, 15, title, anchor="start", css="role-weight fig-bold")
     return board
@@ -110,7 +110,7 @@ def causal(values: Values) -> Panels:
     """Attention weights without a mask and with one."""
     return Panels(
         pairs(values, "unmasked_weights", "without a mask", scale="causal_weights"),
-        pairs(values, "causal_weights", "with the mask"),
+        pairs(values, "causal_weights", "with the mask", masked=True),
     )
 
 
@@ -126,13 +126,6 @@ def next_token(values: Values) -> Board:
         board.arrow(256, y - 4, 284, y - 4)
         board.text(348, y, words[r + 1], anchor="end", css="role-value fig-bold")
     return board
-
-
-def heads(values: Values) -> Panels:
-    """The causal attention weights of two heads."""
-    return Panels(
-        pairs(values, "weights_1", "first head"), pairs(values, "weights_2", "second head")
-    )
 
 
 def mask_corner(values: Values) -> Board:
@@ -194,7 +187,6 @@ DRAWINGS: dict[str, Drawing] = {
     "two-scores": Drawing("Scores without and with projections", two_scores),
     "causal": Drawing("Attention weights and a causal mask", causal),
     "next-token": Drawing("Each row predicts the next token", next_token, no_values),
-    "heads": Drawing("Attention weights of two heads", heads),
     "mask-corner": Drawing("A mask and its corner", mask_corner),
     "split-heads": Drawing("Queries split into heads", split_heads),
 }

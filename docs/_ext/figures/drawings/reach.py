@@ -6,63 +6,54 @@ from typing import TYPE_CHECKING
 
 from figures.board import Board
 from figures.drawing import Drawing
-from figures.drawings.companions import seen_tables
 
 if TYPE_CHECKING:
-    from figures.board import Anchor
     from figures.values import Values
 
-# Losses by place --------------------------------------------------------------------------
+# Losses by position -----------------------------------------------------------------------
 
-AXIS, FLOOR, TALL, WIDE = 34.0, 214.0, 190.0, 214.0
-LOWEST, HIGHEST = 1.8, 3.2
+AXIS, FLOOR, TALL, WIDE = 34.0, 214.0, 190.0, 228.0
+LOWEST, HIGHEST = 1.9, 3.0
 LINES = (  # curve, role, dashes, how far its label is from its end
-    ("as trained", "query", "", -6.0),
-    ("squeezed", "key", "6 4", 14.0),
-    ("squeezed, trained", "weight", "2 4", -16.0),
-    ("longer, trained", "input", "8 3", -4.0),
-    ("window of 32", "value", "", 5.0),
-    ("still 32, window", "positive", "9 3 2 3", 11.0),
+    ("as trained", "query", "", -7.0),
+    ("NTK-aware", "key", "8 3", 5.0),
+    ("interpolated", "weight", "6 4", 4.0),
+    ("YaRN", "input", "2 4", 0.0),
+    ("ReRoPE", "value", "", 0.0),
 )
 
 
 def long_texts(values: Values) -> Board:
-    """The loss place by place, beyond the length that the model was trained with."""
+    """The loss position by position, beyond the length that the model was trained with."""
     board = Board(FLOOR + 40, values)
     for tick in (2.0, 2.5, 3.0):
         board.line(AXIS - 5, _level(tick), AXIS, _level(tick))
         board.note(AXIS - 9, _level(tick) + 4, f"{tick:.1f}", anchor="end")
-    for place in (0, 32, 64, 96, 128):
-        board.note(_across(place), FLOOR + 16, f"{place}")
+    for position in (0, 32, 64, 96, 128):
+        board.note(_across(position), FLOOR + 16, f"{position}")
     board.line(_across(32), _level(HIGHEST), _across(32), FLOOR)
-    board.note(_across(32) + 5, 22, "longer than in training", anchor="start")
+    board.note(_across(32) + 5, FLOOR - 6, "longer than in training", anchor="start")
     for name, role, dashes, shift in LINES:
-        points = [(_across(16 * i + 8), _level(loss)) for i, loss in enumerate(values[name])]
+        losses = values["curves"][name]
+        points = [(_across(16 * i + 8), _level(loss)) for i, loss in enumerate(losses)]
         board.curve(points, role, dashes, marked=False)
         y = points[-1][1] + shift + 4
-        board.text(_across(128) + 4, y, name, anchor="start", size=11.5, css=f"role-{role}")
+        board.text(_across(122), y, name, anchor="start", size=11.5, css=f"role-{role}")
     board.line(AXIS, FLOOR, _across(128), FLOOR)
     board.line(AXIS, _level(HIGHEST), AXIS, FLOOR)
-    board.text(AXIS + WIDE / 2, FLOOR + 34, "place in the text", css="fig-muted")
+    board.text(AXIS + WIDE / 2, FLOOR + 34, "position in the text", css="fig-muted")
     return board
 
 
-def _across(place: float) -> float:
-    return AXIS + WIDE * place / 128
+def _across(position: float) -> float:
+    return AXIS + WIDE * position / 128
 
 
 def _level(loss: float) -> float:
     return FLOOR - TALL * (loss - LOWEST) / (HIGHEST - LOWEST)
 
 
-# Windows ----------------------------------------------------------------------------------
-
-
-def reach(values: Values) -> Board:
-    """Who depends on whom, through one, two and three layers with a window."""
-    names = (("one", "one layer"), ("two", "two layers"), ("three", "three layers"))
-    return seen_tables(values, names, values["words"])
-
+# Sinks ------------------------------------------------------------------------------------
 
 SIGNS, LEFT, CELL = "abcdefgh<^", 60.0, 18.0
 
@@ -81,74 +72,13 @@ def sink(values: Values) -> Board:
             board.shade(LEFT + CELL * c, y, (CELL, CELL), 0.9 * weight, "weight")
     side = CELL * len(signs)
     board.box(LEFT, 22, side, side, "fig-frame role-weight")
-    board.note(LEFT - 4, side + 43, "share 0", anchor="end")
+    board.note(LEFT - 4, side + 43, "weight 0", anchor="end")
     board.key(LEFT, side + 34, [(0.225 * step, "weight") for step in range(5)])
     board.note(LEFT + 94, side + 43, "1", anchor="start")
     return board
 
 
-# Keys in the plane ------------------------------------------------------------------------
-
-WORDS = ("Mary’s", "dogs", "near", "the", "cat", "now")
-Beside = dict[str, tuple[float, float, "Anchor"]]  # a label's place from the tip of its arrow
-SHARED: Beside = {
-    "Mary’s": (4, 16, "start"),
-    "dogs": (5, 2, "start"),
-    "near": (-5, 2, "end"),
-    "the": (-5, 2, "end"),
-    "cat": (11, -2, "start"),
-    "now": (-2, 18, "middle"),
-}
-TRAINED: Beside = {
-    "Mary’s": (6, -14, "start"),
-    "dogs": (0, 16, "middle"),
-    "near": (-6, 8, "end"),
-    "the": (7, 8, "start"),
-    "cat": (6, 0, "start"),
-    "now": (18, 12, "start"),
-}
-
-
-def shared_keys(values: Values) -> Board:
-    """The keys of six words as arrows, which are their queries, too."""
-    board = Board(264, values)
-    _keys(board, (180.0, 150.0), 28.0, SHARED, ("keys", "scores", "query"))
-    return board
-
-
-def trained_keys(values: Values) -> Board:
-    """A query, the keys of six words, and the line on which the score of a key is 0."""
-    board, middle, unit = Board(254, values), (200.0, 140.0), 36.0
-    x, y = (unit * part for part in values["trained_query"])
-    tip = (middle[0] + x, middle[1] - y)
-    board.line(middle[0] + y, middle[1] + x, middle[0] - 0.7 * y, middle[1] - 0.7 * x)
-    board.note(middle[0] - 0.7 * y + 5, middle[1] - 0.7 * x + 5, "score 0", anchor="start")
-    board.arrow(*middle, *tip, css="fig-vector role-query")
-    board.text(tip[0], tip[1] + 17, "query of now", css="role-query fig-bold")
-    _keys(board, middle, unit, TRAINED, ("trained_keys", "trained_scores", "key"))
-    return board
-
-
-def _keys(
-    board: Board, middle: tuple[float, float], unit: float, beside: Beside, names: tuple[str, ...]
-) -> None:
-    """Draw six keys from one point, each with its word and its score at its tip."""
-    keys, scores, role_of_now = names
-    for place, (word, key) in enumerate(zip(WORDS, board.values[keys], strict=True)):
-        x, y = middle[0] + unit * key[0], middle[1] - unit * key[1]
-        role = role_of_now if word == "now" else "key"
-        board.arrow(*middle, x, y, css=f"fig-vector role-{role}")
-        css = "fig-bold" if word == "dogs" or role != "key" else "fig-muted"
-        dx, dy, anchor = beside[word]
-        board.text(x + dx, y + dy, word, anchor=anchor, css=css)
-        path = f"{scores}.{place}"
-        board.number(x + dx, y + dy + 14, path, size=11.5, css="fig-muted", anchor=anchor)
-
-
 DRAWINGS: dict[str, Drawing] = {
     "long-texts": Drawing("The loss beyond the trained length", long_texts),
-    "reach": Drawing("Who reaches whom through several layers", reach),
     "sink": Drawing("A head whose sink is the first token", sink),
-    "shared-keys": Drawing("Six words whose queries are their keys", shared_keys),
-    "trained-keys": Drawing("A trained query and the keys that it meets", trained_keys),
 }

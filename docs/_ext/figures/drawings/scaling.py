@@ -9,8 +9,6 @@ from figures.board import Board
 from figures.drawing import Drawing
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from figures.values import Values
 
 QUERY, WINNER = 1, 11  # the word that asks and the word that takes almost all, counted from 0
@@ -50,85 +48,86 @@ def _weight(board: Board, values: Values, x: float, y: float, place: int) -> Non
 
 
 class Panel(NamedTuple):
-    """One measurement as two curves over the size of the keys."""
+    """One measurement over the size of the keys, with the division and without it."""
 
     name: str
     title: str
     ticks: tuple[float, ...]
-    height: Callable[[float], float]  # from a number to a share of the panel's height
+    bottom: float  # of a logarithmic axis; what is smaller is drawn there
+    top: float
 
 
 PANELS = (
-    Panel(
-        "variance",
-        "variance of softmax's input",
-        (1, 4, 16, 64, 256, 1024),
-        lambda number: math.log2(number) / 10.2,
-    ),
-    Panel("entropy", "entropy of the weights, in bits", (0, 1, 2, 3, 4), lambda number: number / 4),
-    Panel(
-        "gradient",
-        "slope of softmax (median)",
-        (0, 0.1, 0.2, 0.3),
-        lambda number: number / 0.36,
-    ),
+    Panel("variance", "variance of softmax's input", (1, 4, 16, 64, 256, 1024), 1, 1200),
+    Panel("few", "gradient at the query, 16 keys", (0.01, 0.1, 1, 10), 0.003, 20),
+    Panel("many", "gradient at the query, 1,024 keys", (0.01, 0.1, 1, 10), 0.003, 20),
 )
 
 
 def scaling(values: Values) -> Board:
-    """Three measurements over the size of the keys, with and without the division."""
+    """The variance of the scores, and the gradient at the query for few and for many keys."""
     board = Board(560, values)
-    _legend(board)
-    for place, panel in enumerate(PANELS):
-        _panel(board, values, panel, 64 + 164 * place + TALL)
-    board.text((LEFT + RIGHT) / 2, 552, "$d_{k}$, the number of entries in a key", css="fig-muted")
-    return board
-
-
-def _legend(board: Board) -> None:
     for x, label, scaled in ((44.0, "divided by $√d_{k}$", True), (204.0, "not divided", False)):
         _curve(board, [(x, 14), (x + 30, 14)], scaled=scaled)
         board.text(x + 38, 18.5, label, anchor="start", css="fig-bold")
+    for position, panel in enumerate(PANELS):
+        _panel(board, values, panel, 64 + 164 * position + TALL)
+    board.text((LEFT + RIGHT) / 2, 552, "$d_{k}$, the number of entries in a key", css="fig-muted")
+    return board
 
 
 def _panel(board: Board, values: Values, panel: Panel, floor: float) -> None:
     board.text(LEFT, floor - TALL - 12, panel.title, anchor="start", css="fig-bold")
     board.line(LEFT - 6, floor, RIGHT + 6, floor)
     for tick in panel.ticks:
-        y = floor - TALL * panel.height(tick)
+        y = _height(panel, floor, tick)
         board.note(LEFT - 10, y + 4, f"{tick:g}", anchor="end")
         board.line(LEFT - 6, y, LEFT, y)
-    for place, size in enumerate(values["sizes"]):
-        label = f"{size}" if place in LABELLED else ""
-        board.note(_across(place), floor + 16, label)
-    for side in ("plain", "scaled"):
-        numbers = values[side][panel.name]
-        points = [(_across(p), floor - TALL * panel.height(n)) for p, n in enumerate(numbers)]
-        _curve(board, points, scaled=side == "scaled")
-        path = f"{side}.{panel.name}.{len(numbers) - 1}"
-        shown, y = _short(values.number(path)), round(points[-1][1] + 4.3, 1)
-        css = "fig-bold role-weight" if side == "scaled" else "fig-bold"
-        board.number(RIGHT + 10, y, path, shown, css=css, anchor="start")
+    for position, size in enumerate(values["sizes"]):
+        label = f"{size}" if position in LABELLED else ""
+        board.note(_across(position), floor + 16, label)
+    for how in ("unscaled", "scaled"):
+        lines = values[panel.name][how]  # one, or those of 10 %, 50 % and 90 % of the queries
+        points = [
+            [(_across(p), _height(panel, floor, number)) for p, number in enumerate(line)]
+            for line in lines
+        ]
+        middle = len(points) // 2
+        if middle:
+            board.band(points[0], points[-1], _role(scaled=how == "scaled"))
+        _curve(board, points[middle], scaled=how == "scaled")
+        path = f"{panel.name}.{how}.{middle}.{len(points[middle]) - 1}"
+        shown, y = _short(values.number(path)), round(points[middle][-1][1] + 4.3, 1)
+        css = "fig-bold role-weight" if how == "scaled" else "fig-bold"
+        board.number(RIGHT + 12, y, path, shown, css=css, anchor="start")
+
+
+def _height(panel: Panel, floor: float, number: float) -> float:
+    share = math.log(max(number, panel.bottom) / panel.bottom)
+    return floor - TALL * share / math.log(panel.top / panel.bottom)
 
 
 def _short(number: float) -> str:
     """Return a number with the digits that matter for its size."""
     if number >= LARGE:
         return f"{number:.1f}"
-    return f"{number:.2f}" if number >= SMALLEST else f"{number:.1e}"
+    return f"{number:.2f}" if number >= SMALLEST else f"{number:.4f}"
 
 
-def _across(place: int) -> float:
-    return LEFT + (RIGHT - LEFT) * place / 9
+def _across(position: int) -> float:
+    return LEFT + (RIGHT - LEFT) * position / 9
+
+
+def _role(*, scaled: bool) -> str:
+    return "weight" if scaled else "input"
 
 
 def _curve(board: Board, points: list[tuple[float, float]], *, scaled: bool) -> None:
     """Draw a curve: solid with dots where scaled, dashed with squares where not."""
-    role, dashes = ("weight", "") if scaled else ("input", "5 3")
-    board.curve(points, role, dashes, marked=True)
+    board.curve(points, _role(scaled=scaled), "" if scaled else "5 3", marked=True)
 
 
 DRAWINGS: dict[str, Drawing] = {
     "saturated": Drawing("One of thirteen words takes almost all the weight", saturated),
-    "scaling": Drawing("Variance, entropy and slope with and without scaling", scaling),
+    "scaling": Drawing("Scores and gradients with and without scaling", scaling),
 }

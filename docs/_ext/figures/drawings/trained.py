@@ -26,11 +26,11 @@ def sentence(values: Values) -> Board:
     return shares(values, "start")
 
 
-def shares(values: Values, name: str, title: str = "") -> Board:
+def shares(values: Values, name: str, title: str = "", words: str = "words") -> Board:
     """Six words, joined to the last one by lines as thick as the weights that it gives them."""
     board = Board(138, values)
     weights = values[name][LAST]
-    for place, (word, weight) in enumerate(zip(values["words"], weights, strict=True)):
+    for place, (word, weight) in enumerate(zip(values[words], weights, strict=True)):
         x = COLUMN * (place + 0.5)
         _arc(board, COLUMN * (LAST + 0.5), x, 12 * weight)
         css = "fig-bold" if place == LAST else ""
@@ -59,10 +59,11 @@ def _arc(board: Board, start: float, end: float, thickness: float) -> None:
 
 
 def averaging(values: Values) -> Panels:
-    """The same shares for all six words, and the shares of a trained head."""
+    """The same weights for all six words, and those of a trained head, for two sentences."""
     return Panels(
-        shares(values, "averaged", "plain averaging"),
-        shares(values, "start", "a trained head"),
+        shares(values, "averaged", "averaging"),
+        shares(values, "start", "a trained head, plural"),
+        shares(values, "at_singular", "the same head, singular", words="singular_words"),
     )
 
 
@@ -74,7 +75,6 @@ MIDDLE, ASIDE = 180.0, 34.0  # of the words, and how far from there the bows beg
 THICKEST = 9.0
 MOST = 0.5  # a larger share is set off
 HEADS = (("first_head", 8, -1), ("second_head", 5, 1))  # the place that asks, and its side
-MASKS = (("unmasked", 5, -1), ("second_head", 5, 1))
 
 
 def both_heads(values: Values) -> Board:
@@ -85,17 +85,6 @@ def both_heads(values: Values) -> Board:
         title = f"{name.partition('_')[0]} head, at “{values['sentence'][place]}”"
         board.text(MIDDLE + 172 * side, 16, title, anchor=_end(side), css="fig-bold")
         _attends(board, (name, place, side), place + 1)
-    return board
-
-
-def unmasked_head(values: Values) -> Board:
-    """What one place attends to without the mask, and with it."""
-    words = values["sentence"]
-    board = _sentence(values, words, {MASKS[0][1]})
-    titles = ("without the mask", "with the mask")
-    for (name, place, side), title in zip(MASKS, titles, strict=True):
-        board.text(MIDDLE + 172 * side, 16, title, anchor=_end(side), css="fig-bold")
-        _attends(board, (name, place, side), len(words) if side < 0 else place + 1)
     return board
 
 
@@ -140,55 +129,14 @@ def _bow(board: Board, start: int, end: int, side: int, thickness: float) -> Non
     )
 
 
-# While it learns --------------------------------------------------------------------------
-
-START, GROUND, HIGH, LONG = 40.0, 190.0, 170.0, 300.0
-UNTIL = 300  # steps
-LEARN = (  # what is drawn, where in a row of `right` it stands, role, dashes
-    ("verbs right, both heads", 3, "query", ""),
-    ("verbs right, second alone", 1, "value", "6 4"),
-    ("share of the noun", None, "weight", "2 4"),
-)
-
-
-def learning(values: Values) -> Board:
-    """A head's share of the noun over the steps of training, and the verbs that are right."""
-    board = Board(GROUND + 40, values)
-    for tick in ("0", "0.5", "1"):
-        y = GROUND - HIGH * float(tick)
-        board.line(START - 5, y, START, y)
-        board.note(START - 9, y + 4, tick, anchor="end")
-    for step in range(0, UNTIL + 1, 50):
-        x = START + LONG * step / UNTIL
-        board.line(x, GROUND, x, GROUND + 4)
-        board.note(x, GROUND + 16, f"{step}")
-    for row, (label, which, role, dashes) in enumerate(LEARN):
-        shares = values["looks"] if which is None else [each[which][0] for each in values["right"]]
-        points = [
-            (START + LONG * step / UNTIL, GROUND - HIGH * share)
-            for step, share in zip(values["steps"], shares, strict=True)
-            if step <= UNTIL
-        ]
-        board.curve(points, role, dashes, marked=False)
-        y = GROUND - 58 + 20 * row
-        board.curve([(START + 140, y), (START + 168, y)], role, dashes, marked=False)
-        board.text(START + 175, y + 4, label, anchor="start", size=11.5, css=f"role-{role}")
-    board.line(START, GROUND, START + LONG, GROUND)
-    board.line(START, GROUND - HIGH, START, GROUND)
-    board.text(START + LONG / 2, GROUND + 34, "step of training", css="fig-muted")
-    return board
-
-
 # The small GPT ---------------------------------------------------------------------------
 
 DRAWINGS: dict[str, Drawing] = {
     "sentence": Drawing(
         "Which words a trained head attends to", sentence, page="self-attention/what-for"
     ),
-    "averaging": Drawing("Averaging beside a trained head", averaging),
+    "averaging": Drawing("Averaging, and a trained head for a plural and a singular", averaging),
     "both-heads": Drawing(
-        "What two trained heads attend to", both_heads, page="companions/how-it-was-trained"
+        "What two trained heads attend to", both_heads, page="self-attention/training"
     ),
-    "unmasked-head": Drawing("What a trained head attends to", unmasked_head),
-    "learning": Drawing("What a head learns, and when", learning),
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from figures.board import SMALL, Board, Panels
+from figures.board import Board, Panels
 from figures.drawing import Drawing
 
 if TYPE_CHECKING:
@@ -84,15 +84,12 @@ def _stage(values: Values, stage: str) -> Board:
 
 
 def _heat_map(board: Board, values: Values, which: tuple[str, int], x: float) -> None:
-    """Draw a matrix: one colour above 0, another below, and stronger where further from 0."""
+    """Draw a matrix: one color above 0, another below, and stronger where further from 0."""
     stage, place = which
     furthest = _furthest(values)
     for r, row in enumerate(values[stage][place]):
         for c, number in enumerate(row):
-            left, top = x + CELL[0] * c, TOP + CELL[1] * r
-            board.shade(left, top, CELL, *_colour(number / furthest))
-            path = f"{stage}.{place}.{r}.{c}"
-            board.number(left + CELL[0] - 2.5, top + 14.6, path, size=SMALL, anchor="end")
+            board.shade(x + CELL[0] * c, TOP + CELL[1] * r, CELL, *_color(number / furthest))
     for r in (3, 6):
         board.line(x, TOP + CELL[1] * r, x + 3 * CELL[0], TOP + CELL[1] * r)
     board.box(x, TOP, 3 * CELL[0], 9 * CELL[1], f"fig-frame role-{ROLES[place]}")
@@ -104,7 +101,7 @@ def _furthest(values: Values) -> float:
     return max(abs(number) for matrix in stages for row in matrix for number in row)
 
 
-def _colour(share: float) -> tuple[float, str]:
+def _color(share: float) -> tuple[float, str]:
     return 0.62 * abs(share), "positive" if share >= 0 else "negative"
 
 
@@ -112,7 +109,7 @@ def _key(board: Board, y: float, furthest: float) -> None:
     """Draw the scale of all six: as far below 0 as above it."""
     low, high = f"−{furthest:.2f}", f"{furthest:.2f}"
     board.note(LEFT + 44, y + 9.5, low, anchor="end")
-    board.key(LEFT + 51, y, [_colour(share) for share in SWATCHES])
+    board.key(LEFT + 51, y, [_color(share) for share in SWATCHES])
     board.note(LEFT + 184, y + 9.5, high, anchor="start")
 
 

@@ -123,9 +123,11 @@
   addEventListener("hashchange", unfold);
   unfold();
 
-  // Escape closes the notes of marks.
-  addEventListener("keydown", (event) => {
-    if (event.key !== "Escape") return;
-    for (const note of document.querySelectorAll(".drift-mark details[open]")) note.open = false;
-  });
+  // Escape closes the notes of marks, and so does a touch elsewhere.
+  const closeNotes = (but) => {
+    for (const note of document.querySelectorAll(".drift-mark details[open]"))
+      if (!note.contains(but)) note.open = false;
+  };
+  addEventListener("keydown", (event) => event.key === "Escape" && closeNotes(null));
+  addEventListener("pointerdown", (event) => closeNotes(event.target));
 })();

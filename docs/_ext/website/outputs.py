@@ -1,4 +1,4 @@
-"""Permanent links to printed outputs, which have none in Sphinx, and what each page prints.
+"""What each page prints, with an id for each output, and links to it from numbers in sentences.
 
 An id is made of the section's and a count within it, such as `step-1-output-2`, so it stays the
 same when other sections change.
@@ -7,13 +7,14 @@ same when other sections change.
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from docutils import nodes
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
-from ancestors import titled_section
-from sphinx_drift.api import drift_mark
+from ancestors import is_in, titled_section
+from sphinx_drift import api
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -46,7 +47,7 @@ def collect(app: Sphinx, doctree: nodes.document) -> None:
             heading = section[0].astext() if section is not None else ""
             text = "\n".join(block.astext() for block in node.findall(nodes.literal_block))
             outputs.append(Output(anchor, heading, text, verified=False))
-        elif isinstance(node, drift_mark) and node["label"] == "verified" and outputs:
+        elif isinstance(node, api.drift_mark) and node["label"] == "verified" and outputs:
             outputs[-1] = outputs[-1]._replace(verified=True)
     app.env.metadata[app.env.docname]["outputs"] = outputs
 
@@ -71,23 +72,46 @@ def _stem(node: nodes.Element) -> str:
     return f"{section['ids'][0]}-output"
 
 
-class Permalinks(SphinxPostTransform):
-    """Give outputs an id, and a link after them."""
+class NameOutputs(SphinxPostTransform):
+    """Give outputs their ids."""
 
     default_priority = 15
-    builders = ("html", "dirhtml")  # an e-book and a print have no addresses to copy
 
     def run(self, **kwargs: object) -> None:
         for node, name in list(linked(self.document)):
             if not node["ids"]:
                 node["ids"].append(name)
-            link = (
-                f'<a class="headerlink output-link" href="#{name}" title="Link to this output">'
-                f"{self.config.html_permalinks_icon}</a>"
-            )
-            node.append(nodes.raw("", link, format="html"))
+
+
+class LinkQuotations(SphinxPostTransform):
+    """Make a number in a sentence a link to the output that it quotes."""
+
+    default_priority = 20  # it is filled in, and outputs have their ids
+    builders = ("html", "dirhtml")
+
+    def run(self, **kwargs: object) -> None:
+        for node in list(self.document.findall(api.quoted_number)):
+            if not is_in(node, nodes.title, nodes.reference) and (place := self._place(node)):
+                link = nodes.reference("", "", *node.children, internal=True, refuri=place)
+                node.replace_self(link)
+
+    def _place(self, node: api.quoted_number) -> str:
+        with suppress(ValueError):  # the check of the quotations says so
+            if quoted := api.quoted(self.env, node["target"]):
+                return self._address(quoted.docname, quoted.cell)
+        return ""
+
+    def _address(self, docname: str, cell: int) -> str:
+        is_here = docname == self.env.docname
+        document = self.document if is_here else self.env.get_doctree(docname)
+        cells = [n for n in document.findall(nodes.container) if n.get("nb_element") == "cell_code"]
+        inside = {id(node) for node in cells[cell - 1].findall(nodes.container)}
+        names = (name for node, name in linked(document) if id(node) in inside)
+        page = "" if is_here else self.app.builder.get_relative_uri(self.env.docname, docname)
+        return f"{page}#{name}" if (name := next(names, "")) else ""
 
 
 def setup(app: Sphinx) -> None:
-    app.add_post_transform(Permalinks)
+    app.add_post_transform(NameOutputs)
+    app.add_post_transform(LinkQuotations)
     app.connect("doctree-read", collect)

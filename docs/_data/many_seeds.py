@@ -1,0 +1,241 @@
+"""Train with many seeds what three companions train with one, and record what each seed learned.
+
+    python docs/_data/many_seeds.py [NAME ...]     # all, or the named experiments
+
+The results are in many-seeds.json, an experiment to a line; `tests/test_many_seeds.py` compares the
+pages' tables with them. Cards: of each seed the right answers, of 21 about seven held-out deals (14
+without reading the question), or of 18 about one of six. Heads: the held-out verbs and pronouns
+that are right. All seeds of an experiment are trained at once, each with its own random numbers.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import sys
+from functools import partial
+from itertools import permutations, product
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor, nn
+from torch.func import functional_call, stack_module_state, vmap
+from torch.nn.functional import cross_entropy
+
+from selfattn import MultiHeadAttention
+from selfattn.trained import TwoHeads, accuracies, sentences
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+OUT = Path(__file__).with_name("many-seeds.json")
+SEEDS = range(20)
+DEALS = list(product(range(3), repeat=3))
+SIX = list(permutations(range(3)))
+W_QUERY, W_KEY, W_VALUE = "W_query", "W_key", "W_value"
+
+
+def train(
+    models: list[Any],
+    draw: Callable[[int], tuple[Tensor, Tensor]],
+    steps: int,
+    learning_rate: float,
+    weight_decay: float = 0.0,
+    slower: dict[str, float] | None = None,
+) -> None:
+    """Train models together, one for each seed; `slower` divides the rate of the named matrices."""
+    parameters, buffers = stack_module_state(models)
+    model = copy.deepcopy(models[0]).eval()
+    groups = [
+        {"params": [stack], "lr": learning_rate / (slower or {}).get(name.split(".")[-2], 1.0)}
+        for name, stack in parameters.items()
+    ]
+    optimizer = torch.optim.AdamW(groups, weight_decay=weight_decay)
+
+    def loss(parameters: Any, buffers: Any, x: Tensor, answers: Tensor) -> Tensor:
+        logits = functional_call(model, (parameters, buffers), (x,))
+        return cross_entropy(logits.flatten(0, -2), answers.flatten())
+
+    for step in range(steps):
+        losses = vmap(loss)(parameters, buffers, *draw(step))
+        optimizer.zero_grad()
+        losses.sum().backward()
+        optimizer.step()
+    with torch.no_grad():
+        for seed, each in enumerate(models):
+            for name, parameter in each.named_parameters():
+                parameter.copy_(parameters[name][seed])
+
+
+# The cards --------------------------------------------------------------------------------------
+
+
+class Lookup(nn.Module):
+    """A layer that answers from the last token, with or without the root or some matrices."""
+
+    def __init__(self, d_k: int = 3, *, root: bool = True, shared: tuple[str, ...] = ()) -> None:
+        super().__init__()
+        self.divisor, self.reads_keys = d_k**0.5 if root else 1.0, W_VALUE in shared
+        self.W_query = nn.Linear(9, d_k, bias=False)
+        self.W_key = self.W_query if W_QUERY in shared else nn.Linear(9, d_k, bias=False)
+        self.W_value = nn.Linear(d_k if self.reads_keys else 9, 3, bias=False)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Return the logits of the three numbers."""
+        queries, keys = self.W_query(x[..., 3:, :]), self.W_key(x)
+        weights = torch.softmax(queries @ keys.transpose(-2, -1) / self.divisor, dim=-1)
+        context_vecs: Tensor = weights @ self.W_value(keys if self.reads_keys else x)
+        return context_vecs.squeeze(-2)
+
+
+def questions(deals: list[tuple[int, ...]]) -> tuple[Tensor, Tensor]:
+    """Return three questions about each deal, shape (deals, 3, 4, 9), and their answers."""
+    x, answers = torch.zeros(len(deals), 3, 4, 9), torch.tensor(deals)
+    for card in range(3):
+        x[:, :, card, card] = 1
+        x[torch.arange(len(deals)), :, card, 3 + answers[:, card]] = 1
+        x[:, card, 3, 6 + card] = 1
+    return x, answers
+
+
+def cards(
+    *,
+    deals: list[tuple[int, ...]] = DEALS,
+    held_out: Tensor | None = None,
+    steps: int = 200,
+    learning_rate: float = 0.03,
+    start: float = 1.0,
+    slower: dict[str, float] | None = None,
+    **options: Any,
+) -> list[int]:
+    """Return each seed's right answers about held-out deals; the query matrix starts at `start`."""
+    x, answers = questions(deals)
+    if held_out is None:
+        torch.manual_seed(123)
+        held_out = torch.randperm(len(deals))[20:]
+    kept = torch.ones(len(deals)).bool()
+    kept[held_out] = False
+    models = []
+    for seed in SEEDS:
+        torch.manual_seed(seed)
+        models.append(Lookup(**options))
+        models[-1].W_query.weight.data *= start
+    batch = [part.expand(len(SEEDS), *part.shape) for part in (x[kept], answers[kept])]
+    train(models, lambda _: (batch[0], batch[1]), steps, learning_rate, slower=slower)
+    with torch.no_grad():
+        return [int((m(x[held_out]).argmax(-1) == answers[held_out]).sum()) for m in models]
+
+
+def leak() -> list[list[int]]:
+    """Return each seed's right answers of 18 about each of six deals, trained with the others.
+
+    Six orders of the cards are one question to the layer, so each is trained with and asked once.
+    """
+    held_out = [torch.tensor([deal]) for deal in range(len(SIX))]
+    right = (cards(deals=SIX, held_out=each, steps=100) for each in held_out)
+    return [[6 * count for count in counts] for counts in zip(*right, strict=True)]
+
+
+# The two heads ----------------------------------------------------------------------------------
+
+
+def heads(
+    count: int,
+    d_k: int = 2,
+    *,
+    shared: tuple[str, ...] = (),
+    root: bool = True,
+    rate: float = 0.01,
+    steps: int = 1000,
+    slower: dict[str, float] | None = None,
+) -> list[list[float]]:
+    """Return each seed's shares of held-out verbs and pronouns that are right."""
+    trained, held_out = sentences()
+    models, batches = [], []
+    for seed in range(count):
+        torch.manual_seed(seed)
+        model = TwoHeads()
+        if d_k > 2:  # noqa: PLR2004 - the model's own
+            model.attention = MultiHeadAttention(16, 2 * d_k, 10, 0.0, 2)
+            model.predict = nn.Linear(16 + 2 * d_k, 35)
+        if not root:
+            model.attention.W_query.register_forward_hook(lambda _, x, queries: queries * d_k**0.5)
+        for name in shared:
+            setattr(model.attention, name, model.attention.W_key)
+        models.append(model.double())
+        batches.append(torch.stack([torch.randint(len(trained), (32,)) for _ in range(steps)]))
+
+    def draw(step: int) -> tuple[Tensor, Tensor]:
+        rows = torch.stack([trained[batch[step]] for batch in batches])
+        return rows[..., :-1], rows[..., 1:]
+
+    train(models, draw, steps, rate, 0.1, slower)
+    return [[round(share, 4) for share in accuracies(model, held_out)] for model in models]
+
+
+BOTH = {W_QUERY: 32.0, W_KEY: 32.0}
+SHARED = {
+    "queries and keys": (W_QUERY,),
+    "keys and values": (W_VALUE,),
+    "all three": (W_QUERY, W_VALUE),
+}
+EXPERIMENTS: dict[str, Callable[[], list[Any]]] = {
+    "cards, one deal held out": leak,
+    "cards, nothing shared": cards,
+    **{f"cards, {name} shared": partial(cards, shared=s) for name, s in SHARED.items()},
+    "cards, all three shared, 4 entries": partial(cards, d_k=4, shared=SHARED["all three"]),
+    **{
+        f"cards, {size} entries, rate {rate}, {how} root": partial(
+            cards, d_k=size, learning_rate=rate, root=how == "with"
+        )
+        for size, rate, how in product((64, 256, 1024), (0.03, 0.003), ("with", "without"))
+    },
+    **{
+        f"cards, 256 entries, rate {rate}, without root, 1000 steps": partial(
+            cards, d_k=256, learning_rate=rate, root=False, steps=1000
+        )
+        for rate in (0.03, 0.003)
+    },
+    **{
+        f"cards, no root, {begin} start, {slow} slower": partial(
+            cards, d_k=1024, root=False, start=start, slower=dict.fromkeys(slower, 32.0)
+        )
+        for begin, start in (("large", 1.0), ("small", 1 / 32))
+        for slow, slower in {
+            "none": (),
+            "W_query": (W_QUERY,),
+            "W_key": (W_KEY,),
+            "both": (W_QUERY, W_KEY),
+        }.items()
+    },
+    "heads, nothing shared": partial(heads, 60),
+    **{f"heads, {name} shared": partial(heads, 60, shared=s) for name, s in SHARED.items()},
+    "heads of 6, nothing shared": partial(heads, 60, 6),
+    "heads of 6, all three shared": partial(heads, 60, 6, shared=SHARED["all three"]),
+    "heads, all three shared, 2000 steps": partial(
+        heads, 60, shared=SHARED["all three"], steps=2000
+    ),
+    "heads of 64, with root": partial(heads, 40, 64),
+    "heads of 64, without root": partial(heads, 40, 64, root=False),
+    "heads of 64, without root, both slower": partial(
+        heads, 40, 64, root=False, slower={W_QUERY: 8.0, W_KEY: 8.0}
+    ),
+    "heads, all three shared, rate 0.003, 2000 steps": partial(
+        heads, 60, shared=SHARED["all three"], rate=0.003, steps=2000
+    ),
+}
+
+
+def main() -> None:
+    """Run the experiments and write down what each seed learned."""
+    torch.set_num_threads(1)
+    results = json.loads(OUT.read_text("utf-8")) if OUT.exists() else {}
+    for name in sys.argv[1:] or EXPERIMENTS:
+        results[name] = EXPERIMENTS[name]()
+        lines = (f"{json.dumps(each)}: {json.dumps(seeds)}" for each, seeds in results.items())
+        OUT.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
