@@ -110,6 +110,9 @@ redirects = {  # a page that moved: where it is now, from the top of the site
     "companions/padding": "/companions/masks.html#padding",
     "companions/sliding-windows": "/companions/kv-cache.html#windows",
     "companions/not-explanations": "/companions/seeds-and-controls.html#what-each-word-adds",
+    "companions/cross-attention": "/companions/small-gpt.html#attending-to-another-text",
+    "companions/to-an-llm": "/companions/since-2019.html",
+    "companions/transformer-block": "/companions/small-gpt.html#the-block",
     "companions/thirteen-words": "/reference/thirteen-words.html",
     "companions/three-matrices": (
         "/companions/queries-keys-values.html#does-attention-need-three-matrices"
