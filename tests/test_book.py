@@ -206,6 +206,21 @@ def test_tables_of_other_seeds_are_recorded_with_these_cells(page: str) -> None:
     assert [line for line in PAGE_SEEDS["lines"](page, record) if line not in text] == []
 
 
+SMALL_GPT = runpy.run_path(str(DOCS / "_data" / "small_gpt.py"))
+
+
+def test_the_small_gpt_was_trained_by_the_cells_of_its_page() -> None:
+    record = json.loads(SMALL_GPT["OUT"].read_text("utf-8"))
+    assert record["cells"] == SMALL_GPT["digest"](), "run small_gpt.py again"
+    assert list(record["seeds"]) == [str(seed) for seed in SMALL_GPT["SEEDS"]]
+    text = SMALL_GPT["PAGE"].read_text("utf-8")
+    for name in ("the GPT", "without attention"):
+        losses = [f"{row[name]:.2f}" for row in record["seeds"].values()]
+        assert f"| {name} | {' | '.join(losses)} |" in text
+    assert f"{record['Kneser-Ney']:.2f}" in text
+    assert f"{SMALL_GPT['STEPS']:,} steps" in text
+
+
 def test_what_pages_say_of_every_column_holds_for_each_seed() -> None:
     records = json.loads(PAGE_SEEDS["OUT"].read_text("utf-8"))
     for row in records["positions"]["seeds"].values():

@@ -28,8 +28,8 @@ PAGES = {
 }
 """The page that each figure is on."""
 PRINTED = (
-    *("across", "asked", "block", "cached", "full-stop", "gpt-loss", "grouped-keys", "loss"),
-    *("merges", "padding-seen", "provisional", "turned", "who-sees-whom"),
+    *("asked", "block", "cached", "full-stop", "gpt-context", "grouped-keys", "loss"),
+    *("padding-seen", "provisional", "turned", "who-sees-whom"),
 )
 """The figures whose numbers are all printed on their page."""
 DRAWINGS = all_drawings()

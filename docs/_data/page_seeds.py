@@ -28,14 +28,9 @@ COMPANIONS = Path(__file__).parents[1] / "companions"
 CELL = re.compile(r"^```\{code-cell\} ipython3\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 SEED = "torch.manual_seed(123)"
 SEEDS = (123, 0, 1, 2, 3)
-ATTENDS = "        x = x + self.attention(self.norm_1(x))  # (..., T, d)\n"
 PART = "parts.pop(4)"  # what is held out: with each seed another fifth
 # For each page, what is measured by the names of its cells.
 MEASURED: dict[str, dict[str, str]] = {
-    "small-gpt": {
-        "held-out loss": "[losses[-1]]",
-        "trained without attention": "[without(ATTENDS, source)['losses'][-1]]",
-    },
     "positions": {
         "positions 1 to 32": "[curves['as trained'][:32].mean()]",
         **{
@@ -142,14 +137,6 @@ def names_of(source: str) -> dict[str, Any]:
     names: dict[str, Any] = {}
     exec(source, names)  # noqa: S102 - the book's own
     return names
-
-
-def without(line: str, source: str) -> dict[str, Any]:
-    """Run cells that lack a line, and return their names."""
-    before, _, after = source.partition(line)
-    if not after:
-        raise ValueError(f"no cell has the line {line!r}")
-    return names_of(before + after)
 
 
 def measure(page: str, seed: int) -> dict[str, list[float]]:

@@ -10,25 +10,37 @@ from figures.drawing import Drawing, heat_row
 if TYPE_CHECKING:
     from figures.values import Values
 
-LETTER, LINE = 15.0, 30.0  # the width of a letter, and the height of a row
+AXIS, FLOOR, TALL, WIDE = 40.0, 240.0, 210.0, 300.0
+LOWEST, HIGHEST, LONGEST = 1.6, 2.8, 16
 
 
-def merges(values: Values) -> Board:
-    """Show a line of text as boxes, one row for each step of byte-pair encoding."""
-    board = Board(LINE * len(values["pieces"]) + 24, values)
-    board.note(358, 14, "tokens", anchor="end")
-    before: tuple[str, ...] = values["pieces"][0]
-    for r, pieces in enumerate(values["pieces"]):
-        x, y = 2.0, 22 + LINE * r
-        for piece in pieces:
-            css = "role-input" if piece in before else "role-weight fig-strong"
-            board.box(x, y, LETTER * len(piece), 24, f"fig-box {css}")
-            for letter in piece.replace(" ", "␣"):
-                board.text(x + LETTER / 2, y + 16.3, letter)
-                x += LETTER
-        board.number(358, y + 16.3, f"tokens.{r}", str(values["tokens"][r]), anchor="end")
-        before = pieces
+def gpt_context(values: Values) -> Board:
+    """Draw the loss by the number of characters that are seen, for attention and for counting."""
+    board = Board(FLOOR + 40, values)
+    for tick in (1.8, 2.0, 2.2, 2.4, 2.6):
+        board.line(AXIS - 5, _level(tick), AXIS, _level(tick))
+        board.note(AXIS - 9, _level(tick) + 4, f"{tick}", anchor="end")
+    for name, role, above in (("counting", "key", -14), ("attention", "query", 22)):
+        losses = values[name]
+        points = [(_along(n), _level(y)) for n, y in zip(values["sizes"], losses, strict=False)]
+        board.curve(points, role, marked=True)
+        x, y = points[-1]
+        board.number(x, y + above, f"{name}.{len(losses) - 1}", css=f"role-{role} fig-bold")
+        board.text(x - 20, y + above, name, anchor="end", css=f"role-{role}")
+    board.line(AXIS, FLOOR, AXIS + WIDE, FLOOR)
+    board.line(AXIS, _level(HIGHEST), AXIS, FLOOR)
+    for size in (1, 2, 4, 8, 12, 16):
+        board.note(_along(size), FLOOR + 16, f"{size}")
+    board.text(AXIS + WIDE / 2, FLOOR + 34, "characters seen", css="fig-muted")
     return board
+
+
+def _along(size: int) -> float:
+    return AXIS + 12 + (WIDE - 24) * (size - 1) / (LONGEST - 1)
+
+
+def _level(loss: float) -> float:
+    return FLOOR - TALL * (loss - LOWEST) / (HIGHEST - LOWEST)
 
 
 KINDS = (("4", "multi-head"), ("2", "grouped-query"), ("1", "multi-query"))
@@ -76,7 +88,7 @@ def provisional(values: Values) -> Board:
 
 
 DRAWINGS: dict[str, Drawing] = {
-    "merges": Drawing("Byte-pair encoding of one line", merges),
+    "gpt-context": Drawing("Attention and counting, by the characters seen", gpt_context),
     "grouped-keys": Drawing("Heads that share keys and values", grouped_keys),
     "provisional": Drawing("Weights after each tile", provisional),
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from figures.board import SMALL, Board
-from figures.drawing import FOCUS, Drawing, heat_map, heat_row
+from figures.drawing import FOCUS, Drawing, heat_row
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -100,37 +100,6 @@ def _counts(board: Board, name: str, x: float, counts: tuple[int, ...]) -> None:
     board.text(x, floor + 22, str(sum(counts)), css="fig-bold")
 
 
-# Cross-attention ----------------------------------------------------------------------
-
-CROSS_LEFT, CROSS_TOP, CROSS_CELL = 66.0, 58.0, (34.0, 27.0)
-CROSS_CONTEXT = CROSS_LEFT + 6 * CROSS_CELL[0] + 18  # where the context vectors begin
-WRITTEN = ("Ton", "voyage", "commence")
-
-
-def across(values: Values) -> Board:
-    """Weights with a row for each written word, and the context vectors beside them."""
-    board = Board(CROSS_TOP + 3 * CROSS_CELL[1] + 30, values)
-    board.text(
-        CROSS_LEFT, 15, "keys and values of the source", anchor="start", css="role-key fig-bold"
-    )
-    board.text(CROSS_LEFT - 6, CROSS_TOP - 30, "queries", anchor="end", css="role-query fig-bold")
-    board.text(CROSS_CONTEXT, 15, "context", anchor="start", css="fig-bold")
-    for c, word in enumerate(values["words"]):
-        lower = 12 * (c % 2)  # longer words would touch their neighbours
-        board.note(CROSS_LEFT + CROSS_CELL[0] * (c + 0.5), CROSS_TOP - 20 + lower, word)
-    for r, word in enumerate(WRITTEN):
-        y = CROSS_TOP + CROSS_CELL[1] * r
-        board.note(CROSS_LEFT - 6, y + 17.8, word, anchor="end")
-        board.row(CROSS_CONTEXT, y, f"context_vecs.{r}", "input", CROSS_CELL)
-    heat_map(board, CROSS_LEFT, CROSS_TOP, "weights", CROSS_CELL)
-    floor = CROSS_TOP + 3 * CROSS_CELL[1] + 18
-    board.text(
-        CROSS_LEFT + 3 * CROSS_CELL[0], floor, "weights, 3 × 6", size=SMALL, css="role-weight"
-    )
-    board.note(CROSS_CONTEXT + CROSS_CELL[0], floor, "3 × 2")
-    return board
-
-
 # A transformer block ------------------------------------------------------------------
 
 BLOCK_LEFT, BLOCK_STEP, BLOCK_CELL = 96.0, 56.0, (46.0, 26.0)
@@ -174,13 +143,9 @@ def _others(board: Board, y: float) -> None:
         board.arrow(right - 22 + shift, y - 24, right - 46 + shift, y - 3, css="role-weight")
 
 
-# Devices: no number is made -----------------------------------------------------------
-
-
 DRAWINGS: dict[str, Drawing] = {
     "who-sees-whom": Drawing("Who sees whom, under three masks", who_sees_whom),
     "padding-seen": Drawing("Who sees the padding, with and without a mask", padding_seen),
     "cached": Drawing("Six steps of attention with a cache", cached),
-    "across": Drawing("Three words attend to six", across),
     "block": Drawing("One word on its way through a transformer block", block),
 }

@@ -134,42 +134,6 @@ def _bow(board: Board, start: int, end: int, side: int, thickness: float) -> Non
 
 # The small GPT ---------------------------------------------------------------------------
 
-AXIS, FLOOR, TALL, WIDE = 40.0, 240.0, 220.0, 262.0
-LOWEST, HIGHEST = 1.5, 4.5
-EVERY = 50  # steps between two of the losses
-
-
-def gpt_loss(values: Values) -> Board:
-    """The held-out loss over the steps of training, with three lines that it has to beat."""
-    board = Board(FLOOR + 40, values)
-    losses = values["losses"]
-    for tick in range(2, 5):
-        board.line(AXIS - 5, _level(tick), AXIS, _level(tick))
-        board.note(AXIS - 9, _level(tick) + 4, f"{tick}", anchor="end")
-    for name, label in (("uniform", "guessing"), ("bigrams", "bigrams"), ("pairs", "best pairs")):
-        y = _level(values["baselines"][name])
-        board.line(AXIS, y, AXIS + WIDE, y)
-        board.note(AXIS + WIDE, y - 6, label, anchor="end")
-        board.number(AXIS + WIDE + 8, y + 4, f"baselines.{name}", css="fig-muted", anchor="start")
-    points = [
-        (AXIS + WIDE * place / (len(losses) - 1), _level(loss)) for place, loss in enumerate(losses)
-    ]
-    board.curve(points, "query", marked=True)
-    last = len(losses) - 1
-    x, y = points[-1]
-    board.number(x + 8, y + 4, f"losses.{last}", css="role-query fig-bold", anchor="start")
-    board.line(AXIS, FLOOR, AXIS + WIDE, FLOOR)
-    board.line(AXIS, _level(HIGHEST), AXIS, FLOOR)
-    for place in range(0, len(losses), 2):
-        board.note(points[place][0], FLOOR + 16, f"{EVERY * place}")
-    board.text(AXIS + WIDE / 2, FLOOR + 34, "step of training", css="fig-muted")
-    return board
-
-
-def _level(loss: float) -> float:
-    return FLOOR - TALL * (loss - LOWEST) / (HIGHEST - LOWEST)
-
-
 DRAWINGS: dict[str, Drawing] = {
     "sentence": Drawing(
         "Which words a trained head attends to", sentence, page="self-attention/what-for"
@@ -178,5 +142,4 @@ DRAWINGS: dict[str, Drawing] = {
     "both-heads": Drawing(
         "What two trained heads attend to", both_heads, page="self-attention/training"
     ),
-    "gpt-loss": Drawing("The held-out loss of a small GPT", gpt_loss),
 }
