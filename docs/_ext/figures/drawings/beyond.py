@@ -27,6 +27,9 @@ def gpt_context(values: Values) -> Board:
         x, y = points[-1]
         board.number(x, y + above, f"{name}.{len(losses) - 1}", css=f"role-{role} fig-bold")
         board.text(x - 20, y + above, name, anchor="end", css=f"role-{role}")
+    lowest = min(range(len(values["counting"])), key=values["counting"].__getitem__)
+    x, y = _along(values["sizes"][lowest]), _level(values["counting"][lowest])
+    board.number(x, y - 14, f"counting.{lowest}", css="role-key fig-bold")
     board.line(AXIS, FLOOR, AXIS + WIDE, FLOOR)
     board.line(AXIS, _level(HIGHEST), AXIS, FLOOR)
     for size in (1, 2, 4, 8, 12, 16):
