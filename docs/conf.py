@@ -28,6 +28,7 @@ extensions = [
     "sphinx_design",
     "sphinx_reredirects",
     "sphinxcontrib.bibtex",
+    "sphinxext.opengraph",
     "diagnosis",
     "explorer",
     "export",
@@ -59,7 +60,6 @@ codeautolink_concat_default = True
 codeautolink_global_preface = "import torch\nfrom torch import nn"  # listings leave these out
 codeautolink_inventory_map = {  # where Python knows a name -> where it is documented
     "random.Random.seed": "random.seed",
-    "torch._C.Generator": "torch.Generator",
     "torch._C._linalg.linalg_svd": "torch.linalg.svd",
     "torch._C._nn.gelu": "torch.nn.functional.gelu",
     "torch._VariableFunctionsClass.full_like": "torch.full_like",
@@ -84,30 +84,20 @@ codeautolink_inventory_map = {  # where Python knows a name -> where it is docum
     "torch.nn.modules.dropout.Dropout": "torch.nn.Dropout",
     "torch.nn.modules.linear.Linear": "torch.nn.Linear",
     "torch.nn.modules.module.Module": "torch.nn.Module",
-    "torch.nn.modules.module.Module.double": "torch.nn.Module.double",
     "torch.nn.modules.module.Module.eval": "torch.nn.Module.eval",
-    "torch.nn.modules.module.Module.load_state_dict": "torch.nn.Module.load_state_dict",
     "torch.nn.modules.module.Module.named_children": "torch.nn.Module.named_children",
-    "torch.nn.modules.module.Module.named_parameters": "torch.nn.Module.named_parameters",
     "torch.nn.modules.module.Module.parameters": "torch.nn.Module.parameters",
-    "torch.nn.modules.module.Module.register_buffer": "torch.nn.Module.register_buffer",
     "torch.nn.modules.module.Module.requires_grad_": "torch.nn.Module.requires_grad_",
-    "torch.nn.modules.module.Module.state_dict": "torch.nn.Module.state_dict",
-    "torch.nn.modules.module.Module.to": "torch.nn.Module.to",
     "torch.nn.modules.module.Module.train": "torch.nn.Module.train",
     "torch.nn.modules.normalization.LayerNorm": "torch.nn.LayerNorm",
     "torch.nn.modules.sparse.Embedding": "torch.nn.Embedding",
-    "torch.nn.parameter.Parameter.double": "torch.Tensor.double",
-    "torch.optim.adam.Adam": "torch.optim.Adam",
     "torch.optim.adam.Adam.step": "torch.optim.Optimizer.step",
     "torch.optim.adamw.AdamW": "torch.optim.AdamW",
     "torch.optim.optimizer.Optimizer.zero_grad": "torch.optim.Optimizer.zero_grad",
     "torch.optim.swa_utils": "torch.optim.swa_utils.AveragedModel",
     "torch.optim.swa_utils.get_ema_multi_avg_fn": "torch.optim.swa_utils.AveragedModel",
-    "torch.overrides.TorchFunctionMode": "torch.overrides",
     "torch.random.manual_seed": "torch.manual_seed",
 }
-codeautolink_warn_on_missing_inventory = True
 intersphinx_mapping = {
     # A build needs no network: the names that the book uses lie in files, a line each.
     "python": ("https://docs.python.org/3/", "_data/inventory/python.txt"),
@@ -142,6 +132,9 @@ html_theme = "selfattn"  # docs/_themes/selfattn, which inherits sphinx_book_the
 html_theme_path = ["_themes"]
 html_baseurl = os.environ.get("READTHEDOCS_CANONICAL_URL", "")  # where the site is published
 html_title = "Self-attention, verified"
+ogp_site_url = html_baseurl
+ogp_image = "_static/card.png"  # `nox -s browser -- tests/browser/test_picture.py --draw` draws it
+ogp_image_alt = "The figure of the first page: a trained model looks back from now to dogs."
 html_math_renderer = "mathml"
 html_permalinks_icon = '<span aria-hidden="true">#</span>'  # so that a link is called by its title
 html_static_path = ["_static"]

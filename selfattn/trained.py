@@ -86,7 +86,6 @@ class TwoHeads(nn.Module):
 
     Called with ids of shape ``(..., T)``, ``T`` at most 10, the model returns a number for each
     word of the vocabulary, shape ``(..., T, 35)``: at each position, for the word after it.
-    ``attn_weights`` returns the attention weights of each head, shape ``(..., 2, T, T)``.
     """
 
     def __init__(self) -> None:
@@ -98,6 +97,7 @@ class TwoHeads(nn.Module):
         self.double()
 
     def embed(self, ids: Tensor) -> Tensor:
+        """Return the embeddings of tokens and positions, added, shape ``(..., T, 16)``."""
         return self.tokens(ids) + self.positions.weight[: ids.shape[-1]]
 
     def forward(self, ids: Tensor) -> Tensor:
@@ -107,6 +107,7 @@ class TwoHeads(nn.Module):
 
     @torch.no_grad()
     def attn_weights(self, ids: Tensor) -> Tensor:
+        """Return the attention weights of each head, shape ``(..., 2, T, T)``."""
         x, layer, num_tokens = self.embed(ids), self.attention, ids.shape[-1]
         queries = split_heads(layer.W_query(x), layer.num_heads)
         keys = split_heads(layer.W_key(x), layer.num_heads)

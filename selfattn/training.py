@@ -5,24 +5,22 @@
 # mypy: disable-error-code="no-untyped-call"
 
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 __all__ = ["fit"]
 
-Model = TypeVar("Model", bound=nn.Module)
-
 
 def fit(
-    model: Model,
-    loss: Callable[[Model], Tensor],
+    model: nn.Module,
+    loss: Callable[[Any], Tensor],
     steps: int,
     *,
     learning_rate: float = 0.01,
     weight_decay: float = 0.0,
-    watch: Callable[[int, Model], object] | None = None,
+    watch: Callable[[int, Any], object] | None = None,
 ) -> list[float]:
     r"""Train a model's parameters with AdamW, and return the loss of each step.
 

@@ -81,3 +81,24 @@ def test_an_import_within_a_function_is_seen(tmp_path: Path) -> None:
     path = tmp_path / "module.py"
     path.write_text("def f():\n    import torch.nn\n    from numpy import array\n", "utf-8")
     assert imports(path) == {*LIBRARIES}
+
+
+EXTENSIONS = ROOT / "docs" / "_ext"
+
+
+def test_no_room_of_the_book_s_extensions_uses_one_that_uses_it() -> None:
+    """The map has them in an order in which each uses those above it alone."""
+    table = re.findall(
+        r"^\| (`.*`) \|", (EXTENSIONS / "README.md").read_text("utf-8"), re.MULTILINE
+    )
+    order = re.findall(r"`(\w+)(?:\.py)?`", " ".join(table))
+    rooms = {
+        room.stem
+        for room in EXTENSIONS.iterdir()
+        if room.suffix == ".py" or (room / "__init__.py").is_file()
+    }
+    assert rooms == set(order)
+    for place, room in enumerate(order):
+        files = [EXTENSIONS / f"{room}.py", *(EXTENSIONS / room).rglob("*.py")]
+        used = {name for file in files if file.is_file() for name in imports(file)} & rooms
+        assert used <= set(order[: place + 1]), room

@@ -103,6 +103,13 @@ def test_training_without_the_root_is_compared(task: str, size: int, rate: str, 
     assert row in page("why-scale")
 
 
+def test_failures_without_the_root_are_described() -> None:
+    names = [f"cards, {size} entries, rate 0.03, without root" for size in (256, 1024)]
+    failed = [right for name in names for right in SEEDS[name] if right < ALL_RIGHT]
+    words = f"those that fail have {min(failed)} to {max(failed)} of {ALL_RIGHT} answers right"
+    assert words in page("why-scale")
+
+
 def test_longer_training_without_the_root_is_counted() -> None:
     slow, fast = (
         sum(learned(f"cards, 256 entries, rate {rate}, without root, 1000 steps"))
@@ -121,6 +128,13 @@ def test_start_and_steps_are_told_apart() -> None:
         for start in ("large start", "small start")
     ]
     assert f"({usual[0]}, and {usual[1]}, against both slower)" in page("why-scale")
+
+
+def test_slower_steps_of_two_heads_are_counted() -> None:
+    none, slower = "heads of 64, without root", "heads of 64, without root, both slower"
+    counted = f"{sum(learned(slower))} of {len(SEEDS[slower])} seeds learn without the root"
+    assert counted in page("why-scale")
+    assert f"({compare(slower, none)}, against usual rates)" in page("why-scale")
 
 
 def test_the_leak_lesson_has_all_ten_seeds() -> None:

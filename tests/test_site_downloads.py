@@ -17,6 +17,7 @@ import pytest
 from PIL import Image
 from small_book import build, write
 from sphinx.errors import ExtensionError
+from test_book import read
 from the_book import EXTENSIONS_ON_PATH, PAGES, ROOT
 
 from export.package import package_cells
@@ -353,6 +354,8 @@ def test_a_picture_has_the_letters_of_its_labels() -> None:
 IMPORTING = """from selfattn import SelfAttention_v1, devices
 from selfattn.examples import six_tokens
 print(1)"""
+LARGEST = 10_240
+"""Characters of the first cell: what comes along is there to be read."""
 
 
 def test_a_notebook_brings_along_what_it_imports(tmp_path: Path) -> None:
@@ -365,6 +368,13 @@ def test_a_notebook_brings_along_what_it_imports(tmp_path: Path) -> None:
     assert first.metadata == {"cellView": "form", "jupyter": {"source_hidden": True}}
     assert [first.source] == package_cells(IMPORTING)
     assert "@title" not in (folder / "part" / "one.ipynb").read_text("utf-8")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.relative_to(ROOT / "docs").as_posix())
+def test_what_a_page_brings_along_is_small(page: Path) -> None:
+    cells = package_cells("\n".join(cell.source for cell in read(page).cells))
+    assert len(cells[0]) <= LARGEST if cells else True
+    assert not any('"""' in cell for cell in cells)
 
 
 WITHOUT = """

@@ -22,6 +22,12 @@ FIRST = {
     "dropout": "self-attention/causal-class.html#dropout-on-weights",
     "scaled dot-product attention": f"{STEP}#step-3-attention-weights",
     "causal mask": "self-attention/causal.html#the-usual-way-mask-the-scores",
+    # With a slip in them, and by number
+    "sofmax": "self-attention/step-by-step.html#step-3-attention-weights",
+    "causal atention": "self-attention/causal.html",
+    "multihaed": "self-attention/multi-head.html",
+    "exercise 3.3": "self-attention/multi-head-class.html",
+    "listing 3.1": "self-attention/compact-class.html#listing-3-1",
     # Printed numbers, as they are printed, typed and computed
     "0.3061": CONTEXT,
     "tensor([0.3061, 0.8210])": CONTEXT,
@@ -48,7 +54,7 @@ ASKED: dict[str, str] = json.loads(
 
 def results(visit: Visit) -> list[str]:
     """Return where the results lead, the first one first."""
-    visit.page.locator("#search-results .search-summary").wait_for()
+    visit.page.locator("#search-results .search-summary").wait_for(state="attached")
     visit.page.locator("#search-progress:not(:empty)").wait_for(state="detached")
     links = visit.page.locator("ul.search a")
     return [str(href) for href in links.evaluate_all("(all) => all.map((a) => a.href)")]

@@ -60,7 +60,9 @@ def used(code: str, folder: Path) -> dict[str, str]:
     """Return what code uses of a package: the source of each module, cut down to that."""
     wanted: dict[str, set[str]] = {}
     sources: dict[str, str] = {}
-    queue = [*_imports(ast.walk(ast.parse(code)), folder.name)]
+    nodes = [*ast.walk(ast.parse(code))]
+    attributes = [node for node in nodes if isinstance(node, ast.Attribute)]
+    queue = [*_imports(nodes, folder.name)]
     while queue:
         node = queue.pop()
         module = (node.module or "").partition(".")[2] or "__init__"
@@ -68,8 +70,9 @@ def used(code: str, folder: Path) -> dict[str, str]:
         if module == "__init__":
             for name in {name for name in names if (folder / f"{name}.py").is_file()}:
                 names.remove(name)
-                whole = ast.ImportFrom(f"{folder.name}.{name}", [ast.alias("*")], 0)
-                queue.append(whole)
+                read = {node.attr for node in attributes if ast.unparse(node.value) == name}
+                aliases = [ast.alias(each) for each in read or {"*"}]
+                queue.append(ast.ImportFrom(f"{folder.name}.{name}", aliases, 0))
         if module in wanted and names <= wanted[module]:
             continue
         wanted[module] = wanted.get(module, set()) | names

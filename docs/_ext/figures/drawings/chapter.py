@@ -229,6 +229,16 @@ def overview(values: Values) -> Board:
     return board
 
 
+def two_outputs(values: Values) -> Board:
+    """What the two classes make of the same six words."""
+    board = Board(176, values)
+    board.words(70, 36, ROW)
+    for x, version in ((150.0, "v1"), (290.0, "v2")):
+        board.text(x, 20, f"SelfAttention_{version}", css="fig-bold")
+        board.matrix(x - 52, 36, f"out_{version}", "input", (52, ROW))
+    return board
+
+
 DRAWINGS: dict[str, Drawing] = {
     "compared": Drawing("One word takes from its neighbors, in three steps", compared),
     "asked": Drawing("One word through self-attention, in four steps", asked),
@@ -237,6 +247,7 @@ DRAWINGS: dict[str, Drawing] = {
     "scores": Drawing("Attention scores of the second token", scores),
     "weights": Drawing("From scores to attention weights", weights),
     "context": Drawing("The context vector as a weighted sum", context),
+    "two-outputs": Drawing("The outputs of two classes", two_outputs),
     "overview": Drawing(
         "Self-attention as matrices", overview, page="self-attention/compact-class"
     ),

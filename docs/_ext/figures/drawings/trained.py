@@ -21,9 +21,12 @@ TALLEST = 34.0  # bar
 LAST = 5  # the word that asks: what follows it is what the model has to predict
 
 
-def sentence(values: Values) -> Board:
-    """Six words of the trained model, joined to the last by lines as thick as its weights."""
-    return shares(values, "start")
+def sentence(values: Values) -> Panels:
+    """What the last word attends to in two sentences, after a plural and after a singular."""
+    return Panels(
+        shares(values, "start", "plural"),
+        shares(values, "at_singular", "singular", words="singular_words"),
+    )
 
 
 def shares(values: Values, name: str, title: str = "", words: str = "words") -> Board:
