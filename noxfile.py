@@ -16,7 +16,7 @@ nox.options.reuse_existing_virtualenvs = True
 PYPROJECT = nox.project.load_toml("pyproject.toml")
 HTML_CHECKER = "vnu-jar@26.9.27"
 BOM = "cyclonedx-bom==7.5.0"
-CHECKER = Path("sphinx-drift")
+CHECKER = Path("packages/sphinx-drift")
 CHECKER_PROJECT = nox.project.load_toml(CHECKER / "pyproject.toml")["project"]
 TORCH_FILES = [Path("constraints.txt"), Path("pyproject.toml")]
 RESOLVED = {  # what is installed with the checker, by what `nox -s versions` calls it
@@ -180,30 +180,30 @@ def bom(session: nox.Session) -> None:
 def mutation(session: nox.Session) -> None:
     """Alter every documented output in every way, and count what is caught (a few minutes)."""
     install(session, "tests")
-    command = ("python", "sphinx-drift/benchmarks/mutation.py")
-    session.run(*command, *session.posargs, env={"PYTHONPATH": "sphinx-drift/tests"})
+    command = ("python", "packages/sphinx-drift/benchmarks/mutation.py")
+    session.run(*command, *session.posargs, env={"PYTHONPATH": "packages/sphinx-drift/tests"})
 
 
 @nox.session(default=False)
 def fuzz(session: nox.Session) -> None:
     """Try random outputs, settings, pages and computations (ten minutes; after --: seconds)."""
     install(session, "tests")
-    session.run("python", "sphinx-drift/tests/fuzz.py", *session.posargs)
+    session.run("python", "packages/sphinx-drift/tests/fuzz.py", *session.posargs)
 
 
 @nox.session(default=False)
 def hostile(session: nox.Session) -> None:
     """Time hostile outputs at 10 KB, 100 KB and 1 MB (minutes; after --: shapes)."""
     install(session, "tests")
-    command = ("python", "sphinx-drift/benchmarks/hostile_times.py")
-    session.run(*command, *session.posargs, env={"PYTHONPATH": "sphinx-drift/tests"})
+    command = ("python", "packages/sphinx-drift/benchmarks/hostile_times.py")
+    session.run(*command, *session.posargs, env={"PYTHONPATH": "packages/sphinx-drift/tests"})
 
 
 @nox.session(default=False)
 def bench(session: nox.Session) -> None:
     """Measure builds, beside stock MyST-NB and nothing executed (a quarter of an hour)."""
     install(session)
-    session.run("python", "sphinx-drift/benchmarks/build_cost.py", *session.posargs)
+    session.run("python", "packages/sphinx-drift/benchmarks/build_cost.py", *session.posargs)
 
 
 @nox.session(default=False, venv_backend="none")

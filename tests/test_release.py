@@ -36,8 +36,8 @@ def tree(tmp_path: Path) -> Path:
     for name in (
         *RELEASED,
         ".gitignore",
-        "sphinx-drift/sphinx_drift",
-        "sphinx-drift/pyproject.toml",
+        "packages/sphinx-drift/sphinx_drift",
+        "packages/sphinx-drift/pyproject.toml",
     ):
         if (ROOT / name).is_dir():
             shutil.copytree(ROOT / name, root / name)
@@ -45,8 +45,8 @@ def tree(tmp_path: Path) -> Path:
             (root / name).parent.mkdir(exist_ok=True)
             shutil.copy(ROOT / name, root / name)
     for name in ("LICENSE", "README.md"):
-        shutil.copy(ROOT / "sphinx-drift" / name, root / "sphinx-drift")
-    for folder in (root, root / "sphinx-drift"):
+        shutil.copy(ROOT / "packages/sphinx-drift" / name, root / "packages/sphinx-drift")
+    for folder in (root, root / "packages/sphinx-drift"):
         (folder / "CHANGELOG.md").write_text("# Changelog\n\n## Unreleased\n\n- A thing.\n")
         with (folder / "pyproject.toml").open("a", encoding="utf-8") as file:
             file.write('\n[project.urls]\nRepository = "https://example.org"\n')
@@ -73,7 +73,7 @@ def test_release_is_a_commit_a_tag_and_four_files(
     command.release("7.8.9", tree / "dist", dry=False)
     assert git(tree, "log", "-1", "--format=%s %D").strip().endswith("tag: v7.8.9")
     today = dt.datetime.now(dt.UTC).date()
-    for folder in (tree, tree / "sphinx-drift"):
+    for folder in (tree, tree / "packages/sphinx-drift"):
         log = (folder / "CHANGELOG.md").read_text("utf-8")
         assert log == f"# Changelog\n\n## Unreleased\n\n## 7.8.9 - {today}\n\n- A thing.\n"
     assert "sphinx-drift 7.8.9\n\n- A thing." in git(tree, "tag", "-l", "--format=%(contents)")

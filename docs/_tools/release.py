@@ -18,10 +18,10 @@ import venv
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-PACKAGES = {"selfattn": Path(), "sphinx-drift": Path("sphinx-drift")}
+PACKAGES = {"selfattn": Path(), "sphinx-drift": Path("packages/sphinx-drift")}
 VERSIONS = {  # where it is written
     "selfattn/__init__.py": r'^__version__ = "(.+)"$',
-    "sphinx-drift/sphinx_drift/__init__.py": r'^__version__ = "(.+)"$',
+    "packages/sphinx-drift/sphinx_drift/__init__.py": r'^__version__ = "(.+)"$',
     "CITATION.cff": r"^version: (.+)$",
 }
 UNRELEASED = "## Unreleased\n"
@@ -88,7 +88,7 @@ def build(root: Path, dist: Path) -> None:
 
 def try_out(root: Path, dist: Path) -> None:
     """Install each package from a folder into an empty environment; run its README's example."""
-    first_book = (ROOT / "sphinx-drift/tests/test_manual.py", "-k", "first_book")
+    first_book = (ROOT / "packages/sphinx-drift/tests/test_manual.py", "-k", "first_book")
     for name in PACKAGES:
         with tempfile.TemporaryDirectory() as folder:
             venv.create(folder, with_pip=True)

@@ -38,9 +38,9 @@ autodoc_member_order = "bysource"
 napoleon_numpy_docstring = False
 
 html_theme = "selfattn"  # the look of the book that this manual is published with
-html_theme_path = ["../../docs/_themes"]
+html_theme_path = ["../../../docs/_themes"]
 html_theme_options = {"home": "../index.html", "home_title": "The book"}
-html_favicon = "../../docs/_static/favicon.svg"
+html_favicon = "../../../docs/_static/favicon.svg"
 html_title = "sphinx-drift"
 html_show_search_summary = False  # it would fetch pages
 html_permalinks_icon = '<span aria-hidden="true">#</span>'  # so that a link is called by its title
