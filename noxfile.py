@@ -17,6 +17,7 @@ PYPROJECT = nox.project.load_toml("pyproject.toml")
 HTML_CHECKER = "vnu-jar@26.9.27"
 BOM = "cyclonedx-bom==7.5.0"
 CHECKER = Path("packages/sphinx-drift")
+KERNELS = Path("packages/forked-kernels")
 CHECKER_PROJECT = nox.project.load_toml(CHECKER / "pyproject.toml")["project"]
 TORCH_FILES = [Path("constraints.txt"), Path("pyproject.toml")]
 RESOLVED = {  # what is installed with the checker, by what `nox -s versions` calls it
@@ -43,7 +44,7 @@ def install(session: nox.Session, *groups: str) -> None:
     """Install book and checker, editable, with what Sphinx and the groups need, as constrained."""
     # The build backend comes first, from the same pins, so that no build is isolated from them.
     session.install(*CONSTRAINED, *PYPROJECT["build-system"]["requires"])
-    ours = ("--editable", f"./{CHECKER}", "--editable", ".[docs]")
+    ours = ("--editable", f"./{KERNELS}", "--editable", f"./{CHECKER}", "--editable", ".[docs]")
     session.install(*CONSTRAINED, "--no-build-isolation", *ours, *tools(*groups))
 
 
@@ -139,10 +140,11 @@ def types(session: nox.Session) -> None:
     """Check types with mypy: both packages strictly, everything else as far as annotated."""
     install(session, "types", "tests")
     session.run("mypy", "--strict", "selfattn", str(CHECKER / "sphinx_drift"))
+    session.run("mypy", "--strict", str(KERNELS / "forked_kernels"))
     site = ("docs/_ext", "docs/_data", "docs/_tools", str(CHECKER / "docs" / "_ext"))
     session.run("mypy", "noxfile.py", "conftest.py", *site)
     session.run("mypy", "tests")
-    session.run("mypy", str(CHECKER / "tests"), str(CHECKER / "benchmarks"))
+    session.run("mypy", str(CHECKER / "tests"), str(CHECKER / "benchmarks"), str(KERNELS / "tests"))
 
 
 @nox.session
@@ -229,7 +231,9 @@ def new_torch(session: nox.Session) -> None:
 def versions(session: nox.Session, resolved: str) -> None:
     """Try the checker with other versions of Python and of what it requires."""
     needed = ("hypothesis", "numpy", "psutil", "pytest>=9.2")
-    session.install("--editable", f"./{CHECKER}", *needed, *RESOLVED[resolved])
+    session.install(
+        "--editable", f"./{KERNELS}", "--editable", f"./{CHECKER}", *needed, *RESOLVED[resolved]
+    )
     tests = CHECKER / "tests"  # those that need no torch: it isn't to be had for every Python
     rooms = [str(tests / room) for room in ("compare", "output")]
     session.run("pytest", "-q", "-m", "not slow", *rooms, *session.posargs)

@@ -1,6 +1,6 @@
-"""Build both packages and try them where nothing else is; with a version, release them.
+"""Build the three packages and try them where nothing else is; with a version, release them.
 
-Both bear one version. All happens in a clone, so a release that fails leaves nothing behind.
+All bear one version. All happens in a clone, so a release that fails leaves nothing behind.
 """
 
 from __future__ import annotations
@@ -18,9 +18,14 @@ import venv
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-PACKAGES = {"selfattn": Path(), "sphinx-drift": Path("packages/sphinx-drift")}
+PACKAGES = {
+    "selfattn": Path(),
+    "forked-kernels": Path("packages/forked-kernels"),
+    "sphinx-drift": Path("packages/sphinx-drift"),
+}
 VERSIONS = {  # where it is written
     "selfattn/__init__.py": r'^__version__ = "(.+)"$',
+    "packages/forked-kernels/forked_kernels/__init__.py": r'^__version__ = "(.+)"$',
     "packages/sphinx-drift/sphinx_drift/__init__.py": r'^__version__ = "(.+)"$',
     "CITATION.cff": r"^version: (.+)$",
 }

@@ -73,7 +73,7 @@ def _command(options: argparse.Namespace) -> list[str]:
 def _start_fork_server(libraries: Sequence[str]) -> None:
     """Load libraries once, in a server that all builds use and that ends with this process."""
     try:
-        provisioner = import_module("sphinx_drift.kernels.provisioner")
+        provisioner = import_module("forked_kernels.provisioner")
     except ImportError:
         print("sphinx_drift.live: each build loads the libraries", file=sys.stderr)
     else:

@@ -14,7 +14,7 @@ import myst_nb.sphinx_ext  # noqa: F401 - loaded once for all builds
 import sphinx.cmd.build
 
 import sphinx_drift.sphinx.setup  # noqa: F401 - loaded once for all builds
-from sphinx_drift.kernels import provisioner
+from forked_kernels import provisioner
 
 
 def build(request: dict) -> int:

@@ -104,5 +104,5 @@ def test_a_book_is_built_and_verified_by_the_wheel(
 def test_kernels_are_installed_and_forked_without_sphinx() -> None:
     blocked = ("docutils", "myst_nb", "myst_parser", "sphinx")
     code = f"import sys\nsys.modules.update(dict.fromkeys({blocked}))\n"
-    code += "import sphinx_drift.run.__main__, sphinx_drift.kernels.provisioner"
+    code += "import sphinx_drift.run.__main__, forked_kernels.provisioner"
     assert python("-c", code).returncode == 0

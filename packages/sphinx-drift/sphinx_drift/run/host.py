@@ -177,7 +177,7 @@ def main() -> None:
     threading.Thread(target=_serve, args=[folder, libraries], daemon=True).start()
     os.read(0, 1)  # not `sys.stdin`: what an executor forks closes that, and would wait for it
     os.dup2(1, 2)  # nobody reads what threads complain of now
-    from sphinx_drift.kernels import fork_server, provisioner  # noqa: PLC0415 - it takes time
+    from forked_kernels import fork_server, provisioner  # noqa: PLC0415 - it takes time
 
     try:
         provisioner.close_servers()
@@ -193,7 +193,7 @@ def main() -> None:
 def _serve(folder: Path, libraries: Sequence[str]) -> None:
     with Listener(_address(folder), backlog=_BACKLOG) as listener:
         Path(folder, _READY).touch()
-        from sphinx_drift.kernels import fork_server, provisioner  # noqa: PLC0415 - the same
+        from forked_kernels import fork_server, provisioner  # noqa: PLC0415 - the same
 
         if chosen() == "fork" and not provisioner.obstacle():
             provisioner.start_server(libraries)  # it loads while this process imports

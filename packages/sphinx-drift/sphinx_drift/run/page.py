@@ -28,7 +28,7 @@ from nbclient.exceptions import (
 from nbformat import from_dict, v4
 from traitlets import Type
 
-from sphinx_drift.kernels.provisioner import NAME, obstacle
+from forked_kernels.provisioner import NAME, obstacle
 from sphinx_drift.run.choice import RUNNER_VARIABLE, SCRATCH
 from sphinx_drift.run.limit import LimitedClient, clipped
 from sphinx_drift.run.results import Ending, Execution, Failure, Injected, Request

@@ -1,6 +1,6 @@
 """Write the corpus: what PyTorch, NumPy and Python print, as they print it and at full precision.
 
-`python packages/sphinx-drift/tests/corpus/make.py [FOLDER]` writes a text for each kind of output, and
+`python tests/corpus/make.py [FOLDER]` writes a text for each kind of output, and
 `precise.json` with the same outputs at full precision.
 """
 

@@ -56,7 +56,7 @@ def test_second_look_is_at_the_libraries_of_the_page(
 
 PROGRAM = """
 import importlib.util, sys
-from sphinx_drift.kernels.fork_server import Preloaded
+from forked_kernels.fork_server import Preloaded
 hidden = Preloaded()
 hidden.load("own")
 hidden.hide()

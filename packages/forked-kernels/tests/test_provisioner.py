@@ -19,7 +19,7 @@ from processes import wait_until
 from psutil import pid_exists
 from runners import Pages, shown
 
-from sphinx_drift.kernels import provisioner
+from forked_kernels import provisioner
 from sphinx_drift.run.run import execute
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def own_servers(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @pytest.fixture
 def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    command = [sys.executable, "-m", "sphinx_drift.kernels", "--name", "quick"]
+    command = [sys.executable, "-m", "forked_kernels", "--name", "quick"]
     subprocess.run([*command, "--preload", "json", "--prefix", str(tmp_path)], check=True)
     monkeypatch.setenv("JUPYTER_PATH", str(tmp_path / "share" / "jupyter"))
     return "quick"

@@ -10,12 +10,12 @@ from tempfile import TemporaryDirectory
 from ipykernel.kernelspec import write_kernel_spec
 from jupyter_client.kernelspec import KernelSpecManager
 
-from sphinx_drift.kernels.provisioner import NAME
+from forked_kernels.provisioner import NAME
 
 
 def main() -> None:
     """Write the specification, and print where it is."""
-    parser = argparse.ArgumentParser("python -m sphinx_drift.kernels", description=__doc__)
+    parser = argparse.ArgumentParser("python -m forked_kernels", description=__doc__)
     parser.add_argument("--name", default="forked", help="the kernel's name (forked)")
     parser.add_argument("--preload", default="", help="libraries to load once, such as numpy,torch")
     where = parser.add_mutually_exclusive_group()

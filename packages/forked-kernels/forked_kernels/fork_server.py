@@ -1,6 +1,6 @@
 """A process that has libraries loaded, and forks a Jupyter kernel for each request.
 
-:mod:`sphinx_drift.kernels.provisioner` starts it as a script. It imports nothing of this package,
+:mod:`forked_kernels.provisioner` starts it as a script. It imports nothing of this package,
 so that no kernel inherits any of it; it computes nothing, touches no GPU and has one thread,
 because a fork copies no other and a child would wait for them for ever.
 

@@ -1,6 +1,6 @@
 """A Jupyter kernel provisioner that forks: ``kernel_provisioner: {provisioner_name: forked}``.
 
-It asks a fork server (:mod:`sphinx_drift.kernels.fork_server`) for kernels of this very Python, and
+It asks a fork server (:mod:`forked_kernels.fork_server`) for kernels of this very Python, and
 starts every other one as Jupyter always does. It imports nothing of Sphinx or of the comparison.
 """
 
@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 from jupyter_client.provisioning.local_provisioner import LocalProvisioner
 from traitlets import List, Unicode
 
-from sphinx_drift.kernels.fork_server import ANSWER
+from forked_kernels.fork_server import ANSWER
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from jupyter_client.connect import KernelConnectionInfo
 
 NAME = "forked"
-ADDRESS_VARIABLE = "DRIFT_FORK_SERVER"
+ADDRESS_VARIABLE = "FORKED_KERNELS_SERVER"
 """A server that an owner keeps for the processes that it starts: its address and environment."""
 _LONGEST_START = 120.0
 """Seconds that a server may take to load its libraries, before a kernel is started without it."""
