@@ -18,6 +18,7 @@ HTML_CHECKER = "vnu-jar@26.9.27"
 BOM = "cyclonedx-bom==7.5.0"
 CHECKER = Path("packages/sphinx-drift")
 KERNELS = Path("packages/forked-kernels")
+OURS = ("--editable", f"./{KERNELS}", "--editable", f"./{CHECKER}")
 CHECKER_PROJECT = nox.project.load_toml(CHECKER / "pyproject.toml")["project"]
 TORCH_FILES = [Path("constraints.txt"), Path("pyproject.toml")]
 RESOLVED = {  # what is installed with the checker, by what `nox -s versions` calls it
@@ -44,7 +45,7 @@ def install(session: nox.Session, *groups: str) -> None:
     """Install book and checker, editable, with what Sphinx and the groups need, as constrained."""
     # The build backend comes first, from the same pins, so that no build is isolated from them.
     session.install(*CONSTRAINED, *PYPROJECT["build-system"]["requires"])
-    ours = ("--editable", f"./{KERNELS}", "--editable", f"./{CHECKER}", "--editable", ".[docs]")
+    ours = (*OURS, "--editable", ".[docs]")
     session.install(*CONSTRAINED, "--no-build-isolation", *ours, *tools(*groups))
 
 
