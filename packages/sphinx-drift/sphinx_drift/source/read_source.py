@@ -13,6 +13,7 @@ from sphinx_drift.compare.outcomes import Kind, Outcome
 from sphinx_drift.compare.tokens import plain
 from sphinx_drift.output.filters import Filter, filters_in
 from sphinx_drift.output.printed_text import BESIDE, Part, printed
+from sphinx_drift.settings import read_page_table
 from sphinx_drift.source.expectations import (
     DIRECTIVE,
     Cell,
@@ -104,11 +105,7 @@ def _with_own(page: Page, notebook: NotebookNode) -> Page:
 
 
 def _with_complete(page: Page, own: object) -> Page:
-    if isinstance(own, dict) and own.keys() <= {"complete", "filters", "reference"}:
-        complete = own.get("complete", False)
-        if isinstance(complete, bool):
-            return replace(page, complete=complete)
-    raise ValueError(f"`drift` may hold `complete: true`, `filters` and `reference`, got {own!r}")
+    return replace(page, complete=read_page_table(own).get("complete", False))
 
 
 def _with_filters(page: Page, notebook: NotebookNode) -> Page:
