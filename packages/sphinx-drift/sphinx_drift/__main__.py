@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING, Any
 
 from sphinx_drift.book import book_of
 from sphinx_drift.compare.compare import Policy
-from sphinx_drift.compare.outcomes import Kind, PageResult
 from sphinx_drift.configuration import pages_required
 from sphinx_drift.device import choose_device
 from sphinx_drift.files import Checked, ahead, check, is_searched, prepare, unread
+from sphinx_drift.model import Kind, PageResult
 from sphinx_drift.report.excerpts import many
 from sphinx_drift.report.formats import exit_status, to_github
 from sphinx_drift.report.summary import causes, summary, unused_filters

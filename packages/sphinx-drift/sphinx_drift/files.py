@@ -8,12 +8,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from sphinx_drift.book import EXCLUDING, book_of, left_out, settings_of
-from sphinx_drift.compare.outcomes import Kind, Outcome, PageResult
 from sphinx_drift.configuration import Project
+from sphinx_drift.model import Kind, Outcome, Page, PageResult
 from sphinx_drift.report.summary import count
 from sphinx_drift.run.host import HOST
 from sphinx_drift.run_and_judge import Settings, report_origins, run_and_judge
-from sphinx_drift.source.expectations import Page
 from sphinx_drift.source.read_source import is_notebook, load, table_in
 from sphinx_drift.source.update import Change, update_notebook, update_page
 

@@ -23,11 +23,10 @@ from small_book import FRONT
 import sphinx_drift.__main__ as command
 from sphinx_drift import files as shared
 from sphinx_drift.compare.compare import Policy
-from sphinx_drift.compare.outcomes import Kind, Outcome
+from sphinx_drift.model import Kind, Outcome, Page
 from sphinx_drift.run.choice import page_environment
 from sphinx_drift.run.results import Execution
 from sphinx_drift.run_and_judge import Settings, planned
-from sphinx_drift.source.expectations import Page
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
