@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sphinx_drift.book import book_of
-from sphinx_drift.compare.outcomes import Kind, PageResult
 from sphinx_drift.device import choose_device
 from sphinx_drift.files import Checked, ahead, check, is_searched, prepare, unread
+from sphinx_drift.model import Kind, PageResult
 from sphinx_drift.patterns import EVERY_PAGE
 from sphinx_drift.report.excerpts import many
 from sphinx_drift.report.formats import exit_status, to_github

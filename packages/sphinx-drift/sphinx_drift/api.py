@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sphinx_drift.compare.brackets import groups
 from sphinx_drift.compare.compare import Policy
-from sphinx_drift.compare.outcomes import Kind, Outcome, PageResult
-from sphinx_drift.compare.tokens import Token, tokens, value_of
+from sphinx_drift.compare.lexer import Token, value_of
+from sphinx_drift.compare.tokens import tokens
 from sphinx_drift.configuration import find_project
+from sphinx_drift.model import Kind, Outcome, PageResult
 from sphinx_drift.output.printed_text import Part, printed
 from sphinx_drift.report.summary import count, describe_environment
 from sphinx_drift.run.results import OWN_ANSWERS, Probe, injected

@@ -8,14 +8,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from sphinx_drift.book import EXCLUDING, book_of, left_out
-from sphinx_drift.compare.outcomes import Kind, Outcome, PageResult
+from sphinx_drift.model import Kind, Outcome, Page, PageResult
 from sphinx_drift.patterns import EVERY_PAGE
 from sphinx_drift.report.summary import count
 from sphinx_drift.run.host import HOST
 from sphinx_drift.run.preload import libraries
 from sphinx_drift.run_and_judge import report_origins, run_and_judge
 from sphinx_drift.settings import Settings
-from sphinx_drift.source.expectations import Page
 from sphinx_drift.source.read_source import is_notebook, load, table_in
 from sphinx_drift.source.update import Change, update_notebook, update_page
 

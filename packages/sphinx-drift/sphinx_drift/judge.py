@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from sphinx_drift.compare.compare import Policy, compare, without_marks
-from sphinx_drift.compare.outcomes import Kind, Outcome, PageResult
+from sphinx_drift.model import Kind, Outcome, PageResult
 from sphinx_drift.output.filters import DEFAULTS, filtered
 from sphinx_drift.output.printed_text import BESIDE, FORMS, OF_VALUES, Part, Printed, printed
 from sphinx_drift.run.results import SKIPS
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
     from nbformat import NotebookNode
 
+    from sphinx_drift.model import Cell, Expectation, Page
     from sphinx_drift.output.filters import Filter
     from sphinx_drift.run.results import Execution
-    from sphinx_drift.source.expectations import Cell, Expectation, Page
 
 _WITH_ERROR = (Part.ALL, Part.MAIN, Part.STDERR)
 """The parts to which the message of an error belongs."""

@@ -11,13 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sphinx_drift.compare.compare import Policy
-from sphinx_drift.compare.outcomes import Kind, Outcome, PageResult
 from sphinx_drift.judge import compare_runs, judge_page
+from sphinx_drift.model import Kind, Outcome, Page, PageResult
 from sphinx_drift.output.filters import DEFAULTS
 from sphinx_drift.run import run
 from sphinx_drift.run.choice import page_environment
 from sphinx_drift.run.injected import IN_FULL, fill_memory
-from sphinx_drift.source.expectations import Page
 from sphinx_drift.source.read_source import load, table_in
 
 if TYPE_CHECKING:

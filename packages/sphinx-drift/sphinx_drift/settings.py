@@ -21,9 +21,9 @@ from sphinx_drift.patterns import EVERY_PAGE, Pattern
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
+    from sphinx_drift.model import Page
     from sphinx_drift.output.filters import Filter
     from sphinx_drift.run.results import Probe
-    from sphinx_drift.source.expectations import Page
 
 
 # The parts of an entry ---------------------------------------------------------------------

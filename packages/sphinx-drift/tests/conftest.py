@@ -23,7 +23,7 @@ from sphinx_drift.run.page import run_page
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from sphinx_drift.compare.outcomes import PageResult
+    from sphinx_drift.model import PageResult
 
 # A busy machine makes an example late, not wrong.
 settings.register_profile("patient", deadline=None)

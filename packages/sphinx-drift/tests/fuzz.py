@@ -26,14 +26,14 @@ from sphinx.config import Config
 from sphinx.errors import ConfigError
 
 from sphinx_drift.compare.compare import Policy, compare
-from sphinx_drift.compare.outcomes import Kind
-from sphinx_drift.compare.tokens import plain, tokens
+from sphinx_drift.compare.lexer import plain
+from sphinx_drift.compare.tokens import tokens
 from sphinx_drift.configuration import find_project
 from sphinx_drift.judge import judge_page
+from sphinx_drift.model import Cell, Expectation, Kind, Page
 from sphinx_drift.output.printed_text import BESIDE, Part, printed
 from sphinx_drift.run.results import Execution
 from sphinx_drift.settings import Place, entries
-from sphinx_drift.source.expectations import Cell, Expectation, Page
 from sphinx_drift.source.read_source import load
 from sphinx_drift.sphinx.settings import check_settings
 from sphinx_drift.testing.examples import _full_precision

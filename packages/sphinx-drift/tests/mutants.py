@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sphinx_drift.compare.brackets import partners
 from sphinx_drift.compare.compare import Policy, Verdict, Waiver, compare
-from sphinx_drift.compare.tokens import Token, TokenKind, plain, tokens
+from sphinx_drift.compare.lexer import Token, TokenKind, plain
+from sphinx_drift.compare.tokens import tokens
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

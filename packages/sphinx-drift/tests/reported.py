@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sphinx_drift.compare.compare import Policy, compare
-from sphinx_drift.compare.outcomes import Kind, Outcome, PageResult
+from sphinx_drift.model import Kind, Outcome, PageResult
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -25,7 +25,7 @@ from sphinx_drift.run.run import request_for
 
 if TYPE_CHECKING:
     from conftest import Book
-    from sphinx_drift.compare.outcomes import PageResult
+    from sphinx_drift.model import PageResult
 
 CHECKER = Path(__file__).parents[1]
 DEVICES = "gadgets"

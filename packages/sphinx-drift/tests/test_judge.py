@@ -10,13 +10,12 @@ from nbformat import v4
 
 from sphinx_drift import judge
 from sphinx_drift.compare.compare import Policy, Waiver
-from sphinx_drift.compare.outcomes import Kind, PageResult
 from sphinx_drift.judge import compare_runs, judge_page
+from sphinx_drift.model import Cell, Expectation, Kind, Page, PageResult
 from sphinx_drift.output.filters import make
 from sphinx_drift.output.printed_text import Part
 from sphinx_drift.run.results import Ending, Execution, Failure
 from sphinx_drift.settings import Settings, changed_by_environment
-from sphinx_drift.source.expectations import Cell, Expectation, Page
 from sphinx_drift.source.read_source import read_notebook
 
 if TYPE_CHECKING:

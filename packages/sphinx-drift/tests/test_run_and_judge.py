@@ -8,7 +8,7 @@ import pytest
 from small_book import FRONT, cell
 
 from sphinx_drift.compare.compare import Policy
-from sphinx_drift.compare.outcomes import Kind
+from sphinx_drift.model import Kind
 from sphinx_drift.patterns import EVERY_PAGE
 from sphinx_drift.run_and_judge import run_and_judge
 from sphinx_drift.settings import Settings
@@ -17,7 +17,7 @@ from sphinx_drift.source.read_source import load
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from sphinx_drift.compare.outcomes import PageResult
+    from sphinx_drift.model import PageResult
 
 
 def verified(folder: Path, *cells: str, front: str = "", **options: Any) -> PageResult:

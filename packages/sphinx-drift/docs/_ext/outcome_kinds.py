@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from sphinx.util.docutils import SphinxDirective
 
-from sphinx_drift.compare.outcomes import Kind, Outcome, PageResult
+from sphinx_drift.model import Kind, Outcome, PageResult
 from sphinx_drift.report.formats import exit_status
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from sphinx_drift.compare.tokens import Token
+    from sphinx_drift.compare.lexer import Token
 
 PAIRS = {")": "(", "]": "[", "}": "{"}
 """The opening bracket for each closing one."""

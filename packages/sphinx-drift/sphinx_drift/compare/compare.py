@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING
 from sphinx_drift.compare.brackets import indices
 from sphinx_drift.compare.differences import Difference, Side, blocks, described, spaces_note
 from sphinx_drift.compare.floats import UNITS, Precise
-from sphinx_drift.compare.tokens import Token, TokenKind, plain, tokens
+from sphinx_drift.compare.lexer import Token, TokenKind, plain
+from sphinx_drift.compare.tokens import tokens
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

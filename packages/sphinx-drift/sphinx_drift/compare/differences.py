@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from unicodedata import normalize
 
 from sphinx_drift.compare.brackets import indices
-from sphinx_drift.compare.tokens import Token, TokenKind, plain, tokens
+from sphinx_drift.compare.lexer import Token, TokenKind, plain
+from sphinx_drift.compare.tokens import tokens
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

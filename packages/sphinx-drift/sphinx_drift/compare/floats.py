@@ -13,13 +13,13 @@ from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
 from sphinx_drift.compare.brackets import brackets
-from sphinx_drift.compare.tokens import TokenKind
+from sphinx_drift.compare.lexer import TokenKind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from sphinx_drift.compare.brackets import Bracket
-    from sphinx_drift.compare.tokens import Token
+    from sphinx_drift.compare.lexer import Token
 
 UNITS = 16
 """How many units in the last place a value may be from the documented digits, as measured."""

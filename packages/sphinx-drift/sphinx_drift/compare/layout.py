@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from sphinx_drift.compare.tokens import Token
+    from sphinx_drift.compare.lexer import Token
 
 _CONSTANTS = frozenset({"True", "False", "None", "NaN", "NaT"})
 _QUOTES = frozenset("'\"")

@@ -11,126 +11,16 @@ break and, between them and before them, each space.
 from __future__ import annotations
 
 import re
-import sys
-from enum import Enum
-from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from sphinx_drift.compare.brackets import OPENING, partners
+from sphinx_drift.compare.brackets import OPENING, brackets, partners
 from sphinx_drift.compare.layout import loose_gaps
+from sphinx_drift.compare.lexer import Token, TokenKind, plain, split
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
-
-class TokenKind(Enum):
-    """What a token is."""
-
-    WORD = "word"
-    INT = "integer"
-    FLOAT = "float"
-    MARK = "mark"
-    OPEN = "opening bracket"
-    CLOSE = "closing bracket"
-    LINE = "line break"
-
-
-class Token(NamedTuple):
-    """One token: its kind, its text as compared, its position, and the space before it."""
-
-    kind: TokenKind
-    text: str
-    start: int
-    end: int
-    gap: str
-    """The white space before it that counts: at most one space where layout has no meaning."""
-
-    @property
-    def key(self) -> tuple[TokenKind, str, str]:
-        """What two tokens must share to be equal."""
-        return self.kind, self.text, self.gap
-
-    @property
-    def is_line(self) -> bool:
-        """Whether it is a line break."""
-        return self.kind is TokenKind.LINE
-
-    @property
-    def is_number(self) -> bool:
-        """Whether it is an integer or a float."""
-        return self.kind is TokenKind.FLOAT or self.kind is TokenKind.INT
-
-    @property
-    def is_word(self) -> bool:
-        """Whether it is a word."""
-        return self.kind is TokenKind.WORD
-
-
-DIGITS = r"(?:\d+(?:\.(?!\.)\d*)?|\.\d+)(?:[eE][+-]?\d+)?"
-"""A finite number without its sign, as a regular expression."""
-
-# A sign belongs to a number unless an operand is before it; to an imaginary part, always.
-_NUMBER = rf"""
-    (?<![\w.]) (?: (?<![)\]}}]) [+-] )? (?: {DIGITS} | (?:nan|inf)(?!\w) ) (?:j\b)?
-    | (?<=[\d.]) [+-] (?: {DIGITS} | nan | inf ) j\b
-"""
-NUMBER = re.compile(_NUMBER, re.VERBOSE)
-"""A number with its sign, where it stands."""
-_PATTERN = re.compile(
-    rf"""
-    [^\S\n]*
-    (?:
-      (?P<number> {_NUMBER} )
-    | (?P<device> ,\s*device='(?:cuda|mps|xpu|hpu|npu)(?::\d+)?' )
-    | (?P<comma> , )
-    | (?P<line> \n )
-    | (?P<open> [\[({{] )
-    | (?P<close> [\])}}] )
-    | (?P<grad> grad_fn=<\w*?Backward\d*> )
-    | (?P<word> [^\W\d]\w* | \d\w* | \.\.\.+ )
-    | (?P<mark> \S )
-    )
-    """,
-    re.VERBOSE,
-)
-ESCAPE = r"\x1b(?:\[[0-9;?]*[A-Za-z]|\][^\x07\x1b]*(?:\x07|\x1b\\))"
-"""What sets a terminal's colours or marks its links, as a regular expression."""
-_ESCAPE = re.compile(ESCAPE)
 _SPACE = re.compile(r"\s+")
-_COUNTER = re.compile(r"(?<=Backward)0?>$")
-_GROUPS = _PATTERN.groupindex
-_NUMBER_GROUP, _LINE, _OPEN, _CLOSE = (_GROUPS[n] for n in ("number", "line", "open", "close"))
-_DEVICE, _GRAD = (_GROUPS[name] for name in ("device", "grad"))
-_KINDS = {
-    _NUMBER_GROUP: TokenKind.FLOAT,
-    _OPEN: TokenKind.OPEN,
-    _CLOSE: TokenKind.CLOSE,
-    _GROUPS["word"]: TokenKind.WORD,
-    _GROUPS["comma"]: TokenKind.MARK,
-    _GROUPS["mark"]: TokenKind.MARK,
-    _DEVICE: TokenKind.MARK,
-    _GRAD: TokenKind.WORD,
-}
-_INTEGER, _BREAK = TokenKind.INT, TokenKind.LINE  # plain names: to look up a member takes its time
-_new = partial(tuple.__new__, Token)
-
-
-def plain(text: str) -> str:
-    """Return a text without colours, links and trailing space: positions of tokens are in it."""
-    return _ESCAPE.sub("", text).expandtabs().rstrip()
-
-
-def value_of(number: str) -> complex:
-    """Return the value of a number's text: an `int`, a `float`, or a `complex` if it ends in j."""
-    if number.endswith("j"):
-        return complex(number)
-    # Python refuses to read integers of thousands of digits; as floats they are infinite.
-    is_short = len(number) < sys.int_info.default_max_str_digits
-    return int(number) if is_short and _is_integer(number) else float(number)
-
-
-def _is_integer(number: str) -> bool:
-    return number.lstrip("+-").isdecimal()
 
 
 def tokens(text: str, *, flowing: bool = False) -> list[Token]:
@@ -152,67 +42,46 @@ def tokens(text: str, *, flowing: bool = False) -> list[Token]:
         True
 
     """
-    all_tokens = list(_read(plain(text)))
-    pairs = partners(all_tokens)
-    relevant = _without_layout(all_tokens, pairs, loose_gaps(all_tokens, pairs))
+    all_tokens = list(split(plain(text)))
+    loose = loose_gaps(all_tokens, partners(all_tokens))
+    relevant = _without_layout(all_tokens, loose, _accelerators(all_tokens))
     return _flowing(relevant) if flowing else list(relevant)
 
 
-def _read(text: str) -> Iterator[Token]:
-    """Yield every token with the space before it, and a line break for each new line."""
-    last = 0
-    broken = False
-    has_token = False
-    for match in _PATTERN.finditer(text):
-        group = match.lastindex or 0
-        end = match.end()
-        if group == _LINE:
-            broken, last = has_token, end
-            continue
-        piece = match[group]
-        start = end - len(piece)
-        kind = _KINDS[group]
-        if group == _NUMBER_GROUP and _is_integer(piece):
-            kind = _INTEGER
-        elif group == _GRAD:
-            piece = _COUNTER.sub(">", piece)
-        if broken:
-            yield _new((_BREAK, "\n", start, start, ""))
-        yield _new((kind, piece, start, end, text[last:start]))
-        last = end
-        broken, has_token = False, True
+def _accelerators(all_tokens: Sequence[Token]) -> set[int]:
+    """Return which tokens name the accelerator on which a tensor lives."""
+    named = [place for place, token in enumerate(all_tokens) if token.is_device]
+    pairs = brackets(all_tokens) if named else []
+    return {place for place in named if (pair := pairs[place]) and pair.name == "tensor"}
 
 
 def _without_layout(
-    all_tokens: Sequence[Token], pairs: Mapping[int, int], loose: Collection[int]
+    all_tokens: Sequence[Token], loose: Collection[int], dropped: Collection[int]
 ) -> Iterator[Token]:
-    """Drop layout that has no meaning, and the device of a tensor."""
-    in_tensor: list[bool] = []  # for each open bracket, whether it is that of `tensor(`
+    """Drop some tokens, and the layout of the loose ones: their line breaks and padding."""
     before = ""
-    broken = False
-    head = _head(all_tokens, loose)
     for place, token in enumerate(all_tokens):
-        kind, text, start, end, gap = token
-        if kind is _BREAK and place in loose:
-            broken = True
+        if place in dropped or (token.is_line and place in loose):
             continue
-        if text.startswith(",") and len(text) > 1:
-            if in_tensor and in_tensor[-1]:
-                continue
-            text = _SPACE.sub(" ", text) if place in loose else text
+        text, gap = token.text, token.gap
         if place in loose:
-            tight = before in OPENING or kind is TokenKind.CLOSE or text.startswith(",")
-            gap = " " if before and (gap or broken) and not tight else ""
-        elif place <= head:
+            text = _SPACE.sub(" ", text) if token.is_device else text
+            is_apart = gap or all_tokens[place - 1].is_line
+            is_tight = before in OPENING or token.kind is TokenKind.CLOSE or text[0] == ","
+            gap = " " if is_apart and not is_tight else ""
+        elif place == 0 and _begins_with_array(all_tokens, loose):
             gap = ""
-        broken = False
-        if place in pairs:
-            if kind is TokenKind.OPEN:
-                in_tensor.append(text == "(" and before == "tensor")
-            else:
-                in_tensor.pop()
-        yield _new((kind, text, start, end, gap))
+        same = text == token.text and gap == token.gap
+        yield token if same else token._replace(text=text, gap=gap)
         before = text
+
+
+def _begins_with_array(all_tokens: Sequence[Token], loose: Collection[int]) -> bool:
+    """Whether an array comes first, behind nothing but its name."""
+    for place, token in enumerate(all_tokens):
+        if not (token.is_word or token.text == "."):
+            return token.kind is TokenKind.OPEN and place + 1 in loose
+    return False
 
 
 def _flowing(relevant: Iterable[Token]) -> list[Token]:
@@ -220,19 +89,8 @@ def _flowing(relevant: Iterable[Token]) -> list[Token]:
     flow: list[Token] = []
     broken = False
     for token in relevant:
-        if token.kind is not _BREAK:
+        if not token.is_line:
             gap = " " if flow and (token.gap or broken) else ""
             flow.append(token._replace(gap=gap))
-        broken = token.kind is _BREAK
+        broken = token.is_line
     return flow
-
-
-def _head(all_tokens: Sequence[Token], loose: Collection[int]) -> int:
-    """Return 0 if a text begins with an array, whose indentation has no meaning; else -1."""
-    names = (
-        place for place, token in enumerate(all_tokens) if not (token.is_word or token.text == ".")
-    )
-    first = next(names, -1)
-    return (
-        0 if first >= 0 and all_tokens[first].kind is TokenKind.OPEN and first + 1 in loose else -1
-    )

@@ -6,7 +6,7 @@ import re
 from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 
-from sphinx_drift.compare.tokens import NUMBER
+from sphinx_drift.compare.lexer import NUMBER
 
 if TYPE_CHECKING:
     from collections import Counter

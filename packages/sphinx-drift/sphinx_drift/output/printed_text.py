@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from sphinx_drift.compare.tokens import plain
+from sphinx_drift.compare.lexer import plain
 from sphinx_drift.output.filters import repeatable
 from sphinx_drift.output.html_text import drawn_in, html_text
 from sphinx_drift.output.screen import on_screen

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from sphinx_drift.compare.tokens import ESCAPE
+from sphinx_drift.compare.lexer import ESCAPE
 
 _ERASE = r"\x1b\[(?:[02]?K|0?J)"
 _MOVES = re.compile(rf"[\r\b]|{_ERASE}|\x1b\[[01]?G")

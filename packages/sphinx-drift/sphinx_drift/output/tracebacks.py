@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from sphinx_drift.compare.tokens import ESCAPE
+from sphinx_drift.compare.lexer import ESCAPE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

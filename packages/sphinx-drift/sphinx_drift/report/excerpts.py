@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sphinx_drift.compare.tokens import plain
+from sphinx_drift.compare.lexer import plain
 
 if TYPE_CHECKING:
     from sphinx_drift.compare.differences import Difference
-    from sphinx_drift.compare.outcomes import Outcome
+    from sphinx_drift.model import Outcome
 
 WIDTH = 100
 """Columns that a report is readable in."""

@@ -12,7 +12,7 @@ from sphinx_drift.report.text import entry
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from sphinx_drift.compare.outcomes import PageResult
+    from sphinx_drift.model import PageResult
 
 _NOTHING = "nothing was checked"
 

@@ -7,8 +7,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from sphinx_drift.compare.outcomes import Kind, PageResult
-from sphinx_drift.compare.tokens import DIGITS
+from sphinx_drift.compare.lexer import DIGITS
+from sphinx_drift.model import Kind, PageResult
 from sphinx_drift.report.excerpts import many, safe_line, shortened
 
 if TYPE_CHECKING:

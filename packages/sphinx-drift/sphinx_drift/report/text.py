@@ -11,8 +11,8 @@ from itertools import groupby, zip_longest
 from typing import TYPE_CHECKING, TextIO
 
 from sphinx_drift.compare.compare import Policy
-from sphinx_drift.compare.outcomes import Kind, PageResult
-from sphinx_drift.compare.tokens import plain
+from sphinx_drift.compare.lexer import plain
+from sphinx_drift.model import Kind, PageResult
 from sphinx_drift.report.excerpts import (
     WIDTH,
     lines_shown,
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from sphinx_drift.compare.compare import Difference, Verdict
-    from sphinx_drift.compare.outcomes import Outcome
+    from sphinx_drift.model import Outcome
 
     _Paint = Callable[[str, str], str]
 

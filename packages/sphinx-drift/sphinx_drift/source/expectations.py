@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import Any
 
 from sphinx_drift.compare.compare import Waiver
-from sphinx_drift.compare.outcomes import Kind, Outcome
+from sphinx_drift.model import Expectation, Kind, Outcome
 from sphinx_drift.output.printed_text import FORMS, Part
 from sphinx_drift.source.lines import lines_of
-
-if TYPE_CHECKING:
-    from sphinx_drift.output.filters import Filter
 
 DIRECTIVE = "expected-output"
 
@@ -33,91 +30,6 @@ _EXCLUSIVE = {
     "name": "elsewhere its numbers are not those that a sentence quotes: leave the name out",
 }
 """What doesn't go together with `reference-only`, and why."""
-_UNSEEN = ("remove-cell", "remove-output", "remove_cell", "remove_output")
-"""The tags by which a reader is not shown what a cell prints."""
-
-
-@dataclass(frozen=True)
-class Expectation:
-    """What a page says that a cell prints."""
-
-    text: str
-    line: int
-    """Line of the page on which it begins, counted from 1."""
-    body_line: int
-    """Line of the page on which its text begins."""
-    part: Part = Part.ALL
-    name: str = ""
-    """What the page calls it, to quote numbers from it."""
-    raises: str = ""
-    """The error that the cell must raise."""
-    unchecked: str = ""
-    """Why it can't be checked."""
-    reference_only: str = ""
-    """Why it holds on the reference environment alone."""
-    waivers: tuple[Waiver, ...] = ()
-    content: str = ""
-    """All that stands in the directive, options too."""
-    end_line: int = 0
-    """Line of the page on which its text ends, inclusive; before ``body_line`` if it is empty."""
-
-
-@dataclass(frozen=True)
-class Cell:
-    """One code cell."""
-
-    number: int
-    """Its place among the code cells, counted from 1."""
-    index: int
-    """Its place among all cells of the notebook, counted from 0."""
-    line: int
-    """Line of the page, or of the notebook's file, on which it begins."""
-    source: str
-    end_line: int = 1
-    """Line of the page on which it ends, inclusive."""
-    tags: frozenset[str] = frozenset()
-    expectations: tuple[Expectation, ...] = ()
-    drawn: tuple[int, int] | None = (0, 0)
-    """How many pictures and widgets a notebook has stored of it; None if they aren't compared."""
-    hidden: frozenset[Part] = frozenset()
-    """The streams that no reader is shown."""
-    glued: tuple[str, ...] = ()
-    """The names by which what a notebook has stored of it is shown elsewhere."""
-    filters: tuple[Filter, ...] = ()
-    """What varies in its outputs, besides what does on every page."""
-
-    @property
-    def is_seen(self) -> bool:
-        """Whether a reader is shown what it prints."""
-        return self.tags.isdisjoint(_UNSEEN)
-
-    @property
-    def has_stderr(self) -> bool:
-        """Whether a reader is shown what it writes to stderr."""
-        return Part.STDERR not in self.hidden
-
-    @property
-    def may_raise(self) -> bool:
-        """Whether the page goes on if this cell raises."""
-        return "raises-exception" in self.tags or any(e.raises for e in self.expectations)
-
-
-@dataclass(frozen=True)
-class Page:
-    """The cells of a page or notebook, and what is wrong before anything runs."""
-
-    cells: tuple[Cell, ...] = ()
-    problems: tuple[Outcome, ...] = ()
-    stored: bool = field(default=False, kw_only=True)
-    """Whether it is a notebook, whose stored outputs are what it documents."""
-    complete: bool = field(default=True, kw_only=True)
-    """Whether each of its outputs must be documented."""
-
-    @property
-    def is_checked(self) -> bool:
-        """Whether there is anything on it to check; if not, it is built as ever."""
-        expects = any(cell.expectations for cell in self.cells)
-        return expects or self.complete or bool(self.problems)
 
 
 def read_expectation(content: str, line: int) -> tuple[Expectation, list[Outcome]]:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 
 from sphinx_drift.compare.brackets import indices
-from sphinx_drift.compare.tokens import plain, tokens
+from sphinx_drift.compare.lexer import plain
+from sphinx_drift.compare.tokens import tokens
 
 _QUOTATION = re.compile(
     r"(?P<name>[\w-]+)(?:\[(?P<index>\d+(?:,\s*\d+)*)\]|\#(?P<place>\d+))?(?:\s+(?P<form>\S+))?$"

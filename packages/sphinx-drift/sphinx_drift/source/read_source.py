@@ -9,18 +9,12 @@ from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from sphinx_drift.compare.outcomes import Kind, Outcome
-from sphinx_drift.compare.tokens import plain
+from sphinx_drift.compare.lexer import plain
+from sphinx_drift.model import Cell, Expectation, Kind, Outcome, Page
 from sphinx_drift.output.filters import Filter, filters_in
 from sphinx_drift.output.printed_text import BESIDE, Part, printed
 from sphinx_drift.settings import read_page_table
-from sphinx_drift.source.expectations import (
-    DIRECTIVE,
-    Cell,
-    Expectation,
-    Page,
-    read_expectation,
-)
+from sphinx_drift.source.expectations import DIRECTIVE, read_expectation
 from sphinx_drift.source.lines import lines_of
 
 if TYPE_CHECKING:

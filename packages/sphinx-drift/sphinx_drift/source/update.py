@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sphinx_drift.compare.compare import compare
-from sphinx_drift.compare.outcomes import Kind
-from sphinx_drift.compare.tokens import plain
+from sphinx_drift.compare.lexer import plain
+from sphinx_drift.model import Kind
 from sphinx_drift.output.filters import DEFAULTS, filtered
 from sphinx_drift.output.printed_text import BESIDE, FORMS, Part, printed
 from sphinx_drift.source.expectations import DIRECTIVE
@@ -29,9 +29,8 @@ if TYPE_CHECKING:
     from nbformat import NotebookNode
 
     from sphinx_drift.compare.compare import Waiver
-    from sphinx_drift.compare.outcomes import Outcome, PageResult
+    from sphinx_drift.model import Cell, Expectation, Outcome, Page, PageResult
     from sphinx_drift.output.printed_text import Printed
-    from sphinx_drift.source.expectations import Cell, Expectation, Page
 
 _LACKING = {
     re.compile(r"(ModuleNotFound|Import)Error: "): (

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 from sphinx.util import logging
 
 from sphinx_drift.book import left_out
-from sphinx_drift.compare.outcomes import Kind, Outcome, PageResult
 from sphinx_drift.judge import judge_page
+from sphinx_drift.model import Kind, Outcome, PageResult
 from sphinx_drift.run.injected import local_modules
 from sphinx_drift.run.results import Execution
 from sphinx_drift.run_and_judge import run_and_judge
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from nbformat import NotebookNode
     from sphinx.environment import BuildEnvironment
 
-    from sphinx_drift.source.expectations import Page
+    from sphinx_drift.model import Page
 
 
 _LOGGER = logging.getLogger(__name__)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from docutils import nodes
 
 from sphinx_drift.compare.compare import Policy
-from sphinx_drift.compare.outcomes import Kind
+from sphinx_drift.model import Kind
 from sphinx_drift.report.summary import describe_environment
 from sphinx_drift.sphinx.private_api import execution_data
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
 
-    from sphinx_drift.compare.outcomes import Outcome, PageResult
+    from sphinx_drift.model import Outcome, PageResult
 
 
 class drift_mark(nodes.General, nodes.Element):  # noqa: N801 - docutils names nodes so

@@ -11,7 +11,7 @@ from sphinx.transforms import SphinxTransform
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.docutils import SphinxRole
 
-from sphinx_drift.compare.outcomes import Kind, Outcome, PageResult
+from sphinx_drift.model import Kind, Outcome, PageResult
 from sphinx_drift.source.quote import read_quotation
 from sphinx_drift.sphinx.private_api import PendingGlueReference
 from sphinx_drift.sphinx.state import file_of, record, state_of

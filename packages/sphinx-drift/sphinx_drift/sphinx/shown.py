@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from nbformat import NotebookNode
     from sphinx.application import Sphinx
 
+    from sphinx_drift.model import Cell, Page
     from sphinx_drift.output.printed_text import Value
-    from sphinx_drift.source.expectations import Cell, Page
 
 _NOT_EXECUTED = "Not executed: the output below is the one that the notebook has stored."
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sphinx_drift.compare.outcomes import Outcome, PageResult
+from sphinx_drift.model import Outcome, PageResult
 from sphinx_drift.settings import Settings
 
 if TYPE_CHECKING:

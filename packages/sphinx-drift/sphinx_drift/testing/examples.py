@@ -14,8 +14,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from sphinx_drift.compare.compare import Policy, compare
-from sphinx_drift.compare.outcomes import Kind, Outcome, PageResult
 from sphinx_drift.device import computing_on
+from sphinx_drift.model import Kind, Outcome, PageResult
 from sphinx_drift.output.filters import DEFAULTS, filtered
 from sphinx_drift.report.text import entry
 from sphinx_drift.run.injected import IN_FULL, report_environment

@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import pytest
 
-from sphinx_drift.compare.outcomes import Kind
 from sphinx_drift.configuration import find_project
 from sphinx_drift.device import choose_device
 from sphinx_drift.files import check, has_cells, is_searched, prepare, unread
+from sphinx_drift.model import Kind
 from sphinx_drift.report.summary import summary
 from sphinx_drift.report.text import render
 from sphinx_drift.run.choice import chosen
@@ -33,7 +33,7 @@ from sphinx_drift.testing.examples import check_examples
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator
 
-    from sphinx_drift.compare.outcomes import PageResult
+    from sphinx_drift.model import PageResult
 
 _WITH_EFFECTS = ("__main__.py", "conftest.py", "setup.py")
 _TEXTS = (".md", ".rst", ".txt")

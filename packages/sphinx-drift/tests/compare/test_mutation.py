@@ -4,7 +4,8 @@ import pytest
 from mutants import Attempt, Output, attempts, corpus
 
 from sphinx_drift.compare.compare import UNITS, compare, without_marks
-from sphinx_drift.compare.tokens import TokenKind, tokens
+from sphinx_drift.compare.lexer import TokenKind
+from sphinx_drift.compare.tokens import tokens
 
 
 @pytest.fixture(scope="module")

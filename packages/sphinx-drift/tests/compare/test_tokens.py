@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sphinx_drift.compare.brackets import groups, indices
-from sphinx_drift.compare.tokens import Token, TokenKind, plain, tokens, value_of
+from sphinx_drift.compare.lexer import Token, TokenKind, plain, value_of
+from sphinx_drift.compare.tokens import tokens
 
 SHORT = dict(zip(TokenKind, "wifm()n", strict=True))
 

@@ -10,7 +10,7 @@ import pytest
 from reported import TORCH, drift, page
 
 from sphinx_drift.compare.compare import Policy, Waiver, compare
-from sphinx_drift.compare.outcomes import Kind, Outcome
+from sphinx_drift.model import Kind, Outcome
 from sphinx_drift.report.summary import Counts, causes, count, describe_environment, summary
 from sphinx_drift.report.text import render, use_color
 

@@ -10,7 +10,7 @@ import small_book
 from processes import python
 
 from sphinx_drift.compare.compare import Policy
-from sphinx_drift.compare.outcomes import Kind
+from sphinx_drift.model import Kind
 from sphinx_drift.run.host import HOST
 from sphinx_drift.run_and_judge import run_and_judge
 from sphinx_drift.settings import Settings

@@ -9,14 +9,14 @@ import pytest
 from nbformat import v4
 
 from sphinx_drift.compare.compare import Waiver
-from sphinx_drift.compare.outcomes import Kind
+from sphinx_drift.model import Kind
 from sphinx_drift.output.printed_text import Part
 from sphinx_drift.source.read_source import load, read_notebook
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from sphinx_drift.source.expectations import Expectation, Page
+    from sphinx_drift.model import Expectation, Page
 
 FRONT = "---\nfile_format: mystnb\nkernelspec:\n  name: python3\n---\n"
 CELL = "```{code-cell} ipython3\nprint(1)\n```\n"

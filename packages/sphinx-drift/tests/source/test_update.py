@@ -19,8 +19,8 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from small_book import FRONT
 
-from sphinx_drift.compare.outcomes import Kind, Outcome
 from sphinx_drift.judge import judge_page
+from sphinx_drift.model import Kind, Outcome
 from sphinx_drift.run.results import Execution
 from sphinx_drift.source.read_source import load
 from sphinx_drift.source.update import Change, irreversible, update_notebook, update_page, write
@@ -31,8 +31,7 @@ if TYPE_CHECKING:
 
     from nbformat import NotebookNode
 
-    from sphinx_drift.compare.outcomes import PageResult
-    from sphinx_drift.source.expectations import Page
+    from sphinx_drift.model import Page, PageResult
 
 
 Ran = tuple["Page", "NotebookNode", "PageResult", "Callable[[Page], PageResult]"]

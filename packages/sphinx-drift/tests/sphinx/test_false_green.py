@@ -12,13 +12,12 @@ from myst_nb.core.config import NbParserConfig
 from nbformat import v4
 from small_book import FRONT, TORCH, cell
 
-from sphinx_drift.compare.outcomes import Kind
 from sphinx_drift.judge import judge_page
+from sphinx_drift.model import Cell, Expectation, Kind, Page
 from sphinx_drift.output.filters import make
 from sphinx_drift.output.printed_text import Part
 from sphinx_drift.report.summary import count
 from sphinx_drift.run.results import Execution
-from sphinx_drift.source.expectations import Cell, Expectation, Page
 from sphinx_drift.sphinx.marks import mark_details
 from sphinx_drift.sphinx.shown import show_documented
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 from small_book import TORCH, cell
 
-from sphinx_drift.compare.outcomes import Kind
+from sphinx_drift.model import Kind
 from sphinx_drift.report.summary import count, summary
 
 if TYPE_CHECKING:

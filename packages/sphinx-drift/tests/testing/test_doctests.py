@@ -14,13 +14,13 @@ from _pytest.doctest import _get_checker
 from case_tables import rows
 
 from sphinx_drift.compare.compare import Policy
-from sphinx_drift.compare.outcomes import Kind
+from sphinx_drift.model import Kind
 from sphinx_drift.settings import Settings
 from sphinx_drift.testing.docstrings import find_in_module
 from sphinx_drift.testing.examples import Checker, check_examples
 
 if TYPE_CHECKING:
-    from sphinx_drift.compare.outcomes import Outcome
+    from sphinx_drift.model import Outcome
 
 EXACT = Settings(Policy.EXACT)
 CASES = Path(__file__).with_name("doctests.txt")
