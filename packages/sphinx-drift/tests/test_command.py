@@ -296,7 +296,7 @@ def test_a_filter_of_any_project_that_matches_nothing_is_told(
     for name in ("one", "two"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "page.md").write_text(GOOD, "utf-8")
-        table = f"[tool.sphinx-drift]\nfilters = [['x', '{name}', 'why']]\nrequire = ['*']\n"
+        table = f"[tool.sphinx-drift]\nfilters = [['x', '{name}', 'why']]\nrequire = ['page.md']\n"
         (tmp_path / name / "pyproject.toml").write_text(table)
     assert command.main([str(tmp_path)]) == 0
     told = capsys.readouterr().err
@@ -307,7 +307,7 @@ def test_a_filter_of_any_project_that_matches_nothing_is_told(
         (tmp_path / "one" / "prose" / "p.md").write_text("# Prose\n", "utf-8")
         assert command.main([str(at)]) == code
         assert "nothing was filtered" not in (told := capsys.readouterr().err)
-    assert "require: no page here matches '*'" in told
+    assert "require: no page here matches 'page.md'" in told
 
 
 def test_a_page_and_a_cell_have_filters_of_their_own(
