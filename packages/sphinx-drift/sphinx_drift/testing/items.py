@@ -10,6 +10,7 @@ Each docstring with examples is a test, ``module.py::module.object``, as with py
 from __future__ import annotations
 
 import doctest
+import json
 import os
 import re
 import sys
@@ -26,6 +27,7 @@ from sphinx_drift.model import Kind
 from sphinx_drift.report.summary import summary
 from sphinx_drift.report.text import render
 from sphinx_drift.run.choice import chosen
+from sphinx_drift.run.run import COVERAGE_VARIABLE
 from sphinx_drift.settings import Settings, changed_by_environment
 from sphinx_drift.testing.docstrings import find_in_module, find_in_text
 from sphinx_drift.testing.examples import check_examples
@@ -57,15 +59,16 @@ def pytest_configure(config: pytest.Config) -> None:
         print(f"pages and examples compute on {device}", file=sys.stderr)
     if config.option.drift_doctests:
         patch = pytest.MonkeyPatch()
-        patch.setattr(os, "_exit", partial(_refuse_exit, os.getpid(), os._exit))
+        for name in ("_exit", "execv", "execve"):  # the other ways call one of these
+            patch.setattr(os, name, partial(_refuse_exit, os.getpid(), name, getattr(os, name)))
         config.add_cleanup(patch.undo)
 
 
-def _refuse_exit(own: int, leave: Callable[[int], NoReturn], status: int) -> NoReturn:
+def _refuse_exit(own: int, name: str, leave: Callable[..., NoReturn], *arguments: Any) -> NoReturn:
     """Raise instead of ending pytest at once, which with status 0 would pass for a success."""
     if os.getpid() != own:
-        leave(status)
-    raise SystemExit(f"os._exit({status})")
+        leave(*arguments)
+    raise SystemExit(f"os.{name}{arguments!r}")
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
@@ -85,8 +88,24 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """Load what pages need once for all of them."""
+    """Load what pages need once for all of them; measure them too where pytest-cov measures."""
     prepare(item.path for item in session.items if isinstance(item, _Run))
+    plugin: Any = session.config.pluginmanager.get_plugin("_cov")
+    if measured := getattr(getattr(plugin, "cov_controller", None), "cov", None):
+        os.environ[COVERAGE_VARIABLE] = json.dumps(_coverage_options(measured))
+
+
+def _coverage_options(measured: Any) -> dict[str, Any]:
+    """Return how the process of a page measures what pytest-cov measures here."""
+    names = ("branch", "data_file", "include", "omit", "source")
+    options = {name: measured.get_option(f"run:{name}") for name in names}
+    options["source"] = [
+        os.path.abspath(each) if Path(each).is_dir() else each  # noqa: PTH100 - links stay
+        for each in options["source"] or ()
+    ] or None
+    options["data_file"] = os.path.abspath(options["data_file"])  # noqa: PTH100 - the same
+    config_file = measured.config.config_file or False
+    return {**options, "config_file": config_file, "data_suffix": True}
 
 
 @pytest.hookimpl(wrapper=True)
