@@ -309,6 +309,28 @@ def test_text_file_that_is_named(pytester: pytest.Pytester) -> None:
     )
 
 
+@pytest.mark.parametrize("ending", ["md", "rst", "txt"])
+@pytest.mark.parametrize("own", [(), ("-p", "no:doctest")])
+def test_a_text_that_is_named_is_collected_once(
+    ending: str, own: tuple[str, ...], pytester: pytest.Pytester
+) -> None:
+    text = ">>> 0.5\n0.5\n\n.. testoutput::\n\n   wrong\n"
+    (pytester.path / f"USAGE.{ending}").write_text(text, "utf-8")
+    result = pytester.runpytest(*PLUGIN, *own, "--drift-doctests", f"USAGE.{ending}", "-rs")
+    result.assert_outcomes(passed=1, skipped=1)
+    result.stdout.fnmatch_lines(["*nothing is compared on lines 4: `sphinx-build -b doctest`*"])
+
+
+def test_a_page_with_examples_is_two_tests_of_two_names(pytester: pytest.Pytester) -> None:
+    both = FRONT + cell("print(1)", "1") + "\n\n" + cell("print(2)") + "\n\n>>> 1\n1\n"
+    (pytester.path / "page.md").write_text(both, "utf-8")
+    result = pytester.runpytest(*PLUGIN, "--drift", "--drift-doctests", "page.md", "-v")
+    result.assert_outcomes(passed=2)
+    result.stdout.fnmatch_lines(
+        ["page.md::page.md PASSED*", "page.md::examples PASSED*", "page.md::page.md: 1 output ver*"]
+    )
+
+
 def test_rounding_is_named(pytester: pytest.Pytester) -> None:
     (pytester.path / "pyproject.toml").write_text("[tool.sphinx-drift.reference]\npython = '1'\n")
     text = '"""\n>>> import torch\n>>> torch.tensor(0.6123499)\ntensor(0.6124)\n"""\n'
