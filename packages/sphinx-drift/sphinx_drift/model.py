@@ -98,7 +98,7 @@ class Kind(Enum):
     )
     NESTED = (
         "nested",
-        "a cell or expectation is nested, included, in a notebook's text or behind ``` and a space",
+        "a cell or expectation stands where it is never run or checked",
         "move it to the top level of a page; fold with gated `-start` and `-end` directives",
     )
     OPTION = ("option", "an option of an expectation can't be read", "write it as the manual says")

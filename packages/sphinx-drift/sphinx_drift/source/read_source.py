@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import warnings
 from dataclasses import replace
-from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -15,9 +14,16 @@ from sphinx_drift.output.filters import Filter, filters_in
 from sphinx_drift.output.printed_text import BESIDE, Part, printed
 from sphinx_drift.source.expectations import DIRECTIVE, read_expectation
 from sphinx_drift.source.lines import lines_of
+from sphinx_drift.source.markdown import (
+    directive_of,
+    is_cell,
+    is_closed,
+    read_markdown,
+    shared_parse,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from markdown_it.token import Token as MarkdownToken
@@ -25,21 +31,11 @@ if TYPE_CHECKING:
     from myst_parser.config.main import MdParserConfig
     from nbformat import NotebookNode
 
-_LITERAL = {"code", "code-block", "sourcecode", "math", "mermaid", "parsed-literal", "raw"}
-"""Directives whose content is shown, not read as Markdown: a cell in them is an example of one."""
 _CELL_IN_JSON = re.compile(r'(?<!\\)"cell_type"\s*:')
 """In the file of a notebook it is on the first lines of each cell, as Jupyter writes them."""
 _IGNORED = "nbval-ignore-output"
-_FENCES = ("fence", "colon_fence")
+_OPEN = "its fence isn't closed before the end of the page: nobody would see what it swallows"
 _COMMENT = re.compile(r"\s*(?:(?:%|\+\+\+).*)?$")
-_OPENING = re.compile(
-    rf"^[^\S\n]*(?:`{{3,}}|~{{3,}}|:{{3,}})\s*\{{(?:code-cell|{DIRECTIVE})\}}", re.MULTILINE
-)
-_MISSPELT = re.compile(r"\{?expected[-_ ]?outputs?(?:\}|$)", re.IGNORECASE)
-_SWALLOWS = (
-    "its fence isn't closed before the next cell or expectation, or the end of the page: "
-    "nobody would see what it swallows"
-)
 
 
 # MyST pages --------------------------------------------------------------------------
@@ -68,9 +64,8 @@ def read_page(
 
     """
     lines, shown = lines_of(text), _settings_of(notebook, settings, key)
-    parsed = [token for token in _parse(text, config) if token.map]
-    fences = [token for token in parsed if _name(token)]
-    code = [token for token in fences if _is_cell(token)]
+    reading = read_markdown(text, config)
+    code = [token for token in reading.fences if is_cell(token)]
     nodes = [(i, cell) for i, cell in enumerate(notebook.cells) if cell.cell_type != "markdown"]
     cells: list[Cell] = []
     ends: dict[int, int] = {}
@@ -80,9 +75,9 @@ def read_page(
             first, last = token.map
             ends[len(cells)] = last
             cells.append(_cell(len(cells) + 1, index, node, (first + 1, last), shown))
-    problems = [*_swallowed(text, config), *_misspelt(parsed)]
-    for token in fences:
-        if _name(token) == DIRECTIVE:
+    problems = list(reading.swallowed)
+    for token in reading.fences:
+        if directive_of(token) == DIRECTIVE:
             problems += _attach(token, cells, ends, lines)
     return _with_own(Page(tuple(cells), tuple(problems)), notebook)
 
@@ -116,79 +111,6 @@ def _with_filters(page: Page, notebook: NotebookNode) -> Page:
         own = named(notebook.cells[cell.index].metadata, f"of cell {cell.number}")
         cells.append(replace(cell, filters=own + of_page))
     return replace(page, cells=tuple(cells))
-
-
-def _parse(text: str, config: MdParserConfig) -> list[MarkdownToken]:
-    """Return the top-level fences of a page."""
-    return [token for token in _fences(text, config) if token.level == 0]
-
-
-def _fences(text: str, config: MdParserConfig) -> list[MarkdownToken]:
-    """Return the fences of a page, those in lists and quotations too."""
-    return [token for token in _tokens(text, config) if token.type in _FENCES]
-
-
-def _tokens(text: str, config: MdParserConfig) -> list[MarkdownToken]:
-    from markdown_it.renderer import RendererHTML  # noqa: PLC0415 - an extra
-    from myst_parser.parsers.mdit import create_md_parser  # noqa: PLC0415 - an extra
-
-    quick: Any = replace(config, disable_syntax=[*config.disable_syntax, "inline"])
-    tokens: list[MarkdownToken] = create_md_parser(quick, RendererHTML).parse(text + "\n")
-    return tokens
-
-
-def _swallowed(text: str, config: MdParserConfig, before: int = 0) -> Iterator[Outcome]:
-    """Yield the cells and expectations that are text of a block of HTML, or of an open fence."""
-    lines = lines_of(text)
-    for token in _tokens(text, config):
-        first, message = before + (token.map or [0])[0], ""
-        if token.type == "html_block" and not token.content.lstrip().startswith("<!--"):
-            message = "HTML goes on to a blank line, `<pre>` to its end: begin the cell after that"
-        elif token.type in _FENCES and not (_is_cell(token) or _name(token) == DIRECTIVE):
-            message = "" if _is_closed(token, lines) else _SWALLOWS
-            if not message and _name(token) and _name(token) not in _LITERAL:
-                yield from _swallowed(token.content, config, first + 1)
-        for opening in _OPENING.finditer(token.content) if message else ():
-            line = first + 1 + (token.type in _FENCES)
-            line += token.content.count("\n", 0, opening.end())
-            yield Outcome(Kind.NESTED, line, message=message)
-
-
-def _misspelt(fences: Iterable[MarkdownToken]) -> Iterator[Outcome]:
-    """Yield the fences that were meant to be expectations, and document nothing."""
-    for token in fences:
-        if _MISSPELT.match(token.info.strip()) and _name(token) != DIRECTIVE:
-            message = f"{token.info.strip()!r} documents nothing: write `{{{DIRECTIVE}}}`"
-            yield Outcome(Kind.NESTED, (token.map or [0])[0] + 1, message=message)
-
-
-def _is_closed(token: MarkdownToken, lines: Sequence[str]) -> bool:
-    """Whether a fence ends before its page does."""
-    assert token.map  # noqa: S101 - a fence has one
-    fence = rf"[\s>]*{token.markup}{token.markup[0]}*\s*"  # it may stand in a quotation
-    return bool(re.fullmatch(fence, lines[slice(*token.map)][-1]))
-
-
-def _nested(text: str, config: MdParserConfig, before: int = 0) -> Iterator[Outcome]:
-    """Yield what is never run or checked because it is nested."""
-    for token in _fences(text, config):
-        name = _name(token)
-        line = before + (token.map[0] if token.map else 0) + 1
-        if name in ("code-cell", DIRECTIVE):
-            if before or token.level or not (name == DIRECTIVE or _is_cell(token)):
-                yield Outcome(Kind.NESTED, line)
-        elif name and name not in _LITERAL:
-            yield from _nested(token.content, config, line)
-
-
-def _name(token: MarkdownToken) -> str:
-    match = re.match(r"\{([^\s{}]+)\}", token.info.strip())
-    return match[1].lower() if match else ""
-
-
-def _is_cell(token: MarkdownToken) -> bool:
-    """Whether MyST-NB reads a fence as a cell."""
-    return token.type == "fence" and token.info.startswith(("{code-cell}", "{raw-cell}"))
 
 
 def _cell(
@@ -247,10 +169,8 @@ def _attach(
         expectation = replace(expectation, content=f"{argument}\n{token.content}".strip())
         message = f"`{{{DIRECTIVE}}}` takes no argument, got {token.info.strip()!r}"
         problems.append(Outcome(Kind.OPTION, first + 1, message=message))
-    if (expectation.unchecked or expectation.reference_only) and (
-        not _is_closed(token, lines) or _OPENING.search(expectation.text)
-    ):
-        problems.append(Outcome(Kind.OPTION, first + 1, message=_SWALLOWS))
+    if (expectation.unchecked or expectation.reference_only) and not is_closed(token, lines):
+        problems.append(Outcome(Kind.OPTION, first + 1, message=_OPEN))
     owner = max((place for place, end in ends.items() if end <= first), default=None)
     if owner is None or any(not _COMMENT.match(line) for line in lines[ends[owner] : first]):
         return [*problems, Outcome(Kind.NO_CELL, first + 1, documented=expectation.content)]
@@ -363,16 +283,18 @@ def load(
             if not isinstance(notebook.metadata.get(name, {}), dict):
                 del notebook.metadata[name]  # null, say: then it names none
         return read_notebook(notebook, text, settings=bool(stderr), key=key), notebook
-    nested = tuple(_nested(text, config))
+    reading = read_markdown(text, config)
     if not is_myst_markdown_notebook(text):
-        if nested or any(_is_cell(t) or _name(t) == DIRECTIVE for t in _parse(text, config)):
+        if reading.nested or any(
+            is_cell(t) or directive_of(t) == DIRECTIVE for t in reading.fences
+        ):
             raise ValueError(
                 "it has cells, and no `file_format: mystnb` in its front matter: none would run"
             )
         return None
-    read = partial(read_myst_markdown_notebook, config=config, add_source_map=True, path=path)
-    notebook = read(text)
+    with shared_parse():
+        notebook = read_myst_markdown_notebook(text, config, add_source_map=True, path=path)
     page = read_page(text, notebook, config, settings=stderr is not False, key=key)
     # In a book, the directives that stand there tell it themselves.
-    page = replace(page, problems=(*page.problems, *nested))
+    page = replace(page, problems=(*page.problems, *reading.nested))
     return (page, notebook) if page.cells or page.problems else None

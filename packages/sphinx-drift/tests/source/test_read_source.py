@@ -6,11 +6,13 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
+from myst_parser.config.main import MdParserConfig
 from nbformat import v4
 
 from sphinx_drift.compare.compare import Waiver
 from sphinx_drift.model import Kind
 from sphinx_drift.output.printed_text import Part
+from sphinx_drift.source.markdown import read_markdown
 from sphinx_drift.source.read_source import load, read_notebook
 
 if TYPE_CHECKING:
@@ -108,8 +110,8 @@ SWALLOWED = "```{code-cell} ipython3\nprint(2)\n"
     [
         ((), "```\n", []),
         (("2", "", "", "Prose", "~~~"), "```\n", []),
-        (("", SWALLOWED), "```\n", [Kind.OPTION]),
-        (("", " :::{expected-output}", "2", ":::"), "```\n", [Kind.OPTION]),
+        (("", SWALLOWED), "```\n", [Kind.NESTED]),
+        (("", " :::{expected-output}", "2", ":::"), "```\n", [Kind.NESTED]),
         (("2",), "", [Kind.OPTION]),
         (("2",), "~~~\n", [Kind.OPTION]),
         (("2", "", ""), "", [Kind.OPTION]),
@@ -250,14 +252,29 @@ def test_a_page_says_whether_its_stderr_is_read(
         ("<!-- closed -->", 0),
         ("A line", 0),
         ("<br>\n", 0),
+        (f"{CELL}\n<!-- closed\n{CELL}-->\n", 0),
+        ("<!-- todo ->\n", 8),
+        ("x = 1\n\n    $$\n\n$$\na\n", 13),
+        ("\\begin{align}\na\n", 9),
+        ("```\nprint(3)\n", 9),
+        ("```{code-cell}\nprint(3)\n", 9),
+        ("```{note}\nText\n", 9),
     ],
 )
-def test_a_cell_that_is_text_of_what_stands_above_it_fails(
-    above: str, line: int, tmp_path: Path
-) -> None:
-    page = read(tmp_path, f"{above}\n{CELL}\n\n{CELL}")
-    problems = [(each.kind, each.line) for each in page.problems]
+def test_a_cell_that_is_text_of_what_stands_above_it_fails(above: str, line: int) -> None:
+    config = MdParserConfig(enable_extensions={"amsmath", "colon_fence", "dollarmath"})
+    text = f"{FRONT}{above}\n{CELL}\n$$\n\\end{{align}}\n\n{CELL}"
+    reading = read_markdown(text, config)
+    problems = [(each.kind, each.line) for each in (*reading.swallowed, *reading.nested)]
     assert problems[:1] == ([(Kind.NESTED, line)] if line else [])
+
+
+@pytest.mark.parametrize("before", ["    ", "\t", "A line\n     ", ":", "~:"])
+def test_what_begins_like_a_cell_and_is_none_fails(before: str, tmp_path: Path) -> None:
+    page = read(tmp_path, f"{CELL}\n{before}```{{code-cell}}\nprint(2)\n```\n")
+    assert len(page.cells) == 1
+    wrong = [each.line for each in page.problems if each.kind is Kind.NESTED]
+    assert wrong == ([] if ":" in before else [10 + before.count("\n")])
 
 
 def test_a_page_says_whether_its_outputs_are_shown(tmp_path: Path) -> None:
