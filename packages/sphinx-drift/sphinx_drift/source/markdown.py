@@ -62,7 +62,8 @@ class Reading:
 def read_markdown(text: str, config: MdParserConfig) -> Reading:
     """Return what a page says, as MyST-Parser is configured to read it: parsed once."""
     blocks = replace(config, disable_syntax=[*config.disable_syntax, "inline"])
-    return _READINGS.get(text, blocks, _read)
+    reading: Reading = _READINGS.get(text, blocks, _read)
+    return reading
 
 
 @contextmanager
