@@ -105,6 +105,8 @@ def try_out(root: Path, dist: Path) -> None:
             run(python, "-m", "pip", "check", cwd=dist)
             if name == "selfattn":
                 run(python, "-m", "doctest", root / "README.md", cwd=dist)
+            elif name == "forked-kernels":
+                run(python, "-m", "forked_kernels", "--name", "quick", cwd=dist)
             else:
                 run(
                     sys.executable,

@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,15 +16,12 @@ import nbclient
 import pytest
 from jupyter_client.manager import KernelManager
 from nbformat import v4
-from processes import wait_until
 from psutil import pid_exists
-from runners import Pages, shown
 
 from forked_kernels import provisioner
-from sphinx_drift.run.run import execute
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 SERVER_OF = "import os\nprint(open(f'/proc/{os.getppid()}/cmdline').read().count('fork_server'))"
 
@@ -39,10 +37,30 @@ def own_servers(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @pytest.fixture
 def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    return install("json", tmp_path, monkeypatch)
+
+
+def install(preload: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Install a kernel that is forked with libraries loaded, by the command; return its name."""
     command = [sys.executable, "-m", "forked_kernels", "--name", "quick"]
-    subprocess.run([*command, "--preload", "json", "--prefix", str(tmp_path)], check=True)
-    monkeypatch.setenv("JUPYTER_PATH", str(tmp_path / "share" / "jupyter"))
+    subprocess.run([*command, "--preload", preload, "--prefix", str(folder)], check=True)
+    monkeypatch.setenv("JUPYTER_PATH", str(folder / "share" / "jupyter"))
     return "quick"
+
+
+def printed(code: str, kernel: str = "quick") -> str:
+    """Return what a cell prints in a kernel."""
+    notebook = v4.new_notebook(cells=[v4.new_code_cell(code)])
+    nbclient.NotebookClient(notebook, kernel_name=kernel).execute()
+    text: str = notebook.cells[0].outputs[0].text
+    return text
+
+
+def wait_until(condition: Callable[[], object]) -> None:
+    end = time.monotonic() + 300
+    while not condition():
+        assert time.monotonic() < end, "it never came"
+        time.sleep(0.05)
 
 
 @pytest.mark.usefixtures("own_servers")
@@ -82,19 +100,17 @@ def test_kernel_is_interrupted_restarted_and_ended_like_any_other(installed: str
 
 
 @pytest.mark.usefixtures("own_servers")
-def test_fork_server_with_two_threads_declines_and_the_kernel_starts_as_always(
-    pages: Pages, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+def test_fork_server_with_two_threads_declines_and_a_stock_kernel_starts(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     code = "import threading, time\n"
     code += "threading.Thread(target=time.sleep, args=(100,), daemon=True).start()\n"
-    installed = pages.folder / "site-packages"
-    installed.mkdir()
-    (installed / "busy_module.py").write_text(code)
-    monkeypatch.setenv("PYTHONPATH", str(installed))
-    for _ in range(2):
-        notebook, execution = pages.fork(SERVER_OF, preload=("busy_module",))
-        assert execution.failure is None
-        assert shown(notebook.cells[1]) == "0\n"
+    libraries = tmp_path / "site-packages"
+    libraries.mkdir()
+    (libraries / "busy_module.py").write_text(code)
+    monkeypatch.setenv("PYTHONPATH", str(libraries))
+    install("busy_module", tmp_path, monkeypatch)
+    assert [printed(SERVER_OF) for _ in range(2)] == ["0\n", "0\n"]
     assert caplog.text.count("2 threads") == 1  # said once
 
 
@@ -109,33 +125,35 @@ def test_fork_server_with_two_threads_declines_and_the_kernel_starts_as_always(
         ("", "it isn't installed"),
     ],
 )
-def test_library_whose_import_pages_must_see_is_not_loaded_for_them(
-    pages: Pages, source: str, reason: str, caplog: pytest.LogCaptureFixture
+def test_library_whose_import_a_kernel_must_see_is_not_preloaded(
+    source: str,
+    reason: str,
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    (pages.folder / "loud_module.py").write_text(f"{source}\n")
-    preload = ("loud_module", "json", "nothing_such")
-    path = {"PYTHONPATH": str(pages.folder)}
-    notebook, execution = pages.fork(SERVER_OF, preload=preload, variables=path)
-    assert execution.failure is None
-    assert shown(notebook.cells[1]) == "0\n"
+    (tmp_path / "loud_module.py").write_text(f"{source}\n")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    install("loud_module,json,nothing_such", tmp_path, monkeypatch)
+    assert printed(SERVER_OF) == "0\n"
     assert f"loud_module can't be preloaded: {reason}" in caplog.text
 
 
-@pytest.mark.usefixtures("own_servers")
+@pytest.mark.usefixtures("own_servers", "installed")
 def test_fork_server_that_is_killed_is_replaced_by_stock_kernels(
-    pages: Pages, caplog: pytest.LogCaptureFixture
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
-    pages.fork("1")
+    assert printed(SERVER_OF) == "1\n"
     (server,) = provisioner._servers.values()  # noqa: SLF001 - what is to be killed
     os.kill(server._process.pid, signal.SIGKILL)  # noqa: SLF001 - the same
     server._process.wait()  # noqa: SLF001 - the same
-    assert pages.fork("2")[1].failure is None
+    assert printed(SERVER_OF) == "0\n"
     assert "the slow way" in caplog.text
 
 
-@pytest.mark.usefixtures("own_servers")
-def test_another_user_and_what_is_no_request_are_refused(pages: Pages) -> None:
-    pages.fork("1")
+@pytest.mark.usefixtures("own_servers", "installed")
+def test_another_user_and_what_is_no_request_are_refused() -> None:
+    printed(SERVER_OF)
     (server,) = provisioner._servers.values()  # noqa: SLF001 - whom to ask
     for beginning in (b"", b"\0\0"):  # a client that is killed hangs up at any place
         with socket.socket(socket.AF_UNIX) as connection:
@@ -145,8 +163,7 @@ def test_another_user_and_what_is_no_request_are_refused(pages: Pages) -> None:
         connection.connect(server.address)
         connection.sendall(b"{]\n")
         assert connection.recv(4096).startswith(b"\0\0\0\0Expecting")
-    pages.fork("1")
-    assert server._process.poll() is None  # noqa: SLF001 - it serves on
+    assert printed(SERVER_OF) == "1\n"  # it serves on
 
 
 def test_kernel_that_ends_at_once_has_said_how() -> None:
@@ -166,35 +183,37 @@ def test_python_by_another_name_in_the_same_folder_is_forked(
     own = Path(sys.executable)
     names = (path for path in own.parent.glob("python*") if path.name != own.name)
     monkeypatch.setattr(sys, "executable", str(next(path for path in names if path.samefile(own))))
-    code = f"{SERVER_OF}\nimport sys\nprint(sys.executable)"
-    notebook = v4.new_notebook(cells=[v4.new_code_cell(code)])
-    nbclient.NotebookClient(notebook, kernel_name=installed).execute()
-    assert notebook.cells[0].outputs[0].text == f"1\n{own}\n"
+    assert printed(f"{SERVER_OF}\nimport sys\nprint(sys.executable)") == f"1\n{own}\n"
 
 
-def kernel_of(python: str, folder: Path, **metadata: Any) -> dict[str, Any]:
-    """Install a kernel that a Python starts; return the metadata of a notebook that wants it."""
+def kernel_of(python: str, folder: Path, monkeypatch: pytest.MonkeyPatch, **metadata: Any) -> str:
+    """Install a kernel that a Python starts; return its name."""
     argv = [python, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
     spec = {"argv": argv, "display_name": "other", "language": "python", "metadata": metadata}
     kernel = folder / "kernels" / "other"
     kernel.mkdir(parents=True)
     (kernel / "kernel.json").write_text(json.dumps(spec))
-    return {"kernelspec": {"name": "other", "display_name": "other"}}
+    monkeypatch.setenv("JUPYTER_PATH", str(folder))
+    return "other"
 
 
-def test_kernelspec_may_name_another_provisioner(
-    pages: Pages, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+FORKED = {"provisioner_name": provisioner.NAME, "config": {"preload": []}}
+
+
+@pytest.mark.usefixtures("own_servers")
+@pytest.mark.parametrize(
+    ("asked", "forked"), [(FORKED, "1\n"), ({"provisioner_name": "local-provisioner"}, "0\n")]
+)
+def test_the_kernelspec_says_who_starts_a_kernel(
+    asked: dict[str, Any], forked: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    own = {"provisioner_name": "local-provisioner"}
-    metadata = kernel_of(sys.executable, tmp_path, kernel_provisioner=own)
-    monkeypatch.setenv("JUPYTER_PATH", str(tmp_path))
-    notebook = v4.new_notebook(cells=[v4.new_code_cell(SERVER_OF)], metadata=metadata)
-    assert execute(notebook, pages.request()).failure is None
-    assert shown(notebook.cells[0]) == "0\n"
+    kernel = kernel_of(sys.executable, tmp_path, monkeypatch, kernel_provisioner=asked)
+    assert printed(SERVER_OF, kernel) == forked
 
 
+@pytest.mark.usefixtures("own_servers")
 def test_kernel_of_another_environment_is_run_in_that(
-    pages: Pages, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Both environments link to the same interpreter, as those of one Python do."""
     other = tmp_path / "other"
@@ -204,12 +223,9 @@ def test_kernel_of_another_environment_is_run_in_that(
     (other / "pyvenv.cfg").write_text((Path(sys.prefix) / "pyvenv.cfg").read_text())
     (other / "bin" / "python").symlink_to(Path(sys.executable).resolve())
     (other / packages).symlink_to(Path(sys.prefix) / packages)
-    metadata = kernel_of(str(other / "bin" / "python"), tmp_path)
-    monkeypatch.setenv("JUPYTER_PATH", str(tmp_path))
-    code = v4.new_code_cell("import sys\nprint(sys.prefix)")
-    notebook = v4.new_notebook(cells=[code], metadata=metadata)
-    assert execute(notebook, pages.request()).failure is None
-    assert shown(notebook.cells[0]) == f"{other}\n"
+    python = str(other / "bin" / "python")
+    kernel = kernel_of(python, tmp_path, monkeypatch, kernel_provisioner=FORKED)
+    assert printed("import sys\nprint(sys.prefix)", kernel) == f"{other}\n"
 
 
 @pytest.mark.parametrize(

@@ -159,10 +159,10 @@ def test_its_package_has_a_cap(package: str) -> None:
 SUPPORTED = {
     *("docutils:nodes", "markdown_it:MarkdownIt"),
     *("markdown_it.renderer:RendererHTML", "yaml"),
-    *("ipykernel.kernelspec:write_kernel_spec", "traitlets:List", "traitlets:Unicode"),
+    *("forked_kernels:fork_server", "forked_kernels:provisioner"),
+    *("forked_kernels.provisioner:NAME", "forked_kernels.provisioner:obstacle"),
     *("jupyter_client.asynchronous.client:AsyncKernelClient", "traitlets:Type"),
     "jupyter_client.channels:AsyncZMQSocketChannel",
-    "jupyter_client.provisioning.local_provisioner:LocalProvisioner",
     *("jupyter_client.kernelspec:KernelSpecManager", "jupyter_client.kernelspec:NoSuchKernel"),
     "jupyter_client.manager:AsyncKernelManager",
     *("nbclient.exceptions:CellExecutionComplete", "nbclient.exceptions:CellExecutionError"),
