@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from sphinx_drift.compare.compare import Policy
 from sphinx_drift.output.filters import filters_in
 from sphinx_drift.run.preload import imported_below
-from sphinx_drift.source.read_source import table_in
+from sphinx_drift.source.metadata import table_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence

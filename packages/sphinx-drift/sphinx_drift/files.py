@@ -13,7 +13,8 @@ from sphinx_drift.model import Kind, Outcome, Page, PageResult
 from sphinx_drift.report.summary import count
 from sphinx_drift.run.host import HOST
 from sphinx_drift.run_and_judge import Settings, report_origins, run_and_judge
-from sphinx_drift.source.read_source import is_notebook, load, table_in
+from sphinx_drift.source.metadata import left_out_by
+from sphinx_drift.source.read_source import is_notebook, load
 from sphinx_drift.source.update import Change, update_notebook, update_page
 
 if TYPE_CHECKING:
@@ -165,8 +166,8 @@ def _run(  # noqa: PLR0913 - what was read, and what is wanted of it
 def _left_out(path: Path, book: Mapping[str, Any], metadata: Mapping[str, Any]) -> str:
     """Return the setting by which a page or its book has it not run; nothing if it runs."""
     key = book.get("nb_metadata_key") or Settings.metadata_key
-    if table_in(metadata, key).get("execution_mode") == "off":
-        return f"{key}: execution_mode"
+    if own := left_out_by(metadata, key):
+        return own
     patterns = book.get("nb_execution_excludepatterns") or ()
     return left_out(path.absolute(), book.get("nb_execution_mode", ""), patterns)
 

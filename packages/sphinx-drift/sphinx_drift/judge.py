@@ -67,7 +67,6 @@ def judge_page(  # noqa: PLR0913 - one page has these parts
         stored=page.stored,
         complete=page.complete,
         away=away,
-        stripped=not any(cell.expectations or any(cell.drawn or ()) for cell in page.cells),
         errors_fail=errors_fail,
     )
     for cell in page.cells:
@@ -113,7 +112,6 @@ class _Context:
     stored: bool
     complete: bool
     away: bool
-    stripped: bool
     errors_fail: bool
     filtered: Counter[str] = field(default_factory=Counter)
 
@@ -204,8 +202,7 @@ def _check_stored(
         return
     if any(other.kind.fails for other in others):
         return
-    # What has no outputs at all has none to tell a new picture from.
-    if cell.drawn is not None and (context.complete or not context.stripped):
+    if cell.drawn is not None and (context.complete or cell.is_claim):
         for noun, has, made in zip(("pictures", "widgets"), cell.drawn, output.drawn, strict=True):
             if has != made:
                 message = f"{noun}: it has {has} stored, and made {made}"
@@ -293,9 +290,7 @@ def _check_rest(cell: Cell, output: Printed, context: _Context) -> Iterator[Outc
         covered.add(Part.VALUE)
     has_message = output.error and not output.native_error and covered.isdisjoint(_WITH_ERROR)
     covered |= cell.hidden
-    # What a notebook's cell has stored documents that it prints nothing more.
-    documents = context.stored and (cell.expectations or any(cell.drawn or ()))
-    documents = documents and not any(_excluded(e, context) for e in cell.expectations)
+    documents = cell.is_claim and not any(_excluded(e, context) for e in cell.expectations)
     is_wrong = context.complete or documents
     undocumented = Kind.UNDOCUMENTED if is_wrong else Kind.NO_EXPECTATION
     is_missing = output.draws_text and not context.stored and Part.PICTURE not in covered

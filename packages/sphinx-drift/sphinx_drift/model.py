@@ -269,6 +269,8 @@ class Cell:
     expectations: tuple[Expectation, ...] = ()
     drawn: tuple[int, int] | None = (0, 0)
     """How many pictures and widgets a notebook has stored of it; None if they aren't compared."""
+    is_claim: bool = False
+    """Whether a notebook has it saved as a run left it, so that what it lacks wasn't printed."""
     hidden: frozenset[Part] = frozenset()
     """The streams that no reader is shown."""
     glued: tuple[str, ...] = ()

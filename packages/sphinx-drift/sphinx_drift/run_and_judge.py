@@ -19,7 +19,8 @@ from sphinx_drift.run import run
 from sphinx_drift.run.choice import page_environment
 from sphinx_drift.run.injected import IN_FULL, fill_memory
 from sphinx_drift.run.results import OUTPUT_LIMIT
-from sphinx_drift.source.read_source import load, table_in
+from sphinx_drift.source.metadata import left_out_by, table_in
+from sphinx_drift.source.read_source import load
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -100,9 +101,9 @@ class Settings:
         """Return the settings of a page, which may say in its metadata how it is executed.
 
         MyST-NB reads ``mystnb: {execution_timeout: 600}``, or by another key that the book has
-        chosen; jupyter-cache reads ``execution: {timeout: 600}``.
+        chosen; jupyter-cache reads ``execution: {timeout: 600}``, nbsphinx ``nbsphinx: {...}``.
         """
-        own = dict(table_in(metadata, "execution"))
+        own = {**table_in(metadata, "nbsphinx"), **table_in(metadata, "execution")}
         for name, value in table_in(metadata, self.metadata_key).items():
             own[name.removeprefix("execution_")] = value
         timeout, allow_errors = own.get("timeout"), own.get("allow_errors")
@@ -222,7 +223,10 @@ def begin(pages: Mapping[Path, Settings], executor: str = "") -> set[Path]:
             page, notebook = load(path) or (Page(complete=False), None)
             # Whether a page with an execution mode of its own runs, its parser knows.
             key = settings.metadata_key
-            own_mode = notebook and "execution_mode" in table_in(notebook.metadata, key)
+            own_mode = notebook and (
+                "execution_mode" in table_in(notebook.metadata, key)
+                or left_out_by(notebook.metadata, key)
+            )
             if notebook and not own_mode and settings.applied_to(page, str(path)).is_checked:
                 own = settings.of_page(notebook.metadata)
                 jobs += [(notebook, request) for request in planned(page, path.parent, own)]

@@ -59,7 +59,7 @@ USES = [
         ("config", "renderer")),
     Use("myst-nb", "myst_nb.core.read:create_md_parser",
         "source/markdown.py: find by what MyST-NB now parses a page's cells",
-        ("config", "renderer"), by=r"\bread\.create_md_parser\b"),
+        ("config", "renderer"), by=r"\breader\.create_md_parser\b"),
     Use("myst-parser", "myst_parser.sphinx_ext.main:create_myst_config",
         "sphinx/private_api.py: find where MyST-Parser now keeps its configuration",
         by=r"\bmyst_config\b"),

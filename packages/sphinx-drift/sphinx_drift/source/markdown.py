@@ -69,17 +69,17 @@ def read_markdown(text: str, config: MdParserConfig) -> Reading:
 @contextmanager
 def shared_parse() -> Iterator[None]:
     """Have MyST-NB read notebooks in Markdown from the parse that is kept here."""
-    from myst_nb.core import read  # noqa: PLC0415 - an extra
+    import myst_nb.core.read as reader  # noqa: PLC0415 - an extra
 
     def create(config: MdParserConfig, _: object) -> SimpleNamespace:
         return SimpleNamespace(parse=lambda text: [*_tokens(text.removesuffix("\n"), config)])
 
-    stock = read.create_md_parser
-    read.create_md_parser = create
+    stock = reader.create_md_parser
+    reader.create_md_parser = create
     try:
         yield
     finally:
-        read.create_md_parser = stock
+        reader.create_md_parser = stock
 
 
 class _Kept:
