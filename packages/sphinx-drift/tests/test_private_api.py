@@ -158,7 +158,7 @@ def test_its_package_has_a_cap(package: str) -> None:
 
 SUPPORTED = {
     *("docutils:nodes", "markdown_it:MarkdownIt"),
-    *("markdown_it.renderer:RendererHTML", "yaml"),
+    *("markdown_it.renderer:RendererHTML", "selectolax.lexbor:LexborHTMLParser", "yaml"),
     *("forked_kernels:fork_server", "forked_kernels:provisioner"),
     *("forked_kernels.provisioner:NAME", "forked_kernels.provisioner:obstacle"),
     *("jupyter_client.asynchronous.client:AsyncKernelClient", "traitlets:Type"),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from sphinx_drift.compare.lexer import plain
 from sphinx_drift.output.filters import repeatable
-from sphinx_drift.output.html_text import drawn_in, html_text
+from sphinx_drift.output.html_text import ESCAPE_SHOWN, drawn_in, html_text
 from sphinx_drift.output.screen import on_screen
 from sphinx_drift.output.tracebacks import messages, split_native_error
 
@@ -243,7 +243,9 @@ def _forms(data: dict[str, str]) -> dict[Part, str]:
     """Return what a reader sees of each form but text."""
     texts = {part: data.get(mime, "") for part, mime in MIME_TYPES.items()}
     texts[Part.HTML] = html_text(texts[Part.HTML])
-    return {part: text for part, text in texts.items() if text.strip()}
+    # No form is shown by a terminal: its codes hide none of it.
+    shown = {part: text.replace("\x1b", ESCAPE_SHOWN) for part, text in texts.items()}
+    return {part: text for part, text in shown.items() if text.strip()}
 
 
 def _rendered(markdown: str) -> str:
