@@ -417,7 +417,7 @@ def read_page_table(table: object) -> dict[str, Any]:
     """
     known = [entry.name for entry in entries(Place.PAGE)]
     if not isinstance(table, dict):
-        raise ValueError(f"`drift` may hold {', '.join(known)}, got {table!r}")  # noqa: TRY004 - the same
+        raise ValueError(f"`drift` may hold {', '.join(sorted(known))}; got {table!r}")  # noqa: TRY004 - the same
     refuse_unknown(table, known, "`drift`")
     return read_table(table, Place.PAGE, Path(), "`drift: {}`")
 
