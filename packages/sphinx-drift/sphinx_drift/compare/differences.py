@@ -109,7 +109,8 @@ def _moved(left: Side, right: Side, block: _Block) -> Iterator[_Block]:
     """Yield what was replaced, dropped or added in a range."""
     l0, l1, r0, r1 = block
     matcher = SequenceMatcher(None, left.keys[l0:l1], right.keys[r0:r1])
-    pairs = sum(len(matcher.b2j.get(key, ())) for key in left.keys[l0:l1])
+    places: dict[_Key, list[int]] = matcher.b2j  # type: ignore[attr-defined]  # documented
+    pairs = sum(len(places.get(key, ())) for key in left.keys[l0:l1])
     if pairs * min(l1 - l0, r1 - r0) > _MOST_STEPS:
         yield block
         return
