@@ -18,6 +18,7 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",
     "outcome_kinds",
+    "settings_list",
 ]
 exclude_patterns = ["_build", "_ext"]
 nitpicky = True

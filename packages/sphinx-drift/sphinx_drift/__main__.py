@@ -18,24 +18,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sphinx_drift.book import book_of
-from sphinx_drift.compare.compare import Policy
-from sphinx_drift.configuration import pages_required
 from sphinx_drift.device import choose_device
 from sphinx_drift.files import Checked, ahead, check, is_searched, prepare, unread
 from sphinx_drift.model import Kind, PageResult
+from sphinx_drift.patterns import EVERY_PAGE
 from sphinx_drift.report.excerpts import many
 from sphinx_drift.report.formats import exit_status, to_github
 from sphinx_drift.report.summary import causes, summary, unused_filters
 from sphinx_drift.report.text import closing_line, recorded, render, use_color
 from sphinx_drift.run.choice import chosen, is_ci
-from sphinx_drift.run.run import DEVICE_VARIABLE
-from sphinx_drift.run_and_judge import POLICY_VARIABLE, begin, chosen_policy
+from sphinx_drift.run_and_judge import begin
+from sphinx_drift.settings import Place, Settings, changed_by_environment, entries
 from sphinx_drift.source.update import irreversible, write
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from sphinx_drift.configuration import Project
+    from sphinx_drift.settings import Setting
 
 _CRASHED, _INTERRUPTED = 2, 130
 _NAMED = 5
@@ -46,19 +45,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = _parser()
     options = parser.parse_args(arguments)
     try:
-        policy = chosen_policy(requested=options.policy)
+        changed_by_environment(Settings())  # refuses what there is not
         _refuse(options)
         paths = list(dict.fromkeys(_paths(options.paths)))
         if options.update and not options.force:
             _refuse_irreversible(ahead(paths, options.paths))
-        project = book_of(paths[0].parent).project
-        device = choose_device(requested=options.device, module=project.devices)
+        requested = _requested(options)
+        device = choose_device(
+            requested=requested.pop("device", None),
+            module=book_of(paths[0].parent).resolved.devices,
+        )
     except ValueError as error:
         parser.error(str(error))
     if device:
         print(f"pages compute on {device}", file=sys.stderr)
-    projects = prepare(paths)
-    requested = _requested(options, policy)
+    books = prepare(paths)
     if len(paths) > 1:
         begin(ahead(paths, options.paths, **requested))
     try:
@@ -73,36 +74,32 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not options.update:
         _report(results, options)
     # One page of a book needs little of what its project sets.
-    whole = projects if any(map(Path.is_dir, options.paths)) else []
+    whole = books if any(map(Path.is_dir, options.paths)) else []
     for told in _unmatched(whole, paths, results):
         print(told, file=sys.stderr)
     return _update(checked) if options.update else exit_status(results)
 
 
 def _unmatched(
-    projects: Sequence[Project], paths: Sequence[Path], results: Sequence[PageResult]
+    books: Sequence[Settings], paths: Sequence[Path], results: Sequence[PageResult]
 ) -> Iterator[str]:
-    """Say what projects, or pages, name and nothing matches."""
-    for pattern in dict.fromkeys(each for project in projects for each in project.require):
-        if not any(path.absolute().match(pattern) for path in paths):
-            yield f"require: no page here matches {pattern!r}"
+    """Say what books, or pages, name and nothing matches."""
+    for pattern in dict.fromkeys(each for book in books for each in book.require):
+        if not any(map(pattern.matches, paths)):
+            yield f"require: no page here matches {pattern.text!r}"
     ran = any(page.cells and not page.left_out for page in results)
-    filters = dict.fromkeys(each for project in projects if ran for each in project.filters)
+    filters = dict.fromkeys(each for book in books if ran for each in book.filters)
     if unused := unused_filters(filters, results):
         yield unused
 
 
-def _requested(options: argparse.Namespace, policy: Policy | None) -> dict[str, Any]:
-    """Return the settings that options say, which come before those of the files' projects."""
-    requested: dict[str, Any] = {"policy": policy} if options.policy else {}
-    given = {
-        "timeout": options.timeout,
-        "twice": options.twice,
-        "keep_going": options.keep_going,
-    }
-    requested |= {name: value for name, value in given.items() if value}
-    if options.require:
-        requested["complete"] = pages_required(options.require, "--require")
+def _requested(options: argparse.Namespace) -> dict[str, Any]:
+    """Return the settings that options give, which come before those of the files' books."""
+    given = vars(options)
+    requested = {e.name: given[e.name] for e in entries(Place.COMMAND) if e.name in given}
+    if options.update:
+        # What has no expectation gets one that is true of two runs, an error too.
+        requested |= {"require": EVERY_PAGE, "twice": True, "keep_going": True}
     return requested
 
 
@@ -121,11 +118,8 @@ def _report(results: Sequence[PageResult], options: argparse.Namespace) -> None:
 def _refuse(options: argparse.Namespace) -> None:
     """Refuse contradictory options before anything runs."""
     chosen()  # refuses what there is not
-    if options.update:
-        # What has no expectation gets one that is true of two runs, an error too.
-        options.require, options.twice, options.keep_going = "all", True, True
-        if is_ci():
-            raise ValueError("--update is refused under CI: a person decides what is documented")
+    if options.update and is_ci():
+        raise ValueError("--update is refused under CI: a person decides what is documented")
 
 
 def _refuse_irreversible(paths: Iterable[Path]) -> None:
@@ -174,31 +168,8 @@ def _parser() -> argparse.ArgumentParser:
     )
     add = parser.add_argument
     add("paths", nargs="+", type=Path, metavar="PATH", help="a MyST page, a notebook or a folder")
-    add(
-        "--policy",
-        choices=("auto", Policy.EXACT.value, Policy.PORTABLE.value),
-        metavar="NAME",
-        help=f"auto, exact or portable; without it {POLICY_VARIABLE} is asked, then auto",
-    )
-    add(
-        "--device",
-        metavar="NAME",
-        help=f"cpu, cuda, cuda:1, mps or auto; without it {DEVICE_VARIABLE} is asked, then cpu",
-    )
-    add(
-        "--require",
-        choices=("expected", "all"),
-        metavar="NAME",
-        help="all: each output must be documented; expected: none must; "
-        "without it the project's file is asked, then expected",
-    )
-    add(
-        "--keep-going",
-        action="store_true",
-        help="go on after an error, as in notebooks; the error fails all the same",
-    )
-    add("--timeout", type=_number, metavar="S", help="seconds a cell may take")
-    add("--twice", action="store_true", help="run each page twice and name what doesn't repeat")
+    for entry in entries(Place.COMMAND):
+        add(entry.option, dest=entry.name, default=argparse.SUPPRESS, **_taking(entry))
     add("--update", action="store_true", help="write what was printed into the files")
     add("--force", action="store_true", help="with --update: also what git can't undo")
     add("--stderr", action="store_true", help="compare what notebooks stored of stderr too")
@@ -207,10 +178,20 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _number(text: str) -> int:
-    if not text.isdecimal() or not int(text):
-        raise argparse.ArgumentTypeError(f"expected a whole number above 0, got {text!r}")
-    return int(text)
+def _taking(entry: Setting) -> dict[str, Any]:
+    """Return how an option takes the value of a setting."""
+    asked = f" ({entry.variable} says the same)" if entry.variable else ""
+    shown = f"{entry.text}{asked}".replace("%", "%%")
+    if entry.shape.name == "bool":
+        return {"action": "store_true", "help": shown}
+
+    def read(text: str) -> Any:
+        try:
+            return entry.shape.read(entry.shape.from_text(text), "it", Path())
+        except ValueError as error:
+            raise argparse.ArgumentTypeError(str(error)) from None
+
+    return {"type": read, "metavar": "VALUE", "help": shown}
 
 
 def _paths(paths: Sequence[Path]) -> Iterator[Path]:

@@ -8,13 +8,15 @@ import os
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import yaml
 
-from sphinx_drift.configuration import CHECKS, Project, check_values, find_project, overridden
-from sphinx_drift.run_and_judge import Settings, chosen_policy
+from sphinx_drift.configuration import find_project
+from sphinx_drift.patterns import inside, matches
+from sphinx_drift.settings import Place, Settings, changed_by_environment, entries, read_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -38,14 +40,15 @@ _ALWAYS_EXCLUDED = (
 """What Sphinx and MyST-NB add to `exclude_patterns`, and where MyST-NB keeps what it ran."""
 _SUFFIXES = ("source_suffix", "nb_custom_formats")
 """How the names of pages end that MyST-NB reads, or has another library convert."""
-NAMES = (*CHECKS, *_EXECUTE.values(), "nb_metadata_key")
-"""What a build reads too, where each has a default."""
+_OF_MYST_NB = (*_EXECUTE.values(), "nb_kernel_rgx_aliases", "nb_metadata_key")
 _STOCK_TIMEOUT = 30
 """Seconds that MyST-NB gives a cell if nobody says otherwise."""
 _PATIENCE = 60
 """Seconds that conf.py may take."""
 _MARK = "sphinx-drift reads: "
 """What begins the line with its settings, whatever else it prints."""
+_ENVIRONMENT = "environment"
+"""The variables that conf.py sets, each with its value, or with None if it deletes one."""
 
 
 class Book(NamedTuple):
@@ -53,12 +56,25 @@ class Book(NamedTuple):
 
     folder: Path
     settings: Mapping[str, Any]
-    """Those that it sets, of `NAMES` and of those that say which pages there are."""
+    """Those that it sets, of `names_read` and of those that say which pages there are."""
 
     @property
-    def project(self) -> Project:
-        """What the project's file says, where the book doesn't say otherwise."""
-        return overridden(find_project(self.folder), self.settings, self.folder)
+    def resolved(self) -> Settings:
+        """How pages are run and compared: as it says, else its project's file, else by default.
+
+        Environment variables come before both.
+        """
+        said, project = self.settings, find_project(self.folder)
+        changed = read_table(_unprefixed(said), Place.CONF, self.folder, "drift_{}")
+        if "timeout" not in changed:
+            changed["timeout"] = _timeout(said.get("nb_execution_timeout"), project.timeout)
+        return replace(
+            changed_by_environment(replace(project, **changed)),
+            allow_errors=bool(said.get("nb_execution_allow_errors")),
+            metadata_key=said.get("nb_metadata_key") or Settings.metadata_key,
+            kernel_aliases=said.get("nb_kernel_rgx_aliases") or {},
+            variables=said.get(_ENVIRONMENT) or {},
+        )
 
     @property
     def suffixes(self) -> Mapping[str, str]:
@@ -69,24 +85,24 @@ class Book(NamedTuple):
 
     def excludes(self, page: Path) -> str:
         """Return the setting by which the book doesn't build a page; nothing if it does."""
-        named = Path(os.path.abspath(page))  # noqa: PTH100 - links stay
-        real = page.parent.resolve() / page.name
-        own = (named if named.is_relative_to(self.folder) else real).relative_to(self.folder)
-        places = [each.as_posix() for each in (own, *own.parents[:-1])]
+        own = inside(page, self.folder)
+        assert own is not None  # noqa: S101 - the book was found above the page
         for name in EXCLUDING:
             patterns = _ALWAYS_EXCLUDED * (name == "exclude_patterns")
-            if any(map(_matcher([*patterns, *(self.settings.get(name) or ())]), places)):
+            if matches([*patterns, *(self.settings.get(name) or ())], own):
                 return name
-        if not _matcher(self.settings.get("include_patterns", ["**"]))(places[0]):
-            return "include_patterns"
-        return ""
+        included = self.settings.get("include_patterns", ["**"])
+        return "" if matches(included, Path(own.as_posix())) else "include_patterns"
 
 
-def _matcher(patterns: Iterable[str]) -> Callable[[str], bool]:
-    from sphinx.util.matching import compile_matchers  # noqa: PLC0415 - slow
+def names_read() -> list[str]:
+    """Return the names of the settings that a build reads too, where each has a default."""
+    return [*(f"drift_{entry.name}" for entry in entries(Place.CONF)), *_OF_MYST_NB]
 
-    matchers = compile_matchers(patterns)
-    return lambda name: any(matches(name) for matches in matchers)
+
+def _unprefixed(said: Mapping[str, Any]) -> dict[str, Any]:
+    """Return our settings without the prefix that they have in conf.py."""
+    return {n.removeprefix("drift_"): v for n, v in said.items() if n.startswith("drift_")}
 
 
 def book_of(folder: Path) -> Book:
@@ -118,10 +134,15 @@ def _read(file: Path, read: Callable[[Path], Mapping[str, Any] | None]) -> Mappi
     """Return the settings of a book that a file has; an error names the file."""
     try:
         settings = read(file)
-        check_values(settings or {})
+        check_values(settings or {}, file.parent)
     except (ValueError, yaml.YAMLError) as error:
         raise ValueError(f"{file}: {error}") from None
     return settings
+
+
+def check_values(said: Mapping[str, Any], folder: Path) -> None:
+    """Raise a `ValueError` for a setting in conf.py with a value that nothing could follow."""
+    read_table(_unprefixed(said), Place.CONF, folder, "drift_{}")
 
 
 def _run_conf(conf: Path) -> Mapping[str, Any] | None:
@@ -135,7 +156,7 @@ def _run_conf(conf: Path) -> Mapping[str, Any] | None:
         return None
     code = f"from sphinx_drift.book import print_settings; print_settings({_MARK!r})"
     command = [sys.executable, "-P", "-c", code, str(conf.parent)]
-    command += [*NAMES, *EXCLUDING, *_SUFFIXES, "include_patterns"]
+    command += [*names_read(), *EXCLUDING, *_SUFFIXES, "include_patterns"]
     try:
         done = subprocess.run(
             command, capture_output=True, text=True, check=False, timeout=_PATIENCE
@@ -157,8 +178,11 @@ def print_settings(mark: str) -> None:
     from sphinx.util.tags import Tags  # noqa: PLC0415 - an extra
 
     _, folder, *names = sys.argv
+    before = dict(os.environ)
     written = written_settings(Config.read(folder, overrides={}, tags=Tags()))
     found = {name: written[name] for name in names if name in written}
+    changed = dict(os.environ.items() ^ before.items())
+    found[_ENVIRONMENT] = {name: os.environ.get(name) for name in changed}
     print(f"\n{mark}{json.dumps(found, default=str)}")  # conf.py may print too
 
 
@@ -187,30 +211,11 @@ def _table(written: object, name: str) -> Mapping[str, Any]:
     return table if isinstance(table, dict) else {}
 
 
-def settings_of(project: Project, book: Mapping[str, Any]) -> Settings:
-    """Return how pages are run and compared, as a project and the settings of a book say."""
-    return Settings(
-        chosen_policy(book.get("drift_policy") or "auto"),
-        project.reference,
-        timeout=_timeout(book),
-        output_limit=book.get("drift_output_limit") or Settings.output_limit,
-        twice=bool(book.get("drift_twice")),
-        packages=project.packages,
-        complete=project.require,
-        filters=project.filters,
-        allow_errors=bool(book.get("nb_execution_allow_errors")),
-        metadata_key=book.get("nb_metadata_key") or Settings.metadata_key,
-    )
-
-
-def _timeout(book: Mapping[str, Any]) -> int | None:
+def _timeout(of_myst_nb: int | None, of_project: int | None) -> int | None:
     """Return the seconds that a cell may take: MyST-NB's setting counts where it was set."""
-    if own := book.get("drift_timeout"):
-        return int(own)
-    stock = book.get("nb_execution_timeout", _STOCK_TIMEOUT)
-    if stock == _STOCK_TIMEOUT:
-        return Settings.timeout
-    return int(stock) if stock > 0 else None
+    if of_myst_nb in (None, _STOCK_TIMEOUT):
+        return of_project
+    return int(of_myst_nb) if of_myst_nb > 0 else None
 
 
 def left_out(page: Path, mode: str, patterns: Iterable[str]) -> str:

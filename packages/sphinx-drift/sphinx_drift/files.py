@@ -7,12 +7,14 @@ import traceback
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from sphinx_drift.book import EXCLUDING, book_of, left_out, settings_of
-from sphinx_drift.configuration import Project
+from sphinx_drift.book import EXCLUDING, book_of, left_out
 from sphinx_drift.model import Kind, Outcome, Page, PageResult
+from sphinx_drift.patterns import EVERY_PAGE
 from sphinx_drift.report.summary import count
 from sphinx_drift.run.host import HOST
-from sphinx_drift.run_and_judge import Settings, report_origins, run_and_judge
+from sphinx_drift.run.preload import libraries
+from sphinx_drift.run_and_judge import report_origins, run_and_judge
+from sphinx_drift.settings import Settings
 from sphinx_drift.source.metadata import left_out_by
 from sphinx_drift.source.read_source import is_notebook, load
 from sphinx_drift.source.update import Change, update_notebook, update_page
@@ -51,22 +53,20 @@ def is_searched(path: Path, hidden: Iterable[str] = ()) -> bool:
     return False
 
 
-def prepare(paths: Iterable[Path]) -> list[Project]:
-    """Load what some files need once for all of them; return what their projects say."""
-    paths, projects = list(paths), []
+def prepare(paths: Iterable[Path]) -> list[Settings]:
+    """Load what some files need once for all of them; return what their books say."""
+    paths, books = list(paths), []
     for folder in {path.parent: None for path in paths}:
         with contextlib.suppress(ValueError):  # reported when the file is checked
-            projects.append(book_of(folder).project)
-    report_origins({name: at for each in projects for name, at in each.packages.items()})
-    HOST.preload = tuple((projects[0] if projects else Project()).libraries(paths))
-    return projects
+            books.append(book_of(folder).resolved)
+    report_origins({name: at for each in books for name, at in each.packages.items()})
+    HOST.preload = libraries(books[0].preload if books else None, paths)
+    return books
 
 
 def settings_for(path: Path, **requested: Any) -> Settings:
     """Return how a file is run and compared: as requested, or else as its project says."""
-    book = book_of(path.parent)
-    settings = settings_of(book.project, book.settings)
-    return replace(settings, notebooks_go_on=True, **requested)
+    return replace(book_of(path.parent).resolved, notebooks_go_on=True, **requested)
 
 
 def ahead(paths: Iterable[Path], named: Sequence[Path], **requested: Any) -> dict[Path, Settings]:
@@ -76,7 +76,7 @@ def ahead(paths: Iterable[Path], named: Sequence[Path], **requested: Any) -> dic
         with contextlib.suppress(ValueError):  # reported when the file is checked
             book = book_of(path.parent)
             if path in named or not (book.excludes(path) or _left_out(path, book.settings, {})):
-                settings[path] = settings_for(path, **{**requested, "complete": ("*",)})
+                settings[path] = settings_for(path, **{**requested, "require": EVERY_PAGE})
     return settings
 
 
@@ -146,7 +146,7 @@ def _run(  # noqa: PLR0913 - what was read, and what is wanted of it
     path: Path, page: Page, notebook: NotebookNode, settings: Settings, *, named: bool, update: bool
 ) -> Checked:
     """Run and compare what was read."""
-    page = settings.applied_to(page, str(path))
+    page = settings.applied_to(page, path)
     result, _, judge = run_and_judge(
         page, notebook, folder=path.parent, file=str(path), settings=settings
     )

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from sphinx_drift.configuration import find_project, project_file
 from sphinx_drift.run.choice import page_environment
+from sphinx_drift.run.preload import libraries
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,12 +30,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _refuse(f"there is no conf.py in {options.source}")
     try:
         autobuild = distribution("sphinx-autobuild").entry_points["sphinx-autobuild"].load()
-        libraries = find_project(options.source).libraries([options.source])
+        loaded = libraries(find_project(options.source).preload, [options.source])
     except PackageNotFoundError:
         return _refuse("it needs sphinx-autobuild: python -m pip install 'sphinx-drift[live]'")
     except ValueError as error:
         return _refuse(str(error))
-    _start_fork_server(libraries)
+    _start_fork_server(loaded)
     autobuild(_command(options))
     return 0
 
@@ -70,7 +71,7 @@ def _command(options: argparse.Namespace) -> list[str]:
     ]
 
 
-def _start_fork_server(libraries: Sequence[str]) -> None:
+def _start_fork_server(names: Sequence[str]) -> None:
     """Load libraries once, in a server that all builds use and that ends with this process."""
     try:
         provisioner = import_module("forked_kernels.provisioner")
@@ -78,7 +79,7 @@ def _start_fork_server(libraries: Sequence[str]) -> None:
         print("sphinx_drift.live: each build loads the libraries", file=sys.stderr)
     else:
         os.environ.update(page_environment())  # the server serves kernels with its own alone
-        provisioner.start_server(libraries)
+        provisioner.start_server(names)
 
 
 if __name__ == "__main__":

@@ -28,11 +28,12 @@ from sphinx.errors import ConfigError
 from sphinx_drift.compare.compare import Policy, compare
 from sphinx_drift.compare.lexer import plain
 from sphinx_drift.compare.tokens import tokens
-from sphinx_drift.configuration import CHECKS, find_project
+from sphinx_drift.configuration import find_project
 from sphinx_drift.judge import judge_page
 from sphinx_drift.model import Cell, Expectation, Kind, Page
 from sphinx_drift.output.printed_text import BESIDE, Part, printed
 from sphinx_drift.run.results import Execution
+from sphinx_drift.settings import Place, entries
 from sphinx_drift.source.read_source import load
 from sphinx_drift.sphinx.settings import check_settings
 from sphinx_drift.testing.examples import _full_precision
@@ -117,23 +118,24 @@ VALUES = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS, inner, max_size=3),
     max_leaves=5,
 )
-NAMES = st.sampled_from([*CHECKS, "drift_polcy", "drift_", "drift_Timeout"])
+SETTINGS = [f"drift_{entry.name}" for entry in entries(Place.CONF)]
+NAMES = st.sampled_from([*SETTINGS, "drift_polcy", "drift_", "drift_Timeout"])
 
 
 @given(st.dictionaries(NAMES, VALUES, max_size=4))
 def a_setting_is_taken_or_refused(written: dict[str, object]) -> None:
     """A wrong name or value is an error that names it, and nothing else is raised."""
     config = Config(written)
-    for name in CHECKS:
+    for name in SETTINGS:
         config.add(name, None, "", object)
     try:
-        check_settings(config)
+        check_settings(config, Path())
     except ConfigError as error:
         refused = str(error)
         COUNTS["settings refused"] += 1
     else:
         refused = ""
-    assert any(name in refused for name in written) if refused else written.keys() <= CHECKS.keys()
+    assert any(name in refused for name in written) if refused else written.keys() <= {*SETTINGS}
     COUNTS["settings"] += 1
 
 

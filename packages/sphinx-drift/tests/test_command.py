@@ -26,7 +26,8 @@ from sphinx_drift.compare.compare import Policy
 from sphinx_drift.model import Kind, Outcome, Page
 from sphinx_drift.run.choice import page_environment
 from sphinx_drift.run.results import Execution
-from sphinx_drift.run_and_judge import Settings, planned
+from sphinx_drift.run_and_judge import planned
+from sphinx_drift.settings import Settings
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
@@ -255,7 +256,7 @@ def test_quiet_and_verbose(
         (["empty"], {}, "there is no page or notebook below empty"),
         (["page.md", "--policy", "loose"], {}, "--policy"),
         (["page.md"], {"DRIFT_POLICY": "loose"}, "DRIFT_POLICY must be one of auto"),
-        (["page.md", "--timeout", "0"], {}, "expected a whole number above 0, got '0'"),
+        (["page.md", "--timeout", "0"], {}, "it must be a whole number above 0, got 0"),
         (["page.md", "--update"], {"CI": "true"}, "--update is refused under CI"),
         (["page.md", "--update"], {"CI": "false"}, "nothing was run: git doesn't keep page.md"),
     ],
@@ -295,7 +296,7 @@ def test_a_filter_of_any_project_that_matches_nothing_is_told(
     for name in ("one", "two"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "page.md").write_text(GOOD, "utf-8")
-        table = f"[tool.sphinx-drift]\nfilters = [['x', '{name}', 'why']]\nrequire = ['{name}/*']\n"
+        table = f"[tool.sphinx-drift]\nfilters = [['x', '{name}', 'why']]\nrequire = ['page.md']\n"
         (tmp_path / name / "pyproject.toml").write_text(table)
     assert command.main([str(tmp_path)]) == 0
     told = capsys.readouterr().err
@@ -306,7 +307,7 @@ def test_a_filter_of_any_project_that_matches_nothing_is_told(
         (tmp_path / "one" / "prose" / "p.md").write_text("# Prose\n", "utf-8")
         assert command.main([str(at)]) == code
         assert "nothing was filtered" not in (told := capsys.readouterr().err)
-    assert "require: no page here matches 'one/*'" in told
+    assert "require: no page here matches 'page.md'" in told
 
 
 def test_a_page_and_a_cell_have_filters_of_their_own(

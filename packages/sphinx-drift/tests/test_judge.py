@@ -15,7 +15,7 @@ from sphinx_drift.model import Cell, Expectation, Kind, Page, PageResult
 from sphinx_drift.output.filters import make
 from sphinx_drift.output.printed_text import Part
 from sphinx_drift.run.results import Ending, Execution, Failure
-from sphinx_drift.run_and_judge import Settings, chosen_policy
+from sphinx_drift.settings import Settings, changed_by_environment
 from sphinx_drift.source.notebook import read_notebook
 
 if TYPE_CHECKING:
@@ -299,13 +299,12 @@ LINUX = {"torch": "7.1.0", "system": "Linux"}
         (LINUX, {"python": "3.11"}, True),
         (LINUX, {**LINUX, "device": "cuda:0"}, False),
         ({"device": "cuda:0"}, {**LINUX, "device": "cuda:0"}, True),
-        (None, {**LINUX, "device": "cpu"}, True),
-        (None, {"device": "cuda:0"}, False),
+        ({}, {**LINUX, "device": "cpu"}, True),
         ({}, {"device": "cuda:0"}, False),
     ],
 )
 def test_policy_follows_the_reference(
-    reference: dict[str, str] | None, environment: dict[str, str], *, same: bool
+    reference: dict[str, str], environment: dict[str, str], *, same: bool
 ) -> None:
     expected = Policy.EXACT if same else Policy.PORTABLE
     assert Settings(None, reference).policy_on(environment) is expected
@@ -331,12 +330,10 @@ def test_a_notebooks_reference_never_frees_it_from_the_projects(
 
 
 def test_environment_variable_beats_configuration(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert chosen_policy() is None
-    assert chosen_policy("exact") is Policy.EXACT
-    monkeypatch.setenv("DRIFT_POLICY", "portable")
-    assert chosen_policy("exact") is Policy.PORTABLE
-    assert chosen_policy("exact", requested="auto") is None
-    assert chosen_policy(requested="exact") is Policy.EXACT
+    assert changed_by_environment(Settings(Policy.EXACT)).policy is Policy.EXACT
+    for name, policy in (("portable", Policy.PORTABLE), ("auto", None)):
+        monkeypatch.setenv("DRIFT_POLICY", name)
+        assert changed_by_environment(Settings(Policy.EXACT)).policy is policy
 
 
 # Other forms ---------------------------------------------------------------------------

@@ -8,8 +8,10 @@ import pytest
 from small_book import FRONT, cell
 
 from sphinx_drift.compare.compare import Policy
-from sphinx_drift.model import Kind, Page
-from sphinx_drift.run_and_judge import Settings, run_and_judge
+from sphinx_drift.model import Kind
+from sphinx_drift.patterns import EVERY_PAGE
+from sphinx_drift.run_and_judge import run_and_judge
+from sphinx_drift.settings import Settings
 from sphinx_drift.source.read_source import load
 
 if TYPE_CHECKING:
@@ -23,7 +25,7 @@ def verified(folder: Path, *cells: str, front: str = "", **options: Any) -> Page
     path.write_text("\n\n".join([FRONT.replace("---\n\n", f"{front}---"), *cells]))
     loaded = load(path)
     assert loaded is not None
-    settings = Settings(**{"timeout": 60, "complete": ("*",), **options})
+    settings = Settings(**{"timeout": 60, "require": EVERY_PAGE, **options})
     return run_and_judge(*loaded, folder=folder, file="page.md", settings=settings)[0]
 
 
@@ -79,11 +81,3 @@ def test_page_that_allows_errors_goes_on_until_its_time_is_over(tmp_path: Path) 
 def test_what_can_not_be_read_changes_nothing(execution: object) -> None:
     settings = Settings(timeout=7)
     assert settings.of_page({"execution": execution, "mystnb": execution}) == settings
-
-
-def test_a_pattern_holds_wherever_the_command_is_typed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "basics").mkdir()
-    monkeypatch.chdir(tmp_path / "basics")
-    assert Settings(complete=("basics/*",)).applied_to(Page((), complete=False), "x.md").complete

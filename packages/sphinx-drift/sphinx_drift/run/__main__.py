@@ -26,10 +26,11 @@ def build(words: list[str]) -> int:
     """Run ``sphinx-build``."""
     from sphinx_drift.configuration import find_project  # noqa: PLC0415 - only this needs it
     from sphinx_drift.run.host import HOST  # noqa: PLC0415 - the same
+    from sphinx_drift.run.preload import libraries  # noqa: PLC0415 - the same
 
     books = [Path(word) for word in words if Path(word, "conf.py").is_file()]
     project = find_project(books[0] if books else Path())
-    HOST.preload = tuple(project.libraries(books))
+    HOST.preload = libraries(project.preload, books)
     HOST.start()
     collect_rarely()
     from sphinx.cmd.build import main  # noqa: PLC0415 - after the process that runs pages

@@ -33,7 +33,7 @@ def clipped(text: str) -> str:
 class LimitedClient(NotebookClient):
     """The stock client, but outputs may take only so many bytes."""
 
-    def __init__(self, *arguments: Any, output_limit: int, **options: Any) -> None:
+    def __init__(self, *arguments: Any, output_limit: float, **options: Any) -> None:
         """Take what the outputs of a cell may take."""
         super().__init__(*arguments, **options)
         self._limit = output_limit

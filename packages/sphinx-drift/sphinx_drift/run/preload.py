@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
 SLOW = ("numpy", "torch")
@@ -15,6 +15,11 @@ SLOW = ("numpy", "torch")
 
 _IMPORT = re.compile(r"(?<![\w.])(?:import|from)\s+(\w+)")
 _PAGES = (".ipynb", ".md", ".py", ".rst")
+
+
+def libraries(named: Sequence[str] | None, places: Iterable[Path]) -> tuple[str, ...]:
+    """Return the libraries to load: those that are named, or the slow ones that pages import."""
+    return imported_below(places) if named is None else tuple(named)
 
 
 def imported_below(places: Iterable[Path]) -> tuple[str, ...]:

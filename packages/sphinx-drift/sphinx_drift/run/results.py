@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cache
@@ -11,10 +12,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
     from pathlib import Path
-
-OUTPUT_LIMIT = 10_000_000
-"""Bytes that the outputs of a cell may take, unless a book says otherwise."""
-
 
 SKIPS = frozenset({"skip-execution", "nbval-skip"})
 """The tags of a cell that is not run."""
@@ -113,9 +110,11 @@ class Request:
     """What runs in the kernel before the first cell."""
     after: tuple[Injected, ...] = ()
     """What runs in it after the last, and answers."""
-    variables: Mapping[str, str] = field(default_factory=dict)
-    """Variables that its environment has besides this process's."""
-    output_limit: int = OUTPUT_LIMIT
+    variables: Mapping[str, str | None] = field(default_factory=dict)
+    """Variables that its environment has besides this process's, or, if None, lacks."""
+    output_limit: float = math.inf
     """Bytes that the outputs of a cell may take; those of a page may take four times as many."""
+    kernel_aliases: Mapping[str, str] = field(default_factory=dict)
+    """Regular expressions of the names of kernels, each with the one to start."""
     preload: tuple[str, ...] = ()
     """Libraries that are loaded once for all pages, where kernels are forked."""

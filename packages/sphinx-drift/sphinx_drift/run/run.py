@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
+import re
 import sys
 import traceback
 from dataclasses import replace
@@ -83,10 +84,11 @@ def execute(notebook: NotebookNode, request: Request) -> Execution:
     return replace(execution, executed=execution.executed | not_to_run)
 
 
-def kernel_name(notebook: NotebookNode) -> str:
+def kernel_name(notebook: NotebookNode, aliases: Mapping[str, str]) -> str:
     """Return the kernel to start: a Python notebook made with one that isn't here takes ours."""
     kernelspec = _table(notebook, "kernelspec")
     name = kernelspec.get("name") or "python3"
+    name = next((alias for regex, alias in aliases.items() if re.fullmatch(regex, name)), name)
     language = _table(notebook, "language_info").get("name") or kernelspec.get("language")
     if language == "python" and name not in _kernels():
         return "python3"
@@ -124,12 +126,13 @@ def _job(notebook: NotebookNode, request: Request) -> Page:
             part |= {"outputs": [], "execution_count": None}
         may_raise |= {place} if "raises-exception" in tags else set()
         cells.append(part)
-    kernel = kernel_name(notebook)
+    kernel = kernel_name(notebook, request.kernel_aliases)
     request = replace(request, may_raise=sorted(may_raise))
     metadata = {"kernelspec": {"name": kernel, "display_name": kernel}}
     bare = {"cells": cells, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}
     page = from_dict(bare)  # type: ignore[no-untyped-call]
-    return page, request, page_environment() | dict(request.variables)
+    variables = {**page_environment(), **request.variables}
+    return page, request, {name: text for name, text in variables.items() if text is not None}
 
 
 def request_for(

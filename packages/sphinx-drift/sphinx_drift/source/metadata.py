@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from sphinx_drift.model import Cell, Kind, Outcome, Page
 from sphinx_drift.output.filters import filters_in
 from sphinx_drift.output.printed_text import Part
+from sphinx_drift.settings import read_page_table
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
 
     from sphinx_drift.output.filters import Filter
 
-_OF_PAGE = {"complete", "filters", "reference"}
 _OF_CELL = {"filters"}
 REASONS = ("unchecked", "reference-only")
 """What a notebook's cell may say besides, each with a reason."""
@@ -83,11 +83,8 @@ def with_own(page: Page, notebook: NotebookNode) -> Page:
     complete = False
     cells: list[Cell] = []
     try:
-        own = _own(notebook.metadata, _OF_PAGE, "the page")
-        complete = own.get("complete", False)
-        if not isinstance(complete, bool):
-            raise ValueError(f"`complete` of the page must be true or false, got {complete!r}")  # noqa: TRY301, TRY004 - told as the others
-        filters = filters_in(own.get("filters", ()), "`filters` of the page")
+        own = read_page_table(notebook.metadata.get("drift", {}))
+        complete, filters = own.get("complete", False), own.get("filters", ())
     except ValueError as error:
         problems.append(Outcome(Kind.OPTION, 1, message=str(error)))
     known = _OF_CELL.union(REASONS if page.stored else ())
@@ -101,7 +98,7 @@ def with_own(page: Page, notebook: NotebookNode) -> Page:
             problems.append(Outcome(Kind.OPTION, cell.line, cell=cell.number, message=str(error)))
         cells.append(replace(cell, filters=own_filters + filters))
     problems = [*page.problems, *problems]
-    return replace(page, cells=tuple(cells), problems=tuple(problems), complete=complete is True)
+    return replace(page, cells=tuple(cells), problems=tuple(problems), complete=complete)
 
 
 def _own(metadata: Mapping[str, Any], known: Collection[str], where: str) -> Mapping[str, Any]:

@@ -148,7 +148,7 @@ class VerifyingClient(NotebookClientBase):  # type: ignore[misc]
             page = read_page(self._source, self.notebook, config, settings=self.nb_config)
         else:
             page = read_notebook(self.notebook, self._source, settings=self.nb_config)
-        return state_of(env).settings.applied_to(page, str(self._path))
+        return state_of(env).settings.applied_to(page, self._path)
 
     def _verify(self) -> None:
         env = self._document.settings.env

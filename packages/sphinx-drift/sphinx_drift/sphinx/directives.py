@@ -60,7 +60,7 @@ class NestedCell(UnexpectedCellDirective, SphinxDirective):  # type: ignore[misc
         except TopmatterReadError:  # MyST's parser says it
             own = {}
         page = Page(complete=own.get("complete") is True)
-        if not state_of(self.env).settings.applied_to(page, str(file)).complete:
+        if not state_of(self.env).settings.applied_to(page, file).complete:
             return [*super().run()]
         _record_unseen(self, "a code cell here is never run")
         return []

@@ -33,7 +33,7 @@ def find_outdated(app: Sphinx, env: BuildEnvironment, *_: set[str]) -> Sequence[
     failed = {name for name, page in state.results.items() if page.failed}
     failed |= {name for name in env.found_docs & env.all_docs.keys() if _replaced(env, name)}
     # Sphinx adds pages that changed, or a module that they imported.
-    every = () if app.config.drift_live and not is_ci() else state.seconds
+    every = () if state.settings.live and not is_ci() else state.seconds
     return sorted({*every, *failed} & env.found_docs)
 
 
@@ -58,15 +58,15 @@ def begin_pages(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None
     state, config = state_of(env), app.config
     state.began = time.time_ns() // 1000
     names = [Path(env.doc2path(name)) for name in env.found_docs]
-    for pattern in state.settings.complete:
-        if pattern != "*" and not any(path.match(pattern) for path in names):
-            raise ConfigError(f"drift_require: no page matches {pattern!r}")
+    for pattern in state.settings.require:
+        if not any(map(pattern.matches, names)):
+            raise ConfigError(f"drift_require: no page matches {pattern.text!r}")
     mode, patterns = config.nb_execution_mode, config.nb_execution_excludepatterns
     by_time = sorted(docnames, key=lambda name: -state.seconds.get(name, 0.0))
     paths = [Path(env.doc2path(name)) for name in by_time]
     sure = [path for path in paths if not left_out(path, mode, patterns)]
     try:
-        begun = begin(dict.fromkeys(sure, state.settings), config.drift_executor)
+        begun = begin(dict.fromkeys(sure, state.settings), state.settings.executor)
     except ValueError as error:
         raise ConfigError(f"drift_executor: {error}") from None
     docnames.sort(key=lambda name: Path(env.doc2path(name)) in begun)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from sphinx_drift.run.results import OUTPUT_LIMIT
 from sphinx_drift.source.expectations import DIRECTIVE
 from sphinx_drift.sphinx.client import VerifyingParser
 from sphinx_drift.sphinx.directives import (
@@ -38,7 +37,7 @@ from sphinx_drift.sphinx.quotations import (
     keep_quotations,
     quoted_number,
 )
-from sphinx_drift.sphinx.settings import before_reading, read_settings, start
+from sphinx_drift.sphinx.settings import add_config_values, before_reading, read_settings, start
 from sphinx_drift.sphinx.shown import keep_all
 from sphinx_drift.sphinx.verdict import report_results
 
@@ -48,22 +47,7 @@ if TYPE_CHECKING:
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Set the extension up."""
-    # What each may be, `configuration.CHECKS` says: Sphinx would only warn.
-    app.add_config_value("drift_policy", "auto", "env", Any)
-    app.add_config_value("drift_device", "cpu", "env", Any)
-    app.add_config_value("drift_devices", None, "env", Any)
-    app.add_config_value("drift_executor", "", "", Any)
-    app.add_config_value("drift_filters", None, "env", Any)
-    app.add_config_value("drift_reference", None, "env", Any)
-    app.add_config_value("drift_packages", None, "env", Any)
-    app.add_config_value("drift_preload", None, "", Any)
-    app.add_config_value("drift_require", None, "env", Any)
-    app.add_config_value("drift_severity", "error", "", Any)
-    app.add_config_value("drift_timeout", None, "env", Any)
-    app.add_config_value("drift_output_limit", OUTPUT_LIMIT, "env", Any)
-    app.add_config_value("drift_twice", default=False, rebuild="env", types=Any)
-    app.add_config_value("drift_environment", "", "env", Any)  # set by before_reading
-    app.add_config_value("drift_live", default=False, rebuild="", types=Any)  # by sphinx_drift.live
+    add_config_values(app)
     complete = start(app)
     app.add_source_parser(VerifyingParser, override=True)
     app.add_directive(DIRECTIVE, ExpectedOutput)
@@ -95,7 +79,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("build-finished", end_workers)
     return {
         "version": "1",
-        "env_version": 9,
+        "env_version": 10,
         "parallel_read_safe": True,
         "parallel_write_safe": True,
     }

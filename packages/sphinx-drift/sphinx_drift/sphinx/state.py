@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sphinx_drift.model import Outcome, PageResult
-from sphinx_drift.run_and_judge import Settings
+from sphinx_drift.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -26,7 +26,8 @@ def report_results(app: Sphinx, exception: Exception | None) -> None:
     """Tell what came of every page, those read by an earlier build too, and fail."""
     if exception is not None:
         return
-    state, level = state_of(app.env), app.config.drift_severity
+    state = state_of(app.env)
+    level = state.settings.severity
     results = [
         replace(page, was_run=name in state.ran or not state.seconds.get(name))
         for name, page in sorted(check_quotations(app).items())
@@ -35,7 +36,7 @@ def report_results(app: Sphinx, exception: Exception | None) -> None:
         _LOGGER.warning("drift_filters: %s", unused, type="drift", subtype="filter")
     # What a notebook happens to have stored needn't be checked; what a page documents must be.
     left_out = any(page.left_out and not page.stored for page in results)
-    required = bool(state.settings.complete) or left_out
+    required = bool(state.settings.require) or left_out
     status = exit_status(results, required=required)
     if os.environ.get("GITHUB_ACTIONS"):
         lines = to_github(results, level=level, required=required)

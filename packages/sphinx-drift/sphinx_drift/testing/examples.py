@@ -20,11 +20,13 @@ from sphinx_drift.output.filters import DEFAULTS, filtered
 from sphinx_drift.report.text import entry
 from sphinx_drift.run.injected import IN_FULL, report_environment
 from sphinx_drift.run.run import DEVICE_VARIABLE
-from sphinx_drift.run_and_judge import Settings, hinted, may_be_rounding
+from sphinx_drift.run_and_judge import hinted, may_be_rounding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from types import TracebackType
+
+    from sphinx_drift.settings import Settings
 
     _ExcInfo = tuple[type[BaseException], BaseException, TracebackType]
 

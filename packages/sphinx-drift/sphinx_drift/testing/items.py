@@ -26,7 +26,7 @@ from sphinx_drift.model import Kind
 from sphinx_drift.report.summary import summary
 from sphinx_drift.report.text import render
 from sphinx_drift.run.choice import chosen
-from sphinx_drift.run_and_judge import Settings, chosen_policy
+from sphinx_drift.settings import Settings, changed_by_environment
 from sphinx_drift.testing.docstrings import find_in_module, find_in_text
 from sphinx_drift.testing.examples import check_examples
 
@@ -49,7 +49,7 @@ def pytest_configure(config: pytest.Config) -> None:
             if not _is_set(config, "norecursedirs"):
                 config.stash[_HIDDEN] = [*(defaults := config.getini("norecursedirs"))]
                 defaults.clear()
-        chosen_policy()
+        changed_by_environment(Settings())  # the same
         device = choose_device(module=find_project(config.rootpath).devices)
     except ValueError as error:
         raise pytest.UsageError(str(error)) from None
@@ -193,7 +193,7 @@ class _Docstring(_Item, pytest.DoctestItem):
 
     def runtest(self) -> None:
         file = self.nodeid.partition("::")[0]
-        settings = Settings(chosen_policy(), find_project(self.path.parent).reference)
+        settings = changed_by_environment(find_project(self.path.parent))
         self.result = check_examples(file, self.dtest, settings, flags=_flags(self.config))
         if self.conclude() == {Kind.UNCHECKED}:
             lines = ", ".join(str(outcome.line) for outcome in self.result.outcomes)

@@ -12,7 +12,8 @@ from processes import python
 from sphinx_drift.compare.compare import Policy
 from sphinx_drift.model import Kind
 from sphinx_drift.run.host import HOST
-from sphinx_drift.run_and_judge import Settings, run_and_judge
+from sphinx_drift.run_and_judge import run_and_judge
+from sphinx_drift.settings import Settings
 from sphinx_drift.source.read_source import load
 
 if TYPE_CHECKING:

@@ -10,9 +10,8 @@ import pytest
 from nbformat import v4, writes
 from small_book import FRONT, cell
 
-from sphinx_drift.book import settings_of
-from sphinx_drift.configuration import Project
-from sphinx_drift.run_and_judge import Settings
+from sphinx_drift.book import Book as Said
+from sphinx_drift.settings import Settings
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -225,10 +224,10 @@ def test_a_page_that_documents_nothing_any_more_is_run_again(book: Book) -> None
     [(None, 30, Settings.timeout), (None, 31, 31), (None, -1, None), (7, 31, 7)],
 )
 def test_time_that_the_book_gives_its_cells_stands(
-    timeout: int | None, of_myst_nb: int, seconds: int | None
+    timeout: int | None, of_myst_nb: int, seconds: int | None, tmp_path: Path
 ) -> None:
     book = {"drift_timeout": timeout, "nb_execution_timeout": of_myst_nb}
-    assert settings_of(Project(), book).timeout == seconds
+    assert Said(tmp_path, book).resolved.timeout == seconds
 
 
 def test_filters_of_the_book_are_counted_and_told_if_they_match_nothing(book: Book) -> None:

@@ -15,7 +15,7 @@ from case_tables import rows
 
 from sphinx_drift.compare.compare import Policy
 from sphinx_drift.model import Kind
-from sphinx_drift.run_and_judge import Settings
+from sphinx_drift.settings import Settings
 from sphinx_drift.testing.docstrings import find_in_module
 from sphinx_drift.testing.examples import Checker, check_examples
 
