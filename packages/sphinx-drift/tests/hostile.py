@@ -51,6 +51,7 @@ SHAPES: dict[str, tuple[Callable[[str], object], str, str]] = {
     "marks before a fence": (_OPENING.match, "1. ", "x"),
     "erased lines": (on_screen, "x\x1b[2K", ""),
     "lines erased and written back": (on_screen, "xx\x1b[2K\bx", ""),
+    "colours that end where the line begins": (on_screen, "\x1b[39m\r\x1b[49m\r", ""),
     "links": (on_screen, "\x1b]8;;", "\r"),
     "progress": (on_screen, "\r50%", ""),
     "hidden tags": (html_text, "<template></title>", ""),
