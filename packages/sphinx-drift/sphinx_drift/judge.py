@@ -67,15 +67,13 @@ def judge_page(  # noqa: PLR0913 - one page has these parts
         stored=page.stored,
         complete=page.complete,
         away=away,
-        stripped=not any(cell.expectations or any(cell.drawn or ()) for cell in page.cells),
         errors_fail=errors_fail,
     )
     for cell in page.cells:
         context.filtered.update({each.name: 0 for each in cell.filters})  # which may match nothing
-        node = notebook.cells[cell.index]
-        full = printed(precise.cells[cell.index].outputs) if precise else None
         try:
-            output = printed(node.outputs)
+            output = printed(notebook.cells[cell.index].outputs)
+            full = printed(precise.cells[cell.index].outputs) if precise else None
             skipped.update(widgets=output.widgets, pictures=output.pictures)
             outcomes += _check_cell(cell, output, full, context)
         except Exception:  # noqa: BLE001 - an error here must never pass for a success
@@ -113,7 +111,6 @@ class _Context:
     stored: bool
     complete: bool
     away: bool
-    stripped: bool
     errors_fail: bool
     filtered: Counter[str] = field(default_factory=Counter)
 
@@ -204,8 +201,7 @@ def _check_stored(
         return
     if any(other.kind.fails for other in others):
         return
-    # What has no outputs at all has none to tell a new picture from.
-    if cell.drawn is not None and (context.complete or not context.stripped):
+    if cell.drawn is not None and (context.complete or cell.is_claim):
         for noun, has, made in zip(("pictures", "widgets"), cell.drawn, output.drawn, strict=True):
             if has != made:
                 message = f"{noun}: it has {has} stored, and made {made}"
@@ -288,36 +284,53 @@ def _excluded(expectation: Expectation, context: _Context) -> tuple[Kind, str] |
 
 def _check_rest(cell: Cell, output: Printed, context: _Context) -> Iterator[Outcome]:
     """Yield what the cell printed that none of its expectations documents."""
-    covered = {e.part for e in cell.expectations}
-    if _in_forms(output, covered):
-        covered.add(Part.VALUE)
-    has_message = output.error and not output.native_error and covered.isdisjoint(_WITH_ERROR)
-    covered |= cell.hidden
-    # What a notebook's cell has stored documents that it prints nothing more.
-    documents = context.stored and (cell.expectations or any(cell.drawn or ()))
-    documents = documents and not any(_excluded(e, context) for e in cell.expectations)
-    is_wrong = context.complete or documents
-    undocumented = Kind.UNDOCUMENTED if is_wrong else Kind.NO_EXPECTATION
-    is_missing = output.draws_text and not context.stored and Part.PICTURE not in covered
-    rest = [Part.PICTURE] if is_missing else []
-    if Part.ALL not in covered:
-        if Part.MAIN in covered:
-            covered |= {Part.STDOUT, Part.VALUE}
-        if output.error and not (output.native_error or any(e.raises for e in cell.expectations)):
-            may_raise = cell.may_raise or not context.errors_fail
-            may_raise = may_raise and not (context.complete or cell.expectations)
-            kind = Kind.NO_EXPECTATION if may_raise else Kind.RAISED
-            yield _outcome(cell, kind, message=output.error)
-            return
-        rest = [*(part for part in output.parts if part not in covered), *rest]
-        rest += [Part.STDERR] * bool(has_message and Part.STDERR not in rest)
-    if not cell.is_seen:  # but what it glues is shown elsewhere
-        rest = [part for part in rest if part in output.glued]
+    documented = {e.part for e in cell.expectations}
+    has_error = bool(output.error) and not output.native_error
+    if has_error and Part.ALL not in documented and not any(e.raises for e in cell.expectations):
+        yield _raised(cell, output, context)
+        return
+    rest = _undocumented(cell, output, documented, is_page=not context.stored)
     if rest:
-        text = "".join(output.select(part) for part in rest)
+        is_wrong = context.complete or _is_claim(cell, context)
         names = tuple(part.value for part in rest)
-        message = f"on {' and '.join(names)}"
-        yield _outcome(cell, undocumented, message=message, streams=names, executed=text)
+        yield _outcome(
+            cell,
+            Kind.UNDOCUMENTED if is_wrong else Kind.NO_EXPECTATION,
+            message=f"on {' and '.join(names)}",
+            streams=names,
+            executed="".join(output.select(part) for part in rest),
+        )
+
+
+def _raised(cell: Cell, output: Printed, context: _Context) -> Outcome:
+    """Return what comes of an error that no expectation names."""
+    may_raise = cell.may_raise or not context.errors_fail
+    is_free = may_raise and not (context.complete or cell.expectations)
+    return _outcome(cell, Kind.NO_EXPECTATION if is_free else Kind.RAISED, message=output.error)
+
+
+def _is_claim(cell: Cell, context: _Context) -> bool:
+    """Whether what is stored of a notebook's cell says that it prints nothing more."""
+    return cell.is_claim and not any(_excluded(e, context) for e in cell.expectations)
+
+
+def _undocumented(
+    cell: Cell, output: Printed, documented: set[Part], *, is_page: bool
+) -> list[Part]:
+    """Return the parts of an output that readers see and no expectation documents."""
+    covered = documented | cell.hidden
+    if Part.MAIN in documented:
+        covered |= {Part.STDOUT, Part.VALUE}
+    if _in_forms(output, documented):
+        covered |= {Part.VALUE}
+    rest = [part for part in output.parts if part not in covered and Part.ALL not in covered]
+    if is_page and output.draws_text and Part.PICTURE not in covered:
+        rest.append(Part.PICTURE)
+    has_error = bool(output.error) and not output.native_error
+    if has_error and documented.isdisjoint(_WITH_ERROR) and Part.STDERR not in rest:
+        rest.append(Part.STDERR)
+    # Of a cell that isn't seen, what it glues is shown elsewhere.
+    return rest if cell.is_seen else [part for part in rest if part in output.glued]
 
 
 def _in_forms(output: Printed, documented: set[Part]) -> bool:

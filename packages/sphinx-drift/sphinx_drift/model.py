@@ -98,7 +98,7 @@ class Kind(Enum):
     )
     NESTED = (
         "nested",
-        "a cell or expectation is nested, included, in a notebook's text or behind ``` and a space",
+        "a cell or expectation stands where it is never run or checked",
         "move it to the top level of a page; fold with gated `-start` and `-end` directives",
     )
     OPTION = ("option", "an option of an expectation can't be read", "write it as the manual says")
@@ -269,6 +269,8 @@ class Cell:
     expectations: tuple[Expectation, ...] = ()
     drawn: tuple[int, int] | None = (0, 0)
     """How many pictures and widgets a notebook has stored of it; None if they aren't compared."""
+    is_claim: bool = False
+    """Whether a notebook has it saved as a run left it, so that what it lacks wasn't printed."""
     hidden: frozenset[Part] = frozenset()
     """The streams that no reader is shown."""
     glued: tuple[str, ...] = ()

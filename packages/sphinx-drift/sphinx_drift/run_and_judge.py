@@ -17,7 +17,8 @@ from sphinx_drift.output.filters import DEFAULTS
 from sphinx_drift.run import run
 from sphinx_drift.run.choice import page_environment
 from sphinx_drift.run.injected import IN_FULL, fill_memory
-from sphinx_drift.source.read_source import load, table_in
+from sphinx_drift.source.metadata import left_out_by, table_in
+from sphinx_drift.source.read_source import load
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -116,10 +117,14 @@ def begin(pages: Mapping[Path, Settings], executor: str = "") -> set[Path]:
     jobs, begun = [], set()
     for path, settings in pages.items():
         with suppress(Exception):  # it is read again, where that is an outcome
-            page, notebook = load(path) or (Page(complete=False), None)
+            loaded = load(path, is_mystmd=settings.is_mystmd)
+            page, notebook = loaded or (Page(complete=False), None)
             # Whether a page with an execution mode of its own runs, its parser knows.
             key = settings.metadata_key
-            own_mode = notebook and "execution_mode" in table_in(notebook.metadata, key)
+            own_mode = notebook and (
+                "execution_mode" in table_in(notebook.metadata, key)
+                or left_out_by(notebook.metadata, key)
+            )
             if notebook and not own_mode and settings.applied_to(page, path).is_checked:
                 own = settings.of_page(notebook.metadata)
                 jobs += [(notebook, request) for request in planned(page, path.parent, own)]

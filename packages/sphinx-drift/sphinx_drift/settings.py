@@ -315,6 +315,8 @@ class Settings:
     """Regular expressions of the names of kernels, each with the one that is meant."""
     variables: Mapping[str, str | None] = field(default_factory=dict)
     """The environment variables that the book sets for pages, or deletes."""
+    is_mystmd: bool = False
+    """Whether pages are those of mystmd, and not of MyST-NB."""
     own_reference: Mapping[str, str] = field(default_factory=dict)
     """The reference that a page or notebook names; its values hold on either."""
 

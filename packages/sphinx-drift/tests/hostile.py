@@ -12,7 +12,7 @@ from sphinx_drift.output.html_text import html_text
 from sphinx_drift.output.printed_text import printed
 from sphinx_drift.output.screen import on_screen
 from sphinx_drift.output.tracebacks import messages, split_native_error
-from sphinx_drift.source.read_source import _OPENING
+from sphinx_drift.source.markdown import _OPENING
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -48,9 +48,10 @@ SHAPES: dict[str, tuple[Callable[[str], object], str, str]] = {
     "addresses": (lambda text: filtered(text, DEFAULTS), "at 0x7f", ""),
     "dots in a time": (lambda text: filtered(text, DEFAULTS), "1..", ""),
     "times after a time": (lambda text: filtered(text, DEFAULTS), " 2min", ""),
-    "empty lines of an expectation": (_OPENING.search, "\n", "x"),
+    "marks before a fence": (_OPENING.match, "1. ", "x"),
     "erased lines": (on_screen, "x\x1b[2K", ""),
     "lines erased and written back": (on_screen, "xx\x1b[2K\bx", ""),
+    "colours that end where the line begins": (on_screen, "\x1b[39m\r\x1b[49m\r", ""),
     "links": (on_screen, "\x1b]8;;", "\r"),
     "progress": (on_screen, "\r50%", ""),
     "hidden tags": (html_text, "<template></title>", ""),

@@ -16,7 +16,7 @@ from sphinx_drift.output.filters import make
 from sphinx_drift.output.printed_text import Part
 from sphinx_drift.run.results import Ending, Execution, Failure
 from sphinx_drift.settings import Settings, changed_by_environment
-from sphinx_drift.source.read_source import read_notebook
+from sphinx_drift.source.notebook import read_notebook
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
@@ -484,6 +484,23 @@ def test_what_a_cell_prints_beside_what_it_has_stored_is_a_failure(
 
 
 @pytest.mark.parametrize(
+    ("count", "stored", "expected"),
+    [
+        (None, [], Kind.NO_EXPECTATION),
+        (3, [], Kind.UNDOCUMENTED),
+        (3, [("stderr", "w\n")], Kind.UNDOCUMENTED),
+    ],
+)
+def test_what_a_run_left_without_output_must_print_nothing(
+    count: int | None, stored: list[tuple[str, str]], expected: Kind
+) -> None:
+    saved = notebook(stored)
+    saved.cells[0].execution_count = count
+    now = notebook([*stored, ("stdout", "no feasible point\n")])
+    assert kinds(outcomes(read_notebook(saved), now)) == [expected]
+
+
+@pytest.mark.parametrize(
     "data",
     [
         {"image/png": "i"},
@@ -494,11 +511,11 @@ def test_what_a_cell_prints_beside_what_it_has_stored_is_a_failure(
         {"application/geo+json": {"a": 5}, "text/plain": "<IPython.display.GeoJSON object>"},
     ],
 )
-def test_what_is_drawn_is_drawn_again_but_in_a_stripped_notebook(data: dict[str, Any]) -> None:
+def test_what_is_drawn_is_drawn_again_but_in_a_cell_never_run(data: dict[str, Any]) -> None:
     drawn = v4.new_output("display_data", data)
     result = v4.new_notebook(cells=[v4.new_code_cell("draw()"), v4.new_code_cell("print(1)")])
     stripped = read_notebook(result, "")
-    result.cells[1].outputs.append(v4.new_output("stream", name="stdout", text="1\n"))
+    result.cells[0].execution_count = 1
     half = read_notebook(result, "")
     result.cells[0].outputs.append(drawn)
     assert Kind.PICTURE not in kinds(outcomes(stripped, result))

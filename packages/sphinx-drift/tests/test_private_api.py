@@ -57,6 +57,9 @@ USES = [
     Use("myst-parser", "myst_parser.config.main:TopmatterReadError", FRONT_MATTER),
     Use("myst-parser", "myst_parser.parsers.mdit:create_md_parser", READER,
         ("config", "renderer")),
+    Use("myst-nb", "myst_nb.core.read:create_md_parser",
+        "source/markdown.py: find by what MyST-NB now parses a page's cells",
+        ("config", "renderer"), by=r"\breader\.create_md_parser\b"),
     Use("myst-parser", "myst_parser.sphinx_ext.main:create_myst_config",
         "sphinx/private_api.py: find where MyST-Parser now keeps its configuration",
         by=r"\bmyst_config\b"),
@@ -155,7 +158,7 @@ def test_its_package_has_a_cap(package: str) -> None:
 
 SUPPORTED = {
     *("docutils:nodes", "markdown_it:MarkdownIt"),
-    *("markdown_it.renderer:RendererHTML", "yaml"),
+    *("markdown_it.renderer:RendererHTML", "selectolax.lexbor:LexborHTMLParser", "yaml"),
     *("forked_kernels:fork_server", "forked_kernels:provisioner"),
     *("forked_kernels.provisioner:NAME", "forked_kernels.provisioner:obstacle"),
     *("jupyter_client.asynchronous.client:AsyncKernelClient", "traitlets:Type"),

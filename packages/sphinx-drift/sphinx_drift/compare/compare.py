@@ -3,7 +3,7 @@
 Both texts are read into tokens (:mod:`sphinx_drift.compare.tokens`) and compared in order.
 *exact* wants every token equal. *portable* also takes a number that prints differently
 when the documented digits are a rounding of the executed value within what its format
-explains (:mod:`sphinx_drift.compare.floats`); for that it needs the output at full precision.
+explains (:mod:`sphinx_drift.compare.rounding`); for that it needs the output at full precision.
 """
 
 from __future__ import annotations
@@ -15,8 +15,10 @@ from typing import TYPE_CHECKING
 
 from sphinx_drift.compare.brackets import indices
 from sphinx_drift.compare.differences import Difference, Side, blocks, described, spaces_note
-from sphinx_drift.compare.floats import UNITS, Precise
+from sphinx_drift.compare.formats import UNITS
 from sphinx_drift.compare.lexer import Token, TokenKind, plain
+from sphinx_drift.compare.precise import Precise
+from sphinx_drift.compare.rounding import judge
 from sphinx_drift.compare.tokens import tokens
 
 if TYPE_CHECKING:
@@ -170,24 +172,30 @@ def _positions_of(waiver: Waiver, left: Side) -> set[int]:
 def _without_moved_spaces(
     differences: Sequence[Difference], remaining: Sequence[Difference], left: Side
 ) -> Iterator[Difference]:
-    """Drop the differences in spacing beside a forgiven number that is wider or narrower."""
-    kept = {difference.documented_span: difference for difference in remaining}
+    """Drop the spaces that only make room for a forgiven number, and tell of all others."""
+    wrong = {difference.documented_span: difference for difference in remaining}
+    forgiven = [d for d in differences if d.documented_span not in wrong]
+    freed = _columns_freed(forgiven, left)
+    for difference in differences:
+        is_forgiven = difference.documented_span not in wrong
+        if difference.moved and (is_forgiven or difference.documented == difference.executed):
+            columns = freed.get(difference.documented_span[0], 0)
+            if not min(columns, 0) <= difference.moved <= max(columns, 0):
+                yield replace(difference, note=spaces_note(difference.gaps))
+        elif not is_forgiven:
+            yield wrong[difference.documented_span]
+
+
+def _columns_freed(forgiven: Sequence[Difference], left: Side) -> dict[int, int]:
+    """Return where a narrower number leaves columns to the space before it, or after it."""
     places = _places(left)
-    growth: dict[int, int] = {}
-    for d in differences:
-        if d.documented_span not in kept:
-            start = d.documented_span[0]
-            after = left.tokens[places[start] + 1 :][:1]
-            by = len(d.executed) - len(d.documented)
-            growth |= dict.fromkeys([start, *(token.start for token in after)], by)
-    for d in differences:
-        own = kept.get(d.documented_span)
-        if d.moved and (own is None or own.documented == own.executed):
-            narrower = -growth.get(d.documented_span[0], 0)
-            if not min(narrower, 0) <= d.moved <= max(narrower, 0):
-                yield replace(d, note=spaces_note(d.gaps))
-        elif own is not None:
-            yield own
+    freed: dict[int, int] = {}
+    for difference in forgiven:
+        start = difference.documented_span[0]
+        columns = len(difference.documented) - len(difference.executed)
+        following = left.tokens[places[start] + 1 :][:1]
+        freed |= dict.fromkeys([start, *(token.start for token in following)], columns)
+    return freed
 
 
 def _places(side: Side) -> dict[int, int]:
@@ -212,22 +220,22 @@ def _accept_rounding(
     use_precise = precise is not None and any(map(_both_floats, differences))
     text, marks = without_marks(plain(precise or ""))
     full = tokens(text) if use_precise else []
-    judge = Precise(full, marks) if _aligned(right.tokens, full) else None
+    output = Precise(full, marks) if _aligned(right.tokens, full) else None
     places = _places(right)
     remaining: list[Difference] = []
     accepted: list[Accepted] = []
     for difference in differences:
         if not _both_floats(difference):
             remaining.append(difference)
-        elif judge is None:
+        elif output is None:
             remaining.append(replace(difference, note="its full precision could not be had"))
         else:
-            place = places[difference.executed_span[0]]
-            units = judge.judge(place, difference.documented, difference.executed)
-            if isinstance(units, str):
-                remaining.append(replace(difference, note=units))
+            origin = output.origin(places[difference.executed_span[0]])
+            units, objection = judge(difference.documented, difference.executed, origin)
+            if objection:
+                remaining.append(replace(difference, note=objection))
             else:
-                accepted.append(Accepted(difference, full[place].text, units))
+                accepted.append(Accepted(difference, origin.text, units))
     return remaining, accepted
 
 

@@ -14,8 +14,11 @@ from sphinx_drift.compare.tokens import tokens
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-_DIFF_LIMIT = 4_000
-"""Differing stretches longer than this many tokens are not searched for what moved."""
+_MOST_STEPS = 4_000_000
+"""Stretches that would take more steps than these, half a second, aren't searched for what moved.
+
+For each token that stayed, all pairs of equal tokens may be looked at.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +101,6 @@ def blocks(left: Side, right: Side) -> Iterator[_Block]:
     block = _Block(first, ends[0] - last, first, ends[1] - last)
     if _same_shape(left, right, block):
         yield from _one_by_one(left, right, block)
-    elif max(ends) - first - last > _DIFF_LIMIT:
-        yield block
     else:
         yield from _moved(left, right, block)
 
@@ -107,7 +108,13 @@ def blocks(left: Side, right: Side) -> Iterator[_Block]:
 def _moved(left: Side, right: Side, block: _Block) -> Iterator[_Block]:
     """Yield what was replaced, dropped or added in a range."""
     l0, l1, r0, r1 = block
-    for tag, *at in SequenceMatcher(None, left.keys[l0:l1], right.keys[r0:r1]).get_opcodes():
+    matcher = SequenceMatcher(None, left.keys[l0:l1], right.keys[r0:r1])
+    places: dict[_Key, list[int]] = matcher.b2j  # type: ignore[attr-defined]  # documented
+    pairs = sum(len(places.get(key, ())) for key in left.keys[l0:l1])
+    if pairs * min(l1 - l0, r1 - r0) > _MOST_STEPS:
+        yield block
+        return
+    for tag, *at in matcher.get_opcodes():
         part = _Block(l0 + at[0], l0 + at[1], r0 + at[2], r0 + at[3])
         if tag == "replace" and _same_shape(left, right, part):
             yield from _one_by_one(left, right, part)

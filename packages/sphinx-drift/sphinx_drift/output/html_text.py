@@ -1,28 +1,33 @@
 """Read the text that a reader sees from HTML, with as much of its structure as changes a meaning.
 
-A row of a table is a line, its cells parted by ``|``; blocks are lines, items of lists begin with
-``-``, further in for each list around theirs, ``x<sup>2</sup>`` reads ``x^{2}``. Of attributes only
-those are read that are shown: the text alternative of a picture, a label, a value, a tick, where a
-numbered list begins. So the ids that pandas or scikit-learn generate make no difference; UUIDs read
-``UUID``. Text counts even where a style hides it: a style or a click may show it. What a notebook
-shows stands in the body of its page, where ``<head>`` hides nothing.
+It is parsed as browsers do it, by selectolax. A row of a table is a line, its cells parted by
+``|``; blocks are lines, items of lists begin with ``-``, further in for each list around theirs,
+``x<sup>2</sup>`` reads ``x^{2}``. Of attributes only those are read that are shown: the text
+alternative of a picture, a label, a value, a tick, where a numbered list begins. So the ids that
+pandas or scikit-learn generate make no difference; UUIDs read ``UUID``. Text counts even where a
+style hides it: a style or a click may show it.
 """
 
 from __future__ import annotations
 
 import re
-from html.parser import HTMLParser
+from functools import lru_cache
+from typing import TYPE_CHECKING
 
-_UNSEEN = {"iframe", "script", "style", "title"}
-_UNSEEN_IN_SVG = {"desc", "metadata"}
-_ENDS_SVG = {"b", "code", "em", "i", "img", "s", "small", "span", "strong", "sub", "sup", "table"}
-"""Elements of HTML that end a drawing in which they stand, beside those of `_LINE`."""
+from sphinx_drift.output.html_effects import DEEPEST, UNSEEN, may_show_more, nesting
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from selectolax.lexbor import LexborNode
+
+_UNSEEN_IN_SVG = {"desc", "metadata", "title"}
 _CELLS = {"td", "th"}
 _ROWS = {"tr", "table"}
 _LINE = re.compile(
     "address|article|aside|blockquote|br|caption|center|dd|details|dialog|div|dl|dt|fieldset|"
-    "figcaption|figure|footer|form|h[1-6]|header|hr|legend|li|main|nav|ol|optgroup|option|p|pre|"
-    "section|summary|tbody|text|tfoot|thead|ul"
+    "figcaption|figure|footer|form|h[1-6]|header|hr|legend|li|listing|main|nav|ol|optgroup|option|p|plaintext|pre|"
+    "section|summary|tbody|text|tfoot|thead|ul|xmp"
 )
 """The elements that begin and end a line."""
 _LISTS = {"dir", "dl", "menu", "ol", "ul"}
@@ -52,20 +57,14 @@ _SHOWN = {
     "mfrac": ("linethickness",),
 }
 """The attributes that a reader sees, by tag."""
+_VERBATIM = {"listing", "plaintext", "pre", "xmp"}
 _UUID = re.compile(r"\b[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\b")
-_SECTION = re.compile(r"<!\[(?!CDATA\[)")
-_MADE = re.compile(
-    r"<(?:script|link|bdo|base)\b|\bhttp-equiv\b|<style\b[^<]*\\|@import\b|\burl\("
-    r"|\bcounter-(?:re)?set\s*:|\bjavascript:|[\s/\"']dir\s*="
-    r"|[;{\s/\"'-](?:quotes|bidi|direction|transform)\s*:"
-    r"|list-style(?:-type)?\s*:\s*(?:\w{1,9}\s+)?(?:[\"']|&)"
-    r"|[;{\s/]content(?:\s|/\*[^*]*\*/)*:\s*(?!none|normal)",
-    re.IGNORECASE,
-)
-"""What a script may write, and what a style adds or turns round: the HTML itself doesn't say it."""
 _DRAWN = {"audio", "canvas", "embed", "image", "img", "svg", "video"}
 _LOADED = {"frame": "src", "iframe": "src", "input": "src", "object": "data"}
 """The attributes that name a picture, or a page that may be one, by tag."""
+
+ESCAPE_SHOWN = "\N{SYMBOL FOR ESCAPE}"
+"""What stands for the character by which a terminal's codes begin: here it hides nothing."""
 
 
 def html_text(html: str) -> str:
@@ -77,63 +76,76 @@ def html_text(html: str) -> str:
         a | 0.5
 
     """
-    return "\n".join(_Reader(html).lines)
+    return "\n".join(_read(html).lines).replace("\x1b", ESCAPE_SHOWN)
 
 
 def drawn_in(html: str) -> tuple[int, bool]:
     """How many pictures some HTML shows, and whether a script or a style may show more."""
-    reader = _Reader(html)
+    reader = _read(html)
     return reader.pictures, reader.makes_more
 
 
-def _closed(html: str) -> str:
-    """Escape what begins and never ends: the parser looks for its end at each beginning.
+@lru_cache(maxsize=8)
+def _read(html: str) -> _Reader:
+    """Return what a reader sees; of what no browser nests as it says, the source."""
+    reader = _Reader()
+    if not html:
+        return reader
+    html = html.encode(errors="backslashreplace").decode()
+    if nesting(html) > DEEPEST:
+        reader.lines, reader.makes_more = html.split("\n"), True
+        return reader
+    from selectolax.lexbor import LexborHTMLParser  # noqa: PLC0415 - few outputs are HTML
 
-    Of marked sections it knows CDATA alone; to browsers others are comments.
-    """
-    html = _SECTION.sub("<! [", html)
-    for start, end in (("<!--", "-->"), ("<![CDATA[", "]]>"), ("<", ">")):
-        closed = html.rfind(end) + len(end) if end in html else 0
-        html = html[:closed] + html[closed:].replace(start, f"&lt;{start[1:]}")
-    return html
+    body = LexborHTMLParser(f"<!doctype html><body>{html}").body
+    assert body is not None  # noqa: S101 - it is written above
+    reader.read(body)
+    return reader
 
 
-class _Reader(HTMLParser):
-    """Collects lines of text; a start tag closes the elements that need no end tag."""
+class _Reader:
+    """Collects the lines of text of a tree of elements, and counts what it draws."""
 
-    def __init__(self, html: str) -> None:
-        super().__init__()
+    def __init__(self) -> None:
         self.lines: list[str] = []
         self.pictures = 0
-        self.makes_more = bool(_MADE.search(html))
+        self.makes_more = False
         """Whether a script or a style may show what the HTML, or a page in it, doesn't say."""
         self._text: list[str] = []
         """The pieces of a line of text."""
         self._row: list[list[str]] | None = None
         """The pieces of text of each cell, while a row is open."""
-        self._hidden = ""
-        """The outermost open tag in which nothing is seen."""
         self._svgs = 0
         self._verbatim = 0
         self._lists = 0
-        self.feed(_closed(html))
-        self.close()
+
+    def read(self, body: LexborNode) -> None:
+        """Read what stands below an element."""
+        for node, begins in _walk(body, self._is_unseen):
+            tag = node.tag or ""
+            if tag == "-text":
+                self._add_data(node.text_content or "")
+            elif begins:
+                self._begin(node, tag)
+            else:
+                self._end(tag)
         self._end_line()
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Begin a line, a row, a cell or a hidden element, and write what its attributes show."""
-        attributes = dict(attrs)
-        self.makes_more |= any(name.startswith("on") for name in attributes)
+    def _is_unseen(self, node: LexborNode) -> bool:
+        return node.tag in UNSEEN or bool(self._svgs and node.tag in _UNSEEN_IN_SVG)
+
+    def _begin(self, node: LexborNode, tag: str) -> None:
+        """Begin a line, a row or a cell, and write what an element's attributes show."""
+        attributes = node.attributes
+        self.makes_more |= may_show_more(node, tag, attributes)
         is_drawn = tag in _DRAWN and not (self._svgs and tag == "svg")  # the outermost alone
         self.pictures += is_drawn or bool(attributes.get(_LOADED.get(tag, "")))
         self._svgs += tag == "svg"
-        if self._hidden == "metadata" and (_LINE.fullmatch(tag) or tag in _ENDS_SVG):
-            self._hidden, self._svgs = "", 0
         if tag == "iframe":
             self._read_frame(attributes.get("srcdoc") or "")
-        if tag in _UNSEEN or (self._svgs and tag in _UNSEEN_IN_SVG):
-            self._hidden = self._hidden or tag
-        elif tag in _CELLS:
+        if self._is_unseen(node):
+            return
+        if tag in _CELLS:
             if self._row is None:
                 self._end_line()
                 self._row = []
@@ -143,14 +155,14 @@ class _Reader(HTMLParser):
             self._row = [] if tag == "tr" else None
         elif _LINE.fullmatch(tag):
             self._break()
-            self._verbatim += tag == "pre"
+            self._verbatim += tag in _VERBATIM
             self._lists += tag in _LISTS
             self._write({"hr": "---", "li": "- "}.get(tag, ""))
         elif tag in _AROUND:
             self._write(_AROUND[tag][0])
         self._show(tag, attributes)
 
-    def _show(self, tag: str, attributes: dict[str, str | None]) -> None:
+    def _show(self, tag: str, attributes: Mapping[str, str | None]) -> None:
         """Write the attributes that a reader sees."""
         shown = [*filter(None, map(attributes.get, _SHOWN.get(tag, ())))]
         shown += ["reversed"] if tag == "ol" and "reversed" in attributes else []
@@ -160,26 +172,25 @@ class _Reader(HTMLParser):
             self._write("☑ ")
 
     def _read_frame(self, page: str) -> None:
-        frame = _Reader(page)
+        frame = _read(page)
         self._write(" ".join(frame.lines))
         self.makes_more |= frame.makes_more
         self.pictures += frame.pictures
 
-    def handle_endtag(self, tag: str) -> None:
-        """End what a start tag began."""
-        if tag in (self._hidden, "svg"):
-            self._hidden, self._svgs = "", max(self._svgs - (tag == "svg"), 0)
-        elif tag in _ROWS:
+    def _end(self, tag: str) -> None:
+        """End what the beginning of an element began."""
+        self._svgs -= tag == "svg"
+        if tag in _ROWS:
             self._end_line()
         elif _LINE.fullmatch(tag):
             self._break()
-            self._verbatim = max(self._verbatim - (tag == "pre"), 0)
-            self._lists = max(self._lists - (tag in _LISTS), 0)
+            self._verbatim -= tag in _VERBATIM
+            self._lists -= tag in _LISTS
         elif tag in _AROUND:
             self._write(_AROUND[tag][1])
 
-    def handle_data(self, data: str) -> None:
-        """Keep text, with its white space only inside ``<pre>``."""
+    def _add_data(self, data: str) -> None:
+        """Keep text, with its white space only where it is shown."""
         if not self._verbatim or self._row is not None:
             self._write(re.sub(r"\s+", " ", data))
             return
@@ -189,14 +200,10 @@ class _Reader(HTMLParser):
             self._break()
             self._write(line)
 
-    def unknown_decl(self, data: str) -> None:
-        """Keep what a drawing has in ``<![CDATA[...]]>``."""
-        self.handle_data(data.removeprefix("CDATA["))
-
     def _write(self, text: str) -> None:
         if self._row is None:
-            self._text.append(text if not self._hidden else "")
-        elif not self._hidden and (self._row or text.strip()):
+            self._text.append(text)
+        elif self._row or text.strip():
             self._row = self._row or [[]]  # text of a row that lacks its cells
             self._row[-1].append(text)
 
@@ -218,3 +225,25 @@ class _Reader(HTMLParser):
         if line and line != "-":
             self.lines.append("  " * min(self._lists - 1, _DEEPEST) + _UUID.sub("UUID", line))
         self._row, self._text = None, []
+
+
+def _walk(
+    root: LexborNode, skips: Callable[[LexborNode], bool]
+) -> Iterator[tuple[LexborNode, bool]]:
+    """Yield each node below an element as it begins, and each element again as it ends.
+
+    What is in an element that is skipped is left out. To call itself for each would go too deep.
+    """
+    above: list[LexborNode] = []
+    node = root.child
+    while node is not None or above:
+        if node is None:
+            node = above.pop()
+            yield node, False
+        else:
+            yield node, True
+            if node.is_element_node:
+                above.append(node)
+                node = None if skips(node) else node.child
+                continue
+        node = node.next

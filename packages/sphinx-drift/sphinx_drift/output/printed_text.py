@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from sphinx_drift.compare.lexer import plain
 from sphinx_drift.output.filters import repeatable
-from sphinx_drift.output.html_text import drawn_in, html_text
+from sphinx_drift.output.html_text import ESCAPE_SHOWN, drawn_in, html_text
 from sphinx_drift.output.screen import on_screen
 from sphinx_drift.output.tracebacks import messages, split_native_error
 
@@ -189,38 +189,41 @@ class _Reader:
         result = self._result
         has_more = bool(data.keys() - {"text/plain"})
         result.shows_more |= has_more
-        text = data.get("text/plain", "")
-        forms = _forms(data)
-        picture = any(mime.startswith(_PICTURES) for mime in data)
-        widget = any(mime.startswith(_WIDGETS) for mime in data)
-        result.widgets += widget
-        result.pictures += picture and not widget
+        is_widget = any(mime.startswith(_WIDGETS) for mime in data)
+        is_picture = not is_widget and any(mime.startswith(_PICTURES) for mime in data)
+        result.widgets += is_widget
+        result.pictures += is_picture
         svg = data.get("image/svg+xml", "")
-        if text in (svg, repr(svg)):
-            text = ""  # the picture's source, which nobody is shown
         if drawing := html_text(svg):
             result.pieces.append((Part.PICTURE, drawing))
             result.draws_text = True
-        if widget or (picture and _DESCRIPTION.fullmatch(text) and not forms):
+        text, forms = data.get("text/plain", ""), _forms(data)
+        if text in (svg, repr(svg)):
+            text = ""  # the picture's source, which nobody is shown
+        if is_widget or (is_picture and _DESCRIPTION.fullmatch(text) and not forms):
             if text and not _DEFAULT_REPR.fullmatch(text):
                 result.pieces.append((Part.PICTURE, text))
             return
-        markup = (data.get("text/html", ""), _rendered(data.get("text/markdown", "")))
-        unknown = any(
-            not mime.startswith(_PICTURES)
-            for mime in data.keys() - {"text/plain", *MIME_TYPES.values()}
-        )
-        drawn = [drawn_in(each) for each in markup]
-        scripted = unknown or any(makes_more for _, makes_more in drawn)
-        result.widgets += scripted and not picture
         if has_more and (not text.strip() or _DEFAULT_REPR.fullmatch(text)):
             text = next(iter(forms.values()), "")
-        if not text:
-            result.pictures += has_more and not (scripted or picture)
-            return
-        result.values.append(Value(text, forms))
-        result.pictures += sum(pictures for pictures, _ in drawn)
-        result.pieces += [(Part.VALUE, _named(name, text)), *forms.items()]
+        if text:
+            result.values.append(Value(text, forms))
+            result.pieces += [(Part.VALUE, _named(name, text)), *forms.items()]
+        self._count_drawn(data, is_text=bool(text), is_picture=is_picture)
+
+    def _count_drawn(self, data: dict[str, str], *, is_text: bool, is_picture: bool) -> None:
+        """Count what is drawn by a form of a value, or by a script in it."""
+        markup = (data.get("text/html", ""), _rendered(data.get("text/markdown", "")))
+        drawn = [drawn_in(html) for html in markup]
+        others = data.keys() - {"text/plain", *MIME_TYPES.values()}
+        has_script = any(makes_more for _, makes_more in drawn) or any(
+            not mime.startswith(_PICTURES) for mime in others
+        )
+        self._result.widgets += has_script and not is_picture
+        if is_text:
+            self._result.pictures += sum(pictures for pictures, _ in drawn)
+        elif not (has_script or is_picture):  # HTML without a text, say
+            self._result.pictures += bool(data.keys() - {"text/plain"})
 
 
 def _unglued(output: NotebookNode) -> tuple[str, dict[str, str]]:
@@ -243,7 +246,9 @@ def _forms(data: dict[str, str]) -> dict[Part, str]:
     """Return what a reader sees of each form but text."""
     texts = {part: data.get(mime, "") for part, mime in MIME_TYPES.items()}
     texts[Part.HTML] = html_text(texts[Part.HTML])
-    return {part: text for part, text in texts.items() if text.strip()}
+    # No form is shown by a terminal: its codes hide none of it.
+    shown = {part: text.replace("\x1b", ESCAPE_SHOWN) for part, text in texts.items()}
+    return {part: text for part, text in shown.items() if text.strip()}
 
 
 def _rendered(markdown: str) -> str:

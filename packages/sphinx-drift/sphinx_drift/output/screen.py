@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from itertools import chain
 
 from sphinx_drift.compare.lexer import ESCAPE
 
 _ERASE = r"\x1b\[(?:[02]?K|0?J)"
 _MOVES = re.compile(rf"[\r\b]|{_ERASE}|\x1b\[[01]?G")
-_PIECE = re.compile(rf"(?P<erase>{_ERASE})|(?P<start>\r|\x1b\[[01]?G)|(?P<code>{ESCAPE})|(?s:.)")
+_PIECE = re.compile(
+    rf"(?P<erase>{_ERASE})|(?P<start>\r|\x1b\[[01]?G)|(?P<code>{ESCAPE})|[^\r\b\x1b]+|(?s:.)"
+)
 _UNSEEN = re.compile(rf"(?!\x1b\[[\d;]*m){ESCAPE}")
 _ENDS = ("[m", "[0m", "[39m", "[49m")
 
@@ -43,8 +46,8 @@ def without_links(text: str) -> str:
 
 
 def _line_on_screen(text: str) -> str:
-    cells: list[str] = []
-    """Each character, with the colour codes before it."""
+    cells: list[list[str]] = []
+    """Each character with the colour codes before it, then those that end a colour after it."""
     first = 0
     """The column of the first cell: an erased line is filled with spaces where it must be alone."""
     column = 0
@@ -59,16 +62,17 @@ def _line_on_screen(text: str) -> str:
         elif piece == "\b":
             column = max(column - 1, 0)
         elif match["start"]:
-            if codes.endswith(_ENDS) and cells:  # the end of the colour before it
-                cells[-1] += codes
+            if codes.endswith(_ENDS) and cells:
+                cells[-1].append(codes)
                 codes = ""
             column = 0
         else:
             first = first if cells else column
-            cells[:0] = [" "] * (first - column)
+            cells[:0] = [[" "] for _ in range(first - column)]
             first = min(first, column)
-            cells += [" "] * (column - first - len(cells))
-            cells[column - first : column - first + 1] = [codes + piece]
+            cells += [[" "] for _ in range(column - first - len(cells))]
+            written = [[codes + piece[0]], *([character] for character in piece[1:])]
             codes = ""
-            column += 1
-    return " " * first * bool(cells) + "".join(cells) + codes
+            cells[column - first : column - first + len(piece)] = written
+            column += len(piece)
+    return " " * first * bool(cells) + "".join(chain.from_iterable(cells)) + codes

@@ -206,13 +206,15 @@ def _rows(text: str) -> list[str]:
 # Pages -------------------------------------------------------------------------------
 
 
-def update_page(  # noqa: PLR0913, PLR0917 - what is known of it
+def update_page(  # noqa: PLR0913 - what is known of it
     path: Path,
     page: Page,
     executed: NotebookNode,
     result: PageResult,
     judge: Callable[[Page], PageResult],
+    *,
     key: str = "mystnb",
+    is_mystmd: bool = False,
 ) -> Change | None:
     """Return a MyST page with its executed outputs; None if all is well.
 
@@ -230,7 +232,9 @@ def update_page(  # noqa: PLR0913, PLR0917 - what is known of it
             break
         text = _edited(text, edits)
         seen = any(cell.has_stderr for cell in page.cells)
-        loaded = load(path, text=text.removeprefix("\ufeff"), stderr=seen, key=key)
+        loaded = load(
+            path, text=text.removeprefix("\ufeff"), stderr=seen, key=key, is_mystmd=is_mystmd
+        )
         read = [cell.source for cell in loaded[0].cells] if loaded else []
         if loaded is None or read != [cell.source for cell in page.cells]:
             refused = "what was printed can't be written so that it reads the same"
@@ -376,13 +380,15 @@ def _fence(options: Sequence[str], rows: Sequence[str]) -> list[str]:
 # Notebooks ---------------------------------------------------------------------------
 
 
-def update_notebook(  # noqa: PLR0913, PLR0917 - the same
+def update_notebook(  # noqa: PLR0913 - the same
     path: Path,
     page: Page,
     executed: NotebookNode,
     result: PageResult,
     judge: Callable[[Page], PageResult],
+    *,
     key: str = "mystnb",
+    is_mystmd: bool = False,
 ) -> Change | None:
     """Return a notebook, as Jupyter saves it, whose drifted cells have their executed outputs.
 
@@ -416,7 +422,7 @@ def update_notebook(  # noqa: PLR0913, PLR0917 - the same
         metadata.setdefault("drift", {})["unchecked"] = why
     after = f"{nbformat.writes(notebook)}\n"  # type: ignore[no-untyped-call]
     seen = any(cell.has_stderr for cell in page.cells)
-    loaded = load(path, text=after, stderr=seen, key=key)
+    loaded = load(path, text=after, stderr=seen, key=key, is_mystmd=is_mystmd)
     return Change(path, before, after, result=judge(loaded[0]) if loaded else None)
 
 

@@ -19,7 +19,9 @@ from sphinx_drift.run.injected import local_modules
 from sphinx_drift.run.results import Execution
 from sphinx_drift.run_and_judge import run_and_judge
 from sphinx_drift.source.lines import lines_of
-from sphinx_drift.source.read_source import is_notebook, read_notebook, read_page, table_in
+from sphinx_drift.source.metadata import table_in
+from sphinx_drift.source.notebook import read_notebook
+from sphinx_drift.source.read_source import is_notebook, read_page
 from sphinx_drift.sphinx.private_api import (
     NotebookClientBase,
     Parser,

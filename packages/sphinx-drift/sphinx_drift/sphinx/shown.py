@@ -11,7 +11,7 @@ from sphinx_drift.output.html_text import drawn_in
 from sphinx_drift.output.printed_text import FORMS, MIME_TYPES, OF_VALUES, Part, printed
 from sphinx_drift.output.screen import on_screen, without_links
 from sphinx_drift.run.results import SKIPS
-from sphinx_drift.source.read_source import cell_setting
+from sphinx_drift.source.metadata import cell_setting
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping

@@ -171,7 +171,7 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
 class _File(pytest.File):
     """A page or a notebook, and the examples in the text of one that is named."""
 
-    def collect(self) -> Iterator[_Item]:
+    def collect(self) -> Iterator[pytest.Item]:
         path, options = self.path, self.config.option
         is_named = self.session.isinitpath(path)
         # A folder may hold prose; who names a file wants it checked, if not for its examples.

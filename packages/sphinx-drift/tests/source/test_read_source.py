@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING
 
 import pytest
+from myst_parser.config.main import MdParserConfig
 from nbformat import v4
 
 from sphinx_drift.compare.compare import Waiver
 from sphinx_drift.model import Kind
 from sphinx_drift.output.printed_text import Part
-from sphinx_drift.source.read_source import load, read_notebook
+from sphinx_drift.source.markdown import read_markdown
+from sphinx_drift.source.notebook import read_notebook
+from sphinx_drift.source.read_source import load
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -108,8 +112,8 @@ SWALLOWED = "```{code-cell} ipython3\nprint(2)\n"
     [
         ((), "```\n", []),
         (("2", "", "", "Prose", "~~~"), "```\n", []),
-        (("", SWALLOWED), "```\n", [Kind.OPTION]),
-        (("", " :::{expected-output}", "2", ":::"), "```\n", [Kind.OPTION]),
+        (("", SWALLOWED), "```\n", [Kind.NESTED]),
+        (("", " :::{expected-output}", "2", ":::"), "```\n", [Kind.NESTED]),
         (("2",), "", [Kind.OPTION]),
         (("2",), "~~~\n", [Kind.OPTION]),
         (("2", "", ""), "", [Kind.OPTION]),
@@ -250,14 +254,29 @@ def test_a_page_says_whether_its_stderr_is_read(
         ("<!-- closed -->", 0),
         ("A line", 0),
         ("<br>\n", 0),
+        (f"{CELL}\n<!-- closed\n{CELL}-->\n", 0),
+        ("<!-- todo ->\n", 8),
+        ("x = 1\n\n    $$\n\n$$\na\n", 13),
+        ("\\begin{align}\na\n", 9),
+        ("```\nprint(3)\n", 9),
+        ("```{code-cell}\nprint(3)\n", 9),
+        ("```{note}\nText\n", 9),
     ],
 )
-def test_a_cell_that_is_text_of_what_stands_above_it_fails(
-    above: str, line: int, tmp_path: Path
-) -> None:
-    page = read(tmp_path, f"{above}\n{CELL}\n\n{CELL}")
-    problems = [(each.kind, each.line) for each in page.problems]
+def test_a_cell_that_is_text_of_what_stands_above_it_fails(above: str, line: int) -> None:
+    config = MdParserConfig(enable_extensions={"amsmath", "colon_fence", "dollarmath"})
+    text = f"{FRONT}{above}\n{CELL}\n$$\n\\end{{align}}\n\n{CELL}"
+    reading = read_markdown(text, config)
+    problems = [(each.kind, each.line) for each in (*reading.swallowed, *reading.nested)]
     assert problems[:1] == ([(Kind.NESTED, line)] if line else [])
+
+
+@pytest.mark.parametrize("before", ["    ", "\t", "A line\n     ", ":", "~:"])
+def test_what_begins_like_a_cell_and_is_none_fails(before: str, tmp_path: Path) -> None:
+    page = read(tmp_path, f"{CELL}\n{before}```{{code-cell}}\nprint(2)\n```\n")
+    assert len(page.cells) == 1
+    wrong = [each.line for each in page.problems if each.kind is Kind.NESTED]
+    assert wrong == ([] if ":" in before else [10 + before.count("\n")])
 
 
 def test_a_page_says_whether_its_outputs_are_shown(tmp_path: Path) -> None:
@@ -287,6 +306,95 @@ def test_metadata_that_is_no_table_is_as_good_as_none(table: object, tmp_path: P
     loaded = load(tmp_path / "odd.ipynb")
     assert loaded
     assert loaded[1].metadata == {}
+
+
+def notebook_file(folder: Path, **cell: object) -> Path:
+    """Write a notebook of one cell as no library would."""
+    whole = {"cell_type": "code", "source": "1", "metadata": {}, "outputs": [], "id": "a"} | cell
+    path = folder / "odd.ipynb"
+    path.write_text(
+        json.dumps({"cells": [whole], "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
+    )
+    return path
+
+
+@pytest.mark.parametrize(
+    ("cell", "told"),
+    [
+        ({"source": None}, "the `source` of its cell 1 must be text, got None"),
+        ({"source": 3}, "the `source` of its cell 1"),
+        ({"metadata": {"tags": [{"a": 1}]}}, "the `tags` of its cell 1"),
+        ({"metadata": {"tags": [["a"]]}}, "the `tags` of its cell 1"),
+        ({"metadata": {"tags": "a"}}, "the `tags` of its cell 1"),
+        ({"metadata": None}, "it is no notebook"),
+        ({"cell_type": 3}, "it is no notebook"),
+        ({"outputs": None}, "it is no notebook"),
+        ({"outputs": 3}, "it is no notebook"),
+    ],
+)
+def test_a_notebook_with_an_odd_cell_is_refused(
+    cell: dict[str, object], told: str, tmp_path: Path
+) -> None:
+    with pytest.raises(ValueError, match=re.escape(told)):
+        load(notebook_file(tmp_path, **cell))
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "told"),
+    [
+        ("a.ipynb", '{"cells": [', "a notebook is JSON, and this isn't: Expecting value: line 1"),
+        ("a.ipynb", "{\n<<<<<<< HEAD\n", "git left a conflict in it"),
+        ("a.md", f"---\nfile_format: mystnb\na: [\n---\n{CELL}", "line 3 of its front matter"),
+        ("a.md", f"---\nfile_format: mystnb\na: b: c\n---\n{CELL}", "line 3 of its front matter"),
+    ],
+)
+def test_a_file_that_cannot_be_read_says_where(
+    name: str, text: str, told: str, tmp_path: Path
+) -> None:
+    with pytest.raises(ValueError, match=re.escape(told)):
+        load(tmp_path / name, text=text)
+
+
+@pytest.mark.parametrize(
+    ("source", "tags"),
+    [
+        ("# NBVAL_IGNORE_OUTPUT\n1", ["nbval-ignore-output"]),
+        ("x = 1\n  #NBVAL_SKIP", ["nbval-skip"]),
+        ("# NBVAL_RAISES_EXCEPTION", ["raises-exception"]),
+        ("# NBVAL_SKIP it", []),
+        ("'NBVAL_SKIP'", []),
+    ],
+)
+def test_comments_of_nbval_mark_a_cell(source: str, tags: list[str], tmp_path: Path) -> None:
+    loaded = load(notebook_file(tmp_path, source=source))
+    assert loaded
+    page, notebook = loaded
+    assert page.cells[0].tags == set(tags)
+    assert notebook.cells[0].metadata.get("tags", []) == tags
+
+
+@pytest.mark.parametrize(
+    ("own", "told"),
+    [
+        ({"unchecked": "a time"}, ""),
+        ({"unchecked": True}, "`unchecked` of cell 1 must be the reason, in words; got True"),
+        ({"unchecked": " "}, "`unchecked` of cell 1"),
+        ({"reference-only": None}, "`reference-only` of cell 1"),
+        ({"unchekced": "a time"}, "`drift` of cell 1 may hold filters, reference-only, unchecked"),
+        ("unchecked", "`drift` of cell 1 may hold"),
+        ({"filters": [["a", "b"]]}, "`filters` of cell 1"),
+    ],
+)
+def test_what_a_cell_says_in_its_metadata_is_followed_or_refused(
+    own: object, told: str, tmp_path: Path
+) -> None:
+    output = {"output_type": "stream", "name": "stdout", "text": "1"}
+    loaded = load(notebook_file(tmp_path, metadata={"drift": own}, outputs=[output]))
+    assert loaded
+    page = loaded[0]
+    problems = [(p.kind, told in p.message) for p in page.problems]
+    assert problems == [(Kind.OPTION, True)] * bool(told)
+    assert page.cells[0].expectations[0].unchecked == "a time" * (not told)
 
 
 def test_stored_outputs_are_what_a_notebook_documents() -> None:
