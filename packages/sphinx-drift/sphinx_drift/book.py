@@ -1,4 +1,4 @@
-"""Read what a book says of its pages in ``conf.py`` or ``_config.yml``, where none is built."""
+"""Read what a book says of its pages: in ``conf.py``, ``_config.yml`` or ``myst.yml``."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import yaml
 
+from sphinx_drift import myst_yml
 from sphinx_drift.configuration import find_project
 from sphinx_drift.patterns import inside, matches
 from sphinx_drift.settings import Place, Settings, changed_by_environment, entries, read_table
@@ -49,6 +50,8 @@ _MARK = "sphinx-drift reads: "
 """What begins the line with its settings, whatever else it prints."""
 _ENVIRONMENT = "environment"
 """The variables that conf.py sets, each with its value, or with None if it deletes one."""
+_MYSTMD = "mystmd"
+"""What `myst.yml` says, if that is what the book is built by."""
 
 
 class Book(NamedTuple):
@@ -74,6 +77,7 @@ class Book(NamedTuple):
             metadata_key=said.get("nb_metadata_key") or Settings.metadata_key,
             kernel_aliases=said.get("nb_kernel_rgx_aliases") or {},
             variables=said.get(_ENVIRONMENT) or {},
+            is_mystmd=_MYSTMD in said,
         )
 
     @property
@@ -85,6 +89,8 @@ class Book(NamedTuple):
 
     def excludes(self, page: Path) -> str:
         """Return the setting by which the book doesn't build a page; nothing if it does."""
+        if project := self.settings.get(_MYSTMD):
+            return myst_yml.excludes(project, self.folder, page)
         own = inside(page, self.folder)
         assert own is not None  # noqa: S101 - the book was found above the page
         for name in EXCLUDING:
@@ -121,7 +127,8 @@ def book_of(folder: Path) -> Book:
 @functools.cache
 def _book_of(folder: Path) -> Book:
     for place in (folder, *folder.parents):
-        for file, read in ((place / "conf.py", _run_conf), (place / "_config.yml", _read_yaml)):
+        for name, read in _FILES.items():
+            file = place / name
             if file.is_file() and (settings := _read(file, read)) is not None:
                 return Book(place, settings)
         if (place / "pyproject.toml").is_file():
@@ -204,6 +211,19 @@ def _read_yaml(file: Path) -> Mapping[str, Any]:
     if file.with_name("_toc.yml").is_file():  # Jupyter Book's, which adds it
         settings["html_static_path"] = [*(settings.get("html_static_path") or ()), "_static"]
     return settings
+
+
+def _read_myst(file: Path) -> Mapping[str, Any] | None:
+    project = myst_yml.read_project(file)
+    return None if project is None else {_MYSTMD: project}
+
+
+_FILES: Mapping[str, Callable[[Path], Mapping[str, Any] | None]] = {
+    "conf.py": _run_conf,
+    "_config.yml": _read_yaml,
+    myst_yml.NAME: _read_myst,
+}
+"""Where a book says how it is built, and who reads it."""
 
 
 def _table(written: object, name: str) -> Mapping[str, Any]:

@@ -16,6 +16,7 @@ from sphinx_drift.run.preload import libraries
 from sphinx_drift.run_and_judge import report_origins, run_and_judge
 from sphinx_drift.settings import Settings
 from sphinx_drift.source.metadata import left_out_by
+from sphinx_drift.source.mystmd import why_not_run
 from sphinx_drift.source.read_source import is_notebook, load
 from sphinx_drift.source.update import Change, update_notebook, update_page
 
@@ -92,7 +93,7 @@ def unread(path: Path) -> str | None:
 def has_cells(path: Path) -> bool:
     """Whether a file has anything to run, or can't be read, which its check reports."""
     try:
-        loaded = load(path)
+        loaded = load(path, is_mystmd=book_of(path.parent).resolved.is_mystmd)
     except Exception:  # noqa: BLE001 - whatever is wrong with it
         return True
     return loaded is not None and bool(loaded[0].cells or loaded[0].problems)
@@ -125,16 +126,17 @@ def check(
         shown = not str(book.get("nb_output_stderr", "show")).startswith("remove")
         seen = stderr if is_notebook(path) else shown
         key = book.get("nb_metadata_key") or Settings.metadata_key
-        loaded = None if excluded else load(path, stderr=seen, key=key)
-        page, notebook = loaded or (Page(), None)
         settings = settings_for(path, **requested)
+        is_mystmd = settings.is_mystmd
+        loaded = None if excluded else load(path, stderr=seen, key=key, is_mystmd=is_mystmd)
+        page, notebook = loaded or (Page(), None)
     except Exception as error:  # noqa: BLE001 - one bad file must not hide the others
         return _failed(path, Kind.UNREADABLE, f"{type(error).__name__}: {error}")
     if notebook is None or not (page.cells or page.problems):
         # It may be prose; that nothing at all was checked still fails.
         left = excluded if excluded and (setting or has_cells(path)) else ""
         return Checked(PageResult(str(path), left_out=left))
-    if why := "" if named else _left_out(path, book, notebook.metadata):
+    if why := "" if named else _left_out(path, book, notebook.metadata, is_mystmd=is_mystmd):
         return Checked(PageResult(str(path), cells=len(page.cells), left_out=why))
     try:
         return _run(path, page, notebook, settings, named=named, update=update)
@@ -160,16 +162,28 @@ def _run(  # noqa: PLR0913 - what was read, and what is wanted of it
     if not update:
         return Checked(result)
     write = update_notebook if page.stored else update_page
-    return Checked(result, write(path, page, notebook, result, judge, settings.metadata_key))
+    how = {"key": settings.metadata_key, "is_mystmd": settings.is_mystmd}
+    return Checked(result, write(path, page, notebook, result, judge, **how))
 
 
-def _left_out(path: Path, book: Mapping[str, Any], metadata: Mapping[str, Any]) -> str:
+def _left_out(
+    path: Path, book: Mapping[str, Any], metadata: Mapping[str, Any], *, is_mystmd: bool = False
+) -> str:
     """Return the setting by which a page or its book has it not run; nothing if it runs."""
     key = book.get("nb_metadata_key") or Settings.metadata_key
     if own := left_out_by(metadata, key):
         return own
+    if is_mystmd and (own := why_not_run(metadata)):
+        return own
     patterns = book.get("nb_execution_excludepatterns") or ()
     return left_out(path.absolute(), book.get("nb_execution_mode", ""), patterns)
+
+
+def left_out_here(path: Path, metadata: Mapping[str, Any]) -> str:
+    """Return the setting by which a page or its book has it not run; nothing if it runs."""
+    book = book_of(path.parent)
+    is_mystmd = book.resolved.is_mystmd
+    return book.excludes(path) or _left_out(path, book.settings, metadata, is_mystmd=is_mystmd)
 
 
 def _failed(path: Path, kind: Kind, message: str) -> Checked:

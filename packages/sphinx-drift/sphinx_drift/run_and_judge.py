@@ -117,7 +117,8 @@ def begin(pages: Mapping[Path, Settings], executor: str = "") -> set[Path]:
     jobs, begun = [], set()
     for path, settings in pages.items():
         with suppress(Exception):  # it is read again, where that is an outcome
-            page, notebook = load(path) or (Page(complete=False), None)
+            loaded = load(path, is_mystmd=settings.is_mystmd)
+            page, notebook = loaded or (Page(complete=False), None)
             # Whether a page with an execution mode of its own runs, its parser knows.
             key = settings.metadata_key
             own_mode = notebook and (

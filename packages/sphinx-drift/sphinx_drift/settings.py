@@ -315,6 +315,8 @@ class Settings:
     """Regular expressions of the names of kernels, each with the one that is meant."""
     variables: Mapping[str, str | None] = field(default_factory=dict)
     """The environment variables that the book sets for pages, or deletes."""
+    is_mystmd: bool = False
+    """Whether pages are those of mystmd, and not of MyST-NB."""
     own_reference: Mapping[str, str] = field(default_factory=dict)
     """The reference that a page or notebook names; its values hold on either."""
 
@@ -417,7 +419,7 @@ def read_page_table(table: object) -> dict[str, Any]:
     """
     known = [entry.name for entry in entries(Place.PAGE)]
     if not isinstance(table, dict):
-        raise ValueError(f"`drift` may hold {', '.join(known)}, got {table!r}")  # noqa: TRY004 - the same
+        raise ValueError(f"`drift` may hold {', '.join(sorted(known))}; got {table!r}")  # noqa: TRY004 - the same
     refuse_unknown(table, known, "`drift`")
     return read_table(table, Place.PAGE, Path(), "`drift: {}`")
 

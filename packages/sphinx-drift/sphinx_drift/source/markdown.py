@@ -125,6 +125,27 @@ def _read(text: str, config: MdParserConfig) -> Reading:
     return Reading(directives, tuple(swallowed), tuple(walk.nested))
 
 
+def fences_within(text: str, config: MdParserConfig, above: int = 0) -> Iterator[Token]:
+    """Yield a text's cells and expectations in their order, those inside directives too.
+
+    Args:
+        text: The text.
+        config: How MyST-Parser reads it.
+        above: How many lines of its page are above it; the maps of tokens count from the page's.
+
+    """
+    lines = lines_of(text)
+    for token in _tokens(text, config) if not above else _parse(text, config):
+        if token.type not in _FENCES or not token.map:
+            continue
+        first, last = token.map
+        name = directive_of(token)
+        if name in ("code-cell", DIRECTIVE):
+            yield token.copy(map=[above + first, above + last])
+        elif name and name not in _LITERAL and is_closed(token, lines):
+            yield from fences_within(token.content, config, above + first + 1)
+
+
 def directive_of(token: Token) -> str:
     """Return the name of the directive that a fence is; nothing if it is none."""
     match = re.match(r"\{([^\s{}]+)\}", token.info.strip())

@@ -5,10 +5,17 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
+from typing import TYPE_CHECKING
 
 from sphinx_drift.compare.brackets import indices
 from sphinx_drift.compare.lexer import plain
 from sphinx_drift.compare.tokens import tokens
+from sphinx_drift.model import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from sphinx_drift.model import Outcome
 
 _QUOTATION = re.compile(
     r"(?P<name>[\w-]+)(?:\[(?P<index>\d+(?:,\s*\d+)*)\]|\#(?P<place>\d+))?(?:\s+(?P<form>\S+))?$"
@@ -140,3 +147,23 @@ def read_quotation(text: str) -> Quotation:
     index = tuple(int(part) for part in match["index"].split(",")) if match["index"] else None
     place = int(match["place"]) if match["place"] else None
     return Quotation(match["name"], index, place, match["form"] or "")
+
+
+def quote(named: Mapping[str, Sequence[Outcome]], target: str) -> str:
+    """Return a number that a cell of the book printed.
+
+    Raises:
+        ValueError: If there is none, or several outputs have the name.
+
+    """
+    quotation = read_quotation(target)
+    outcomes = named.get(quotation.name, ())
+    if len(outcomes) != 1:
+        raise ValueError(f"{len(outcomes) or 'no'} expectations are named {quotation.name}")
+    if outcomes[0].kind is Kind.UNCHECKED:
+        raise ValueError(
+            f"{quotation.name} is unchecked, so nobody knows that its numbers are right"
+        )
+    if outcomes[0].reference_only:
+        raise ValueError(f"{quotation.name} holds on the reference environment alone")
+    return quotation.number_in(outcomes[0].executed)

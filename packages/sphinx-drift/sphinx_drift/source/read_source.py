@@ -2,36 +2,30 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
-from sphinx_drift.model import Cell, Kind, Outcome, Page
-from sphinx_drift.output.printed_text import Part
-from sphinx_drift.source.expectations import DIRECTIVE, read_expectation
+from sphinx_drift.model import Cell, Page
+from sphinx_drift.source.attach import attach
+from sphinx_drift.source.expectations import DIRECTIVE
 from sphinx_drift.source.lines import lines_of
 from sphinx_drift.source.markdown import (
     directive_of,
     is_cell,
-    is_closed,
     read_markdown,
     shared_parse,
 )
 from sphinx_drift.source.metadata import read_cell, shown_settings, with_own
+from sphinx_drift.source.mystmd import mark_notebook, read_mystmd_page
 from sphinx_drift.source.notebook import parse_notebook, read_notebook
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
 
-    from markdown_it.token import Token as MarkdownToken
     from myst_nb.core.config import NbParserConfig
     from myst_parser.config.main import MdParserConfig
     from nbformat import NotebookNode
-
-_OPEN = "its fence isn't closed before the end of the page: nobody would see what it swallows"
-_COMMENT = re.compile(r"\s*(?:(?:%|\+\+\+).*)?$")
 
 
 # MyST pages --------------------------------------------------------------------------
@@ -74,34 +68,8 @@ def read_page(
     problems = list(reading.swallowed)
     for token in reading.fences:
         if directive_of(token) == DIRECTIVE:
-            problems += _attach(token, cells, ends, lines)
+            problems += attach(token, cells, ends, lines)
     return with_own(Page(tuple(cells), tuple(problems)), notebook)
-
-
-def _attach(
-    token: MarkdownToken, cells: list[Cell], ends: dict[int, int], lines: Sequence[str]
-) -> list[Outcome]:
-    """Assign an expectation to the cell immediately before it."""
-    assert token.map  # noqa: S101 - only fences with a map come here
-    first, last = token.map
-    expectation, problems = read_expectation(token.content, first + 1)
-    argument = token.info.strip().removeprefix(f"{{{DIRECTIVE}}}").strip()
-    if argument:
-        # Sphinx hands an argument that isn't wanted over as the first line of the content.
-        expectation = replace(expectation, content=f"{argument}\n{token.content}".strip())
-        message = f"`{{{DIRECTIVE}}}` takes no argument, got {token.info.strip()!r}"
-        problems.append(Outcome(Kind.OPTION, first + 1, message=message))
-    if (expectation.unchecked or expectation.reference_only) and not is_closed(token, lines):
-        problems.append(Outcome(Kind.OPTION, first + 1, message=_OPEN))
-    owner = max((place for place, end in ends.items() if end <= first), default=None)
-    if owner is None or any(not _COMMENT.match(line) for line in lines[ends[owner] : first]):
-        return [*problems, Outcome(Kind.NO_CELL, first + 1, documented=expectation.content)]
-    ends[owner] = last
-    cell = cells[owner]
-    if expectation.part is Part.ALL and not cell.has_stderr:
-        expectation = replace(expectation, part=Part.MAIN)
-    cells[owner] = replace(cell, expectations=(*cell.expectations, expectation))
-    return problems
 
 
 # Files -------------------------------------------------------------------------------
@@ -127,7 +95,12 @@ def _why_no_notebook(text: str) -> str:
 
 
 def load(
-    path: Path, *, text: str | None = None, stderr: bool | None = None, key: str = "mystnb"
+    path: Path,
+    *,
+    text: str | None = None,
+    stderr: bool | None = None,
+    key: str = "mystnb",
+    is_mystmd: bool = False,
 ) -> tuple[Page, NotebookNode] | None:
     """Read a file: a notebook, or a MyST page that is one.
 
@@ -136,6 +109,7 @@ def load(
         text: What it is going to hold; None for what it holds.
         stderr: Whether what is written to stderr counts; None, that of pages does.
         key: The key in a file's metadata under which MyST-NB's settings stand.
+        is_mystmd: Whether mystmd runs it, and not MyST-NB.
 
     Returns:
         What it documents, and the notebook to run; None for a page without cells.
@@ -154,7 +128,11 @@ def load(
     text = path.read_text("utf-8-sig") if text is None else text
     if is_notebook(path):
         notebook = parse_notebook(text)
+        if is_mystmd:
+            mark_notebook(notebook)
         return read_notebook(notebook, text, settings=bool(stderr), key=key), notebook
+    if is_mystmd:
+        return read_mystmd_page(text, config, stderr=stderr is not False, key=key)
     reading = read_markdown(text, config)
     if not is_myst_markdown_notebook(text):
         if reading.nested or any(

@@ -119,13 +119,15 @@ def _notes(path: Path, before: str, after: str, result: PageResult, page: Page) 
 # Pages -------------------------------------------------------------------------------
 
 
-def update_page(  # noqa: PLR0913, PLR0917 - what is known of it
+def update_page(  # noqa: PLR0913 - what is known of it
     path: Path,
     page: Page,
     executed: NotebookNode,
     result: PageResult,
     judge: Callable[[Page], PageResult],
+    *,
     key: str = "mystnb",
+    is_mystmd: bool = False,
 ) -> Change | None:
     """Return a MyST page with its executed outputs; None if all is well.
 
@@ -150,7 +152,9 @@ def update_page(  # noqa: PLR0913, PLR0917 - what is known of it
         written |= {outcome.cell for outcome in mended}
         text = edited(text, edits)
         seen = any(cell.has_stderr for cell in page.cells)
-        loaded = load(path, text=text.removeprefix("\ufeff"), stderr=seen, key=key)
+        loaded = load(
+            path, text=text.removeprefix("\ufeff"), stderr=seen, key=key, is_mystmd=is_mystmd
+        )
         read = [cell.source for cell in loaded[0].cells] if loaded else []
         if loaded is None or read != [cell.source for cell in page.cells]:
             refused = "what was printed can't be written so that it reads the same"
@@ -264,13 +268,15 @@ def _missing(cell: Cell, outcome: Outcome, output: Printed) -> list[Part]:
 # Notebooks ---------------------------------------------------------------------------
 
 
-def update_notebook(  # noqa: PLR0913, PLR0917 - the same
+def update_notebook(  # noqa: PLR0913 - the same
     path: Path,
     page: Page,
     executed: NotebookNode,
     result: PageResult,
     judge: Callable[[Page], PageResult],
+    *,
     key: str = "mystnb",
+    is_mystmd: bool = False,
 ) -> Change | None:
     """Return a notebook, as Jupyter saves it, whose drifted cells have their executed outputs.
 
@@ -307,7 +313,7 @@ def update_notebook(  # noqa: PLR0913, PLR0917 - the same
     after = f"{nbformat.writes(notebook)}\n"  # type: ignore[no-untyped-call]
     after = after.replace("\n", "\r\n") if "\r\n" in before else after
     seen = any(cell.has_stderr for cell in page.cells)
-    loaded = load(path, text=after, stderr=seen, key=key)
+    loaded = load(path, text=after, stderr=seen, key=key, is_mystmd=is_mystmd)
     notes = _notes(path, before, after, result, page)
     after_result = judge(loaded[0]) if loaded else None
     return Change(path, before, after, result=after_result, notes=notes)

@@ -6,7 +6,7 @@ import re
 import traceback
 from contextlib import suppress
 from dataclasses import replace
-from operator import itemgetter
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -40,7 +40,7 @@ from sphinx_drift.sphinx.shown import (
 from sphinx_drift.sphinx.state import file_of, record, state_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from docutils import nodes
     from nbformat import NotebookNode
@@ -67,7 +67,7 @@ class VerifyingParser(Parser):  # type: ignore[misc]  # untyped
 
     def parse(self, inputstring: str, document: nodes.document) -> None:
         """Read a page; its cells are run and checked before it is rendered."""
-        document.attributes["drift_unclaimed"] = []
+        document.attributes["drift_unclaimed"] = {}
 
         as_ever: list[tuple[Page, NotebookClientBase]] = []
 
@@ -94,7 +94,7 @@ class VerifyingParser(Parser):  # type: ignore[misc]  # untyped
             _count_outputs(env, page, theirs.notebook)
         unclaimed = document.attributes.pop("drift_unclaimed")
         if unclaimed and len(inputstring.splitlines()) > len(lines_of(inputstring)):
-            outcome = unclaimed[0][1]
+            outcome = next(iter(unclaimed.values()))
             line = outcome.line if outcome else 1
             record(env, Outcome(Kind.UNREADABLE, line, message=_SWALLOWED))
         document.attributes.pop("drift_failed", None)
@@ -171,7 +171,7 @@ class VerifyingClient(NotebookClientBase):  # type: ignore[misc]
             )
             state.results[env.docname] = result
             self.notebook.metadata.setdefault("language_info", {"pygments_lexer": "ipython3"})
-            self._document.attributes["drift_unclaimed"] = _claims(page, result)
+            self._document.attributes["drift_unclaimed"] = self._claims(page, result)
             return
         if config.execution_in_temp:
             _LOGGER.warning(_IN_TEMP, type="drift", subtype="in_temp", once=True)
@@ -195,26 +195,34 @@ class VerifyingClient(NotebookClientBase):  # type: ignore[misc]
         state.probed[env.docname] = execution.probed
         unseen = {*hidden(self.notebook, page)}
         marked = replace(result, outcomes=tuple(o for o in result.outcomes if o.line not in unseen))
-        self._document.attributes["drift_unclaimed"] = _claims(page, marked)
+        self._document.attributes["drift_unclaimed"] = self._claims(page, marked)
         self.exec_metadata = execution_metadata(execution.seconds, execution.failure)
         state.ran.add(env.docname)
         state.seconds[env.docname] = self.exec_metadata["runtime"]
+
+    def _claims(self, page: Page, result: PageResult) -> dict[int, Outcome | None]:
+        """Return what came of each expectation, by the line that its directive has."""
+        shown = _shown_line(self._source, self.notebook.metadata.get("source_map", ()))
+        by_line = {outcome.line: outcome for outcome in result.outcomes if outcome.body_line}
+        lines = [e.line for cell in page.cells for e in cell.expectations if not page.stored]
+        orphans = [problem.line for problem in page.problems if problem.kind is Kind.NO_CELL]
+        return {shown(line): by_line.get(line) for line in (*lines, *orphans)}
 
 
 _LOADED = re.compile(r"^\s*:?load:\s*(\S.*?)\s*$", re.MULTILINE)
 """A file that a cell's code is taken from."""
 
 
-def _claims(page: Page, result: PageResult) -> list[tuple[str, Outcome | None]]:
-    """Return the content of each expectation at the top level, in order, and what came of it."""
-    by_line = {outcome.line: outcome for outcome in result.outcomes if outcome.body_line}
-    orphans = [(p.line, p.documented, None) for p in page.problems if p.kind is Kind.NO_CELL]
-    expectations = [e for cell in page.cells for e in cell.expectations if not page.stored]
-    claims = [*((e.line, e.content, by_line.get(e.line)) for e in expectations), *orphans]
-    in_order = sorted(claims, key=itemgetter(0))
-    return [(_as_directive(content), outcome) for _, content, outcome in in_order]
+def _shown_line(source: str, source_map: Sequence[int]) -> Callable[[int], int]:
+    """Return what finds the line that MyST-NB gives the directive of an expectation.
 
+    It counts from 2, and without the blank lines at the beginning of a cell of Markdown.
+    """
+    lines = source.splitlines()
 
-def _as_directive(content: str) -> str:
-    """Return the content of a directive as Sphinx hands it over, which splits more lines."""
-    return "\n".join(content.splitlines()).strip()
+    def shown(line: int) -> int:
+        start = max((first for first in source_map if first < line), default=0)
+        blank = takewhile(lambda text: not text.strip(), lines[start:])
+        return line + 1 - sum(1 for _ in blank)
+
+    return shown

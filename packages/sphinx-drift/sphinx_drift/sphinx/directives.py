@@ -28,17 +28,14 @@ class ExpectedOutput(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         """Put the mark of this expectation's outcome below the cell's output."""
-        unclaimed = self.state.document.attributes.get("drift_unclaimed", [])
-        text = "\n".join(self.content).strip()
+        unclaimed = self.state.document.attributes.get("drift_unclaimed", {})
         at_top = _at_top_level(self) and _of_the_page(self)
-        # Those at the top level come in order; their lines are not to be had from MyST-NB.
-        claim = next((claim for claim in unclaimed if claim[0] == text), None) if at_top else None
-        if claim is None:
+        if not at_top or self.lineno not in unclaimed:
             if not self.state.document.attributes.get("drift_failed"):
+                text = "\n".join(self.content).strip()
                 _record_unseen(self, "an expectation here is never checked", text)
             return []
-        unclaimed.remove(claim)
-        outcome = claim[1]
+        outcome = unclaimed.pop(self.lineno)
         if outcome is None:
             return []
         page = state_of(self.env).results[self.env.docname]

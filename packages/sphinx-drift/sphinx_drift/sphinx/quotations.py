@@ -12,7 +12,7 @@ from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.docutils import SphinxRole
 
 from sphinx_drift.model import Kind, Outcome, PageResult
-from sphinx_drift.source.quote import read_quotation
+from sphinx_drift.source.quote import quote
 from sphinx_drift.sphinx.private_api import PendingGlueReference
 from sphinx_drift.sphinx.state import file_of, record, state_of
 
@@ -98,26 +98,6 @@ def quoted_text(named: Mapping[str, Sequence[Outcome]], target: str) -> str:
         return quote(named, target)
     except ValueError:
         return "?"  # reported by check_quotations, once for all builders
-
-
-def quote(named: Mapping[str, Sequence[Outcome]], target: str) -> str:
-    """Return a number that a cell of the book printed.
-
-    Raises:
-        ValueError: If there is none, or several outputs have the name.
-
-    """
-    quotation = read_quotation(target)
-    outcomes = named.get(quotation.name, ())
-    if len(outcomes) != 1:
-        raise ValueError(f"{len(outcomes) or 'no'} expectations are named {quotation.name}")
-    if outcomes[0].kind is Kind.UNCHECKED:
-        raise ValueError(
-            f"{quotation.name} is unchecked, so nobody knows that its numbers are right"
-        )
-    if outcomes[0].reference_only:
-        raise ValueError(f"{quotation.name} holds on the reference environment alone")
-    return quotation.number_in(outcomes[0].executed)
 
 
 def keep_quotations(app: Sphinx, doctree: nodes.document) -> None:

@@ -40,7 +40,7 @@ def add_config_values(app: Sphinx) -> None:
     """
     for entry in entries(Place.CONF):
         rebuild: Any = "env" if entry.rereads else ""
-        app.add_config_value(f"drift_{entry.name}", None, rebuild, Any, entry.text)
+        app.add_config_value(f"drift_{entry.name}", None, rebuild, Any)
         name = f"drift_{entry.name}"
         text = app.config.overrides.get(name)
         if isinstance(text, str):  # by the option `-D`

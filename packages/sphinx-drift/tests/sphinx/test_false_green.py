@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -342,6 +343,20 @@ def test_a_setting_that_nothing_could_follow_is_refused(
     built = book.build(**variables)
     assert built.status == 2
     assert message in " ".join(built.stderr.split())
+
+
+def test_each_of_two_equal_outputs_has_its_own_mark(book: Book) -> None:
+    """The first is left out by a cell that isn't run; the marks stand in the order of the page."""
+    equal = "\n\n```{expected-output}\n%s\n```\n\n"
+    book.write(
+        "page.md",
+        cell("print(1); print(2)") + equal % "1",
+        cell("print(1)") + equal % "1",
+    )
+    built = book.build(builder="html")
+    html = (built.outdir / "page.html").read_text("utf-8")
+    assert re.findall(r"drift-mark drift-(\w+)", html) == ["drift", "verified"]
+    assert built.places == {("page.md:13", "drift")}
 
 
 def test_the_environment_variable_chooses_portable(book: Book) -> None:
