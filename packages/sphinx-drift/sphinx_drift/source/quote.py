@@ -112,8 +112,9 @@ class Quotation:
         shown = plain(text)
         before, after = shown[: token.start][-_NEAR:], shown[token.end :][:_NEAR]
         if _is_piece(before, token.text, after):
+            near = before + token.text + after
             raise ValueError(
-                f"{self.name} prints {before + token.text + after!r}, where {token.text} may not be the whole number: "
+                f"{self.name} prints {near!r}, where {token.text} may not be the whole number: "
                 "let the cell print it by itself, as -1500.75 or 1.5e-20, or glue its value"
             )
         return token.text, numbers.index(places[0])
