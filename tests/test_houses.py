@@ -10,7 +10,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 CHAPTER = ROOT / "selfattn"
-CHECKER = ROOT / "sphinx-drift" / "sphinx_drift"
+CHECKER = ROOT / "packages/sphinx-drift" / "sphinx_drift"
 NOT_OF_THE_CHAPTER = re.compile(r"sphinx|docutils|\bmyst(?![a-z])|jupyter|drift", re.IGNORECASE)
 NOT_OF_THE_CHECKER = re.compile(r"selfattn|attention", re.IGNORECASE)
 LIBRARIES = ("numpy", "torch")
