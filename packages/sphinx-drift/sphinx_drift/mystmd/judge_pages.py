@@ -12,7 +12,7 @@ from pathlib import Path
 from platform import python_version
 from typing import TYPE_CHECKING, Any
 
-import nbformat
+from nbformat import from_dict
 
 from sphinx_drift.compare.compare import Policy
 from sphinx_drift.files import check, left_out_here, settings_for
@@ -129,7 +129,7 @@ def _take(page: Page, notebook: NotebookNode, cells: Sequence[Any]) -> frozenset
         return None
     executed = set()
     for cell, outputs in zip(page.cells, cells, strict=True):
-        made = [nbformat.from_dict({"metadata": {}, **each}) for each in outputs or ()]
+        made = [from_dict({"metadata": {}, **each}) for each in outputs or ()]  # type: ignore[no-untyped-call]
         notebook.cells[cell.index].outputs = made
         if outputs is not None or SKIPS & cell.tags:
             executed.add(cell.index)

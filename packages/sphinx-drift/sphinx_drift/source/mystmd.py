@@ -42,7 +42,7 @@ def read_mystmd_page(
     from nbformat import v4  # noqa: PLC0415 - reading prose needs none
 
     lines = lines_of(text)
-    notebook = v4.new_notebook(metadata=_read_front(text))
+    notebook: NotebookNode = v4.new_notebook(metadata=_read_front(text))  # type: ignore[no-untyped-call]
     shown = shown_settings(notebook, stderr, key)
     cells: list[Any] = []
     ends: dict[int, int] = {}
@@ -53,7 +53,7 @@ def read_mystmd_page(
             problems += attach(token, cells, ends, lines)
         elif directive_of(token) == "code-cell":
             source, tags = _read_cell(token.content)
-            node = v4.new_code_cell(source, metadata={"tags": tags})
+            node = v4.new_code_cell(source, metadata={"tags": tags})  # type: ignore[no-untyped-call]
             notebook.cells.append(node)
             first, last = token.map
             ends[len(cells)] = last
