@@ -230,7 +230,7 @@ def build(folder: Path, *options: str) -> tuple[int, str]:
         encoding="utf-8",
         timeout=300,
     )
-    return done.returncode, done.stdout
+    return done.returncode, str(done.stdout)
 
 
 @pytest.mark.slow
