@@ -98,7 +98,7 @@ ROOT = (
 def test_training_without_the_root_is_compared(task: str, size: int, rate: str, name: str) -> None:
     both = [name.format(how) for how in ("with", "without")]
     root, none = (sum(learned(each)) for each in both)
-    counts = f"{root} of {len(SEEDS[both[0]])} | {none}"
+    counts = f"{root}/{len(SEEDS[both[0]])} | {none}"
     row = f"| {task} | {size:,} | {rate} | {counts} | {compare(*both)} |\n"
     assert row in page("why-scale")
 

@@ -31,6 +31,14 @@ def test_the_table_of_who_and_whom_is_the_recorded_one(name: str, heads: int, wh
     assert f"| {name} | {' | '.join(map(summary, columns))} |\n" in NEED
 
 
+@pytest.mark.parametrize("heads", [1, 2])
+def test_the_recorded_cells_are_those_of_the_page(heads: int) -> None:
+    """The page trains seed 2 of the first setting."""
+    trained, held_out = WHO_WHOM[f"{heads} {SETTINGS[0]}"][2]
+    assert NEED.count("torch.manual_seed(2)") == 2
+    assert f"trained {trained:.2f}, held out {held_out:.2f}\n" in NEED
+
+
 def test_one_head_fails_though_it_is_trained_longer() -> None:
     longest = WHO_WHOM[f"1 {SETTINGS[-1]}"]
     assert median(trained for trained, _ in longest) == 1
