@@ -258,7 +258,7 @@ ERRORS: dict[str, tuple[Call, type[Exception], str]] = {
     "heads that do not divide": (
         lambda: split_heads(VALUES, 2),
         ValueError,
-        "d_out must be a multiple of num_heads=2, got 13; each head has d_out / num_heads",
+        "d_out must be a multiple of num_heads=2, got 13; change either",
     ),
     "no axis for heads": (
         lambda: join_heads(VALUES),
