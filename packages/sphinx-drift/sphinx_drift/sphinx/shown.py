@@ -12,6 +12,7 @@ from sphinx_drift.output.printed_text import FORMS, MIME_TYPES, OF_VALUES, Part,
 from sphinx_drift.output.screen import on_screen, without_links
 from sphinx_drift.run.results import SKIPS
 from sphinx_drift.source.metadata import cell_setting
+from sphinx_drift.sphinx.private_api import code_outputs
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
@@ -80,10 +81,9 @@ def _leave(output: NotebookNode, value: Value, parts: set[Part], as_text: set[Pa
 
 def keep_all(_: Sphinx, doctree: nodes.document) -> None:
     """Have Sphinx trim nothing of outputs that look like examples: ``<BLANKLINE>``, and flags."""
-    for container in doctree.findall(nodes.container):
-        if container.get("nb_element") == "cell_code_output":
-            for block in container.findall(nodes.literal_block):
-                block["trim_flags"] = False
+    for output in code_outputs(doctree):
+        for block in output.findall(nodes.literal_block):
+            block["trim_flags"] = False
 
 
 def stored_outputs(notebook: NotebookNode) -> dict[int, list[NotebookNode]]:
