@@ -36,6 +36,7 @@ from sphinx_drift.sphinx.shown import (
     show_documented,
     show_stored,
     stored_outputs,
+    widgets_as_text,
 )
 from sphinx_drift.sphinx.state import file_of, record, state_of
 
@@ -203,6 +204,9 @@ class VerifyingClient(NotebookClientBase):  # type: ignore[misc]
         stopped_at = {execution.failure.index} if execution.failure else set()
         show_stored(self.notebook, stored, execution.executed | stopped_at)
         settle_streams(self.notebook)
+        if state.shows_text and page.complete and not page.stored:
+            widgets = tuple(widgets_as_text(self.notebook, page))
+            result = replace(result, outcomes=(*result.outcomes, *widgets))
         show_documented(self.notebook, page, config)
         state.results[env.docname] = result
         state.probed[env.docname] = execution.probed

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from docutils import nodes
 from nbformat import v4
 
+from sphinx_drift.model import Kind, Outcome
 from sphinx_drift.output.html_text import drawn_in
 from sphinx_drift.output.printed_text import FORMS, MIME_TYPES, OF_VALUES, Part, printed
 from sphinx_drift.output.screen import on_screen, without_links
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from sphinx_drift.model import Cell, Page
     from sphinx_drift.output.printed_text import Value
 
+_WIDGET = "application/vnd.jupyter.widget-view+json"
 _NOT_EXECUTED = "Not executed: the output below is the one that the notebook has stored."
 
 
@@ -77,6 +79,24 @@ def _leave(output: NotebookNode, value: Value, parts: set[Part], as_text: set[Pa
     for part in MIME_TYPES.keys() - shown:
         output.data.pop(prefix + MIME_TYPES[part], None)
     output.data[f"{prefix}text/plain"] = text
+
+
+def widgets_as_text(notebook: NotebookNode, page: Page) -> Iterator[Outcome]:
+    """Yield the widgets whose text nothing documents: that is all that a PDF or a text shows."""
+    for cell in page.cells:
+        if not cell.is_seen or {e.part for e in cell.expectations} & OF_VALUES:
+            continue
+        for output in notebook.cells[cell.index].outputs:
+            if _WIDGET in output.get("data", {}) and "text/plain" in output.data:
+                text = output.data["text/plain"]
+                yield Outcome(
+                    Kind.UNDOCUMENTED,
+                    cell.line,
+                    cell=cell.number,
+                    cell_line=cell.line,
+                    message="a widget, of which this builder shows the text",
+                    executed=text,
+                )
 
 
 def keep_all(_: Sphinx, doctree: nodes.document) -> None:
