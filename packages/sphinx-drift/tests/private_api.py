@@ -36,7 +36,7 @@ class Use:
 
 def imported(text: str) -> set[str]:
     """Return what a module imports of packages that are neither Python's nor ours."""
-    ours = {*sys.stdlib_module_names, "sphinx_drift", "forked_kernels"}
+    ours = {*sys.stdlib_module_names, "sphinx_drift"}
     names: set[str] = set()
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Import):
