@@ -29,7 +29,8 @@ from sphinx_drift.report.text import closing_line, recorded, render, use_color
 from sphinx_drift.run.choice import chosen, is_ci
 from sphinx_drift.run_and_judge import begin
 from sphinx_drift.settings import Place, Settings, changed_by_environment, entries
-from sphinx_drift.source.update import irreversible, write
+from sphinx_drift.source.update import UNDECIDED
+from sphinx_drift.writing import irreversible, write
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -145,10 +146,23 @@ def _update(checked: Sequence[Checked]) -> int:
         if told:
             print(told)
     remaining = [_without_written(each) for each in checked]
+    if undecided := list(_undecided(remaining)):
+        print("to decide, by seeding it, printing less or giving a reason of your own:")
+        print("\n".join(undecided))
+        status = status or 1
     if not any(page.failed for page in remaining):
         return status
     print(render(remaining, color=use_color(sys.stdout)))
     return max(status, exit_status(remaining))
+
+
+def _undecided(results: Sequence[PageResult]) -> Iterator[str]:
+    """Yield the outputs that nothing checks for a reason that `--update` has written."""
+    for page in results:
+        for outcome in page.outcomes:
+            if outcome.kind is Kind.UNCHECKED and outcome.message in UNDECIDED:
+                place = f"cell {outcome.cell}" if page.stored else str(outcome.line)
+                yield f"  {page.file}:{place}: {outcome.message}"
 
 
 def _without_written(checked: Checked) -> PageResult:
@@ -158,8 +172,11 @@ def _without_written(checked: Checked) -> PageResult:
     others = {Kind.NOTHING_CHECKED}
     if checked.change and checked.change.refused:
         others.add(Kind.UNDOCUMENTED)  # that each output is documented, only the update asks
-    outcomes = tuple(o for o in result.outcomes if o.kind not in others)
-    return replace(result, outcomes=outcomes)
+    outcomes = [o for o in result.outcomes if o.kind not in others]
+    if checked.change and checked.change.refused:  # what follows the first error follows from it
+        errors = [o for o in outcomes if o.kind is Kind.RAISED]
+        outcomes = [o for o in outcomes if o not in errors[1:]]
+    return replace(result, outcomes=tuple(outcomes))
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -174,7 +191,9 @@ def _parser() -> argparse.ArgumentParser:
     for entry in entries(Place.COMMAND):
         add(entry.option, dest=entry.name, default=argparse.SUPPRESS, **_taking(entry))
     add("--update", action="store_true", help="write what was printed into the files")
-    add("--force", action="store_true", help="with --update: also what git can't undo, and under CI")
+    add(
+        "--force", action="store_true", help="with --update: also under CI, and what git can't undo"
+    )
     add("--stderr", action="store_true", help="compare what notebooks stored of stderr too")
     add("-q", "--quiet", action="store_true", help="print the summary alone")
     add("-v", "--verbose", action="store_true", help="list what was verified too")

@@ -5,11 +5,13 @@ from __future__ import annotations
 import traceback
 from collections import Counter
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sphinx_drift.compare.compare import Policy, compare, without_marks
 from sphinx_drift.model import Kind, Outcome, PageResult
 from sphinx_drift.output.filters import DEFAULTS, filtered
+from sphinx_drift.output.machine import machine_paths
 from sphinx_drift.output.printed_text import BESIDE, FORMS, OF_VALUES, Part, Printed, printed
 from sphinx_drift.run.results import SKIPS
 
@@ -63,7 +65,7 @@ def judge_page(  # noqa: PLR0913 - one page has these parts
     context = _Context(
         execution,
         policy,
-        filters,
+        (*filters, *machine_paths(Path(file).absolute().parent)),
         stored=page.stored,
         complete=page.complete,
         away=away,

@@ -115,7 +115,7 @@ class Kind(Enum):
     UNREADABLE = (
         "unreadable",
         "a page, a notebook or a docstring can't be read",
-        "mend the file; a text notebook starts with `file_format: mystnb` in its front matter",
+        "mend the file",
     )
     QUOTATION = (
         "quotation",

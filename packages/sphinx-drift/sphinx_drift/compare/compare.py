@@ -113,7 +113,7 @@ def compare(  # noqa: PLR0913 - all but the first two have a default
     remaining, waived, unneeded, unmatched = _waive(differences, waivers, left)
     accepted: list[Accepted] = []
     if policy is Policy.PORTABLE and remaining:
-        remaining, accepted = _accept_rounding(remaining, right, precise)
+        remaining, accepted = _accept_rounding(remaining, right, precise, flowing=flowing)
     remaining = list(_without_moved_spaces(differences, remaining, left))
     return Verdict(
         differences=tuple(remaining),
@@ -214,12 +214,12 @@ def _both_floats(difference: Difference) -> bool:
 
 
 def _accept_rounding(
-    differences: list[Difference], right: Side, precise: str | None
+    differences: list[Difference], right: Side, precise: str | None, *, flowing: bool
 ) -> tuple[list[Difference], list[Accepted]]:
     """Accept the numbers that are the documented ones as far as rounding can tell."""
     use_precise = precise is not None and any(map(_both_floats, differences))
     text, marks = without_marks(plain(precise or ""))
-    full = tokens(text) if use_precise else []
+    full = tokens(text, flowing=flowing) if use_precise else []
     output = Precise(full, marks) if _aligned(right.tokens, full) else None
     places = _places(right)
     remaining: list[Difference] = []

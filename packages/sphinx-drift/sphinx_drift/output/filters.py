@@ -22,6 +22,8 @@ _LONGEST = 300
 """Characters of what a filter may replace."""
 _STAND_INS = "\N{WHITE SQUARE}!?"
 """No digits, and one of them is in each range of characters that doesn't begin or end with one."""
+VETOED = " (vetoed)"
+"""What is added to the name of a filter to count where it matched a number that it doesn't name."""
 _DIGIT = re.compile(r"\d")
 _TIME = r"\d+(?:\.\d+)?(?:e[+-]?\d+)? ?(?:[mnuµμ]?s|min|h|d)(?: \d+(?:h|min|s)){0,3}"
 _PATH = re.compile(r"[^\s'\":=,;<>()]+")
@@ -40,37 +42,41 @@ class Filter(NamedTuple):
     shown: str
 
     def apply(self, text: str, counts: Counter[str] | None = None) -> str:
-        """Replace what the pattern names, and count it."""
+        """Replace what the pattern names; count it, and under `VETOED` what it may not name."""
 
         def replaced(match: re.Match[str]) -> str:
-            if not self._names_each_number(match):
-                return match[0]
-            if counts is not None:
-                counts[self.name] += 1
-            return match.expand(self.shown)
+            is_right = self._names_each_number(match)
+            if counts is not None and match[0]:
+                counts[self.name if is_right else self.name + VETOED] += 1
+            return match.expand(self.shown) if is_right else match[0]
 
         return self.pattern.sub(replaced, text)
 
     def _names_each_number(self, match: re.Match[str]) -> bool:
-        r"""Whether numbers are matched by what stands for them, such as ``-?\d``, not by ``.``."""
-        start, end = match.span()
-        if not match[0] or end - start > _LONGEST:
+        r"""Whether numbers are matched by what stands for them, such as ``-?\d``, not by ``.``.
+
+        It is tried out: where a sign stands in place of a digit, no such pattern matches any more.
+        """
+        if not match[0] or len(match[0]) > _LONGEST:
             return False
-        before = max(start - _LONGEST, 0)
-        near = match.string[before : end + _LONGEST]  # it may look at what stands around it
-        start, end = start - before, end - before
-        places = {digit.start() for digit in _DIGIT.finditer(near, start, end)}
-        for number in NUMBER.finditer(near, start, end):
-            places.add(number.start())
-            name = number[0].strip("+-j")
-            if name in ("nan", "inf") and name not in self.pattern.pattern.replace(_EDGE, ""):
-                return False
-        for place, stand_in in product(places, _STAND_INS):
-            hidden = near[:place] + stand_in + near[place + 1 :]
-            again = self.pattern.match(hidden, start)
-            if again and again.end() > place:
-                return False
-        return True
+        # What it looks at around the match is kept, as far as a filter may look.
+        first = max(match.start() - _LONGEST, 0)
+        near = match.string[first : match.end() + _LONGEST]
+        start, end = match.start() - first, match.end() - first
+        numbers = list(NUMBER.finditer(near, start, end))
+        names = {number[0].strip("+-j") for number in numbers} & {"nan", "inf"}
+        if any(name not in self.pattern.pattern.replace(_EDGE, "") for name in names):
+            return False
+        digits = (digit.start() for digit in _DIGIT.finditer(near, start, end))
+        places = {*digits, *(number.start() for number in numbers)}
+        return not any(
+            self._matches_past(f"{near[:place]}{sign}{near[place + 1 :]}", start, place)
+            for place, sign in product(places, _STAND_INS)
+        )
+
+    def _matches_past(self, text: str, start: int, place: int) -> bool:
+        match = self.pattern.match(text, start)
+        return match is not None and match.end() > place
 
 
 def make(pattern: str, name: str, reason: str, shown: str = "") -> Filter:
@@ -147,8 +153,8 @@ def filtered(text: str, filters: Iterable[Filter], counts: Counter[str] | None =
 
     """
     text = repeatable(text)
-    for each in filters:
-        text = each.apply(text, counts)
+    for one in filters:
+        text = one.apply(text, counts)
     return text
 
 
@@ -162,13 +168,13 @@ def repeatable(text: str) -> str:
         'site-packages/pandas/a.py:1: UserWarning: w'
 
     """
-    varies = any(each in text for each in _VARYING)
+    varies = any(folder in text for folder in _VARYING)
     return _PATH.sub(lambda match: _without_folder(match[0]), text) if varies else text
 
 
 def _without_folder(path: str) -> str:
     # If no match begins at the root, none begins further on: to try each place is quadratic.
-    root = _ROOT.search(path) if any(each in path for each in _VARYING) else None
+    root = _ROOT.search(path) if any(folder in path for folder in _VARYING) else None
     folder = root and _VARYING_FOLDER.match(path, root.start())
     if not folder:
         return path

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from sphinx_drift.compare.lexer import DIGITS
 from sphinx_drift.model import Kind, Outcome, PageResult
+from sphinx_drift.output.filters import VETOED
 from sphinx_drift.report.excerpts import many, safe_line, shortened
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ def count(results: Iterable[PageResult]) -> Counts:
     kinds = Counter(outcome.kind for outcome in judged)
     return Counts(
         verified=len(good),
-        filtered=sum((Counter(page.filtered) for page in pages), Counter()),
+        filtered=_filtered(pages),
         pictures=sum(page.skipped.get("pictures", 0) for page in pages),
         widgets=sum(page.skipped.get("widgets", 0) for page in pages),
         failed=sum(number for kind, number in kinds.items() if kind.fails),
@@ -101,6 +102,12 @@ def _verified(page: PageResult) -> Iterator[Outcome]:
 def _is_compared(page: PageResult) -> bool:
     """Whether anything on a page was compared, failed, or is a picture that was counted."""
     return bool(_kinds(page).keys() - {Kind.NO_EXPECTATION} or page.skipped)
+
+
+def _filtered(pages: Iterable[PageResult]) -> Counter[str]:
+    """Count what was replaced, by the names of filters."""
+    counts = sum((Counter(page.filtered) for page in pages), Counter[str]())
+    return Counter({name: n for name, n in counts.items() if not name.endswith(VETOED)})
 
 
 def _kinds(page: PageResult) -> Counter[Kind]:
@@ -166,12 +173,22 @@ def _besides(counts: Counts) -> Iterator[str]:
 
 
 def unused_filters(filters: Iterable[Filter], results: Iterable[PageResult]) -> str:
-    """Say which filters matched nothing; nothing if each did."""
-    counts = Counter({each.name: 0 for each in filters})
+    """Say which filters replaced nothing, and why where they matched; nothing if each did."""
+    counts: Counter[str] = Counter()
     for page in results:
         counts.update(page.filtered)
-    names = ", ".join(name for name, number in counts.items() if not number)
-    return f"nothing was filtered as {names}; delete what is not needed" if names else ""
+    unused = [name for name in dict.fromkeys(f.name for f in filters) if not counts[name]]
+    vetoed = [name for name in unused if counts[name + VETOED]]
+    nowhere = [name for name in unused if name not in vetoed]
+    told = []
+    if nowhere:
+        told.append(f"nothing was filtered as {', '.join(nowhere)}; delete what is not needed")
+    if vetoed:
+        told.append(
+            f"{', '.join(vetoed)} matched, and replaced nothing: a filter may replace a number "
+            r"only by what stands for its digits, as \d does and a dot doesn't"
+        )
+    return "\n".join(told)
 
 
 def causes(results: Iterable[PageResult]) -> str:

@@ -101,7 +101,7 @@ def with_own(page: Page, notebook: NotebookNode) -> Page:
     return replace(page, cells=tuple(cells), problems=tuple(problems), complete=complete)
 
 
-def _own(metadata: Mapping[str, Any], known: Collection[str], where: str) -> Mapping[str, Any]:
+def _own(metadata: Mapping[str, Any], known: Collection[str], where: str) -> dict[str, Any]:
     """Return what some metadata says of the checker; refuse what nothing would read."""
     own = metadata.get("drift", {})
     if not isinstance(own, dict) or not own.keys() <= set(known):

@@ -26,20 +26,28 @@ _GROUP = rf"(?: ['\u2019\xb7\u066b\u066c] | (?![ \t]) {_SPACE} | \{{,\}} | \\[,;
 _POWER = rf"{_SPACE}* (?: \^ | \*\* | <sup | [\xb9\xb2\xb3\u2070-\u207b] )"
 _ERROR = rf"(?: (?: {_SPACE} | [\d.(/+\xb1{_MINUS}] | \\[a-z]+ )* \) )?"
 _TIMES = rf"(?: {_SPACE} | [x*\xd7\u22c5\xb7{{}}] | \\(?:[a-z]+|[,;:!]) | &\w+; )*"
-_PIECE = re.compile(
+_BEFORE = re.compile(
+    rf"""(?:
+    [\w.^] | \*\* | \d{_GROUP}  # a word, a power, the digits before a separator
+    | (?:\^|\*\*|<sup>) (?: {_SPACE} | [{{(] )*  # what raises it to a power
+    | [{_MINUS}] {_SPACE}* (?: (?:[A-Z]{{0,3}}\\?[$\xa2-\xa5\u20a0-\u20cf] | [{{(]) {_SPACE}* )?
+    | (?<!\w) [{_MINUS}] {_SPACE}? (?: [A-Z]{{3}} | kr\.? ) {_SPACE}?  # -EUR 5
+    )\Z""",
+    re.VERBOSE,
+)
+"""What shows, just before a number, that it is a piece of something larger."""
+_AFTER = re.compile(
     rf"""
-    (?: [\w.^] | \*\* | \d{_GROUP} | (?:\^|\*\*|<sup>)(?:{_SPACE}|[{{(])* ) <<
-    | [{_MINUS}] {_SPACE}* (?: (?:[A-Z]{{0,3}}\\?[$\xa2-\xa5\u20a0-\u20cf] | [{{(]) {_SPACE}* )? <<
-    | (?<!\w) [{_MINUS}] {_SPACE}? (?: [A-Z]{{3}} | kr\.? ) {_SPACE}? <<
-    | >> (?: [\w{_MINUS}] | {_POWER} | [.]\d | {_GROUP}\d | {_SPACE}*[+-]{_SPACE}*[\d.e+-]+j )
-    | >> {_ERROR} {_SPACE}* (?: [\xbc-\xbe\u2150-\u215e] | [eE]{_SPACE}?[{_MINUS}+]?\d )
-    | >> {_ERROR} {_TIMES} (?<!\d)10 {_POWER}
-    # Only between floats can a comma be nothing but a separator.
-    | (?<![.\d])\d+,<<  |  \d,<<[^.>]+>>  |  <<[^.>]+>>,\d  |  >>,\d+(?![\d.])
+    [\w{_MINUS}] | {_POWER} | [.]\d | {_GROUP}\d  # a word, a power, the digits after a separator
+    | {_SPACE}*[+-]{_SPACE}*[\d.e+-]+j  # an imaginary part
+    | {_ERROR} {_SPACE}* (?: [\xbc-\xbe\u2150-\u215e] | [eE]{_SPACE}?[{_MINUS}+]?\d )  # ½, e5
+    | {_ERROR} {_TIMES} (?<!\d)10 {_POWER}  # × 10^5
     """,
     re.VERBOSE,
 )
-"""What shows that more belongs to a number, which stands in ``<<>>``, than its digits and sign."""
+"""What shows the same just after it."""
+_LIST_BEFORE, _LIST_AFTER = re.compile(r"(?<![.\d])\d+,\Z"), re.compile(r",\d+(?![\d.])")
+"""Whole numbers at a comma, which may then separate thousands or be a decimal point."""
 _NEAR = 24
 
 
@@ -101,15 +109,26 @@ class Quotation:
             ways = " or ".join(f"{self.name}#{numbers.index(place) + 1}" for place in places[:2])
             raise ValueError(f"{self.name} has {len(places)} numbers{where}; say which: {ways}")
         token = all_tokens[places[0]]
-        near = plain(text)[max(token.start - _NEAR, 0) : token.end + _NEAR]
-        before = min(token.start, _NEAR)
-        after = before + token.end - token.start
-        if _PIECE.search(f"{near[:before]}<<{near[before:after]}>>{near[after:]}"):
+        shown = plain(text)
+        before, after = shown[: token.start][-_NEAR:], shown[token.end :][:_NEAR]
+        if _is_piece(before, token.text, after):
+            near = before + token.text + after
             raise ValueError(
                 f"{self.name} prints {near!r}, where {token.text} may not be the whole number: "
                 "let the cell print it by itself, as -1500.75 or 1.5e-20, or glue its value"
             )
         return token.text, numbers.index(places[0])
+
+
+def _is_piece(before: str, number: str, after: str) -> bool:
+    """Whether more belongs to a number than its digits and sign."""
+    if _BEFORE.search(before) or _AFTER.match(after):
+        return True
+    # Only between floats can a comma be nothing but a separator.
+    has_comma = re.search(r"\d,\Z", before) or re.match(r",\d", after)
+    is_whole = "." not in number
+    in_list = _LIST_BEFORE.search(before) or _LIST_AFTER.match(after)
+    return bool(in_list or (is_whole and has_comma))
 
 
 def _value(number: str) -> tuple[Decimal, int]:

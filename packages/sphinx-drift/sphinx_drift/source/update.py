@@ -3,34 +3,37 @@
 from __future__ import annotations
 
 import copy
-import io
-import os
 import re
-import shutil
-import subprocess
-import sys
-import tempfile
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
-from sphinx_drift.compare.compare import compare
-from sphinx_drift.compare.lexer import plain
 from sphinx_drift.model import Kind
 from sphinx_drift.output.filters import DEFAULTS, filtered
+from sphinx_drift.output.machine import machine_paths, names_in
 from sphinx_drift.output.printed_text import BESIDE, FORMS, Part, printed
-from sphinx_drift.source.expectations import DIRECTIVE
-from sphinx_drift.source.lines import NEWLINE, lines_of
+from sphinx_drift.source.lines import lines_of
+from sphinx_drift.source.prose import outdated_numbers
 from sphinx_drift.source.read_source import load
+from sphinx_drift.source.rewrite import (
+    body_edits,
+    edited,
+    indent_of,
+    new_expectation,
+    rewritten,
+    rows_of,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from pathlib import Path
 
     from nbformat import NotebookNode
 
-    from sphinx_drift.compare.compare import Waiver
-    from sphinx_drift.model import Cell, Expectation, Outcome, Page, PageResult
+    from sphinx_drift.model import Cell, Outcome, Page, PageResult
+    from sphinx_drift.output.filters import Filter
     from sphinx_drift.output.printed_text import Printed
+    from sphinx_drift.source.rewrite import Edit
 
 _LACKING = {
     re.compile(r"(ModuleNotFound|Import)Error: "): (
@@ -47,7 +50,16 @@ _INSTALL = re.compile(
     r"(?: -\S+)* install\b(?!.*(?:;|&&|\|\|))|#|%%(?:ba)?sh\b|(?:from|import) [^;]*$|$"
 )
 """A row of a cell that installs packages, or prints nothing."""
-_FENCE = re.compile(r" {0,3}(`{3,}|~{3,}|:{3,})")
+_ROUNDS = 4
+_DIFFERS = "it differs between two runs"
+_INSTALLS = "installs packages"
+_NO_TEXT = "it can't be written so that it reads the same"
+UNDECIDED = frozenset({_DIFFERS, _NO_TEXT})
+"""Reasons to compare nothing that only say what was seen: a person has to decide."""
+_MENDED = (Kind.DRIFT, Kind.EMPTY, Kind.UNDOCUMENTED, Kind.RAISED)
+"""What a new text mends on a page."""
+_STORED_ANEW = (Kind.DRIFT, Kind.EMPTY, Kind.UNDOCUMENTED, Kind.NO_OUTPUT, Kind.PICTURE)
+"""What a new output mends in a notebook."""
 
 
 @dataclass(frozen=True)
@@ -61,71 +73,13 @@ class Change:
     """Why it can't be written."""
     result: PageResult | None = None
     """What came of it after that."""
+    notes: tuple[str, ...] = ()
+    """What its author should look at: sentences with an old number, names of this machine."""
 
 
-def irreversible(paths: Iterable[Path]) -> list[str]:
-    """Return why git couldn't undo what is written into some files, a reason for each of those."""
-    reasons = []
-    for path in paths:
-        file = path.resolve()  # which is written, where the name is that of a link
-        command = ["git", "cat-file", "--filters", f"HEAD:./{file.name}"]
-        try:
-            kept = subprocess.run(command, cwd=file.parent, capture_output=True, check=False)
-        except FileNotFoundError:
-            return ["there is no git"]
-        if kept.returncode:
-            reasons.append(f"git doesn't keep {path}")
-        elif kept.stdout != file.read_bytes():
-            reasons.append(f"{path} has changes that are not committed, or that a filter removes")
-    return reasons
-
-
-def write(changes: Sequence[Change]) -> int:
-    """Write changes, or say why not.
-
-    Returns:
-        The exit status: 0 if all were written or there are none, 2 if any was refused.
-
-    """
-    refused = [change for change in changes if change.refused]
-    changes = [change for change in changes if not change.refused]
-    for change in refused:
-        print(f"{change.path} is left as it is: {change.refused}", file=sys.stderr)
-    if not changes:
-        print("nothing to write")
-        return 2 if refused else 0
-    for change in changes:
-        if _read_exactly(change.path) != change.before:
-            reason = f"{change.path} was changed while it was run"
-            print(f"nothing was written: {reason}", file=sys.stderr)
-            return 2
-    for change in changes:
-        try:
-            _replace(change.path.resolve(), change.after)
-        except (OSError, UnicodeEncodeError) as error:  # a full disk: those before it are written
-            print(f"{change.path} is left as it is: {error}", file=sys.stderr)
-            return 2
-    files = f"{len(changes)} file{'' if len(changes) == 1 else 's'}"
-    print(f"wrote {files}; look at `git diff --word-diff=color`, then check again")
-    return 2 if refused else 0
-
-
-def _read_exactly(path: Path) -> str:
+def read_exactly(path: Path) -> str:
     """Return a file with its line endings as they are."""
     return path.read_bytes().decode("utf-8")
-
-
-def _replace(path: Path, text: str) -> None:
-    """Write a file, whole or not at all."""
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(text.encode())
-        shutil.copymode(path, name)
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink()
-        raise
 
 
 def _why_not(page: Page, result: PageResult) -> str:
@@ -155,52 +109,11 @@ def _installs(source: str) -> bool:
     return "install" in source and all(map(_INSTALL.match, rows))
 
 
-# Lines -------------------------------------------------------------------------------
-
-_Edit = tuple[int, int, list[str]]
-"""Lines from one place up to another, counted from 0, and what stands there afterwards."""
-
-
-def _lines_with_ends(text: str) -> list[str]:
-    """Return the lines as editors and Markdown count them, with their ends."""
-    return io.StringIO(text, newline="").readlines()
-
-
-def _edited(text: str, edits: Iterable[_Edit]) -> str:
-    """Replace some lines, and keep the line endings of the file."""
-    lines = _lines_with_ends(text)
-    end = (NEWLINE.search(text) or ["\n"])[0]
-    has_last_newline = text.endswith(("\n", "\r"))
-    if not has_last_newline:
-        lines[-1:] = [line + end for line in lines[-1:]]
-    for first, last, new in sorted(edits, reverse=True):
-        lines[first:last] = [line + end for line in new]
-    after = "".join(lines)
-    return after if has_last_newline else after.removesuffix(end)
-
-
-def _rewritten(outcome: Outcome, waivers: Sequence[Waiver] = ()) -> list[str]:
-    """Return the executed output, in the documented wrapping where only numbers differ.
-
-    What is waived stays so as long as the rest can be told apart from it.
-    """
-    documented, executed = plain(outcome.documented), plain(outcome.executed)
-    differences = outcome.verdict.differences
-    pieces, at = [], 0
-    for d in sorted(differences, key=lambda d: d.documented_span):
-        first, last = d.documented_span
-        pieces += [documented[at:first], executed[slice(*d.executed_span)]]
-        at = last
-    text = "".join([*pieces, documented[at:]])
-    if not all(d.number and d.gaps[0] == d.gaps[1] for d in differences):
-        verdict = compare(text, executed, waivers=waivers)
-        text = text if waivers and verdict.same and not verdict.unmatched else executed
-    return _rows(text if differences else executed)
-
-
-def _rows(text: str) -> list[str]:
-    """Return the rows of a text, without spaces at their ends, which mean nothing."""
-    return [row.removesuffix("\r").rstrip(" \t") for row in plain(text).split("\n")]
+def _notes(path: Path, before: str, after: str, result: PageResult, page: Page) -> tuple[str, ...]:
+    """Return what the author of a file should look at, now that it has new outputs."""
+    names = [name for name in names_in(after) if name not in names_in(before)]
+    told = [f"{path}: what is written names this machine or its user: {name}" for name in names]
+    return (*outdated_numbers(path, after, result.outcomes, page), *told)
 
 
 # Pages -------------------------------------------------------------------------------
@@ -221,16 +134,23 @@ def update_page(  # noqa: PLR0913 - what is known of it
     What is written is read and judged again, until nothing is left to write: what can't be written
     so that it reads the same is known only then.
     """
-    before = text = _read_exactly(path)
+    before = text = read_exactly(path)
     if stopped := _why_not(page, result):
         return Change(path, before, before, stopped)
-    unchecked = _unchecked(page, result)
+    first = result
+    writer = _Writer(executed, machine_paths(path.absolute().parent), _unchecked(page, result))
     written: set[int] = set()
     for _ in range(_ROUNDS):
-        edits = list(_edits(lines_of(text), page, executed, result, unchecked, written))
+        mended = [o for o in result.outcomes if o.cell and o.kind in _MENDED]
+        again = (o.cell for o in mended if o.kind in (Kind.DRIFT, Kind.EMPTY) and o.cell in written)
+        unwritable = (o.cell for o in mended if _has_odd_lines(o.executed))
+        unchecked = dict.fromkeys((*again, *unwritable), _NO_TEXT)
+        writer = replace(writer, unchecked={**writer.unchecked, **unchecked})
+        edits = list(writer.edits(lines_of(text), page, mended))
         if not edits:
             break
-        text = _edited(text, edits)
+        written |= {outcome.cell for outcome in mended}
+        text = edited(text, edits)
         seen = any(cell.has_stderr for cell in page.cells)
         loaded = load(
             path, text=text.removeprefix("\ufeff"), stderr=seen, key=key, is_mystmd=is_mystmd
@@ -246,135 +166,103 @@ def update_page(  # noqa: PLR0913 - what is known of it
         )
         page = replace(loaded[0], cells=tuple(cells), complete=page.complete)
         result = judge(page)
-    return Change(path, before, text, result=result) if text != before else None
+    if text == before:
+        return None
+    notes = _notes(path, before, text, first, page)
+    return Change(path, before, text, result=result, notes=notes)
 
 
-_ROUNDS = 4
-_DIFFERS = "it differs between two runs"
-_INSTALLS = "installs packages"
-_NO_TEXT = "it can't be written so that it reads the same"
+def _has_odd_lines(text: str) -> bool:
+    """Whether MyST-NB would end a line of a text where no editor does: at a form feed, say."""
+    return len(f"{text}.".splitlines()) > len(lines_of(f"{text}."))
 
 
-def _edits(  # noqa: PLR0913, PLR0917 - what is known of a page, and of rounds before
-    lines: Sequence[str],
-    page: Page,
-    executed: NotebookNode,
-    result: PageResult,
-    unchecked: dict[int, str],
-    written: set[int],
-) -> Iterator[_Edit]:
-    """Yield what has to be written; fill in which cells were, and which can't be checked."""
-    outcomes = [outcome for outcome in result.outcomes if outcome.cell and outcome.kind in _MENDED]
-    for outcome in outcomes:
-        if outcome.kind in (Kind.DRIFT, Kind.EMPTY) and outcome.cell in written:
-            unchecked[outcome.cell] = _NO_TEXT
-    # What is glued is shown where no mark can stand, so it can't be unchecked.
-    left = {
-        cell.number
-        for cell in page.cells
-        if cell.number in unchecked and printed(executed.cells[cell.index].outputs).glued
-    }
-    outcomes = [outcome for outcome in outcomes if outcome.cell not in left]
-    by_line = {e.line: (cell, e) for cell in page.cells for e in cell.expectations}
-    for cell, expectation in by_line.values():
-        if cell.number in unchecked.keys() - left and not expectation.unchecked:
-            blank = [""] if expectation.body_line == expectation.line + 1 else []
-            option = f"{_indent(lines, expectation)}:unchecked: {unchecked[cell.number]}"
-            yield expectation.line, expectation.line, [option, *blank]
-    for outcome in outcomes:
-        cell = page.cells[outcome.cell - 1]
+@dataclass(frozen=True)
+class _Writer:
+    """Writes the outputs of a page's cells into its lines."""
+
+    executed: NotebookNode
+    paths: tuple[Filter, ...]
+    """What names the folders of this machine."""
+    unchecked: Mapping[int, str]
+    """Why outputs can't be checked, by the numbers of their cells."""
+
+    def edits(
+        self, lines: Sequence[str], page: Page, outcomes: Sequence[Outcome]
+    ) -> Iterator[Edit]:
+        """Yield what has to stand where, for all outcomes that a text mends."""
+        # What is glued is shown where no mark can be, so it can't be unchecked: it is left.
+        glued = {c.number for c in page.cells if self._output(c).glued} & self.unchecked.keys()
+        for cell in page.cells:
+            if cell.number not in glued:
+                yield from self._options(lines, cell)
+        for outcome in outcomes:
+            if outcome.cell not in glued:
+                yield from self._texts(lines, page.cells[outcome.cell - 1], outcome)
+
+    def _output(self, cell: Cell) -> Printed:
+        return printed(self.executed.cells[cell.index].outputs)
+
+    def _options(self, lines: Sequence[str], cell: Cell) -> Iterator[Edit]:
+        """Yield why a cell isn't checked, above the text of each of its expectations."""
+        reason = self.unchecked.get(cell.number, "")
+        for expectation in cell.expectations if reason else ():
+            if not expectation.unchecked:
+                blank = [""] if expectation.body_line == expectation.line + 1 else []
+                option = f"{indent_of(lines, expectation)}:unchecked: {reason}"
+                yield expectation.line, expectation.line, [option, *blank]
+
+    def _texts(self, lines: Sequence[str], cell: Cell, outcome: Outcome) -> Iterator[Edit]:
+        """Yield the new text of an expectation, or the expectations that a cell lacks."""
         if outcome.kind in (Kind.DRIFT, Kind.EMPTY):
-            expectation = by_line[outcome.line][1]
-            if cell.number not in unchecked:
-                yield from _body(lines, expectation, _rewritten(outcome, expectation.waivers))
+            expectation = next(e for e in cell.expectations if e.line == outcome.line)
+            if cell.number not in self.unchecked:
+                yield from body_edits(lines, expectation, rewritten(outcome, expectation.waivers))
         elif outcome.kind is not Kind.RAISED or not cell.expectations:
             end = cell.expectations[-1].end_line + 1 if cell.expectations else cell.end_line
-            output = printed(executed.cells[cell.index].outputs)
-            yield end, end, list(_new(cell, outcome, output, unchecked.get(cell.number, "")))
-        written.add(cell.number)
+            yield end, end, list(self._new(cell, outcome))
 
-
-_MENDED = (Kind.DRIFT, Kind.EMPTY, Kind.UNDOCUMENTED, Kind.RAISED)
-
-
-def _new(cell: Cell, outcome: Outcome, output: Printed, unchecked: str) -> Iterator[str]:
-    """Yield the lines of the expectations that a cell lacks."""
-    for part in _missing(cell, outcome, output):
-        text = filtered(output.select(part), DEFAULTS)
-        if not text:
-            continue
-        options = [f":{part.value}:"] if part in FORMS else [f":stream: {part.value}"]
-        options = [] if part in (Part.ALL, Part.MAIN) else options
-        if outcome.kind is Kind.RAISED and part not in BESIDE:
-            options.append(f":raises: {output.error.partition(':')[0]}")
-        if unchecked:
-            options.append(f":unchecked: {unchecked}")
-        yield from _fence(options, _rows("" if unchecked in (_NO_TEXT, _INSTALLS) else text))
+    def _new(self, cell: Cell, outcome: Outcome) -> Iterator[str]:
+        """Yield the lines of the expectations that a cell lacks."""
+        output, unchecked = self._output(cell), self.unchecked.get(cell.number, "")
+        raises = output.error.partition(":")[0]
+        if any(expectation.raises for expectation in cell.expectations):
+            raises = ""
+        for part in _missing(cell, outcome, output):
+            text = filtered(output.select(part), (*DEFAULTS, *self.paths))
+            if not text:
+                continue
+            options = [f":{part.value}:"] if part in FORMS else [f":stream: {part.value}"]
+            options = [] if part in (Part.ALL, Part.MAIN) else options
+            if raises and part not in BESIDE:
+                options.append(f":raises: {raises}")
+            if unchecked:
+                options.append(f":unchecked: {unchecked}")
+            has_text = unchecked not in (_NO_TEXT, _INSTALLS)
+            yield from new_expectation(options, rows_of(text if has_text else ""))
 
 
 def _missing(cell: Cell, outcome: Outcome, output: Printed) -> list[Part]:
-    """Return the parts to document: values alone as they are shown, in HTML say, else the text too.
+    """Return the parts of an output that new expectations document, in order.
 
-    The form in which a value is shown is its first one.
+    A cell that has none gets one of all its text, or, where it shows nothing but values in other
+    forms, one of each of these forms; one that has some gets those of the streams that they lack.
     """
-    missing = [Part(name) for name in outcome.streams]
-    pictures = [part for part in missing if part is Part.PICTURE]
-    texts = [part for part in missing if part is not Part.PICTURE]
-    values = output.values if Part.VALUE in texts or not cell.expectations else []
-    alone = texts == [Part.VALUE] and all(value.forms for value in values)
-    if alone:
+    streams = [Part(name) for name in outcome.streams]
+    texts = [part for part in streams if part is not Part.PICTURE]
+    pictures = [part for part in streams if part is Part.PICTURE]
+    is_first = not cell.expectations
+    values = output.values if is_first or Part.VALUE in texts else []
+    in_forms_alone = texts == [Part.VALUE] and all(value.forms for value in values)
+    if in_forms_alone:
         texts = []
-    elif not cell.expectations:
+    elif is_first:
         texts = [Part.ALL if cell.has_stderr else Part.MAIN]
-    firsts = {
-        form: None
-        for value in values
-        for form in [*value.forms][:1]
-        if alone or value.forms[form] != value.text
-    }
+    # The form in which a value is shown is its first one.
+    firsts = [(value, next(iter(value.forms))) for value in values if value.forms]
+    forms = [f for value, f in firsts if in_forms_alone or value.forms[f] != value.text]
     documented = {e.part for e in cell.expectations}
-    return [*texts, *(form for form in firsts if form not in documented), *pictures]
-
-
-def _indent(lines: Sequence[str], expectation: Expectation) -> str:
-    opening = lines[expectation.line - 1]
-    return opening[: len(opening) - len(opening.lstrip())]
-
-
-def _body(lines: Sequence[str], expectation: Expectation, rows: Sequence[str]) -> list[_Edit]:
-    """Replace the text of an expectation, and lengthen its fence if the text contains it."""
-    opening, indent = lines[expectation.line - 1], _indent(lines, expectation)
-    first, last = expectation.body_line - 1, expectation.end_line
-    options = first > expectation.line
-    new = [*([] if options else _guard(rows)), *rows]
-    edits = [(first, last, [indent + row if row else "" for row in new])]
-    match = _FENCE.match(opening)
-    fence = match and _longer(match[1], rows)
-    if match and fence != match[1]:
-        edits.append(
-            (expectation.line - 1, expectation.line, [f"{indent}{fence}{opening[match.end() :]}"])
-        )
-        edits.append((last, last + 1, [f"{indent}{fence}"]))
-    return edits
-
-
-def _guard(rows: Sequence[str]) -> list[str]:
-    """Return a blank line if the first row would be read as an option."""
-    return [""] if re.match(r":[a-z-]+:", rows[0]) else []
-
-
-def _longer(fence: str, rows: Iterable[str]) -> str:
-    """Return a fence that none of the rows closes."""
-    starts = (row.lstrip() for row in rows)
-    longest = max((len(start) - len(start.lstrip(fence[0])) for start in starts), default=0)
-    return fence[0] * max(len(fence), longest + 1)
-
-
-def _fence(options: Sequence[str], rows: Sequence[str]) -> list[str]:
-    """Return a new expectation."""
-    ticks = _longer("```", rows)
-    head = [*options, ""] if options else _guard(rows)
-    return [f"{ticks}{{{DIRECTIVE}}}", *head, *rows, ticks]
+    return [*texts, *(form for form in dict.fromkeys(forms) if form not in documented), *pictures]
 
 
 # Notebooks ---------------------------------------------------------------------------
@@ -397,7 +285,7 @@ def update_notebook(  # noqa: PLR0913 - the same
     """
     import nbformat  # noqa: PLC0415 - pages don't need it
 
-    before = _read_exactly(path)
+    before = read_exactly(path)
     if stopped := _why_not(page, result):
         return Change(path, before, before, stopped)
     unchecked = _unchecked(page, result)
@@ -410,20 +298,49 @@ def update_notebook(  # noqa: PLR0913 - the same
     if not (drifted or unchecked):
         return None
     notebook = nbformat.reads(before.removeprefix("\ufeff"), as_version=4)  # type: ignore[no-untyped-call]
+    portable = partial(_portable, paths=machine_paths(path.absolute().parent))
     for number in drifted:
         index = page.cells[number - 1].index
         cell = notebook.cells[index]
-        cell.outputs = copy.deepcopy(executed.cells[index].outputs)
+        cell.outputs = [*map(portable, copy.deepcopy(executed.cells[index].outputs))]
         for output in cell.outputs:
             if "execution_count" in output:
                 output.execution_count = cell.execution_count
     for number, why in unchecked.items():
         metadata = notebook.cells[page.cells[number - 1].index].metadata
         metadata.setdefault("drift", {})["unchecked"] = why
+    _add_widgets(notebook, executed)
     after = f"{nbformat.writes(notebook)}\n"  # type: ignore[no-untyped-call]
+    after = after.replace("\n", "\r\n") if "\r\n" in before else after
     seen = any(cell.has_stderr for cell in page.cells)
     loaded = load(path, text=after, stderr=seen, key=key, is_mystmd=is_mystmd)
-    return Change(path, before, after, result=judge(loaded[0]) if loaded else None)
+    notes = _notes(path, before, after, result, page)
+    after_result = judge(loaded[0]) if loaded else None
+    return Change(path, before, after, result=after_result, notes=notes)
 
 
-_STORED_ANEW = (Kind.DRIFT, Kind.EMPTY, Kind.UNDOCUMENTED, Kind.NO_OUTPUT, Kind.PICTURE)
+def _portable(value: Any, paths: Sequence[Filter]) -> Any:
+    """Return an output, or what it holds, without the folders of this machine."""
+    if isinstance(value, str):
+        return filtered_paths(value, paths)
+    if isinstance(value, list):
+        return [_portable(item, paths) for item in value]
+    if isinstance(value, dict):
+        for name, item in value.items():
+            if not name.startswith("image/"):
+                value[name] = _portable(item, paths)
+    return value
+
+
+def filtered_paths(text: str, paths: Sequence[Filter]) -> str:
+    """Return a text in which the folders of this machine have their names."""
+    for path in paths:
+        text = path.apply(text)
+    return text
+
+
+def _add_widgets(notebook: NotebookNode, executed: NotebookNode) -> None:
+    """Keep the state of widgets that new outputs show, beside that of the others."""
+    for mime, new in executed.metadata.get("widgets", {}).items():
+        stored = notebook.metadata.setdefault("widgets", {}).setdefault(mime, new)
+        stored["state"] = {**stored.get("state", {}), **new.get("state", {})}

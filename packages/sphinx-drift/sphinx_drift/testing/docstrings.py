@@ -34,30 +34,46 @@ def find_in_module(path: Path, module: ModuleType | None) -> list[doctest.DocTes
         warnings.simplefilter("ignore")  # the source is read here, not judged
         nodes = ast.walk(ast.parse(path.read_bytes()))
     constants = (node for node in nodes if isinstance(node, ast.Constant))
-    strings = sorted((each.lineno, each.value) for each in constants if isinstance(each.value, str))
-    lines = {inspect.cleandoc(text): line for line, text in strings}
+    strings = sorted((node.lineno, node.value) for node in constants if isinstance(node.value, str))
     tests = doctest.DocTestFinder().find(module) if module else []
-    for test in tests:  # a decorator may hide where a docstring stands
-        line = (test.lineno or 0) + 1
-        test.lineno = lines.get(inspect.cleandoc(test.docstring or ""), line) - 1
+    _correct_lines(tests, strings)
     return [*tests, _never_run(path, strings, tests)]
+
+
+def _correct_lines(tests: Iterable[doctest.DocTest], strings: Iterable[tuple[int, str]]) -> None:
+    """Set the line of each docstring, which a decorator may hide: one of those with its text."""
+    lines: dict[str, list[int]] = {}
+    for line, text in strings:
+        lines.setdefault(inspect.cleandoc(text), []).append(line)
+    for test in tests:
+        supposed = (test.lineno or 0) + 1
+        if own := lines.get(inspect.cleandoc(test.docstring or "")):
+            nearest = min(own, key=lambda line: abs(line - supposed))
+            own.remove(nearest)
+            test.lineno = nearest - 1
 
 
 def _never_run(
     path: Path, strings: Iterable[tuple[int, str]], tests: Iterable[doctest.DocTest]
 ) -> doctest.DocTest:
     """Return the examples that are in strings, or in quotations there, and in no test: skipped."""
-    found = Counter((each.source, each.want) for test in tests for each in test.examples)
-    left = []
+    run = Counter((example.source, example.want) for test in tests for example in test.examples)
+    never_run: list[doctest.Example] = []
     for line, text in strings:
-        try:
-            examples = _PARSER.get_examples(_QUOTED_PROMPT.sub("", text))
-        except ValueError:  # one of them can't be read
-            examples = [doctest.Example(text, "")]
-        for example in examples:
-            found[key := (example.source, example.want)] -= 1
-            if found[key] < 0:
+        for example in _examples_in(text):
+            key = (example.source, example.want)
+            if run[key]:
+                run[key] -= 1
+            else:
                 example.lineno += line - 1
                 example.options[doctest.SKIP] = True
-                left.append(example)
-    return doctest.DocTest(left, {}, "never run", str(path), 0, None)
+                never_run.append(example)
+    return doctest.DocTest(never_run, {}, "never run", str(path), 0, None)
+
+
+def _examples_in(text: str) -> list[doctest.Example]:
+    """Return the examples of a text, quoted ones too; the text itself if one can't be read."""
+    try:
+        return _PARSER.get_examples(_QUOTED_PROMPT.sub("", text))
+    except ValueError:
+        return [doctest.Example(text, "")]

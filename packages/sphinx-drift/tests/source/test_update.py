@@ -23,7 +23,8 @@ from sphinx_drift.judge import judge_page
 from sphinx_drift.model import Kind, Outcome
 from sphinx_drift.run.results import Execution
 from sphinx_drift.source.read_source import load
-from sphinx_drift.source.update import Change, irreversible, update_notebook, update_page, write
+from sphinx_drift.source.update import Change, update_notebook, update_page
+from sphinx_drift.writing import irreversible, write
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -132,8 +133,6 @@ def test_position_decides_between_identical_expectations(tmp_path: Path) -> None
         ("π ≈ 3.14", "π ≈ 3.15", "π ≈ 3.14"),
         ("a", "", "a"),
         ("<A at 0x7f19f000>", "old", "<A at 0x0>"),
-        # What ends a line for str.splitlines alone stays in its line.
-        ("a\u2028b 2\x0cc", "a\u2028b 1\x0cc", "a\u2028b 2\x0cc"),
     ],
 )
 def test_text_of_an_expectation(printed: str, before: str, after: str, tmp_path: Path) -> None:
@@ -196,7 +195,7 @@ def test_crlf_and_missing_last_newline_stay(tmp_path: Path) -> None:
     assert updated(path) == after.rstrip("\n").replace("\n", "\r\n")
 
 
-@pytest.mark.parametrize("printed", [r"a\x00b", r"\x00"])
+@pytest.mark.parametrize("printed", [r"a\x00b", r"\x00", r"a\u2028b", r"a\x0cb", r"a\x1d"])
 def test_what_a_page_cannot_hold_is_unchecked(printed: str, tmp_path: Path) -> None:
     path = put(tmp_path, cell("print(1)"), cell(f"print('{printed}')"), expected("old"))
     assert ":unchecked: it can't be written so that it reads the same\n" in updated(path)
@@ -290,6 +289,32 @@ def test_other_failures_are_left_to_the_author(tmp_path: Path) -> None:
     path = put(tmp_path, expected("lost"), cell('print("a")'), expected("b"))
     after = FRONT + expected("lost") + cell('print("a")') + expected("a")
     assert changed(path, *run(path)).after == after
+
+
+def test_folders_of_this_machine_are_written_by_their_names(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "conf.py").touch()
+    monkeypatch.chdir(tmp_path)
+    code = cell("import pathlib, sys\nprint(pathlib.Path('tool.py').resolve())")
+    path = put(tmp_path, code, expected("old"), cell("print(sys.prefix)"))
+    after = code + expected("<book>/tool.py") + cell("print(sys.prefix)") + expected("<env>")
+    assert updated(path) == FRONT + after
+
+
+def test_sentences_that_say_an_old_number_are_told(tmp_path: Path) -> None:
+    prose = "It falls to 0.31, about 31 %, from 16; it takes 3 steps, and 0.4 remain.\n"
+    path = put(tmp_path, cell("print(0.4042, 17)"), expected("0.3061 16"), prose)
+    notes = changed(path, *run(path)).notes
+    told = [("0.31", "0.3061 is 0.4042"), ("31 %", "0.3061 is 0.4042"), ("16", "16 is 17")]
+    assert list(notes) == [f"{path}:13: still says {a}: {b} now" for a, b in told]
+
+
+def test_names_of_this_machine_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("socket.gethostname", lambda: "amber-7.example.org")
+    path = put(tmp_path, cell("print('run on', 'amb' + 'er-7')"), expected("run on it"))
+    (note,) = changed(path, *run(path)).notes
+    assert note.endswith("names this machine or its user: amber-7")
 
 
 PROSE = st.sampled_from(["", "Prose.\n", "[0.25, 0.5]\n", "% comment\n", "# Title\n", "- `a`\n\n"])
@@ -391,6 +416,22 @@ def test_a_value_keeps_the_count_of_its_cell(tmp_path: Path) -> None:
     assert change
     (output,) = nbformat.reads(change.after, as_version=4).cells[0].outputs
     assert output.execution_count == 7
+
+
+def test_line_ends_and_the_state_of_widgets_stay(tmp_path: Path) -> None:
+    mime = "application/vnd.jupyter.widget-state+json"
+    states = [{mime: {"version_major": 2, "state": {name: {"value": 3}}}} for name in ("a", "b")]
+    one = nbformat.v4.new_code_cell("print(0.25)", outputs=[stream("0.26\n")])
+    path = tmp_path / "notebook.ipynb"
+    stored = nbformat.v4.new_notebook(cells=[one], metadata={"widgets": states[0]})
+    path.write_bytes(nbformat.writes(stored).replace("\n", "\r\n").encode())
+    page, notebook, result, judge = run(path)
+    notebook.metadata.widgets = nbformat.from_dict(states[1])
+    change = update_notebook(path, page, notebook, result, judge)
+    assert change
+    assert change.after.count("\r\n") == change.after.count("\n")
+    state = nbformat.reads(change.after, as_version=4).metadata.widgets[mime].state
+    assert [*state] == ["a", "b"]
 
 
 # Writing ------------------------------------------------------------------------------

@@ -155,7 +155,7 @@ OUT, ERR = (
 VALUE = v4.new_output("execute_result", data={"text/plain": "v\nw\nz"})
 RAISED = v4.new_output("error", ename="E", evalue="at 7", traceback=["E: at 7"])
 JUST_A = v4.new_output("stream", text="a 5\n")
-PLAIN, FRAME = {"text/plain": "a 1"}, {"text/html": "<td>a<td>2"}
+PLAIN, FRAME = {"text/plain": "a 1"}, {"text/html": "<table><td>a<td>2"}
 STYLER, READ = {"text/plain": "<Styler at 0x7f>"}, {"text/plain": "a | 2"}
 LATEX, NUMBERS = {"text/latex": "$3$"}, {"application/json": [4]}
 LISTED = {"text/plain": "[\n  4\n]"}
