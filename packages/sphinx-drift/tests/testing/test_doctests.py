@@ -136,6 +136,15 @@ def test_what_the_standard_library_finds_runs_and_the_rest_is_named(folder: Path
     assert [each.line for each in outcomes[3:]] == [4, 9, 16, 20, 29, 34]
 
 
+def test_equal_docstrings_are_told_apart(folder: Path) -> None:
+    docstring = '"""Return.\n\n    >>> 2\n    9\n    """'
+    source = "".join(f"def {name}():\n    {docstring}\n\n\n" for name in "ab")
+    assert [(o.kind, o.line) for o in checked(folder, source)] == [
+        (Kind.DRIFT, 4),
+        (Kind.DRIFT, 12),
+    ]
+
+
 @pytest.mark.parametrize(("number", "kind"), [(1, Kind.VERIFIED), (3, Kind.DRIFT)])
 def test_a_second_run_changes_no_other_output(number: int, kind: Kind, folder: Path) -> None:
     flowing = ">>> print('a b', A + 0.2)  # doctest: +NORMALIZE_WHITESPACE\na  b 0.3000000000000001"
