@@ -129,11 +129,13 @@ def doctest(session: nox.Session) -> None:
 
 @nox.session
 def lint(session: nox.Session) -> None:
-    """Check style and formatting with ruff, and spelling with codespell."""
+    """Check style and formatting with ruff, spelling with codespell, and the checker's layers."""
     session.install(*CONSTRAINED, *tools("lint"))
     session.run("ruff", "check", ".")
     session.run("ruff", "format", "--check", ".")
     session.run("codespell")
+    with session.chdir(CHECKER):
+        session.run("lint-imports", "--no-cache")
 
 
 @nox.session

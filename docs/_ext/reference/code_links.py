@@ -23,7 +23,8 @@ class LinkWrittenPages(SphinxCodeAutoLink):  # type: ignore[misc]  # untyped
     def apply_links(self, app: Sphinx, exception: Exception | None) -> None:
         """Put links into the pages that have none."""
         if not self.do_nothing and exception is None:
-            pages = {name: Path(app.outdir, f"{name}.html") for name in self.cache.transforms}
+            names = self.cache.transforms
+            pages = {name: Path(app.builder.get_outfilename(name)) for name in names}
             self.outdated_docs = {
                 name for name, page in pages.items() if LINK not in page.read_text("utf-8")
             }

@@ -38,7 +38,7 @@ ADDRESS_VARIABLE = "FORKED_KERNELS_SERVER"
 """A server that an owner keeps for the processes that it starts: its address and environment."""
 _LONGEST_START = 120.0
 """Seconds that a server may take to load its libraries, before a kernel is started without it."""
-_LONGEST_END = 10.0
+_LONGEST_END, _POLITE_END = 10.0, 1.0
 # What a process reads once, when it starts or loads a library: another value needs another server.
 _READ_ONCE = (
     *("GOMP_", "KMP_", "LANG", "LC_", "LD_", "MKL_", "MPL", "OMP_", "OPENBLAS_", "PYTHON"),
@@ -77,15 +77,29 @@ class ForkedKernel:
         if self.returncode is None:
             self._connection.settimeout(timeout)
             try:
-                answer = self._connection.recv(ANSWER.size)
+                self._end(self._connection.recv(ANSWER.size))
             except (BlockingIOError, TimeoutError):
                 return None
             except OSError:
-                answer = b""
-            # A server that is gone has taken its kernels with it.
-            self.returncode = ANSWER.unpack(answer)[0] if answer else -signal.SIGKILL
-            self._connection.close()
+                self._end(b"")
         return self.returncode
+
+    async def ended(self, seconds: float) -> None:
+        """Wait for the end, but not longer than some seconds, while other coroutines run."""
+        if self.returncode is None:
+            self._connection.settimeout(0)
+            receive = asyncio.get_running_loop().sock_recv(self._connection, ANSWER.size)
+            try:
+                self._end(await asyncio.wait_for(receive, seconds))
+            except TimeoutError:
+                return
+            except OSError:
+                self._end(b"")
+
+    def _end(self, answer: bytes) -> None:
+        # A server that is gone has taken its kernels with it.
+        self.returncode = ANSWER.unpack(answer)[0] if answer else -signal.SIGKILL
+        self._connection.close()
 
     def send_signal(self, _number: int) -> None:
         """Do nothing: Jupyter signals the process group, and asks here if that is gone."""
@@ -241,7 +255,13 @@ class ForkProvisioner(LocalProvisioner):
         """Kill the kernel; wait for its end, which Jupyter looks for ten times a second."""
         await super().kill(restart)
         if isinstance(self.process, ForkedKernel):
-            self.process.wait(_LONGEST_END)
+            await self.process.ended(_LONGEST_END)
+
+    async def shutdown_requested(self, restart: bool = False) -> None:  # noqa: FBT001, FBT002 - the same
+        """Wait for the end of a kernel that was asked to end, for the same reason."""
+        await super().shutdown_requested(restart)
+        if isinstance(self.process, ForkedKernel):
+            await self.process.ended(_POLITE_END)
 
 
 def obstacle(cmd: Sequence[str] = ()) -> str:

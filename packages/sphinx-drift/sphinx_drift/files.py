@@ -162,8 +162,9 @@ def _run(  # noqa: PLR0913 - what was read, and what is wanted of it
     if not update:
         return Checked(result)
     write = update_notebook if page.stored else update_page
-    how = {"key": settings.metadata_key, "is_mystmd": settings.is_mystmd}
-    return Checked(result, write(path, page, notebook, result, judge, **how))
+    key, is_mystmd = settings.metadata_key, settings.is_mystmd
+    change = write(path, page, notebook, result, judge, key=key, is_mystmd=is_mystmd)
+    return Checked(result, change)
 
 
 def _left_out(

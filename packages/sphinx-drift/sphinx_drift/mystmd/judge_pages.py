@@ -43,7 +43,10 @@ def serve(requests: TextIO, answers: TextIO) -> None:
             answer = judge.answer(json.loads(line))
         except Exception:  # noqa: BLE001 - the build has to hear of it
             answer = {"failed": [[1, traceback.format_exc(limit=-3)]]}
-        print(json.dumps(answer), file=answers, flush=True)
+        try:
+            print(json.dumps(answer), file=answers, flush=True)
+        except BrokenPipeError:  # mystmd has ended
+            return
 
 
 class Judge:

@@ -39,6 +39,9 @@ const report = (vfile, failed) => {
   }
 };
 
+/** Whether a message of mystmd says that cells couldn't be run: a notebook then keeps stored outputs. */
+const stopsCells = ({ fatal, reason }) => fatal && /jupyter|kernel|execut/i.test(reason);
+
 const isSkipped = (block) => (block.data?.tags ?? []).includes("skip-execution");
 
 export const load = (python, names) => {
@@ -66,7 +69,7 @@ export const load = (python, names) => {
       const blocks = selectAll("block[kind=notebook-code]", tree);
       const cells = blocks.map((block) =>
         isSkipped(block) ? null : selectAll("output", block).map((each) => each.jupyter_data).filter(Boolean));
-      const isRun = isAsked && !vfile.messages.some(({ fatal }) => fatal);
+      const isRun = isAsked && !vfile.messages.some(stopsCells);
       const answer = await ask({ path: vfile.path, cells, isRun });
       summary = answer.sum ?? summary;
       report(vfile, answer.failed);

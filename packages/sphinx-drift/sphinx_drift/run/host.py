@@ -3,8 +3,9 @@
 Sphinx forks readers and writers, and a fork copies no thread: so threads, event loops and kernels
 are in this process, which ends when whoever started it does. Whoever needs a page connects to it.
 A message is the name of a file, in a folder that only this user can open, or nothing, which is a
-sign of life: so whoever else can connect has nothing read, outputs wait for Sphinx on the disk,
-and no message is so long that sending it could take time.
+sign of life: so outputs wait for Sphinx on the disk, and no message is so long that sending it
+could take time. A request begins with a key from that folder; what another user sends, or what is
+longer, isn't read.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ import os
 import pickle
 import secrets
 import shutil
+import socket
+import struct
 import subprocess
 import sys
 import tempfile
@@ -53,9 +56,15 @@ _PATIENCE = 120.0
 """Seconds without one after which a page failed."""
 _LONGEST_END = 5.0
 _FORGOTTEN = 86_400.0
+_GRACE = 60.0
+"""Seconds that an executor may take to start a machine, besides the time of a page's cells."""
 _PAUSE = 0.01
 _READY = "ready"
 """The file that shows that the process listens: looked for while it starts."""
+_KEY = "key"
+"""The file with what each request begins with."""
+_LENGTHS = 32, 8
+"""Bytes of the key, and of the name of a file."""
 _BACKLOG = 4096
 """Clients that a stopped process leaves waiting: more than a book has pages to give up."""
 
@@ -78,6 +87,7 @@ class Host:
         chosen()  # refuses what there is not
         self._owner = os.getpid()
         self._folder = Path(tempfile.mkdtemp(prefix=f"{SCRATCH}-{self._owner}-"))
+        Path(self._folder, _KEY).write_bytes(secrets.token_bytes(_LENGTHS[0]))
         # -P: what lies in the working folder is no library of this process.
         code = f"import sys; sys.path.append({str(Path(__file__).parents[2])!r}); "
         code += "from sphinx_drift.run.host import main; main()"
@@ -116,7 +126,7 @@ class Host:
                 time.sleep(_PAUSE)
                 silence += _PAUSE
             with Client(_address(self._folder)) as connection:
-                connection.send_bytes(name)
+                connection.send_bytes(Path(self._folder, _KEY).read_bytes() + name)
                 while silence < _PATIENCE:
                     if not connection.poll(_BEAT):
                         silence += _BEAT
@@ -156,9 +166,19 @@ def _address(folder: Path) -> str:
 
 def _keep(folder: Path, content: Any) -> bytes:
     """Write something into a file, and return the file's name."""
-    name = secrets.token_bytes(8)
+    name = secrets.token_bytes(_LENGTHS[1])
     Path(folder, name.hex()).write_bytes(pickle.dumps(content))
     return name
+
+
+def _is_ours(connection: Connection) -> bool:
+    """Whether the other end belongs to this user, where the system tells."""
+    if sys.platform != "linux":  # there the folder, or the pipe, is this user's alone
+        return True
+    with socket.socket(fileno=os.dup(connection.fileno())) as end:
+        size = struct.calcsize("3i")
+        peer = struct.unpack("3i", end.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size))
+    return int(peer[1]) == os.getuid()
 
 
 def _take(folder: Path, name: bytes) -> Any:
@@ -230,16 +250,23 @@ class _Pages:
             memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
             ahead = max(1, min(ahead, memory // _MEMORY_PER_PAGE))
         self._folder, self._run_page = folder, run_page
+        self._key = Path(folder, _KEY).read_bytes()
         self._ahead: Any = ThreadPoolExecutor(ahead)
         self._at_once: Any = ThreadPoolExecutor(64)
         self._is_ours = True
+        self._last_end = 0.0
+        """When a page ended last: an executor that ends none for long answers no more."""
         self._queued: dict[bytes, Future[Any]] = {}
         self._locks: dict[object, threading.Lock] = {}
 
     def answer(self, connection: Connection) -> None:
         """Answer a client's request."""
-        with connection, contextlib.suppress(EOFError, ConnectionError):  # the client may be gone
-            kind, *request = _take(self._folder, connection.recv_bytes())
+        with connection, contextlib.suppress(EOFError, OSError):  # the client may be gone
+            message = connection.recv_bytes(sum(_LENGTHS)) if _is_ours(connection) else b""
+            key, name = message[: _LENGTHS[0]], message[_LENGTHS[0] :]
+            if not secrets.compare_digest(key, self._key):
+                return
+            kind, *request = _take(self._folder, name)
             if kind == "queue":
                 answer: Any = self._queue(*request)
             else:
@@ -269,8 +296,13 @@ class _Pages:
         try:
             future = self._fetch(page)
             future.add_done_callback(lambda _: done.set())
+            asked = time.monotonic()
             while not done.wait(_BEAT):
                 connection.send_bytes(b"")
+                idle = time.monotonic() - max(asked, self._last_end)
+                if not self._is_ours and (limit := _limit(page)) and idle > limit:
+                    message = f"the executor has ended no page for {limit} seconds"
+                    return page[0], Execution(failure=Failure(Ending.RUNNER_FAILED, -1, message))
             return future.result()
         except Exception as error:  # noqa: BLE001 - a book's executor may raise anything
             message = f"the executor raised {type(error).__name__}: {error}"
@@ -284,7 +316,11 @@ class _Pages:
 
     def _submit(self, executor: Any, page: Page) -> Future[Any]:
         future: Future[Any] = executor.submit(self._run if self._is_ours else self._run_page, *page)
+        future.add_done_callback(self._note_end)
         return future
+
+    def _note_end(self, _: Future[Any]) -> None:
+        self._last_end = time.monotonic()
 
     def _run(
         self, notebook: NotebookNode, request: Request, environment: Mapping[str, str]
@@ -296,6 +332,12 @@ class _Pages:
         alone = page if environment.get("DRIFT_DEVICE", "cpu") == "cpu" else "device"
         with self._locks.setdefault(alone, threading.Lock()):
             return _keep(self._folder, self._run_page(notebook, request, environment))
+
+
+def _limit(page: Page) -> float | None:
+    """Return the seconds in which an executor must have ended some page; None for any time."""
+    notebook, request, _ = page
+    return request.timeout and request.timeout * (len(notebook.cells) + 2) + _GRACE
 
 
 def _key(page: Page) -> bytes:

@@ -197,7 +197,7 @@ def print_torch_in_full() -> None:  # noqa: PLR0915 - it is sent as one text
             state["printing"] = before
 
     def largest(tensor: Any) -> str:
-        base = tensor._base  # noqa: SLF001 - documented, under tensor views
+        base = tensor._base
         whole = tensor if base is None else base
         try:
             sizes = whole.detach().abs()
@@ -232,6 +232,83 @@ def leave_no_bytecode() -> None:
     import sys
 
     sys.dont_write_bytecode = True
+
+
+def order_descriptors() -> None:
+    """Have what is written past Python, by a subprocess say, stand where it was written.
+
+    ipykernel reads the descriptors in a thread, which may get its turn in a later cell. Here all
+    that has been written there is read before Python's own text, a value or the end of a cell.
+    """
+    import codecs
+    import os
+    import select
+    import sys
+    import threading
+    from typing import Any
+
+    def order(stream: Any) -> None:
+        pipe, copy, kernel = stream._fid, stream._original_stdstream_copy, os.getpid()
+        stream._should_watch = False
+        os.write(stream._original_stdstream_fd, b"\0")  # wakes ipykernel's thread, which ends
+        stream.watch_fd_thread.join()
+        os.set_blocking(pipe, False)
+        write, flush, lock = stream.write, stream.flush, threading.RLock()
+        decoder = codecs.getincrementaldecoder("utf-8")("replace")
+
+        def read_all() -> bool:
+            with lock:
+                while True:
+                    try:
+                        data = os.read(pipe, 1 << 16)
+                    except BlockingIOError:
+                        return True
+                    if not data:
+                        return False
+                    os.write(copy, data)
+                    write(decoder.decode(data))
+
+        def watch() -> None:
+            readable = select.poll()
+            readable.register(pipe, select.POLLIN)
+            while readable.poll() and read_all():
+                pass
+
+        def ordered_write(text: str) -> Any:
+            if os.getpid() == kernel:  # a process that a cell has forked has a copy of this
+                read_all()
+            return write(text)
+
+        def ordered_flush() -> None:
+            if os.getpid() == kernel:
+                read_all()
+            flush()
+
+        stream.write, stream.flush = ordered_write, ordered_flush
+        threading.Thread(target=watch, daemon=True).start()
+
+    for stream in (sys.stdout, sys.stderr):
+        if getattr(stream, "_fid", None) is not None:  # it is ipykernel's, and watched
+            order(stream)
+
+
+def measure_coverage() -> None:
+    """Measure what a page runs, as the options in ``DRIFT_COVERAGE`` say, to its process's end."""
+    import atexit
+    import importlib
+    import json
+    import os
+    from typing import Any
+
+    coverage: Any = importlib.import_module("coverage")
+    measured = coverage.Coverage(**json.loads(os.environ["DRIFT_COVERAGE"]))
+    measured.start()
+
+    def save() -> None:
+        measured.stop()
+        measured.save()
+
+    atexit.register(save)
 
 
 def local_modules() -> list[str]:

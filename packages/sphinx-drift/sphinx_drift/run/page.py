@@ -77,6 +77,7 @@ async def _run_page(
             async with _client(notebook, request, environment, Path(scratch)) as client:
                 failure = await _run_cells(client, notebook, executed, request)
                 if failure is None or failure.kind is Ending.RAISED:
+                    client.shutdown_kernel = "graceful"  # what it has to do at its end, it does
                     try:
                         answers = await _ask(client, request.after)
                     except Exception as error:  # noqa: BLE001 - what the page did to its kernel

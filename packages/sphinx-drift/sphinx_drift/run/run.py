@@ -18,6 +18,8 @@ from sphinx_drift.run.host import HOST
 from sphinx_drift.run.injected import (
     compute_on_device,
     leave_no_bytecode,
+    measure_coverage,
+    order_descriptors,
     package_origins,
     report_environment,
 )
@@ -33,6 +35,8 @@ if TYPE_CHECKING:
     from sphinx_drift.run.results import Probe
 
 DEVICE_VARIABLE = "DRIFT_DEVICE"
+COVERAGE_VARIABLE = "DRIFT_COVERAGE"
+"""Names the options of coverage.py, as JSON, where what pages run is measured."""
 
 
 def begin(pages: Iterable[tuple[NotebookNode, Request]], executor: str = "") -> None:
@@ -152,7 +156,12 @@ def request_for(
 
     """
     on_device = os.environ.get(DEVICE_VARIABLE, "cpu") != "cpu"
-    first = (leave_no_bytecode, *((compute_on_device,) if on_device else ()))
+    is_measured = COVERAGE_VARIABLE in os.environ
+    first = (
+        *(leave_no_bytecode, order_descriptors),
+        *((measure_coverage,) if is_measured else ()),
+        *((compute_on_device,) if on_device else ()),
+    )
     return Request(
         folder.absolute(),
         before=(

@@ -100,11 +100,23 @@ class VerifyingParser(Parser):  # type: ignore[misc]  # untyped
         document.attributes.pop("drift_failed", None)
 
 
+def _note_glued(env: BuildEnvironment, page: Page, notebook: NotebookNode) -> None:
+    """Remember whether a page is complete, and which cells glue what others may show."""
+    glued = {
+        str(name): cell.number
+        for cell in page.cells
+        for output in notebook.cells[cell.index].outputs
+        if (name := output.get("metadata", {}).get("scrapbook", {}).get("name"))
+    }
+    env.metadata[env.docname] |= {"drift_complete": page.complete, "drift_glues": glued}
+
+
 def _count_outputs(env: BuildEnvironment, page: Page, notebook: NotebookNode) -> None:
     """Record the outputs of a page that documents none."""
     state_of(env).seconds.pop(env.docname, None)
     everything = Execution(frozenset(cell.index for cell in page.cells))
     result = judge_page(page, notebook, everything, file=file_of(env))
+    _note_glued(env, page, notebook)
     if result.outcomes:
         record(env, *result.outcomes, cells=result.cells)
 
@@ -187,6 +199,7 @@ class VerifyingClient(NotebookClientBase):  # type: ignore[misc]
         )
         for path in execution.probed.get(local_modules.__name__, ()):
             env.note_dependency(path)  # Sphinx reads the page again when the file changes
+        _note_glued(env, page, self.notebook)
         stopped_at = {execution.failure.index} if execution.failure else set()
         show_stored(self.notebook, stored, execution.executed | stopped_at)
         settle_streams(self.notebook)

@@ -31,23 +31,29 @@ def find_outdated(app: Sphinx, env: BuildEnvironment, *_: set[str]) -> Sequence[
     """Have Sphinx read the pages that have cells; in live work, those that failed or changed."""
     state = state_of(env)
     failed = {name for name, page in state.results.items() if page.failed}
-    failed |= {name for name in env.found_docs & env.all_docs.keys() if _replaced(env, name)}
+    known = env.found_docs & env.all_docs.keys()
+    failed |= {name for name in known if _changed(env, name) or _lacks_glue(app, name)}
     # Sphinx adds pages that changed, or a module that they imported.
     every = () if state.settings.live and not is_ci() else state.seconds
     return sorted({*every, *failed} & env.found_docs)
 
 
-def _replaced(env: BuildEnvironment, name: str) -> bool:
-    """Return whether a page or a file it includes was replaced after it was read.
+def _changed(env: BuildEnvironment, name: str) -> bool:
+    """Return whether a page or a file it includes is another than the one that was read.
 
-    The file that replaced it may be older.
+    Times are not compared with a clock, which may have been ahead: the file is as it was, or not.
     """
-    read = env.all_docs[name]
+    return state_of(env).stamps.get(name) != _stamp(env, name)
+
+
+def _stamp(env: BuildEnvironment, name: str) -> list[tuple[int, int, int]] | None:
+    """Return what changes with the files of a page; None if one of them is gone."""
     try:
         files = [Path(env.doc2path(name)), *(env.srcdir / f for f in env.dependencies[name])]
-        return any(file.stat().st_ctime_ns // 1000 > read for file in files)
+        found = [file.stat() for file in sorted(files)]
     except OSError:
-        return False
+        return None
+    return [(file.st_mtime_ns, file.st_ctime_ns, file.st_size) for file in found]
 
 
 def begin_pages(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None:
@@ -76,8 +82,30 @@ def forget(app: Sphinx, env: BuildEnvironment, docname: str) -> None:
     """Forget a page that is gone or about to be read, as Sphinx asks (`env-purge-doc`)."""
     state_of(env).forget(docname)
     # Others would still show it: MyST-NB writes this file anew only if something is glued.
-    glued = Path(app.outdir).parent / OUTPUT_FOLDER / f"{docname}.glue.json"
-    glued.unlink(missing_ok=True)
+    _glue_file(app, docname).unlink(missing_ok=True)
+
+
+def _glue_file(app: Sphinx, docname: str) -> Path:
+    """Return where MyST-NB keeps what a page glues, beside the output folder."""
+    return _glue_folder(app) / f"{docname}.glue.json"
+
+
+def _glue_folder(app: Sphinx) -> Path:
+    return Path(app.outdir).parent / str(OUTPUT_FOLDER)
+
+
+def _lacks_glue(app: Sphinx, docname: str) -> bool:
+    """Whether a page glued something that isn't here: another output folder has it."""
+    glues = app.env.metadata[docname].get("drift_glues")
+    return bool(glues) and not _glue_file(app, docname).exists()
+
+
+def _drop_stale_glue(app: Sphinx, env: BuildEnvironment) -> None:
+    """Delete what pages have glued that are no more, or no longer glue, in whichever build."""
+    gluing = {name for name in env.found_docs if env.metadata[name].get("drift_glues")}
+    kept = {_glue_file(app, name) for name in gluing}
+    for file in {*_glue_folder(app).rglob("*.glue.json")} - kept:
+        file.unlink()
 
 
 def merge(
@@ -87,9 +115,16 @@ def merge(
     state_of(env).merge(docnames, state_of(other))
 
 
-def showing_others(_app: Sphinx, env: BuildEnvironment) -> list[str]:
+def showing_others(app: Sphinx, env: BuildEnvironment) -> list[str]:
     """Have Sphinx write the pages that show what cells of others printed in this build."""
     state = state_of(env)
+    _drop_stale_glue(app, env)
+    began = state.began * 1000
+    for name in env.all_docs.keys() - state.stamps.keys():  # those that were read in this build
+        stamp = _stamp(env, name)
+        # What is saved while a page is read may be in it or not: it is read again.
+        is_late = stamp and any(began < changed for _, changed, _ in stamp)
+        state.stamps[name] = None if is_late else stamp
     for name, read in env.all_docs.items():  # what is saved while a page runs came too late for it
         env.all_docs[name] = min(read, state.began)
     if any("drift_glued_title" in env.metadata[name] for name in state.ran):

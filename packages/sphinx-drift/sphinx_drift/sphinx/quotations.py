@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from docutils import nodes
@@ -11,7 +12,7 @@ from sphinx.transforms import SphinxTransform
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.docutils import SphinxRole
 
-from sphinx_drift.model import Kind, Outcome, PageResult
+from sphinx_drift.model import Kind, Outcome, Page, PageResult
 from sphinx_drift.source.quote import quote
 from sphinx_drift.sphinx.private_api import PendingGlueReference
 from sphinx_drift.sphinx.state import file_of, record, state_of
@@ -105,8 +106,10 @@ def keep_quotations(app: Sphinx, doctree: nodes.document) -> None:
     quoted = [(node["target"], node.line or 1) for node in doctree.findall(quoted_number)]
     if quoted:
         app.env.metadata[app.env.docname]["drift_quotations"] = quoted
-    if any(doctree.findall(PendingGlueReference)):  # what other pages glue is shown here
-        app.env.metadata[app.env.docname]["drift_glued"] = True
+    # What other pages glue is shown here.
+    glued = [(g.refdoc, g.key, g.line or 1) for g in doctree.findall(PendingGlueReference)]
+    if glued:
+        app.env.metadata[app.env.docname]["drift_glued"] = glued
     copied_of = (nodes.title, nodes.term, nodes.caption, nodes.rubric)
     if any(any(_glued_in(each)) for kind in copied_of for each in doctree.findall(kind)):
         app.env.metadata[app.env.docname]["drift_glued_title"] = True
@@ -125,6 +128,21 @@ def is_left_out(results: Mapping[str, PageResult]) -> bool:
     """Whether a book with text pages was not run at all: that fails, and is all there is to say."""
     pages = results.values()
     return all(page.left_out for page in pages) and not all(page.stored for page in pages)
+
+
+def _undocumented(env: BuildEnvironment, docname: str) -> Iterator[Outcome]:
+    """Yield what a page that must be complete shows of others that document it nowhere."""
+    state, metadata = state_of(env), env.metadata[docname]
+    page = state.settings.applied_to(Page(), Path(env.doc2path(docname)))
+    if not (page.complete or metadata.get("drift_complete")):
+        return
+    for source, name, line in metadata.get("drift_glued", ()):
+        result = state.results.get(source)
+        cell = env.metadata[source].get("drift_glues", {}).get(name) if result else None
+        kinds = {o.kind for o in result.outcomes if o.cell == cell} if result else set()
+        if kinds <= {Kind.NO_EXPECTATION}:
+            message = f"`{name}` is shown here, and no expectation of {source} documents it"
+            yield Outcome(Kind.UNDOCUMENTED, line, message=message)
 
 
 def check_quotations(app: Sphinx) -> dict[str, PageResult]:
@@ -147,6 +165,7 @@ def check_quotations(app: Sphinx) -> dict[str, PageResult]:
                 quote(named, target)
             except ValueError as error:
                 wrong.append(Outcome(Kind.QUOTATION, line, message=str(error)))
+        wrong += _undocumented(env, docname)
         if wrong:
             page = results.get(docname) or PageResult(file_of(env, docname))
             results[docname] = replace(page, outcomes=(*page.outcomes, *wrong))

@@ -27,6 +27,8 @@ class State:
     """How long each page with cells took; 0 if it was not run."""
     probed: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     """What the probes of extensions returned of each page."""
+    stamps: dict[str, list[tuple[int, int, int]] | None] = field(default_factory=dict)
+    """The times and sizes of the files of each page, as they were when it was read."""
     ran: set[str] = field(default_factory=set)
     """Pages that have run in this build."""
     began: int = 0
@@ -34,7 +36,7 @@ class State:
 
     def forget(self, docname: str) -> None:
         """Forget a page that is gone, or about to be read again; how long it took is of use."""
-        for table in (self.results, self.probed):
+        for table in (self.results, self.probed, self.stamps):
             table.pop(docname, None)
 
     def merge(self, docnames: Iterable[str], other: State) -> None:

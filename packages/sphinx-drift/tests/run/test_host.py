@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import sys
 import threading
 import time
-from typing import TYPE_CHECKING
+from concurrent.futures import Future
+from multiprocessing import Pipe
+from multiprocessing.connection import Client
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from nbformat import v4
@@ -189,6 +193,33 @@ def test_executor_that_is_none_is_refused_by_name(
     monkeypatch.setattr(host, "_PATIENCE", 5.0)
     with pytest.raises(ValueError, match=f"{name}: expected an executor"):
         begin(tmp_path, "1", executor=name)
+
+
+def test_executor_that_ends_no_page_is_given_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(host, "_GRACE", 1.0)
+    monkeypatch.setattr(host, "_BEAT", 0.1)
+    (tmp_path / host._KEY).write_bytes(b"")  # noqa: SLF001 - what its process would have
+    pages = host._Pages(tmp_path)  # noqa: SLF001 - the process would not be patched
+    assert pages._queue("concurrent.futures:Executor", [], []) == ""  # noqa: SLF001 - the same
+    monkeypatch.setattr(pages._at_once, "submit", lambda *_: Future())  # noqa: SLF001 - the same
+    page: Any = (notebook("1"), run.request_for(tmp_path, timeout=1), {})
+    ours, theirs = Pipe()
+    with ours, theirs:
+        failure = pages._wait_for(ours, page)[1].failure  # noqa: SLF001 - the same
+    assert failure.message == "the executor has ended no page for 4.0 seconds"
+
+
+@pytest.mark.parametrize("message", [b"x" * 40, b"x" * 41, b"", b"x" * 1_000_000])
+def test_what_a_stranger_sends_is_not_read(message: bytes, tmp_path: Path) -> None:
+    assert run.execute(notebook("1"), begin(tmp_path, "1")).failure is None  # it listens
+    with Client(host._address(HOST._folder)) as stranger:  # noqa: SLF001 - as one finds it
+        with contextlib.suppress(ConnectionError):
+            stranger.send_bytes(message)
+        with pytest.raises((EOFError, ConnectionError)):
+            stranger.recv_bytes()
+    assert run.execute(notebook("2"), begin(tmp_path, "2")).failure is None
 
 
 @pytest.mark.usefixtures("machines")

@@ -15,7 +15,7 @@ from runners import shown
 from small_book import TORCH
 
 from sphinx_drift.run.host import HOST
-from sphinx_drift.run.injected import IN_FULL
+from sphinx_drift.run.injected import IN_FULL, order_descriptors
 from sphinx_drift.run.page import joined
 from sphinx_drift.run.results import Ending, Probe, injected
 from sphinx_drift.run.run import begin, execute, request_for
@@ -222,3 +222,50 @@ def test_a_reply_that_comes_while_a_widget_is_written_to_is_not_lost(
     execution = execute(notebook(WIDGET), request_for(tmp_path, timeout=10))
     assert execution.executed == {1}
     assert execution.seconds < 10
+
+
+WRITERS = """
+import ctypes, os, subprocess
+def compiled(text):
+    library = ctypes.CDLL(None)
+    library.puts(text.encode())
+    library.fflush(None)
+def started(text):
+    subprocess.run(["echo", text])
+def forked(text):
+    if os.fork() == 0:
+        os.write(1, f"{text}\\n".encode())
+        os._exit(0)
+    os.wait()
+"""
+
+
+@pytest.mark.parametrize("runner", ["fork", "jupyter"])
+def test_what_is_written_past_python_stands_where_it_was_written(runner: str, pages: Pages) -> None:
+    code = [
+        f"print({n}); {write}('{n}ä'); {n}"
+        for n in range(6)
+        for write in ("compiled", "started", "forked")
+    ]
+    notebook, execution = pages.fork(
+        WRITERS, *code, variables={"DRIFT_RUNNER": runner}, before=(injected(order_descriptors),)
+    )
+    assert execution.failure is None
+    expected = [f"{n}\n{n}ä\n{n}\n" for n in range(6) for _ in range(3)]
+    assert [shown(each) for each in notebook.cells[2:]] == expected
+
+
+AT_THE_END = """
+import atexit, pathlib, tempfile
+table = open("table", "w")
+_ = table.write("1,2")
+scratch = tempfile.TemporaryDirectory(prefix="scratch-", dir=".")
+atexit.register(pathlib.Path("exited").touch);
+"""
+
+
+@pytest.mark.parametrize("runner", ["fork", "jupyter"])
+def test_a_kernel_ends_as_a_program_does(runner: str, pages: Pages) -> None:
+    assert pages.fork(AT_THE_END, variables={"DRIFT_RUNNER": runner})[1].failure is None
+    assert sorted(path.name for path in pages.folder.iterdir()) == ["exited", "table"]
+    assert (pages.folder / "table").read_text() == "1,2"

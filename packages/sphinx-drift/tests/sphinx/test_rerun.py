@@ -168,3 +168,40 @@ def test_a_cached_module_of_the_same_second_and_size_is_not_trusted(mode: str, b
         built = book.build(PYTHONDONTWRITEBYTECODE="")
         drifted = {(f"{name}.md:12", "drift") for name in moments}
         assert built.places == (set() if number == 1 else drifted)
+
+
+CLOCK = "import time; now = time.time_ns; time.time_ns = lambda: now() + 90_000 * 10**9"
+
+
+def test_a_page_that_changed_while_the_clock_was_ahead_is_read(book: Book) -> None:
+    book.write("page.md", "# Prose", front=False)
+    book.write("other.md", cell("print(1)", "1"))
+    book.configure(CLOCK)
+    assert book.build().status == 0
+    book.configure()
+    book.write("page.md", cell("print(0.75)", "0.25"))
+    assert book.build().places == {("page.md:11", "drift")}
+
+
+@pytest.mark.parametrize("expected", [None, "it = 0.25"])
+def test_what_a_complete_page_shows_of_another_is_documented(
+    expected: str | None, book: Book
+) -> None:
+    book.configure(drift_require=["b.md"])
+    book.write("a.md", GLUES.partition("\n\n")[0] if expected is None else GLUES)
+    book.write("b.md", "It is {glue:text}`a.md::it:.1%`.")
+    built = book.build()
+    assert built.status == (expected is None), built.stderr
+    assert built.places == ({("b.md:7", "undocumented")} if expected is None else set())
+
+
+def test_what_a_page_that_is_gone_has_glued_is_shown_nowhere(book: Book) -> None:
+    book.write("a.md", GLUES)
+    book.write("b.md", "It is {glue:text}`a.md::it:.2f`.")
+    built = book.build(builder="html")
+    page = built.outdir / "b.html"
+    assert "0.25" in page.read_text("utf-8")
+    (book.folder / "a.md").unlink()
+    for _ in range(2):
+        book.build("-E", builder="html")
+        assert "0.25" not in page.read_text("utf-8")

@@ -279,14 +279,22 @@ def test_off_unless_asked_for(pytester: pytest.Pytester) -> None:
     )
 
 
-def test_example_that_would_end_pytest_fails_alone(pytester: pytest.Pytester) -> None:
+@pytest.mark.parametrize("leave", ["os._exit(0)", "os.execl('/bin/true', 'true')"])
+def test_example_that_would_end_pytest_fails_alone(leave: str, pytester: pytest.Pytester) -> None:
     fork = ">>> child = os.fork() or os._exit(3)\n>>> os.waitstatus_to_exitcode(os.wait()[1])\n3\n"
-    leave = '"""\n>>> import os\n>>> os._exit(0)\n"""\n'
-    pytester.makepyfile(leaves=leave, forks=f'"""\n>>> import os\n{fork}"""\n')
+    example = f'"""\n>>> import os\n>>> {leave}\n"""\n'
+    pytester.makepyfile(leaves=example, forks=f'"""\n>>> import os\n{fork}"""\n')
     files = ("leaves.py", "forks.py")
     result = pytester.runpytest_subprocess(*PLUGIN, "--drift-doctests", "--pyargs", *files)
     result.assert_outcomes(failed=1, passed=1)
-    result.stdout.fnmatch_lines(["*SystemExit: os._exit(0)*"])
+    result.stdout.fnmatch_lines(["*SystemExit: os.*"])
+
+
+def test_coverage_counts_what_notebooks_run(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(mine="def used():\n    return 2\n\n\ndef unused():\n    return 3\n")
+    (pytester.path / "page.md").write_text(FRONT + cell("import mine\nmine.used()", "2"), "utf-8")
+    result = pytester.runpytest_subprocess(*PLUGIN, "--drift", "--cov=mine", "page.md")
+    result.stdout.fnmatch_lines(["mine.py * 75%"])
 
 
 def test_text_file_that_is_named(pytester: pytest.Pytester) -> None:
@@ -298,6 +306,28 @@ def test_text_file_that_is_named(pytester: pytest.Pytester) -> None:
     result.assert_outcomes(failed=1, skipped=1)
     result.stdout.fnmatch_lines(
         ["README.md:5: drift*", "*documented 3, executed 2*", "*compared on lines 9"]
+    )
+
+
+@pytest.mark.parametrize("ending", ["md", "rst", "txt"])
+@pytest.mark.parametrize("own", [(), ("-p", "no:doctest")])
+def test_a_text_that_is_named_is_collected_once(
+    ending: str, own: tuple[str, ...], pytester: pytest.Pytester
+) -> None:
+    text = ">>> 0.5\n0.5\n\n.. testoutput::\n\n   wrong\n"
+    (pytester.path / f"USAGE.{ending}").write_text(text, "utf-8")
+    result = pytester.runpytest(*PLUGIN, *own, "--drift-doctests", f"USAGE.{ending}", "-rs")
+    result.assert_outcomes(passed=1, skipped=1)
+    result.stdout.fnmatch_lines(["*nothing is compared on lines 4: `sphinx-build -b doctest`*"])
+
+
+def test_a_page_with_examples_is_two_tests_of_two_names(pytester: pytest.Pytester) -> None:
+    both = FRONT + cell("print(1)", "1") + "\n\n" + cell("print(2)") + "\n\n>>> 1\n1\n"
+    (pytester.path / "page.md").write_text(both, "utf-8")
+    result = pytester.runpytest(*PLUGIN, "--drift", "--drift-doctests", "page.md", "-v")
+    result.assert_outcomes(passed=2)
+    result.stdout.fnmatch_lines(
+        ["page.md::page.md PASSED*", "page.md::examples PASSED*", "page.md::page.md: 1 output ver*"]
     )
 
 
@@ -318,7 +348,7 @@ def test_rounding_is_named(pytester: pytest.Pytester) -> None:
     [
         ("import no_such_module_of_mine", "*No module named 'no_such_module_of_mine'*"),
         ("raise SystemExit(0)", "*the module can't be imported: SystemExit(0)*"),
-        ("import os\nos._exit(0)", "*the module can't be imported: SystemExit('os._exit(0)')*"),
+        ("import os\nos._exit(0)", "*the module can't be imported: SystemExit('os._exit(0,)')*"),
         (
             'def f():\n    """>>> 1  # doctest: +NUMBER\n    >>> 2  # doctest: +NONE\n    """',
             "*line 2 of the doctest for mine.f has an invalid option: '+NONE'",
