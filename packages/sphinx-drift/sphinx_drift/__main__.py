@@ -119,8 +119,11 @@ def _report(results: Sequence[PageResult], options: argparse.Namespace) -> None:
 def _refuse(options: argparse.Namespace) -> None:
     """Refuse contradictory options before anything runs."""
     chosen()  # refuses what there is not
-    if options.update and is_ci():
-        raise ValueError("--update is refused under CI: a person decides what is documented")
+    if options.update and is_ci() and not options.force:
+        raise ValueError(
+            "--update is refused under CI: a person decides what is documented; with --force it "
+            "writes, for a patch that somebody reads"
+        )
 
 
 def _refuse_irreversible(paths: Iterable[Path]) -> None:
@@ -188,7 +191,9 @@ def _parser() -> argparse.ArgumentParser:
     for entry in entries(Place.COMMAND):
         add(entry.option, dest=entry.name, default=argparse.SUPPRESS, **_taking(entry))
     add("--update", action="store_true", help="write what was printed into the files")
-    add("--force", action="store_true", help="with --update: also what git can't undo")
+    add(
+        "--force", action="store_true", help="with --update: also under CI, and what git can't undo"
+    )
     add("--stderr", action="store_true", help="compare what notebooks stored of stderr too")
     add("-q", "--quiet", action="store_true", help="print the summary alone")
     add("-v", "--verbose", action="store_true", help="list what was verified too")

@@ -25,6 +25,8 @@ class Use:
     """The first of those that it must take."""
     by: str = ""
     """How our code names it, if not by the last part of its name."""
+    says: str = ""
+    """What its own code must hold."""
 
     @property
     def mention(self) -> re.Pattern[str]:
@@ -55,6 +57,8 @@ def problem(use: Use) -> str:
         thing: Any = pkgutil.resolve_name(use.name)
     except (AttributeError, ImportError) as error:
         return f"expected {use.name}, got {error}"
+    if use.says not in (inspect.getsource(thing) if use.says else ""):
+        return f"expected {use.says!r} in the code of {use.name}"
     if use.parameters:
         parameters = inspect.signature(thing).parameters
         expected = ", ".join(use.parameters)

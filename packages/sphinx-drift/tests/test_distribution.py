@@ -20,7 +20,8 @@ from small_book import FRONT, cell
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "sphinx_drift"
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+FILE = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+PROJECT, CONTRACTS = FILE["project"], FILE["tool"]["importlinter"]["contracts"]
 
 
 # What is imported is declared --------------------------------------------------------------
@@ -36,6 +37,16 @@ def test_what_is_imported_is_declared_and_nothing_else() -> None:
     assert {canonicalize_name(known.get(name, [name])[0]) for name in names} == {
         canonicalize_name(Requirement(each).name) for each in requirements
     }
+
+
+def test_the_map_has_the_layers_that_are_enforced() -> None:
+    text = (ROOT / "ARCHITECTURE.md").read_text("utf-8")
+    table = text.partition("## Layers")[2].partition("##")[0]
+    rows = re.findall(r"^\| (`.*?) \|", table, re.MULTILINE)
+    (layers,) = (each["layers"] for each in CONTRACTS if each["type"] == "layers")
+    assert [re.findall(r"`(\w+)/?`", row) for row in rows] == [
+        layer.split(" | ") for layer in layers
+    ]
 
 
 # What is built holds what is needed --------------------------------------------------------

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from sphinx_drift.compare.lexer import DIGITS
-from sphinx_drift.model import Kind, PageResult
+from sphinx_drift.model import Kind, Outcome, PageResult
 from sphinx_drift.output.filters import VETOED
 from sphinx_drift.report.excerpts import many, safe_line, shortened
 
@@ -65,7 +65,7 @@ def count(results: Iterable[PageResult]) -> Counts:
     results = list(results)
     pages = [page for page in results if (page.cells and not page.left_out) or page.outcomes]
     judged = [outcome for page in pages for outcome in page.outcomes]
-    good = [outcome.verdict for outcome in judged if outcome.kind is Kind.VERIFIED]
+    good = [outcome.verdict for page in pages for outcome in _verified(page)]
     kinds = Counter(outcome.kind for outcome in judged)
     return Counts(
         verified=len(good),
@@ -80,12 +80,28 @@ def count(results: Iterable[PageResult]) -> Counts:
         not_compared=kinds[Kind.NOT_COMPARED],
         accepted=sum(len(verdict.accepted) for verdict in good),
         waived=sum(len(verdict.waived) for verdict in good),
-        pages=sum(set(_kinds(page)) != {Kind.NO_EXPECTATION} for page in pages),
+        pages=sum(
+            bool(_kinds(page).keys() - {Kind.NO_EXPECTATION} or page.skipped) for page in pages
+        ),
         no_expectation=kinds[Kind.NO_EXPECTATION],
         pages_without_expectation=sum(Kind.NO_EXPECTATION in _kinds(page) for page in pages),
         not_run_again=sum(not page.was_run for page in pages),
         left_out=Counter(page.left_out for page in results if page.left_out),
     )
+
+
+def _verified(page: PageResult) -> Iterator[Outcome]:
+    """Yield the outcomes of the outputs that are right in each of their forms."""
+    wrong = {(o.cell, o.line) for o in page.outcomes if o.kind is Kind.DRIFT and o.cell}
+    for outcome in page.outcomes:
+        is_wrong = page.stored and (outcome.cell, outcome.line) in wrong
+        if outcome.kind is Kind.VERIFIED and not is_wrong:
+            yield outcome
+
+
+def _is_compared(page: PageResult) -> bool:
+    """Whether anything on a page was compared, failed, or is a picture that was counted."""
+    return bool(_kinds(page).keys() - {Kind.NO_EXPECTATION} or page.skipped)
 
 
 def _filtered(pages: Iterable[PageResult]) -> Counter[str]:

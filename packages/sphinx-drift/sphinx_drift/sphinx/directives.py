@@ -14,7 +14,7 @@ from sphinx_drift.model import Kind, Outcome, Page
 from sphinx_drift.source.metadata import table_in
 from sphinx_drift.sphinx.client import IS_NOTEBOOK
 from sphinx_drift.sphinx.marks import drift_mark, mark_details, mark_text
-from sphinx_drift.sphinx.private_api import page_data
+from sphinx_drift.sphinx.private_api import code_cells, page_data
 from sphinx_drift.sphinx.state import record, state_of
 
 if TYPE_CHECKING:
@@ -66,10 +66,10 @@ class NestedCell(UnexpectedCellDirective, SphinxDirective):  # type: ignore[misc
 def find_included(app: Sphinx, doctree: nodes.document) -> None:
     """Record the cells of files that a page includes by a parser of notebooks: none is checked."""
     page = Path(app.env.doc2path(app.env.docname))
-    for cell in doctree.findall(nodes.container):
+    for cell in code_cells(doctree):
         file = Path(cell.source or page)
         is_page = file == page or (file.exists() and file.samefile(page))
-        if cell.get("nb_element") == "cell_code" and not is_page:
+        if not is_page:
             message = f"a code cell is never checked: it is in {file.name}, which the page includes"
             record(app.env, Outcome(Kind.NESTED, 1, message=message))
 

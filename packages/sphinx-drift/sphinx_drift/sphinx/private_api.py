@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 import myst_nb.core.render as rendering
 import myst_nb.sphinx_ as myst_nb
+from docutils import nodes
 from myst_nb.core.execute.base import NotebookClientBase
 from myst_nb.ext.glue.utils import PendingGlueReference
 from myst_nb.sphinx_ext import OUTPUT_FOLDER
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from myst_parser.config.main import MdParserConfig
     from sphinx.application import Sphinx
@@ -83,3 +84,25 @@ def page_data(env: BuildEnvironment) -> Any:
 def fail_build(app: Sphinx) -> None:
     """Have the build's exit status be 1."""
     app.statuscode = 1
+
+
+def code_cells(doctree: nodes.Element, part: str = "cell_code") -> Iterable[nodes.container]:
+    """Yield the code cells that MyST-NB has put on a page, or another part of each."""
+    return (each for each in doctree.findall(nodes.container) if each.get("nb_element") == part)
+
+
+def code_outputs(doctree: nodes.Element) -> Iterable[nodes.container]:
+    """Yield the outputs of the code cells of a page."""
+    return code_cells(doctree, "cell_code_output")
+
+
+def named_texts(env: BuildEnvironment) -> Iterator[tuple[str, str, str]]:
+    """Yield each name of a text in the book, with its page and the text that Sphinx copied."""
+    for label, (docname, _, text) in env.domaindata["std"]["labels"].items():
+        yield label, docname, text
+
+
+def end_with(app: Sphinx, line: str) -> None:
+    """Have a build's last words be followed by a line."""
+    before = f"{app.builder.epilog}\n\n" if app.builder.epilog else ""
+    app.builder.epilog = before + line.replace("%", "%%")  # type: ignore[misc]  # of this builder

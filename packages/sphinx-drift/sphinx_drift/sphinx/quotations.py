@@ -14,7 +14,7 @@ from sphinx.util.docutils import SphinxRole
 
 from sphinx_drift.model import Kind, Outcome, Page, PageResult
 from sphinx_drift.source.quote import quote
-from sphinx_drift.sphinx.private_api import PendingGlueReference
+from sphinx_drift.sphinx.private_api import PendingGlueReference, code_outputs, named_texts
 from sphinx_drift.sphinx.state import file_of, record, state_of
 
 if TYPE_CHECKING:
@@ -52,11 +52,10 @@ class KeepOutputs(SphinxTransform):
 
     def apply(self, **_: Any) -> None:
         """Exempt outputs."""
-        for cell in self.document.findall(nodes.container):
-            if cell.get("nb_element") == "cell_code_output":
-                for text in cell.findall(nodes.TextElement):
-                    if not isinstance(text, nodes.caption):  # which its author has written
-                        text["translatable"] = text["support_smartquotes"] = False
+        for output in code_outputs(self.document):
+            for text in output.findall(nodes.TextElement):
+                if not isinstance(text, nodes.caption):  # which its author has written
+                    text["translatable"] = text["support_smartquotes"] = False
 
 
 class KeepGluedText(SphinxTransform):
@@ -152,7 +151,7 @@ def check_quotations(app: Sphinx) -> dict[str, PageResult]:
     if is_left_out(results):
         return results
     copied = defaultdict[str, list[str]](list)
-    for label, (page_of, _, text) in env.domaindata["std"]["labels"].items():
+    for label, page_of, text in named_texts(env):
         if _NOT_YET in text:
             copied[page_of].append(label)
     for docname, metadata in env.metadata.items():

@@ -102,6 +102,7 @@ def read_settings(app: Sphinx) -> None:
     report_origins(settings.packages)
     state = state_of(app.env)
     state.ran.clear()
+    state.shows_text = app.builder.format not in ("", "html")
     probes = (*PROBES.get(app, ()), *([_MODULES] if settings.live else ()))
     state.settings = replace(settings, probes=probes)
 

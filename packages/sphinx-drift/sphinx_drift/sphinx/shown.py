@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 from docutils import nodes
 from nbformat import v4
 
+from sphinx_drift.model import Kind, Outcome
 from sphinx_drift.output.html_text import drawn_in
 from sphinx_drift.output.printed_text import FORMS, MIME_TYPES, OF_VALUES, Part, printed
 from sphinx_drift.output.screen import on_screen, without_links
 from sphinx_drift.run.results import SKIPS
 from sphinx_drift.source.metadata import cell_setting
+from sphinx_drift.sphinx.private_api import code_outputs
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from sphinx_drift.model import Cell, Page
     from sphinx_drift.output.printed_text import Value
 
+_WIDGET = "application/vnd.jupyter.widget-view+json"
 _NOT_EXECUTED = "Not executed: the output below is the one that the notebook has stored."
 
 
@@ -78,12 +81,29 @@ def _leave(output: NotebookNode, value: Value, parts: set[Part], as_text: set[Pa
     output.data[f"{prefix}text/plain"] = text
 
 
+def widgets_as_text(notebook: NotebookNode, page: Page) -> Iterator[Outcome]:
+    """Yield the widgets whose text nothing documents: that is all that a PDF or a text shows."""
+    for cell in page.cells:
+        if not cell.is_seen or {e.part for e in cell.expectations} & OF_VALUES:
+            continue
+        for output in notebook.cells[cell.index].outputs:
+            if _WIDGET in output.get("data", {}) and "text/plain" in output.data:
+                text = output.data["text/plain"]
+                yield Outcome(
+                    Kind.UNDOCUMENTED,
+                    cell.line,
+                    cell=cell.number,
+                    cell_line=cell.line,
+                    message="a widget, of which this builder shows the text",
+                    executed=text,
+                )
+
+
 def keep_all(_: Sphinx, doctree: nodes.document) -> None:
     """Have Sphinx trim nothing of outputs that look like examples: ``<BLANKLINE>``, and flags."""
-    for container in doctree.findall(nodes.container):
-        if container.get("nb_element") == "cell_code_output":
-            for block in container.findall(nodes.literal_block):
-                block["trim_flags"] = False
+    for output in code_outputs(doctree):
+        for block in output.findall(nodes.literal_block):
+            block["trim_flags"] = False
 
 
 def stored_outputs(notebook: NotebookNode) -> dict[int, list[NotebookNode]]:

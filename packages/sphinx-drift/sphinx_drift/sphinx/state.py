@@ -31,6 +31,8 @@ class State:
     """The times and sizes of the files of each page, as they were when it was read."""
     ran: set[str] = field(default_factory=set)
     """Pages that have run in this build."""
+    shows_text: bool = False
+    """Whether this build shows texts alone, such as a PDF's."""
     began: int = 0
     """When this build began to run pages, in microseconds, as Sphinx says when it read them."""
 

@@ -345,6 +345,19 @@ def test_a_setting_that_nothing_could_follow_is_refused(
     assert message in " ".join(built.stderr.split())
 
 
+@pytest.mark.parametrize(("builder", "status"), [("dummy", 0), ("text", 1)])
+def test_a_widget_is_documented_where_its_text_is_shown(
+    builder: str, status: int, book: Book
+) -> None:
+    view = "application/vnd.jupyter.widget-view+json"
+    data = {view: {"model_id": "a", "version_major": 2}, "text/plain": "IntSlider(value=73)"}
+    widget = f"display({data}, raw=True)"
+    book.write("page.md", cell("print(1)", "1"), cell(widget))
+    built = book.build(builder=builder)
+    assert built.status == status
+    assert built.places == ({("page.md:15", "undocumented")} if status else set())
+
+
 def test_each_of_two_equal_outputs_has_its_own_mark(book: Book) -> None:
     """The first is left out by a cell that isn't run; the marks stand in the order of the page."""
     equal = "\n\n```{expected-output}\n%s\n```\n\n"
