@@ -1,7 +1,7 @@
 """Causal attention and its heads as three PyTorch modules, listings 3.3 to 3.5.
 
-The book's pages define the same classes, and a test compares the two. Their bodies hold the
-computation and little else: what doesn't fit is refused by PyTorch's layers and products.
+The book's pages define the same classes, and a test compares the two. What doesn't fit is refused
+by PyTorch's layers and products.
 """
 # The listings keep the book's last line, and a class's docstring speaks for its methods.
 # ruff: noqa: RET504, D102
@@ -13,8 +13,6 @@ computation and little else: what doesn't fit is refused by PyTorch's layers and
 import torch
 from torch import nn
 
-__all__ = ["CausalAttention", "MultiHeadAttention", "MultiHeadAttentionWrapper"]
-
 
 class CausalAttention(nn.Module):
     r"""Self-attention in which no token sees what comes after it (listing 3.3).
@@ -25,29 +23,21 @@ class CausalAttention(nn.Module):
                 \frac{Q K^\top + M}{\sqrt{d_{\text{out}}}}\right)\right) V,
         \qquad M_{ij} = \begin{cases} 0 & j \le i \\ -\infty & j > i \end{cases}
 
-    with :math:`Q = X W_q`, :math:`K = X W_k` and :math:`V = X W_v`, plus a bias each if asked for.
-    ``W_query``, ``W_key`` and ``W_value`` are ``nn.Linear`` layers made in this order. ``mask`` is
-    a buffer, True where a query must not look.
-
-    Called with ``x`` of shape ``(..., T, d_in)``, the module returns one context vector for each
-    token, shape ``(..., T, d_out)``; ``T`` may be anything up to ``context_length``. In training
-    mode, each attention weight is set to zero with the probability ``dropout``, and the others are
-    divided by ``1 - dropout``. A NaN in ``x`` reaches even the tokens before it, since 0 times NaN
-    is NaN.
+    with :math:`Q`, :math:`K` and :math:`V` as in :class:`~selfattn.modules.SelfAttention_v2`, and
+    the buffer ``mask``, True where a query must not look. ``T`` may be anything up to
+    ``context_length``. A NaN in ``x`` reaches even the tokens before it, since 0 times NaN is NaN.
 
     Args:
-        d_in: The number of features of a token.
-        d_out: The number of features of a query, a key, a value and a context vector.
+        d_in: As in a v2, and so are ``d_out``, ``qkv_bias`` and the shapes.
         context_length: The largest number of tokens; the mask has as many rows and columns.
-        dropout: The probability, from 0 to 1, with which training drops an attention weight.
-        qkv_bias: Whether the projections add a learned vector.
+        dropout: The probability with which training sets an attention weight to zero; the others
+            are divided by ``1 - dropout``.
 
     Raises:
         ValueError: By PyTorch, if ``dropout`` is not from 0 to 1.
-        RuntimeError: In the call, by PyTorch, if the last dimension of ``x`` is not ``d_in``, it
-            has more tokens than ``context_length`` (but for a ``context_length`` of 1, which hides
-            nothing), or its dtype or device is not the parameters'.
-        IndexError: In the call, by PyTorch, if ``x`` has fewer than two dimensions.
+        RuntimeError: In the call, as a v2, and if ``x`` has more tokens than ``context_length``
+            (but for a ``context_length`` of 1, which hides nothing).
+        IndexError: In the call, as a v2.
 
     Examples:
         Queries of zero give equal weights to all tokens that a query may see. The values are 3, 7
@@ -71,12 +61,7 @@ class CausalAttention(nn.Module):
     mask: torch.Tensor
 
     def __init__(
-        self,
-        d_in: int,
-        d_out: int,
-        context_length: int,
-        dropout: float,
-        qkv_bias: bool = False,
+        self, d_in: int, d_out: int, context_length: int, dropout: float, qkv_bias: bool = False
     ) -> None:
         super().__init__()
         self.W_query = nn.Linear(d_in, d_out, bias=qkv_bias)
@@ -108,21 +93,14 @@ class MultiHeadAttentionWrapper(nn.Module):
         Z = \bigl[\, Z^{(1)} \;\; Z^{(2)} \;\cdots\; Z^{(h)} \,\bigr]
 
     where :math:`Z^{(n)}` are the context vectors of head :math:`n`, a
-    :class:`~selfattn.causal.CausalAttention` in the list ``heads``.
-
-    Called with ``x`` of shape ``(..., T, d_in)``, the module returns one context vector for each
-    token, shape ``(..., T, num_heads * d_out)``. All else is as in one head.
+    :class:`~selfattn.causal.CausalAttention` in the list ``heads``, whose arguments these are too.
 
     Args:
-        d_in: The number of features of a token.
-        d_out: The number of features of a context vector of a single head.
-        context_length: The largest number of tokens.
-        dropout: The probability, from 0 to 1, with which training drops an attention weight.
+        d_out: The number of features of each head; a context vector has ``num_heads * d_out``.
         num_heads: The number of heads.
-        qkv_bias: Whether the projections add a learned vector.
 
     Raises:
-        ValueError: As :class:`CausalAttention`, which has a RuntimeError and an IndexError too.
+        ValueError: As a single head, which has a RuntimeError and an IndexError too.
 
     Examples:
         >>> import torch
@@ -170,20 +148,14 @@ class MultiHeadAttention(nn.Module):
     the four ``nn.Linear`` layers don't depend on ``num_heads``, so weights saved with another
     number of heads load without an error, and mean something else.
 
-    Called with ``x`` of shape ``(..., T, d_in)``, the module returns one context vector for each
-    token, shape ``(..., T, d_out)``. All else is as in :class:`~selfattn.causal.CausalAttention`.
-
     Args:
-        d_in: The number of features of a token.
-        d_out: The number of features of a context vector, a multiple of ``num_heads``.
-        context_length: The largest number of tokens.
-        dropout: The probability, from 0 to 1, with which training drops an attention weight.
+        d_out: The number of features of a context vector, a multiple of ``num_heads``; the other
+            arguments are those of :class:`~selfattn.causal.CausalAttention`, and so are the shapes.
         num_heads: The number of heads.
-        qkv_bias: Whether the projections of queries, keys and values add a learned vector.
 
     Raises:
-        ValueError: By PyTorch, if ``dropout`` is not from 0 to 1; if ``num_heads`` doesn't divide
-            ``d_out``; in the call, if ``x`` has fewer than two dimensions.
+        ValueError: If ``num_heads`` doesn't divide ``d_out``; by PyTorch, if ``dropout`` is not
+            from 0 to 1, and in the call, if ``x`` has fewer than two dimensions.
         ZeroDivisionError: If ``num_heads`` is 0.
         RuntimeError: As :class:`~selfattn.causal.CausalAttention`.
 

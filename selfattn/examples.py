@@ -5,8 +5,6 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-__all__ = ["SixTokens", "six_tokens"]
-
 
 class SixTokens(NamedTuple):
     """The six-token example."""
@@ -22,25 +20,18 @@ def six_tokens() -> SixTokens:
 
     Examples:
         >>> from selfattn.examples import six_tokens
-        >>> example = six_tokens()
-        >>> example.words[1]
-        'journey'
-        >>> example.inputs[1]
+        >>> six_tokens().inputs[1]
         tensor([0.5500, 0.8700, 0.6600])
 
     References:
         Raschka, Build a Large Language Model (From Scratch), sections 3.3.1 and 3.4.1.
     """
-    inputs = torch.tensor(
-        [
-            [0.43, 0.15, 0.89],  # Your
-            [0.55, 0.87, 0.66],  # journey
-            [0.57, 0.85, 0.64],  # starts
-            [0.22, 0.58, 0.33],  # with
-            [0.77, 0.25, 0.10],  # one
-            [0.05, 0.80, 0.55],  # step
-        ],
-        dtype=torch.float32,
-    )
-    words = ("Your", "journey", "starts", "with", "one", "step")
-    return SixTokens(words, inputs)
+    rows = {
+        "Your": [0.43, 0.15, 0.89],
+        "journey": [0.55, 0.87, 0.66],
+        "starts": [0.57, 0.85, 0.64],
+        "with": [0.22, 0.58, 0.33],
+        "one": [0.77, 0.25, 0.10],
+        "step": [0.05, 0.80, 0.55],
+    }
+    return SixTokens(tuple(rows), torch.tensor([*rows.values()], dtype=torch.float32))

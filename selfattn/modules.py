@@ -1,8 +1,7 @@
 """Self-attention as two PyTorch modules, listings 3.1 and 3.2, and the copying of their weights.
 
-The book's pages define the same classes, and a test compares the two. Their bodies hold the
-computation and nothing else: what doesn't fit is refused by PyTorch's layers and products. The
-same steps with checks and explanations of their own are in :mod:`selfattn.functional`.
+The book's pages define the same classes, and a test compares the two. What doesn't fit is refused
+by PyTorch; the same steps with checks of their own are in :mod:`selfattn.functional`.
 """
 # The listings keep the book's last line, and a class's docstring speaks for its methods.
 # ruff: noqa: RET504, D102
@@ -11,8 +10,6 @@ same steps with checks and explanations of their own are in :mod:`selfattn.funct
 
 import torch
 from torch import nn
-
-__all__ = ["SelfAttention_v1", "SelfAttention_v2", "copy_weights"]
 
 
 class SelfAttention_v1(nn.Module):
@@ -86,33 +83,24 @@ class SelfAttention_v2(nn.Module):
 
     ``W_query``, ``W_key`` and ``W_value`` are ``nn.Linear`` layers made in this order. Each stores
     its matrix transposed, shape ``(d_out, d_in)``, drawn uniformly from ±1/√d_in; the vectors
-    :math:`b` are there only with ``qkv_bias=True``.
-
-    Called with ``x`` of shape ``(..., T, d_in)``, the module returns one context vector for each
-    token, shape ``(..., T, d_out)``; its dtypes are those of :class:`SelfAttention_v1`.
+    :math:`b` are there only with ``qkv_bias=True``. Shapes and dtypes are those of
+    :class:`SelfAttention_v1`.
 
     Args:
-        d_in: The number of features of a token.
-        d_out: The number of features of a query, a key, a value and a context vector.
+        d_in: As in a v1, and so is ``d_out``.
         qkv_bias: Whether the projections add a learned vector.
 
     Raises:
-        RuntimeError: In the call, as :class:`SelfAttention_v1`, which has an IndexError too.
+        RuntimeError: In the call, as a v1, which has an IndexError too.
 
     Examples:
-        Queries of zero make every attention weight one half. Values that are the tokens' sums, 3
-        and 7, plus a bias of 10 have the mean 15.
+        Seven sentences of five tokens, computed at once:
 
         >>> import torch
         >>> from selfattn import SelfAttention_v2
-        >>> sa_v2 = SelfAttention_v2(d_in=2, d_out=1, qkv_bias=True)
-        >>> _ = torch.nn.init.zeros_(sa_v2.W_query.weight)
-        >>> _ = torch.nn.init.zeros_(sa_v2.W_query.bias)
-        >>> _ = torch.nn.init.ones_(sa_v2.W_value.weight)
-        >>> _ = torch.nn.init.constant_(sa_v2.W_value.bias, 10.0)
-        >>> sa_v2(torch.tensor([[1.0, 2.0], [3.0, 4.0]]))
-        tensor([[15.],
-                [15.]], grad_fn=<MmBackward0>)
+        >>> sa_v2 = SelfAttention_v2(d_in=3, d_out=2, qkv_bias=True)
+        >>> sa_v2(torch.rand(7, 5, 3)).shape
+        torch.Size([7, 5, 2])
 
     References:
         Raschka, Build a Large Language Model (From Scratch), section 3.4.2, listing 3.2.
@@ -142,8 +130,7 @@ def copy_weights(source: SelfAttention_v2, target: SelfAttention_v1) -> None:
 
         W^{(1)} = \bigl(W^{(2)}\bigr)^\top \quad\text{for query, key and value}
 
-    ``nn.Linear`` stores its matrix as ``(d_out, d_in)``, a v1 as ``(d_in, d_out)``. The copy
-    leaves no trace in autograd, and later changes of one module do not reach the other.
+    The copy leaves no trace in autograd, and later changes of one don't reach the other.
 
     Args:
         source: The module to copy from, without biases.

@@ -9,8 +9,6 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
-__all__ = ["load_weights", "packed"]
-
 
 def packed(model: nn.Module) -> str:
     """Return all parameters of a model as text: 16-bit numbers, in base 85, in lines."""

@@ -6,7 +6,5 @@ https://en.wikisource.org/wiki/The_Verdict.
 
 from pathlib import Path
 
-__all__ = ["THE_VERDICT"]
-
 #: The story, its paragraphs with an empty line between them.
 THE_VERDICT = Path(__file__).with_suffix(".txt").read_text("utf-8").rstrip("\n")

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 import torch
-from the_book import DOCS
 
 from selfattn.functional import context_vectors, join_heads, split_heads
 from selfattn.trained import VOCABULARY, TwoHeads, sentences, to_ids, train, without_head
@@ -57,19 +54,3 @@ def test_averaging_cannot_tell_the_order_of_words() -> None:
 
 
 ORDERS = ("dogs near the cat", "cat near the dogs")
-
-
-RECORDED = json.loads((DOCS / "_data/trained-seeds.json").read_text("utf-8"))
-
-
-@pytest.mark.parametrize(
-    ("page", "words", "name", "count"),
-    [
-        ("self-attention/what-for", "every held-out verb right, with all", "adverb_first", 20),
-    ],
-)
-def test_pages_count_the_seeds_that_learned_everything(
-    page: str, words: str, name: str, count: int
-) -> None:
-    assert sum(row[name] == [1.0, 1.0] for row in RECORDED) == count
-    assert words in (DOCS / f"{page}.md").read_text("utf-8")

@@ -110,13 +110,14 @@ def main() -> None:
     with torch.inference_mode():
         rows = [row for length in LENGTHS for row in measure(length)]
     setup = {"d_k": D_K, "dtype": "float32", "clock": "processor time", "rounds": ROUNDS}
-    report = {
+    about = {
         "measured": datetime.now(UTC).date().isoformat(),
         "machine": machine(),
         "setup": setup | {"seed": SEED},
-        "results": rows,
     }
-    OUT.write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
+    lines = [f"{json.dumps(name)}: {json.dumps(each)}" for name, each in about.items()]
+    results = ",\n".join(map(json.dumps, rows))
+    OUT.write_text("{" + ",\n".join([*lines, f'"results": [\n{results}]']) + "}\n", "utf-8")
 
 
 if __name__ == "__main__":

@@ -29,7 +29,7 @@ def gpt_context(values: Values) -> Board:
         board.text(x - 20, y + above, name, anchor="end", css=f"role-{role}")
     lowest = min(range(len(values["counting"])), key=values["counting"].__getitem__)
     x, y = _along(values["sizes"][lowest]), _level(values["counting"][lowest])
-    board.number(x, y - 12, f"counting.{lowest}", css="role-key fig-bold")
+    board.number(x - 2, y - 15, f"counting.{lowest}", css="role-key fig-bold", anchor="start")
     board.line(AXIS, FLOOR, AXIS + WIDE, FLOOR)
     board.line(AXIS, _level(HIGHEST), AXIS, FLOOR)
     for size in (1, 2, 4, 8, 12, 16):
