@@ -94,6 +94,8 @@ codeautolink_inventory_map = {  # where Python knows a name -> where it is docum
     "torch.optim.adam.Adam.step": "torch.optim.Optimizer.step",
     "torch.optim.adamw.AdamW": "torch.optim.AdamW",
     "torch.optim.optimizer.Optimizer.zero_grad": "torch.optim.Optimizer.zero_grad",
+    "torch.optim.swa_utils": "torch.optim.swa_utils.AveragedModel",
+    "torch.optim.swa_utils.get_ema_multi_avg_fn": "torch.optim.swa_utils.AveragedModel",
     "torch.random.manual_seed": "torch.manual_seed",
 }
 intersphinx_mapping = {

@@ -89,7 +89,7 @@ def without_the_root() -> Iterator[tuple[str, str]]:
         *(("cards", *how, "cards, {} entries, rate {}, {{}} root".format(*how)) for how in cards),
     ):
         both = [name.format(how) for how in ("with", "without")]
-        counts = f"{counted(both[0])} of {len(SEEDS[both[0]])} | {counted(both[1])}"
+        counts = f"{counted(both[0])}/{len(SEEDS[both[0]])} | {counted(both[1])}"
         yield SCALE, f"| {task} | {size:,} | {rate} | {counts} | {compare(*both)} |\n"
     names = [f"cards, {size} entries, rate 0.03, without root" for size in (256, 1024)]
     failed = [right for name in names for right in SEEDS[name] if right < RIGHT]

@@ -13,7 +13,6 @@ import pytest
 import torch
 from node import run_node
 from page_run import made_by
-from the_book import DOCS
 from torch.nn.utils import vector_to_parameters
 
 from explorer import trained_model
@@ -401,23 +400,3 @@ def _what_torch_shows(parameters: Tensor, ids: Tensor, on: list[bool]) -> tuple[
     chances = model(ids)[-1].softmax(dim=-1)
     forms = chances[to_ids("was were" if len(ids) == 6 else "she he")].tolist()
     return VOCABULARY[int(chances.argmax())], [*shares, *forms, 1 - sum(forms)]
-
-
-def test_the_page_says_when_the_noun_is_found() -> None:
-    shares = {str(each["step"]): _mean_weight_of_the_noun(each) for each in MODEL()["steps"]}
-    place = next(place for place, share in enumerate(shares.values()) if share > 0.5)
-    before, found = [*shares][place - 1 : place + 1]
-    rights = {str(each["step"]): each["right"][-1][0] for each in MODEL()["steps"]}
-    sure = next(step for step, right in rights.items() if right == 1)
-    page = (DOCS / "self-attention/explorer.md").read_text("utf-8")
-    assert f"between {before} and {found} steps" in page
-    assert f"after {found} steps some verbs are still wrong, and only after {sure} are all" in page
-    assert rights[found] < 1
-
-
-def _mean_weight_of_the_noun(step: dict[str, Any]) -> float:
-    model, rows = TwoHeads(), sentences()[1]
-    parameters = torch.tensor(step["parameters"], dtype=torch.float64) / MODEL()["scale"]
-    vector_to_parameters(parameters, model.parameters())
-    plural = rows[rows[:, 6] == to_ids("were"), :6]
-    return model.attn_weights(plural)[:, 1, 5, 1].mean().item()

@@ -49,10 +49,11 @@
 
   /** Words without their endings; "F." and "nn." say nothing, and √dₖ is sqrt(d_k). */
   const SILENT = /^(a|an|are|do|does|f|for|how|in|is|nn|of|on|the|to|torch|what|you)$/;
-  const wordsOf = (text) =>
+  const fullWordsOf = (text) =>
     (text.normalize("NFKC").toLowerCase().replace(/sqrt\(?/g, "√").replaceAll("_", "").match(/√?[\p{L}\p{M}]+|\d+(?:\.\d+)*/gu) || [])
-      .filter((word) => !SILENT.test(word))
-      .map((word) => word.replace(/ies$/, "y").replace(/(?<=\p{L}{3})(ent|ing|ed|s)$/u, ""));
+      .filter((word) => !SILENT.test(word));
+  const stem = (word) => word.replace(/ies$/, "y").replace(/(?<=\p{L}{3})(ent|ing|ed|s)$/u, "");
+  const wordsOf = (text) => fullWordsOf(text).map(stem);
 
   /** How many letters must be changed, added, left out or swapped to make one word of another. */
   const distance = (one, other) => {
@@ -68,7 +69,7 @@
     }
     return rows[one.length][other.length];
   };
-  const words = new Set(known.places.flatMap(([phrase]) => wordsOf(phrase)));
+  const words = new Set(known.places.flatMap(([phrase]) => fullWordsOf(phrase)));
   /** The nearest of the index's words: one slip in four letters or more, two in eight. */
   const meant = (word) => {
     if (words.has(word) || word.length < 4 || /\d/.test(word)) return word;
@@ -108,9 +109,8 @@
     }
   };
   list("Symbols", symbols().map(([name, href, meaning]) => [name, href, meaning]));
-  const typed = wordsOf(query);
-  const exact = places(typed);
-  const found = exact.length ? exact : places(typed.map(meant));
+  const exact = places(wordsOf(query));
+  const found = exact.length ? exact : places(fullWordsOf(query).map(meant).map(stem));
   list(
     exact.length ? "Pages" : "Pages, if you mean",
     found.slice(0, MOST_PLACES).map(({ title, href, phrase }) => [title, href, phrase === title ? "" : phrase]),

@@ -60,11 +60,9 @@ def test_the_contents_show_what_is_read(reader: Reader, website: Website) -> Non
         assert link.get_attribute("aria-current") == "true"
 
 
-@pytest.mark.parametrize(("width", "device"), DEVICES)
-def test_code_is_copied_as_it_can_be_run(
-    reader: Reader, website: Website, width: int, device: Device
-) -> None:
-    with reader.visit(website.page(STEP), width) as visit:
+@pytest.mark.parametrize("device", ["mouse", "keyboard"])
+def test_code_is_copied_as_it_can_be_run(reader: Reader, website: Website, device: Device) -> None:
+    with reader.visit(website.page(STEP), 1024) as visit:  # a phone has no room for the button
         code = visit.page.locator(".cell_input pre").first
         if device == "mouse":
             code.hover()

@@ -97,7 +97,7 @@ def test_a_page_has_no_fault_in_firefox(
 
 def test_a_page_is_light(reader: Reader, website: Website, page_name: str) -> None:
     with reader.visit("about:blank", 412) as visit:
-        assert 10_000 < visit.weigh(website.page(page_name)) < HEAVIEST
+        assert 5_000 < visit.weigh(website.page(page_name)) < HEAVIEST
 
 
 def test_the_manual_is_light(reader: Reader, website: Website, site: Path) -> None:

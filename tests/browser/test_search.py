@@ -23,7 +23,7 @@ FIRST = {
     "scaled dot-product attention": f"{STEP}#step-3-attention-weights",
     "causal mask": "self-attention/causal.html#the-usual-way-mask-the-scores",
     # With a slip in them, and by number
-    "sofmax": "self-attention/step-by-step.html#step-3-attention-weights",
+    "sofmax": "companions/without-weights.html#step-2-turn-scores-into-weights",
     "causal atention": "self-attention/causal.html",
     "multihaed": "self-attention/multi-head.html",
     "exercise 3.3": "self-attention/multi-head-class.html",

@@ -1,4 +1,4 @@
-"""The trained model of the first page answers the keyboard."""
+"""The trained model answers the keyboard, and is a figure where no script runs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 def test_the_trained_model_answers_the_keyboard(
     reader: Reader, website: Website, report: Report, width: int, theme: str
 ) -> None:
-    with reader.visit(website.page("index"), width, theme) as visit:
+    with reader.visit(website.page("self-attention/training"), width, theme) as visit:
+        visit.page.locator(".explorer-fold > summary").press("Enter")
         model, keyboard = visit.page.locator("trained-attention"), visit.page.keyboard
         says = model.get_by_role("status")
         assert "the second at “dogs” (0.95). The model predicts “were”" in says.inner_text()

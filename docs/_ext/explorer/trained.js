@@ -82,16 +82,17 @@
         return `<tr><td></td><th scope="row">${field ?? word}</th><td></td></tr>`;
       });
       const arcs = `<svg preserveAspectRatio="none" aria-hidden="true"><g>${"<path/>".repeat(rows.length)}</g></svg>`;
-      box.innerHTML = `<div class="explorer-settings">
-        <fieldset class="explorer-choice"${has("asked") ? "" : " hidden"}><legend>Predict</legend><div class="explorer-options">${asks.join("")}</div></fieldset>
-        <label class="explorer-step"${has("steps") ? "" : " hidden"}><span></span><input type="range" aria-label="Steps of training" max="${steps.length - 1}" value="${steps.length - 1}"></label></div>
+      const choice = `<fieldset class="explorer-choice"><legend>Predict</legend><div class="explorer-options">${asks.join("")}</div></fieldset>`;
+      const slider = `<label class="explorer-step"><span></span><input type="range" aria-label="Steps of training" max="${steps.length - 1}" value="${steps.length - 1}"></label>`;
+      box.innerHTML = `<div class="explorer-settings">${has("asked") ? choice : ""}${has("steps") ? slider : ""}</div>
         <div class="explorer-heads"><table><thead><tr>${head("First")}<td></td>${head("Second")}</tr></thead>
         <tbody>${rows.join("")}</tbody></table>${arcs}${arcs}</div>
         <button type="button"></button><p role="status"></p>`;
       const all = (selector) => [...box.querySelectorAll(selector)];
       this.parts = { asks: all("[type=radio]"), heads: all("[type=checkbox]"), rows: all("tbody tr"), arcs: all("svg") };
-      [this.step, this.other, this.status] = [...all("[type=range]"), ...all("button"), ...all("p")];
-      this.parts.asks[0].checked = true;
+      [this.other, this.status] = [...all("button"), ...all("p")];
+      this.step = box.querySelector("[type=range]");
+      if (has("asked")) this.parts.asks[0].checked = true;
       for (const [place, row] of this.parts.rows.entries())
         if (OPEN[place]) row.querySelector("select").value = text[place];
       box.addEventListener("input", () => this.show());
@@ -114,8 +115,8 @@
       const { asks, heads, rows } = this.parts;
       return {
         text: rows.map((row, place) => row.querySelector("select")?.value ?? this.given.text[place]),
-        asked: asks.find((radio) => radio.checked).value,
-        step: Number(this.step.value),
+        asked: asks.find((radio) => radio.checked)?.value ?? "verb",
+        step: Number(this.step?.value ?? this.given.steps.length - 1),
         isOn: [0, 1].map((head) => heads[head]?.checked ?? true),
       };
     }
@@ -149,8 +150,10 @@
     // In words what the bows show, and what the model makes of it.
     say({ step, asked, isOn }, read, shares, likeliest, chances) {
       const { step: steps, right } = this.given.steps[step];
-      this.step.ariaValueText = steps.toLocaleString("en");
-      this.step.previousSibling.textContent = `Steps of training: ${this.step.ariaValueText}`;
+      if (this.step) {
+        this.step.ariaValueText = steps.toLocaleString("en");
+        this.step.previousSibling.textContent = `Steps of training: ${this.step.ariaValueText}`;
+      }
       const looks = shares.map((head) => {
         const most = Math.max(...head);
         return `“${read[head.indexOf(most)]}” (${most.toFixed(2)})`;

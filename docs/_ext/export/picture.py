@@ -19,7 +19,7 @@ FONTS = (  # file, name, weight where a file has several
     ("math", "Book Math", None),
 )
 LETTERS = str.maketrans("αω", "𝛼𝜔")  # as the book's font for formulas has them
-WIDTH = 720  # pixels: two for each unit of a drawing
+WIDTH = 600  # pixels, as Jupyter shows them beside its text
 RULE = re.compile(r"^(\.(?:role|attention-svg)[^{@]*)\{([^}]*)\}", re.MULTILINE)
 FAMILIES = """.attention-svg { font-family: "Book Serif"; }
 .attention-svg .fig-math { font-family: "Book Serif", "Book Math"; }"""

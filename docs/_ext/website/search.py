@@ -120,7 +120,7 @@ def _places(app: Sphinx, page: str) -> Iterator[tuple[str, str, str]]:
         place = address if name == ASKED else f"{address}#{name}"
         yield from ((term, place, title) for term in terms)
     for label, name in app.env.metadata[page].get(NUMBERED, ()):
-        yield label, f"{address}#{name}", title
+        yield f"{label} {title}", f"{address}#{name}", title
     yield title, address, title
     yield page.rpartition("/")[2].replace("-", " "), address, title
 

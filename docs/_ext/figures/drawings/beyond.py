@@ -10,7 +10,7 @@ from figures.drawing import Drawing, heat_row
 if TYPE_CHECKING:
     from figures.values import Values
 
-AXIS, FLOOR, TALL, WIDE = 40.0, 240.0, 210.0, 300.0
+AXIS, FLOOR, HIGH, WIDE = 40.0, 240.0, 220.0, 300.0
 LOWEST, HIGHEST, LONGEST = 1.6, 2.8, 16
 
 
@@ -20,13 +20,16 @@ def gpt_context(values: Values) -> Board:
     for tick in (1.8, 2.0, 2.2, 2.4, 2.6):
         board.line(AXIS - 5, _level(tick), AXIS, _level(tick))
         board.note(AXIS - 9, _level(tick) + 4, f"{tick}", anchor="end")
-    for name, role, above in (("counting", "key", -14), ("attention", "query", 22)):
+    for name, role, above in (("counting", "key", -14), ("attention", "query", -14)):
         losses = values[name]
         points = [(_along(n), _level(y)) for n, y in zip(values["sizes"], losses, strict=False)]
         board.curve(points, role, marked=True)
         x, y = points[-1]
         board.number(x, y + above, f"{name}.{len(losses) - 1}", css=f"role-{role} fig-bold")
         board.text(x - 20, y + above, name, anchor="end", css=f"role-{role}")
+    lowest = min(range(len(values["counting"])), key=values["counting"].__getitem__)
+    x, y = _along(values["sizes"][lowest]), _level(values["counting"][lowest])
+    board.number(x - 2, y - 15, f"counting.{lowest}", css="role-key fig-bold", anchor="start")
     board.line(AXIS, FLOOR, AXIS + WIDE, FLOOR)
     board.line(AXIS, _level(HIGHEST), AXIS, FLOOR)
     for size in (1, 2, 4, 8, 12, 16):
@@ -40,7 +43,7 @@ def _along(size: int) -> float:
 
 
 def _level(loss: float) -> float:
-    return FLOOR - TALL * (loss - LOWEST) / (HIGHEST - LOWEST)
+    return FLOOR - HIGH * (loss - LOWEST) / (HIGHEST - LOWEST)
 
 
 KINDS = (("4", "multi-head"), ("2", "grouped-query"), ("1", "multi-query"))
