@@ -63,6 +63,11 @@ def test_the_documented_context_vectors(kind: type[Module], seed: int, printed: 
     assert str(kind(3, 2)(six_tokens().inputs)) == printed
 
 
+def test_an_example_that_is_changed_is_whole_in_the_next_call() -> None:
+    six_tokens().inputs.zero_()
+    assert six_tokens().inputs.all()
+
+
 # Independent oracles
 
 
