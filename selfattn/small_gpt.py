@@ -10,13 +10,6 @@ import torch
 from torch import Tensor, nn
 
 
-def packed(model: nn.Module) -> str:
-    """Return all parameters of a model as text: 16-bit numbers, in base 85, in lines."""
-    numbers = nn.utils.parameters_to_vector(model.parameters()).detach().half()
-    text = base64.b85encode(bytes(numbers.view(torch.uint8).tolist())).decode()
-    return "\n".join(text[start : start + 100] for start in range(0, len(text), 100)) + "\n"
-
-
 def load_weights(model: nn.Module) -> None:
     """Give a model of the page's sizes the trained parameters.
 

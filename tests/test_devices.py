@@ -7,7 +7,6 @@ import os
 import runpy
 import subprocess
 import sys
-import time
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -326,7 +325,7 @@ def test_for_a_whole_notebook() -> None:
     devices.stop()
 
 
-# It trains as the CPU does, in about the same time
+# It trains as the CPU does
 
 
 def train(steps: int) -> list[float]:
@@ -350,29 +349,6 @@ def assert_same_training(device: str) -> None:
 
 def test_training_with_dropout_has_the_losses_of_the_cpu() -> None:
     assert_same_training("standin")
-
-
-@pytest.mark.slow
-def test_a_step_that_draws_nothing_takes_no_longer_than_on_a_default_device() -> None:
-    """Compare the shortest of interleaved steps, on tensors of the CPU: no device is timed."""
-    model = nn.Sequential(*(nn.Linear(16, 16) for _ in range(8)))
-    optimizer, x = torch.optim.AdamW(model.parameters()), torch.ones(4, 16)
-
-    def seconds() -> float:
-        begun = time.perf_counter()
-        loss = model(x).square().mean()
-        optimizer.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]
-        optimizer.step()
-        return time.perf_counter() - begun
-
-    plain, led = [], []
-    for _ in range(20):
-        with torch.device("standin"):
-            plain += [seconds() for _ in range(10)]
-        with reproducible("standin"):
-            led += [seconds() for _ in range(10)]
-    assert min(led) < 1.3 * min(plain), (min(led), min(plain))
 
 
 # Which devices there are

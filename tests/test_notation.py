@@ -87,15 +87,6 @@ def test_the_page_shows_every_group() -> None:
     assert shown == list(groups())
 
 
-@pytest.mark.parametrize(
-    ("formula", "is_it"),
-    [(r"\omega_{22}", True), (r"\omega", True), (r"\omega_{2j} / 2", False), ("T", False)],
-)
-def test_a_symbol_alone_is_told_from_a_formula(formula: str, *, is_it: bool) -> None:
-    omega = next(symbol for symbol in SYMBOLS if symbol.id == "omega")
-    assert omega.is_all_of(formula) is is_it
-
-
 class TestGlossary:
     TEXT = (DOCS / "reference" / "glossary.md").read_text("utf-8")
     TERMS = re.findall(r"^(\S.*)\n  \S", TEXT.partition("```{glossary}")[2], re.MULTILINE)

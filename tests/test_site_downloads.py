@@ -22,7 +22,6 @@ from the_book import EXTENSIONS_ON_PATH, PAGES, ROOT
 
 from export.package import package_cells
 from export.picture import WIDTH, to_png
-from selfattn.verdict import THE_VERDICT
 from sphinx_drift.settings import stored_reference
 
 if TYPE_CHECKING:
@@ -375,28 +374,6 @@ def test_what_a_page_brings_along_is_small(page: Path) -> None:
     cells = package_cells("\n".join(cell.source for cell in read(page).cells))
     assert len(cells[0]) <= LARGEST if cells else True
     assert not any('"""' in cell for cell in cells)
-
-
-WITHOUT = """
-import sys
-sys.path = [path for path in sys.path if path != {root!r}]
-{cell}
-from selfattn import devices, SelfAttention_v1
-from selfattn.examples import six_tokens
-from selfattn.trained import sentences
-from selfattn.verdict import THE_VERDICT
-assert devices.__file__.startswith(str(_folder))
-queries = attention_scores = None  # a page's own names are no matter
-print(SelfAttention_v1(3, 2)(six_tokens().inputs).shape, len(sentences()[1]), len(THE_VERDICT))
-"""
-
-
-def test_what_comes_along_does_what_the_package_does(tmp_path: Path) -> None:
-    cells = package_cells(WITHOUT.format(root="", cell=""))
-    program = WITHOUT.format(root=str(ROOT), cell="\n".join(cells))
-    command = [sys.executable, "-c", program]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
-    assert done.stdout == f"torch.Size([6, 2]) 3840 {len(THE_VERDICT)}\n", done.stderr
 
 
 def test_nothing_else_comes_along() -> None:

@@ -8,6 +8,7 @@ new text, and those of the best way to count that we know of, into ``small-gpt.j
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import json
 import re
@@ -85,6 +86,13 @@ def kneser_ney(cut: int) -> float:
     return sum(losses) / len(losses)
 
 
+def packed(model: nn.Module) -> str:
+    """Return all parameters of a model as text: 16-bit numbers, in base 85, in lines."""
+    numbers = nn.utils.parameters_to_vector(model.parameters()).detach().half()
+    text = base64.b85encode(bytes(numbers.view(torch.uint8).tolist())).decode()
+    return "\n".join(text[start : start + 100] for start in range(0, len(text), 100)) + "\n"
+
+
 def main() -> None:
     """Train with the seeds that are named, or all, and write down what comes of it."""
     names: dict[str, Any] = {}
@@ -100,7 +108,7 @@ def main() -> None:
             model = train(names, seed, attention=attention)
             if attention and seed == KEPT:
                 path = Path(small_gpt.__file__).with_suffix(".txt")
-                path.write_text(small_gpt.packed(model), "ascii")
+                path.write_text(packed(model), "ascii")
             found[name] = round(names["losses_of"](model).mean().item(), 4)
             print(seed, name, found[name])
         record["seeds"][str(seed)] = found
