@@ -190,18 +190,19 @@ def mutation(session: nox.Session) -> None:
 
 
 @nox.session(default=False)
-def fuzz(session: nox.Session) -> None:
-    """Try random outputs, settings, pages and computations (ten minutes; after --: seconds)."""
+def properties(session: nox.Session) -> None:
+    """Try many random outputs and computations (minutes; after --: how many of each)."""
     install(session, "tests")
-    session.run("python", "packages/sphinx-drift/tests/fuzz.py", *session.posargs)
+    count = session.posargs[0] if session.posargs else "2000"
+    test = "packages/sphinx-drift/tests/test_properties.py"
+    session.run("pytest", test, env={"PROPERTY_EXAMPLES": count})
 
 
 @nox.session(default=False)
 def hostile(session: nox.Session) -> None:
     """Time hostile outputs at 10 KB, 100 KB and 1 MB (minutes; after --: shapes)."""
     install(session, "tests")
-    command = ("python", "packages/sphinx-drift/benchmarks/hostile_times.py")
-    session.run(*command, *session.posargs, env={"PYTHONPATH": "packages/sphinx-drift/tests"})
+    session.run("python", "packages/sphinx-drift/benchmarks/hostile_times.py", *session.posargs)
 
 
 @nox.session(default=False)

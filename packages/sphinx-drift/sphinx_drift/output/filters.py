@@ -108,6 +108,10 @@ def filters_in(value: object, setting: str) -> tuple[Filter, ...]:
 
 
 DEFAULTS = (
+    Filter(
+        re.compile(r"(?:\.|\?)? (?:Did you mean:? |Did you forget to import )'[\w.]{1,80}'\?"),
+        *("suggestion", "differs between versions of Python", ""),
+    ),
     # No object lies at fewer digits: `at 0x10` is what somebody has written.
     make(r"at 0x[0-9a-fA-F]{6,}", "memory address", "differs in each run", "at 0x0"),
     make(r"display_id=[0-9a-f]{32}", "display id", "differs in each run", "display_id=0"),

@@ -19,6 +19,7 @@ from sphinx_drift.run.injected import local_modules
 from sphinx_drift.run.results import Execution
 from sphinx_drift.run_and_judge import run_and_judge
 from sphinx_drift.source.lines import lines_of
+from sphinx_drift.source.markdown import shared_parse
 from sphinx_drift.source.metadata import table_in
 from sphinx_drift.source.notebook import read_notebook
 from sphinx_drift.source.read_source import is_notebook, read_page
@@ -89,7 +90,10 @@ class VerifyingParser(Parser):  # type: ignore[misc]  # untyped
             return theirs
 
         env = document.settings.env  # what ran here has whole streams, in their order
-        with with_clients(client, merges=lambda: env.docname not in state_of(env).ran):
+        with (
+            with_clients(client, merges=lambda: env.docname not in state_of(env).ran),
+            shared_parse(),
+        ):
             super().parse(inputstring, document)
         for page, theirs in as_ever:
             _count_outputs(env, page, theirs.notebook)

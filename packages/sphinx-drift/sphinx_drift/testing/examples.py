@@ -23,9 +23,10 @@ from sphinx_drift.run.run import DEVICE_VARIABLE
 from sphinx_drift.run_and_judge import hinted, may_be_rounding
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from types import TracebackType
 
+    from sphinx_drift.output.filters import Filter
     from sphinx_drift.settings import Settings
 
     _ExcInfo = tuple[type[BaseException], BaseException, TracebackType]
@@ -53,14 +54,18 @@ class Checker(doctest.OutputChecker):
 
     """
 
+    def __init__(self, filters: Iterable[Filter] = ()) -> None:
+        """Keep what varies and is not compared, besides what does by itself."""
+        self._filters = (*filters, *DEFAULTS)
+
     last = Outcome(Kind.VERIFIED, 0)
     """What came of the last comparison."""
 
     def check_output(self, want: str, got: str, optionflags: int) -> bool:
         """Return whether two outputs are the same."""
         literal = optionflags & doctest.DONT_ACCEPT_BLANKLINE
-        documented = filtered(want if literal else _BLANK.sub("", want), DEFAULTS)
-        executed = filtered(got, DEFAULTS)
+        documented = filtered(want if literal else _BLANK.sub("", want), self._filters)
+        executed = filtered(got, self._filters)
         if optionflags & _NUMBER:
             executed = _as_precise_as(documented, executed)
         self.last = self.compared(documented, executed, optionflags)
@@ -103,14 +108,17 @@ def check_examples(
     file: str, test: doctest.DocTest, settings: Settings, *, flags: int = 0
 ) -> PageResult:
     """Run the examples of a docstring; if a float's text differs, once more in full precision."""
-    runner = _Runner(flags)
+    runner = _Runner(flags, settings.filters)
     with computing_on(os.environ.get(DEVICE_VARIABLE, "cpu")):
         outcomes: Sequence[Outcome] = runner.record(test)
         environment = report_environment()
         policy = settings.policy_on(environment)
         if any(map(may_be_rounding, outcomes)):
             with _full_precision():
-                precise = {each.line: each.executed for each in _Runner(flags).record(test)}
+                precise = {
+                    each.line: each.executed
+                    for each in _Runner(flags, settings.filters).record(test)
+                }
             judged = [runner.judged(each, precise.get(each.line)) for each in outcomes]
             outcomes = judged if policy is Policy.PORTABLE else hinted(outcomes, judged)
     number = len(test.examples)
@@ -120,8 +128,8 @@ def check_examples(
 class _Runner(doctest.DocTestRunner):
     """Keeps an outcome for each example instead of printing."""
 
-    def __init__(self, flags: int) -> None:
-        self._own = Checker()
+    def __init__(self, flags: int, filters: Iterable[Filter]) -> None:
+        self._own = Checker(filters)
         super().__init__(checker=self._own, verbose=False, optionflags=flags)
         self._outcomes: dict[int, Outcome] = {}
         self._flags: dict[int, int] = {}  # by the lines of examples, as outcomes

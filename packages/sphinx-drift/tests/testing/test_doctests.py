@@ -6,6 +6,7 @@ import builtins
 import doctest
 import importlib
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ from case_tables import rows
 
 from sphinx_drift.compare.compare import Policy
 from sphinx_drift.model import Kind
+from sphinx_drift.output.filters import make
 from sphinx_drift.settings import Settings
 from sphinx_drift.testing.docstrings import find_in_module
 from sphinx_drift.testing.examples import Checker, check_examples
@@ -134,6 +136,22 @@ def test_what_the_standard_library_finds_runs_and_the_rest_is_named(folder: Path
     ]
     assert {each.kind for each in outcomes[3:]} == {Kind.UNCHECKED}
     assert [each.line for each in outcomes[3:]] == [4, 9, 16, 20, 29, 34]
+
+
+def test_filters_of_the_project_hold_for_docstrings(folder: Path) -> None:
+    settings = replace(EXACT, filters=(make(r"\d+ ms", "time", "it varies"),))
+    example = ">>> 'took 5 ms'\n'took 7 ms'"
+    kinds = [check(folder, example, chosen)[0].kind for chosen in (EXACT, settings)]
+    assert kinds == [Kind.DRIFT, Kind.VERIFIED]
+
+
+def test_equal_docstrings_are_told_apart(folder: Path) -> None:
+    docstring = '"""Return.\n\n    >>> 2\n    9\n    """'
+    source = "".join(f"def {name}():\n    {docstring}\n\n\n" for name in "ab")
+    assert [(o.kind, o.line) for o in checked(folder, source)] == [
+        (Kind.DRIFT, 4),
+        (Kind.DRIFT, 12),
+    ]
 
 
 @pytest.mark.parametrize(("number", "kind"), [(1, Kind.VERIFIED), (3, Kind.DRIFT)])

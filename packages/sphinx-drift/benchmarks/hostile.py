@@ -1,4 +1,4 @@
-"""Texts that are made to take long, by their shape: read by a test and by a benchmark."""
+"""Texts that are made to take long, by their shape."""
 
 from __future__ import annotations
 
@@ -34,6 +34,12 @@ def _rounded(text: str, documented: str, executed: str, precise: str = "") -> ob
     in_full = text.replace(documented, precise) if precise else None
     executed = text.replace(documented, executed)
     return compare(text, executed, policy=Policy.PORTABLE, precise=in_full)
+
+
+def _periods(text: str) -> object:
+    count = len(text) // 8
+    left = " ".join(f"w{n % 99} ," for n in range(count))
+    return compare(left, ", " + " ".join(f"w{n % 98} ;" for n in range(count)))
 
 
 def _nested(text: str) -> str:
@@ -93,6 +99,7 @@ SHAPES: dict[str, tuple[Callable[[str], object], str, str]] = {
     "escaped objects": (_printed, "lt;object ", ""),
     "lists in Markdown": (lambda text: _printed(text, "markdown"), "1. *a\n", ""),
     "brackets in Markdown": (lambda text: _printed(text, "markdown"), "[](", ""),
+    "periods that differ": (_periods, "w ", ""),
     "rows moved": (lambda text: compare(text, f"b\n{text}b\n"), "a 1\n", ""),
     "accepted beside wide": (lambda text: _rounded(text, "0.5", "0.6"), "[0.5] ", ""),
     "one number": (lambda text: compare(text, f"{text}1"), "9", ""),
@@ -108,5 +115,6 @@ SHAPES: dict[str, tuple[Callable[[str], object], str, str]] = {
 
 
 def text_of(name: str, characters: int) -> str:
+    """Return the text of a shape, of about so many characters."""
     _, piece, end = SHAPES[name]
     return piece * (characters // len(piece)) + end
