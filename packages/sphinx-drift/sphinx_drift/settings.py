@@ -349,9 +349,9 @@ class Settings:
         """Return the settings of a page, which may say in its metadata how it is executed.
 
         MyST-NB reads ``mystnb: {execution_timeout: 600}``, or by another key that the book has
-        chosen; jupyter-cache reads ``execution: {timeout: 600}``.
+        chosen; jupyter-cache reads ``execution: {timeout: 600}``, nbsphinx ``nbsphinx: {...}``.
         """
-        own = dict(_table(metadata, "execution"))
+        own = {**_table(metadata, "nbsphinx"), **_table(metadata, "execution")}
         for name, value in _table(metadata, self.metadata_key).items():
             own[name.removeprefix("execution_")] = value
         timeout, allow_errors = own.get("timeout"), own.get("allow_errors")

@@ -177,7 +177,9 @@ def unused_filters(filters: Iterable[Filter], results: Iterable[PageResult]) -> 
     counts: Counter[str] = Counter()
     for page in results:
         counts.update(page.filtered)
-    unused = [name for name in dict.fromkeys(f.name for f in filters) if not counts[name]]
+    # Pages and cells have filters of their own, which are counted from 0.
+    names = dict.fromkeys([*(one.name for one in filters), *counts])
+    unused = [name for name in names if not (counts[name] or name.endswith(VETOED))]
     vetoed = [name for name in unused if counts[name + VETOED]]
     nowhere = [name for name in unused if name not in vetoed]
     told = []

@@ -13,7 +13,9 @@ from nbformat import v4
 from sphinx_drift.compare.compare import Waiver
 from sphinx_drift.model import Kind
 from sphinx_drift.output.printed_text import Part
+from sphinx_drift.settings import Settings
 from sphinx_drift.source.markdown import read_markdown
+from sphinx_drift.source.metadata import left_out_by
 from sphinx_drift.source.notebook import read_notebook
 from sphinx_drift.source.read_source import load
 
@@ -371,6 +373,23 @@ def test_comments_of_nbval_mark_a_cell(source: str, tags: list[str], tmp_path: P
     page, notebook = loaded
     assert page.cells[0].tags == set(tags)
     assert notebook.cells[0].metadata.get("tags", []) == tags
+
+
+@pytest.mark.parametrize(
+    ("metadata", "setting", "allows"),
+    [
+        ({"nbsphinx": {"execute": "never"}}, "nbsphinx: execute", False),
+        ({"nbsphinx": {"allow_errors": True}}, "", True),
+        ({"execute": {"skip": True}}, "execute: skip", False),
+        ({"mystnb": {"execution_mode": "off"}}, "mystnb: execution_mode", False),
+        ({"nbsphinx": None, "execute": []}, "", False),
+    ],
+)
+def test_marks_of_other_tools_hold(
+    metadata: dict[str, object], setting: str, *, allows: bool
+) -> None:
+    assert left_out_by(metadata, "mystnb") == setting
+    assert Settings().of_page(metadata).allow_errors is allows
 
 
 @pytest.mark.parametrize(
