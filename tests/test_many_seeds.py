@@ -100,8 +100,8 @@ def without_the_root() -> Iterator[tuple[str, str]]:
     )
     yield SCALE, f"{slow} of twenty learn at 0.003, but only {fast} at 0.03"
     start, slower = "cards, no root, {} start, {} slower", ("none", "W_query", "W_key", "both")
-    for label, size in (("usual, large scores", "large"), ("smaller, as with the root", "small")):
-        counts = " | ".join(str(counted(start.format(size, each))) for each in slower)
+    for label, how in (("usual, large scores", "large"), ("smaller, as with the root", "small")):
+        counts = " | ".join(str(counted(start.format(how, each))) for each in slower)
         yield SCALE, f"| {label} | {counts} |\n"
     usual = [
         compare(start.format("large", "both"), start.format(size, "none"))
