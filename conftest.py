@@ -25,7 +25,8 @@ def pytest_configure() -> None:
     A shell has what it starts in the background ignore it.
     """
     refuse_elsewhere("selfattn", ROOT)
-    refuse_elsewhere("sphinx_drift", ROOT / "sphinx-drift")
+    for package, folder in (("sphinx_drift", "sphinx-drift"), ("forked_kernels", "forked-kernels")):
+        refuse_elsewhere(package, ROOT / "packages" / folder)
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 

@@ -16,7 +16,9 @@ nox.options.reuse_existing_virtualenvs = True
 PYPROJECT = nox.project.load_toml("pyproject.toml")
 HTML_CHECKER = "vnu-jar@26.9.27"
 BOM = "cyclonedx-bom==7.5.0"
-CHECKER = Path("sphinx-drift")
+CHECKER = Path("packages/sphinx-drift")
+KERNELS = Path("packages/forked-kernels")
+OURS = ("--editable", f"./{KERNELS}", "--editable", f"./{CHECKER}")
 CHECKER_PROJECT = nox.project.load_toml(CHECKER / "pyproject.toml")["project"]
 TORCH_FILES = [Path("constraints.txt"), Path("pyproject.toml")]
 RESOLVED = {  # what is installed with the checker, by what `nox -s versions` calls it
@@ -43,7 +45,7 @@ def install(session: nox.Session, *groups: str) -> None:
     """Install book and checker, editable, with what Sphinx and the groups need, as constrained."""
     # The build backend comes first, from the same pins, so that no build is isolated from them.
     session.install(*CONSTRAINED, *PYPROJECT["build-system"]["requires"])
-    ours = ("--editable", f"./{CHECKER}", "--editable", ".[docs]")
+    ours = (*OURS, "--editable", ".[docs]")
     session.install(*CONSTRAINED, "--no-build-isolation", *ours, *tools(*groups))
 
 
@@ -127,11 +129,13 @@ def doctest(session: nox.Session) -> None:
 
 @nox.session
 def lint(session: nox.Session) -> None:
-    """Check style and formatting with ruff, and spelling with codespell."""
+    """Check style and formatting with ruff, spelling with codespell, and the checker's layers."""
     session.install(*CONSTRAINED, *tools("lint"))
     session.run("ruff", "check", ".")
     session.run("ruff", "format", "--check", ".")
     session.run("codespell")
+    with session.chdir(CHECKER):
+        session.run("lint-imports", "--no-cache")
 
 
 @nox.session
@@ -139,10 +143,11 @@ def types(session: nox.Session) -> None:
     """Check types with mypy: both packages strictly, everything else as far as annotated."""
     install(session, "types", "tests")
     session.run("mypy", "--strict", "selfattn", str(CHECKER / "sphinx_drift"))
+    session.run("mypy", "--strict", str(KERNELS / "forked_kernels"))
     site = ("docs/_ext", "docs/_data", "docs/_tools", str(CHECKER / "docs" / "_ext"))
     session.run("mypy", "noxfile.py", "conftest.py", *site)
     session.run("mypy", "tests")
-    session.run("mypy", str(CHECKER / "tests"), str(CHECKER / "benchmarks"))
+    session.run("mypy", str(CHECKER / "tests"), str(CHECKER / "benchmarks"), str(KERNELS / "tests"))
 
 
 @nox.session
@@ -180,30 +185,31 @@ def bom(session: nox.Session) -> None:
 def mutation(session: nox.Session) -> None:
     """Alter every documented output in every way, and count what is caught (a few minutes)."""
     install(session, "tests")
-    command = ("python", "sphinx-drift/benchmarks/mutation.py")
-    session.run(*command, *session.posargs, env={"PYTHONPATH": "sphinx-drift/tests"})
+    command = ("python", "packages/sphinx-drift/benchmarks/mutation.py")
+    session.run(*command, *session.posargs, env={"PYTHONPATH": "packages/sphinx-drift/tests"})
 
 
 @nox.session(default=False)
-def fuzz(session: nox.Session) -> None:
-    """Try random outputs, settings, pages and computations (ten minutes; after --: seconds)."""
+def properties(session: nox.Session) -> None:
+    """Try many random outputs and computations (minutes; after --: how many of each)."""
     install(session, "tests")
-    session.run("python", "sphinx-drift/tests/fuzz.py", *session.posargs)
+    count = session.posargs[0] if session.posargs else "2000"
+    test = "packages/sphinx-drift/tests/test_properties.py"
+    session.run("pytest", test, env={"PROPERTY_EXAMPLES": count})
 
 
 @nox.session(default=False)
 def hostile(session: nox.Session) -> None:
     """Time hostile outputs at 10 KB, 100 KB and 1 MB (minutes; after --: shapes)."""
     install(session, "tests")
-    command = ("python", "sphinx-drift/benchmarks/hostile_times.py")
-    session.run(*command, *session.posargs, env={"PYTHONPATH": "sphinx-drift/tests"})
+    session.run("python", "packages/sphinx-drift/benchmarks/hostile_times.py", *session.posargs)
 
 
 @nox.session(default=False)
 def bench(session: nox.Session) -> None:
     """Measure builds, beside stock MyST-NB and nothing executed (a quarter of an hour)."""
     install(session)
-    session.run("python", "sphinx-drift/benchmarks/build_cost.py", *session.posargs)
+    session.run("python", "packages/sphinx-drift/benchmarks/build_cost.py", *session.posargs)
 
 
 @nox.session(default=False, venv_backend="none")
@@ -229,7 +235,9 @@ def new_torch(session: nox.Session) -> None:
 def versions(session: nox.Session, resolved: str) -> None:
     """Try the checker with other versions of Python and of what it requires."""
     needed = ("hypothesis", "numpy", "psutil", "pytest>=9.2")
-    session.install("--editable", f"./{CHECKER}", *needed, *RESOLVED[resolved])
+    session.install(
+        "--editable", f"./{KERNELS}", "--editable", f"./{CHECKER}", *needed, *RESOLVED[resolved]
+    )
     tests = CHECKER / "tests"  # those that need no torch: it isn't to be had for every Python
     rooms = [str(tests / room) for room in ("compare", "output")]
     session.run("pytest", "-q", "-m", "not slow", *rooms, *session.posargs)

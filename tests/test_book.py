@@ -13,10 +13,11 @@ from test_listings import CELL as LISTING
 from the_book import DOCS, PAGES
 
 from sphinx_drift.compare.compare import Policy, compare
-from sphinx_drift.compare.tokens import TokenKind, tokens
+from sphinx_drift.compare.lexer import TokenKind
+from sphinx_drift.compare.tokens import tokens
+from sphinx_drift.model import Cell, Expectation, Page
 from sphinx_drift.output.printed_text import printed
 from sphinx_drift.run.run import execute, request_for
-from sphinx_drift.source.expectations import Cell, Expectation, Page
 from sphinx_drift.source.read_source import load
 
 if TYPE_CHECKING:

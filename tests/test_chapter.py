@@ -18,7 +18,7 @@ from the_book import DOCS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from sphinx_drift.source.expectations import Expectation
+    from sphinx_drift.model import Expectation
 
 TABLE = DOCS / "reference" / "chapter-3.md"
 PRINTED = {

@@ -12,7 +12,7 @@ from bs4 import BeautifulSoup
 from the_book import DOCS, MANUAL, current_site
 
 from sphinx_drift.compare.compare import compare
-from sphinx_drift.compare.outcomes import Kind
+from sphinx_drift.model import Kind
 from sphinx_drift.source.read_source import load
 
 if TYPE_CHECKING:

@@ -182,7 +182,7 @@ def other_pages() -> Iterator[tuple[str, str]]:
         right, seeds = line.strip("|\n ").split(" | ")
         yield "companions/training", f"| {seeds} | {right} |\n"
     settings = [name.partition(" ")[2] for name in WHO_WHOM if name.startswith("1 ")]
-    yield NEED, f"| | {' | '.join(settings)} |\n"
+    yield NEED, f"| model, sentences | {' | '.join(settings)} |\n"
     for name, heads, which in (
         ("one head, trained", 1, 0),
         ("one head, held out", 1, 1),

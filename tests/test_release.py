@@ -33,22 +33,16 @@ def git(root: Path, *words: str) -> str:
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
     root = tmp_path / "tree"
-    for name in (
-        *RELEASED,
-        ".gitignore",
-        "sphinx-drift/sphinx_drift",
-        "sphinx-drift/pyproject.toml",
-    ):
+    ignored = shutil.ignore_patterns("__pycache__", "tests", "docs", "benchmarks")
+    for name in (*RELEASED, ".gitignore", "packages"):
         if (ROOT / name).is_dir():
-            shutil.copytree(ROOT / name, root / name)
+            shutil.copytree(ROOT / name, root / name, ignore=ignored)
         else:
-            (root / name).parent.mkdir(exist_ok=True)
+            root.mkdir(exist_ok=True)
             shutil.copy(ROOT / name, root / name)
-    for name in ("LICENSE", "README.md"):
-        shutil.copy(ROOT / "sphinx-drift" / name, root / "sphinx-drift")
-    for folder in (root, root / "sphinx-drift"):
-        (folder / "CHANGELOG.md").write_text("# Changelog\n\n## Unreleased\n\n- A thing.\n")
-        with (folder / "pyproject.toml").open("a", encoding="utf-8") as file:
+    for folder in command.PACKAGES.values():
+        (root / folder / "CHANGELOG.md").write_text("# Changelog\n\n## Unreleased\n\n- A thing.\n")
+        with (root / folder / "pyproject.toml").open("a", encoding="utf-8") as file:
             file.write('\n[project.urls]\nRepository = "https://example.org"\n')
     git(root, "init", "--quiet")
     git(root, "config", "user.name", "A")
@@ -63,7 +57,7 @@ def commit(root: Path) -> Path:
 
 
 @pytest.mark.slow
-def test_release_is_a_commit_a_tag_and_four_files(
+def test_release_is_a_commit_a_tag_and_two_files_of_each(
     tree: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(command, "ROOT", tree)
@@ -73,13 +67,13 @@ def test_release_is_a_commit_a_tag_and_four_files(
     command.release("7.8.9", tree / "dist", dry=False)
     assert git(tree, "log", "-1", "--format=%s %D").strip().endswith("tag: v7.8.9")
     today = dt.datetime.now(dt.UTC).date()
-    for folder in (tree, tree / "sphinx-drift"):
-        log = (folder / "CHANGELOG.md").read_text("utf-8")
+    for folder in command.PACKAGES.values():
+        log = (tree / folder / "CHANGELOG.md").read_text("utf-8")
         assert log == f"# Changelog\n\n## Unreleased\n\n## 7.8.9 - {today}\n\n- A thing.\n"
     assert "sphinx-drift 7.8.9\n\n- A thing." in git(tree, "tag", "-l", "--format=%(contents)")
     assert {path.name for path in (tree / "dist").iterdir()} == {
         f"{name}-7.8.9{end}"
-        for name in ("selfattn", "sphinx_drift")
+        for name in ("forked_kernels", "selfattn", "sphinx_drift")
         for end in ("-py3-none-any.whl", ".tar.gz")
     }
     with pytest.raises(ValueError, match=r"v7\.8\.9 has been released"):
@@ -146,3 +140,15 @@ def test_guides_name_sessions_and_files_that_exist(guide: Path) -> None:
     assert [each for each in sessions if each.replace("-", "_") not in NOXFILE] == []
     links = re.findall(r"\]\((?!https?:)([^)#]+)", text)
     assert [each for each in links if not (guide.parent / each).exists()] == []
+
+
+def test_both_readmes_show_the_same_failing_build() -> None:
+    """The checker's is run by a test of its own."""
+    shown = [
+        re.findall(
+            r"```text\n(\$ .+?)```", (ROOT / folder / "README.md").read_text("utf-8"), re.DOTALL
+        )
+        for folder in (".", "packages/sphinx-drift")
+    ]
+    assert len(shown[0]) == 1
+    assert shown[0] == shown[1]

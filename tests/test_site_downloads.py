@@ -22,7 +22,7 @@ from the_book import EXTENSIONS_ON_PATH, PAGES, ROOT
 
 from export.package import package_cells
 from export.picture import WIDTH, to_png
-from sphinx_drift.configuration import stored_reference
+from sphinx_drift.settings import stored_reference
 
 if TYPE_CHECKING:
     from pathlib import Path

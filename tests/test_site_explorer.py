@@ -131,7 +131,7 @@ def states() -> list[str]:
     chance = random.Random(3)  # noqa: S311 - no secret
     found = ["", "seed=789&drawn=linear"]
     for _ in range(150):
-        state = {"seed": chance.randrange(2**32)}
+        state: dict[str, Any] = {"seed": chance.randrange(2**32)}
         state |= {name: chance.choice(of) for name, of in CHOSEN.items()}
         if chance.random() < 0.3:
             state["mask"] = (

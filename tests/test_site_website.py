@@ -10,7 +10,7 @@ import pytest
 import small_book
 from the_book import DOCS, EXTENSIONS_ON_PATH
 
-from sphinx_drift.compare.outcomes import Kind, Outcome, PageResult
+from sphinx_drift.model import Kind, Outcome, PageResult
 from website import verified_foot
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
-MANUAL = ROOT / "sphinx-drift" / "docs"
+MANUAL = ROOT / "packages/sphinx-drift" / "docs"
 SOURCES = {".md", ".py", ".css", ".toml", ".txt", ".bib", ".json", ".svg", ".js", ".html"}
 EXTENSIONS_ON_PATH = f"import sys; sys.path.insert(0, {str(DOCS / '_ext')!r})"
 """What the conf.py of a small book begins with that takes the book's own extensions."""

@@ -1,6 +1,6 @@
-"""Build both packages and try them where nothing else is; with a version, release them.
+"""Build the three packages and try them where nothing else is; with a version, release them.
 
-Both bear one version. All happens in a clone, so a release that fails leaves nothing behind.
+All bear one version. All happens in a clone, so a release that fails leaves nothing behind.
 """
 
 from __future__ import annotations
@@ -18,10 +18,15 @@ import venv
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-PACKAGES = {"selfattn": Path(), "sphinx-drift": Path("sphinx-drift")}
+PACKAGES = {
+    "selfattn": Path(),
+    "forked-kernels": Path("packages/forked-kernels"),
+    "sphinx-drift": Path("packages/sphinx-drift"),
+}
 VERSIONS = {  # where it is written
     "selfattn/__init__.py": r'^__version__ = "(.+)"$',
-    "sphinx-drift/sphinx_drift/__init__.py": r'^__version__ = "(.+)"$',
+    "packages/forked-kernels/forked_kernels/__init__.py": r'^__version__ = "(.+)"$',
+    "packages/sphinx-drift/sphinx_drift/__init__.py": r'^__version__ = "(.+)"$',
     "CITATION.cff": r"^version: (.+)$",
 }
 UNRELEASED = "## Unreleased\n"
@@ -88,7 +93,7 @@ def build(root: Path, dist: Path) -> None:
 
 def try_out(root: Path, dist: Path) -> None:
     """Install each package from a folder into an empty environment; run its README's example."""
-    first_book = (ROOT / "sphinx-drift/tests/test_manual.py", "-k", "first_book")
+    first_book = (ROOT / "packages/sphinx-drift/tests/test_manual.py", "-k", "first_book")
     for name in PACKAGES:
         with tempfile.TemporaryDirectory() as folder:
             venv.create(folder, with_pip=True)
@@ -100,6 +105,8 @@ def try_out(root: Path, dist: Path) -> None:
             run(python, "-m", "pip", "check", cwd=dist)
             if name == "selfattn":
                 run(python, "-m", "doctest", root / "README.md", cwd=dist)
+            elif name == "forked-kernels":
+                run(python, "-m", "forked_kernels", "--name", "quick", cwd=dist)
             else:
                 run(
                     sys.executable,

@@ -20,7 +20,7 @@ ALPHA = "reference/notation.html#symbol-alpha"
 FIRST = {
     # Terms, which Sphinx finds as entries of the index, and titles
     "dropout": "self-attention/causal-class.html#dropout-on-weights",
-    "scaled dot-product attention": f"{STEP}#step-3-attention-weights",
+    "scaled dot-product attention": "self-attention/index.html#what-changes",
     "causal mask": "self-attention/causal.html#the-usual-way-mask-the-scores",
     # With a slip in them, and by number
     "sofmax": "companions/without-weights.html#step-2-turn-scores-into-weights",

@@ -255,7 +255,7 @@ def steps(code: Code) -> dict[str, Tensor]:
     draws = Draws(code)
     first = [nn.Linear(code.d_out, code.d_out)] if code.out_proj == "first" else []
     found: dict[str, Tensor] = {}
-    heads = [(X, X, X)]
+    heads: list[tuple[Tensor, ...]] = [(X, X, X)]
     if code.draw != "nothing":
         drawn = [list(draws.matrices()) for _ in range(code.stacked)]
         heads = [tuple(made for _, made in head) for head in drawn]

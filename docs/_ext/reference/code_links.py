@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import sphinx_codeautolink
+from sphinx.builders.html import StandaloneHTMLBuilder
 from sphinx_codeautolink.extension import SphinxCodeAutoLink
 from sphinx_codeautolink.parse import NameBreak
 
@@ -31,8 +32,13 @@ class LibraryLinks(SphinxCodeAutoLink):  # type: ignore[misc]  # untyped
 
     def apply_links(self, app: Sphinx, exception: Exception | None) -> None:
         """Put links into the pages that have none."""
-        if not self.do_nothing and exception is None:
-            pages = {name: Path(app.outdir, f"{name}.html") for name in self.cache.transforms}
+        if (
+            not self.do_nothing
+            and exception is None
+            and isinstance(app.builder, StandaloneHTMLBuilder)
+        ):
+            names = self.cache.transforms
+            pages = {name: Path(app.builder.get_outfilename(name)) for name in names}
             self.outdated_docs = {
                 name for name, page in pages.items() if LINK not in page.read_text("utf-8")
             }

@@ -1,0 +1,369 @@
+"""A process that has libraries loaded, and forks a Jupyter kernel for each request.
+
+:mod:`forked_kernels.provisioner` starts it as a script. It imports nothing of this package,
+so that no kernel inherits any of it; it computes nothing, touches no GPU and has one thread,
+because a fork copies no other and a child would wait for them for ever.
+
+Who owns, ends and closes what:
+
+- *The server* belongs to the process that has the other end of its standard input, and ends when
+  that closes: a client that is killed closes it too.
+- *A kernel* belongs to the connection that asked for it. When the connection closes, the server
+  kills the kernel's process group; when the server is killed, Linux kills the kernel.
+- *What a kernel leaves behind* becomes the server's child, and ends with it at the latest.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import copy
+import ctypes
+import gc
+import glob
+import importlib
+import importlib.util
+import io
+import json
+import os
+import selectors
+import signal
+import socket
+import struct
+import sys
+import threading
+import time
+import warnings
+import weakref
+from itertools import takewhile
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    import types
+    from collections.abc import Iterator, Sequence
+
+ANSWER = struct.Struct("!i")
+"""The kernel's process, and later its exit status; or 0, and why there is none."""
+_PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
+_PATIENCE = 10.0
+"""Seconds that a client may take to send its request."""
+
+# What a kernel would import while it starts: once here instead of once in each.
+_KERNEL = (
+    *("ipykernel.debugger", "ipykernel.kernelapp", "ipykernel.ipkernel", "faulthandler"),
+    *("IPython.core.completerlib", "IPython.core.debugger", "IPython.core.interactiveshell"),
+    *("IPython.core.oinspect", "IPython.extensions.storemagic", "IPython.utils.wildcard"),
+    *("tornado.platform.asyncio", "tornado.queues", "traitlets.config.argcomplete_config"),
+    *("sqlite3", "unicodedata"),
+)
+
+
+class Group(NamedTuple):
+    """What the import of one library has brought."""
+
+    modules: dict[str, types.ModuleType]
+    filters: list[Any]
+    """Warnings that it filters."""
+
+
+def _is_foreign(module: str) -> bool:
+    """Whether a module is none of Python's own."""
+    return module.partition(".")[0] not in sys.stdlib_module_names
+
+
+class Preloaded:
+    """Libraries that are loaded, and hidden from a kernel until it imports them.
+
+    Pages and libraries ask ``sys.modules`` what is there; what nobody imported must not be.
+    """
+
+    def __init__(self) -> None:
+        """Begin with nothing."""
+        self._groups: list[Group] = []
+
+    def load(self, name: str) -> None:
+        """Import a library.
+
+        Raises:
+            ImportError: If its import shows something, which pages must show, or looks for a
+                kernel, which is not there yet; or if nobody installed it: who saves such a module
+                wants the pages to import it as it is then.
+
+        """
+        before, shown, looked_for = set(sys.modules), io.StringIO(), []  # type: ignore[var-annotated]
+        shell = importlib.import_module("IPython.core.interactiveshell")
+        shell.InteractiveShell.initialized = classmethod(looked_for.append)
+        with (
+            warnings.catch_warnings(record=True) as warned,
+            contextlib.redirect_stdout(shown),
+            contextlib.redirect_stderr(shown),
+        ):
+            first = warnings.filters[0]
+            importlib.import_module(name)
+            filters = list(takewhile(lambda each: each is not first, warnings.filters))
+        del shell.InteractiveShell.initialized
+        if texts := [*(str(each.message) for each in warned), *shown.getvalue().splitlines()]:
+            raise ImportError(f"its import shows {texts[0]!r}")
+        if looked_for:
+            raise ImportError("its import looks for a kernel")
+        file = getattr(sys.modules[name], "__file__", None) or "-packages"
+        if _is_foreign(name) and "-packages" not in file:
+            raise ImportError("it isn't installed, so it may be saved after it is loaded")
+        new = set(sys.modules) - before - {"__mp_main__"}
+        foreign = filter(_is_foreign, new)
+        self._groups.append(Group({each: sys.modules[each] for each in foreign}, filters))
+
+    def hide(self) -> None:
+        """Take them out of the table of modules."""
+        for group in self._groups:
+            for name in group.modules:
+                sys.modules.pop(name, None)
+        sys.meta_path.insert(0, self)
+
+    def find_spec(self, name: str, _path: Any = None, _target: Any = None) -> Any:
+        """Return a hidden module's specification, with this object as its loader."""
+        for group in self._groups:
+            if name in group.modules:
+                spec: Any = copy.copy(group.modules[name].__spec__)
+                spec.loader = self
+                spec.loader_state = group, group.modules[name].__spec__
+                return spec
+        return None
+
+    def create_module(self, spec: Any) -> types.ModuleType:
+        """Return the module that is loaded already."""
+        group: Group = spec.loader_state[0]
+        return group.modules[spec.name]
+
+    def exec_module(self, module: types.ModuleType) -> None:
+        """Restore a module's own specification, and unhide all that its import had loaded."""
+        spec: Any = module.__spec__
+        group, own = spec.loader_state
+        module.__spec__, module.__loader__ = own, own and own.loader
+        if group in self._groups:
+            self._groups.remove(group)
+            sys.modules.update(group.modules)
+            for action, message, category, place, line in reversed(group.filters):
+                texts = [pattern.pattern if pattern else "" for pattern in (message, place)]
+                warnings.filterwarnings(action, texts[0], category, texts[1], line)
+
+
+class Server:
+    """Accepts requests and forks; each kernel has the connection that asked for it."""
+
+    def __init__(self, listening: socket.socket, refusal: str) -> None:
+        """Listen, and watch the owner and the children."""
+        self._listening, self._refusal = listening, refusal
+        self._kernels: dict[int, socket.socket] = {}
+        self._ended, self._wakes = socket.socketpair()
+        for end in (self._ended, self._wakes):
+            end.settimeout(0)
+        signal.set_wakeup_fd(self._wakes.fileno(), warn_on_full_buffer=False)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        self._selector = selectors.DefaultSelector()
+        for source, handle in ((0, _end), (self._ended, self._reap), (listening, self._accept)):
+            self._selector.register(source, selectors.EVENT_READ, handle)
+
+    def serve(self) -> dict[str, Any]:
+        """Serve for ever; in a kernel's process, return what it is to run."""
+        while True:
+            for key, _ in self._selector.select():
+                if request := key.data():
+                    return dict(request)
+
+    def _accept(self) -> dict[str, Any] | None:
+        connection, _ = self._listening.accept()
+        connection.settimeout(_PATIENCE)
+        streams: list[int] = []
+        try:
+            request = self._receive(connection, streams)
+        except (OSError, RuntimeError, ValueError) as error:
+            with contextlib.suppress(OSError):
+                connection.sendall(ANSWER.pack(0) + str(error).encode())
+            connection.close()
+            request = {}
+        pid = os.fork() if request else -1
+        if pid == 0:
+            self._leave(connection)
+            return {**request, "streams": streams}
+        for stream in streams:
+            os.close(stream)
+        if pid > 0:
+            self._kernels[pid] = connection
+            self._selector.register(connection, selectors.EVENT_READ, lambda: self._drop(pid))
+            with contextlib.suppress(OSError):
+                connection.sendall(ANSWER.pack(pid))
+        return None
+
+    def _receive(self, connection: socket.socket, streams: list[int]) -> dict[str, Any]:
+        """Return a request, a line of JSON; add the descriptors that its kernel writes to."""
+        _, user, _ = struct.unpack("3i", connection.getsockopt(*_CREDENTIALS))
+        if user != os.getuid():
+            raise PermissionError("this server belongs to another user")
+        data = b""
+        while not data.endswith(b"\n"):
+            piece, descriptors, _, _ = socket.recv_fds(connection, 1 << 16, 2)
+            streams += descriptors
+            data += piece
+            if not piece:
+                raise ConnectionError("the client hung up")
+        if self._refusal:
+            raise RuntimeError(self._refusal)
+        if (threads := len(os.listdir("/proc/self/task"))) != 1:  # noqa: PTH208 - texts
+            raise RuntimeError(f"the fork server has {threads} threads")
+        return dict(json.loads(data))
+
+    def _leave(self, connection: socket.socket) -> None:
+        """Close in a kernel's process all that is the server's."""
+        signal.set_wakeup_fd(-1)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        self._selector.close()
+        ends = (self._listening, self._ended, self._wakes, connection, *self._kernels.values())
+        for end in ends:
+            end.close()
+        os.close(0)
+
+    def _reap(self) -> None:
+        """Report how kernels ended, and kill what they have started."""
+        self._ended.recv(4096)
+        with contextlib.suppress(ChildProcessError):
+            while (child := os.waitpid(-1, os.WNOHANG))[0]:
+                pid, status = child
+                if connection := self._kernels.pop(pid, None):
+                    _kill_group(pid)
+                    with contextlib.suppress(OSError, KeyError):
+                        self._selector.unregister(connection)
+                    with contextlib.suppress(OSError):
+                        connection.sendall(ANSWER.pack(os.waitstatus_to_exitcode(status)))
+                    connection.close()
+
+    def _drop(self, pid: int) -> None:
+        """Kill a kernel whose client is gone; its end is noticed like any other."""
+        if pid in self._kernels:
+            self._selector.unregister(self._kernels[pid])
+            _kill_group(pid)
+
+
+_CREDENTIALS = socket.SOL_SOCKET, getattr(socket, "SO_PEERCRED", 17), struct.calcsize("3i")
+
+
+def _kill_group(pid: int) -> None:
+    for kill in (os.killpg, os.kill):  # it may not have left the server's group yet
+        with contextlib.suppress(OSError):
+            kill(pid, signal.SIGKILL)
+
+
+def _end() -> None:
+    kill_children()
+    os._exit(0)
+
+
+def adopt_orphans() -> None:
+    """Become the parent of all descendants whose own parent ends."""
+    ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def kill_children() -> None:
+    """Kill all children, and those that come here when their own parent is killed."""
+    while pids := list(_children()):
+        for pid in pids:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        with contextlib.suppress(ChildProcessError):
+            os.wait()
+
+
+def _children() -> Iterator[int]:
+    """Yield the children of this process, which Linux lists by thread."""
+    for path in glob.glob("/proc/self/task/*/children"):  # noqa: PTH207 - texts
+        # A thread may have ended by now.
+        with contextlib.suppress(OSError), open(path, encoding="ascii") as file:  # noqa: PTH123 - a text
+            yield from map(int, file.read().split())
+
+
+def become_kernel(request: dict[str, Any], server: int, preloaded: Preloaded) -> None:
+    """Make this process what a fresh one is that runs ``python -m ipykernel_launcher``."""
+    os.setsid()
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    if os.getppid() != server:
+        os._exit(1)
+    for number, stream in enumerate(request["streams"], start=1):
+        os.dup2(stream, number)
+        os.close(stream)
+    null = os.open(os.devnull, os.O_RDONLY)  # which may be 0 itself: it is closed by now
+    os.dup2(null, 0)
+    os.set_inheritable(0, True)  # noqa: FBT003 - it takes no name
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a build under nohup ignores it
+    os.environ.clear()
+    os.environ.update(request["environment"])
+    os.environ["JPY_PARENT_PID"] = str(server)
+    time.tzset()
+    os.chdir(request["folder"])
+    # Python's own generator is seeded anew by the fork; these were seeded once for all kernels.
+    if numpy_random := sys.modules.get("numpy.random"):
+        numpy_random.seed()
+    if torch := sys.modules.get("torch"):
+        torch.default_generator.seed()  # not torch.seed, which would ask CUDA as well
+    finalizers: Any = weakref.finalize
+    for finalizer in [*finalizers._registry]:  # noqa: SLF001 - of what was loaded; torch has 130
+        finalizer.atexit = False
+    preloaded.hide()
+    if importlib.util.find_spec("debugpy"):  # without it, what a kernel is that has it
+        os.environ.setdefault("PYDEVD_USE_FRAME_EVAL", "NO")
+        sys.breakpointhook = lambda *_, **__: None
+    launcher = importlib.util.find_spec("ipykernel_launcher")
+    sys.executable = request["executable"]
+    sys.argv = [str(launcher and launcher.origin), *request["arguments"]]
+
+
+def end_kernel(shell: Any) -> None:
+    """Do what Python does at its end, but for taking apart what was loaded before the fork.
+
+    That would copy all of it: 0.2 s for a kernel with PyTorch.
+    """
+    for thread in threading.enumerate():
+        if thread is not threading.current_thread() and not thread.daemon:
+            thread.join()
+    atexit._run_exitfuncs()  # noqa: SLF001 - nothing public runs them
+    shell.user_ns.clear()  # which closes files, and calls what objects have for their end
+    gc.collect()
+    for each in gc.get_objects():  # those from before the fork are not among them
+        if isinstance(each, io.IOBase):
+            with contextlib.suppress(Exception):
+                each.flush()
+    ctypes.CDLL(None).fflush(None)
+
+
+def main(words: Sequence[str]) -> None:
+    """Load libraries, serve until the owner is gone, and in each child run a kernel."""
+    adopt_orphans()
+    gc.disable()  # what is loaded stays: looking for garbage in it takes a third of the time
+    sys.modules["debugpy"] = None  # type: ignore[assignment]  # a debugger starts threads
+    for name in _KERNEL:
+        with contextlib.suppress(ImportError):
+            importlib.import_module(name)
+    del sys.modules["debugpy"]
+    # As IPython's kernel has it before anything can import Matplotlib, which reads it then.
+    os.environ.setdefault("MPLBACKEND", "module://matplotlib_inline.backend_inline")
+    preloaded, refusal = Preloaded(), ""
+    for name in filter(importlib.util.find_spec, words[1:]):
+        try:
+            preloaded.load(name)
+        except BaseException as error:  # noqa: BLE001 - a library may raise anything
+            refusal = f"{name} can't be preloaded: {error}; take it out of the setting `preload`"
+    os.environ.pop("OPENBLAS_NUM_THREADS", None)
+    gc.freeze()  # a collection in a child would copy all that it shares with this process
+    gc.enable()
+    server = os.getpid()
+    request = Server(socket.socket(fileno=int(words[0])), refusal).serve()
+    become_kernel(request, server, preloaded)
+    application = importlib.import_module("ipykernel.kernelapp").IPKernelApp
+    try:
+        application.launch_instance(parent_handle=server)  # it has read the variable long ago
+        end_kernel(application.instance().shell)
+    finally:
+        os._exit(0)
+
+
+if __name__ == "__main__":
+    main(sys.argv[2:])

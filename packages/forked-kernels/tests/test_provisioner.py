@@ -1,0 +1,257 @@
+"""Kernels are forked for everyone who asks Jupyter for them, and ended like any other."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import nbclient
+import pytest
+from jupyter_client.manager import KernelManager
+from nbformat import v4
+from psutil import pid_exists
+
+from forked_kernels import provisioner
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+SERVER_OF = "import os\nprint(open(f'/proc/{os.getppid()}/cmdline').read().count('fork_server'))"
+
+
+@pytest.fixture
+def own_servers(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Have fork servers for this test alone, and warn again of what was warned of once."""
+    monkeypatch.setattr(provisioner, "_servers", {})
+    monkeypatch.setattr(provisioner, "_reported", set())
+    yield
+    provisioner.close_servers()
+
+
+@pytest.fixture
+def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    return install("json", tmp_path, monkeypatch)
+
+
+def install(preload: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Install a kernel that is forked with libraries loaded, by the command; return its name."""
+    command = [sys.executable, "-m", "forked_kernels", "--name", "quick"]
+    subprocess.run([*command, "--preload", preload, "--prefix", str(folder)], check=True)
+    monkeypatch.setenv("JUPYTER_PATH", str(folder / "share" / "jupyter"))
+    return "quick"
+
+
+def printed(code: str, kernel: str = "quick") -> str:
+    """Return what a cell prints in a kernel."""
+    notebook = v4.new_notebook(cells=[v4.new_code_cell(code)])
+    nbclient.NotebookClient(notebook, kernel_name=kernel).execute()
+    text: str = notebook.cells[0].outputs[0].text
+    return text
+
+
+def wait_until(condition: Callable[[], object]) -> None:
+    end = time.monotonic() + 300
+    while not condition():
+        assert time.monotonic() < end, "it never came"
+        time.sleep(0.05)
+
+
+@pytest.mark.usefixtures("own_servers")
+def test_any_tool_gets_forked_kernels_by_the_kernelspec(installed: str, tmp_path: Path) -> None:
+    notebook = v4.new_notebook(cells=[v4.new_code_cell(SERVER_OF)])
+    path = tmp_path / "page.ipynb"
+    path.write_text(json.dumps(notebook))
+    execute = "from nbclient.cli import main; main()"  # what `jupyter execute` runs
+    words = [sys.executable, "-c", execute, f"--kernel_name={installed}", "--inplace"]
+    subprocess.run([*words, str(path)], check=True, capture_output=True)
+    assert json.loads(path.read_text())["cells"][0]["outputs"][0]["text"] == ["1\n"]
+
+
+@pytest.mark.usefixtures("own_servers")
+def test_kernel_is_interrupted_restarted_and_ended_like_any_other(installed: str) -> None:
+    manager = KernelManager(kernel_name=installed)
+    manager.start_kernel(stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    client = manager.client()
+    client.start_channels()
+    client.wait_for_ready(timeout=60)
+    first = manager.provisioner.pid  # type: ignore[union-attr]
+    sleeping = client.execute("import time; time.sleep(100)")
+    wait_until(lambda: client.get_iopub_msg(timeout=60)["msg_type"] == "execute_input")
+    manager.interrupt_kernel()
+    reply = client.get_shell_msg(timeout=60)
+    assert reply["parent_header"]["msg_id"] == sleeping
+    assert reply["content"]["ename"] == "KeyboardInterrupt"
+    manager.restart_kernel(now=True)
+    client.wait_for_ready(timeout=60)
+    second = manager.provisioner.pid  # type: ignore[union-attr]
+    assert not pid_exists(first)
+    assert pid_exists(second)
+    client.stop_channels()
+    manager.shutdown_kernel()
+    wait_until(lambda: not pid_exists(second))
+    assert not manager.is_alive()
+
+
+@pytest.mark.usefixtures("own_servers")
+def test_fork_server_with_two_threads_declines_and_a_stock_kernel_starts(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code = "import threading, time\n"
+    code += "threading.Thread(target=time.sleep, args=(100,), daemon=True).start()\n"
+    libraries = tmp_path / "site-packages"
+    libraries.mkdir()
+    (libraries / "busy_module.py").write_text(code)
+    monkeypatch.setenv("PYTHONPATH", str(libraries))
+    install("busy_module", tmp_path, monkeypatch)
+    assert [printed(SERVER_OF) for _ in range(2)] == ["0\n", "0\n"]
+    assert caplog.text.count("2 threads") == 1  # said once
+
+
+@pytest.mark.usefixtures("own_servers")
+@pytest.mark.parametrize(
+    ("source", "reason"),
+    [
+        ("print('loud')", "its import shows 'loud'"),
+        ("import warnings\nwarnings.warn('old')", "its import shows 'old'"),
+        ("raise RuntimeError('broken')", "broken"),
+        ("from IPython import get_ipython\nget_ipython()", "its import looks for a kernel"),
+        ("", "it isn't installed"),
+    ],
+)
+def test_library_whose_import_a_kernel_must_see_is_not_preloaded(
+    source: str,
+    reason: str,
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    (tmp_path / "loud_module.py").write_text(f"{source}\n")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    install("loud_module,json,nothing_such", tmp_path, monkeypatch)
+    assert printed(SERVER_OF) == "0\n"
+    assert f"loud_module can't be preloaded: {reason}" in caplog.text
+
+
+@pytest.mark.usefixtures("own_servers", "installed")
+def test_fork_server_that_is_killed_is_replaced_by_stock_kernels(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    assert printed(SERVER_OF) == "1\n"
+    (server,) = provisioner._servers.values()  # noqa: SLF001 - what is to be killed
+    os.kill(server._process.pid, signal.SIGKILL)  # noqa: SLF001 - the same
+    server._process.wait()  # noqa: SLF001 - the same
+    assert printed(SERVER_OF) == "0\n"
+    assert "the slow way" in caplog.text
+
+
+@pytest.mark.usefixtures("own_servers", "installed")
+def test_another_user_and_what_is_no_request_are_refused() -> None:
+    printed(SERVER_OF)
+    (server,) = provisioner._servers.values()  # noqa: SLF001 - whom to ask
+    for beginning in (b"", b"\0\0"):  # a client that is killed hangs up at any place
+        with socket.socket(socket.AF_UNIX) as connection:
+            connection.connect(server.address)
+            connection.sendall(beginning)
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.connect(server.address)
+        connection.sendall(b"{]\n")
+        assert connection.recv(4096).startswith(b"\0\0\0\0Expecting")
+    assert printed(SERVER_OF) == "1\n"  # it serves on
+
+
+def test_kernel_that_ends_at_once_has_said_how() -> None:
+    ends = socket.socketpair()
+    with ends[1]:
+        kernel = provisioner.ForkedKernel(ends[0], 7)
+        assert kernel.poll() is None
+        ends[1].sendall(provisioner.ANSWER.pack(3))
+        assert (kernel.poll(), kernel.wait()) == (3, 3)
+
+
+@pytest.mark.usefixtures("own_servers")
+def test_python_by_another_name_in_the_same_folder_is_forked(
+    installed: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As `pip` writes `python3` into the first line of a script."""
+    own = Path(sys.executable)
+    names = (path for path in own.parent.glob("python*") if path.name != own.name)
+    monkeypatch.setattr(sys, "executable", str(next(path for path in names if path.samefile(own))))
+    assert printed(f"{SERVER_OF}\nimport sys\nprint(sys.executable)") == f"1\n{own}\n"
+
+
+def kernel_of(python: str, folder: Path, monkeypatch: pytest.MonkeyPatch, **metadata: Any) -> str:
+    """Install a kernel that a Python starts; return its name."""
+    argv = [python, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+    spec = {"argv": argv, "display_name": "other", "language": "python", "metadata": metadata}
+    kernel = folder / "kernels" / "other"
+    kernel.mkdir(parents=True)
+    (kernel / "kernel.json").write_text(json.dumps(spec))
+    monkeypatch.setenv("JUPYTER_PATH", str(folder))
+    return "other"
+
+
+FORKED = {"provisioner_name": provisioner.NAME, "config": {"preload": []}}
+
+
+@pytest.mark.usefixtures("own_servers")
+@pytest.mark.parametrize(
+    ("asked", "forked"), [(FORKED, "1\n"), ({"provisioner_name": "local-provisioner"}, "0\n")]
+)
+def test_the_kernelspec_says_who_starts_a_kernel(
+    asked: dict[str, Any], forked: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kernel = kernel_of(sys.executable, tmp_path, monkeypatch, kernel_provisioner=asked)
+    assert printed(SERVER_OF, kernel) == forked
+
+
+@pytest.mark.usefixtures("own_servers")
+def test_kernel_of_another_environment_is_run_in_that(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both environments link to the same interpreter, as those of one Python do."""
+    other = tmp_path / "other"
+    packages = f"lib/python3.{sys.version_info.minor}/site-packages"
+    for folder in (other / "bin", (other / packages).parent):
+        folder.mkdir(parents=True)
+    (other / "pyvenv.cfg").write_text((Path(sys.prefix) / "pyvenv.cfg").read_text())
+    (other / "bin" / "python").symlink_to(Path(sys.executable).resolve())
+    (other / packages).symlink_to(Path(sys.prefix) / packages)
+    python = str(other / "bin" / "python")
+    kernel = kernel_of(python, tmp_path, monkeypatch, kernel_provisioner=FORKED)
+    assert printed("import sys\nprint(sys.prefix)", kernel) == f"{other}\n"
+
+
+@pytest.mark.parametrize(
+    ("command", "reason"),
+    [
+        (["bash"], "not the plain command"),
+        (["/no/python", "-m", "ipykernel_launcher"], "another Python"),
+        ([sys.executable, "-O", "-m", "ipykernel_launcher"], "not the plain command"),
+    ],
+)
+def test_what_can_not_be_forked_is_named(
+    command: list[str], reason: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert reason in provisioner.obstacle(command)
+    monkeypatch.setattr(sys, "platform", "darwin")
+    assert "darwin" in provisioner.obstacle(command)
+
+
+@pytest.mark.usefixtures("own_servers")
+def test_server_that_an_owner_keeps_is_used_by_what_it_starts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv(provisioner.ADDRESS_VARIABLE, "")
+    address = provisioner.start_server(["json"])
+    owned = dict(provisioner._servers)  # noqa: SLF001 - what the owner keeps
+    provisioner._servers.clear()  # noqa: SLF001 - as in a process that it starts
+    assert provisioner.start_server(["json"]) == address
+    assert provisioner.start_server(["csv"]) != address
+    provisioner._servers.update(owned)  # noqa: SLF001 - to be closed

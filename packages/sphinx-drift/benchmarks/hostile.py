@@ -1,0 +1,120 @@
+"""Texts that are made to take long, by their shape."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nbformat import v4
+
+from sphinx_drift.compare.compare import Policy, compare
+from sphinx_drift.output.filters import DEFAULTS, filtered, repeatable
+from sphinx_drift.output.html_text import html_text
+from sphinx_drift.output.printed_text import printed
+from sphinx_drift.output.screen import on_screen
+from sphinx_drift.output.tracebacks import messages, split_native_error
+from sphinx_drift.source.markdown import _OPENING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def _printed(text: str, form: str = "html") -> object:
+    data = {"text/plain": "x", f"text/{form}": text}
+    return printed([v4.new_output("display_data", data)])
+
+
+def _printed_streams(text: str) -> object:
+    pieces = enumerate(text[i : i + 9] for i in range(0, len(text), 9))
+    names = ("stdout", "stderr")
+    return printed([v4.new_output("stream", name=names[n % 2], text=piece) for n, piece in pieces])
+
+
+def _rounded(text: str, documented: str, executed: str, precise: str = "") -> object:
+    """Compare a text in which a number is another one, with its digits at full precision if any."""
+    in_full = text.replace(documented, precise) if precise else None
+    executed = text.replace(documented, executed)
+    return compare(text, executed, policy=Policy.PORTABLE, precise=in_full)
+
+
+def _periods(text: str) -> object:
+    count = len(text) // 8
+    left = " ".join(f"w{n % 99} ," for n in range(count))
+    return compare(left, ", " + " ".join(f"w{n % 98} ;" for n in range(count)))
+
+
+def _nested(text: str) -> str:
+    depth = len(text) // 12
+    return f"{'[' * depth}{text}{']' * depth}"
+
+
+SHAPES: dict[str, tuple[Callable[[str], object], str, str]] = {
+    "slashes before a kernel": (repeatable, "/", " ipykernel_1"),
+    "slashes in a path": (repeatable, "/", "ipykernel_"),
+    "roots in a path": (repeatable, "//a", "ipykernel_"),
+    "addresses": (lambda text: filtered(text, DEFAULTS), "at 0x7f", ""),
+    "dots in a time": (lambda text: filtered(text, DEFAULTS), "1..", ""),
+    "times after a time": (lambda text: filtered(text, DEFAULTS), " 2min", ""),
+    "marks before a fence": (_OPENING.match, "1. ", "x"),
+    "erased lines": (on_screen, "x\x1b[2K", ""),
+    "lines erased and written back": (on_screen, "xx\x1b[2K\bx", ""),
+    "colours that end where the line begins": (on_screen, "\x1b[39m\r\x1b[49m\r", ""),
+    "links": (on_screen, "\x1b]8;;", "\r"),
+    "progress": (on_screen, "\r50%", ""),
+    "hidden tags": (html_text, "<template></title>", ""),
+    "headers of tracebacks": (lambda text: messages([text]), " ", "x"),
+    "frames": (lambda text: messages([text]), "--> ", ""),
+    "groups of errors": (split_native_error, "  + Exception Group", ""),
+    "words that all differ": (lambda text: compare(text, text.replace("1", "2")), "a 1 ", ""),
+    "one more": (lambda text: compare(text, f"x {text}"), "a 1 ", ""),
+    "brackets": (lambda text: compare(text, f"{text}1"), "[(", "1"),
+    "numbers in many brackets": (
+        lambda text: _rounded(_nested(text), "78", "79", "79"),
+        "0.12345678, ",
+        "1",
+    ),
+    "quotation marks": (lambda text: compare(text, f"{text}1"), "['", "1"),
+    "escapes": (lambda text: compare(text, f"{text}1"), "\x1b]", "1"),
+    "numbers that move each other": (
+        lambda text: _rounded(text, " 9.99", "10.00", " 9.994999885559082"),
+        "a  9.99 ",
+        "",
+    ),
+    "comments without an end": (html_text, "<!--x>", ""),
+    "comments alone": (html_text, "<!--", ""),
+    "marked sections": (html_text, "<![CDATA[x>", ""),
+    "unknown sections": (html_text, "<![x ", "]>"),
+    "tags without an end": (html_text, "<a b='", ""),
+    "end tags without an end": (html_text, "</", ""),
+    "instructions": (html_text, "<?", ""),
+    "declarations": (html_text, "<!x", ""),
+    "tags in a script": (html_text, "<script></a ", ""),
+    "references": (html_text, "&#1", ""),
+    "many tags": (html_text, "x<b>", ""),
+    "many tags in a cell": (lambda text: html_text(f"<td>{text}"), "x<b>", ""),
+    "frames in frames": (html_text, "<iframe srcdoc='", "x"),
+    "lists": (html_text, "<ul><li>", "x"),
+    "drawings": (html_text, "<svg>", "x"),
+    "frames with scripts": (_printed, "<iframe srcdoc='&lt;a onx=", "'>"),
+    "frames that load": (_printed, "<iframe src ", ""),
+    "escaped objects": (_printed, "lt;object ", ""),
+    "lists in Markdown": (lambda text: _printed(text, "markdown"), "1. *a\n", ""),
+    "brackets in Markdown": (lambda text: _printed(text, "markdown"), "[](", ""),
+    "periods that differ": (_periods, "w ", ""),
+    "rows moved": (lambda text: compare(text, f"b\n{text}b\n"), "a 1\n", ""),
+    "accepted beside wide": (lambda text: _rounded(text, "0.5", "0.6"), "[0.5] ", ""),
+    "one number": (lambda text: compare(text, f"{text}1"), "9", ""),
+    "exponents": (lambda text: compare(text, f"{text}1"), "1e", ""),
+    "grad_fn": (lambda text: compare(text, f"{text}1"), "grad_fn=<", ""),
+    "devices": (lambda text: compare(text, f"{text}1"), ",   device=", ""),
+    "white space": (lambda text: compare(text, f"{text}1"), " ", "x"),
+    "colours": (on_screen, "\x1b[1m", "\rx"),
+    "tabs": (lambda text: compare(text, f"{text}1"), "\t", "x"),
+    "many streams": (_printed_streams, "ab", ""),
+}
+"""Each with what reads it, what is repeated, and what ends it."""
+
+
+def text_of(name: str, characters: int) -> str:
+    """Return the text of a shape, of about so many characters."""
+    _, piece, end = SHAPES[name]
+    return piece * (characters // len(piece)) + end

@@ -1,0 +1,53 @@
+"""Lists the settings and the command's options, from the table that the code reads."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sphinx.util.docutils import SphinxDirective
+
+from sphinx_drift.settings import Place, Setting, entries
+
+if TYPE_CHECKING:
+    from docutils import nodes
+    from sphinx.application import Sphinx
+    from sphinx.util.typing import ExtensionMetadata
+
+
+class SettingsList(SphinxDirective):
+    """List the settings, each with its type, its default, its meaning and where it may be set."""
+
+    def run(self) -> list[nodes.Node]:
+        shown = [described(entry) for entry in entries() if not entry.is_internal]
+        return self.parse_text_to_nodes("\n\n".join(shown))
+
+
+class OptionsList(SphinxDirective):
+    """List the options of the command that are settings."""
+
+    def run(self) -> list[nodes.Node]:
+        shown = [
+            f"````{{option}} {entry.option}{'' if entry.shape.name == 'bool' else ' VALUE'}\n"
+            f"{entry.text}\n````"
+            for entry in entries(Place.COMMAND)
+        ]
+        return self.parse_text_to_nodes("\n\n".join(shown))
+
+
+def described(entry: Setting) -> str:
+    """Return a setting as an entry of the manual."""
+    places = [place.value for place in entry.places if place is not Place.COMMAND]
+    if Place.COMMAND in entry.places:
+        places.append(f"{{option}}`{entry.option} <python -m sphinx_drift {entry.option}>`")
+    if entry.variable:
+        places.append(f"{{envvar}}`{entry.variable}`")
+    return (
+        f"````{{confval}} drift_{entry.name}\n:type: `{entry.shape.name}`\n"
+        f":default: `{entry.default!r}`\n\n{entry.text}\n\nSet in {', '.join(places)}.\n````"
+    )
+
+
+def setup(app: Sphinx) -> ExtensionMetadata:
+    app.add_directive("settings-list", SettingsList)
+    app.add_directive("options-list", OptionsList)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

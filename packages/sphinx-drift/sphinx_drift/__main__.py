@@ -1,0 +1,300 @@
+"""The command: check pages and notebooks without building a book.
+
+``python -m sphinx_drift PATH...`` takes MyST pages, notebooks as they stand, and folders of
+them. It exits with 0 if all is verified, 1 if an output drifted, 2 if something could not be
+checked, 130 if it was interrupted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import errno
+import os
+import signal
+import sys
+import traceback
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sphinx_drift.book import book_of
+from sphinx_drift.device import choose_device
+from sphinx_drift.files import Checked, ahead, check, is_searched, prepare, unread
+from sphinx_drift.model import Kind, PageResult
+from sphinx_drift.patterns import EVERY_PAGE
+from sphinx_drift.report.excerpts import many
+from sphinx_drift.report.formats import exit_status, to_github
+from sphinx_drift.report.summary import causes, summary, unused_filters
+from sphinx_drift.report.text import closing_line, recorded, render, use_color
+from sphinx_drift.run.choice import chosen, is_ci
+from sphinx_drift.run_and_judge import begin
+from sphinx_drift.settings import Place, Settings, changed_by_environment, entries
+from sphinx_drift.source.update import UNDECIDED
+from sphinx_drift.writing import irreversible, write
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from sphinx_drift.settings import Setting
+
+_CRASHED, _INTERRUPTED = 2, 130
+_NAMED = 5
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command and return its exit status."""
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    try:
+        changed_by_environment(Settings())  # refuses what there is not
+        _refuse(options)
+        paths = list(dict.fromkeys(_paths(options.paths)))
+        if options.update and not options.force:
+            _refuse_irreversible(ahead(paths, options.paths))
+        requested = _requested(options)
+        device = choose_device(
+            requested=requested.pop("device", None),
+            module=book_of(paths[0].parent).resolved.devices,
+        )
+    except ValueError as error:
+        parser.error(str(error))
+    if device:
+        print(f"pages compute on {device}", file=sys.stderr)
+    books = prepare(paths)
+    if len(paths) > 1:
+        begin(ahead(paths, options.paths, **requested))
+    try:
+        checked = [
+            _check_one(path, number, len(paths), options, requested)
+            for number, path in enumerate(paths, start=1)
+        ]
+    except KeyboardInterrupt:
+        print("interrupted; nothing is verified", file=sys.stderr)
+        return _INTERRUPTED
+    results = [each.result for each in checked]
+    if not options.update:
+        _report(results, options)
+    # One page of a book needs little of what its project sets.
+    whole = books if any(map(Path.is_dir, options.paths)) else []
+    for told in _unmatched(whole, paths, results):
+        print(told, file=sys.stderr)
+    return _update(checked) if options.update else exit_status(results)
+
+
+def _unmatched(
+    books: Sequence[Settings], paths: Sequence[Path], results: Sequence[PageResult]
+) -> Iterator[str]:
+    """Say what books, or pages, name and nothing matches."""
+    for pattern in dict.fromkeys(each for book in books for each in book.require):
+        if not any(map(pattern.matches, paths)):
+            yield f"require: no page here matches {pattern.text!r}"
+    ran = any(page.cells and not page.left_out for page in results)
+    filters = dict.fromkeys(each for book in books if ran for each in book.filters)
+    if unused := unused_filters(filters, results):
+        yield unused
+
+
+def _requested(options: argparse.Namespace) -> dict[str, Any]:
+    """Return the settings that options give, which come before those of the files' books."""
+    given = vars(options)
+    requested = {e.name: given[e.name] for e in entries(Place.COMMAND) if e.name in given}
+    if options.update:
+        # What has no expectation gets one that is true of two runs, an error too.
+        requested |= {"require": EVERY_PAGE, "twice": True, "keep_going": True}
+    return requested
+
+
+def _report(results: Sequence[PageResult], options: argparse.Namespace) -> None:
+    """Print the reports that were asked for."""
+    if os.environ.get("GITHUB_ACTIONS"):
+        for line in to_github(results):
+            print(line)
+    color = use_color(sys.stdout)
+    if options.quiet:
+        print(closing_line(results, color=color))
+    else:
+        print(render(results, color=color, verbose=options.verbose))
+
+
+def _refuse(options: argparse.Namespace) -> None:
+    """Refuse contradictory options before anything runs."""
+    chosen()  # refuses what there is not
+    if options.update and is_ci() and not options.force:
+        raise ValueError(
+            "--update is refused under CI: a person decides what is documented; with --force it "
+            "writes, for a patch that somebody reads"
+        )
+
+
+def _refuse_irreversible(paths: Iterable[Path]) -> None:
+    """Refuse to write what git couldn't bring back."""
+    if reasons := irreversible(paths):
+        more = f" and {len(reasons) - _NAMED} more" * (len(reasons) > _NAMED)
+        names = f"{', '.join(reasons[:_NAMED])}{more}"
+        raise ValueError(f"nothing was run: {names}; mend that, or add --force")
+
+
+def _update(checked: Sequence[Checked]) -> int:
+    """Write the executed outputs; what that doesn't fix still fails."""
+    status = write([each.change for each in checked if each.change])
+    written = [
+        (each.result, each.change.result)
+        for each in checked
+        if each.change and each.change.result and not each.change.refused
+    ]
+    for told in (causes(before for before, _ in written), recorded(written)):
+        if told:
+            print(told)
+    remaining = [_without_written(each) for each in checked]
+    if undecided := list(_undecided(remaining)):
+        print("to decide, by seeding it, printing less or giving a reason of your own:")
+        print("\n".join(undecided))
+        status = status or 1
+    if not any(page.failed for page in remaining):
+        return status
+    print(render(remaining, color=use_color(sys.stdout)))
+    return max(status, exit_status(remaining))
+
+
+def _undecided(results: Sequence[PageResult]) -> Iterator[str]:
+    """Yield the outputs that nothing checks for a reason that `--update` has written."""
+    for page in results:
+        for outcome in page.outcomes:
+            if outcome.kind is Kind.UNCHECKED and outcome.message in UNDECIDED:
+                place = f"cell {outcome.cell}" if page.stored else str(outcome.line)
+                yield f"  {page.file}:{place}: {outcome.message}"
+
+
+def _without_written(checked: Checked) -> PageResult:
+    """Return the result of a page without the outcomes that an update fixes."""
+    result = (checked.change and checked.change.result) or checked.result
+    # What is all unchecked has nothing that could be written.
+    others = {Kind.NOTHING_CHECKED}
+    if checked.change and checked.change.refused:
+        others.add(Kind.UNDOCUMENTED)  # that each output is documented, only the update asks
+    outcomes = [o for o in result.outcomes if o.kind not in others]
+    if checked.change and checked.change.refused:  # what follows the first error follows from it
+        errors = [o for o in outcomes if o.kind is Kind.RAISED]
+        outcomes = [o for o in outcomes if o not in errors[1:]]
+    return replace(result, outcomes=tuple(outcomes))
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m sphinx_drift",
+        description="Run pages and notebooks, and compare what they print with what they document.",
+        epilog="Exit status: 0 all verified, 1 an output drifted, 2 could not be checked, "
+        "130 interrupted.",
+    )
+    add = parser.add_argument
+    add("paths", nargs="+", type=Path, metavar="PATH", help="a MyST page, a notebook or a folder")
+    for entry in entries(Place.COMMAND):
+        add(entry.option, dest=entry.name, default=argparse.SUPPRESS, **_taking(entry))
+    add("--update", action="store_true", help="write what was printed into the files")
+    add(
+        "--force", action="store_true", help="with --update: also under CI, and what git can't undo"
+    )
+    add("--stderr", action="store_true", help="compare what notebooks stored of stderr too")
+    add("-q", "--quiet", action="store_true", help="print the summary alone")
+    add("-v", "--verbose", action="store_true", help="list what was verified too")
+    return parser
+
+
+def _taking(entry: Setting) -> dict[str, Any]:
+    """Return how an option takes the value of a setting."""
+    asked = f" ({entry.variable} says the same)" if entry.variable else ""
+    shown = f"{entry.text}{asked}".replace("%", "%%")
+    if entry.shape.name == "bool":
+        return {"action": "store_true", "help": shown}
+
+    def read(text: str) -> Any:
+        try:
+            return entry.shape.read(entry.shape.from_text(text), "it", Path())
+        except ValueError as error:
+            raise argparse.ArgumentTypeError(str(error)) from None
+
+    return {"type": read, "metavar": "VALUE", "help": shown}
+
+
+def _paths(paths: Sequence[Path]) -> Iterator[Path]:
+    """Yield the files to check: those given, and the pages and notebooks below folders."""
+    for path in paths:
+        if path.is_dir():
+            below = list(_below(path))
+            if not below:
+                raise ValueError(f"there is no page or notebook below {path}")
+            yield from below
+        elif path.is_file():
+            yield path
+        else:
+            raise ValueError(f"there is no file or folder {path}")
+
+
+def _below(folder: Path) -> Iterator[Path]:
+    seen = set()  # links are followed, as Sphinx does, but not in circles
+    for place, folders, files in os.walk(folder, followlinks=True):
+        if (real := os.path.realpath(place)) in seen:
+            folders.clear()
+            continue
+        seen.add(real)
+        folders[:] = sorted(name for name in folders if is_searched(Path(place, name)))
+        for name in sorted(files):
+            if is_searched(path := Path(place, name)) and unread(path) is not None:
+                yield path
+
+
+def _check_one(
+    path: Path, number: int, total: int, options: argparse.Namespace, requested: Mapping[str, Any]
+) -> Checked:
+    """Check one file of many, and say what came of it."""
+    has_progress = total > 1 and not options.quiet and sys.stderr is not None
+    if has_progress:
+        print(f"[{number}/{total}] {path}: ", end="", file=sys.stderr, flush=True)
+    named = path in options.paths
+    checked = check(path, named=named, stderr=options.stderr, update=options.update, **requested)
+    if has_progress:
+        print(_progress(checked), file=sys.stderr, flush=True)
+    return checked
+
+
+def _progress(checked: Checked) -> str:
+    """Say in one line what came of a file, and what is going to be written."""
+    result = checked.result
+    if not (result.cells or result.outcomes or result.left_out):
+        return "no cells"
+    if not checked.change:
+        return summary([checked.result])
+    if checked.change.refused:
+        return f"left as it is: {checked.change.refused}"
+    remaining = _without_written(checked)
+    before, after = (
+        {outcome.cell for outcome in result.outcomes if outcome.kind.fails}
+        for result in (checked.result, remaining)
+    )
+    return f"outputs of {many(len(before - after), 'cell')} to write, then {summary([remaining])}"
+
+
+def guarded() -> int:
+    """Run the command; report a crash of the checker as what it is, not as a drift."""
+    try:
+        status = main()
+        sys.stdout.flush()
+    except Exception as error:  # noqa: BLE001 - whatever it is, nothing is verified
+        if isinstance(error, OSError) and error.errno in (errno.EPIPE, errno.ENOSPC):
+            print(f"the report could not be written: {error}", file=sys.stderr)
+            sys.stdout = None  # at its end Python would try again
+            return _CRASHED
+        traceback.print_exc()
+        print("the check itself failed, so nothing is known: please report this", file=sys.stderr)
+        return _CRASHED
+    return status
+
+
+if __name__ == "__main__":
+    # Whoever starts it may have closed its standard output.
+    sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123 - to the end
+    # What a cell printed may be more than the terminal's encoding holds.
+    sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    # Both ways to end it leave no kernel behind.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    sys.exit(guarded())

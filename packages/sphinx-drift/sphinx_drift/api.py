@@ -1,0 +1,158 @@
+"""What the extensions of a book may use of the checker; everything else may change at any time."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from sphinx_drift.compare.brackets import groups
+from sphinx_drift.compare.compare import Policy
+from sphinx_drift.compare.lexer import Token, value_of
+from sphinx_drift.compare.tokens import tokens
+from sphinx_drift.configuration import find_project
+from sphinx_drift.model import Kind, Outcome, PageResult
+from sphinx_drift.output.printed_text import Part, printed
+from sphinx_drift.report.summary import count, describe_environment
+from sphinx_drift.run.results import OWN_ANSWERS, Probe, injected
+from sphinx_drift.source.lines import lines_of
+from sphinx_drift.source.quote import read_quotation
+from sphinx_drift.sphinx.marks import drift_mark
+from sphinx_drift.sphinx.quotations import quoted_number
+from sphinx_drift.sphinx.settings import PROBES
+from sphinx_drift.sphinx.state import state_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from sphinx.application import Sphinx
+    from sphinx.environment import BuildEnvironment
+
+__all__ = [
+    "Kind",
+    "Number",
+    "Outcome",
+    "PageResult",
+    "Part",
+    "Policy",
+    "Quoted",
+    "Token",
+    "add_probe",
+    "count",
+    "describe_environment",
+    "drift_mark",
+    "find_project",
+    "groups",
+    "lines_of",
+    "numbers",
+    "printed",
+    "probed",
+    "quoted",
+    "quoted_number",
+    "results",
+    "tokens",
+]
+
+
+class Number(NamedTuple):
+    """A number in a printed text."""
+
+    text: str
+    start: int
+    """Where it begins in the text."""
+    end: int
+    value: complex
+    """An integer, a float, or a complex number."""
+    array: int
+    """Which array or list of the text it is in, counted from 0; -1 if it is in none."""
+
+
+class Quoted(NamedTuple):
+    """Where a number was printed that a page quotes."""
+
+    docname: str
+    cell: int
+    """The number of the code cell on its page, counted from 1."""
+    place: int
+    """Which of the numbers of the cell's output it is, counted from 0."""
+
+
+def add_probe(
+    app: Sphinx,
+    *,
+    before: Callable[[], object] | None = None,
+    after: Callable[[], Any],
+) -> None:
+    """Have each page's kernel report something about its run, from an extension's ``setup``.
+
+    The functions are sent to the kernel as source, so they must stand alone: they import what
+    they need, and use no name of their module. A page's names stay as they are; what ``before``
+    keeps for ``after`` can be an attribute of ``get_ipython()``.
+
+    Args:
+        app: The application.
+        before: Is called before the first cell. It can register an IPython callback such as
+            ``post_run_cell`` to see the page's variables after each cell.
+        after: Is called after the last cell. What it returns must be JSON; :func:`probed`
+            returns it under the function's name.
+
+    Raises:
+        ValueError: If another probe, or the checker, has a function of that name.
+
+    """
+    probes = PROBES.setdefault(app, [])
+    taken = OWN_ANSWERS | {probe.after.name for probe in probes}
+    if after.__name__ in taken:
+        raise ValueError(f"there is a probe {after.__name__!r} already; rename the function")
+    probes.append(Probe(before and injected(before), injected(after)))
+
+
+def probed(env: BuildEnvironment, docname: str) -> Mapping[str, Any]:
+    """Return what the probes of a page returned, by name; nothing if the page wasn't run.
+
+    A directive may ask for that of its own page: it has been run before it is parsed.
+    """
+    return state_of(env).probed.get(docname, {})
+
+
+def results(env: BuildEnvironment) -> Mapping[str, PageResult]:
+    """Return what came of each page that has cells, by document name."""
+    return MappingProxyType(state_of(env).results)
+
+
+def quoted(env: BuildEnvironment, target: str) -> Quoted | None:
+    """Return where the number was printed that a quotation such as ``weights[1] .0%`` names.
+
+    Raises:
+        ValueError: If the text is no quotation.
+
+    """
+    quotation = read_quotation(target)
+    for docname, page in results(env).items():
+        for outcome in page.outcomes:
+            if outcome.name == quotation.name and outcome.cell:
+                with suppress(ValueError):  # the page that quotes it says what is wrong
+                    _, place = quotation.find(outcome.executed)
+                    return Quoted(docname, outcome.cell, place)
+    return None
+
+
+def numbers(text: str) -> list[Number]:
+    """Return the numbers of a printed text, by the checker's own grammar.
+
+    Colours of a terminal, tabs and space at the end are not part of the text: the places count
+    without them.
+
+    Examples:
+        >>> [(n.text, n.value, n.array) for n in numbers("x_2 = tensor([0.5, -1.]) 7")]
+        [('0.5', 0.5, 0), ('-1.', -1.0, 0), ('7', 7, -1)]
+
+    """
+    read = tokens(text)
+    starts = groups(read)
+    arrays = {start: array for array, start in enumerate(sorted({*starts} - {-1}))}
+    return [
+        Number(token.text, token.start, token.end, value_of(token.text), arrays.get(start, -1))
+        for token, start in zip(read, starts, strict=True)
+        if token.is_number
+    ]

@@ -1,0 +1,245 @@
+"""Read what a book says of its pages: in ``conf.py``, ``_config.yml`` or ``myst.yml``."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import re
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import yaml
+
+from sphinx_drift import myst_yml
+from sphinx_drift.configuration import find_project
+from sphinx_drift.patterns import inside, matches
+from sphinx_drift.settings import Place, Settings, changed_by_environment, entries, read_table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from sphinx.config import Config
+
+_EXECUTE = {
+    "allow_errors": "nb_execution_allow_errors",
+    "exclude_patterns": "nb_execution_excludepatterns",
+    "execute_notebooks": "nb_execution_mode",
+    "stderr_output": "nb_output_stderr",
+    "timeout": "nb_execution_timeout",
+}
+"""What Jupyter Book calls the settings of MyST-NB that count here, below `execute:`."""
+EXCLUDING = ("exclude_patterns", "html_static_path", "html_extra_path", "templates_path")
+"""Where Sphinx looks for no pages."""
+_ALWAYS_EXCLUDED = (
+    *("**/_sources", ".#*", "**/.#*", "*.lproj/**", "**.ipynb_checkpoints"),
+    "**.jupyter_cache",
+)
+"""What Sphinx and MyST-NB add to `exclude_patterns`, and where MyST-NB keeps what it ran."""
+_SUFFIXES = ("source_suffix", "nb_custom_formats")
+"""How the names of pages end that MyST-NB reads, or has another library convert."""
+_OF_MYST_NB = (*_EXECUTE.values(), "nb_kernel_rgx_aliases", "nb_metadata_key")
+_STOCK_TIMEOUT = 30
+"""Seconds that MyST-NB gives a cell if nobody says otherwise."""
+_PATIENCE = 60
+"""Seconds that conf.py may take."""
+_MARK = "sphinx-drift reads: "
+"""What begins the line with its settings, whatever else it prints."""
+_ENVIRONMENT = "environment"
+"""The variables that conf.py sets, each with its value, or with None if it deletes one."""
+_MYSTMD = "mystmd"
+"""What `myst.yml` says, if that is what the book is built by."""
+
+
+class Book(NamedTuple):
+    """What a book says of its pages."""
+
+    folder: Path
+    settings: Mapping[str, Any]
+    """Those that it sets, of `names_read` and of those that say which pages there are."""
+
+    @property
+    def resolved(self) -> Settings:
+        """How pages are run and compared: as it says, else its project's file, else by default.
+
+        Environment variables come before both.
+        """
+        said, project = self.settings, find_project(self.folder)
+        changed = read_table(_unprefixed(said), Place.CONF, self.folder, "drift_{}")
+        if "timeout" not in changed:
+            changed["timeout"] = _timeout(said.get("nb_execution_timeout"), project.timeout)
+        return replace(
+            changed_by_environment(replace(project, **changed)),
+            allow_errors=bool(said.get("nb_execution_allow_errors")),
+            metadata_key=said.get("nb_metadata_key") or Settings.metadata_key,
+            kernel_aliases=said.get("nb_kernel_rgx_aliases") or {},
+            variables=said.get(_ENVIRONMENT) or {},
+            is_mystmd=_MYSTMD in said,
+        )
+
+    @property
+    def suffixes(self) -> Mapping[str, str]:
+        """Those of further pages, each with the setting by which nothing here reads it, if one."""
+        read, converted = (_table(self.settings, name) for name in _SUFFIXES)
+        own = {suffix: "" for suffix, parser in read.items() if parser == "myst-nb"}
+        return own | dict.fromkeys(converted, "nb_custom_formats")
+
+    def excludes(self, page: Path) -> str:
+        """Return the setting by which the book doesn't build a page; nothing if it does."""
+        if project := self.settings.get(_MYSTMD):
+            return myst_yml.excludes(project, self.folder, page)
+        own = inside(page, self.folder)
+        assert own is not None  # noqa: S101 - the book was found above the page
+        for name in EXCLUDING:
+            patterns = _ALWAYS_EXCLUDED * (name == "exclude_patterns")
+            if matches([*patterns, *(self.settings.get(name) or ())], own):
+                return name
+        included = self.settings.get("include_patterns", ["**"])
+        return "" if matches(included, Path(own.as_posix())) else "include_patterns"
+
+
+def names_read() -> list[str]:
+    """Return the names of the settings that a build reads too, where each has a default."""
+    return [*(f"drift_{entry.name}" for entry in entries(Place.CONF)), *_OF_MYST_NB]
+
+
+def _unprefixed(said: Mapping[str, Any]) -> dict[str, Any]:
+    """Return our settings without the prefix that they have in conf.py."""
+    return {n.removeprefix("drift_"): v for n, v in said.items() if n.startswith("drift_")}
+
+
+def book_of(folder: Path) -> Book:
+    """Return the nearest book at or above a folder, within its project; a silent one if none is.
+
+    A folder that is linked into a book is the book's.
+
+    Raises:
+        ValueError: If its file can't be read, or says what nothing could follow.
+
+    """
+    named = _book_of(Path(os.path.abspath(folder)))  # noqa: PTH100 - the same
+    return named if named.settings else _book_of(folder.resolve())
+
+
+@functools.cache
+def _book_of(folder: Path) -> Book:
+    for place in (folder, *folder.parents):
+        for name, read in _FILES.items():
+            file = place / name
+            if file.is_file() and (settings := _read(file, read)) is not None:
+                return Book(place, settings)
+        if (place / "pyproject.toml").is_file():
+            break
+    return Book(folder, {})
+
+
+@functools.cache
+def _read(file: Path, read: Callable[[Path], Mapping[str, Any] | None]) -> Mapping[str, Any] | None:
+    """Return the settings of a book that a file has; an error names the file."""
+    try:
+        settings = read(file)
+        check_values(settings or {}, file.parent)
+    except (ValueError, yaml.YAMLError) as error:
+        raise ValueError(f"{file}: {error}") from None
+    return settings
+
+
+def check_values(said: Mapping[str, Any], folder: Path) -> None:
+    """Raise a `ValueError` for a setting in conf.py with a value that nothing could follow."""
+    read_table(_unprefixed(said), Place.CONF, folder, "drift_{}")
+
+
+def _run_conf(conf: Path) -> Mapping[str, Any] | None:
+    """Run a ``conf.py`` in a process of its own, which alone has its path and modules.
+
+    Returns:
+        What it says; None if it is no book's with cells. Other programs have a ``conf.py``, too.
+
+    """
+    if not re.search(r"\b(?:myst_nb|jupyter_book)\b", conf.read_text("utf-8", "replace")):
+        return None
+    code = f"from sphinx_drift.book import print_settings; print_settings({_MARK!r})"
+    command = [sys.executable, "-P", "-c", code, str(conf.parent)]
+    command += [*names_read(), *EXCLUDING, *_SUFFIXES, "include_patterns"]
+    try:
+        done = subprocess.run(
+            command, capture_output=True, text=True, check=False, timeout=_PATIENCE
+        )
+    except subprocess.TimeoutExpired:
+        raise ValueError(f"it ran for more than {_PATIENCE} seconds") from None
+    if done.returncode:
+        raise ValueError(done.stderr.strip().rpartition("\n")[2])
+    found = [row.partition(_MARK)[2] for row in done.stdout.splitlines() if _MARK in row]
+    return {"include_patterns": ["**"], **json.loads("".join(found))}
+
+
+def print_settings(mark: str) -> None:
+    """Print what ``conf.py`` in a folder says, as JSON after a mark.
+
+    The arguments of this process are the folder, and the names of the settings.
+    """
+    from sphinx.config import Config  # noqa: PLC0415 - an extra
+    from sphinx.util.tags import Tags  # noqa: PLC0415 - an extra
+
+    _, folder, *names = sys.argv
+    before = dict(os.environ)
+    written = written_settings(Config.read(folder, overrides={}, tags=Tags()))
+    found = {name: written[name] for name in names if name in written}
+    changed = dict(os.environ.items() ^ before.items())
+    found[_ENVIRONMENT] = {name: os.environ.get(name) for name in changed}
+    print(f"\n{mark}{json.dumps(found, default=str)}")  # conf.py may print too
+
+
+def written_settings(config: Config) -> Mapping[str, Any]:
+    """Return what conf.py gives a value, by name, whether anybody asks for it or not."""
+    return config._raw_config  # noqa: SLF001 - nothing public has them
+
+
+def _read_yaml(file: Path) -> Mapping[str, Any]:
+    """Read a ``_config.yml``; Jekyll's has none of these keys."""
+    written = yaml.safe_load(file.read_text("utf-8"))
+    execute = _table(written, "execute")
+    settings = {_EXECUTE[name]: value for name, value in execute.items() if name in _EXECUTE}
+    if isinstance(written, dict) and "exclude_patterns" in written:
+        settings["exclude_patterns"] = written["exclude_patterns"]
+    if settings.get("nb_execution_mode") is False:  # it is how YAML reads `off`
+        settings["nb_execution_mode"] = "off"
+    settings |= _table(_table(written, "sphinx"), "config")
+    if file.with_name("_toc.yml").is_file():  # Jupyter Book's, which adds it
+        settings["html_static_path"] = [*(settings.get("html_static_path") or ()), "_static"]
+    return settings
+
+
+def _read_myst(file: Path) -> Mapping[str, Any] | None:
+    project = myst_yml.read_project(file)
+    return None if project is None else {_MYSTMD: project}
+
+
+_FILES: Mapping[str, Callable[[Path], Mapping[str, Any] | None]] = {
+    "conf.py": _run_conf,
+    "_config.yml": _read_yaml,
+    myst_yml.NAME: _read_myst,
+}
+"""Where a book says how it is built, and who reads it."""
+
+
+def _table(written: object, name: str) -> Mapping[str, Any]:
+    table = written.get(name) if isinstance(written, dict) else None
+    return table if isinstance(table, dict) else {}
+
+
+def _timeout(of_myst_nb: int | None, of_project: int | None) -> int | None:
+    """Return the seconds that a cell may take: MyST-NB's setting counts where it was set."""
+    if of_myst_nb in (None, _STOCK_TIMEOUT):
+        return of_project
+    return int(of_myst_nb) if of_myst_nb > 0 else None
+
+
+def left_out(page: Path, mode: str, patterns: Iterable[str]) -> str:
+    """Return the setting by which MyST-NB leaves a page out; nothing if it runs it."""
+    if any(map(PurePosixPath(page).match, patterns)):
+        return "nb_execution_excludepatterns"
+    return "nb_execution_mode" if mode == "off" else ""

@@ -1,0 +1,129 @@
+"""Pairs of brackets among the tokens of an output: which one a token is in, and where in it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from sphinx_drift.compare.lexer import Token
+
+PAIRS = {")": "(", "]": "[", "}": "{"}
+"""The opening bracket for each closing one."""
+OPENING = frozenset(PAIRS.values())
+
+_DEEPEST = 64
+"""No array of NumPy has more dimensions: what is deeper in brackets has no index."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Bracket:
+    """A pair of brackets, properly nested."""
+
+    start: int
+    """Which token opens it."""
+    end: int
+    """Which token closes it."""
+    text: str
+    """The opening bracket itself."""
+    name: str
+    """What is called, if it holds the arguments of a call."""
+    parent: Bracket | None
+    """The pair around it."""
+    outermost: Bracket | None
+    """The outermost of the square ones around it within the innermost call."""
+
+    @property
+    def array(self) -> Bracket | None:
+        """The outermost square one, which may be itself; None if it is no square one."""
+        return (self.outermost or self) if self.text == "[" else None
+
+    @property
+    def call(self) -> Bracket | None:
+        """The first pair around it, or itself, that is not square."""
+        array = self.array
+        return self if array is None else array.parent
+
+
+def partners(tokens: Sequence[Token]) -> dict[int, int]:
+    """Return for each bracket that has a partner, properly nested, the place of that partner."""
+    unclosed: list[tuple[str, int]] = []
+    places: dict[int, int] = {}
+    for place, token in enumerate(tokens):
+        if token.text in OPENING:
+            unclosed.append((token.text, place))
+        elif token.text in PAIRS and unclosed and unclosed[-1][0] == PAIRS[token.text]:
+            start = unclosed.pop()[1]
+            places[place], places[start] = start, place
+    return places
+
+
+def brackets(tokens: Sequence[Token]) -> list[Bracket | None]:
+    """Return for each token the innermost pair that it is in; a bracket is in its own pair."""
+    ends = partners(tokens)
+    innermost: list[Bracket | None] = []
+    current: Bracket | None = None
+    for place, token in enumerate(tokens):
+        end = ends.get(place, -1)
+        if end > place:
+            is_call = place and token.text == "(" and tokens[place - 1].end == token.start
+            name = tokens[place - 1].text if is_call else ""
+            outermost = current.array if current is not None and token.text == "[" else None
+            current = Bracket(place, end, token.text, name, current, outermost)
+        innermost.append(current)
+        if current is not None and place == current.end:
+            current = current.parent
+    return innermost
+
+
+def groups(tokens: Sequence[Token]) -> list[int]:
+    """Return for each token where the array or list begins that it is in; -1 outside any.
+
+    That is the outermost square bracket around it within the innermost call.
+
+    Examples:
+        >>> from sphinx_drift.compare.tokens import tokens
+        >>> groups(tokens("a [1, [2]] b [3]"))
+        [-1, 1, 1, 1, 1, 1, 1, 1, -1, 9, 9, 9]
+
+    """
+    arrays = (bracket and bracket.array for bracket in brackets(tokens))
+    return [array.start if array else -1 for array in arrays]
+
+
+def indices(tokens: Sequence[Token], positions: Collection[int]) -> dict[int, tuple[int, ...]]:
+    """Return the index of each of some tokens in the square brackets around it, counted from 0.
+
+    What is in more than 64 of them has none.
+
+    Examples:
+        >>> from sphinx_drift.compare.tokens import tokens
+        >>> read = tokens("tensor([[0.1, 0.2], [0.3, 0.4]])")
+        >>> indices(read, {[token.text for token in read].index("0.4")})
+        {12: (1, 1)}
+
+    """
+    if not positions:
+        return {}
+    matched = partners(tokens)
+    found: dict[int, tuple[int, ...]] = {}
+    index: list[int] = []
+    is_new_item: list[bool] = []
+    for place, token in enumerate(tokens[: max(positions) + 1]):
+        square = token.text if place in matched else ""
+        if square == "]":
+            index.pop()
+            is_new_item.pop()
+        elif index and token.text == ",":
+            is_new_item[-1] = True
+        elif index and not token.is_line and (is_new_item[-1] or token.gap):
+            index[-1] += 1
+            is_new_item[-1] = False
+        if square == "[":
+            index.append(-1)
+            is_new_item.append(True)
+        if place in positions and len(index) <= _DEEPEST:
+            found[place] = tuple(max(item, 0) for item in index)
+    return found

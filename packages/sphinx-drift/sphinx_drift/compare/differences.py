@@ -1,0 +1,199 @@
+"""Find where two outputs differ: token by token, or in stretches that were added or removed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
+from typing import TYPE_CHECKING, NamedTuple
+from unicodedata import normalize
+
+from sphinx_drift.compare.brackets import indices
+from sphinx_drift.compare.lexer import Token, TokenKind, plain
+from sphinx_drift.compare.tokens import tokens
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+_MOST_STEPS = 4_000_000
+"""Stretches that would take more steps than these, half a second, aren't searched for what moved.
+
+For each token that stayed, all pairs of equal tokens may be looked at.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A place where the two outputs are not the same."""
+
+    documented: str
+    """The documented text there; empty if nothing is documented."""
+    executed: str
+    """The executed text there; empty if nothing was printed."""
+    index: tuple[int, ...] | None
+    """Its index in the brackets around it, counted from 0; None outside brackets."""
+    documented_span: tuple[int, int]
+    executed_span: tuple[int, int]
+    number: bool = False
+    """Whether both are numbers, and not the same."""
+    gaps: tuple[str, str] = ("", "")
+    """The white space before each, where each is one piece."""
+    note: str = ""
+    """Why it is not accepted, if that needs an explanation."""
+
+    @property
+    def moved(self) -> int:
+        """By how many columns the space before it is wider than documented."""
+        return len(self.gaps[1]) - len(self.gaps[0])
+
+
+_Key = tuple[TokenKind, str, str]
+
+
+@dataclass(frozen=True)
+class Side:
+    """One of the two texts, as tokens."""
+
+    text: str
+    tokens: Sequence[Token]
+    keys: list[_Key]
+
+    @classmethod
+    def read(cls, text: str, *, flowing: bool) -> Side:
+        """Read a text; in one that flows, line breaks and repeated spaces say nothing."""
+        result = tokens(text, flowing=flowing)
+        return cls(plain(text), result, [token.key for token in result])
+
+    def span(self, first: int, last: int) -> tuple[int, int]:
+        """Return the characters from token ``first`` up to token ``last``."""
+        if first < last:
+            return self.tokens[first].start, self.tokens[last - 1].end
+        if first < len(self.tokens):
+            return self.tokens[first].start, self.tokens[first].start
+        return len(self.text), len(self.text)
+
+    def first_value(self, first: int, last: int) -> int:
+        """Return the place of the first word or number of a stretch; -1 if there is none."""
+        return next((i for i in range(first, last) if self.tokens[i].kind in _VALUES), -1)
+
+
+_VALUES = (TokenKind.WORD, TokenKind.INT, TokenKind.FLOAT)
+_FIXED = (TokenKind.OPEN, TokenKind.CLOSE, TokenKind.LINE, TokenKind.MARK)
+
+
+class _Block(NamedTuple):
+    """A differing stretch: documented tokens l0 to l1, executed tokens r0 to r1."""
+
+    l0: int
+    l1: int
+    r0: int
+    r1: int
+
+
+def blocks(left: Side, right: Side) -> Iterator[_Block]:
+    """Yield the stretches that differ, in order, number by number where only numbers differ."""
+    first = 0
+    ends = len(left.keys), len(right.keys)
+    while first < min(ends) and left.keys[first] == right.keys[first]:
+        first += 1
+    last = 0  # counted from the end
+    while last < min(ends) - first and left.keys[~last] == right.keys[~last]:
+        last += 1
+    block = _Block(first, ends[0] - last, first, ends[1] - last)
+    if _same_shape(left, right, block):
+        yield from _one_by_one(left, right, block)
+    else:
+        yield from _moved(left, right, block)
+
+
+def _moved(left: Side, right: Side, block: _Block) -> Iterator[_Block]:
+    """Yield what was replaced, dropped or added in a range."""
+    l0, l1, r0, r1 = block
+    matcher = SequenceMatcher(None, left.keys[l0:l1], right.keys[r0:r1])
+    places: dict[_Key, list[int]] = matcher.b2j  # type: ignore[attr-defined]  # documented
+    pairs = sum(len(places.get(key, ())) for key in left.keys[l0:l1])
+    if pairs * min(l1 - l0, r1 - r0) > _MOST_STEPS:
+        yield block
+        return
+    for tag, *at in matcher.get_opcodes():
+        part = _Block(l0 + at[0], l0 + at[1], r0 + at[2], r0 + at[3])
+        if tag == "replace" and _same_shape(left, right, part):
+            yield from _one_by_one(left, right, part)
+        elif tag != "equal":
+            yield _at_line(left, right, part)
+
+
+def _at_line(left: Side, right: Side, block: _Block) -> _Block:
+    """Shift a block of added or dropped lines so that it begins at a line break, if it can."""
+    l0, l1, r0, r1 = block
+    if l0 != l1 and r0 != r1:
+        return block
+    side, first, last = (right, r0, r1) if l0 == l1 else (left, l0, l1)
+    for by in range(last - first):
+        if side.tokens[first + by].kind is TokenKind.LINE:
+            return _Block(l0 + by, l1 + by, r0 + by, r1 + by)
+        if last + by == len(side.keys) or side.keys[first + by] != side.keys[last + by]:
+            break
+    return block
+
+
+def _one_by_one(left: Side, right: Side, block: _Block) -> Iterator[_Block]:
+    """Yield the single tokens that differ between two ranges of the same shape."""
+    for here, there in zip(range(block.l0, block.l1), range(block.r0, block.r1), strict=True):
+        if left.keys[here] != right.keys[there]:
+            yield _Block(here, here + 1, there, there + 1)
+
+
+def _same_shape(left: Side, right: Side, block: _Block) -> bool:
+    """Whether two stretches differ only in words, numbers and spaces."""
+    ours, theirs = left.tokens[block.l0 : block.l1], right.tokens[block.r0 : block.r1]
+    return len(ours) == len(theirs) and all(
+        a.kind is b.kind and (a.kind not in _FIXED or a.text == b.text)
+        for a, b in zip(ours, theirs, strict=True)
+    )
+
+
+def described(left: Side, right: Side, blocks: Sequence[_Block]) -> list[Difference]:
+    """Describe each stretch: its index, and the text of both sides."""
+    lefts = [left.first_value(block.l0, block.l1) for block in blocks]
+    rights = [right.first_value(block.r0, block.r1) for block in blocks]
+    in_left, in_right = indices(left.tokens, set(lefts)), indices(right.tokens, set(rights))
+    return [
+        _difference(left, right, block, in_left.get(here) or in_right.get(there) or None)
+        for block, here, there in zip(blocks, lefts, rights, strict=True)
+    ]
+
+
+def _difference(
+    left: Side, right: Side, block: _Block, index: tuple[int, ...] | None
+) -> Difference:
+    l0, l1, r0, r1 = block
+    left_span, right_span = left.span(l0, l1), right.span(r0, r1)
+    difference = Difference(
+        documented=left.text[slice(*left_span)],
+        executed=right.text[slice(*right_span)],
+        index=index,
+        documented_span=left_span,
+        executed_span=right_span,
+    )
+    if not l1 - l0 == r1 - r0 == 1:
+        if difference.documented != difference.executed:
+            return difference
+        side = "documented" if l1 - l0 > r1 - r0 else "executed"
+        return replace(difference, note=f"a line break before it is {side}")
+    a, b = left.tokens[l0], right.tokens[r0]
+    number = a.text != b.text and a.is_number and b.is_number
+    gaps = (a.gap, b.gap)
+    note = ""
+    if a.key[:2] == b.key[:2]:
+        note = spaces_note(gaps)
+    elif normalize("NFKC", a.text) == normalize("NFKC", b.text):
+        note = f"they look alike: {a.text!a} documented, {b.text!a} executed"
+    return replace(difference, number=number, gaps=gaps, note=note)
+
+
+def spaces_note(gaps: tuple[str, str]) -> str:
+    """Return how many spaces each side has, for a person."""
+    documented, executed = (len(gap) or "no" for gap in gaps)
+    if documented == executed:  # a no-break space, say
+        return f"white space before it: {gaps[0]!a} documented, {gaps[1]!a} executed"
+    return f"spaces before it: {documented} documented, {executed} executed"

@@ -1,0 +1,151 @@
+"""Split the text of an output into tokens: any text, nothing evaluated, nothing raised."""
+
+from __future__ import annotations
+
+import re
+import sys
+from enum import Enum
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+class TokenKind(Enum):
+    """What a token is."""
+
+    WORD = "word"
+    INT = "integer"
+    FLOAT = "float"
+    MARK = "mark"
+    OPEN = "opening bracket"
+    CLOSE = "closing bracket"
+    LINE = "line break"
+
+
+class Token(NamedTuple):
+    """One token: its kind, its text as compared, its position, and the space before it."""
+
+    kind: TokenKind
+    text: str
+    start: int
+    end: int
+    gap: str
+    """The white space before it that counts: at most one space where layout has no meaning."""
+
+    @property
+    def key(self) -> tuple[TokenKind, str, str]:
+        """What two tokens must share to be equal."""
+        return self.kind, self.text, self.gap
+
+    @property
+    def is_line(self) -> bool:
+        """Whether it is a line break."""
+        return self.kind is TokenKind.LINE
+
+    @property
+    def is_number(self) -> bool:
+        """Whether it is an integer or a float."""
+        return self.kind is TokenKind.FLOAT or self.kind is TokenKind.INT
+
+    @property
+    def is_device(self) -> bool:
+        """Whether it names an accelerator, with the comma before it: ``, device='cuda:0'``."""
+        return self.text[0] == "," and len(self.text) > 1
+
+    @property
+    def is_word(self) -> bool:
+        """Whether it is a word."""
+        return self.kind is TokenKind.WORD
+
+
+DIGITS = r"(?:\d+(?:\.(?!\.)\d*)?|\.\d+)(?:[eE][+-]?\d+)?"
+"""A finite number without its sign, as a regular expression."""
+
+# A sign belongs to a number unless an operand is before it; to an imaginary part, always.
+_NUMBER = rf"""
+    (?<![\w.]) (?: (?<![)\]}}]) [+-] )? (?: {DIGITS} | (?:nan|inf)(?!\w) ) (?:j\b)?
+    | (?<=[\d.]) [+-] (?: {DIGITS} | nan | inf ) j\b
+"""
+NUMBER = re.compile(_NUMBER, re.VERBOSE)
+"""A number with its sign, where it stands."""
+_PATTERN = re.compile(
+    rf"""
+    [^\S\n]*
+    (?:
+      (?P<number> {_NUMBER} )
+    | (?P<device> ,\s*device='(?:cuda|mps|xpu|hpu|npu)(?::\d+)?' )
+    | (?P<comma> , )
+    | (?P<line> \n )
+    | (?P<open> [\[({{] )
+    | (?P<close> [\])}}] )
+    | (?P<grad> grad_fn=<\w*?Backward\d*> )
+    | (?P<word> [^\W\d]\w* | \d\w* | \.\.\.+ )
+    | (?P<mark> \S )
+    )
+    """,
+    re.VERBOSE,
+)
+ESCAPE = r"\x1b(?:\[[0-9;?]*[A-Za-z]|\][^\x07\x1b]*(?:\x07|\x1b\\))"
+"""What sets a terminal's colours or marks its links, as a regular expression."""
+_ESCAPE = re.compile(ESCAPE)
+_COUNTER = re.compile(r"(?<=Backward)0?>$")
+_GROUPS = _PATTERN.groupindex
+_NUMBER_GROUP, _LINE, _OPEN, _CLOSE = (_GROUPS[n] for n in ("number", "line", "open", "close"))
+_DEVICE, _GRAD = (_GROUPS[name] for name in ("device", "grad"))
+_KINDS = {
+    _NUMBER_GROUP: TokenKind.FLOAT,
+    _OPEN: TokenKind.OPEN,
+    _CLOSE: TokenKind.CLOSE,
+    _GROUPS["word"]: TokenKind.WORD,
+    _GROUPS["comma"]: TokenKind.MARK,
+    _GROUPS["mark"]: TokenKind.MARK,
+    _DEVICE: TokenKind.MARK,
+    _GRAD: TokenKind.WORD,
+}
+_INTEGER, _BREAK = TokenKind.INT, TokenKind.LINE  # plain names: to look up a member takes its time
+_new = partial(tuple.__new__, Token)
+
+
+def plain(text: str) -> str:
+    """Return a text without colours, links and trailing space: positions of tokens are in it."""
+    return _ESCAPE.sub("", text).expandtabs().rstrip()
+
+
+def value_of(number: str) -> complex:
+    """Return the value of a number's text: an `int`, a `float`, or a `complex` if it ends in j."""
+    if number.endswith("j"):
+        return complex(number)
+    # Python refuses to read integers of thousands of digits; as floats they are infinite.
+    is_short = len(number) < sys.int_info.default_max_str_digits
+    return int(number) if is_short and _is_integer(number) else float(number)
+
+
+def _is_integer(number: str) -> bool:
+    return number.lstrip("+-").isdecimal()
+
+
+def split(text: str) -> Iterator[Token]:
+    """Yield every token with the space before it, and a line break for each new line."""
+    last = 0
+    broken = False
+    has_token = False
+    for match in _PATTERN.finditer(text):
+        group = match.lastindex or 0
+        end = match.end()
+        if group == _LINE:
+            broken, last = has_token, end
+            continue
+        piece = match[group]
+        start = end - len(piece)
+        kind = _KINDS[group]
+        if group == _NUMBER_GROUP and _is_integer(piece):
+            kind = _INTEGER
+        elif group == _GRAD:
+            piece = _COUNTER.sub(">", piece)
+        if broken:
+            yield _new((_BREAK, "\n", start, start, ""))
+        yield _new((kind, piece, start, end, text[last:start]))
+        last = end
+        broken, has_token = False, True

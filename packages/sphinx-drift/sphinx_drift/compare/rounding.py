@@ -1,0 +1,174 @@
+"""Decide whether printed digits are a rounding of a value.
+
+The digits stand for all values that print like them. A value is taken for one of those if
+it is no further from them than rounding explains: a few units in the last place, at the
+scale at which the arithmetic was done.
+"""
+
+from __future__ import annotations
+
+import math
+from decimal import Decimal
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from sphinx_drift.compare.formats import (
+    SLACK,
+    FloatKind,
+    Form,
+    exact,
+    half_unit,
+    ulp_distance,
+    value_of,
+)
+
+if TYPE_CHECKING:
+    from sphinx_drift.compare.precise import Group, Origin
+
+_THIRD = Decimal("0.4")
+_LAST = Decimal("0.1")
+"""How many units of its third significant digit a number may be off, and of its last printed one,
+however large the numbers beside it are."""
+
+_CUT = 15
+"""A number of no more digits than these, of which nothing is known, may have been cut before."""
+_ADVICE = "; if the page cut its digits itself, an f-string of x.item() keeps them"
+
+_SHORTEST = 7
+"""Numbers of so many digits that have no more may be printed with as many as they need."""
+
+_RATIO, _LARGE, _SMALL = Decimal(1000), Decimal("1e8"), Decimal("1e-4")
+"""PyTorch prints a tensor with exponents if its largest number is more than so many times its
+smallest one, if that is larger than the second of these, or this one smaller than the third."""
+
+
+class Judgement(NamedTuple):
+    """Whether a number is a rounding of its documented digits."""
+
+    units: float
+    """How far it is from the values that print like them, in units in the last place."""
+    objection: str = ""
+    """Why it is none."""
+
+
+def judge(documented: str, executed: str, origin: Origin) -> Judgement:
+    """Say how far a value is from its documented digits, or why that can't be rounding.
+
+    Args:
+        documented: The digits that the page gives.
+        executed: The digits that were printed.
+        origin: The value at full precision, and what is known of it.
+
+    """
+    objection = _objection(documented, executed, origin)
+    if objection:
+        return Judgement(math.inf, objection)
+    kind = origin.kind
+    is_full = executed == origin.text and kind.prints_in_full(documented)
+    if not (is_full or origin.is_wider or kind.prints(documented)):
+        return Judgement(math.inf, f"no {kind.name.lower()} prints like this")
+    is_same = exact(documented) == exact(origin.text)
+    if _are_whole(documented, executed) and kind.sums_exactly(exact(origin.text)) and not is_same:
+        return Judgement(math.inf, "whole numbers of this size are exact")
+    beyond = _beyond(documented, executed, origin, is_full=is_full)
+    units = ulp_distance(beyond, origin.largest, kind)
+    if units > kind.units:
+        return Judgement(units, _too_far(units, origin, is_full=is_full))
+    if beyond > _most(documented, origin):
+        reason = f"the executed value is {origin.text}, too far: in its third significant digit"
+        return Judgement(units, reason)
+    return Judgement(units)
+
+
+def _too_far(units: float, origin: Origin, *, is_full: bool) -> str:
+    kind = origin.kind
+    distance = f"{units:.0f} {kind.name.lower()} units in the last place"
+    is_known = kind is not FloatKind.FLOAT64 or len(origin.text.strip("-0.")) > _CUT
+    # A page that formats a number itself cuts its digits in both runs.
+    advice = _ADVICE if is_full and not is_known else ""
+    return f"the executed value is {origin.text}, {distance} too far ({kind.units} allowed){advice}"
+
+
+def _objection(documented: str, executed: str, origin: Origin) -> str:
+    """Say why a number can't be a rounding of the documented one, however near it is."""
+    expected, printed, value = (value_of(text) for text in (documented, executed, origin.text))
+    if expected is None or printed is None or value is None:
+        return "not finite"
+    if abs(printed - value) > half_unit(executed) * SLACK:
+        return f"the page printed another value when run again: {origin.text}"
+    if (expected or not value) and expected.is_signed() != value.is_signed():
+        return f"the sign differs: {origin.text}"
+    forms = Form.of(documented), Form.of(executed)
+    if forms[0] == forms[1]:
+        is_other_zero = forms[0].has_exponent and expected.as_tuple() != printed.as_tuple()
+        return "a zero of another form" if is_other_zero and not expected else ""
+    if origin.tensor:  # all its numbers have the same form
+        is_explained = _may_print(*forms, origin.tensor, origin.kind)
+    else:
+        digits = (len(exact(text).as_tuple().digits) for text in (documented, executed))
+        is_explained = max(digits) >= _SHORTEST
+    return "" if is_explained else "printed in another form"
+
+
+@lru_cache(maxsize=16)
+def _may_print(documented: Form, executed: Form, tensor: Group, kind: FloatKind) -> bool:
+    """Whether rounding alone can have changed the form in which PyTorch prints a tensor.
+
+    It has one form for whole numbers, ``1.``, one with decimals, and one with an exponent and as
+    many decimals. Each must be that of the tensor, or of one as good as equal to it.
+    """
+    decimals = {form.decimals for form in (documented, executed) if not form.is_whole}
+    if len(decimals) > 1 or tensor.is_complex:
+        return False
+    slack = kind.units * Decimal(2) ** -kind.value
+    return _has_form(executed, tensor, Decimal(0)) and _has_form(documented, tensor, slack)
+
+
+def _has_form(form: Form, tensor: Group, slack: Decimal) -> bool:
+    """Whether PyTorch prints a tensor in a form, if its numbers may be off by some slack."""
+    near = tensor.largest * slack
+    sizes = [abs(value) for value in tensor.values if abs(value) > near]
+    smallest, largest = min(sizes, default=Decimal(1)), max(sizes, default=Decimal(1))
+    ratio, less, more = largest / smallest, 1 - slack, 1 + slack
+    if form.has_exponent:
+        may_be_tiny = slack and len(sizes) < len(tensor.values)
+        is_far = ratio > _RATIO * less or largest > _LARGE * less or smallest < _SMALL * more
+        return bool(may_be_tiny or is_far)
+    if ratio > _RATIO * more or largest > _LARGE * more or smallest < _SMALL * less:
+        return False
+    is_whole = all(abs(value - value.to_integral_value()) <= near for value in tensor.values)
+    return is_whole if form.is_whole else bool(slack or not is_whole)
+
+
+def _are_whole(*texts: str) -> bool:
+    """Whether numbers have nothing after the point, and no exponent."""
+    return all("e" not in t.lower() and exact(t) == exact(t).to_integral_value() for t in texts)
+
+
+def _beyond(documented: str, executed: str, origin: Origin, *, is_full: bool) -> Decimal:
+    """Return how far a value is from those that print like the documented digits."""
+    forms = Form.of(documented), Form.of(executed)
+    if is_full or (origin.tensor and forms[0] != forms[1] and forms[0].is_whole):
+        half = Decimal(0)
+    elif origin.tensor and forms[0] != forms[1]:
+        half = half_unit(documented)
+    else:
+        half = min(map(half_unit, (documented, executed)))
+    expected, value = exact(documented), exact(origin.text)
+    low, high = expected - half, expected + half
+    if not expected:  # 0.0000 and -0.0000 are what is left of numbers of that sign
+        low, high = (low, expected) if expected.is_signed() else (expected, high)
+    return max(low - value, value - high, Decimal(0))
+
+
+def _most(documented: str, origin: Origin) -> Decimal:
+    """Return what rounding may add to a number, however large the numbers beside it are.
+
+    That never changes its third significant digit, if it has as many and its format has more.
+    """
+    value = abs(exact(origin.text))
+    least = min(filter(None, (abs(exact(documented)), value)), default=Decimal(0))
+    third = Decimal(1).scaleb(least.adjusted() - 2) if least else Decimal(0)
+    digits = origin.kind.value
+    own = Decimal(2) ** (math.frexp(float(value))[1] - 1 - digits) if value else Decimal(0)
+    return max(_THIRD * third, _LAST * 2 * half_unit(documented), origin.kind.units * own)

@@ -1,0 +1,373 @@
+"""Compare what a page's cells printed with what the page documents."""
+
+from __future__ import annotations
+
+import traceback
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sphinx_drift.compare.compare import Policy, compare, without_marks
+from sphinx_drift.model import Kind, Outcome, PageResult
+from sphinx_drift.output.filters import DEFAULTS, filtered
+from sphinx_drift.output.machine import machine_paths
+from sphinx_drift.output.printed_text import BESIDE, FORMS, OF_VALUES, Part, Printed, printed
+from sphinx_drift.run.results import SKIPS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from nbformat import NotebookNode
+
+    from sphinx_drift.model import Cell, Expectation, Page
+    from sphinx_drift.output.filters import Filter
+    from sphinx_drift.run.results import Execution
+
+_WITH_ERROR = (Part.ALL, Part.MAIN, Part.STDERR)
+"""The parts to which the message of an error belongs."""
+_NO_ERROR = "NoneType: None"
+"""The answer of a kernel if not the cell raised, but the display of its value."""
+
+
+def judge_page(  # noqa: PLR0913 - one page has these parts
+    page: Page,
+    notebook: NotebookNode,
+    execution: Execution,
+    *,
+    file: str,
+    policy: Policy = Policy.EXACT,
+    away: bool = False,
+    precise: NotebookNode | None = None,
+    filters: Sequence[Filter] = DEFAULTS,
+    errors_fail: bool = False,
+) -> PageResult:
+    """Compare what a page's cells printed with what the page documents.
+
+    Args:
+        page: The cells and what each must print.
+        notebook: The notebook after it was run.
+        execution: How its cells ended.
+        file: The page's name in reports.
+        policy: What a number may differ by.
+        away: Whether it ran on another environment than the reference.
+        precise: The notebook run again at full precision.
+        filters: What varies, and is not compared.
+        errors_fail: Whether an error that nothing announces fails on any page.
+
+    Returns:
+        An outcome for each expectation, and for each cell or page that lacks one. An error
+        inside the comparison is an outcome too, and fails.
+
+    """
+    outcomes = list(page.problems)
+    skipped: Counter[str] = Counter()
+    context = _Context(
+        execution,
+        policy,
+        (*filters, *machine_paths(Path(file).absolute().parent)),
+        stored=page.stored,
+        complete=page.complete,
+        away=away,
+        errors_fail=errors_fail,
+    )
+    for cell in page.cells:
+        context.filtered.update({each.name: 0 for each in cell.filters})  # which may match nothing
+        try:
+            output = printed(notebook.cells[cell.index].outputs)
+            full = printed(precise.cells[cell.index].outputs) if precise else None
+            skipped.update(widgets=output.widgets, pictures=output.pictures)
+            outcomes += _check_cell(cell, output, full, context)
+        except Exception:  # noqa: BLE001 - an error here must never pass for a success
+            message = traceback.format_exc(limit=-3)
+            outcomes.append(_outcome(cell, Kind.COULD_NOT_CHECK, message=message))
+    failure = execution.failure
+    if failure and failure.index < 0 and not any(o.kind is Kind.NOT_EXECUTED for o in outcomes):
+        # All cells ran and then something broke: no cell reports it.
+        outcomes.append(Outcome(Kind.COULD_NOT_CHECK, 1, message=failure.message))
+    if (
+        page.complete
+        and page.cells
+        and not any(o.kind is Kind.VERIFIED or o.kind.fails for o in outcomes)
+    ):
+        outcomes.append(Outcome(Kind.NOTHING_CHECKED, page.cells[0].line))
+    return PageResult(
+        file,
+        tuple(outcomes),
+        cells=len(page.cells),
+        policy=policy,
+        environment=execution.environment,
+        skipped=+skipped,
+        filtered=context.filtered,
+        stored=page.stored,
+    )
+
+
+@dataclass(frozen=True)
+class _Context:
+    """What all cells of a page have in common."""
+
+    execution: Execution
+    policy: Policy
+    filters: Sequence[Filter]
+    stored: bool
+    complete: bool
+    away: bool
+    errors_fail: bool
+    filtered: Counter[str] = field(default_factory=Counter)
+
+
+def _outcome(
+    cell: Cell, kind: Kind, expectation: Expectation | None = None, **parts: object
+) -> Outcome:
+    """Return an outcome of a cell, and of one of its expectations."""
+    outcome = Outcome(kind, cell.line, cell=cell.number, cell_line=cell.line)
+    if expectation is not None:
+        outcome = replace(
+            outcome,
+            line=expectation.line,
+            body_line=expectation.body_line,
+            name=expectation.name,
+            documented=expectation.text,
+            reference_only=expectation.reference_only,
+        )
+    return replace(outcome, **parts)  # type: ignore[arg-type]
+
+
+def _check_cell(
+    cell: Cell, output: Printed, full: Printed | None, context: _Context
+) -> Iterator[Outcome]:
+    """Compare a cell's outputs with its expectations, and look for undocumented ones."""
+    if (stopped := _stopped(cell, output, context)) is not None:
+        yield stopped
+        return
+    outcomes: list[Outcome] = []
+    for expectation in cell.expectations:
+        outcome = _check_expectation(cell, expectation, output, full, context)
+        if not (context.stored and expectation.part in BESIDE):
+            outcomes.append(outcome)
+        elif outcome.kind.fails and not any(other.kind.fails for other in outcomes):
+            outcomes.append(replace(outcome, message=f"as {expectation.part.value}"))
+    yield from outcomes
+    if context.stored:
+        yield from _check_stored(cell, output, outcomes, context)
+    yield from _check_rest(cell, output, context)
+
+
+def _stopped(cell: Cell, output: Printed, context: _Context) -> Outcome | None:
+    """Return why a cell has no outputs to compare: it raised, or wasn't run."""
+    failure = context.execution.failure
+    if failure is not None and failure.index == cell.index:
+        displayed = f"{output.error}, raised when the cell's value was displayed"
+        message = displayed if failure.message == _NO_ERROR and output.error else failure.message
+        return _outcome(
+            cell,
+            Kind.labelled(failure.kind.value),
+            message=message,
+            executed=output.select(Part.ALL),
+        )
+    if cell.index not in context.execution.executed:
+        message = failure.message if failure is not None and failure.index < 0 else ""
+        return _outcome(cell, Kind.NOT_EXECUTED, *cell.expectations[:1], message=message)
+    if not (cell.expectations or context.complete):
+        return None
+    if SKIPS & cell.tags:
+        return _skipped(cell, context)
+    if output.error and not (output.native_error or cell.may_raise):
+        return _outcome(cell, Kind.RAISED, message=output.error)
+    return None
+
+
+def _skipped(cell: Cell, context: _Context) -> Outcome:
+    """Return what comes of a cell that its author has excluded from execution."""
+    message = f"tagged {' and '.join(sorted(SKIPS & cell.tags))}"
+    # In a notebook the tag is all that its author can say; a page has to give a reason.
+    reasons = [expectation.unchecked for expectation in cell.expectations]
+    if cell.glued:
+        return _outcome(cell, Kind.QUOTATION, message=_unchecked_glue(cell.glued))
+    if context.stored or (reasons and all(reasons)):
+        message = "; ".join([message, *dict.fromkeys(filter(None, reasons))])
+        return _outcome(cell, Kind.UNCHECKED, *cell.expectations[:1], message=message)
+    return _outcome(cell, Kind.NOT_EXECUTED, *cell.expectations[:1], message=message)
+
+
+def _unchecked_glue(names: Iterable[str]) -> str:
+    return f"{', '.join(names)}: glued to be shown elsewhere, though nothing checks it"
+
+
+def _check_stored(
+    cell: Cell, output: Printed, others: Sequence[Outcome], context: _Context
+) -> Iterator[Outcome]:
+    """Yield what a notebook's cell shows besides its text and didn't, or no longer shows."""
+    if any(_excluded(e, context) for e in cell.expectations):
+        return
+    if any(other.kind.fails for other in others):
+        return
+    if cell.drawn is not None and (context.complete or cell.is_claim):
+        for noun, has, made in zip(("pictures", "widgets"), cell.drawn, output.drawn, strict=True):
+            if has != made:
+                message = f"{noun}: it has {has} stored, and made {made}"
+                yield _outcome(cell, Kind.PICTURE, message=message)
+    stored = {e.part for e in cell.expectations}
+    for stream in BESIDE:
+        text = output.select(stream)
+        if cell.expectations and stream not in stored and text.strip():
+            yield _outcome(cell, Kind.UNDOCUMENTED, message=f"on {stream.value}", executed=text)
+
+
+def _check_expectation(
+    cell: Cell, expectation: Expectation, output: Printed, full: Printed | None, context: _Context
+) -> Outcome:
+    """Compare one expectation with what its cell printed."""
+    filters = (*cell.filters, *context.filters)
+    text = filtered(expectation.text, filters)
+    is_all = text == expectation.text and not output.shows_more
+    expectation = replace(expectation, text=text)
+    executed = filtered(output.select(expectation.part), filters, context.filtered)
+    cannot = _cannot_compare(expectation, output, executed, context)
+    if cannot is not None:
+        kind, message = cannot
+        return _outcome(cell, kind, expectation, message=message, executed=executed)
+    precise = filtered(full.select(expectation.part), filters) if full else None
+    verdict = compare(
+        text,
+        executed,
+        policy=Policy.EXACT if expectation.reference_only else context.policy,
+        precise=precise,
+        waivers=expectation.waivers,
+    )
+    stale = verdict.unmatched + (verdict.unneeded if context.policy is not Policy.PORTABLE else ())
+    if not verdict.tokens:
+        return _outcome(cell, Kind.EMPTY, expectation, executed=executed)
+    if not verdict.same:
+        kind, message = Kind.DRIFT, _second_error(output, full)
+    elif stale:
+        kind = Kind.WAIVER
+        message = "; ".join(f"{w.documented} -> {w.executed} ({w.reason})" for w in stale)
+    else:
+        kind, message = Kind.VERIFIED, ""
+    seen = output.select(Part.ALL if cell.has_stderr else Part.MAIN)
+    came = {"executed": executed, "verdict": verdict, "is_all": is_all and executed == seen}
+    return _outcome(cell, kind, expectation, message=message, **came)
+
+
+def _second_error(output: Printed, full: Printed | None) -> str:
+    """Say what a cell raised that was run again at full precision, and that raised nothing."""
+    if full is None or output.error or not full.error:
+        return ""
+    return f"run again to print all digits, the cell raised {without_marks(full.error)[0]}"
+
+
+def _cannot_compare(
+    expectation: Expectation, output: Printed, executed: str, context: _Context
+) -> tuple[Kind, str] | None:
+    """Return why an output can't be compared; None if it can."""
+    if expectation.raises and output.error.partition(":")[0] != expectation.raises:
+        message = f"expected {expectation.raises}, got {output.error or 'no error'}"
+        return Kind.NOT_RAISED, message
+    has_glued = expectation.part not in (Part.STDOUT, Part.STDERR, Part.TRACEBACK)
+    is_picture = expectation.part is Part.PICTURE
+    glued = output.glued.get(Part.PICTURE if is_picture else Part.VALUE, ())
+    if glued and has_glued and (expectation.unchecked or expectation.reference_only):
+        return Kind.QUOTATION, _unchecked_glue(glued)
+    if not executed.strip():
+        return Kind.NO_OUTPUT, f"as {expectation.part.value}" * (expectation.part in BESIDE)
+    return _excluded(expectation, context)
+
+
+def _excluded(expectation: Expectation, context: _Context) -> tuple[Kind, str] | None:
+    """Return why the page excludes an output from comparison; None if it doesn't."""
+    if expectation.unchecked:
+        return Kind.UNCHECKED, expectation.unchecked
+    if expectation.reference_only and context.away:
+        return Kind.NOT_COMPARED, expectation.reference_only
+    return None
+
+
+def _check_rest(cell: Cell, output: Printed, context: _Context) -> Iterator[Outcome]:
+    """Yield what the cell printed that none of its expectations documents."""
+    documented = {e.part for e in cell.expectations}
+    has_error = bool(output.error) and not output.native_error
+    if has_error and Part.ALL not in documented and not any(e.raises for e in cell.expectations):
+        yield _raised(cell, output, context)
+        return
+    rest = _undocumented(cell, output, documented, is_page=not context.stored)
+    if rest:
+        is_wrong = context.complete or _is_claim(cell, context)
+        names = tuple(part.value for part in rest)
+        yield _outcome(
+            cell,
+            Kind.UNDOCUMENTED if is_wrong else Kind.NO_EXPECTATION,
+            message=f"on {' and '.join(names)}",
+            streams=names,
+            executed="".join(output.select(part) for part in rest),
+        )
+
+
+def _raised(cell: Cell, output: Printed, context: _Context) -> Outcome:
+    """Return what comes of an error that no expectation names."""
+    may_raise = cell.may_raise or not context.errors_fail
+    is_free = may_raise and not (context.complete or cell.expectations)
+    return _outcome(cell, Kind.NO_EXPECTATION if is_free else Kind.RAISED, message=output.error)
+
+
+def _is_claim(cell: Cell, context: _Context) -> bool:
+    """Whether what is stored of a notebook's cell says that it prints nothing more."""
+    return cell.is_claim and not any(_excluded(e, context) for e in cell.expectations)
+
+
+def _undocumented(
+    cell: Cell, output: Printed, documented: set[Part], *, is_page: bool
+) -> list[Part]:
+    """Return the parts of an output that readers see and no expectation documents."""
+    covered = documented | cell.hidden
+    if Part.MAIN in documented:
+        covered |= {Part.STDOUT, Part.VALUE}
+    if _in_forms(output, documented):
+        covered |= {Part.VALUE}
+    rest = [part for part in output.parts if part not in covered and Part.ALL not in covered]
+    if is_page and output.draws_text and Part.PICTURE not in covered:
+        rest.append(Part.PICTURE)
+    has_error = bool(output.error) and not output.native_error
+    if has_error and documented.isdisjoint(_WITH_ERROR) and Part.STDERR not in rest:
+        rest.append(Part.STDERR)
+    # Of a cell that isn't seen, what it glues is shown elsewhere.
+    return rest if cell.is_seen else [part for part in rest if part in output.glued]
+
+
+def _in_forms(output: Printed, documented: set[Part]) -> bool:
+    """Whether each value is documented in a form of its own."""
+    return all(documented & value.forms.keys() for value in output.values)
+
+
+def compare_runs(
+    page: Page,
+    first: NotebookNode,
+    second: NotebookNode,
+    execution: Execution,
+    filters: Sequence[Filter] = DEFAULTS,
+) -> Iterator[Outcome]:
+    """Name what a page printed in one run and not in another."""
+    if execution.failure is not None:
+        failed = [cell for cell in page.cells if cell.index == execution.failure.index]
+        message = f"the second run stopped: {execution.failure.message}"
+        for cell in failed or page.cells[:1]:
+            yield _outcome(cell, Kind.UNREPEATABLE, message=message)
+        return
+    for cell in page.cells:
+        if any(expectation.unchecked for expectation in cell.expectations):
+            continue
+        runs = [printed(book.cells[cell.index].outputs) for book in (first, second)]
+        own = (*cell.filters, *filters)
+        documented = {e.part for e in cell.expectations}
+        unseen = {*FORMS} - documented if documented and not page.stored else set()
+        is_text_seen = documented & OF_VALUES or not all(_in_forms(run, documented) for run in runs)
+        texts = [Part.ALL] if is_text_seen else [Part.STDOUT, Part.STDERR]
+        for part in (each for each in (*texts, *BESIDE) if each not in unseen):
+            once, again = (filtered(run.select(part), own) for run in runs)
+            verdict = compare(once, again)
+            if not verdict.same:
+                yield _outcome(
+                    cell, Kind.UNREPEATABLE, documented=once, executed=again, verdict=verdict
+                )
+                break

@@ -1,0 +1,86 @@
+"""Show a book in the browser while it is written: ``python -m sphinx_drift.live docs site``.
+
+sphinx-autobuild watches the files, builds after each save, serves the pages and reloads them. What
+is added here is a fork server that outlives the builds, so that libraries are loaded only once,
+and the setting by which a build runs only the pages that changed, or a module that they imported.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, distribution
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sphinx_drift.configuration import find_project, project_file
+from sphinx_drift.run.choice import page_environment
+from sphinx_drift.run.preload import libraries
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Build a book, serve it, and build it again after each save, until Ctrl-C."""
+    options = _parser().parse_args(arguments)
+    if not (options.source / "conf.py").is_file():
+        return _refuse(f"there is no conf.py in {options.source}")
+    try:
+        autobuild = distribution("sphinx-autobuild").entry_points["sphinx-autobuild"].load()
+        loaded = libraries(find_project(options.source).preload, [options.source])
+    except PackageNotFoundError:
+        return _refuse("it needs sphinx-autobuild: python -m pip install 'sphinx-drift[live]'")
+    except ValueError as error:
+        return _refuse(str(error))
+    _start_fork_server(loaded)
+    autobuild(_command(options))
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m sphinx_drift.live", description=main.__doc__)
+    parser.add_argument("source", type=Path, help="the folder with conf.py and the pages")
+    parser.add_argument("output", type=Path, help="the folder to build into")
+    parser.add_argument("--port", default="0", help="where to serve (default: a free port)")
+    parser.add_argument(
+        "--watch", action="append", default=[], help="a folder or file besides source"
+    )
+    return parser
+
+
+def _refuse(reason: str) -> int:
+    print(f"sphinx_drift.live: {reason}", file=sys.stderr)
+    return 2
+
+
+def _command(options: argparse.Namespace) -> list[str]:
+    """Return the arguments of sphinx-autobuild."""
+    project = project_file(options.source)
+    watched = [*options.watch, *([str(project)] if project else [])]
+    return [
+        *("--port", options.port),
+        *(f"--watch={path}" for path in watched),
+        "--re-ignore=__pycache__",  # what a build imports is compiled
+        *("-D", "drift_live=1"),
+        *("-t", "live"),  # by which a book leaves out what only readers need
+        *("-d", f"{options.output}-doctrees"),  # not among the files that are served
+        *(str(options.source), str(options.output)),
+    ]
+
+
+def _start_fork_server(names: Sequence[str]) -> None:
+    """Load libraries once, in a server that all builds use and that ends with this process."""
+    try:
+        provisioner = import_module("forked_kernels.provisioner")
+    except ImportError:
+        print("sphinx_drift.live: each build loads the libraries", file=sys.stderr)
+    else:
+        os.environ.update(page_environment())  # the server serves kernels with its own alone
+        provisioner.start_server(names)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

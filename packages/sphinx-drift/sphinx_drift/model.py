@@ -1,0 +1,312 @@
+"""What pages document, and what came of them: the types that all modules share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from sphinx_drift.compare.compare import Policy, Verdict
+from sphinx_drift.output.printed_text import Part
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from sphinx_drift.compare.compare import Waiver
+    from sphinx_drift.output.filters import Filter
+
+
+class Kind(Enum):
+    """A kind of outcome: its name, its meaning, its remedy."""
+
+    VERIFIED = ("verified", "the output is the documented one", "")
+    UNCHECKED = ("unchecked", "the output isn't checked, for the reason that is given", "")
+    NOT_COMPARED = (
+        "not-compared",
+        "the output holds on the reference environment alone, and this is another one",
+        "",
+    )
+    NO_EXPECTATION = (
+        "no-expectation",
+        "a cell prints and no expectation follows it, which this page needn't have",
+        "",
+    )
+    DRIFT = (
+        "drift",
+        "the output is not the documented one",
+        "mend the code, or document the new output if it is the right one",
+    )
+    UNDOCUMENTED = (
+        "undocumented",
+        "what is printed is documented nowhere",
+        "let `--update` write it in the form that is shown; an example's stands below it",
+    )
+    PICTURE = (
+        "picture",
+        "a cell shows more or fewer pictures or widgets than its notebook has stored",
+        "run the notebook and save it with its outputs",
+    )
+    NO_CELL = (
+        "no-cell",
+        "an expectation doesn't stand straight after a cell",
+        "move it straight after its cell, with nothing but blank lines between, or delete it",
+    )
+    EMPTY = (
+        "empty",
+        "an expectation has no text, so it would check nothing",
+        "write what the cell prints, or delete the expectation",
+    )
+    NO_OUTPUT = (
+        "no-output",
+        "nothing was printed where something is documented",
+        "print it, or delete what documents it",
+    )
+    RAISED = (
+        "raised",
+        "an error was raised that is documented nowhere",
+        "mend the code, or document the error: `:raises: ErrorType` on a page, else its traceback",
+    )
+    NOT_RAISED = (
+        "not-raised",
+        "the documented error wasn't raised",
+        "mend the code, or delete what documents the error",
+    )
+    TIMEOUT = (
+        "timeout",
+        "a cell didn't end in time",
+        "make it faster, or raise `drift_timeout`, or the command's `--timeout`",
+    )
+    OUTPUT_LIMIT = (
+        "output-limit",
+        "a cell printed more than a page may",
+        "print less, or raise `drift_output_limit`",
+    )
+    DEAD_KERNEL = (
+        "dead-kernel",
+        "the process that runs the code ended",
+        "run it alone to see why: it exits, memory is short, or compiled code crashes",
+    )
+    NOT_EXECUTED = (
+        "not-executed",
+        "a cell was not run",
+        "mend what stopped its page, or say `:unchecked: reason` if a tag skips it",
+    )
+    NOTHING_CHECKED = (
+        "nothing-checked",
+        "no output was checked",
+        "print something that matters and document it",
+    )
+    NESTED = (
+        "nested",
+        "a cell or expectation stands where it is never run or checked",
+        "move it to the top level of a page; fold with gated `-start` and `-end` directives",
+    )
+    OPTION = ("option", "an option of an expectation can't be read", "write it as the manual says")
+    WAIVER = (
+        "waiver",
+        "a waiver is not needed, or matches nothing",
+        "delete the `:allow:` line, or correct its documented value",
+    )
+    UNREPEATABLE = (
+        "unrepeatable",
+        "a cell printed something else when it was run a second time",
+        "seed the generator in the same cell, or say `:unchecked: reason`",
+    )
+    UNREADABLE = (
+        "unreadable",
+        "a page, a notebook or a docstring can't be read",
+        "mend the file",
+    )
+    QUOTATION = (
+        "quotation",
+        "a number is quoted that no cell printed",
+        "quote a number of an expectation with a `:name:`, once in the book, or what is glued",
+    )
+    ELSEWHERE = (
+        "elsewhere",
+        "the page imported a package that isn't the one of this project",
+        "install this project: `python -m pip install --editable .`, by the Python that runs pages",
+    )
+    COULD_NOT_CHECK = (
+        "could-not-check",
+        "the check itself failed, so nothing is known",
+        "report it, with the page and the traceback",
+    )
+
+    def __init__(self, label: str, meaning: str, remedy: str) -> None:
+        """Keep the three texts of a kind."""
+        self.label = label
+        self.meaning = meaning
+        self.remedy = remedy
+
+    @classmethod
+    def labelled(cls, label: str) -> Kind:
+        """Return the kind of a label; a `StopIteration` if there is none."""
+        return next(kind for kind in cls if kind.label == label)
+
+    @property
+    def fails(self) -> bool:
+        """Whether an outcome of this kind fails the build."""
+        return self not in (
+            *(Kind.VERIFIED, Kind.UNCHECKED, Kind.NOT_COMPARED),
+            Kind.NO_EXPECTATION,
+        )
+
+    @property
+    def unknown(self) -> bool:
+        """Whether it is unknown what would have been printed."""
+        return self in (
+            Kind.TIMEOUT,
+            Kind.OUTPUT_LIMIT,
+            Kind.DEAD_KERNEL,
+            Kind.NOT_EXECUTED,
+            Kind.NOTHING_CHECKED,
+            Kind.UNREADABLE,
+            Kind.ELSEWHERE,
+            Kind.COULD_NOT_CHECK,
+        )
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The outcome of one expectation, or of a cell or page that has none."""
+
+    kind: Kind
+    line: int
+    """Line of the page it is about."""
+    cell: int = 0
+    """Number of the code cell, counted from 1; 0 if it is about none."""
+    cell_line: int = 0
+    body_line: int = 0
+    """Line of the page on which the documented text begins."""
+    name: str = ""
+    """What the page calls the expectation, to quote from it."""
+    message: str = ""
+    documented: str = ""
+    executed: str = ""
+    is_all: bool = False
+    """Whether readers see nothing of the cell's output but the text that was compared."""
+    verdict: Verdict = field(default_factory=Verdict)
+    rounding: Verdict | None = None
+    """What *portable* makes of a drift that *exact* found."""
+    streams: tuple[str, ...] = ()
+    """The parts of a cell's output that no expectation documents."""
+    reference_only: str = ""
+    """Why the documented output holds only on the reference environment, if so."""
+
+
+@dataclass(frozen=True)
+class PageResult:
+    """The outcomes of a page."""
+
+    file: str = field(compare=False)
+    outcomes: tuple[Outcome, ...] = ()
+    cells: int = 0
+    policy: Policy = Policy.EXACT
+    environment: Mapping[str, str] = field(default_factory=dict)
+    skipped: Mapping[str, int] = field(default_factory=dict)
+    """How many outputs are not text, by what they are."""
+    filtered: Mapping[str, int] = field(default_factory=dict)
+    """How much was replaced before it was compared, by the names of filters."""
+    stored: bool = False
+    """Whether it is a notebook, whose cells are reported by number and not by line."""
+    left_out: str = ""
+    """The setting of the book by which it is not executed, if it isn't."""
+    was_run: bool = field(default=True, compare=False)
+    """Whether it was run in this build."""
+    examples: bool = False
+    """Whether its cells are examples of docstrings."""
+
+    @property
+    def failed(self) -> bool:
+        """Whether anything on it fails the build."""
+        return any(outcome.kind.fails for outcome in self.outcomes)
+
+
+_UNSEEN = ("remove-cell", "remove-output", "remove_cell", "remove_output")
+"""The tags by which a reader is not shown what a cell prints."""
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """What a page says that a cell prints."""
+
+    text: str
+    line: int
+    """Line of the page on which it begins, counted from 1."""
+    body_line: int
+    """Line of the page on which its text begins."""
+    part: Part = Part.ALL
+    name: str = ""
+    """What the page calls it, to quote numbers from it."""
+    raises: str = ""
+    """The error that the cell must raise."""
+    unchecked: str = ""
+    """Why it can't be checked."""
+    reference_only: str = ""
+    """Why it holds on the reference environment alone."""
+    waivers: tuple[Waiver, ...] = ()
+    content: str = ""
+    """All that stands in the directive, options too."""
+    end_line: int = 0
+    """Line of the page on which its text ends, inclusive; before ``body_line`` if it is empty."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One code cell."""
+
+    number: int
+    """Its place among the code cells, counted from 1."""
+    index: int
+    """Its place among all cells of the notebook, counted from 0."""
+    line: int
+    """Line of the page, or of the notebook's file, on which it begins."""
+    source: str
+    end_line: int = 1
+    """Line of the page on which it ends, inclusive."""
+    tags: frozenset[str] = frozenset()
+    expectations: tuple[Expectation, ...] = ()
+    drawn: tuple[int, int] | None = (0, 0)
+    """How many pictures and widgets a notebook has stored of it; None if they aren't compared."""
+    is_claim: bool = False
+    """Whether a notebook has it saved as a run left it, so that what it lacks wasn't printed."""
+    hidden: frozenset[Part] = frozenset()
+    """The streams that no reader is shown."""
+    glued: tuple[str, ...] = ()
+    """The names by which what a notebook has stored of it is shown elsewhere."""
+    filters: tuple[Filter, ...] = ()
+    """What varies in its outputs, besides what does on every page."""
+
+    @property
+    def is_seen(self) -> bool:
+        """Whether a reader is shown what it prints."""
+        return self.tags.isdisjoint(_UNSEEN)
+
+    @property
+    def has_stderr(self) -> bool:
+        """Whether a reader is shown what it writes to stderr."""
+        return Part.STDERR not in self.hidden
+
+    @property
+    def may_raise(self) -> bool:
+        """Whether the page goes on if this cell raises."""
+        return "raises-exception" in self.tags or any(e.raises for e in self.expectations)
+
+
+@dataclass(frozen=True)
+class Page:
+    """The cells of a page or notebook, and what is wrong before anything runs."""
+
+    cells: tuple[Cell, ...] = ()
+    problems: tuple[Outcome, ...] = ()
+    stored: bool = field(default=False, kw_only=True)
+    """Whether it is a notebook, whose stored outputs are what it documents."""
+    complete: bool = field(default=True, kw_only=True)
+    """Whether each of its outputs must be documented."""
+
+    @property
+    def is_checked(self) -> bool:
+        """Whether there is anything on it to check; if not, it is built as ever."""
+        expects = any(cell.expectations for cell in self.cells)
+        return expects or self.complete or bool(self.problems)

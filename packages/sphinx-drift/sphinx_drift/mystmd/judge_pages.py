@@ -1,0 +1,141 @@
+"""Judge the outputs of a build by mystmd, a page at a time, as its plugin hands them over.
+
+Each line of the input is a request as JSON, and is answered by a line.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import traceback
+from pathlib import Path
+from platform import python_version
+from typing import TYPE_CHECKING, Any
+
+from nbformat import from_dict
+
+from sphinx_drift.compare.compare import Policy
+from sphinx_drift.files import check, left_out_here, settings_for
+from sphinx_drift.judge import judge_page
+from sphinx_drift.model import Kind, Outcome, PageResult
+from sphinx_drift.report.text import closing_line, entry
+from sphinx_drift.run.results import SKIPS, Execution
+from sphinx_drift.source.quote import quote
+from sphinx_drift.source.read_source import is_notebook, load
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import TextIO
+
+    from nbformat import NotebookNode
+
+    from sphinx_drift.model import Page
+
+NOT_RUN = "mystmd has not run it: build with `--execute`, and look at what it says above"
+
+
+def serve(requests: TextIO, answers: TextIO) -> None:
+    """Answer requests until there are no more."""
+    sys.stdout = sys.stderr  # what a page's settings print is no answer
+    judge = Judge()
+    for line in requests:
+        try:
+            answer = judge.answer(json.loads(line))
+        except Exception:  # noqa: BLE001 - the build has to hear of it
+            answer = {"failed": [[1, traceback.format_exc(limit=-3)]]}
+        try:
+            print(json.dumps(answer), file=answers, flush=True)
+        except BrokenPipeError:  # mystmd has ended
+            return
+
+
+class Judge:
+    """Judges the pages of one build, and quotes their numbers."""
+
+    def __init__(self) -> None:
+        self.results: dict[str, PageResult] = {}
+
+    def answer(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Answer one request: to judge a page, or to quote a number."""
+        if target := request.get("quote"):
+            return self.quoted(target)
+        path = Path(request["path"])
+        result = self.results[str(path)] = judged(path, request["cells"], is_run=request["isRun"])
+        failed = [outcome for outcome in result.outcomes if outcome.kind.fails]
+        return {
+            "failed": [[each.line, entry(result, each)] for each in failed],
+            "sum": closing_line([*self.results.values()]),
+        }
+
+    def quoted(self, target: str) -> dict[str, Any]:
+        """Return a number that a page printed, as text."""
+        named: dict[str, list[Outcome]] = {}
+        for page in self.results.values():
+            for outcome in page.outcomes:
+                if outcome.name:
+                    named.setdefault(outcome.name, []).append(outcome)
+        try:
+            return {"text": quote(named, target)}
+        except ValueError as error:
+            return {"failed": [[1, f"quotation: {error}"]]}
+
+
+def judged(path: Path, cells: Sequence[Any], *, is_run: bool) -> PageResult:  # noqa: PLR0911 - each way out is another answer
+    """Return what came of a page that mystmd has run.
+
+    Args:
+        path: The page.
+        cells: The outputs of each code cell, None for one that was skipped.
+        is_run: Whether mystmd was asked to run cells, and reported no error on this page.
+
+    """
+    try:
+        settings = settings_for(path)
+        loaded = load(path, is_mystmd=True)
+    except Exception as error:  # noqa: BLE001 - one bad page must not hide the others
+        return _failed(path, f"{type(error).__name__}: {error}")
+    if loaded is None:
+        return PageResult(str(path))
+    page, notebook = loaded
+    page = settings.applied_to(page, path)
+    if why := left_out_here(path, notebook.metadata):
+        return PageResult(str(path), cells=len(page.cells), left_out=why)
+    if page.cells and not is_run:
+        return _failed(path, NOT_RUN, Kind.NOT_EXECUTED)
+    executed = _take(page, notebook, cells)
+    if executed is None:
+        message = f"mystmd has {len(cells)} cells on it, and {len(page.cells)} can be read"
+        return _failed(path, message)
+    result = judge_page(
+        page,
+        notebook,
+        Execution(executed, answers={"report_environment": {"python": python_version()}}),
+        file=str(path),
+        policy=settings.policy or Policy.EXACT,
+        errors_fail=True,
+    )
+    if settings.policy is not Policy.EXACT and any(o.kind is Kind.DRIFT for o in result.outcomes):
+        # Digits may differ by rounding alone, which takes a second run to see.
+        return check(path, named=True).result
+    return result
+
+
+def _take(page: Page, notebook: NotebookNode, cells: Sequence[Any]) -> frozenset[int] | None:
+    """Put outputs into a notebook; return which cells ran, or None if they are other cells."""
+    last_is_empty = bool(page.cells) and not page.cells[-1].source.strip()
+    if last_is_empty and len(cells) + 1 == len(page.cells):  # mystmd drops it
+        cells = [*cells, None]
+    if len(cells) != len(page.cells):
+        return None
+    executed = set()
+    for cell, outputs in zip(page.cells, cells, strict=True):
+        made = [from_dict({"metadata": {}, **each}) for each in outputs or ()]  # type: ignore[no-untyped-call]
+        notebook.cells[cell.index].outputs = made
+        if outputs is not None or SKIPS & cell.tags:
+            executed.add(cell.index)
+    return frozenset(executed)
+
+
+def _failed(path: Path, message: str, kind: Kind = Kind.UNREADABLE) -> PageResult:
+    outcome = Outcome(kind, 1, message=message)
+    return PageResult(str(path), (outcome,), stored=is_notebook(path))

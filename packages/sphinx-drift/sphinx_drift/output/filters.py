@@ -1,0 +1,186 @@
+"""What varies from run to run and says nothing: replaced by its name before texts are compared."""
+
+from __future__ import annotations
+
+import re
+from itertools import product
+from typing import TYPE_CHECKING, NamedTuple
+
+from sphinx_drift.compare.lexer import NUMBER
+
+if TYPE_CHECKING:
+    from collections import Counter
+    from collections.abc import Iterable
+
+_EDGE = (
+    r"(?!\w(?<=\w\w)|[.,](?<=\d.)\d|[+-](?<=[\d.][eE].)\d"
+    r"|\d(?:(?<=\d,\d)|(?<=\.\d)|(?<=[\d.][eE][+-]\d))"
+    r"|(?:\d|\.(?=\d)|n(?=an\b)|i(?=nf\b))(?:(?<=\A[+-].)|(?<=[^\w.)\]}][+-].)))"
+)
+"""A place that is inside no word and no number, of which its sign is a part."""
+_LONGEST = 300
+"""Characters of what a filter may replace."""
+_STAND_INS = "\N{WHITE SQUARE}!?"
+"""No digits, and one of them is in each range of characters that doesn't begin or end with one."""
+VETOED = " (vetoed)"
+"""What is added to the name of a filter to count where it matched a number that it doesn't name."""
+_DIGIT = re.compile(r"\d")
+_TIME = r"\d+(?:\.\d+)?(?:e[+-]?\d+)? ?(?:[mnuµμ]?s|min|h|d)(?: \d+(?:h|min|s)){0,3}"
+_PATH = re.compile(r"[^\s'\":=,;<>()]+")
+"""A path of Linux or macOS: what is just before it, `loss=0.5:` for instance, is no part of it."""
+_ROOT = re.compile(r"(?<![\w.])/")
+_VARYING = ("ipykernel_", "/site-packages/", "/dist-packages/")
+_VARYING_FOLDER = re.compile(r"/(?:.*/)?(ipykernel_\d+|site-packages|dist-packages)/")
+
+
+class Filter(NamedTuple):
+    """What is replaced by its name in the documented and the executed text."""
+
+    pattern: re.Pattern[str]
+    name: str
+    reason: str
+    shown: str
+
+    def apply(self, text: str, counts: Counter[str] | None = None) -> str:
+        """Replace what the pattern names; count it, and under `VETOED` what it may not name."""
+
+        def replaced(match: re.Match[str]) -> str:
+            is_right = self._names_each_number(match)
+            if counts is not None and match[0]:
+                counts[self.name if is_right else self.name + VETOED] += 1
+            return match.expand(self.shown) if is_right else match[0]
+
+        return self.pattern.sub(replaced, text)
+
+    def _names_each_number(self, match: re.Match[str]) -> bool:
+        r"""Whether numbers are matched by what stands for them, such as ``-?\d``, not by ``.``.
+
+        It is tried out: where a sign stands in place of a digit, no such pattern matches any more.
+        """
+        if not match[0] or len(match[0]) > _LONGEST:
+            return False
+        # What it looks at around the match is kept, as far as a filter may look.
+        first = max(match.start() - _LONGEST, 0)
+        near = match.string[first : match.end() + _LONGEST]
+        start, end = match.start() - first, match.end() - first
+        numbers = list(NUMBER.finditer(near, start, end))
+        names = {number[0].strip("+-j") for number in numbers} & {"nan", "inf"}
+        if any(name not in self.pattern.pattern.replace(_EDGE, "") for name in names):
+            return False
+        digits = (digit.start() for digit in _DIGIT.finditer(near, start, end))
+        places = {*digits, *(number.start() for number in numbers)}
+        return not any(
+            self._matches_past(f"{near[:place]}{sign}{near[place + 1 :]}", start, place)
+            for place, sign in product(places, _STAND_INS)
+        )
+
+    def _matches_past(self, text: str, start: int, place: int) -> bool:
+        match = self.pattern.match(text, start)
+        return match is not None and match.end() > place
+
+
+def make(pattern: str, name: str, reason: str, shown: str = "") -> Filter:
+    """Return a filter.
+
+    Raises:
+        ValueError: If the pattern can't be read or matches nothing at all, or a text is missing.
+
+    """
+    if not (pattern and name and reason):
+        raise ValueError("a filter is a pattern, a name and a reason")
+    scoped = re.sub(r"(?s)\A(?:\(\?(\w+)\))?(.*)", r"(?\1:\2)", pattern)  # flags must come first
+    try:
+        compiled = re.compile(f"{_EDGE}{scoped}{_EDGE}")
+    except re.error as error:
+        raise ValueError(f"{pattern!r} is no regular expression: {error}") from None
+    if compiled.fullmatch(""):
+        raise ValueError(f"{pattern!r} matches an empty text")
+    return Filter(compiled, name, reason, shown or f"<{name}>".replace("\\", ""))
+
+
+def filters_in(value: object, setting: str) -> tuple[Filter, ...]:
+    """Return the filters that a setting lists, each a pattern, a name and a reason."""
+    try:
+        return tuple(make(pattern, *map(str, rest)) for pattern, *rest in value)  # type: ignore[attr-defined]
+    except (TypeError, ValueError) as error:
+        message = f"{setting} must list patterns, each with a name and a reason: {error}"
+        raise ValueError(message) from None
+
+
+DEFAULTS = (
+    Filter(
+        re.compile(r"(?:\.|\?)? (?:Did you mean:? |Did you forget to import )'[\w.]{1,80}'\?"),
+        *("suggestion", "differs between versions of Python", ""),
+    ),
+    # No object lies at fewer digits: `at 0x10` is what somebody has written.
+    make(r"at 0x[0-9a-fA-F]{6,}", "memory address", "differs in each run", "at 0x0"),
+    make(r"display_id=[0-9a-f]{32}", "display id", "differs in each run", "display_id=0"),
+    make(r"/tmp/tmp[a-z0-9_]{8}", "temporary folder", "differs in each run", "/tmp/tmp"),  # noqa: S108
+    make(
+        rf"CPU times: (?:user {_TIME}, sys: {_TIME}, )?total: {_TIME}\nWall time: {_TIME}"
+        # What compiling and parsing took is only said if it took long.
+        rf"(?:\nCompiler : {_TIME})?(?:\nParser   : {_TIME})?",
+        *("time", "of %time"),
+    ),
+    make(
+        # The first line is only said if the times differ much, the last if one is long.
+        r"(?:The slowest run took \d+\.\d\d times longer than the fastest\. "
+        r"This could mean that an intermediate result is being cached\.\n)?"
+        rf"{_TIME} ± {_TIME} per loop \(mean ± std\. dev\. of \d+ runs?, [\d,]+ loops? each\)"
+        r"(?:\nCompiler time: \d+\.\d\d s)?",
+        *("time", "of %timeit"),
+    ),
+    *(
+        make(
+            rf"(?m:^)({before})(?:\w{{3}}, \d\d \w{{3}} \d{{4}}|\d\d:\d\d:\d\d)(?={after})",
+            *("time", "of the left column of a summary by statsmodels", r"\1<time>"),
+        )
+        for before, after in (
+            (r"(?:Date|Time): {9,}", r" {3}\w"),
+            (r"(?:Date|Time): \| ", r" \| [A-Z][\w .()-]*: \|"),  # as HTML
+            (r"\\textbf\{(?:Date|Time):\} +& +", r" +& \\textbf\{"),  # as LaTeX
+        )
+    ),
+)
+"""What nobody has to name: it varies in each run, and Python or a library has written it."""
+
+
+def filtered(text: str, filters: Iterable[Filter], counts: Counter[str] | None = None) -> str:
+    r"""Return a text with what varies replaced, and without the folders of packages and cells.
+
+    Examples:
+        >>> day = make(r"\d{4}-\d\d-\d\d", "day", "is today")
+        >>> filtered("2026-11-23: 0.3061", [day])
+        '<day>: 0.3061'
+        >>> filtered("loss 0.3061", [make("loss .*", "loss", "a dot names no number")])
+        'loss 0.3061'
+
+    """
+    text = repeatable(text)
+    for one in filters:
+        text = one.apply(text, counts)
+    return text
+
+
+def repeatable(text: str) -> str:
+    """Replace the temporary folder of a kernel's cells, and where Python's packages lie.
+
+    Examples:
+        >>> repeatable("/run/ipykernel_315/12.py:1: UserWarning: w")
+        'ipykernel/12.py:1: UserWarning: w'
+        >>> repeatable("/home/me/venv/lib/python3.11/site-packages/pandas/a.py:1: UserWarning: w")
+        'site-packages/pandas/a.py:1: UserWarning: w'
+
+    """
+    varies = any(folder in text for folder in _VARYING)
+    return _PATH.sub(lambda match: _without_folder(match[0]), text) if varies else text
+
+
+def _without_folder(path: str) -> str:
+    # If no match begins at the root, none begins further on: to try each place is quadratic.
+    root = _ROOT.search(path) if any(folder in path for folder in _VARYING) else None
+    folder = root and _VARYING_FOLDER.match(path, root.start())
+    if not folder:
+        return path
+    name = folder[1].partition("_")[0] if folder[1].startswith("ipykernel") else folder[1]
+    return f"{path[: folder.start()]}{name}/{path[folder.end() :]}"

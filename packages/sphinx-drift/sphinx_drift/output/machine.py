@@ -1,0 +1,77 @@
+"""What holds on this machine alone: the folders in which the book, Python and its user live."""
+
+from __future__ import annotations
+
+import getpass
+import re
+import socket
+import sys
+import tempfile
+from functools import lru_cache
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sphinx_drift.output.filters import Filter
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+NAME = "path of this machine"
+_OF_BOOK = ("conf.py", "_config.yml", "myst.yml")
+_OF_PROJECT = (".git", "pyproject.toml")
+_COMMON = {"admin", "build", "home", "host", "local", "localhost", "root", "runner", "user"}
+"""Names of hosts and users that name nobody, and stand in many texts."""
+
+
+@lru_cache(maxsize=64)
+def machine_paths(folder: Path) -> tuple[Filter, ...]:
+    """Return filters that name the folders of this machine, for a page that runs in one of them.
+
+    Examples:
+        >>> from sphinx_drift.output.filters import filtered
+        >>> filtered("/srv/one/book/tool.py", machine_paths(Path("/srv/one/book")))
+        '<book>/tool.py'
+
+    """
+    names: dict[Path | None, str] = {
+        Path("/tmp"): "<tmp>",  # noqa: S108 - its name alone
+        Path(tempfile.gettempdir()): "<tmp>",
+        Path.home(): "<home>",
+        Path(sys.base_prefix): "<env>",
+        Path(sys.prefix): "<env>",
+        _above(folder, _OF_PROJECT): "<project>",
+        _above(folder, _OF_BOOK) or folder: "<book>",
+    }
+    roots = {
+        str(path): name
+        for root, name in names.items()
+        if root is not None
+        for path in (root, root.resolve())
+        if path != Path(path.anchor)
+    }
+    return tuple(_filter(root, roots[root]) for root in sorted(roots, key=len, reverse=True))
+
+
+def _above(folder: Path, marks: tuple[str, ...]) -> Path | None:
+    """Return the nearest folder, at or above a page's, that holds one of some files."""
+    places = (folder, *folder.parents)
+    return next((place for place in places if any((place / mark).exists() for mark in marks)), None)
+
+
+def _filter(root: str, shown: str) -> Filter:
+    pattern = re.compile(rf"(?<![\w./-]){re.escape(root)}(?![\w.-])")
+    return Filter(pattern, NAME, "holds on this machine alone", shown)
+
+
+def names_in(text: str) -> Iterator[str]:
+    """Yield the names of this machine and of its user that a text holds."""
+    try:
+        user = getpass.getuser()
+    except (KeyError, OSError):  # a container may run as nobody
+        user = ""
+    host = socket.gethostname()
+    for name in dict.fromkeys(chain((host, host.partition(".")[0]), (user,))):
+        is_telling = len(name) > 2 and name.lower() not in _COMMON  # noqa: PLR2004 - `me`, `pi`
+        if is_telling and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text):
+            yield name

@@ -1,0 +1,272 @@
+"""Read a cell's outputs as a reader sees them: stdout, stderr, and values in every form."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from sphinx_drift.compare.lexer import plain
+from sphinx_drift.output.filters import repeatable
+from sphinx_drift.output.html_text import ESCAPE_SHOWN, drawn_in, html_text
+from sphinx_drift.output.screen import on_screen
+from sphinx_drift.output.tracebacks import messages, split_native_error
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from nbformat import NotebookNode
+
+_PICTURES = ("image/", "video/", "audio/")
+_WIDGETS = (
+    "application/javascript",
+    "application/vnd.bokehjs",
+    "application/vnd.holoviews",
+    "application/vnd.jupyter.widget",
+    "application/vnd.plotly",
+    "application/vnd.vega",
+)
+_DEFAULT_REPR = re.compile(r"<[\w.]+(?: object| at 0x[0-9a-fA-F]+)+>\s*")
+_DESCRIPTION = re.compile(r"<[^<>]*>\s*")
+
+
+class Part(StrEnum):
+    """A part of a cell's output; main is stdout and values."""
+
+    ALL = "all"
+    MAIN = "main"
+    STDOUT = "stdout"
+    STDERR = "stderr"
+    VALUE = "value"
+    HTML = "html"
+    LATEX = "latex"
+    MARKDOWN = "markdown"
+    JSON = "json"
+    PICTURE = "picture"
+    """The text beside pictures and widgets, which is shown where they can't be, and in SVG."""
+    TRACEBACK = "traceback"
+    """The types and messages in a traceback as it is shown."""
+
+
+OF_VALUES = {Part.ALL, Part.MAIN, Part.VALUE}
+"""The parts that document the text of a value."""
+MIME_TYPES = {
+    Part.HTML: "text/html",
+    Part.MARKDOWN: "text/markdown",
+    Part.LATEX: "text/latex",
+    Part.JSON: "application/json",
+}
+"""The forms of a value beside its text, in the order in which MyST-NB prefers them."""
+FORMS = tuple(MIME_TYPES)
+BESIDE = (*FORMS, Part.PICTURE, Part.TRACEBACK)
+"""The parts that show the same value in another form than text."""
+
+
+@dataclass(frozen=True)
+class Value:
+    """A value as text, and what a reader sees of each other form."""
+
+    text: str
+    """That of its first other form if its own is a default ``repr``."""
+    forms: dict[Part, str] = field(default_factory=dict)
+
+
+@dataclass
+class Printed:
+    """The texts that a cell printed, in order, and how many of its outputs are not text."""
+
+    pieces: list[tuple[Part, str]] = field(default_factory=list)
+    error: str = ""
+    """``ErrorType: message`` if the cell raised, and the notes that were added to it."""
+    pictures: int = 0
+    widgets: int = 0
+    values: list[Value] = field(default_factory=list)
+    glued: dict[Part, list[str]] = field(default_factory=dict)
+    """The names of values and of pictures with text that are shown elsewhere."""
+    draws_text: bool = False
+    """Whether a picture that it shows has text."""
+    native_error: bool = False
+    """Whether the error was written to stderr, and is no output of its own."""
+    shows_more: bool = False
+    """Whether readers see more than this text: a traceback, another form, a folder of packages."""
+
+    def select(self, stream: Part) -> str:
+        """Return one part as text; all is stdout and values in order, then stderr.
+
+        What a cell raised comes last, and belongs to *all*, to *main* and to *stderr*.
+        """
+        beside = (*BESIDE, Part.STDERR)
+        main = [text for name, text in self.pieces if name not in beside]
+        errors = [text for name, text in self.pieces if name is Part.STDERR]
+        chosen = {
+            Part.ALL: [*main, *errors, self.error],
+            Part.MAIN: [*main, self.error],
+            Part.STDERR: [*errors, self.error],
+        }
+        alone = [text for name, text in self.pieces if name is stream]
+        return _join(chosen.get(stream, alone))
+
+    @property
+    def drawn(self) -> tuple[int, int]:
+        """How many pictures it shows, and how many outputs that a script makes."""
+        return self.pictures, self.widgets
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """The streams that are not empty."""
+        streams = (Part.STDOUT, Part.VALUE, Part.STDERR)
+        non_empty = {name for name, text in self.pieces if plain(text).strip()}
+        if self.native_error:
+            non_empty.add(Part.STDERR)
+        return tuple(stream for stream in streams if stream in non_empty)
+
+
+def printed(outputs: Iterable[NotebookNode]) -> Printed:
+    """Read the outputs of a cell: the text of each form, and the number of pictures."""
+    reader = _Reader()
+    for output in outputs:
+        reader.read(output)
+    return reader.printed()
+
+
+class _Reader:
+    """Reads one output after another."""
+
+    def __init__(self) -> None:
+        self._result = Printed()
+        self._streams: dict[Part, int] = {}
+        """Where each stream goes on, until something is displayed."""
+
+    def read(self, output: NotebookNode) -> None:
+        if output.output_type == "stream":
+            self._stream(Part.STDERR if output.name == "stderr" else Part.STDOUT, output)
+            return
+        self._streams.clear()
+        if output.output_type == "error":
+            error = ": ".join(str(each) for each in (output.ename, output.evalue) if each)
+            text = messages(output.get("traceback", ()))
+            if text:
+                self._result.pieces.append((Part.TRACEBACK, text))
+            _, message, notes = f"\n{text}".rpartition(f"\n{error}")
+            self._result.error = error + notes * (bool(message) and notes.startswith(("\n", ":\n")))
+        else:
+            pieces = len(self._result.pieces)
+            prefixed, data = _unglued(output)
+            self._data(prefixed, data)
+            name = output.get("metadata", {}).get("scrapbook", {}).get("name")
+            for part, _ in self._result.pieces[pieces:] if name else ():
+                if part is not Part.PICTURE or "image/svg+xml" in data:
+                    self._result.glued.setdefault(part, []).append(str(name))
+
+    def printed(self) -> Printed:
+        self._result.pieces = [self._piece(name, text) for name, text in self._result.pieces]
+        self._result.shows_more |= bool(self._result.error)
+        return self._result
+
+    def _piece(self, name: Part, text: str) -> tuple[Part, str]:
+        """Return a text as a terminal shows it, and keep the error at the end of stderr."""
+        if name not in (Part.STDOUT, Part.STDERR):
+            return name, text
+        shown = on_screen(text)
+        text = repeatable(shown)
+        self._result.shows_more |= text != shown
+        if name is Part.STDERR and not self._result.error:
+            text, self._result.error = split_native_error(text)
+            self._result.native_error = bool(self._result.error)
+        return name, text
+
+    def _stream(self, name: Part, output: NotebookNode) -> None:
+        pieces = self._result.pieces
+        place = self._streams.setdefault(name, len(pieces))
+        if place == len(pieces):
+            pieces.append((name, ""))
+        pieces[place] = (name, pieces[place][1] + _text(output.text))
+
+    def _data(self, name: str, data: dict[str, str]) -> None:
+        """Read a value, which may be glued under a name and shown elsewhere."""
+        result = self._result
+        has_more = bool(data.keys() - {"text/plain"})
+        result.shows_more |= has_more
+        is_widget = any(mime.startswith(_WIDGETS) for mime in data)
+        is_picture = not is_widget and any(mime.startswith(_PICTURES) for mime in data)
+        result.widgets += is_widget
+        result.pictures += is_picture
+        svg = data.get("image/svg+xml", "")
+        if drawing := html_text(svg):
+            result.pieces.append((Part.PICTURE, drawing))
+            result.draws_text = True
+        text, forms = data.get("text/plain", ""), _forms(data)
+        if text in (svg, repr(svg)):
+            text = ""  # the picture's source, which nobody is shown
+        if is_widget or (is_picture and _DESCRIPTION.fullmatch(text) and not forms):
+            if text and not _DEFAULT_REPR.fullmatch(text):
+                result.pieces.append((Part.PICTURE, text))
+            return
+        if has_more and (not text.strip() or _DEFAULT_REPR.fullmatch(text)):
+            text = next(iter(forms.values()), "")
+        if text:
+            result.values.append(Value(text, forms))
+            result.pieces += [(Part.VALUE, _named(name, text)), *forms.items()]
+        self._count_drawn(data, is_text=bool(text), is_picture=is_picture)
+
+    def _count_drawn(self, data: dict[str, str], *, is_text: bool, is_picture: bool) -> None:
+        """Count what is drawn by a form of a value, or by a script in it."""
+        markup = (data.get("text/html", ""), _rendered(data.get("text/markdown", "")))
+        drawn = [drawn_in(html) for html in markup]
+        others = data.keys() - {"text/plain", *MIME_TYPES.values()}
+        has_script = any(makes_more for _, makes_more in drawn) or any(
+            not mime.startswith(_PICTURES) for mime in others
+        )
+        self._result.widgets += has_script and not is_picture
+        if is_text:
+            self._result.pictures += sum(pictures for pictures, _ in drawn)
+        elif not (has_script or is_picture):  # HTML without a text, say
+            self._result.pictures += bool(data.keys() - {"text/plain"})
+
+
+def _unglued(output: NotebookNode) -> tuple[str, dict[str, str]]:
+    """Return the data of an output, and its name if it is glued to be shown elsewhere."""
+    glued = output.get("metadata", {}).get("scrapbook", {})
+    prefix = glued.get("mime_prefix", "")
+    data = {
+        mime.removeprefix(prefix): _structured(data) if mime.endswith("json") else _text(data)
+        for mime, data in output.data.items()
+    }
+    return (str(glued.get("name", "")) if prefix else ""), data
+
+
+def _named(name: str, text: str) -> str:
+    """Write a glued value as an assignment."""
+    return f"{name} ={chr(10) if chr(10) in text.strip() else ' '}{text}" if name else text
+
+
+def _forms(data: dict[str, str]) -> dict[Part, str]:
+    """Return what a reader sees of each form but text."""
+    texts = {part: data.get(mime, "") for part, mime in MIME_TYPES.items()}
+    texts[Part.HTML] = html_text(texts[Part.HTML])
+    # No form is shown by a terminal: its codes hide none of it.
+    shown = {part: text.replace("\x1b", ESCAPE_SHOWN) for part, text in texts.items()}
+    return {part: text for part, text in shown.items() if text.strip()}
+
+
+def _rendered(markdown: str) -> str:
+    from markdown_it import MarkdownIt  # noqa: PLC0415 - slow
+
+    return MarkdownIt("commonmark").enable("table").render(markdown) if markdown else ""
+
+
+def _text(data: object) -> str:
+    """Return text that older notebooks store as a list of lines."""
+    return "".join(data) if isinstance(data, list) else str(data)
+
+
+def _structured(data: object) -> str:
+    """Return JSON as text, each member on a line of its own; older notebooks store it as text."""
+    return data if isinstance(data, str) else json.dumps(data, indent=2, ensure_ascii=False)
+
+
+def _join(pieces: Iterable[str]) -> str:
+    """Join texts, each of which begins on a line of its own."""
+    return "".join(piece if piece.endswith("\n") else piece + "\n" for piece in pieces if piece)

@@ -1,0 +1,85 @@
+"""Excerpts of outputs: lines that are safe to print, with carets below what differs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sphinx_drift.compare.lexer import plain
+
+if TYPE_CHECKING:
+    from sphinx_drift.compare.differences import Difference
+    from sphinx_drift.model import Outcome
+
+WIDTH = 100
+"""Columns that a report is readable in."""
+
+_ROOM = WIDTH - 10
+"""Columns of an output's line, next to what stands before it."""
+_MOST_CHARACTERS = 500
+"""Characters of a line that somebody else wrote."""
+_CONTROLS: dict[int, int | str] = {
+    **{code: 0x2400 + code for code in range(0x20) if chr(code) not in "\t\n"},
+    **dict.fromkeys([0x7F], "\u2421"),
+    **dict.fromkeys([*range(0x80, 0xA0), *range(0x2028, 0x202F), *range(0x2066, 0x206A)], "\ufffd"),
+    **dict.fromkeys([0x61C, 0x200B, 0x200E, 0x200F, 0x2060, 0xFEFF], "\ufffd"),
+}
+"""Replacements of what can't be seen, or turns text round: one for one, so that carets stay."""
+
+
+def safe_line(line: str) -> str:
+    """Return a line that is safe to print: cut, and without control characters."""
+    more = len(line) - _MOST_CHARACTERS
+    if more > 0:
+        line = f"{line[:_MOST_CHARACTERS]} [and {many(more, 'more character')}]"
+    return line.translate(_CONTROLS)
+
+
+def row_of(text: str, offset: int) -> int:
+    """Return the number of the line in which a character is, counted from 1."""
+    return plain(text).count("\n", 0, offset) + 1
+
+
+def lines_shown(outcome: Outcome, difference: Difference) -> tuple[int, ...]:
+    """Return a key that is equal for differences that one pair of lines can show."""
+    spans = (difference.documented_span, difference.executed_span)
+    ends = [
+        _ends(plain(text), span[0])
+        for text, span in zip((outcome.documented, outcome.executed), spans, strict=True)
+    ]
+    if any(last - first > _ROOM for first, last in ends):
+        return tuple(place for span in spans for place in span)
+    return tuple(first for first, _ in ends)
+
+
+def shortened(text: str) -> str:
+    """Return a short form of a text, in one line."""
+    if not text:
+        return "nothing"
+    line = "".join(c if c.isprintable() else f"{c!a}"[1:-1] for c in " ".join(text.split()))
+    return line if len(line) <= 40 else f"{line[:37]}..."  # noqa: PLR2004 - fits the width
+
+
+def window(text: str, span: tuple[int, int]) -> tuple[str, str]:
+    """Return the line in which a span begins, cut to the width, and a caret below it."""
+    start, end = span
+    first, last = _ends(text, start)
+    line = text[first:last]
+    column = start - first
+    length = max(1, min(end - start, len(line) - column))
+    if len(line) > _ROOM:
+        left = max(0, min(column - _ROOM // 2, len(line) - _ROOM))
+        line = line[left : left + _ROOM]
+        column -= left
+        length = min(length, _ROOM - column)
+    return line, " " * column + "^" * max(length, 1)
+
+
+def _ends(text: str, place: int) -> tuple[int, int]:
+    """Return where the line begins and ends in which a character stands."""
+    last = text.find("\n", place)
+    return text.rfind("\n", 0, place) + 1, last if last >= 0 else len(text)
+
+
+def many(number: int, noun: str) -> str:
+    """Return a number with its noun, in the plural unless it is 1."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -1,0 +1,57 @@
+"""Report to machines: exit status, GitHub annotations."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sphinx_drift.report.summary import count
+from sphinx_drift.report.text import entry
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from sphinx_drift.model import PageResult
+
+_NOTHING = "nothing was checked"
+
+
+def exit_status(results: Sequence[PageResult], *, required: bool = True) -> int:
+    """Return 0 if all is verified, 1 if an output drifted, 2 if something is not known.
+
+    That nothing was checked matters where something is required.
+    """
+    failed = [o.kind for page in results for o in page.outcomes if o.kind.fails]
+    if any(not kind.unknown for kind in failed):
+        return 1
+    return 2 if failed or (required and count(results).is_nothing) else 0
+
+
+def to_github(
+    results: Sequence[PageResult], *, level: str = "error", required: bool = True
+) -> Iterator[str]:
+    """Yield a GitHub workflow command for each failure, which shows it beside its line."""
+    if required and count(results).is_nothing:
+        yield f"::{level} title=nothing-checked::{_NOTHING}"
+    for page in results:
+        for outcome in page.outcomes:
+            if outcome.kind.fails:
+                yield (
+                    f"::{level} file={_property(_in_repository(page.file))},line={outcome.line},"
+                    f"title={_property(outcome.kind.label)}::{_data(entry(page, outcome))}"
+                )
+
+
+def _in_repository(file: str) -> str:
+    """Return the name of a file as GitHub knows it, wherever in its repository this runs."""
+    root, path = os.environ.get("GITHUB_WORKSPACE", ""), Path(file).absolute()
+    return path.relative_to(root).as_posix() if root and path.is_relative_to(root) else file
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")

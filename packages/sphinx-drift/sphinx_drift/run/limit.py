@@ -1,0 +1,72 @@
+"""The client of a page's kernel: it gives up a page that prints without end."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionComplete
+from nbformat import v4
+
+from sphinx_drift.run.results import Ending, Failure
+
+if TYPE_CHECKING:
+    from nbformat import NotebookNode
+
+_CELLS_OF_A_PAGE = 4
+"""How many times what a cell may print a page may."""
+_ENDS = 2_000
+"""Characters that are kept at each end of a text that is too long."""
+
+
+def clipped(text: str) -> str:
+    """Return a text, or both ends of one that is too long to be shown."""
+    left_out = len(text) - 2 * _ENDS
+    if left_out <= 0:
+        return text
+    return f"{text[:_ENDS]}\n[{left_out} characters left out]\n{text[-_ENDS:]}"
+
+
+class LimitedClient(NotebookClient):
+    """The stock client, but outputs may take only so many bytes."""
+
+    def __init__(self, *arguments: Any, output_limit: float, **options: Any) -> None:
+        """Take what the outputs of a cell may take."""
+        super().__init__(*arguments, **options)
+        self._limit = output_limit
+        self._sizes: Counter[int] = Counter()
+        """What the outputs have taken, by the places of their cells."""
+        self._end: asyncio.Future[None] | None = None
+
+    def process_message(self, msg: Any, cell: NotebookNode, cell_index: int) -> Any:
+        """Take a message in, if the page has not printed too much."""
+        self._sizes[cell_index] += len(json.dumps(msg["content"]))
+        self._sizes[cell_index] += sum(map(len, msg.get("buffers", ())))
+        if not self._exceeds(cell_index):
+            return super().process_message(msg, cell, cell_index)
+        if msg["msg_type"] == "stream":
+            last = dict(msg["content"], text=clipped(msg["content"]["text"]))
+            cell.outputs.append(v4.new_output("stream", **last))  # type: ignore[no-untyped-call]
+        manager: Any = self.km
+        self._end = asyncio.ensure_future(manager.shutdown_kernel(now=True))
+        raise CellExecutionComplete  # no more is read from it
+
+    def _exceeds(self, index: int) -> bool:
+        of_page = self._sizes.total()
+        return self._sizes[index] > self._limit or of_page > self._limit * _CELLS_OF_A_PAGE
+
+    def excess(self, cell: NotebookNode, index: int) -> Failure | None:
+        """Return the failure of a page that printed too much in a cell; keep both ends of it."""
+        if not self._exceeds(index):
+            return None
+        text = "".join(each.text for each in cell.outputs if each.output_type == "stream")
+        kept = v4.new_output("stream", name="stdout", text=clipped(text))  # type: ignore[no-untyped-call]
+        cell.outputs = [kept]
+        message = (
+            f"its outputs took more than {self._limit:,} bytes, or those of the page more than "
+            f"{self._limit * _CELLS_OF_A_PAGE:,}"
+        )
+        return Failure(Ending.OUTPUT_LIMIT, index, message)

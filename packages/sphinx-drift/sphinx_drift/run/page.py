@@ -1,0 +1,295 @@
+"""Runs one page, by nbclient: ``run_page(notebook, request)``, which any executor can be given."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import socket
+import time
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from itertools import groupby
+from pathlib import Path
+from subprocess import DEVNULL
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+from jupyter_client.asynchronous.client import AsyncKernelClient
+from jupyter_client.channels import AsyncZMQSocketChannel
+from jupyter_client.kernelspec import KernelSpecManager, NoSuchKernel
+from jupyter_client.manager import AsyncKernelManager
+from nbclient.exceptions import (
+    CellExecutionError,
+    CellTimeoutError,
+    DeadKernelError,
+)
+from nbformat import from_dict, v4
+from traitlets import Type
+
+from forked_kernels.provisioner import NAME, obstacle
+from sphinx_drift.run.choice import RUNNER_VARIABLE, SCRATCH
+from sphinx_drift.run.limit import LimitedClient, clipped
+from sphinx_drift.run.results import Ending, Execution, Failure, Injected, Request
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+
+    from jupyter_client.kernelspec import KernelSpec
+    from nbformat import NotebookNode
+
+
+_ANSWER = "application/x-drift"
+_LONGEST_FOLDER = 90
+"""Characters after which a socket in a folder has a name that is too long for the system."""
+
+
+def run_page(
+    notebook: NotebookNode, request: Request, environment: Mapping[str, str]
+) -> tuple[NotebookNode, Execution]:
+    """Run the code cells of a notebook, in order, in a fresh kernel.
+
+    Nothing is raised: a kernel that can't be started or dies is a failure too.
+
+    Args:
+        notebook: The cells; they are given their outputs.
+        request: How they are to be run.
+        environment: The variables that the kernel starts with; they choose who starts it, too.
+
+    """
+    return notebook, asyncio.run(_run_page(notebook, request, environment))
+
+
+async def _run_page(
+    notebook: NotebookNode, request: Request, environment: Mapping[str, str]
+) -> Execution:
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            cell.outputs, cell.execution_count = [], None
+    started = time.monotonic()
+    executed: set[int] = set()
+    failure: Failure | None = None
+    answers: dict[str, Any] = {}
+    with TemporaryDirectory(prefix=f"{SCRATCH}-{os.getpid()}-") as scratch:
+        stderr = Path(scratch, "stderr")
+        try:
+            async with _client(notebook, request, environment, Path(scratch)) as client:
+                failure = await _run_cells(client, notebook, executed, request)
+                if failure is None or failure.kind is Ending.RAISED:
+                    client.shutdown_kernel = "graceful"  # what it has to do at its end, it does
+                    try:
+                        answers = await _ask(client, request.after)
+                    except Exception as error:  # noqa: BLE001 - what the page did to its kernel
+                        is_dead = isinstance(error, DeadKernelError)
+                        kind = Ending.DEAD_KERNEL if is_dead else Ending.RUNNER_FAILED
+                        message = f"after the last cell, {type(error).__name__}: {error}"
+                        failure = failure or Failure(kind, -1, message)
+                elif failure.kind is Ending.DEAD_KERNEL:
+                    failure = replace(failure, message=await _end_of(client))
+        except Exception as error:  # noqa: BLE001 - whatever goes wrong, the page was not run
+            # What goes wrong while a kernel is ended says nothing of why it was ended.
+            failure = failure or Failure(Ending.DEAD_KERNEL, -1, _why_no_kernel(error))
+        if failure and failure.kind is Ending.DEAD_KERNEL:
+            failure = replace(failure, message=failure.message + _last_lines(stderr))
+    # Not before the last cell: the client keeps the places of displays, which any cell may update.
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            cell.outputs = joined(cell.outputs)
+    return Execution(frozenset(executed), failure, answers, time.monotonic() - started)
+
+
+def _why_no_kernel(error: Exception) -> str:
+    """Return why a page has no kernel, and what to do if it asks for one that isn't installed."""
+    if not isinstance(error, NoSuchKernel):
+        return f"no kernel: {type(error).__name__}: {error}"
+    names = ", ".join(sorted(KernelSpecManager().find_kernel_specs())) or "none"
+    return (
+        f"no kernel named {error.name!r} is installed (installed: {names}); install it, "
+        "or name another one as the `kernelspec` of the page"
+    )
+
+
+def _last_lines(stderr: Path) -> str:
+    """Return what a kernel complained of at its end."""
+    text = stderr.read_text("utf-8", "replace") if stderr.exists() else ""
+    return "".join(f"\n{line}" for line in text.splitlines()[-8:])
+
+
+class _Channel(AsyncZMQSocketChannel):
+    """Sends by the asynchronous socket, as it wants to be used.
+
+    Jupyter's sends past it, which loses the news of a reply that has just come: nbclient, which
+    writes to widgets while it waits for a cell's, would wait for all of the cell's time.
+    """
+
+    def send(self, msg: dict[str, Any]) -> None:
+        """Send a message that has no buffers: nbclient's have none."""
+        assert self.socket is not None  # noqa: S101 - it is open while the client is
+        self.socket.send_multipart(self.session.serialize(msg))
+
+
+class _KernelClient(AsyncKernelClient):
+    shell_channel_class = Type(_Channel)
+
+
+class _KernelSpecs(KernelSpecManager):
+    """Finds kernels as Jupyter does, and has those forked that nobody wants started otherwise."""
+
+    preload: Sequence[str] = ()
+
+    def get_kernel_spec(self, kernel_name: str) -> KernelSpec:
+        """Return what is known of a kernel."""
+        spec: KernelSpec = super().get_kernel_spec(kernel_name)
+        if not obstacle(spec.argv):
+            forked = {"provisioner_name": NAME, "config": {"preload": list(self.preload)}}
+            spec.metadata = {"kernel_provisioner": forked, **spec.metadata}
+        return spec
+
+
+@asynccontextmanager
+async def _client(
+    notebook: NotebookNode, request: Request, environment: Mapping[str, str], scratch: Path
+) -> AsyncIterator[LimitedClient]:
+    """Start a kernel that is gone afterwards, whatever happens."""
+    forks = environment.get(RUNNER_VARIABLE) != "jupyter"
+    specs = _KernelSpecs() if forks else KernelSpecManager()
+    specs.preload = request.preload  # type: ignore[attr-defined]
+    sockets = hasattr(socket, "AF_UNIX") and len(str(scratch)) < _LONGEST_FOLDER
+    manager = AsyncKernelManager(
+        kernel_name=notebook.metadata["kernelspec"]["name"],
+        kernel_spec_manager=specs,
+        client_factory=_KernelClient,
+        connection_file=str(scratch / "kernel.json"),
+        # Sockets in a folder that only this user can open: kernels can't race for a port either.
+        transport="ipc" if sockets else "tcp",
+        **({"ip": str(scratch / "socket")} if sockets else {}),
+    )
+    client = LimitedClient(
+        notebook,
+        km=manager,
+        output_limit=request.output_limit,
+        timeout=request.timeout,
+        resources={"metadata": {"path": str(request.folder)}},
+        record_timing=False,
+        shutdown_kernel="immediate",
+    )
+    with (scratch / "stderr").open("wb") as stderr:
+        kernel = client.async_setup_kernel(
+            stdout=DEVNULL, stderr=stderr, env=dict(environment), cleanup_kc=True
+        )
+        async with kernel:
+            yield client
+
+
+async def _run_cells(
+    client: LimitedClient, notebook: NotebookNode, executed: set[int], request: Request
+) -> Failure | None:
+    """Run the cells until one stops the page."""
+    assert client.kc is not None  # noqa: S101 - setup_kernel has made it
+    kc: Any = client.kc
+    reply = await client.async_wait_for_reply(kc.kernel_info())
+    if reply:
+        notebook.metadata["language_info"] = reply["content"]["language_info"]
+    try:
+        await _ask(client, request.before)
+    except CellTimeoutError:
+        module = os.environ.get("DRIFT_DEVICE_MODULE")
+        first = (
+            f"the module for devices, `{module}`, in its `start`" if module else "what is injected"
+        )
+        message = (
+            f"no cell had begun after {request.timeout} seconds, the limit for one: {first} took "
+            "longer; see that it ends, or raise the limit"
+        )
+        return Failure(Ending.TIMEOUT, -1, message)
+    for index, cell in enumerate(notebook.cells):
+        if cell.cell_type != "code":
+            continue
+        failure = await _run_cell(client, cell, index)
+        if failure is not None and not (
+            failure.kind is Ending.RAISED and index in request.may_raise
+        ):
+            return failure
+        executed.add(index)
+    for state in client.widget_state.values():
+        if "outputs" in state:
+            state["outputs"] = joined(map(from_dict, state["outputs"]))
+    client.set_widgets_metadata()
+    return None
+
+
+async def _run_cell(client: LimitedClient, cell: NotebookNode, index: int) -> Failure | None:
+    failure = None
+    try:
+        await client.async_execute_cell(cell, index, execution_count=None)
+    except CellExecutionError as error:
+        failure = Failure(Ending.RAISED, index, clipped(f"{error.ename}: {error.evalue}"))
+        said = (o.output_type == "error" or error.ename in o.get("text", "") for o in cell.outputs)
+        if not any(said):  # but by the reply
+            told = {"ename": error.ename, "evalue": error.evalue, "traceback": []}
+            cell.outputs.append(v4.new_output("error", **told))  # type: ignore[no-untyped-call]
+    except CellTimeoutError:
+        message = f"it ran for more than {client.timeout} seconds"
+        failure = Failure(Ending.TIMEOUT, index, message)
+    except DeadKernelError as error:
+        failure = Failure(Ending.DEAD_KERNEL, index, str(error))
+    return client.excess(cell, index) or failure
+
+
+async def _end_of(client: LimitedClient) -> str:
+    """Describe how a kernel ended before its page did."""
+    manager: Any = client.km
+    status = await manager.provisioner.poll()
+    if status is None or status >= 0:
+        return f"the page's process ended by itself, with exit status {status}"
+    memory = ": the machine may be out of memory" if -status == signal.SIGKILL else ""
+    return f"the page's process was killed by {signal.Signals(-status).name}{memory}"
+
+
+async def _ask(client: LimitedClient, functions: Sequence[Injected]) -> dict[str, Any]:
+    """Run functions in a Python kernel, each in a namespace of its own; return their answers."""
+    if not functions or client.nb.metadata["language_info"].get("name") != "python":
+        return {}
+    # A namespace of its own for each: the page's variables stay as they are. The answer has a
+    # type of its own, since a page may choose how texts are displayed.
+    call = (
+        "(lambda text: type('Answer', (), {'_repr_mimebundle_': lambda *_, **__: "
+        f"{{{_ANSWER!r}: text}}}})())((lambda probes: __import__('json').dumps({{name: "
+        "(lambda space: (exec(source, space), space[name]())[1])({}) for name, source in probes}))"
+        f"({list(map(tuple, functions))!r}))"
+    )
+    kc: Any = client.kc
+    request = kc.execute("", silent=True, store_history=False, user_expressions={"answer": call})
+    # As a cell: one that takes too long raises an error.
+    cell = v4.new_code_cell(call)  # type: ignore[no-untyped-call]
+    reply = await client.async_wait_for_reply(request, cell)
+    answer = (reply or {}).get("content", {}).get("user_expressions", {}).get("answer", {})
+    if answer.get("status") != "ok":
+        names = ", ".join(each.name for each in functions)
+        raise RuntimeError(
+            f"`{names}` failed in the kernel: {answer.get('ename')}: {answer.get('evalue')}"
+        )
+    return dict(json.loads(answer["data"][_ANSWER]))
+
+
+def joined(outputs: Iterable[NotebookNode]) -> list[NotebookNode]:
+    """Return a cell's outputs with each stream whole between two displays, stdout before stderr.
+
+    In how many pieces the two arrive, and which comes first, depends on the clock alone.
+    """
+    whole: list[NotebookNode] = []
+    for is_stream, group in groupby(outputs, lambda output: output.output_type == "stream"):
+        run = list(group)
+        whole += _whole_streams(run) if is_stream else run
+    return whole
+
+
+def _whole_streams(pieces: Iterable[NotebookNode]) -> list[NotebookNode]:
+    streams: dict[str, NotebookNode] = {}
+    for piece in pieces:
+        if piece.name in streams:
+            streams[piece.name].text += piece.text
+        else:
+            streams[piece.name] = piece
+    return sorted(streams.values(), key=lambda stream: stream.name == "stderr")

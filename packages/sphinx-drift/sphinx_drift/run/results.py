@@ -1,0 +1,120 @@
+"""How a page is to be run, and how its run ended."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from dataclasses import dataclass, field
+from enum import Enum
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Mapping
+    from pathlib import Path
+
+SKIPS = frozenset({"skip-execution", "nbval-skip"})
+"""The tags of a cell that is not run."""
+
+
+class Ending(Enum):
+    """How a page can be stopped; whoever judges it has a kind of outcome of the same name."""
+
+    RAISED = "raised"
+    TIMEOUT = "timeout"
+    OUTPUT_LIMIT = "output-limit"
+    DEAD_KERNEL = "dead-kernel"
+    RUNNER_FAILED = "could-not-check"
+
+
+@dataclass(frozen=True)
+class Failure:
+    """What stopped a page."""
+
+    kind: Ending
+    index: int
+    """Place of the cell among all cells of the notebook; -1 if none was running."""
+    message: str
+
+
+class Injected(NamedTuple):
+    """A function that stands alone, as it is sent into a page's kernel."""
+
+    name: str
+    source: str
+
+
+@cache
+def injected(function: Callable[[], object]) -> Injected:
+    """Return a function with its source: it may use nothing that it does not import itself."""
+    return Injected(function.__name__, inspect.getsource(function))
+
+
+OWN_ANSWERS = {"report_environment", "package_origins"}
+"""The checker's own questions, whose names no probe may have."""
+
+
+class Probe(NamedTuple):
+    """What an extension asks a page's kernel."""
+
+    before: Injected | None
+    """Runs before the first cell."""
+    after: Injected
+    """Runs after the last; its answer is kept under its name."""
+
+
+@dataclass(frozen=True)
+class Execution:
+    """How the cells of a page ended."""
+
+    executed: frozenset[int] = frozenset()
+    """Places of the code cells that ran to their end, or raised what they may raise."""
+    failure: Failure | None = None
+    answers: Mapping[str, Any] = field(default_factory=dict)
+    """What was asked for after the last cell, by the functions' names."""
+    seconds: float = field(default=0.0, compare=False)
+    """How long the page ran, which is not how long somebody waited for it."""
+
+    def reached(self, place: int) -> bool:
+        """Whether a cell stands before the one, if any, that stopped the page."""
+        stopped_at = self.failure.index if self.failure else -1
+        return stopped_at < 0 or place < stopped_at
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """What the numbers were computed with: torch, device, capability, threads."""
+        return dict(self.answers.get("report_environment", {}))
+
+    @property
+    def origins(self) -> Mapping[str, str]:
+        """From where the page imported the packages that ``DRIFT_PACKAGES`` names."""
+        return dict(self.answers.get("package_origins", {}))
+
+    @property
+    def probed(self) -> dict[str, Any]:
+        """What the probes of extensions returned, by the names of their functions."""
+        return {name: answer for name, answer in self.answers.items() if name not in OWN_ANSWERS}
+
+
+@dataclass(frozen=True)
+class Request:
+    """How a page is to be run."""
+
+    folder: Path
+    """Where it starts."""
+    timeout: int | None = None
+    """How many seconds a cell may take; None for as long as it likes."""
+    may_raise: Collection[int] = ()
+    """Places of the cells after which the page goes on if they raise."""
+    before: tuple[Injected, ...] = ()
+    """What runs in the kernel before the first cell."""
+    after: tuple[Injected, ...] = ()
+    """What runs in it after the last, and answers."""
+    variables: Mapping[str, str | None] = field(default_factory=dict)
+    """Variables that its environment has besides this process's, or, if None, lacks."""
+    output_limit: float = math.inf
+    """Bytes that the outputs of a cell may take; those of a page may take four times as many."""
+    kernel_aliases: Mapping[str, str] = field(default_factory=dict)
+    """Regular expressions of the names of kernels, each with the one to start."""
+    preload: tuple[str, ...] = ()
+    """Libraries that are loaded once for all pages, where kernels are forked."""

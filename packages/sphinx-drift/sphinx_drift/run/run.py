@@ -1,0 +1,177 @@
+"""Runs the pages of a build: begun ahead where their cells are known, and fetched when needed."""
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+import sys
+import traceback
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from jupyter_client.kernelspec import KernelSpecManager
+from nbformat import from_dict
+
+from sphinx_drift.run.choice import page_environment
+from sphinx_drift.run.host import HOST
+from sphinx_drift.run.injected import (
+    compute_on_device,
+    leave_no_bytecode,
+    measure_coverage,
+    order_descriptors,
+    package_origins,
+    report_environment,
+)
+from sphinx_drift.run.results import SKIPS, Ending, Execution, Failure, Request, injected
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Mapping
+    from pathlib import Path
+
+    from nbformat import NotebookNode
+
+    from sphinx_drift.run.host import Page
+    from sphinx_drift.run.results import Probe
+
+DEVICE_VARIABLE = "DRIFT_DEVICE"
+COVERAGE_VARIABLE = "DRIFT_COVERAGE"
+"""Names the options of coverage.py, as JSON, where what pages run is measured."""
+
+
+def begin(pages: Iterable[tuple[NotebookNode, Request]], executor: str = "") -> None:
+    """Start to run notebooks, in this order; :func:`execute` fetches each.
+
+    Args:
+        pages: The notebooks, and how each is run.
+        executor: The function that returns the executor, ``module:function``; nothing for ours.
+
+    """
+    try:
+        error = HOST.ask("queue", executor, sys.path, [_job(*page) for page in pages])
+    except ConnectionError as gone:
+        if not executor:
+            return  # each page says so when it is asked for
+        error = f"{executor}: expected an executor within two minutes, but {gone}"
+    if error:
+        raise ValueError(error)
+
+
+def execute(notebook: NotebookNode, request: Request) -> Execution:
+    """Run the code cells of a notebook, in order, in a process of their own.
+
+    Its outputs are replaced by what is printed now. Nothing is raised: a process that can't be
+    started or dies is a failure too, and so is an error of ours.
+
+    Args:
+        notebook: The notebook.
+        request: How it is to be run.
+
+    """
+    execution: Execution
+    try:
+        ran, execution = HOST.ask("run", _job(notebook, request))
+    except Exception:  # noqa: BLE001 - the page fails, and the others are checked
+        message = f"sphinx_drift.run itself failed:\n{traceback.format_exc(limit=-3)}"
+        return Execution(failure=Failure(Ending.RUNNER_FAILED, -1, message))
+    not_to_run = set()
+    for place, (cell, copy) in enumerate(zip(notebook.cells, ran.cells, strict=True)):
+        if cell.cell_type == "code":
+            cell.outputs, cell.execution_count = copy.get("outputs", []), None
+            if copy.cell_type == "code":
+                cell.execution_count = copy.execution_count
+            elif execution.reached(place):
+                not_to_run.add(place)
+    for name in ("language_info", "widgets"):
+        if name in ran.metadata:
+            notebook.metadata[name] = ran.metadata[name]
+    return replace(execution, executed=execution.executed | not_to_run)
+
+
+def kernel_name(notebook: NotebookNode, aliases: Mapping[str, str]) -> str:
+    """Return the kernel to start: a Python notebook made with one that isn't here takes ours."""
+    kernelspec = _table(notebook, "kernelspec")
+    name = kernelspec.get("name") or "python3"
+    name = next((alias for regex, alias in aliases.items() if re.fullmatch(regex, name)), name)
+    language = _table(notebook, "language_info").get("name") or kernelspec.get("language")
+    if language == "python" and name not in _kernels():
+        return "python3"
+    return str(name)
+
+
+def _table(notebook: NotebookNode, name: str) -> Mapping[str, Any]:
+    """Return a part of a notebook's metadata, which some programs write as null or as text."""
+    table = notebook.metadata.get(name)
+    return table if isinstance(table, dict) else {}
+
+
+@functools.cache
+def _kernels() -> Collection[str]:
+    return set(KernelSpecManager().find_kernel_specs())
+
+
+def _job(notebook: NotebookNode, request: Request) -> Page:
+    """Return the cells that run, at their places, and how.
+
+    nbformat's constructors validate, slowly.
+    """
+    cells: list[dict[str, object]] = []
+    may_raise = set(request.may_raise)
+    for place, cell in enumerate(notebook.cells):
+        tags = cell.metadata.get("tags") or ()
+        part: dict[str, object] = {
+            "id": f"cell-{place}",
+            "metadata": {},
+            "cell_type": "markdown",
+            "source": "",
+        }
+        if cell.cell_type == "code" and cell.source.strip() and SKIPS.isdisjoint(tags):
+            part |= {"cell_type": "code", "source": cell.source}
+            part |= {"outputs": [], "execution_count": None}
+        may_raise |= {place} if "raises-exception" in tags else set()
+        cells.append(part)
+    kernel = kernel_name(notebook, request.kernel_aliases)
+    request = replace(request, may_raise=sorted(may_raise))
+    metadata = {"kernelspec": {"name": kernel, "display_name": kernel}}
+    bare = {"cells": cells, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}
+    page = from_dict(bare)  # type: ignore[no-untyped-call]
+    variables = {**page_environment(), **request.variables}
+    return page, request, {name: text for name, text in variables.items() if text is not None}
+
+
+def request_for(
+    folder: Path,
+    *,
+    before: Iterable[Callable[[], object]] = (),
+    probes: Iterable[Probe] = (),
+    **settings: Any,
+) -> Request:
+    """Return how a page is to be run, with what is asked of each page.
+
+    Args:
+        folder: Where it starts.
+        before: Functions of :mod:`sphinx_drift.run.injected` to run before the first cell.
+        probes: What extensions ask the page's kernel.
+        **settings: Other fields of the request.
+
+    """
+    on_device = os.environ.get(DEVICE_VARIABLE, "cpu") != "cpu"
+    is_measured = COVERAGE_VARIABLE in os.environ
+    first = (
+        *(leave_no_bytecode, order_descriptors),
+        *((measure_coverage,) if is_measured else ()),
+        *((compute_on_device,) if on_device else ()),
+    )
+    return Request(
+        folder.absolute(),
+        before=(
+            *map(injected, (*first, *before)),
+            *(each.before for each in probes if each.before),
+        ),
+        after=(
+            *map(injected, (report_environment, package_origins)),
+            *(each.after for each in probes),
+        ),
+        preload=HOST.preload,
+        **settings,
+    )

@@ -1,0 +1,184 @@
+"""Run a page and check it, for all adapters."""
+
+from __future__ import annotations
+
+import copy
+import os
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sphinx_drift.compare.compare import Policy
+from sphinx_drift.judge import compare_runs, judge_page
+from sphinx_drift.model import Kind, Outcome, Page, PageResult
+from sphinx_drift.output.filters import DEFAULTS
+from sphinx_drift.run import run
+from sphinx_drift.run.choice import page_environment
+from sphinx_drift.run.injected import IN_FULL, fill_memory
+from sphinx_drift.source.metadata import left_out_by, table_in
+from sphinx_drift.source.read_source import load
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    from nbformat import NotebookNode
+
+    from sphinx_drift.run.results import Execution, Request
+    from sphinx_drift.settings import Settings
+
+
+def run_and_judge(
+    page: Page, notebook: NotebookNode, *, folder: Path, file: str, settings: Settings
+) -> tuple[PageResult, Execution, Callable[[Page], PageResult]]:
+    """Run a page's cells and compare what they print with what it documents.
+
+    Where a float's text differs, the page is run once more, printing full precision:
+    *portable* judges by it, and *exact* says whether *portable* would have accepted.
+
+    Args:
+        page: The cells and what each must print.
+        notebook: The notebook to run; its outputs become what is printed now.
+        folder: Where the kernel starts.
+        file: The page's name in reports.
+        settings: How pages are run and compared, unless the page says something of its own.
+
+    Returns:
+        What came of it, how its cells ended, and what judges the page if it documents something
+        else of the same outputs.
+
+    """
+    settings = settings.of_page(notebook.metadata)
+    page = settings.applied_to(page, Path(file))
+    runs = planned(page, folder, settings)
+    execution = run.execute(notebook, runs[0])
+    policy = settings.policy_on(execution.environment)
+    away = not settings.is_reference(execution.environment)
+    filters = (*settings.filters, *DEFAULTS)
+    errors_fail = settings.goes_on(page) and not settings.allow_errors
+    where: dict[str, Any] = {
+        "file": file,
+        "away": away,
+        "filters": filters,
+        "errors_fail": errors_fail,
+    }
+    precise: NotebookNode | None = None
+    result = judge_page(page, notebook, execution, **where, policy=policy)
+    elsewhere = tuple(_imported_elsewhere(page, execution, settings))
+    if any(map(may_be_rounding, result.outcomes)):
+        precise = _copied(notebook, execution)
+        in_full = [change for name, change in IN_FULL.items() if name in execution.environment]
+        may_raise = range(len(precise.cells))  # as `float` does, if it reads a marked number
+        run.execute(precise, _request(settings, folder, may_raise=may_raise, before=in_full))
+        judged = judge_page(
+            page, notebook, execution, **where, policy=Policy.PORTABLE, precise=precise
+        )
+        outcomes = hinted(result.outcomes, judged.outcomes)
+        result = judged if policy is Policy.PORTABLE else replace(result, outcomes=outcomes)
+    if settings.twice and execution.failure is None:
+        second = _copied(notebook, execution)
+        repeated = run.execute(second, runs[1])
+        unrepeatable = compare_runs(page, notebook, second, repeated, filters)
+        result = replace(result, outcomes=(*result.outcomes, *unrepeatable))
+    where |= {"policy": policy, "precise": precise if policy is Policy.PORTABLE else None}
+    again = partial(judge_page, notebook=notebook, execution=execution, **where)
+    return replace(result, outcomes=(*result.outcomes, *elsewhere)), execution, again
+
+
+def report_origins(packages: Mapping[str, Path]) -> None:
+    """Let pages report from where they import some packages."""
+    os.environ["DRIFT_PACKAGES"] = ",".join(packages)
+
+
+def _imported_elsewhere(page: Page, execution: Execution, settings: Settings) -> Iterator[Outcome]:
+    """Yield an outcome for each package that was not imported from the project."""
+    for name, origin in execution.origins.items():
+        folder = settings.packages.get(name)
+        if folder is not None and not (origin and Path(origin).parent == folder.resolve()):
+            message = (
+                f"expected `{name}` from {folder.resolve()}\ngot it from {origin or 'nowhere'}"
+            )
+            yield Outcome(Kind.ELSEWHERE, page.cells[0].line, message=message)
+
+
+def begin(pages: Mapping[Path, Settings], executor: str = "") -> set[Path]:
+    """Start to run pages ahead, as :func:`run_and_judge` is going to ask for them.
+
+    Args:
+        pages: How each is run, in the order in which they begin; those that have nothing to check
+            are left out.
+        executor: The function that returns the executor, ``module:function``; nothing for ours.
+
+    Returns:
+        The pages that have begun.
+
+    """
+    jobs, begun = [], set()
+    for path, settings in pages.items():
+        with suppress(Exception):  # it is read again, where that is an outcome
+            loaded = load(path, is_mystmd=settings.is_mystmd)
+            page, notebook = loaded or (Page(complete=False), None)
+            # Whether a page with an execution mode of its own runs, its parser knows.
+            key = settings.metadata_key
+            own_mode = notebook and (
+                "execution_mode" in table_in(notebook.metadata, key)
+                or left_out_by(notebook.metadata, key)
+            )
+            if notebook and not own_mode and settings.applied_to(page, path).is_checked:
+                own = settings.of_page(notebook.metadata)
+                jobs += [(notebook, request) for request in planned(page, path.parent, own)]
+                begun.add(path)
+    run.begin(jobs, executor)
+    return begun
+
+
+def planned(page: Page, folder: Path, settings: Settings) -> list[Request]:
+    """Return how a page that starts in a folder is run, as far as it is known."""
+    goes_on = settings.goes_on(page)
+    may_raise = {cell.index for cell in page.cells if cell.may_raise or goes_on}
+    runs = [_request(settings, folder, may_raise=may_raise, probes=settings.probes)]
+    if settings.twice:
+        runs.append(_second_run(folder, settings, may_raise=may_raise))
+    return runs
+
+
+def _request(settings: Settings, folder: Path, **options: Any) -> Request:
+    """Return how a page that starts in a folder is run."""
+    options["variables"] = {**settings.variables, **options.get("variables", {})}
+    for name in ("timeout", "output_limit", "kernel_aliases"):
+        options[name] = getattr(settings, name)
+    return run.request_for(folder, **options)
+
+
+def _second_run(folder: Path, settings: Settings, **options: Any) -> Request:
+    """Return how a page is run again: with other threads, orders of sets and unset memory.
+
+    Generators of random numbers that nobody seeds begin anew in each process.
+    """
+    seed = "1" if os.environ.get("PYTHONHASHSEED") != "1" else "2"
+    threads = "2" if page_environment()["OMP_NUM_THREADS"] == "1" else "1"
+    variables = {"PYTHONHASHSEED": seed, "OMP_NUM_THREADS": threads}
+    return _request(settings, folder, variables=variables, before=(fill_memory,), **options)
+
+
+def _copied(notebook: NotebookNode, execution: Execution) -> NotebookNode:
+    """Return a copy to run again, without the cells from the one that failed."""
+    copied = copy.deepcopy(notebook)
+    if execution.failure and execution.failure.index >= 0:
+        for cell in copied.cells[execution.failure.index :]:
+            cell.source = ""
+    return copied
+
+
+def hinted(exact: Iterable[Outcome], portable: Iterable[Outcome]) -> tuple[Outcome, ...]:
+    """Add to each drift whether *portable* would have accepted it."""
+    return tuple(
+        replace(outcome, rounding=other.verdict) if outcome.kind is Kind.DRIFT else outcome
+        for outcome, other in zip(exact, portable, strict=True)
+    )
+
+
+def may_be_rounding(outcome: Outcome) -> bool:
+    """Whether an output drifted in numbers, so that full precision can explain it."""
+    return outcome.kind is Kind.DRIFT and any(d.number for d in outcome.verdict.differences)

@@ -1,0 +1,117 @@
+"""Read what the metadata of pages, notebooks and cells say: tags, what is shown, `drift: {...}`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from sphinx_drift.model import Cell, Kind, Outcome, Page
+from sphinx_drift.output.filters import filters_in
+from sphinx_drift.output.printed_text import Part
+from sphinx_drift.settings import read_page_table
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+    from myst_nb.core.config import NbParserConfig
+    from nbformat import NotebookNode
+
+    from sphinx_drift.output.filters import Filter
+
+_OF_CELL = {"filters"}
+REASONS = ("unchecked", "reference-only")
+"""What a notebook's cell may say besides, each with a reason."""
+
+
+def table_in(metadata: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """Return a table of some metadata; an empty one for what is none."""
+    table = metadata.get(name)
+    return table if isinstance(table, dict) else {}
+
+
+def left_out_by(metadata: Mapping[str, Any], key: str) -> str:
+    """Return the setting by which a page or notebook itself is not to be run; nothing if it is."""
+    settings = {
+        f"{key}: execution_mode": table_in(metadata, key).get("execution_mode") == "off",
+        "nbsphinx: execute": table_in(metadata, "nbsphinx").get("execute") == "never",
+        "execute: skip": table_in(metadata, "execute").get("skip") is True,  # as mystmd has it
+    }
+    return next((setting for setting, leaves_out in settings.items() if leaves_out), "")
+
+
+def read_cell(
+    number: int, index: int, node: NotebookNode, lines: tuple[int, int], settings: NbParserConfig
+) -> Cell:
+    """Return a cell without its expectations."""
+    tags = frozenset(str(tag) for tag in node.metadata.get("tags") or ())
+    hidden = frozenset(part for part in (Part.STDOUT, Part.STDERR) if f"remove-{part}" in tags)
+    if cell_setting(settings, "output_stderr", node).startswith("remove"):
+        hidden |= {Part.STDERR}
+    if cell_setting(settings, "remove_code_outputs", node) == "True":
+        tags |= {"remove-output"}
+    return Cell(number, index, lines[0], node.source, lines[1], tags, hidden=hidden)
+
+
+def shown_settings(
+    notebook: NotebookNode,
+    settings: bool | NbParserConfig,  # noqa: FBT001 - as it is read
+    key: str,
+) -> NbParserConfig:
+    """Return the book's settings; without a book, those that show what the page doesn't hide."""
+    from myst_nb.core.config import NbParserConfig  # noqa: PLC0415 - an extra
+
+    if not isinstance(settings, bool):
+        return settings
+    whole = "show" if settings else "remove"
+    own = table_in(notebook.metadata, key)
+    removes = str(own.get("output_stderr", whole)).startswith("remove")
+    return NbParserConfig(
+        output_stderr="remove" if removes else "show",
+        remove_code_outputs=own.get("remove_code_outputs") is True,
+    )
+
+
+def cell_setting(settings: NbParserConfig, name: str, node: NotebookNode) -> str:
+    """Return a setting of MyST-NB as it is for a cell, which may have one of its own."""
+    return str(settings.get_cell_level_config(name, node.metadata, lambda *_: None))
+
+
+def with_own(page: Page, notebook: NotebookNode) -> Page:
+    """Return a page with what it and its cells say in their metadata: `drift: {...}`."""
+    problems: list[Outcome] = []
+    filters: tuple[Filter, ...] = ()
+    complete = False
+    cells: list[Cell] = []
+    try:
+        own = read_page_table(notebook.metadata.get("drift", {}))
+        complete, filters = own.get("complete", False), own.get("filters", ())
+    except ValueError as error:
+        problems.append(Outcome(Kind.OPTION, 1, message=str(error)))
+    known = _OF_CELL.union(REASONS if page.stored else ())
+    for cell in page.cells:
+        where = f"cell {cell.number}"
+        try:
+            own = _own(notebook.cells[cell.index].metadata, known, where)
+            own_filters = filters_in(own.get("filters", ()), f"`filters` of {where}")
+        except ValueError as error:
+            own_filters = ()
+            problems.append(Outcome(Kind.OPTION, cell.line, cell=cell.number, message=str(error)))
+        cells.append(replace(cell, filters=own_filters + filters))
+    problems = [*page.problems, *problems]
+    return replace(page, cells=tuple(cells), problems=tuple(problems), complete=complete)
+
+
+def _own(metadata: Mapping[str, Any], known: Collection[str], where: str) -> dict[str, Any]:
+    """Return what some metadata says of the checker; refuse what nothing would read."""
+    own = metadata.get("drift", {})
+    if not isinstance(own, dict) or not own.keys() <= set(known):
+        raise ValueError(f"`drift` of {where} may hold {', '.join(sorted(known))}; got {own!r}")
+    for name in REASONS:
+        if name in own and not is_reason(own[name]):
+            raise ValueError(f"`{name}` of {where} must be the reason, in words; got {own[name]!r}")
+    return own
+
+
+def is_reason(value: object) -> bool:
+    """Whether a value is a text that says something."""
+    return isinstance(value, str) and bool(value.strip())

@@ -1,0 +1,146 @@
+"""Read a notebook: its cells, and the stored outputs that it documents."""
+
+from __future__ import annotations
+
+import json
+import re
+import warnings
+from dataclasses import replace
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+from sphinx_drift.compare.lexer import plain
+from sphinx_drift.model import Cell, Expectation, Page
+from sphinx_drift.output.printed_text import BESIDE, Part, printed
+from sphinx_drift.source.metadata import (
+    REASONS,
+    is_reason,
+    read_cell,
+    shown_settings,
+    table_in,
+    with_own,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from myst_nb.core.config import NbParserConfig
+    from nbformat import NotebookNode
+
+_CELL_IN_JSON = re.compile(r'(?<!\\)"cell_type"\s*:')
+"""In the file of a notebook it is on the first lines of each cell, as Jupyter writes them."""
+_IGNORED = "nbval-ignore-output"
+_NBVAL = {
+    "NBVAL_IGNORE_OUTPUT": _IGNORED,
+    "NBVAL_RAISES_EXCEPTION": "raises-exception",
+    "NBVAL_SKIP": "nbval-skip",
+    "PYTEST_VALIDATE_IGNORE_OUTPUT": _IGNORED,
+}
+"""The comments by which nbval marks a cell, and the tags that say the same."""
+
+
+def parse_notebook(text: str) -> NotebookNode:
+    """Return the notebook that a file holds, in the newest format.
+
+    Raises:
+        ValueError: If it isn't JSON, or a cell isn't what a cell must be.
+
+    """
+    import nbformat  # noqa: PLC0415 - pages don't need it
+
+    try:
+        json.loads(text)
+    except ValueError as error:
+        hint = "git left a conflict in it" if "\n<<<<<<< " in text else "restore it, by git say"
+        raise ValueError(f"a notebook is JSON, and this isn't: {error}: {hint}") from None
+    try:
+        with warnings.catch_warnings():  # notebooks as they are lack ids, and are fine
+            warnings.simplefilter("ignore")
+            notebook: NotebookNode = nbformat.reads(text, as_version=4)  # type: ignore[no-untyped-call]
+    except Exception as error:  # noqa: BLE001 - nbformat expects what must be there
+        raise ValueError(f"it is no notebook: {type(error).__name__}: {error}") from None
+    for name in ("kernelspec", "language_info"):
+        if not isinstance(notebook.metadata.get(name, {}), dict):
+            del notebook.metadata[name]  # null, say: then it names none
+    return notebook
+
+
+def read_notebook(
+    notebook: NotebookNode,
+    text: str = "",
+    *,
+    settings: bool | NbParserConfig = False,
+    key: str = "mystnb",
+) -> Page:
+    """Read a notebook whose stored outputs are what it documents; tag it as it is marked.
+
+    Args:
+        notebook: The notebook, before it is run.
+        text: The file that it was read from, to name lines of it.
+        settings: The book's; without a book, whether what it stored of stderr counts too:
+            warnings and progress bars name paths and times of the machine that wrote them.
+        key: The key in its metadata under which MyST-NB's settings stand.
+
+    Raises:
+        ValueError: If a cell isn't what a cell must be.
+
+    """
+    _refuse_odd(notebook)
+    lines = [text.count("\n", 0, match.start()) + 1 for match in _CELL_IN_JSON.finditer(text)]
+    shown = shown_settings(notebook, settings, key)
+    cells: list[Cell] = []
+    for index, node in enumerate(notebook.cells):
+        if node.cell_type != "code":
+            continue
+        if marks := [*_marks(node.source)]:
+            node.metadata["tags"] = [*(node.metadata.get("tags") or ()), *marks]
+        line = lines[index] if len(lines) == len(notebook.cells) else 1
+        cell = read_cell(len(cells) + 1, index, node, (line, line), shown)
+        cells.append(_with_stored(cell, node))
+    return with_own(Page(tuple(cells), stored=True), notebook)
+
+
+def _with_stored(cell: Cell, node: NotebookNode) -> Cell:
+    """Return a cell with what its notebook has stored of it."""
+    output = printed(node.outputs)
+    own = table_in(node.metadata, "drift")
+    why: dict[str, Any] = {n.replace("-", "_"): own[n] for n in REASONS if is_reason(own.get(n))}
+    if _IGNORED in cell.tags:
+        why.setdefault("unchecked", f"tagged {_IGNORED}")
+    raises = output.error.partition(":")[0]
+    stream = Part.ALL if cell.has_stderr else Part.MAIN
+    return replace(
+        cell,
+        expectations=tuple(
+            Expectation(stored, cell.line, cell.line, part, raises=raises, **why)
+            for part in (stream, *BESIDE)
+            if plain(stored := output.select(part)).strip()
+        ),
+        drawn=None if "unchecked" in why else output.drawn,
+        glued=tuple(dict.fromkeys(chain.from_iterable(output.glued.values()))),
+        is_claim="unchecked" not in why and bool(node.outputs or node.get("execution_count")),
+    )
+
+
+def _marks(source: str) -> Iterator[str]:
+    """Yield the tags that say what nbval's comments in a cell say."""
+    for line in source.splitlines() if "_" in source else ():
+        comment = line.strip()
+        if comment.startswith("#") and (tag := _NBVAL.get(comment.lstrip("#").strip())):
+            yield tag
+
+
+def _refuse_odd(notebook: NotebookNode) -> None:
+    """Raise a `ValueError` for a cell that Jupyter would not open or run."""
+    for number, cell in enumerate(notebook.cells, start=1):
+        for name, kind in (("cell_type", str), ("source", str), ("metadata", dict)):
+            if not isinstance(cell.get(name), kind):
+                needed = "text" if kind is str else "an object"
+                raise ValueError(  # noqa: TRY004 - the file is wrong
+                    f"the `{name}` of its cell {number} must be {needed}, got {cell.get(name)!r}"
+                )
+        tags = cell.metadata.get("tags") or ()
+        if not isinstance(tags, (list, tuple)) or not all(isinstance(tag, str) for tag in tags):
+            raise ValueError(f"the `tags` of its cell {number} must be texts, got {tags!r}")
+        if cell.cell_type == "code" and not isinstance(cell.get("outputs"), list):
+            raise ValueError(f"the `outputs` of its cell {number} must be a list")

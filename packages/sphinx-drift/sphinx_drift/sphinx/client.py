@@ -1,0 +1,249 @@
+"""Runs a page as it is read: MyST-NB's parser, with a client that judges what cells print."""
+
+from __future__ import annotations
+
+import re
+import traceback
+from contextlib import suppress
+from dataclasses import replace
+from itertools import takewhile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sphinx.util import logging
+
+from sphinx_drift.book import left_out
+from sphinx_drift.judge import judge_page
+from sphinx_drift.model import Kind, Outcome, PageResult
+from sphinx_drift.run.injected import local_modules
+from sphinx_drift.run.results import Execution
+from sphinx_drift.run_and_judge import run_and_judge
+from sphinx_drift.source.lines import lines_of
+from sphinx_drift.source.markdown import shared_parse
+from sphinx_drift.source.metadata import table_in
+from sphinx_drift.source.notebook import read_notebook
+from sphinx_drift.source.read_source import is_notebook, read_page
+from sphinx_drift.sphinx.private_api import (
+    NotebookClientBase,
+    Parser,
+    execution_metadata,
+    markdown_config,
+    page_data,
+    with_clients,
+)
+from sphinx_drift.sphinx.shown import (
+    hidden,
+    settle_streams,
+    show_documented,
+    show_stored,
+    stored_outputs,
+    widgets_as_text,
+)
+from sphinx_drift.sphinx.state import file_of, record, state_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from docutils import nodes
+    from nbformat import NotebookNode
+    from sphinx.environment import BuildEnvironment
+
+    from sphinx_drift.model import Page
+
+
+_LOGGER = logging.getLogger(__name__)
+_IN_TEMP = "nb_execution_in_temp is not followed: pages that are checked run in their own folders"
+_SWALLOWED = (
+    "the expectation isn't on the page: a form feed, U+2028 or the like stands above it, which "
+    "MyST-NB takes for the end of a line: print the `repr` of the text"
+)
+IS_NOTEBOOK = "drift_is_notebook"
+"""Whether the page that is being read is a notebook: it is forgotten with the page."""
+
+
+class VerifyingParser(Parser):  # type: ignore[misc]  # untyped
+    """Reads a page as MyST-NB does, with a client that checks what it runs.
+
+    A page with nothing to check is run by MyST-NB's own client, as ever.
+    """
+
+    def parse(self, inputstring: str, document: nodes.document) -> None:
+        """Read a page; its cells are run and checked before it is rendered."""
+        document.attributes["drift_unclaimed"] = {}
+
+        as_ever: list[tuple[Page, NotebookClientBase]] = []
+
+        def client(
+            stock: Callable[..., NotebookClientBase],
+            notebook: NotebookNode,
+            source: str,
+            nb_config: Any,
+            logger: Any,
+            *others: Any,
+            **options: Any,
+        ) -> NotebookClientBase:
+            ours = VerifyingClient(notebook, Path(source), nb_config, logger, inputstring, document)
+            if ours.page is None or ours.page.is_checked:
+                return ours
+            theirs = stock(notebook, source, nb_config, logger, *others, **options)
+            as_ever.append((ours.page, theirs))
+            return theirs
+
+        env = document.settings.env  # what ran here has whole streams, in their order
+        with (
+            with_clients(client, merges=lambda: env.docname not in state_of(env).ran),
+            shared_parse(),
+        ):
+            super().parse(inputstring, document)
+        for page, theirs in as_ever:
+            _count_outputs(env, page, theirs.notebook)
+        unclaimed = document.attributes.pop("drift_unclaimed")
+        if unclaimed and len(inputstring.splitlines()) > len(lines_of(inputstring)):
+            outcome = next(iter(unclaimed.values()))
+            line = outcome.line if outcome else 1
+            record(env, Outcome(Kind.UNREADABLE, line, message=_SWALLOWED))
+        document.attributes.pop("drift_failed", None)
+
+
+def _note_glued(env: BuildEnvironment, page: Page, notebook: NotebookNode) -> None:
+    """Remember whether a page is complete, and which cells glue what others may show."""
+    glued = {
+        str(name): cell.number
+        for cell in page.cells
+        for output in notebook.cells[cell.index].outputs
+        if (name := output.get("metadata", {}).get("scrapbook", {}).get("name"))
+    }
+    env.metadata[env.docname] |= {"drift_complete": page.complete, "drift_glues": glued}
+
+
+def _count_outputs(env: BuildEnvironment, page: Page, notebook: NotebookNode) -> None:
+    """Record the outputs of a page that documents none."""
+    state_of(env).seconds.pop(env.docname, None)
+    everything = Execution(frozenset(cell.index for cell in page.cells))
+    result = judge_page(page, notebook, everything, file=file_of(env))
+    _note_glued(env, page, notebook)
+    if result.outcomes:
+        record(env, *result.outcomes, cells=result.cells)
+
+
+class VerifyingClient(NotebookClientBase):  # type: ignore[misc]
+    """Runs a page in a fresh kernel, whatever the execution mode, and checks it."""
+
+    def __init__(  # noqa: PLR0913, PLR0917 - MyST-NB's four, and the page
+        self,
+        notebook: NotebookNode,
+        path: Path,
+        nb_config: Any,
+        logger: Any,
+        source: str,
+        document: nodes.document,
+    ) -> None:
+        """Keep the page's source, and the document that it is read into."""
+        super().__init__(notebook, path, nb_config, logger)
+        self._source = source
+        self._document = document
+        page_data(document.settings.env)[IS_NOTEBOOK] = True
+        self.page: Page | None = None
+        """What it documents; None if that can't be read."""
+        with suppress(Exception):  # it is read again, where an error is recorded
+            self.page = self._read()
+
+    def start_client(self) -> None:
+        """Run the page's cells and record what came of them."""
+        try:
+            self._verify()
+        except Exception:  # noqa: BLE001 - an error here must never pass for a success
+            env = self._document.settings.env
+            message = traceback.format_exc(limit=-3)
+            record(env, Outcome(Kind.COULD_NOT_CHECK, 1, message=message))
+            self._document.attributes["drift_failed"] = True
+
+    def _read(self) -> Page:
+        env = self._document.settings.env
+        if "source_map" in self.notebook.metadata and not is_notebook(self._path):
+            config = markdown_config(env)
+            page = read_page(self._source, self.notebook, config, settings=self.nb_config)
+        else:
+            page = read_notebook(self.notebook, self._source, settings=self.nb_config)
+        return state_of(env).settings.applied_to(page, self._path)
+
+    def _verify(self) -> None:
+        env = self._document.settings.env
+        page, state = self.page or self._read(), state_of(env)
+        if not page.cells and not page.problems:
+            state.seconds.pop(env.docname, None)
+            return
+        state.seconds.setdefault(env.docname, 0.0)
+        config = self.nb_config
+        why = left_out(self._path, config.execution_mode, config.execution_excludepatterns)
+        if why:
+            key = config.metadata_key
+            own = "execution_mode" in table_in(self.notebook.metadata, key)
+            why = f"{key}: execution_mode" if own and why == "nb_execution_mode" else why
+            result = PageResult(
+                file_of(env),
+                cells=len(page.cells),
+                left_out=why,
+                stored=page.stored and not page.complete,
+            )
+            state.results[env.docname] = result
+            self.notebook.metadata.setdefault("language_info", {"pygments_lexer": "ipython3"})
+            self._document.attributes["drift_unclaimed"] = self._claims(page, result)
+            return
+        if config.execution_in_temp:
+            _LOGGER.warning(_IN_TEMP, type="drift", subtype="in_temp", once=True)
+        for path in _LOADED.findall(self._source):
+            env.note_dependency(str(self._path.parent / path))
+        stored = stored_outputs(self.notebook) if page.stored else {}
+        result, execution, _ = run_and_judge(
+            page,
+            self.notebook,
+            folder=self._path.parent,
+            file=file_of(env),
+            settings=state.settings,
+        )
+        for path in execution.probed.get(local_modules.__name__, ()):
+            env.note_dependency(path)  # Sphinx reads the page again when the file changes
+        _note_glued(env, page, self.notebook)
+        stopped_at = {execution.failure.index} if execution.failure else set()
+        show_stored(self.notebook, stored, execution.executed | stopped_at)
+        settle_streams(self.notebook)
+        if state.shows_text and page.complete and not page.stored:
+            widgets = tuple(widgets_as_text(self.notebook, page))
+            result = replace(result, outcomes=(*result.outcomes, *widgets))
+        show_documented(self.notebook, page, config)
+        state.results[env.docname] = result
+        state.probed[env.docname] = execution.probed
+        unseen = {*hidden(self.notebook, page)}
+        marked = replace(result, outcomes=tuple(o for o in result.outcomes if o.line not in unseen))
+        self._document.attributes["drift_unclaimed"] = self._claims(page, marked)
+        self.exec_metadata = execution_metadata(execution.seconds, execution.failure)
+        state.ran.add(env.docname)
+        state.seconds[env.docname] = self.exec_metadata["runtime"]
+
+    def _claims(self, page: Page, result: PageResult) -> dict[int, Outcome | None]:
+        """Return what came of each expectation, by the line that its directive has."""
+        shown = _shown_line(self._source, self.notebook.metadata.get("source_map", ()))
+        by_line = {outcome.line: outcome for outcome in result.outcomes if outcome.body_line}
+        lines = [e.line for cell in page.cells for e in cell.expectations if not page.stored]
+        orphans = [problem.line for problem in page.problems if problem.kind is Kind.NO_CELL]
+        return {shown(line): by_line.get(line) for line in (*lines, *orphans)}
+
+
+_LOADED = re.compile(r"^\s*:?load:\s*(\S.*?)\s*$", re.MULTILINE)
+"""A file that a cell's code is taken from."""
+
+
+def _shown_line(source: str, source_map: Sequence[int]) -> Callable[[int], int]:
+    """Return what finds the line that MyST-NB gives the directive of an expectation.
+
+    It counts from 2, and without the blank lines at the beginning of a cell of Markdown.
+    """
+    lines = source.splitlines()
+
+    def shown(line: int) -> int:
+        start = max((first for first in source_map if first < line), default=0)
+        blank = takewhile(lambda text: not text.strip(), lines[start:])
+        return line + 1 - sum(1 for _ in blank)
+
+    return shown

@@ -1,0 +1,149 @@
+"""Which pages run, are read and are written in a build.
+
+What a program reads can't be listed: files by a subprocess, a folder, the clock, an installed
+module. So running is never skipped: to Sphinx, a page with cells is always outdated.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import re
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sphinx.errors import ConfigError
+
+from sphinx_drift.book import left_out
+from sphinx_drift.run.choice import is_ci
+from sphinx_drift.run_and_judge import begin
+from sphinx_drift.sphinx.private_api import OUTPUT_FOLDER
+from sphinx_drift.sphinx.state import state_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sphinx.application import Sphinx
+    from sphinx.environment import BuildEnvironment
+
+
+def find_outdated(app: Sphinx, env: BuildEnvironment, *_: set[str]) -> Sequence[str]:
+    """Have Sphinx read the pages that have cells; in live work, those that failed or changed."""
+    state = state_of(env)
+    failed = {name for name, page in state.results.items() if page.failed}
+    known = env.found_docs & env.all_docs.keys()
+    failed |= {name for name in known if _changed(env, name) or _lacks_glue(app, name)}
+    # Sphinx adds pages that changed, or a module that they imported.
+    every = () if state.settings.live and not is_ci() else state.seconds
+    return sorted({*every, *failed} & env.found_docs)
+
+
+def _changed(env: BuildEnvironment, name: str) -> bool:
+    """Return whether a page or a file it includes is another than the one that was read.
+
+    Times are not compared with a clock, which may have been ahead: the file is as it was, or not.
+    """
+    return state_of(env).stamps.get(name) != _stamp(env, name)
+
+
+def _stamp(env: BuildEnvironment, name: str) -> list[tuple[int, int, int]] | None:
+    """Return what changes with the files of a page; None if one of them is gone."""
+    try:
+        files = [Path(env.doc2path(name)), *(env.srcdir / f for f in env.dependencies[name])]
+        found = [file.stat() for file in sorted(files)]
+    except OSError:
+        return None
+    return [(file.st_mtime_ns, file.st_ctime_ns, file.st_size) for file in found]
+
+
+def begin_pages(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None:
+    """Have the pages run that are about to be read, those that took longest first.
+
+    Pages of prose are read before them: libraries may still be loading.
+    """
+    state, config = state_of(env), app.config
+    state.began = time.time_ns() // 1000
+    names = [Path(env.doc2path(name)) for name in env.found_docs]
+    for pattern in state.settings.require:
+        if not any(map(pattern.matches, names)):
+            raise ConfigError(f"drift_require: no page matches {pattern.text!r}")
+    mode, patterns = config.nb_execution_mode, config.nb_execution_excludepatterns
+    by_time = sorted(docnames, key=lambda name: -state.seconds.get(name, 0.0))
+    paths = [Path(env.doc2path(name)) for name in by_time]
+    sure = [path for path in paths if not left_out(path, mode, patterns)]
+    try:
+        begun = begin(dict.fromkeys(sure, state.settings), state.settings.executor)
+    except ValueError as error:
+        raise ConfigError(f"drift_executor: {error}") from None
+    docnames.sort(key=lambda name: Path(env.doc2path(name)) in begun)
+
+
+def forget(app: Sphinx, env: BuildEnvironment, docname: str) -> None:
+    """Forget a page that is gone or about to be read, as Sphinx asks (`env-purge-doc`)."""
+    state_of(env).forget(docname)
+    # Others would still show it: MyST-NB writes this file anew only if something is glued.
+    _glue_file(app, docname).unlink(missing_ok=True)
+
+
+def _glue_file(app: Sphinx, docname: str) -> Path:
+    """Return where MyST-NB keeps what a page glues, beside the output folder."""
+    return _glue_folder(app) / f"{docname}.glue.json"
+
+
+def _glue_folder(app: Sphinx) -> Path:
+    return Path(app.outdir).parent / str(OUTPUT_FOLDER)
+
+
+def _lacks_glue(app: Sphinx, docname: str) -> bool:
+    """Whether a page glued something that isn't here: another output folder has it."""
+    glues = app.env.metadata[docname].get("drift_glues")
+    return bool(glues) and not _glue_file(app, docname).exists()
+
+
+def _drop_stale_glue(app: Sphinx, env: BuildEnvironment) -> None:
+    """Delete what pages have glued that are no more, or no longer glue, in whichever build."""
+    gluing = {name for name in env.found_docs if env.metadata[name].get("drift_glues")}
+    kept = {_glue_file(app, name) for name in gluing}
+    for file in {*_glue_folder(app).rglob("*.glue.json")} - kept:
+        file.unlink()
+
+
+def merge(
+    _app: Sphinx, env: BuildEnvironment, docnames: Sequence[str], other: BuildEnvironment
+) -> None:
+    """Take over what a process that Sphinx forked has read (`env-merge-info`)."""
+    state_of(env).merge(docnames, state_of(other))
+
+
+def showing_others(app: Sphinx, env: BuildEnvironment) -> list[str]:
+    """Have Sphinx write the pages that show what cells of others printed in this build."""
+    state = state_of(env)
+    _drop_stale_glue(app, env)
+    began = state.began * 1000
+    for name in env.all_docs.keys() - state.stamps.keys():  # those that were read in this build
+        stamp = _stamp(env, name)
+        # What is saved while a page is read may be in it or not: it is read again.
+        is_late = stamp and any(began < changed for _, changed, _ in stamp)
+        state.stamps[name] = None if is_late else stamp
+    for name, read in env.all_docs.items():  # what is saved while a page runs came too late for it
+        env.all_docs[name] = min(read, state.began)
+    if any("drift_glued_title" in env.metadata[name] for name in state.ran):
+        return sorted(env.found_docs)  # a link or a table of contents shows it on any of them
+    ran = [page for name, page in state.results.items() if name in state.ran]
+    printed = {outcome.name for page in ran for outcome in page.outcomes}
+    shown = {
+        name: {re.split(r"[\[#\s]", target)[0] for target, _ in data.get("drift_quotations", ())}
+        for name, data in env.metadata.items()
+    }
+    glued = {name for name, data in env.metadata.items() if "drift_glued" in data}
+    return sorted(glued | {name for name, names in shown.items() if names & printed})
+
+
+def end_workers(_app: Sphinx, exception: Exception | None) -> None:
+    """End the processes that Sphinx has forked if a build ends by an exception.
+
+    Python waits for them when it ends, and they wait for somebody to take what they have read.
+    """
+    if exception is not None:
+        for child in multiprocessing.active_children():
+            child.kill()

@@ -1,0 +1,117 @@
+"""Reads the settings of a build from conf.py, the project's file and the environment."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+from sphinx.errors import ConfigError, ExtensionError
+from sphinx.util import logging
+
+from sphinx_drift.book import Book, check_values, names_read, written_settings
+from sphinx_drift.device import choose_device
+from sphinx_drift.patterns import EVERY_PAGE
+from sphinx_drift.run.choice import chosen
+from sphinx_drift.run.host import HOST
+from sphinx_drift.run.injected import local_modules
+from sphinx_drift.run.preload import libraries
+from sphinx_drift.run.results import Probe, injected
+from sphinx_drift.run_and_judge import report_origins
+from sphinx_drift.settings import Place, Settings, entries, refuse_unknown
+from sphinx_drift.sphinx.private_api import OUTPUT_FOLDER
+from sphinx_drift.sphinx.state import state_of
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+    from sphinx.config import Config
+
+_LOGGER = logging.getLogger(__name__)
+_MODULES = Probe(None, injected(local_modules))
+PROBES: WeakKeyDictionary[Sphinx, list[Probe]] = WeakKeyDictionary()
+"""What the extensions of each application ask the kernels of pages; see `sphinx_drift.api`."""
+
+
+def add_config_values(app: Sphinx) -> None:
+    """Register the settings that conf.py may set: the table checks them, Sphinx would only warn.
+
+    None says nothing; then what the project's file says counts, and after that the default.
+    """
+    for entry in entries(Place.CONF):
+        rebuild: Any = "env" if entry.rereads else ""
+        app.add_config_value(f"drift_{entry.name}", None, rebuild, Any)
+        name = f"drift_{entry.name}"
+        text = app.config.overrides.get(name)
+        if isinstance(text, str):  # by the option `-D`
+            setattr(app.config, name, entry.shape.from_text(text))
+
+
+def start(app: Sphinx) -> bool:
+    """Start the process that runs pages, while Sphinx loads everything else.
+
+    Returns:
+        Whether each output of the book must be documented.
+
+    """
+    if "myst_nb" not in app.extensions:
+        raise ExtensionError(
+            "sphinx_drift runs the pages of MyST-NB: put 'myst_nb' before it in conf.py: "
+            "extensions = ['myst_nb', 'sphinx_drift']"
+        )
+    try:
+        settings = _resolved(app)
+        if app.config.drift_preload is not None or not HOST.process:
+            HOST.preload = libraries(settings.preload, [Path(app.srcdir)])
+        HOST.start()  # unless it loads already what the project asks for
+    except ValueError as error:
+        raise ConfigError(str(error)) from None
+    return settings.require == EVERY_PAGE
+
+
+def check_settings(config: Config, folder: Path) -> None:
+    """Refuse a setting of another name than ours, or with a value that nothing could follow."""
+    try:
+        ours = [f"drift_{entry.name}" for entry in entries(Place.CONF)]
+        said = (name for name in written_settings(config) if name.startswith("drift_"))
+        refuse_unknown((name for name in said if name not in config), ours, "conf.py")
+        check_values({name: config[name] for name in ours}, folder)
+    except ValueError as error:
+        raise ConfigError(str(error)) from None
+
+
+def before_reading(app: Sphinx, config: Config) -> None:
+    """Settle what Sphinx compares with the last build before it reads a page."""
+    check_settings(config, Path(app.confdir))
+    # The notebooks that MyST-NB writes beside this output folder, or another, are no pages.
+    config.exclude_patterns += [OUTPUT_FOLDER, f"**/{OUTPUT_FOLDER}"]
+    config.drift_environment = (
+        f"{chosen()} {_resolved(app).described()}"  # Sphinx knows conf.py alone
+    )
+
+
+def read_settings(app: Sphinx) -> None:
+    """Read the configuration before the first page."""
+    try:
+        settings = _resolved(app)
+        device = choose_device(settings.device, module=settings.devices)
+    except ValueError as error:
+        raise ConfigError(str(error)) from None
+    if device:
+        _LOGGER.info("pages compute on %s", device)
+    report_origins(settings.packages)
+    state = state_of(app.env)
+    state.ran.clear()
+    state.shows_text = app.builder.format not in ("", "html")
+    probes = (*PROBES.get(app, ()), *([_MODULES] if settings.live else ()))
+    state.settings = replace(settings, probes=probes)
+
+
+def _resolved(app: Sphinx) -> Settings:
+    """Return what conf.py says, where it doesn't what the project's file says."""
+    folder, config = Path(app.confdir), app.config
+    settings = Book(folder, {name: config[name] for name in names_read()}).resolved
+    seen = (each._replace(folder=Path(app.srcdir)) for each in settings.require)
+    if config.drift_require is not None and settings.require != EVERY_PAGE:
+        settings = replace(settings, require=tuple(seen))
+    return settings

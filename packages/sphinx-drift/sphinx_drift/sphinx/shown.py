@@ -1,0 +1,137 @@
+"""Prepare a notebook that was run for its page: what is shown is what was compared."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from docutils import nodes
+from nbformat import v4
+
+from sphinx_drift.model import Kind, Outcome
+from sphinx_drift.output.html_text import drawn_in
+from sphinx_drift.output.printed_text import FORMS, MIME_TYPES, OF_VALUES, Part, printed
+from sphinx_drift.output.screen import on_screen, without_links
+from sphinx_drift.run.results import SKIPS
+from sphinx_drift.source.metadata import cell_setting
+from sphinx_drift.sphinx.private_api import code_outputs
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping
+
+    from myst_nb.core.config import NbParserConfig
+    from nbformat import NotebookNode
+    from sphinx.application import Sphinx
+
+    from sphinx_drift.model import Cell, Page
+    from sphinx_drift.output.printed_text import Value
+
+_WIDGET = "application/vnd.jupyter.widget-view+json"
+_NOT_EXECUTED = "Not executed: the output below is the one that the notebook has stored."
+
+
+def settle_streams(notebook: NotebookNode) -> None:
+    """Reduce each output to what a terminal finally shows."""
+    for cell in notebook.cells:
+        for output in cell.get("outputs", ()):
+            if output.output_type == "stream":
+                output.text = on_screen(output.text)
+            elif output.output_type == "error":
+                output.traceback = [without_links(line) for line in output.traceback]
+            elif "text/plain" in output.data:
+                output.data["text/plain"] = without_links(output.data["text/plain"])
+
+
+def show_documented(notebook: NotebookNode, page: Page, config: NbParserConfig) -> None:
+    """Leave of each value that is documented the forms in which it is, and no other.
+
+    A notebook documents all that it has stored; a text that can't be checked speaks for its forms.
+    """
+    for cell in page.cells:
+        parts = {e.part for e in cell.expectations}
+        unchecked = {e.part for e in cell.expectations if e.unchecked}
+        if unchecked & OF_VALUES or (parts and page.stored):
+            parts |= {Part.VALUE, *FORMS}
+        node = notebook.cells[cell.index]
+        as_text = {Part.JSON}  # MyST-NB shows none, and warns of it
+        rendered_by = cell_setting(config, "render_markdown_format", node)
+        if rendered_by != "commonmark" and not unchecked & {*OF_VALUES, Part.MARKDOWN}:
+            as_text.add(Part.MARKDOWN)  # what MyST or GFM makes of it, nothing has compared
+        for output in node.outputs:
+            for value in printed([output]).values:
+                _leave(output, value, parts, as_text)
+
+
+def _leave(output: NotebookNode, value: Value, parts: set[Part], as_text: set[Part]) -> None:
+    """Remove what isn't documented of a value; what is stands in for its text, for a PDF say."""
+    has_text = bool(parts & OF_VALUES)
+    documented = {
+        part: text
+        for part, text in value.forms.items()
+        if part in parts or (has_text and text == value.text)
+    }
+    if not (has_text or documented):
+        return
+    text = value.text if has_text else next(iter(documented.values()))
+    prefix = output.metadata.get("scrapbook", {}).get("mime_prefix", "")
+    shown = parts.union(documented) - as_text
+    if Part.HTML not in value.forms and any(drawn_in(output.data.get(f"{prefix}text/html", ""))):
+        shown.add(Part.HTML)  # it has no text, and is counted
+    for part in MIME_TYPES.keys() - shown:
+        output.data.pop(prefix + MIME_TYPES[part], None)
+    output.data[f"{prefix}text/plain"] = text
+
+
+def widgets_as_text(notebook: NotebookNode, page: Page) -> Iterator[Outcome]:
+    """Yield the widgets whose text nothing documents: that is all that a PDF or a text shows."""
+    for cell in page.cells:
+        if not cell.is_seen or {e.part for e in cell.expectations} & OF_VALUES:
+            continue
+        for output in notebook.cells[cell.index].outputs:
+            if _WIDGET in output.get("data", {}) and "text/plain" in output.data:
+                text = output.data["text/plain"]
+                yield Outcome(
+                    Kind.UNDOCUMENTED,
+                    cell.line,
+                    cell=cell.number,
+                    cell_line=cell.line,
+                    message="a widget, of which this builder shows the text",
+                    executed=text,
+                )
+
+
+def keep_all(_: Sphinx, doctree: nodes.document) -> None:
+    """Have Sphinx trim nothing of outputs that look like examples: ``<BLANKLINE>``, and flags."""
+    for output in code_outputs(doctree):
+        for block in output.findall(nodes.literal_block):
+            block["trim_flags"] = False
+
+
+def stored_outputs(notebook: NotebookNode) -> dict[int, list[NotebookNode]]:
+    """Return the outputs that a notebook has stored, by the place of their cell."""
+    code = ((i, cell) for i, cell in enumerate(notebook.cells) if cell.cell_type == "code")
+    return {index: list(cell.outputs) for index, cell in code if cell.outputs}
+
+
+def show_stored(
+    notebook: NotebookNode, stored: Mapping[int, list[NotebookNode]], executed: Collection[int]
+) -> None:
+    """Show again what was stored of the cells that were not executed, under a note that says so."""
+    for index, outputs in stored.items():
+        cell = notebook.cells[index]
+        if index not in executed or SKIPS & {*(cell.metadata.get("tags") or ())}:
+            note = {"text/markdown": f"*{_NOT_EXECUTED}*", "text/plain": _NOT_EXECUTED}
+            warning: NotebookNode = v4.new_output("display_data", data=note)  # type: ignore[no-untyped-call]
+            cell.outputs = [warning, *outputs]
+
+
+def hidden(notebook: NotebookNode, page: Page) -> Iterator[int]:
+    """Yield the lines of expectations about what no reader is shown: no mark can stand below it."""
+    for cell in page.cells:
+        outputs = notebook.cells[cell.index].outputs
+        is_shown = cell.is_seen and (not outputs or not all(_is_hidden(o, cell) for o in outputs))
+        yield from (e.line for e in cell.expectations if not is_shown or e.part in cell.hidden)
+
+
+def _is_hidden(output: NotebookNode, cell: Cell) -> bool:
+    glued = output.get("metadata", {}).get("scrapbook", {})
+    return output.get("name") in cell.hidden or bool(glued.get("mime_prefix"))

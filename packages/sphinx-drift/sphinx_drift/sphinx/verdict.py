@@ -1,0 +1,60 @@
+"""Tells at the end of a build what came of every page and fails it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from sphinx.util import logging
+
+from sphinx_drift.report.formats import exit_status, to_github
+from sphinx_drift.report.summary import unused_filters
+from sphinx_drift.report.text import closing_line, entries, render, use_color
+from sphinx_drift.sphinx.private_api import end_with, fail_build
+from sphinx_drift.sphinx.quotations import check_quotations
+from sphinx_drift.sphinx.state import state_of
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+
+_LOGGER = logging.getLogger(__name__)
+
+
+def report_results(app: Sphinx, exception: Exception | None) -> None:
+    """Tell what came of every page, those read by an earlier build too, and fail."""
+    if exception is not None:
+        return
+    state = state_of(app.env)
+    level = state.settings.severity
+    results = [
+        replace(page, was_run=name in state.ran or not state.seconds.get(name))
+        for name, page in sorted(check_quotations(app).items())
+    ]
+    if unused := unused_filters(state.settings.filters, results):
+        _LOGGER.warning("drift_filters: %s", unused, type="drift", subtype="filter")
+    # What a notebook happens to have stored needn't be checked; what a page documents must be.
+    left_out = any(page.left_out and not page.stored for page in results)
+    required = bool(state.settings.require) or left_out
+    status = exit_status(results, required=required)
+    if os.environ.get("GITHUB_ACTIONS"):
+        lines = to_github(results, level=level, required=required)
+        sys.stdout.writelines(_encoded(f"{line}\n") for line in lines)
+    colored = use_color(sys.stderr)
+    if status:
+        if level == "warning":
+            _LOGGER.warning("%s", f"\n{render(results, color=colored)}")
+        else:
+            fail_build(app)
+            _LOGGER.error("%s", f"\n{render(results, color=colored)}")
+        return
+    if texts := entries(results, color=colored):
+        _LOGGER.info("%s", "\n\n".join(texts))
+    # The builder's closing words come after every extension's: the summary ends them.
+    end_with(app, closing_line(results, color=colored))
+
+
+def _encoded(text: str) -> str:
+    """Write out what can't be encoded: a notebook may have stored half of a surrogate pair."""
+    return text.encode("utf-8", "backslashreplace").decode()

@@ -1,0 +1,289 @@
+"""Pages, notebooks and docstrings as tests of pytest, through the one comparison.
+
+A page or a notebook is one test, ``docs/page.md::page.md``, since its cells share a kernel: it is
+run, judged and reported as by ``python -m sphinx_drift``, with the settings of its project.
+
+Each docstring with examples is a test, ``module.py::module.object``, as with pytest's own
+``--doctest-modules``; what such examples need of pytest, its `pytest.DoctestItem` gives them.
+"""
+
+from __future__ import annotations
+
+import doctest
+import json
+import os
+import re
+import sys
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import pytest
+
+from sphinx_drift.configuration import find_project
+from sphinx_drift.device import choose_device
+from sphinx_drift.files import check, has_cells, is_searched, prepare, unread
+from sphinx_drift.model import Kind
+from sphinx_drift.report.summary import summary
+from sphinx_drift.report.text import render
+from sphinx_drift.run.choice import chosen
+from sphinx_drift.run.run import COVERAGE_VARIABLE
+from sphinx_drift.settings import Settings, changed_by_environment
+from sphinx_drift.testing.docstrings import find_in_module, find_in_text
+from sphinx_drift.testing.examples import check_examples
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+
+    from sphinx_drift.model import PageResult
+
+_UNCHECKED = {Kind.NO_EXPECTATION, Kind.NOT_COMPARED, Kind.UNCHECKED}
+_WITH_EFFECTS = ("__main__.py", "conftest.py", "setup.py")
+_TEXTS = (".md", ".rst", ".txt")
+_OUTPUT_OF_SPHINX = re.compile(r"\s*(?:\.\. |(?:`{3,}|:{3,})\{)(?:testoutput|doctest)(?:::|\})")
+_HIDDEN: pytest.StashKey[Iterable[str]] = pytest.StashKey()
+"""The folders that pytest passes over, unless its settings name others."""
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Refuse a policy or a device that there is not, before anything is collected."""
+    try:
+        if config.option.drift:
+            chosen()  # refuses what there is not
+            if not _is_set(config, "norecursedirs"):
+                config.stash[_HIDDEN] = [*(defaults := config.getini("norecursedirs"))]
+                defaults.clear()
+        changed_by_environment(Settings())  # the same
+        device = choose_device(module=find_project(config.rootpath).devices)
+    except ValueError as error:
+        raise pytest.UsageError(str(error)) from None
+    if device:
+        print(f"pages and examples compute on {device}", file=sys.stderr)
+    if config.option.drift_doctests:
+        patch = pytest.MonkeyPatch()
+        for name in ("_exit", "execv", "execve"):  # the other ways call one of these
+            patch.setattr(os, name, partial(_refuse_exit, os.getpid(), name, getattr(os, name)))
+        config.add_cleanup(patch.undo)
+
+
+def _refuse_exit(own: int, name: str, leave: Callable[..., NoReturn], *arguments: Any) -> NoReturn:
+    """Raise instead of ending pytest at once, which with status 0 would pass for a success."""
+    if os.getpid() != own:
+        leave(*arguments)
+    raise SystemExit(f"os.{name}{arguments!r}")
+
+
+@pytest.fixture(scope="session")
+def doctest_namespace() -> dict[str, Any]:
+    """Names that examples know, as pytest's own plugin has it, which may be off."""
+    return {}
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave out what was built from pages, and of what pytest passes over all but a book's."""
+    if not (config.option.drift and collection_path.is_dir()):
+        return None
+    return None if is_searched(collection_path, config.stash.get(_HIDDEN, ())) else True
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file(
+    file_path: Path, parent: pytest.Collector
+) -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
+    """Collect pages, notebooks, texts and modules with examples, each once."""
+    collected = yield
+    takes_examples = parent.config.option.drift_doctests
+    if takes_examples:  # pytest's own plugin takes the texts that are named, too
+        collected = [c for c in collected if type(c).__module__ != "_pytest.doctest"]
+    if file_path.suffix != ".py":
+        return [*collected, _File.from_parent(parent, path=file_path)]
+    if takes_examples and b">>>" in file_path.read_bytes():
+        return [*collected, _Module.from_parent(parent, path=file_path)]
+    return collected
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Load what pages need once for all of them; measure them too where pytest-cov measures."""
+    prepare(item.path for item in session.items if isinstance(item, _Run))
+    plugin: Any = session.config.pluginmanager.get_plugin("_cov")
+    if measured := getattr(getattr(plugin, "cov_controller", None), "cov", None):
+        os.environ[COVERAGE_VARIABLE] = json.dumps(_coverage_options(measured))
+
+
+def _coverage_options(measured: Any) -> dict[str, Any]:
+    """Return how the process of a page measures what pytest-cov measures here."""
+    names = ("branch", "data_file", "include", "omit", "source")
+    options = {name: measured.get_option(f"run:{name}") for name in names}
+    options["source"] = [
+        os.path.abspath(each) if Path(each).is_dir() else each  # noqa: PTH100 - links stay
+        for each in options["source"] or ()
+    ] or None
+    options["data_file"] = os.path.abspath(options["data_file"])  # noqa: PTH100 - the same
+    config_file = measured.config.config_file or False
+    return {**options, "config_file": config_file, "data_suffix": True}
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item,
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Mark the report as ours; show what is skipped at its own place, not at ours."""
+    report = yield
+    if is_ours := isinstance(item, _Item):
+        vars(report)["is_drift"] = True  # pytest-xdist hands it on
+    if is_ours and isinstance(report.longrepr, tuple):
+        path, line, _ = item.reportinfo()
+        report.longrepr = (str(path), (line or 0) + 1, report.longrepr[2])
+    return report
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Say of tests that passed what they have not compared."""
+    passed = terminalreporter.stats.get("passed", ())
+    told = [(r.nodeid, dict(r.user_properties).get("drift-unchecked")) for r in passed]
+    if lines := [f"{name}: {text}" for name, text in told if text]:
+        terminalreporter.section("passed, and not all was compared")
+        for line in lines:
+            terminalreporter.write_line(line)
+
+
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
+    """Fail where there are no pages and docstrings, or all were skipped: nothing was checked."""
+    config = session.config
+    reporter: Any = config.pluginmanager.get_plugin("terminalreporter")
+    if exitstatus != pytest.ExitCode.OK or reporter is None:  # as in a worker of pytest-xdist
+        return
+    ended = {
+        ending  # nothing, for what comes before and after a test
+        for ending, reports in reporter.stats.items()
+        if any(getattr(report, "is_drift", False) for report in reports)
+    }
+    # An option that a project's file adds to every run isn't what this one is for, and who
+    # chooses tests may have chosen none of ours.
+    is_asked = {"--drift", "--drift-doctests"} & {*config.invocation_params.args} and not any(
+        config.getoption(name, None) for name in ("keyword", "markexpr", "lf", "collectonly")
+    )
+    if ended - {""} == {"skipped"} or (is_asked and not ended):
+        reporter.write_line(f"\nnothing was checked in {', '.join(config.args)}", red=True)
+        session.exitstatus = pytest.ExitCode.NO_TESTS_COLLECTED
+
+
+class _File(pytest.File):
+    """A page or a notebook, and the examples in the text of one that is named."""
+
+    def collect(self) -> Iterator[pytest.Item]:
+        path, options = self.path, self.config.option
+        is_named = self.session.isinitpath(path)
+        # A folder may hold prose; who names a file wants it checked, if not for its examples.
+        is_wanted = is_named and not options.drift_doctests
+        is_run = options.drift and unread(path) == "" and (is_wanted or has_cells(path))
+        if is_run:
+            yield _Run.from_parent(self, name=path.name)
+        if options.drift_doctests and is_named and path.suffix in _TEXTS:
+            tests = find_in_text(path)
+            if is_run:
+                tests[0].name = "examples"  # the name of the file is the other test's
+            yield from _docstrings(self, tests)
+            yield from _outputs_of_sphinx(self)
+
+
+class _Module(pytest.Module):
+    """A module: imported as pytest imports tests, with whatever ``--import-mode`` says."""
+
+    def collect(self) -> Iterator[_Item]:
+        try:
+            module = None if self.path.name in _WITH_EFFECTS else self.obj
+        except SystemExit as error:  # pytest would end with it, and with its status
+            raise self.CollectError(f"the module can't be imported: {error!r}") from error
+        return _docstrings(self, find_in_module(self.path, module))
+
+
+def _outputs_of_sphinx(parent: pytest.File) -> Iterator[pytest.Item]:
+    """Yield a test that says which outputs of a text are left to `sphinx.ext.doctest`."""
+    rows = enumerate(parent.path.read_text("utf-8-sig").splitlines(), start=1)
+    if lines := [number for number, row in rows if _OUTPUT_OF_SPHINX.match(row)]:
+        yield _LeftOut.from_parent(parent, name="testoutput", lines=lines)
+
+
+def _docstrings(parent: pytest.File, tests: Iterable[doctest.DocTest]) -> Iterator[_Item]:
+    runner = doctest.DocTestRunner()  # pytest's own items ask for one
+    for test in tests:
+        if test.examples:
+            yield _Docstring.from_parent(parent, name=test.name, runner=runner, dtest=test)  # type: ignore[arg-type]
+
+
+class _LeftOut(pytest.Item):
+    """What is compared by `sphinx-build -b doctest` alone."""
+
+    def __init__(self, *, lines: Sequence[int], **options: Any) -> None:
+        super().__init__(**options)
+        self._lines = lines
+
+    def runtest(self) -> None:
+        lines = ", ".join(map(str, self._lines))
+        pytest.skip(f"nothing is compared on lines {lines}: `sphinx-build -b doctest` does that")
+
+
+class _Item(pytest.Item):
+    """What is run and compared."""
+
+    result: PageResult
+    noun = "output"
+
+    def conclude(self) -> set[Kind]:
+        """Fail, or return which kinds of outcomes there are."""
+        told = summary([self.result], noun=self.noun)
+        self.user_properties.append(("drift", told))  # JUnit has it
+        unchecked = any(outcome.kind in _UNCHECKED for outcome in self.result.outcomes)
+        if unchecked and not self.result.failed:
+            self.user_properties.append(("drift-unchecked", told))
+        if self.result.failed:
+            pytest.fail(render([self.result], noun=self.noun), pytrace=False)
+        return {outcome.kind for outcome in self.result.outcomes}
+
+
+class _Run(_Item):
+    """All cells of a page or a notebook, which share a kernel."""
+
+    def runtest(self) -> None:
+        path = Path(os.path.relpath(self.path))
+        with pytest.MonkeyPatch.context() as patch:
+            patch.delenv("PYTEST_CURRENT_TEST")  # libraries ask for it, and then do other things
+            self.result = check(path, named=self.session.isinitpath(self.path)).result
+        if Kind.VERIFIED not in self.conclude():
+            pytest.skip(summary([self.result]))
+
+    def reportinfo(self) -> tuple[Path, int, str]:
+        return self.path, 0, f"drift: {self.name}"
+
+
+class _Docstring(_Item, pytest.DoctestItem):
+    """The examples of one docstring, which share their variables."""
+
+    noun = "example"
+
+    def runtest(self) -> None:
+        file = self.nodeid.partition("::")[0]
+        settings = changed_by_environment(find_project(self.path.parent))
+        self.result = check_examples(file, self.dtest, settings, flags=_flags(self.config))
+        if self.conclude() == {Kind.UNCHECKED}:
+            lines = ", ".join(str(outcome.line) for outcome in self.result.outcomes)
+            pytest.skip(f"{self.name}: nothing is compared on lines {lines}")
+
+    def reportinfo(self) -> tuple[Path, int, str]:
+        line = self.dtest.lineno or 0
+        return self.path, line, f"drift: {self.name}, line {line + 1}"
+
+
+def _flags(config: pytest.Config) -> int:
+    """Return the option flags that the project's file sets; pytest's own default is ELLIPSIS."""
+    is_set = _is_set(config, "doctest_optionflags")
+    names = config.getini("doctest_optionflags") if is_set else ()
+    return sum({doctest.OPTIONFLAGS_BY_NAME.get(name, 0) for name in names})
+
+
+def _is_set(config: pytest.Config, name: str) -> bool:
+    """Whether the project's file or an option of pytest gives a setting a value."""
+    text = config.inipath.read_text("utf-8") if config.inipath else ""
+    overrides = config.getoption("override_ini") or []
+    return bool(re.search(rf"(?m)^[^#;\n]*\b{name}\b", "\n".join([text, *overrides])))

@@ -1,0 +1,80 @@
+"""Write changed files, if git can undo it, and say what was written."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sphinx_drift.source.update import read_exactly
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from sphinx_drift.source.update import Change
+
+
+def irreversible(paths: Iterable[Path]) -> list[str]:
+    """Return why git couldn't undo what is written into some files, a reason for each of those."""
+    reasons = []
+    for path in paths:
+        file = path.resolve()  # which is written, where the name is that of a link
+        command = ["git", "cat-file", "--filters", f"HEAD:./{file.name}"]
+        try:
+            kept = subprocess.run(command, cwd=file.parent, capture_output=True, check=False)
+        except FileNotFoundError:
+            return ["there is no git"]
+        if kept.returncode:
+            reasons.append(f"git doesn't keep {path}")
+        elif kept.stdout != file.read_bytes():
+            reasons.append(f"{path} has changes that are not committed, or that a filter removes")
+    return reasons
+
+
+def write(changes: Sequence[Change]) -> int:
+    """Write changes, or say why not.
+
+    Returns:
+        The exit status: 0 if all were written or there are none, 2 if any was refused.
+
+    """
+    refused = [change for change in changes if change.refused]
+    changes = [change for change in changes if not change.refused]
+    for change in refused:
+        print(f"{change.path} is left as it is: {change.refused}", file=sys.stderr)
+    if not changes:
+        print("nothing to write")
+        return 2 if refused else 0
+    for change in changes:
+        if read_exactly(change.path) != change.before:
+            reason = f"{change.path} was changed while it was run"
+            print(f"nothing was written: {reason}", file=sys.stderr)
+            return 2
+    for change in changes:
+        try:
+            _replace(change.path.resolve(), change.after)
+        except (OSError, UnicodeEncodeError) as error:  # a full disk: those before it are written
+            print(f"{change.path} is left as it is: {error}", file=sys.stderr)
+            return 2
+    for note in (note for change in changes for note in change.notes):
+        print(note)
+    files = f"{len(changes)} file{'' if len(changes) == 1 else 's'}"
+    print(f"wrote {files}; look at `git diff --word-diff=color`, then check again")
+    return 2 if refused else 0
+
+
+def _replace(path: Path, text: str) -> None:
+    """Write a file, whole or not at all."""
+    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(text.encode())
+        shutil.copymode(path, name)
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink()
+        raise

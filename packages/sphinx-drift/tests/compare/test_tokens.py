@@ -1,0 +1,148 @@
+from __future__ import annotations
+
+import math
+import re
+from pathlib import Path
+
+import pytest
+from case_tables import rows
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sphinx_drift.compare.brackets import groups, indices
+from sphinx_drift.compare.lexer import Token, TokenKind, plain, value_of
+from sphinx_drift.compare.tokens import tokens
+
+SHORT = dict(zip(TokenKind, "wifm()n", strict=True))
+
+
+def keys(text: str) -> list[tuple[TokenKind, str, str]]:
+    return [token.key for token in tokens(text)]
+
+
+def texts(text: str) -> list[str]:
+    return [token.text for token in tokens(text)]
+
+
+def bare(text: str) -> str:
+    return re.sub(r"\s+", "", text)
+
+
+def shape(text: str) -> str:
+    return "".join(SHORT[token.kind] for token in tokens(text))
+
+
+CASES = Path(__file__).with_name("tokens.txt")
+
+
+@pytest.mark.parametrize(("text", "read"), rows(CASES, "A text, and the kinds"))
+def test_is_read_as(text: str, read: str) -> None:
+    pieces = [piece.replace("\n", "/") for piece in texts(text)]
+    assert " ".join([shape(text), *pieces]) == read
+
+
+def test_numbers_have_values() -> None:
+    values = {"3": 3, "-0.5": -0.5, "1e3": 1000.0, "2j": 2j, "-inf": -math.inf}
+    read = {text: value_of(text) for text in values}
+    assert read == values
+    assert [*map(type, read.values())] == [*map(type, values.values())]
+    assert value_of("9" * 5000) == math.inf
+
+
+@pytest.mark.parametrize(("one", "other"), rows(CASES, "The same to a reader"))
+def test_makes_no_difference(one: str, other: str) -> None:
+    assert keys(one) == keys(other)
+
+
+@pytest.mark.parametrize(("one", "other"), rows(CASES, "Another output"))
+def test_makes_a_difference(one: str, other: str) -> None:
+    assert keys(one) != keys(other)
+
+
+# The alphabet of outputs, so that what is drawn is near what the patterns look for.
+PIECES = st.one_of(
+    st.sampled_from(" \n,.[](){}+-ej01239'=<>_:"),
+    st.sampled_from(["  ", "\n  ", "\t", "nan", "inf", "0.25", "1e-05", "...", "\x1b[31m"]),
+    st.sampled_from(["tensor(", ", device='cuda:0'", "device=", "grad_fn=<MmBackward0>", "α"]),
+)
+OUTPUTS = st.lists(PIECES, max_size=30).map("".join)
+
+
+@given(st.one_of(st.text(), OUTPUTS))
+def test_any_text_can_be_read(text: str) -> None:
+    result = tokens(text)
+    read = plain(text)
+    ends = [0, *(token.end for token in result)]
+    for before, token in zip(ends, result, strict=False):
+        assert before <= token.start <= token.end <= len(read)
+        if token.kind not in (TokenKind.LINE, TokenKind.WORD):
+            assert read[token.start : token.end] == token.text
+    assert keys(text) == keys(text)
+    unread = text.replace("device", "place").replace("grad_fn", "made_by")
+    assert bare("".join(texts(unread))) == bare(plain(unread))
+    assert len(groups(result)) == len(result)
+    assert set(indices(result, range(len(result)))) == set(range(len(result)))
+
+
+NUMBERS = st.one_of(
+    st.integers(-999, 999).map(str),
+    st.decimals(-99, 99, places=4).map(str),
+    st.floats(1e-12, 1e12).map(lambda x: f"{x:.4e}"),
+    st.sampled_from(["nan", "inf", "-inf", "1.", "-0.", "True"]),
+)
+MATRICES = st.integers(1, 4).flatmap(
+    lambda width: st.lists(st.lists(NUMBERS, min_size=width, max_size=width), min_size=1)
+)
+
+
+def printed(matrix: list[list[str]]) -> str:
+    lines = ",\n        ".join(f"[{', '.join(numbers)}]" for numbers in matrix)
+    return f"tensor([{lines}])"
+
+
+@given(MATRICES, st.data())
+def test_wrapping_and_padding_change_nothing(matrix: list[list[str]], data: st.DataObject) -> None:
+    text = printed(matrix)
+    spaces = st.sampled_from([" ", "   ", "\n", "\n\n", " \n  ", "\t"])
+    wrapped = re.sub(r"\s+", lambda _: data.draw(spaces), text)
+    padded = re.sub(r"(?<=\[)|(?=\])", lambda _: data.draw(st.sampled_from(["", " "])), wrapped)
+    assert keys(wrapped) == keys(text)
+    assert keys(padded) == keys(text)
+
+
+@given(MATRICES, st.data())
+def test_any_other_character_changes_something(
+    matrix: list[list[str]], data: st.DataObject
+) -> None:
+    text = printed(matrix)
+    place = data.draw(st.sampled_from([i for i, c in enumerate(text) if not c.isspace()]))
+    other = data.draw(st.sampled_from([c for c in "0123456789+-.,e[](){}x" if c != text[place]]))
+    assert keys(text[:place] + other + text[place + 1 :]) != keys(text)
+    assert keys(text[:place] + text[place + 1 :]) != keys(text)
+
+
+@pytest.mark.parametrize(("text", "element", "index"), rows(CASES, "Where an element"))
+def test_an_element_has_an_index(text: str, element: str, index: str) -> None:
+    result = tokens(text)
+    place = [token.text for token in result].index(element)
+    assert str(indices(result, {place})[place]) == index
+
+
+def test_indices_are_those_of_each_token() -> None:
+    result = tokens("a [1, [2, 3]] {4: [5]} ]")
+    places = indices(result, range(len(result)))
+    assert places == {place: indices(result, {place})[place] for place in range(len(result))}
+    assert indices(result, ()) == {}
+
+
+def test_arrays_in_a_list_are_apart() -> None:
+    result = tokens("[tensor([1., 2.]), tensor([3.])]")
+    numbered = dict(zip([t.text for t in result], groups(result), strict=True))
+    assert numbered["1."] == numbered["2."] != numbered["3."]
+    named = tokens("{'a': [1.], 'b': [2.]}")
+    assert len(set(groups(named))) == 3
+
+
+def test_a_token_says_where_it_stands() -> None:
+    assert tokens("a  [0.5]")[2] == Token(TokenKind.FLOAT, "0.5", 4, 7, gap="")
+    assert tokens("a  b")[1] == Token(TokenKind.WORD, "b", 3, 4, gap="  ")

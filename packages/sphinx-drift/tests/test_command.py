@@ -1,0 +1,531 @@
+"""The command: any notebook as it stands, every exit status, and no kernel left behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import nbformat
+import pytest
+import reported
+import small_book
+from nbformat import v4
+from processes import wait_until
+from psutil import pid_exists
+from small_book import FRONT
+
+import sphinx_drift.__main__ as command
+from sphinx_drift import files as shared
+from sphinx_drift.compare.compare import Policy
+from sphinx_drift.model import Kind, Outcome, Page
+from sphinx_drift.run.choice import page_environment
+from sphinx_drift.run.results import Execution
+from sphinx_drift.run_and_judge import planned
+from sphinx_drift.settings import Settings
+
+if TYPE_CHECKING:
+    from nbformat import NotebookNode
+
+GOOD = FRONT + '```{code-cell} ipython3\nprint("good")\n```\n```{expected-output}\ngood\n```\n'
+
+
+def stream(*lines: str) -> NotebookNode:
+    return v4.new_output("stream", text="".join(lines))
+
+
+def value(**data: str) -> NotebookNode:
+    bundle = {name.replace("__", "/"): text for name, text in data.items()}
+    return v4.new_output("execute_result", bundle, execution_count=3)
+
+
+def cell(source: str, *outputs: NotebookNode, tags: tuple[str, ...] = ()) -> NotebookNode:
+    return v4.new_code_cell(source, outputs=[*outputs], metadata={"tags": [*tags]})
+
+
+def notebook(*cells: NotebookNode, **metadata: Any) -> NotebookNode:
+    return v4.new_notebook(cells=[*cells], metadata=metadata)
+
+
+SHOWN = {"image/svg+xml": "<svg/>", "text/plain": "<Figure>"}
+DRAWN = cell(
+    f"from IPython.display import display\ndisplay({SHOWN}, raw=True)",
+    v4.new_output("display_data", SHOWN),
+)
+ERROR = v4.new_output(
+    "error",
+    ename="ZeroDivisionError",
+    evalue="division by zero",
+    traceback=[
+        "ZeroDivisionError   Traceback (most recent call last)",
+        "ZeroDivisionError: division by zero",
+    ],
+)
+EVERYTHING = notebook(
+    v4.new_markdown_cell("# Title"),
+    cell('print("a")\nprint("b")', stream("a\n", "b\n")),
+    DRAWN,
+    cell("print(1 / 0)", ERROR),
+    cell('import sys\nprint("here", file=sys.stderr)\n0.5', value(text__plain="0.5")),
+    cell("import not_installed_here", stream("1\n"), tags=("skip-execution",)),
+    cell(""),
+    kernelspec={"name": "conda-env-mine-py", "display_name": "Mine", "language": "python"},
+)
+OLD = notebook(cell("print(0.5)\n'b'", stream("0.5\n"), value(text__plain="'b'")))
+NBVAL = notebook(
+    cell("import time\nprint(time.time())", stream("1\n"), tags=("nbval-ignore-output",)),
+    cell("1 / 0", stream("2\n"), tags=("nbval-skip",)),
+    cell("import gone", stream("3\n")),
+    cell("print(4", stream("4\n")),
+    cell("print(5)", stream("5\n")),
+    cell("1 / 0", tags=("raises-exception",)),
+)
+STAND_IN = "import sys, types\nsys.modules['torch'] = types.ModuleType('torch')\nprint(1)"
+NULL_TAGS = v4.writes(notebook(cell(STAND_IN, stream("1\n")))).replace("[]", "null")
+OWN = notebook(
+    cell('_ = open("runs", "a").write("x")\nprint(open("beside.txt").read())', stream("beside\n")),
+    cell('print("first\\nsecond")', stream("first\n", "other\n")),
+)
+
+
+def outcomes(out: str, err: str) -> dict[str, str]:
+    """Return the kind and cell of each outcome, by file."""
+    files = re.findall(r"\[\d+/\d+\] (.*?): ", err)
+    heads = re.compile(r"(?m)^(\S+?):\S+(?: (\d) \(line \d\))?: ([a-z-]+)(?: in cell (\d))?")
+    found: dict[str, list[str]] = {name: [] for name in files}
+    for name, cell, kind, of_page in heads.findall(out):
+        found[name].append(f"{kind} {of_page or cell or 0}")
+    return {name: ", ".join(outcomes) for name, outcomes in found.items()}
+
+
+def test_each_file_is_reported_once_and_costs_no_other_its_result(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = {
+        "good.md": GOOD,
+        "UP.MD": GOOD,
+        "crash.md": GOOD,
+        "other.TXT": GOOD,
+        "prose.md": "# No cell\n",
+        "named.md": "# No cell\n",
+        "everything.ipynb": v4.writes(EVERYTHING),
+        "old.ipynb": nbformat.writes(OLD, version=3),
+        "sub/own.ipynb": v4.writes(OWN),
+        "sub/beside.txt": "beside",
+        "nbval.ipynb": v4.writes(NBVAL),
+        "null.ipynb": NULL_TAGS,
+        "drawn.ipynb": v4.writes(notebook(DRAWN)),
+        "named.ipynb": v4.writes(notebook(DRAWN)),
+        "empty.ipynb": v4.writes(notebook()),
+        "broken.ipynb": "{",
+        "list.ipynb": "[]",
+        "lacking.ipynb": json.dumps(
+            {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [{"cell_type": "code"}]}
+        ),
+        "unmarked.md": GOOD.replace(FRONT, ""),
+        ".hidden/bad.md": "bad",
+        "_build/bad.md": GOOD,
+        "sub/node_modules/bad.md": GOOD,
+        "sub/.ipynb_checkpoints/own-checkpoint.ipynb": "{",
+        ".dot.ipynb": "{",
+    }
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text, "utf-8")
+    (tmp_path / "latin.md").write_bytes(FRONT.encode() + b"\xe9")
+    assert '"tags": null' in files["null.ipynb"]
+    really = shared.run_and_judge
+
+    def crash(page: Any, notebook: Any, **options: Any) -> Any:
+        if "crash" in options["file"]:
+            raise AttributeError("ours")
+        return really(page, notebook, **options)
+
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    monkeypatch.setattr(shared, "run_and_judge", crash)
+    monkeypatch.chdir(tmp_path)
+    assert command.main([".", "named.md", "named.ipynb", "other.TXT", "-v"]) == 1
+    out, err = capsys.readouterr()
+    assert (tmp_path / "sub" / "runs").read_text() == "x"
+    unreadable = ("broken.ipynb", "lacking.ipynb", "latin.md", "list.ipynb", "unmarked.md")
+    assert outcomes(out, err) == {
+        **dict.fromkeys((*unreadable, "other.TXT"), "unreadable 0"),
+        **dict.fromkeys(("empty.ipynb", "prose.md", "named.md", "drawn.ipynb", "named.ipynb"), ""),
+        **dict.fromkeys(("good.md", "UP.MD", "null.ipynb", "old.ipynb"), "verified 1"),
+        "crash.md": "could-not-check 0",
+        "everything.ipynb": "verified 1, verified 3, verified 4, unchecked 5",
+        "nbval.ipynb": (
+            "unchecked 1, unchecked 2, raised 3, raised 4, verified 5, no-expectation 6"
+        ),
+        "sub/own.ipynb": "verified 1, drift 2",
+    }
+    for message in (
+        "tagged nbval-ignore-output",
+        "tagged nbval-skip",
+        "ModuleNotFoundError: No module named 'gone'",
+        "SyntaxError: incomplete input",
+        "ZeroDivisionError: division by zero",
+    ):
+        assert f"\n    {message}" in out
+    assert "2 unchecked (1 tagged nbval-ignore-output, 1 tagged nbval-skip)" in err
+    assert len(re.findall(r"(?m)^::error.*sub/own\.ipynb:cell 2 \(line 2\): drift", out)) == 1
+
+
+def test_linked_folders_are_followed_but_not_in_circles(tmp_path: Path) -> None:
+    pages, real = tmp_path / "pages", tmp_path / "real"
+    pages.mkdir()
+    real.mkdir()
+    (real / "page.md").write_text(GOOD)
+    (pages / "linked").symlink_to(real)
+    (real / "circle").symlink_to(pages)
+    for name in ("page.md", "pyvenv.cfg"):  # a virtual environment, whatever it is called
+        (pages / "env").mkdir(exist_ok=True)
+        (pages / "env" / name).write_text(GOOD)
+    assert list(command._paths([pages])) == [pages / "linked" / "page.md"]  # noqa: SLF001
+
+
+def test_crash_of_the_command_is_no_drift(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def crash() -> int:
+        raise AttributeError("ours")
+
+    monkeypatch.setattr(command, "main", crash)
+    assert command.guarded() == 2
+    assert "AttributeError: ours" in capsys.readouterr().err
+
+
+# Options, without a kernel ------------------------------------------------------------
+
+VERIFIED = Outcome(Kind.VERIFIED, 9, cell=1, cell_line=7)
+
+
+@pytest.fixture
+def page(tmp_path: Path) -> Path:
+    path = tmp_path / "page.md"
+    path.write_text(GOOD, "utf-8")
+    return path
+
+
+@pytest.fixture
+def pretend(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Return what makes pages come out as they should, without being run."""
+
+    def make(*outcomes: Outcome) -> list[Any]:
+        calls: list[Any] = []
+
+        def verify(*_: Any, file: str, settings: Any, **__: Any) -> tuple[Any, ...]:
+            calls.append(settings)
+            return reported.page(*outcomes, file=file), Execution(), None
+
+        monkeypatch.setattr(shared, "run_and_judge", verify)
+        return calls
+
+    return make
+
+
+def test_quiet_and_verbose(
+    page: Path, pretend: Any, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pretend(reported.drift("0.5", "0.6", 9), VERIFIED)
+    command.main([str(page), "-q"])
+    last = capsys.readouterr().out
+    assert last.startswith("1 output drifted, 1 output verified on 1 page (torch")
+    command.main([str(page)])
+    out = capsys.readouterr().out
+    assert out.startswith(f"{page}:9: drift in cell 2 (line 5):")
+    assert out.endswith(last)
+    assert ": verified" not in out
+    command.main([str(page), "--verbose"])
+    assert ": verified" in capsys.readouterr().out
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    command.main([str(page)])
+    assert "\x1b[" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "variables", "message"),
+    [
+        ([], {}, "required: PATH"),
+        (["no-such-file.md"], {}, "no file or folder no-such-file.md"),
+        (["empty"], {}, "there is no page or notebook below empty"),
+        (["page.md", "--policy", "loose"], {}, "--policy"),
+        (["page.md"], {"DRIFT_POLICY": "loose"}, "DRIFT_POLICY must be one of auto"),
+        (["page.md", "--timeout", "0"], {}, "it must be a whole number above 0, got 0"),
+        (["page.md", "--update"], {"CI": "true"}, "--update is refused under CI"),
+        (["page.md", "--update"], {"CI": "false"}, "nothing was run: git doesn't keep page.md"),
+    ],
+)
+def test_bad_use(  # noqa: PLR0917, PLR0913 - columns and fixtures
+    arguments: list[str],
+    variables: dict[str, str],
+    message: str,
+    page: Path,
+    pretend: Any,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    calls = pretend(VERIFIED)
+    (page.parent / "empty").mkdir()
+    monkeypatch.chdir(page.parent)
+    for name, text in variables.items():
+        monkeypatch.setenv(name, text)
+    with pytest.raises(SystemExit) as ended:
+        command.main(arguments)
+    assert (ended.value.code, calls) == (2, [])
+    assert message in capsys.readouterr().err
+
+
+def test_a_file_is_checked_once(page: Path, pretend: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = pretend(VERIFIED)
+    monkeypatch.chdir(page.parent)
+    arguments = [".", "page.md", "./page.md", "--timeout", "7", "--policy", "portable"]
+    assert command.main(arguments) == 0
+    assert [(each.timeout, each.policy) for each in calls] == [(7, Policy.PORTABLE)]
+
+
+def test_a_filter_of_any_project_that_matches_nothing_is_told(
+    tmp_path: Path, pretend: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pretend(VERIFIED)
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "page.md").write_text(GOOD, "utf-8")
+        table = f"[tool.sphinx-drift]\nfilters = [['x', '{name}', 'why']]\nrequire = ['page.md']\n"
+        (tmp_path / name / "pyproject.toml").write_text(table)
+    assert command.main([str(tmp_path)]) == 0
+    told = capsys.readouterr().err
+    assert "nothing was filtered as one, two; delete" in told
+    assert "require: no page here" not in told
+    for at, code in ((tmp_path / "one" / "page.md", 0), (tmp_path / "one" / "prose", 2)):
+        (tmp_path / "one" / "prose").mkdir(exist_ok=True)
+        (tmp_path / "one" / "prose" / "p.md").write_text("# Prose\n", "utf-8")
+        assert command.main([str(at)]) == code
+        assert "nothing was filtered" not in (told := capsys.readouterr().err)
+    assert "require: no page here matches 'page.md'" in told
+
+
+def test_a_page_and_a_cell_have_filters_of_their_own(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    of_page = "drift:\n  filters: [['\\d+ ms', time, why], ['in \\d{4}', year, why]]\n"
+    of_cell = "---\ndrift:\n  filters: [['v\\d+', version, why]]\n---\n"
+    path = tmp_path / "page.md"
+    path.write_text(
+        FRONT.replace("---\n\n", f"{of_page}---\n\n")
+        + "\n\n".join(
+            small_book.cell(f"{own}print('v3, 5 ms, {number}')", "v4, 6 ms, 0.5")
+            for own, number in ((of_cell, 0.5), (of_cell, 0.4), ("", 0.5))
+        )
+    )
+    assert command.main([str(path)]) == 1
+    printed = capsys.readouterr()
+    drifted = re.findall(r"drift in cell (\d)[^,]*, documented (\S+),", printed.out)
+    assert drifted == [("2", "0.5"), ("3", "v4")]
+    assert "1 output verified" in printed.out
+    assert "nothing was filtered as year; delete" in printed.err
+    path.write_text(path.read_text().replace("version, why", "version"))
+    assert command.main([str(path)]) == 1
+    assert "`filters` of cell 1 must list patterns, each" in capsys.readouterr().out
+
+
+def test_nothing_to_check_is_a_failure(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    (tmp_path / "page.md").write_text("# Prose\n")
+    for path in (tmp_path, tmp_path / "page.md"):
+        assert command.main([str(path)]) == 2
+        assert "nothing was checked, 1 page without a cell" in capsys.readouterr().out
+
+
+# With kernels -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("more", "status"), [("", 0), ("print(1)", 2)])
+def test_a_page_that_only_draws_passes(
+    page: Path, capsys: pytest.CaptureFixture[str], more: str, status: int
+) -> None:
+    draws = f"from IPython.display import Image\n{more}\nImage(data=b'it', format='png')"
+    page.write_text(small_book.FRONT + small_book.cell(draws), "utf-8")
+    assert command.main([str(page)]) == status
+    out = capsys.readouterr().out
+    assert "0 outputs verified on 1 page, 1 picture not compared" in out
+    assert ("nothing-checked" in out) is bool(status)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="others don't fill memory")
+def test_twice_names_what_was_never_set(page: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    unset = "import numpy as np\nnp.empty(300_000)[:1]"  # so many are fresh, and 0 by chance
+    page.write_text(GOOD.replace('print("good")', unset).replace("good", "array([0.])"), "utf-8")
+    assert command.main([str(page)]) == 0
+    assert command.main([str(page), "--twice"]) == 1
+    assert "unrepeatable in cell 1" in capsys.readouterr().out
+
+
+def test_second_run_of_a_page_waits_for_the_first(tmp_path: Path) -> None:
+    for name in "ab":
+        uses = f"mark = Path('{name}'); mark.mkdir(); time.sleep(1); mark.rmdir()"
+        text = GOOD.replace("print(", f"import time; from pathlib import Path\n{uses}\nprint(")
+        (tmp_path / f"{name}.md").write_text(text, "utf-8")
+    assert command.main([str(tmp_path), "--twice"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "own", "first"),
+    [
+        *((name, own, own) for name in ("PYTHONHASHSEED", "OMP_NUM_THREADS") for own in "12"),
+        ("OMP_NUM_THREADS", None, "1"),
+        ("PYTHONHASHSEED", None, "0"),
+    ],
+)
+def test_second_run_has_another_environment(
+    monkeypatch: pytest.MonkeyPatch, name: str, own: str | None, first: str
+) -> None:
+    monkeypatch.setenv(name, own) if own else monkeypatch.delenv(name, raising=False)
+    requests = planned(Page(), Path(), Settings(twice=True))
+    runs = [{**page_environment(), **request.variables}[name] for request in requests]
+    assert runs[0] == first
+    assert runs[1] != first
+
+
+@pytest.mark.parametrize("allowed", [False, True])
+def test_error_of_a_cell_that_stored_nothing_fails(
+    *, allowed: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    own = {"execution": {"allow_errors": True}} if allowed else {}
+    front = "mystnb:\n  execution_allow_errors: true\nkernelspec" if allowed else "kernelspec"
+    cells = cell("print(1)", stream("1\n")), cell("assert 1 == 2")
+    nbformat.write(notebook(*cells, **own), tmp_path / "notes.ipynb")
+    text = GOOD + "\n```{code-cell} ipython3\nassert 1 == 2\n```\n"
+    (tmp_path / "page.md").write_text(text.replace("kernelspec", front), "utf-8")
+    assert command.main([str(tmp_path), "--keep-going"]) == (not allowed)
+    told = capsys.readouterr().out
+    assert told.count(": raised") == (0 if allowed else 2)
+    assert "2 outputs verified on 2 pages" in told
+    assert ("2 outputs on 2 pages have no expectation" in told) is allowed
+
+
+BAD_CELLS = (
+    "1 / 0",
+    "import time\nprint(time.time())",
+    "class A:\n    __repr__, _repr_html_ = lambda _: 'A', lambda _: 'A of 5'\nA()",
+    "object()",
+    "print('a\\x00b')",
+    "import warnings\nwarnings.warn('w')",
+    "%time 1",
+    "!pip install --help",
+    "print('7 at', object())",
+)
+
+
+def test_update_is_a_fixed_point(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "page.md"
+    cells = "".join(f"```{{code-cell}} ipython3\n{each}\n```\n\n" for each in BAD_CELLS)
+    path.write_text(
+        f"{FRONT}{cells}```{{expected-output}}\n8 at <object object at 0x0>\n```\n", "utf-8"
+    )
+    other = tmp_path / "other.md"  # with more than one, pages begin ahead
+    other.write_text(FRONT + "```{code-cell} ipython3\nprint(6)\n```\n", "utf-8")
+    paths = [str(path), str(other)]
+    assert command.main([*paths, "--update", "--force"]) == 1, capsys.readouterr().out
+    assert other.read_text("utf-8").endswith("```{expected-output}\n6\n```\n")
+    told = capsys.readouterr()
+    assert "other.md: outputs of 1 cell to write, then 1 output verified" in told.err
+    assert "failure" not in told.err
+    assert told.out.endswith(
+        f"\n1 × a number\n{path}:10: ZeroDivisionError: division by zero\n"
+        "1 error recorded as :raises:\n"
+        "1 output unchecked: it differs between two runs\n"
+        "1 output unchecked: it can't be written so that it reads the same\n"
+        "1 output unchecked: installs packages\n"
+        "to decide, by seeding it, printing less or giving a reason of your own:\n"
+        f"  {path}:20: it differs between two runs\n"
+        f"  {path}:47: it can't be written so that it reads the same\n"
+    )
+    written = path.read_text("utf-8")
+    assert "it differs between two runs" in written
+    assert ":unchecked: installs packages\n\n\n```\n" in written
+    assert written.endswith("\n7 at <object object at 0x0>\n```\n")
+    for _ in range(2):
+        assert command.main([str(path), "--require", "all"]) == 0, capsys.readouterr().out
+    assert command.main([str(path), "--update", "--force"]) == 1
+    assert path.read_text("utf-8") == written
+    own = written.replace("it differs", "a draw").replace("it can't be", "never")
+    path.write_text(own, "utf-8")
+    assert command.main([str(path), "--update", "--force"]) == 0
+    path.write_text(own.replace("\n7 at", "\n8 at"), "utf-8")
+    assert command.main([str(path)]) == 1
+
+
+GLUED = """```{code-cell} ipython3
+import time
+from myst_nb import glue
+glue("now", time.time())
+```
+
+```{code-cell} ipython3
+print(5)
+```
+"""
+
+
+@pytest.mark.parametrize(
+    "lacks", ["import missing_module", "raise ImportError('`Import pyarrow` failed.')"]
+)
+def test_update_leaves_a_glued_value_that_varies(
+    lacks: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, refused = tmp_path / "page.md", tmp_path / "refused.md"
+    path.write_text(FRONT + GLUED, "utf-8")
+    more = "\n```{code-cell} ipython3\nprint(6)\n```\n"
+    refused.write_text(GOOD.replace('print("good")', lacks) + more, "utf-8")
+    assert command.main([str(path), str(refused), "--update", "--force"]) == 2
+    told = capsys.readouterr()
+    assert "page.md:7: undocumented in cell 1" in told.out
+    assert told.out.count(": undocumented in ") == 1  # only the update asks the other page for it
+    assert "refused.md: left as it is: " in told.err
+    written = path.read_text("utf-8")
+    assert written == FRONT + GLUED + "```{expected-output}\n5\n```\n"
+    assert command.main([str(path)]) == 0
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="its signals are others")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_interrupt_leaves_no_kernel(number: signal.Signals, page: Path) -> None:
+    code = 'import os, time\nopen("pid", "w").write(str(os.getpid()))\ntime.sleep(100)'
+    page.write_text(GOOD.replace('print("good")', code), "utf-8")
+    running = subprocess.Popen(
+        [sys.executable, "-m", "sphinx_drift", str(page)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(Path(command.__file__).parents[1])},
+    )
+    pid = page.parent / "pid"
+    wait_until(lambda: pid.exists() and pid.read_text())
+    kernel = int(pid.read_text())
+    running.send_signal(number)
+    out = running.communicate(timeout=20)
+    assert (running.returncode, out[0]) == (130, "")
+    assert out[1].splitlines()[-1] == "interrupted; nothing is verified"
+    wait_until(lambda: not pid_exists(kernel))
+
+
+@pytest.mark.parametrize(
+    ("end", "told"),
+    [
+        ("1>&-", "^$"),
+        ("| true", "^the report could not be written: .*Broken pipe"),
+        ("> /dev/full", "^the report could not be written: .*No space left"),
+    ],
+)
+def test_a_report_that_nobody_takes_is_told_in_a_line(end: str, told: str, page: Path) -> None:
+    command = f"{sys.executable} -m sphinx_drift {page} {end}"
+    ran = subprocess.run(["/bin/sh", "-c", command], stderr=subprocess.PIPE, text=True, check=False)
+    assert re.fullmatch(rf"{told}.*\n?", ran.stderr)

@@ -1,0 +1,202 @@
+"""Pages compute on the device that was chosen, and say so: a stand-in serves for a GPU."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import sys
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from nbformat import v4
+from processes import python
+from small_book import FRONT, cell
+
+from sphinx_drift.compare.compare import Policy
+from sphinx_drift.device import DEVICE_VARIABLE, choose_device
+from sphinx_drift.report.summary import describe_environment
+from sphinx_drift.run import host
+from sphinx_drift.run.results import Request
+from sphinx_drift.run.run import request_for
+
+if TYPE_CHECKING:
+    from conftest import Book
+    from sphinx_drift.model import PageResult
+
+CHECKER = Path(__file__).parents[1]
+DEVICES = "gadgets"
+GADGETS = '''\
+"""What a book's module for devices has: here one that is called npu."""
+import contextlib, json, sys
+
+computing_on = "cpu"
+
+def start(place):
+    global computing_on
+    computing_on = place
+
+def describe(place):
+    return {"name": "A gadget"}
+
+@contextlib.contextmanager
+def reproducible(place):
+    start(place)
+    yield
+    start("cpu")
+
+if __name__ == "__main__":
+    if sys.argv[1] not in ("npu", "npu:0", "auto"):
+        sys.exit("gadget missing")
+    print(json.dumps([{"place": "npu:0", "description": "npu:0 (A gadget)"}]))
+'''
+SHOWING = """\
+import sys, torch
+module = sys.modules.get("gadgets")
+print(module.computing_on if module else "cpu", torch.tensor([0.2961, 0.5166]))"""
+DOCUMENTED = "npu:0 tensor([0.2961, 0.5166])"
+PROJECT = f'[tool.sphinx-drift]\ndevices = "{DEVICES}"\n'
+
+
+@pytest.fixture(autouse=True)
+def _backend(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path_factory.mktemp("backend")
+    (folder / "gadgets.py").write_text(GADGETS)
+    monkeypatch.setenv("PYTHONPATH", f"{folder}{os.pathsep}{CHECKER}")
+
+
+def page(code: str = SHOWING, expected: str = DOCUMENTED) -> str:
+    return FRONT + cell(code, expected) + "\n"
+
+
+# Which device
+
+
+def before() -> list[str]:
+    return [each.name for each in request_for(Path()).before]
+
+
+def test_the_order_of_those_who_may_ask(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert choose_device() == ""
+    assert DEVICE_VARIABLE not in os.environ
+    assert before() == ["leave_no_bytecode"]
+    assert choose_device("npu", module=DEVICES) == "npu:0 (A gadget)"
+    assert DEVICES not in sys.modules  # another process has asked it
+    assert os.environ[DEVICE_VARIABLE] == "npu:0"
+    assert before() == ["leave_no_bytecode", "compute_on_device"]
+    assert choose_device("cpu", module=DEVICES) == "npu:0 (A gadget)"
+    assert os.environ[DEVICE_VARIABLE] == "npu:0"
+    assert choose_device("npu", requested="cpu") == ""
+    assert os.environ[DEVICE_VARIABLE] == "cpu"
+    assert before() == ["leave_no_bytecode"]
+
+
+def test_one_that_is_not_there_or_that_no_module_knows() -> None:
+    with pytest.raises(ValueError, match="--device=npu:2: gadget missing"):
+        choose_device(requested="npu:2", module=DEVICES)
+    assert DEVICE_VARIABLE not in os.environ
+    with pytest.raises(ValueError, match=r'drift_device=cuda: expected .* write devices = "'):
+        choose_device("cuda")
+
+
+@pytest.mark.parametrize("printed", ["hello", [], [{}], {"place": "cuda"}])
+def test_a_module_that_prints_no_device_is_refused(
+    printed: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = printed if isinstance(printed, str) else json.dumps(printed)
+    (tmp_path / "printing.py").write_text(f"print({text!r})\n", "utf-8")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
+    with pytest.raises(ValueError, match=r"=cuda: expected printing to print .* as JSON"):
+        choose_device("cuda", module="printing")
+
+
+# What pages and examples do
+
+
+@pytest.mark.slow
+def test_pages_compute_on_it_and_fail_alone(tmp_path: Path) -> None:
+    raising = "import torch\nraise torch.OutOfMemoryError('CUDA out of memory. Tried 1 EiB.')"
+    (tmp_path / "pyproject.toml").write_text(PROJECT)
+    (tmp_path / "1.md").write_text(page(raising, "never"))
+    (tmp_path / "2.md").write_text(page())
+    (tmp_path / "3.md").write_text(page(expected=DOCUMENTED.replace("0.2961", "0.2962")))
+    words = ("-m", "sphinx_drift", ".", "--device", "npu", "-v")
+    done = python(*words, folder=tmp_path)
+    assert done.returncode == 1
+    assert "npu:0 (A gadget)" in done.stderr
+    raised, verified, drifted = re.split(r"(?m)^\d\.md:\d+: ", done.stdout)[1:]
+    assert raised.startswith("raised in cell 1")
+    assert "out of memory" in raised
+    assert verified.startswith("verified in cell 1")
+    assert drifted.startswith("drift in cell 1")
+    assert "executed 0.2961" in drifted
+    assert re.search(r"npu:0 \(A gadget\), .*, portable\)$", done.stdout)
+
+
+@pytest.mark.slow
+def test_examples_of_docstrings(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text(PROJECT)
+    (tmp_path / "examples.md").write_text(">>> import gadgets\n>>> gadgets.computing_on\n'npu:0'\n")
+    words = ("-m", "pytest", "-p", "sphinx_drift.pytest_plugin", "--drift-doctests", "examples.md")
+    done = python(*words, folder=tmp_path, DRIFT_DEVICE="npu")
+    assert done.returncode == 0, done.stderr
+    assert "npu:0 (A gadget)" in done.stderr
+    assert "1 passed" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("origin", "words"),
+    [
+        ("drift_device", ("sphinx", "-b", "dummy", ".", "out")),
+        ("--device", ("sphinx_drift", "page.md", "--device", "cuda:99")),
+    ],
+)
+def test_without_the_device_nothing_runs(origin: str, words: tuple[str, ...], book: Book) -> None:
+    (book.folder / "pyproject.toml").write_text(PROJECT)
+    book.configure(drift_device="cuda:99")
+    book.write("page.md", cell("open('it-ran', 'w').close()"))
+    done = python("-m", *words, folder=book.folder)
+    assert done.returncode == 2
+    assert f"{origin}=cuda:99: gadget missing" in " ".join(done.stderr.split())
+    assert not (book.folder / "it-ran").exists()
+
+
+@pytest.mark.slow
+def test_a_book_on_a_device(book: Book) -> None:
+    book.configure(drift_policy="auto", drift_devices=DEVICES)
+    book.write("page.md", "# Page", cell(SHOWING, DOCUMENTED))
+    built = book.build(
+        DRIFT_DEVICE="npu", DRIFT_RUNNER="jupyter", PYTHONPATH=os.environ["PYTHONPATH"]
+    )
+    assert built.status == 0, built.stderr
+    assert "npu:0 (A gadget)" in built.stdout
+    result: PageResult = built.results["page"]
+    assert result.policy is Policy.PORTABLE
+    assert "npu:0 (A gadget)" in describe_environment([result])
+    again = book.build()
+    assert again.results["page"].policy is Policy.EXACT
+    assert "npu" not in describe_environment(again.results.values())
+
+
+def test_pages_have_the_device_one_after_the_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there = threading.Barrier(2)
+
+    def both_run(*_: object, **__: object) -> bool:
+        with contextlib.suppress(threading.BrokenBarrierError):
+            there.wait(0.5)
+            return True
+        return False
+
+    monkeypatch.setattr("sphinx_drift.run.page.run_page", both_run)
+    pages = host._Pages(tmp_path)  # noqa: SLF001 - what the process is made of
+    for place, at_once in (("cpu", True), ("cuda:0", False)):
+        there.reset()
+        requests = [Request(Path(name)) for name in "ab"]
+        page, variables = v4.new_notebook(), {DEVICE_VARIABLE: place}
+        runs = [pages._fetch((page, each, variables)) for each in requests]  # noqa: SLF001
+        assert [host._take(tmp_path, each.result()) for each in runs] == [at_once] * 2  # noqa: SLF001

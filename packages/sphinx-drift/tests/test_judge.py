@@ -1,0 +1,530 @@
+"""From a page and what its cells printed to outcomes, without a kernel."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from nbformat import v4
+
+from sphinx_drift import judge
+from sphinx_drift.compare.compare import Policy, Waiver
+from sphinx_drift.judge import compare_runs, judge_page
+from sphinx_drift.model import Cell, Expectation, Kind, Page, PageResult
+from sphinx_drift.output.filters import make
+from sphinx_drift.output.printed_text import Part
+from sphinx_drift.run.results import Ending, Execution, Failure
+from sphinx_drift.settings import Settings, changed_by_environment
+from sphinx_drift.source.notebook import read_notebook
+
+if TYPE_CHECKING:
+    from nbformat import NotebookNode
+
+OK = [("stdout", "good\n")]
+
+
+def notebook(*cells: list[tuple[str, str]]) -> NotebookNode:
+    """Return a notebook whose cells have printed these streams."""
+    result = v4.new_notebook()
+    for outputs in cells:
+        cell = v4.new_code_cell("source")
+        for name, text in outputs:
+            if name == "error":
+                kind, _, message = text.partition(": ")
+                cell.outputs.append(v4.new_output("error", ename=kind, evalue=message))
+            else:
+                cell.outputs.append(v4.new_output("stream", name=name, text=text))
+        result.cells.append(cell)
+    return result
+
+
+def expecting(text: str, **options: object) -> Expectation:
+    return Expectation(text, 20, 21, **options)  # type: ignore[arg-type]
+
+
+def page_of(*cells: tuple[Expectation, ...], tags: frozenset[str] = frozenset()) -> Page:
+    return Page(
+        tuple(
+            Cell(place + 1, place, 10 + place, "source", tags=tags, expectations=expectations)
+            for place, expectations in enumerate(cells)
+        )
+    )
+
+
+def outcomes(
+    page: Page, book: NotebookNode, execution: Execution | None = None, **options: object
+) -> PageResult:
+    everything = Execution(frozenset(range(len(book.cells))))
+    return judge_page(page, book, execution or everything, file="page.md", **options)  # type: ignore[arg-type]
+
+
+def kinds(result: PageResult) -> list[Kind]:
+    return [outcome.kind for outcome in result.outcomes]
+
+
+@pytest.mark.parametrize(
+    ("expectations", "printed", "expected"),
+    [
+        ([expecting("good")], OK, [Kind.VERIFIED]),
+        ([expecting("bad")], OK, [Kind.DRIFT]),
+        ([], OK, [Kind.UNDOCUMENTED]),
+        ([expecting("")], OK, [Kind.EMPTY]),
+        ([expecting("1\n\N{VERTICAL ELLIPSIS}")], [("stdout", "1\n2\n")], [Kind.DRIFT]),
+        ([expecting("good")], [], [Kind.NO_OUTPUT]),
+        ([expecting("good")], [("stdout", " \n")], [Kind.NO_OUTPUT]),
+        ([expecting("", unchecked="timing")], [], [Kind.NO_OUTPUT]),
+        ([expecting("", unchecked="timing")], OK, [Kind.UNCHECKED, Kind.NOTHING_CHECKED]),
+        ([], [], [Kind.NOTHING_CHECKED]),
+        ([expecting("good", part=Part.STDOUT)], OK, [Kind.VERIFIED]),
+        ([expecting("good", part=Part.MAIN)], OK, [Kind.VERIFIED]),
+        ([expecting("good", part=Part.STDERR)], OK, [Kind.NO_OUTPUT, Kind.UNDOCUMENTED]),
+        (
+            [expecting("good", part=Part.STDOUT)],
+            [*OK, ("stderr", "warning")],
+            [Kind.VERIFIED, Kind.UNDOCUMENTED],
+        ),
+        ([expecting("good")], [*OK, ("stderr", "warning")], [Kind.DRIFT]),
+        ([], [("error", "E: m")], [Kind.RAISED]),
+        ([expecting("E: m", raises="E")], [("error", "E: m")], [Kind.VERIFIED]),
+        ([expecting("E: n", raises="E")], [("error", "E: m")], [Kind.DRIFT]),
+        ([expecting("E: m", raises="F")], [("error", "E: m")], [Kind.NOT_RAISED]),
+        ([expecting("good", raises="E")], OK, [Kind.NOT_RAISED]),
+        ([expecting("", raises="E")], [("error", "E: m")], [Kind.EMPTY]),
+        (
+            [expecting("good", raises="E", part=Part.STDOUT)],
+            [*OK, ("error", "E: m")],
+            [Kind.VERIFIED, Kind.UNDOCUMENTED],
+        ),
+        (
+            [expecting("good", raises="E", part=Part.STDOUT), expecting("E: m", part=Part.STDERR)],
+            [*OK, ("error", "E: m")],
+            [Kind.VERIFIED] * 2,
+        ),
+        (
+            [expecting("E: /run/ipykernel_1/2.py", raises="E")],
+            [("error", "E: /run/ipykernel_3/2.py")],
+            [Kind.VERIFIED],
+        ),
+    ],
+)
+def test_outcomes_of_a_cell(
+    expectations: list[Expectation], printed: list[tuple[str, str]], expected: list[Kind]
+) -> None:
+    assert kinds(outcomes(page_of(tuple(expectations)), notebook(printed))) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "exact", "portable"),
+    [
+        ("[0.1, 0.3]", Kind.VERIFIED, Kind.VERIFIED),
+        ("[0.1, 0.2]", Kind.WAIVER, Kind.VERIFIED),
+        ("[0.1, 0.4]", Kind.DRIFT, Kind.DRIFT),
+        ("[0.7, 0.2]", Kind.DRIFT, Kind.DRIFT),
+    ],
+)
+def test_waivers(text: str, exact: Kind, portable: Kind) -> None:
+    waived = expecting("[0.1, 0.2]", waivers=(Waiver("0.2", "0.3", "known"),))
+    unmatched = expecting(text, waivers=(Waiver("7.5", "8.5", "gone"),))
+    book = notebook([("stdout", text)])
+    for policy, expected in ((Policy.EXACT, exact), (Policy.PORTABLE, portable)):
+        assert kinds(outcomes(page_of((waived,)), book, policy=policy)) == [expected]
+        assert kinds(outcomes(page_of((unmatched,)), book, policy=policy)) == [Kind.WAIVER]
+
+
+@pytest.mark.parametrize(
+    ("options", "kind"),
+    [
+        ({}, Kind.VERIFIED),
+        ({"unchecked": "a clock"}, Kind.QUOTATION),
+        ({"reference_only": "a draw"}, Kind.QUOTATION),
+        ({"reference_only": "a draw", "part": Part.VALUE}, Kind.QUOTATION),
+        ({"unchecked": "its library's", "part": Part.HTML}, Kind.QUOTATION),
+    ],
+)
+@pytest.mark.parametrize("prefix", ["", "application/papermill.record/"])
+def test_a_glued_value_is_checked(options: dict[str, Any], kind: Kind, prefix: str) -> None:
+    book = notebook([])
+    metadata = {"scrapbook": {"name": "x", "mime_prefix": prefix}}
+    value = v4.new_output("display_data", {f"{prefix}text/plain": "0.5"}, metadata=metadata)
+    book.cells[0].outputs = [value]
+    text = "x = 0.5" if prefix else "0.5"
+    for away in (False, True):
+        result = outcomes(page_of((expecting(text, **options),)), book, away=away)
+        assert kind in kinds(result)
+
+
+@pytest.mark.parametrize(
+    ("glue", "expected"), [({"name": "x"}, [Kind.UNDOCUMENTED]), ({}, [Kind.NOTHING_CHECKED])]
+)
+def test_what_a_removed_cell_glues_is_documented(glue: dict[str, str], expected: Any) -> None:
+    book = notebook([("stdout", "0.5")])
+    metadata = {"scrapbook": {**glue, "mime_prefix": ""}}
+    book.cells[0].outputs += [
+        v4.new_output("display_data", {"text/plain": "0.5"}, metadata=metadata)
+    ]
+    page = page_of(())
+    (cell,) = page.cells
+    removed = replace(page, cells=(replace(cell, tags=frozenset({"remove-cell"})),))
+    assert kinds(outcomes(removed, book)) == expected
+
+
+@pytest.mark.parametrize("reason", ["", "it varies"])
+@pytest.mark.parametrize("tag", ["", "remove-cell", "remove-output"])
+@pytest.mark.parametrize("text", [{"text/plain": "<G at 0x7f>"}, {}])
+def test_the_text_in_a_glued_picture_is_documented(
+    text: dict[str, str], tag: str, reason: str
+) -> None:
+    prefix, data = "application/papermill.record/", {"image/svg+xml": "<svg><text>0.5", **text}
+    metadata = {"scrapbook": {"name": "pic", "mime_prefix": prefix}}
+    glued = {f"{prefix}{mime}": each for mime, each in data.items()}
+    book = notebook([])
+    book.cells[0].outputs = [v4.new_output("display_data", glued, metadata=metadata)]
+    wanted = expecting("0.5", part=Part.PICTURE, unchecked=reason)
+    for expectations, kind in (
+        ((), Kind.UNDOCUMENTED),
+        ((wanted,), Kind.QUOTATION if reason else Kind.VERIFIED),
+    ):
+        page = page_of(expectations, tags=frozenset({tag} - {""}))
+        assert kinds(outcomes(page, book)) == [kind]
+
+
+@pytest.mark.parametrize(
+    ("executed", "expected"), [((), Kind.NOT_EXECUTED), ((0,), Kind.COULD_NOT_CHECK)]
+)
+def test_a_failure_in_no_cell_is_no_pass(executed: tuple[int, ...], expected: Kind) -> None:
+    execution = Execution(frozenset(executed), Failure(Ending.DEAD_KERNEL, -1, "no answer"))
+    result = outcomes(page_of((expecting("good"),)), notebook(OK), execution)
+    assert (kinds(result)[-1], result.outcomes[-1].message) == (expected, "no answer")
+
+
+@pytest.mark.parametrize(
+    ("expectations", "expected"),
+    [
+        ((), [Kind.NOT_EXECUTED]),
+        ((expecting("good"),), [Kind.NOT_EXECUTED]),
+        ((expecting("good", unchecked="a cluster"),), [Kind.UNCHECKED, Kind.NOTHING_CHECKED]),
+    ],
+)
+def test_skipped_cell_is_counted_and_its_expectation_fails(
+    expectations: tuple[Expectation, ...], expected: list[Kind]
+) -> None:
+    page = page_of(expectations, tags=frozenset({"skip-execution"}))
+    result = outcomes(page, notebook([]))
+    assert kinds(result) == expected
+    assert result.outcomes[0].body_line == (21 if expectations else 0)  # the mark stands there
+    stored = replace(page, stored=True)  # its tag is all that its author can say
+    assert kinds(outcomes(stored, notebook([]))) == [Kind.UNCHECKED, Kind.NOTHING_CHECKED]
+    glued = replace(stored, cells=(replace(page.cells[0], glued=("loss",)),))
+    assert kinds(outcomes(glued, notebook([]))) == [Kind.QUOTATION]
+
+
+def test_error_in_the_comparison_is_no_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise RuntimeError("a defect")
+
+    monkeypatch.setattr(judge, "compare", broken)
+    result = outcomes(page_of((expecting("good"),), (expecting("good"),)), notebook(OK, OK))
+    assert kinds(result) == [Kind.COULD_NOT_CHECK, Kind.COULD_NOT_CHECK]
+    assert "RuntimeError: a defect" in result.outcomes[0].message
+
+
+# Runs that don't repeat ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("printed", "away", "expected"),
+    [
+        ("0.5", False, Kind.VERIFIED),
+        ("0.6", False, Kind.DRIFT),
+        ("0.5", True, Kind.NOT_COMPARED),
+        ("0.6", True, Kind.NOT_COMPARED),
+        ("", True, Kind.NO_OUTPUT),
+    ],
+)
+def test_what_holds_on_the_reference_alone_is_compared_there_exactly(
+    printed: str, expected: Kind, *, away: bool
+) -> None:
+    page = page_of((expecting("0.5", reference_only="a draw"),), (expecting("good"),))
+    book = notebook([("stdout", printed)], OK)
+    for policy in Policy:
+        result = outcomes(page, book, policy=policy, away=away)
+        assert kinds(result) == [expected, Kind.VERIFIED]
+        assert result.outcomes[0].reference_only == "a draw"
+
+
+def test_what_holds_on_the_reference_alone_is_not_forgiven_as_rounding_there() -> None:
+    book, precise = (notebook([("stdout", f"tensor({x})")]) for x in ("0.1235", "0.12345001"))
+    for reason, kind in (("", Kind.VERIFIED), ("a draw", Kind.DRIFT)):
+        page = page_of((expecting("tensor(0.1234)", reference_only=reason),))
+        assert kinds(outcomes(page, book, policy=Policy.PORTABLE, precise=precise)) == [kind]
+
+
+def test_runs_are_compared_but_for_what_is_unchecked() -> None:
+    page = page_of(
+        *((), (), (expecting("", unchecked="timing"),)),
+        (expecting("0.5", reference_only="a draw"),),
+    )
+    printed = ("[0.1, 0.2]", "1 s", "0.5"), ("[0.1, 0.3]", "2 s", "0.6")
+    first, second = (notebook(OK, *([("stdout", text)] for text in each)) for each in printed)
+    found = list(compare_runs(page, first, second, Execution(frozenset(range(4)))))
+    assert [(outcome.kind, outcome.cell) for outcome in found] == [
+        (Kind.UNREPEATABLE, 2),
+        (Kind.UNREPEATABLE, 4),
+    ]
+    assert [(d.documented, d.executed) for d in found[0].verdict.differences] == [("0.2", "0.3")]
+
+
+def test_second_run_that_stops_is_reported() -> None:
+    stopped = Execution(frozenset(), Failure(Ending.RAISED, 1, "E: m"))
+    book = notebook([], [])
+    (outcome,) = compare_runs(page_of((), ()), book, book, stopped)
+    assert (outcome.kind, outcome.cell) == (Kind.UNREPEATABLE, 2)
+    assert "E: m" in outcome.message
+
+
+# The policy ---------------------------------------------------------------------------
+
+
+LINUX = {"torch": "7.1.0", "system": "Linux"}
+
+
+@pytest.mark.parametrize(
+    ("reference", "environment", "same"),
+    [
+        (LINUX, LINUX, True),
+        (LINUX, {**LINUX, "system": "Darwin"}, False),
+        (LINUX, {**LINUX, "torch": "7.0.0"}, False),
+        (LINUX, {"system": "Linux"}, True),
+        (LINUX, {"python": "3.11"}, True),
+        (LINUX, {**LINUX, "device": "cuda:0"}, False),
+        ({"device": "cuda:0"}, {**LINUX, "device": "cuda:0"}, True),
+        ({}, {**LINUX, "device": "cpu"}, True),
+        ({}, {"device": "cuda:0"}, False),
+    ],
+)
+def test_policy_follows_the_reference(
+    reference: dict[str, str], environment: dict[str, str], *, same: bool
+) -> None:
+    expected = Policy.EXACT if same else Policy.PORTABLE
+    assert Settings(None, reference).policy_on(environment) is expected
+    for policy in Policy:
+        settings = Settings(policy, reference)
+        assert settings.is_reference(environment) is same
+        assert settings.policy_on(environment) is policy
+
+
+@pytest.mark.parametrize(
+    ("project", "own", "expected"),
+    [
+        (LINUX, {"system": "other"}, Policy.EXACT),
+        ({"system": "other"}, LINUX, Policy.EXACT),
+        ({}, {"system": "other"}, Policy.PORTABLE),
+    ],
+)
+def test_a_notebooks_reference_never_frees_it_from_the_projects(
+    project: dict[str, str], own: dict[str, str], expected: Policy
+) -> None:
+    settings = Settings(None, project).of_page({"drift": {"reference": own}})
+    assert settings.policy_on(LINUX) is expected
+
+
+def test_environment_variable_beats_configuration(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert changed_by_environment(Settings(Policy.EXACT)).policy is Policy.EXACT
+    for name, policy in (("portable", Policy.PORTABLE), ("auto", None)):
+        monkeypatch.setenv("DRIFT_POLICY", name)
+        assert changed_by_environment(Settings(Policy.EXACT)).policy is policy
+
+
+# Other forms ---------------------------------------------------------------------------
+
+
+def showing(**data: str) -> NotebookNode:
+    book = notebook([])
+    forms = {f"text/{name}": source for name, source in data.items()}
+    book.cells[0].outputs = [v4.new_output("display_data", data=forms)]
+    return book
+
+
+@pytest.mark.parametrize(
+    ("expectations", "repeats"),
+    [([], False), ([expecting("1", part=Part.HTML)], False), ([expecting("x")], True)],
+)
+def test_html_that_is_shown_has_to_repeat(
+    expectations: list[Expectation], *, repeats: bool
+) -> None:
+    first, second = (showing(plain="x", html=f"<b>{number}</b>") for number in (1, 2))
+    page = page_of(tuple(expectations))
+    found = [*compare_runs(page, first, second, Execution(frozenset({0})))]
+    expected = [] if repeats else [(Kind.UNREPEATABLE, "1\n", "2\n")]
+    assert [(o.kind, o.documented, o.executed) for o in found] == expected
+
+
+@pytest.mark.parametrize(
+    ("parts", "repeats"),
+    [
+        ([Part.HTML], True),
+        ([Part.STDOUT, Part.HTML], True),
+        ([Part.VALUE, Part.HTML], False),
+        ([Part.LATEX], False),
+        ([], False),
+    ],
+)
+def test_a_text_in_whose_place_html_is_shown_need_not_repeat(
+    parts: list[Part], *, repeats: bool
+) -> None:
+    first, second = (showing(plain=f"x {number}", html="<b>1</b>") for number in (1, 2))
+    page = page_of(tuple(expecting("1", part=part) for part in parts))
+    found = [*compare_runs(page, first, second, Execution(frozenset({0})))]
+    assert [o.kind for o in found] == [Kind.UNREPEATABLE] * (not repeats)
+
+
+@pytest.mark.parametrize(
+    ("expectations", "expected"),
+    [
+        ([expecting("x 1")], [Kind.VERIFIED]),
+        ([expecting("x 1"), expecting("x 2", part=Part.HTML)], [Kind.VERIFIED] * 2),
+        ([expecting("x 1"), expecting("x 3", part=Part.HTML)], [Kind.VERIFIED, Kind.DRIFT]),
+        (
+            [expecting("x 1"), expecting("", part=Part.HTML, unchecked="why")],
+            [Kind.VERIFIED, Kind.UNCHECKED],
+        ),
+        ([expecting("x 2", part=Part.HTML)], [Kind.VERIFIED]),
+        ([expecting("x 1", part=Part.STDOUT)], [Kind.NO_OUTPUT, Kind.UNDOCUMENTED]),
+        ([expecting("x 1", unchecked="why")], [Kind.UNCHECKED, Kind.NOTHING_CHECKED]),
+        (
+            [expecting("x 1", part=Part.VALUE, unchecked="why")],
+            [Kind.UNCHECKED, Kind.NOTHING_CHECKED],
+        ),
+        ([], [Kind.UNDOCUMENTED]),
+    ],
+)
+def test_a_value_is_documented_in_one_of_its_forms(
+    expectations: list[Expectation], expected: list[Kind]
+) -> None:
+    result = outcomes(page_of(tuple(expectations)), showing(plain="x 1", html="<i>x</i> 2"))
+    assert kinds(result) == expected
+
+
+def test_each_value_has_a_form_that_is_documented() -> None:
+    shown = showing(plain="x 1", html="<i>x</i> 2")
+    shown.cells[0].outputs += showing(plain="y 3").cells[0].outputs
+    page = page_of((expecting("x 2", part=Part.HTML),))
+    assert kinds(outcomes(page, shown)) == [Kind.VERIFIED, Kind.UNDOCUMENTED]
+
+
+@pytest.mark.parametrize("stored", [False, True])
+def test_what_varies_in_html_alone_is_filtered_and_counted(*, stored: bool) -> None:
+    before, now = (showing(plain="x 1", html=f"<b>x</b> 1 Size: {n}B") for n in (24, 32))
+    page = page_of((expecting("x 1"), expecting("x 1 Size: 24B", part=Part.HTML)))
+    page = read_notebook(before) if stored else page
+    size = make(r"Size: \d+B", "size", "it is the library's")
+    assert Kind.DRIFT in kinds(outcomes(page, now))
+    result = outcomes(page, now, filters=(size,))
+    assert {*kinds(result)} == {Kind.VERIFIED}
+    assert result.filtered == {"size": 1}
+
+
+def test_an_error_of_a_repr_is_reported_as_itself() -> None:
+    page = page_of((expecting("A()"),))
+    book = notebook([("error", "ValueError: row 7")])
+    execution = Execution(failure=Failure(Ending.RAISED, 0, "NoneType: None"))
+    for result, when in (
+        (outcomes(page, book, execution), ", raised when"),
+        (outcomes(page, book), ""),
+    ):
+        assert kinds(result) == [Kind.RAISED]
+        assert result.outcomes[0].message.startswith(f"ValueError: row 7{when}")
+
+
+# Notebooks as they stand -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("documented", "executed", "expected"),
+    [
+        ("<A at 0x7f6b9486f0a0> 0.5", "<A at 0x7f19f000> 0.5", [Kind.VERIFIED]),
+        ("<A at 0x7f6b9486f0a0> 0.5", "<A at 0x7f19f000> 0.6", [Kind.DRIFT]),
+        ("\x1b[0m\n", "\x1b[0m\n", []),
+    ],
+)
+def test_what_a_notebook_stored_is_compared_but_for_addresses(
+    documented: str, executed: str, expected: list[Kind]
+) -> None:
+    once, again = (notebook([("stdout", text)]) for text in (documented, executed))
+    page = read_notebook(once)
+    assert kinds(outcomes(page, again)) == expected
+    repeated = list(compare_runs(page, once, again, Execution(frozenset({0}))))
+    assert len(repeated) == (Kind.DRIFT in expected)
+
+
+@pytest.mark.parametrize(
+    ("stored", "tags", "expected"),
+    [
+        ({"image/png": "i"}, [], Kind.UNDOCUMENTED),
+        ({"image/png": "i", "text/plain": "<Figure of 1>"}, [], Kind.UNDOCUMENTED),
+        (
+            {"image/png": "i", "text/plain": "<F of 1>"},
+            ["nbval-ignore-output"],
+            Kind.NO_EXPECTATION,
+        ),
+        ({"image/png": "i"}, ["nbval-ignore-output"], Kind.NO_EXPECTATION),
+        ({}, [], Kind.NO_EXPECTATION),
+    ],
+)
+def test_what_a_cell_prints_beside_what_it_has_stored_is_a_failure(
+    stored: dict[str, str], tags: list[str], expected: Kind
+) -> None:
+    cell = v4.new_code_cell("draw()", metadata={"tags": tags})
+    cell.outputs = [v4.new_output("display_data", stored)] if stored else []
+    result = v4.new_notebook(cells=[cell])
+    page = read_notebook(result)
+    cell.outputs.append(v4.new_output("stream", name="stdout", text="1\n"))
+    assert kinds(outcomes(page, result))[-1:] == [expected]
+
+
+@pytest.mark.parametrize(
+    ("count", "stored", "expected"),
+    [
+        (None, [], Kind.NO_EXPECTATION),
+        (3, [], Kind.UNDOCUMENTED),
+        (3, [("stderr", "w\n")], Kind.UNDOCUMENTED),
+    ],
+)
+def test_what_a_run_left_without_output_must_print_nothing(
+    count: int | None, stored: list[tuple[str, str]], expected: Kind
+) -> None:
+    saved = notebook(stored)
+    saved.cells[0].execution_count = count
+    now = notebook([*stored, ("stdout", "no feasible point\n")])
+    assert kinds(outcomes(read_notebook(saved), now)) == [expected]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {"image/png": "i"},
+        {
+            "application/vnd.plotly.v1+json": {"y": [1, 2]},
+            "text/html": "<b>5</b><script>x</script>",
+        },
+        {"application/geo+json": {"a": 5}, "text/plain": "<IPython.display.GeoJSON object>"},
+    ],
+)
+def test_what_is_drawn_is_drawn_again_but_in_a_cell_never_run(data: dict[str, Any]) -> None:
+    drawn = v4.new_output("display_data", data)
+    result = v4.new_notebook(cells=[v4.new_code_cell("draw()"), v4.new_code_cell("print(1)")])
+    stripped = read_notebook(result, "")
+    result.cells[0].execution_count = 1
+    half = read_notebook(result, "")
+    result.cells[0].outputs.append(drawn)
+    assert Kind.PICTURE not in kinds(outcomes(stripped, result))
+    assert Kind.PICTURE in kinds(outcomes(replace(stripped, complete=True), result))
+    assert Kind.PICTURE in kinds(outcomes(half, result))
+    whole = read_notebook(result, "")
+    assert Kind.PICTURE not in kinds(outcomes(whole, result))
+    result.cells[0].metadata.tags = ["nbval-ignore-output"]
+    ignored = read_notebook(result, "")
+    result.cells[0].outputs.clear()
+    assert Kind.PICTURE in kinds(outcomes(whole, result))
+    assert Kind.PICTURE not in kinds(outcomes(ignored, result))

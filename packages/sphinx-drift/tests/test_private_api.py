@@ -1,0 +1,245 @@
+"""What is used of others without their promise: that it still is what it was, and where it is used.
+
+A name here that has changed fails with what to do. Each is used by one module, so that there is
+one place to mend, and the package that it is of has a version that the dependencies stop at.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import tomllib
+from functools import cache
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from private_api import Use, imported, package_of, problem
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGE = ROOT / "sphinx_drift"
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+NOT_CAPPED = {"pytest", "python", "torch"}
+"""Python and pytest are what they are, and the book pins torch."""
+DEPENDENCIES = [
+    requirement
+    for file in (ROOT, ROOT.parent / "forked-kernels", ROOT.parents[1])
+    for project in [tomllib.loads((file / "pyproject.toml").read_text("utf-8"))["project"]]
+    for requirement in (
+        *project["dependencies"],
+        *project.get("optional-dependencies", {}).get("docs", ()),
+    )
+]
+
+
+CLIENT = "sphinx/private_api.py: find by what MyST-NB now makes the client that runs a page"
+READER = "source/read_source.py: find how MyST-NB now reads a page's cells, with their lines"
+FRONT_MATTER = "sphinx/directives.py: find how MyST-Parser now reads a page's front matter"
+OUTPUTS = "run/page.py: find what nbclient now keeps while it takes outputs in"
+
+USES = [
+    # MyST-NB and MyST-Parser
+    Use("myst-nb", "myst_nb.sphinx_:Parser.parse", CLIENT, ("self", "inputstring", "document"),
+        by=r"myst_nb\.Parser\b"),
+    Use("myst-nb", "myst_nb.sphinx_:create_client", CLIENT,
+        ("notebook", "source", "nb_config", "logger")),
+    Use("myst-nb", "myst_nb.core.render:MditRenderMixin.render_nb_cell_code",
+        "sphinx/private_api.py: find how MyST-NB now marks cells and outputs",
+        by=r"\bnb_element\b", says="nb_element"),
+    Use("myst-nb", "myst_nb.core.nb_to_tokens:notebook_to_tokens",
+        "sphinx/client.py: find which line MyST-NB now gives a directive",
+        by=r"\bsource_map\b.*_shown_line|_shown_line.*\bsource_map\b", says="start_line += 1"),
+    Use("myst-nb", "myst_nb.core.render:coalesce_streams",
+        "sphinx/private_api.py: find by what MyST-NB now merges streams", ("outputs",)),
+    Use("myst-nb", "myst_nb.core.execute.base:NotebookClientBase", CLIENT,
+        ("notebook", "path", "nb_config", "logger"), by=r"myst_nb.* import .*NotebookClientBase"),
+    Use("myst-nb", "myst_nb.sphinx_:NbMetadataCollector.get_exec_data",
+        "sphinx/private_api.py: find where MyST-NB now keeps when a page was run",
+        ("env", "docname")),
+    Use("myst-nb", "myst_nb.ext.glue.utils:PendingGlueReference",
+        "sphinx/private_api.py: find what MyST-NB now leaves where another page's output goes",
+        by=r"myst_nb.* import PendingGlueReference"),
+    Use("myst-nb", "myst_nb.sphinx_ext:OUTPUT_FOLDER",
+        "sphinx/private_api.py: find where MyST-NB now writes copies of notebooks",
+        by=r"myst_nb.* import OUTPUT_FOLDER"),
+    Use("myst-nb", "myst_nb.core.read:is_myst_markdown_notebook", READER, ("text",)),
+    Use("myst-nb", "myst_nb.core.read:read_myst_markdown_notebook", READER, ("text", "config")),
+    Use("myst-nb", "myst_nb.core.config:NbParserConfig.get_cell_level_config",
+        "source/metadata.py: find how MyST-NB now reads a cell's own settings",
+        ("field_name", "cell_metadata", "warning_callback")),
+    Use("myst-nb", "myst_nb.core.read:UnexpectedCellDirective",
+        "sphinx/directives.py: find what MyST-NB now warns by of a cell that isn't run"),
+    Use("myst-parser", "myst_parser.config.main:read_topmatter", FRONT_MATTER, ("text",)),
+    Use("myst-parser", "myst_parser.config.main:TopmatterReadError", FRONT_MATTER),
+    Use("myst-parser", "myst_parser.parsers.mdit:create_md_parser", READER,
+        ("config", "renderer")),
+    Use("myst-nb", "myst_nb.core.read:create_md_parser",
+        "source/markdown.py: find by what MyST-NB now parses a page's cells",
+        ("config", "renderer"), by=r"\breader\.create_md_parser\b"),
+    Use("myst-parser", "myst_parser.sphinx_ext.main:create_myst_config",
+        "sphinx/private_api.py: find where MyST-Parser now keeps its configuration",
+        by=r"\bmyst_config\b"),
+    # Sphinx
+    Use("sphinx", "sphinx.application:Sphinx.build",
+        "sphinx/private_api.py: find what `sphinx.ext.doctest` now does to fail a build",
+        by=r"\bstatuscode\b"),
+    Use("sphinx", "sphinx.config:Config.__init__",
+        "book.py: find where Sphinx now keeps what conf.py says",
+        by=r"\b_raw_config\b"),
+    Use("sphinx", "sphinx.config:Config.read",
+        "book.py: find how Sphinx now reads conf.py",
+        ("confdir", "overrides", "tags"), by=r"\bConfig\.read\b"),
+    Use("sphinx", "sphinx.util.tags:Tags",
+        "book.py: find what Sphinx now hands to conf.py as `tags`"),
+    Use("sphinx", "sphinx.util.matching:compile_matchers",
+        "book.py: find by what Sphinx now excludes pages", ("patterns",),
+        by=r"sphinx\.util\.matching"),
+    Use("sphinx", "sphinx.builders:Builder.epilog",
+        "sphinx/private_api.py: find what Sphinx now says last", by=r"\bbuilder\.epilog\b"),
+    Use("sphinx", "sphinx.domains.std:StandardDomain.note_hyperlink_target",
+        "sphinx/private_api.py: find where Sphinx now keeps the names of texts",
+        by=r"""\bdomaindata\[['"]std""", says="self.labels"),
+    Use("sphinx", "sphinx.environment:BuildEnvironment.__init__",
+        "docs/_ext/website/pages.py: find where Sphinx now keeps tables of contents",
+        by=r"\btoctree_includes\b", says="toctree_includes"),
+    Use("sphinx", "sphinx.registry:SphinxComponentRegistry.add_translation_handlers",
+        "docs/_ext/reference/exercises.py: find where Sphinx now keeps visitors of nodes",
+        by=r"\btranslation_handlers\b", says="self.translation_handlers"),
+    Use("sphinx-codeautolink",
+        "sphinx_codeautolink.extension:SphinxCodeAutoLink.apply_links",
+        "docs/_ext/reference/code_links.py: find what codeautolink now links",
+        by=r"\bcache\.transforms\b", says="self.cache.transforms"),
+    # Jupyter and pytest
+    Use("ipykernel", "ipykernel.iostream:OutStream._setup_stream_redirects",
+        "run/injected.py: find what ipykernel now does with the descriptors",
+        by=r"\b_original_stdstream_copy\b", says="self.watch_fd_thread"),
+    Use("ipykernel", "IPython.core.interactiveshell:InteractiveShell.initialized",
+        "forked_kernels/fork_server.py: find how libraries now look for a kernel",
+        by=r"\bInteractiveShell\.initialized\b"),
+    Use("pytest", "pytest:Config.getini", "testing/items.py: find how pytest now keeps a list",
+        by=r"""getini\(['"]norecursedirs""", says="_inicache"),
+    Use("python", "atexit:_run_exitfuncs", "forked_kernels/fork_server.py: run them otherwise"),
+    Use("python", "weakref:finalize._registry",
+        "forked_kernels/fork_server.py: find where Python now keeps finalizers",
+        by=r"finalizers\._registry\b"),
+    Use("python", "warnings:filters",
+        "forked_kernels/fork_server.py: find which filters a library has added",
+        by=r"\bwarnings\.filters\b"),
+    Use("nbclient", "nbclient:NotebookClient.process_message", OUTPUTS,
+        ("self", "msg", "cell", "cell_index"), by=r"super\(\)\.process_message"),
+    Use("nbclient", "nbclient:NotebookClient.set_widgets_metadata", OUTPUTS,
+        ("self",), by=r"\bwidget_state\b"),
+    # Libraries of pages, and Python
+    Use("torch", "torch._tensor_str:get_printoptions",
+        "testing/examples.py: find how torch now tells its print options",
+        by=r"_tensor_str\.get_printoptions\b"),
+]  # fmt: skip
+
+
+def named(use: Use) -> str:
+    return use.name
+
+
+@pytest.mark.parametrize("use", USES, ids=named)
+def test_it_is_what_it_was(use: Use) -> None:
+    assert problem(use) == "", f"{use.package} has changed {use.name}. To do: {use.remedy}"
+
+
+@pytest.mark.parametrize(
+    ("use", "message"),
+    [
+        (Use("ours", "json:gone", ""), "no attribute 'gone'"),
+        (Use("ours", "json:loads", "", ("text",)), "the parameters text, got s, cls"),
+        (Use("ours", "json:loads", "", ("cls", "s")), "the parameters cls, s, got s, cls"),
+    ],
+)
+def test_a_change_is_seen(use: Use, message: str) -> None:
+    assert message in problem(use)
+
+
+# Where they are used -----------------------------------------------------------------------
+
+
+HOUSES = {
+    "": PACKAGE,
+    "forked_kernels/": ROOT.parent / "forked-kernels" / "forked_kernels",
+    "docs/_ext/": ROOT.parents[1] / "docs" / "_ext",
+}
+
+
+@cache
+def modules(*houses: str) -> dict[str, str]:
+    """Return modules without their comments and docstrings, by name."""
+    return {
+        f"{house}{path.relative_to(HOUSES[house]).as_posix()}": ast.unparse(
+            bare(ast.parse(path.read_text("utf-8")))
+        )
+        for house in houses
+        for path in HOUSES[house].rglob("*.py")
+    }
+
+
+def bare(tree: ast.Module) -> ast.Module:
+    """Return a module without docstrings, nor imports for types alone."""
+    for node in ast.walk(tree):
+        if isinstance(body := getattr(node, "body", None), list):
+            node.body = [each for each in body if not spoken(each)] or [ast.Pass()]  # type: ignore[attr-defined]
+    return tree
+
+
+def spoken(node: ast.stmt) -> bool:
+    """Return whether a statement is a text, or for a type checker."""
+    if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+        return True
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+
+
+@pytest.mark.parametrize("use", USES, ids=named)
+def test_one_module_uses_it(use: Use) -> None:
+    users = [name for name, text in modules(*HOUSES).items() if use.mention.search(text)]
+    assert users, "delete the entry of what nothing uses any more"
+    assert len([name for name in users if not name.startswith("docs/")]) <= 1, (
+        f"{use.name} must be used by one module, got {users}; move the uses together"
+    )
+
+
+@pytest.mark.parametrize("package", sorted({use.package for use in USES} - NOT_CAPPED))
+def test_its_package_has_a_cap(package: str) -> None:
+    requirements = [each for each in map(Requirement, DEPENDENCIES) if each.name == package]
+    operators = {each.operator for known in requirements for each in known.specifier}
+    assert "<" in operators, f"{package} is used beyond its promises, so it needs `<` a version"
+
+
+SUPPORTED = {
+    *("docutils:nodes", "markdown_it:MarkdownIt"),
+    *("markdown_it.renderer:RendererHTML", "selectolax.lexbor:LexborHTMLParser", "yaml"),
+    *("jupyter_client.asynchronous.client:AsyncKernelClient", "traitlets:Type"),
+    "jupyter_client.channels:AsyncZMQSocketChannel",
+    *("jupyter_client.kernelspec:KernelSpecManager", "jupyter_client.kernelspec:NoSuchKernel"),
+    "jupyter_client.manager:AsyncKernelManager",
+    *("nbclient.exceptions:CellExecutionComplete", "nbclient.exceptions:CellExecutionError"),
+    *("nbclient.exceptions:CellTimeoutError", "nbclient.exceptions:DeadKernelError"),
+    *("nbformat", "nbformat:from_dict", "nbformat:v4", "pytest"),
+    *("myst_parser.config.main:MdParserConfig", "sphinx.cmd.build:main"),
+    *("sphinx.errors:ConfigError", "sphinx.errors:ExtensionError", "sphinx.util:logging"),
+    *("sphinx.transforms:SphinxTransform", "sphinx.transforms.post_transforms:SphinxPostTransform"),
+    *("sphinx.util.docutils:SphinxDirective", "sphinx.util.docutils:SphinxRole"),
+}
+"""Imports that their makers document for extensions and clients."""
+
+
+def test_every_import_is_supported_or_listed() -> None:
+    listed = {re.sub(r"(:\w+)\..*", r"\1", use.name) for use in USES}
+    modules_of_listed = {name.partition(":")[0] for name in listed}
+    imports = set().union(*map(imported, modules("").values()))
+    names = {name for name in imports if package_of(name) != "forked_kernels"}  # beside this one
+    unknown = names - SUPPORTED - listed - modules_of_listed
+    assert unknown - {"IPython.core:debugger"} == set(), "say in USES what to do if it changes"
+    unused = SUPPORTED - names
+    assert unused == set(), "delete from SUPPORTED what nothing imports"
+
+
+def test_an_import_that_is_not_listed_is_seen() -> None:
+    text = "import json\ndef f():\n    from sphinx.util.parallel import make_chunks\n"
+    text += "import myst_nb.core.lexers"
+    assert imported(text) == {"sphinx.util.parallel:make_chunks", "myst_nb.core.lexers"}

@@ -1,0 +1,83 @@
+"""How often a page is run, and for how long: what the page itself says of it stands."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from small_book import FRONT, cell
+
+from sphinx_drift.compare.compare import Policy
+from sphinx_drift.model import Kind
+from sphinx_drift.patterns import EVERY_PAGE
+from sphinx_drift.run_and_judge import run_and_judge
+from sphinx_drift.settings import Settings
+from sphinx_drift.source.read_source import load
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from sphinx_drift.model import PageResult
+
+
+def verified(folder: Path, *cells: str, front: str = "", **options: Any) -> PageResult:
+    path = folder / "page.md"
+    path.write_text("\n\n".join([FRONT.replace("---\n\n", f"{front}---"), *cells]))
+    loaded = load(path)
+    assert loaded is not None
+    settings = Settings(**{"timeout": 60, "require": EVERY_PAGE, **options})
+    return run_and_judge(*loaded, folder=folder, file="page.md", settings=settings)[0]
+
+
+def kinds(result: PageResult) -> list[Kind]:
+    return [outcome.kind for outcome in result.outcomes]
+
+
+def test_cell_that_took_too_long_is_not_waited_for_twice(tmp_path: Path) -> None:
+    """The cells before it are run again: their numbers may differ by rounding alone."""
+    drifts = cell("print(0.1 + 0.2)", "0.30000000000000001")
+    forever = cell("open('runs', 'a').write('x')\nwhile True:\n    pass", "0")
+    result = verified(tmp_path, drifts, forever, timeout=2)
+    assert kinds(result) == [Kind.DRIFT, Kind.TIMEOUT]
+    assert result.outcomes[0].rounding is not None
+    assert (tmp_path / "runs").read_text() == "x"
+
+
+def test_a_cell_that_fails_at_full_precision_stops_no_other(tmp_path: Path) -> None:
+    torch = "import torch\nx = torch.tensor(155.92394)\n"
+    read = cell(f"{torch}print(float(f'{{x.item():.4f}}'))", "155.924")
+    drifts = cell("print(x)", "tensor(155.9240)")
+    result = verified(tmp_path, read, drifts, policy=Policy.PORTABLE)
+    assert kinds(result) == [Kind.DRIFT, Kind.VERIFIED]
+    assert "the cell raised ValueError: could not convert string" in result.outcomes[0].message
+
+
+@pytest.mark.parametrize(
+    ("metadata", "name", "value"),
+    [
+        ({"mystnb": {"execution_timeout": 1}}, "timeout", 1),
+        ({"execution": {"timeout": 1}}, "timeout", 1),
+        ({"execution": {"timeout": -1}}, "timeout", None),
+        ({"mystnb": {"execution_allow_errors": True}}, "allow_errors", True),
+        ({"execution": {"allow_errors": True}}, "allow_errors", True),
+    ],
+)
+def test_a_page_may_set_how_it_is_run(metadata: dict[str, Any], name: str, value: object) -> None:
+    assert getattr(Settings(timeout=7).of_page(metadata), name) == value
+
+
+def test_page_that_allows_errors_goes_on_until_its_time_is_over(tmp_path: Path) -> None:
+    slow = cell("import time\ntime.sleep(2)\nprint(1)", "1")
+    cells = cell("1 / 0"), cell("print('after')", "after"), slow
+    own = "mystnb: {execution_allow_errors: true, execution_timeout: 1}\n"
+    stopped = kinds(verified(tmp_path, *cells, front=own))
+    assert stopped == [Kind.RAISED, Kind.VERIFIED, Kind.TIMEOUT]
+    assert kinds(verified(tmp_path, *cells)) == [Kind.RAISED, Kind.NOT_EXECUTED, Kind.NOT_EXECUTED]
+    longer = own.replace("1}", "60}")
+    assert kinds(verified(tmp_path, slow, front=longer, timeout=1)) == [Kind.VERIFIED]
+
+
+@pytest.mark.parametrize("execution", [None, 5, {"timeout": None}, {"timeout": True}])
+def test_what_can_not_be_read_changes_nothing(execution: object) -> None:
+    settings = Settings(timeout=7)
+    assert settings.of_page({"execution": execution, "mystnb": execution}) == settings

@@ -1,0 +1,210 @@
+"""What a project says of its reference environment, found from any of its folders."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from small_book import FRONT, cell
+from sphinx.config import Config
+from sphinx.errors import ConfigError
+
+from sphinx_drift.configuration import find_project
+from sphinx_drift.output.filters import filters_in
+from sphinx_drift.patterns import Pattern
+from sphinx_drift.run.injected import report_environment
+from sphinx_drift.run.preload import libraries
+from sphinx_drift.settings import Place, Settings, entries
+from sphinx_drift.sphinx.settings import check_settings
+
+HOUSE = Path(__file__).resolve().parents[1]
+TABLE = '[tool.sphinx-drift.reference]\ntorch = "7.1"\nsystem = "Linux"\n'
+REFERENCE = {"torch": "7.1", "system": "Linux"}
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    (tmp_path / "docs" / "deep").mkdir(parents=True)
+    (tmp_path / "pyproject.toml").write_text(TABLE, "utf-8")
+    return tmp_path
+
+
+def test_nearest_file_above_decides(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(project / "docs")
+    assert find_project(Path("deep")).reference == REFERENCE
+    Path("pyproject.toml").write_text('[tool.other]\nname = "other"\n')
+    assert find_project(Path("deep")).reference == {}
+    assert find_project(project).reference == REFERENCE
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        (b"[tool", ""),
+        (b"a = '\xe9'", ""),
+        (b"tool = 3", ".* must hold names and texts"),
+        (b"[tool]\nsphinx-drift = 'exact'", ".* must hold names and texts"),
+        (b"[tool.sphinx-drift]\npreload = 'numpy'", ".* must be a list of names, got 'numpy'"),
+        (b"[tool.sphinx-drift]\nseverity = 'error'", ".* may hold .*; got 'severity'"),
+        (b"[tool.sphinx-drift]\nreferences = 1", ".* got 'references'; did you mean 'reference'"),
+    ],
+)
+def test_what_nothing_could_follow_is_named(table: bytes, message: str, project: Path) -> None:
+    (project / "pyproject.toml").write_bytes(table)
+    with pytest.raises(ValueError, match=rf"pyproject\.toml: {message}"):
+        find_project(project / "docs")
+
+
+def test_a_page_that_is_a_link_to_nothing_is_none(tmp_path: Path) -> None:
+    (tmp_path / "gone.md").symlink_to("nowhere.md")
+    (tmp_path / "page.md").write_text("import numpy")
+    assert libraries(None, [tmp_path]) == ("numpy",)
+
+
+def test_reference_may_name_what_pages_report(project: Path) -> None:
+    reported = "".join(f'{name} = "1"\n' for name in report_environment())
+    (project / "pyproject.toml").write_text(f"[tool.sphinx-drift.reference]\n{reported}")
+    assert find_project(project).reference.keys() == report_environment().keys()
+
+
+POLICIES = "drift_policy must be one of auto, exact, portable; got "
+BAD_SETTINGS: dict[str, tuple[object, str]] = {
+    "drift_policy": ("exactly", f"{POLICIES}'exactly'"),
+    "drift_device": (3, "drift_device must be a text, got 3"),
+    "drift_devices": (["mine"], "drift_devices must be a text, got ['mine']"),
+    "drift_environment": (1, "drift_environment must be a text, got 1"),
+    "drift_executor": (3, "drift_executor must be a text, got 3"),
+    "drift_filters": ([("(", "a", "b")], "must list patterns, each with a name and a reason"),
+    "drift_output_limit": (-1, "drift_output_limit must be a whole number above 0, got -1"),
+    # A version that is a number equals none: *portable* would judge, and not say why.
+    "drift_packages": ({"a": 3.11}, "drift_packages must hold names and texts, got {'a': 3.11}"),
+    "drift_preload": ("numpy", "drift_preload must be a list of names, got 'numpy'"),
+    "drift_require": ("most", "drift_require must be 'expected', 'all' or a list of patterns"),
+    "drift_severity": ("info", "drift_severity must be one of error, warning; got 'info'"),
+    "drift_reference": ({"torhc": "2"}, "got 'torhc'; did you mean 'torch'?"),
+    "drift_live": ("yes", "drift_live must be True or False, got 'yes'"),
+    "drift_timeout": ("60", "drift_timeout must be a whole number above 0, got '60'"),
+    "drift_twice": ("no", "drift_twice must be True or False, got 'no'"),
+    "drift_polcy": ("portable", "got 'drift_polcy'; did you mean 'drift_policy'?"),
+}
+
+
+def test_each_setting_is_refused_below() -> None:
+    names = {f"drift_{entry.name}" for entry in entries(Place.CONF)}
+    assert BAD_SETTINGS.keys() == {*names, "drift_polcy"}
+
+
+@pytest.mark.parametrize("setting", BAD_SETTINGS)
+def test_a_setting_that_nothing_could_follow_is_refused(setting: str) -> None:
+    value, message = BAD_SETTINGS[setting]
+    config = Config({setting: value})
+    for entry in entries(Place.CONF):
+        config.add(f"drift_{entry.name}", None, "", Any)
+    with pytest.raises(ConfigError, match=re.escape(message)):
+        check_settings(config, Path())
+
+
+# A new setting is one entry ----------------------------------------------------------------
+
+ENTRY = """    pace: int = setting(
+        (*Place,), _whole(), "How many steps a page takes.", default=1, variable="DRIFT_PACE"
+    )
+"""
+LIST = """
+import sys
+sys.path.insert(0, {extensions!r})
+extensions = ["myst_nb", "sphinx_drift", "settings_list"]
+drift_filters = [("one", "one", "why")]
+"""
+ASK = """
+from pathlib import Path
+from sphinx_drift.files import settings_for
+settings = settings_for(Path("book/index.md"))
+print(settings.pace, settings.of_page({"drift": {"pace": 6}}).pace)
+"""
+
+
+def run(folder: Path, *words: str, **variables: str) -> str:
+    """Run a Python that has the package with one entry more."""
+    done = subprocess.run(
+        [sys.executable, *words],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(folder / "site"), **variables},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return done.stdout + done.stderr
+
+
+@pytest.mark.slow
+def test_a_new_setting_is_one_entry(tmp_path: Path) -> None:
+    shutil.copytree(HOUSE / "sphinx_drift", tmp_path / "site" / "sphinx_drift")
+    table = tmp_path / "site" / "sphinx_drift" / "settings.py"
+    before, mark, after = table.read_text("utf-8").partition("    policy: Policy | None = setting(")
+    table.write_text(before + ENTRY + mark + after, "utf-8")
+    book = tmp_path / "book"
+    book.mkdir()
+    conf, project = book / "conf.py", tmp_path / "pyproject.toml"
+    conf.write_text(LIST.format(extensions=str(HOUSE / "docs" / "_ext")), "utf-8")
+    shows = "```{settings-list}\n```\n\n" + cell("print(1)", "1")
+    (book / "index.md").write_text(FRONT.replace("---\n\n", "drift: {pace: 6}\n---\n\n") + shows)
+    project.write_text("[tool.sphinx-drift]\npace = 2\n")
+    assert run(tmp_path, "-c", ASK) == "2 6\n"
+    conf.write_text(conf.read_text() + "drift_pace = 3\n")
+    assert run(tmp_path, "-c", ASK) == "3 6\n"
+    assert run(tmp_path, "-c", ASK, DRIFT_PACE="4") == "4 6\n"
+    assert "1 output verified" in run(
+        tmp_path, "-m", "sphinx_drift", "--pace", "5", "book/index.md"
+    )
+    assert "--pace: it must be a whole" in run(tmp_path, "-m", "sphinx_drift", "--pace=x", "book")
+    build = ("-m", "sphinx", "-b", "text", "book", "out")
+    assert "1 output verified" in run(tmp_path, *build)
+    shown = (tmp_path / "out" / "index.txt").read_text("utf-8")
+    assert "drift_pace" in shown
+    assert "How many steps a page takes." in shown
+    assert "drift_pace must be a whole number" in run(tmp_path, *build, "-D", "drift_pace=0")
+    project.write_text("[tool.sphinx-drift]\npace = 0\n")
+    assert "pace in [tool.sphinx-drift] must be a whole" in run(tmp_path, *build)
+
+
+# Patterns ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("pattern", "pages"),
+    [
+        ("guide/**", "guide/a.md guide/x/b.md"),
+        ("guide", "guide/a.md guide/x/b.md"),
+        ("guide/*", "guide/a.md guide/x/b.md"),
+        ("a.md", "a.md"),
+        ("**/a.md", "guide/a.md"),
+        ("[!g]*.md", "a.md"),
+    ],
+)
+def test_a_pattern_of_pages_is_read_as_sphinx_reads_one(
+    pattern: str, pages: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    named = ("a.md", "guide/a.md", "guide/x/b.md")
+    matching = Pattern(pattern, tmp_path)
+    assert [name for name in named if matching.matches(tmp_path / name)] == pages.split()
+    (tmp_path / "guide").mkdir()
+    monkeypatch.chdir(tmp_path / "guide")  # wherever the command is typed
+    assert matching.matches(Path("a.md")) is ("guide/a.md" in pages.split())
+    assert not matching.matches(tmp_path.parent / "a.md")
+
+
+def test_a_long_filter_that_changes_has_pages_read_again() -> None:
+    long = "x{1,2}" * 50
+    told = [
+        replace(Settings(), filters=filters_in([(f"{long}{end}", "a", "b")], "")).described()
+        for end in "yz"
+    ]
+    assert told[0] != told[1]

@@ -1,0 +1,177 @@
+"""Docstrings through the same comparison: a checker for any suite."""
+
+from __future__ import annotations
+
+import builtins
+import doctest
+import importlib
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from _pytest.doctest import _get_checker
+from case_tables import rows
+
+from sphinx_drift.compare.compare import Policy
+from sphinx_drift.model import Kind
+from sphinx_drift.output.filters import make
+from sphinx_drift.settings import Settings
+from sphinx_drift.testing.docstrings import find_in_module
+from sphinx_drift.testing.examples import Checker, check_examples
+
+if TYPE_CHECKING:
+    from sphinx_drift.model import Outcome
+
+EXACT = Settings(Policy.EXACT)
+CASES = Path(__file__).with_name("doctests.txt")
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.syspath_prepend(str(tmp_path))
+    return tmp_path
+
+
+def checked(folder: Path, source: str, settings: Settings = EXACT) -> list[Outcome]:
+    sys.modules.pop("examples_of_mine", None)
+    path = folder / "examples_of_mine.py"
+    path.write_text(source, "utf-8")
+    importlib.invalidate_caches()
+    tests = find_in_module(path, importlib.import_module("examples_of_mine"))
+    results = [check_examples(path.name, test, settings) for test in tests]
+    return [outcome for result in results for outcome in result.outcomes]
+
+
+def check(folder: Path, docstring: str, settings: Settings = EXACT) -> list[Outcome]:
+    return checked(folder, f'"""Examples.\n\n{docstring}\n"""\n', settings)
+
+
+# The checker --------------------------------------------------------------------------
+
+
+doctest.register_optionflag("NUMBER")  # pytest's
+
+
+@pytest.mark.parametrize(("options", "want", "got", "same"), rows(CASES, "Options"))
+def test_checker(options: str, want: str, got: str, same: str) -> None:
+    flags = sum(doctest.OPTIONFLAGS_BY_NAME[option] for option in options.split())
+    texts = f"{want}\n", f"{got}\n"
+    assert Checker().check_output(*texts, flags) is bool(same)
+    if "ELLIPSIS" in options and "..." in want:  # the standard library decides
+        strictly = flags | doctest.DONT_ACCEPT_TRUE_FOR_1
+        assert doctest.OutputChecker().check_output(*texts, strictly) is bool(same)
+    if options == "NUMBER":  # so is pytest
+        assert _get_checker().check_output(*texts, flags) is bool(same)
+
+
+def test_replacing_the_standard_check_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctest.OutputChecker, "check_output", lambda *_: True)
+    assert not Checker().check_output("pi 3.15...\n", "pi 3.14159\n", doctest.ELLIPSIS)
+
+
+def test_checker_serves_in_another_suite(capsys: pytest.CaptureFixture[str]) -> None:
+    text = ">>> print([0.25, 0.5])\n[0.25, 0.6]\n"
+    test = doctest.DocTestParser().get_doctest(text, {}, "mine", "mine.txt", 0)
+    runner = doctest.DocTestRunner(checker=Checker(), verbose=False)
+    assert runner.run(test).failed == 1
+    out = capsys.readouterr().out
+    assert "element [1], documented 0.6, executed 0.5" in out
+
+
+# Modules ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("example", "kinds"), rows(CASES, "Examples"))
+def test_outcomes_of_an_example(example: str, kinds: str, folder: Path) -> None:
+    assert " ".join(outcome.kind.label for outcome in check(folder, example)) == kinds
+
+
+SEEN = """
+number = 1
+'''
+>>> number  # of an attribute
+2
+'''
+
+def again():
+    '>>> 1  # replaced\\n2'
+
+def again():
+    '>>> 1\\n2'
+
+if number > 1:
+    def never():
+        '>>> 1  # under a condition\\n2'
+
+def outer():
+    def inner():
+        '>>>1, which nobody can read'
+
+class Class:
+    @property
+    def value(self):
+        '''
+        >>> number + 2
+        3
+
+        > >>> number  # in a quotation
+        > 2
+        '''
+
+def made():
+    '>>> {value}\\n4'
+
+made.__doc__ = made.__doc__.format(value=5)
+"""
+
+
+def test_what_the_standard_library_finds_runs_and_the_rest_is_named(folder: Path) -> None:
+    outcomes = checked(folder, SEEN)
+    assert [(each.kind, each.line, each.executed) for each in outcomes[:3]] == [
+        (Kind.VERIFIED, 26, "3\n"),
+        (Kind.DRIFT, 12, "1\n"),
+        (Kind.DRIFT, 34, "5\n"),
+    ]
+    assert {each.kind for each in outcomes[3:]} == {Kind.UNCHECKED}
+    assert [each.line for each in outcomes[3:]] == [4, 9, 16, 20, 29, 34]
+
+
+def test_filters_of_the_project_hold_for_docstrings(folder: Path) -> None:
+    settings = replace(EXACT, filters=(make(r"\d+ ms", "time", "it varies"),))
+    example = ">>> 'took 5 ms'\n'took 7 ms'"
+    kinds = [check(folder, example, chosen)[0].kind for chosen in (EXACT, settings)]
+    assert kinds == [Kind.DRIFT, Kind.VERIFIED]
+
+
+def test_equal_docstrings_are_told_apart(folder: Path) -> None:
+    docstring = '"""Return.\n\n    >>> 2\n    9\n    """'
+    source = "".join(f"def {name}():\n    {docstring}\n\n\n" for name in "ab")
+    assert [(o.kind, o.line) for o in checked(folder, source)] == [
+        (Kind.DRIFT, 4),
+        (Kind.DRIFT, 12),
+    ]
+
+
+@pytest.mark.parametrize(("number", "kind"), [(1, Kind.VERIFIED), (3, Kind.DRIFT)])
+def test_a_second_run_changes_no_other_output(number: int, kind: Kind, folder: Path) -> None:
+    flowing = ">>> print('a b', A + 0.2)  # doctest: +NORMALIZE_WHITESPACE\na  b 0.3000000000000001"
+    counts = f"{flowing}\n>>> next(IDS)\n{number}"
+    source = f'"""Examples.\n\n{counts}\n"""\nimport itertools\nA, IDS = 0.1, itertools.count(1)\n'
+    outcomes = checked(folder, source, Settings(Policy.PORTABLE))
+    assert [outcome.kind for outcome in outcomes] == [Kind.VERIFIED, kind]
+
+
+def test_full_precision_leaves_no_trace(folder: Path) -> None:
+    import numpy as np  # noqa: PLC0415 - after the module that uses it
+    import torch  # noqa: PLC0415 - the same
+
+    def state() -> list[object]:
+        changed = (builtins.print, np.set_printoptions, torch.set_printoptions)
+        texts = (str(np.array(1 / 3)), np.get_printoptions(), str(torch.tensor(1 / 3)))
+        return [*changed, torch.Tensor.__format__, *texts]
+
+    before = state()
+    check(folder, ">>> import torch\n>>> torch.tensor(1 / 3)\ntensor(0.3334)")
+    assert state() == before

@@ -1,0 +1,386 @@
+"""Another project's pages and docstrings, in its own pytest, through our comparison."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import nbformat
+import pytest
+import torch  # noqa: F401 - once for all: each run in this process forgets what it imported
+from nbformat import v4
+from small_book import FRONT, cell
+
+import sphinx_drift.__main__ as command
+import sphinx_drift.testing.items  # noqa: F401 - the same
+
+pytest_plugins = ["pytester"]
+
+PLUGIN = ("-p", "sphinx_drift.pytest_plugin")
+MODES = ("prepend", "append", "importlib")
+SKIP_ALL = """
+import pytest
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        item.add_marker(pytest.mark.skip)
+"""
+MODULE = '''\
+"""A module.
+
+>>> value = [0.25,  0.5]
+>>> value
+[0.25, 0.5]
+"""
+
+
+def right():
+    """
+    >>> 1 + 1
+    2
+    """
+
+
+class Outer:
+    """Has a method."""
+
+    def method(self):
+        """Do it.
+
+        >>> [0.25, 0.5]
+        [0.25, 0.6]
+        """
+
+
+def left_out():
+    """
+    >>> 1  # doctest: +SKIP
+    2
+    >>> x = 1
+    """
+
+
+number = 5
+"""
+>>> number  # read, where documentation is made, and not when tests are
+6
+>>> number
+6
+"""
+'''
+
+
+@pytest.fixture(autouse=True)
+def _alone(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("DRIFT_POLICY", raising=False)
+    # Hypothesis takes longer to import, in each run, than all the rest.
+    pytester.makeini("[pytest]\naddopts = -p no:hypothesispytest\n")
+
+
+# Pages and notebooks -------------------------------------------------------------------
+
+
+def test_a_page_is_a_test_and_is_told_as_by_the_command(
+    pytester: pytest.Pytester,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("PYTEST_CURRENT_TEST")  # of this test
+    seen = "import os\nprint('PYTEST_CURRENT_TEST' in os.environ)"
+    printed = v4.new_output("stream", text="0.4\n")
+    drifted = v4.new_notebook(cells=[v4.new_code_cell("print(0.5)", outputs=[printed])])
+    files = {
+        "docs/good.md": FRONT + cell(seen, "False"),
+        "docs/silent.md": FRONT + cell("print(1)"),
+        "docs/prose.md": "# Prose\n",
+        "docs/_build/copy.md": FRONT + cell("print(1)", "2"),
+        "unmarked.md": cell("print(1)", "1"),
+        "drifted.ipynb": nbformat.writes(drifted),
+    }
+    for name, text in files.items():
+        Path(name).parent.mkdir(parents=True, exist_ok=True)
+        Path(name).write_text(text, "utf-8")
+    assert command.main(["."]) == 1
+    *failures, _ = capsys.readouterr().out.split("\n\n")
+    result = pytester.runpytest(*PLUGIN, "--drift", "-v", "--junitxml", "report.xml")
+    result.assert_outcomes(passed=1, failed=2, skipped=1)
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    result.stdout.fnmatch_lines_random(
+        ["docs/good.md::good.md PASSED*", "docs/silent.md::silent.md SKIPPED*"]
+    )
+    report = ET.parse("report.xml")  # noqa: S314 - ours
+    told = "\n".join(failure.text or "" for failure in report.iter("failure"))
+    assert len(failures) == 2
+    assert all(each in told for each in failures)
+    assert "1 output verified on 1 page" in report.find(".//property").get("value")  # type: ignore[union-attr, operator]
+
+
+@pytest.mark.parametrize(
+    ("options", "found"),
+    [
+        ((), "book/.hid book/build book/node_modules"),
+        (("--ignore", "book/build"), "book/.hid book/node_modules"),
+        (("-o", "norecursedirs=b*d"), "book/.hid book/node_modules"),
+    ],
+)
+def test_a_book_has_its_pages_where_pytest_looks_for_no_tests(
+    options: tuple[str, ...], found: str, pytester: pytest.Pytester
+) -> None:
+    for folder in ("build", "book/build", "book/.hid", "book/node_modules", "book/_build"):
+        Path(folder).mkdir(parents=True)
+        Path(folder, "page.md").write_text(FRONT + cell("print(1)", "1"), "utf-8")
+    Path("book/conf.py").write_text("extensions = ['myst_nb']")
+    result = pytester.runpytest(*PLUGIN, "--drift", "--collect-only", "-q", *options)
+    assert result.ret == pytest.ExitCode.OK
+    named = [line.partition("::")[0] for line in result.outlines if "::" in line]
+    assert named == [f"{folder}/page.md" for folder in found.split()]
+
+
+@pytest.mark.parametrize(
+    ("named", "status", "conftest"),
+    [
+        (".", pytest.ExitCode.NO_TESTS_COLLECTED, ""),
+        ("silent.md", pytest.ExitCode.TESTS_FAILED, ""),
+        ("silent.md", pytest.ExitCode.NO_TESTS_COLLECTED, SKIP_ALL),
+    ],
+)
+def test_where_no_page_documents_anything_nothing_was_checked(
+    named: str, status: pytest.ExitCode, conftest: str, pytester: pytest.Pytester
+) -> None:
+    Path("silent.md").write_text(FRONT + cell("print(1)"), "utf-8")
+    pytester.makeconftest(conftest)
+    pytester.makepyfile(test_it="def test_it():\n    pass\n")
+    result = pytester.runpytest(*PLUGIN, "--drift", named)
+    assert result.ret == status
+    result.stdout.fnmatch_lines(["*nothing*checked*"])
+
+
+@pytest.mark.parametrize("option", ["--drift", "--drift-doctests"])
+@pytest.mark.parametrize("others", [(), ("-n", "1", "-p", "xdist")])
+def test_an_option_that_finds_nothing_beside_tests_is_told(
+    option: str, others: tuple[str, ...], pytester: pytest.Pytester
+) -> None:
+    pytester.makepyfile(**{"tests/test_it": "def test_it():\n    pass\n"})
+    page, module = Path("docs", "page.md"), Path("src", "mine.py")
+    for path, text in ((page, FRONT + cell("print(1)", "1")), (module, MODULE)):
+        path.parent.mkdir()
+        path.write_text(text, "utf-8")
+    ini = "[pytest]\ntestpaths = tests\naddopts = -p no:hypothesispytest"
+    pytester.makeini(ini)
+    result = pytester.runpytest(*PLUGIN, option, *others)
+    assert result.ret == pytest.ExitCode.NO_TESTS_COLLECTED
+    result.stdout.fnmatch_lines(["nothing was checked in tests"])
+    both = (*PLUGIN, option, "-k", "test_it", "tests", str(page), "src", *others)
+    assert pytester.runpytest(*both).ret == pytest.ExitCode.OK
+    pytester.makeini(f"{ini} {option}")
+    assert pytester.runpytest(*PLUGIN, *others).ret == pytest.ExitCode.OK
+
+
+@pytest.mark.parametrize(
+    ("option", "variable"), [("--drift", "DRIFT_RUNNER"), ("--drift-doctests", "DRIFT_POLICY")]
+)
+def test_a_variable_that_nothing_could_follow_is_refused(
+    option: str, variable: str, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("CI", raising=False)
+    monkeypatch.setenv(variable, "off")
+    result = pytester.runpytest(*PLUGIN, option)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([f"*{variable} must be one of*"])
+
+
+def test_the_cells_and_the_examples_of_a_text_are_tests(pytester: pytest.Pytester) -> None:
+    Path("page.md").write_text(f"{FRONT}{cell('print(1)', '1')}\n\n>>> 1 + 1\n3\n", "utf-8")
+    Path("README.md").write_text("```\n>>> 1\n1\n```\n", "utf-8")
+    both = (*PLUGIN, "--drift", "--drift-doctests", "page.md", "README.md")
+    pytester.runpytest(*both).assert_outcomes(passed=2, failed=1)
+    result = pytester.runpytest(*PLUGIN, "--drift", "README.md")
+    assert result.ret == pytest.ExitCode.NO_TESTS_COLLECTED
+    result.stdout.fnmatch_lines(["*nothing was checked*"])
+
+
+def test_pytest_finds_the_plugin_and_imports_nothing_for_it() -> None:
+    pyproject = Path(__file__).parents[2] / "pyproject.toml"
+    points = tomllib.loads(pyproject.read_text("utf-8"))["project"]["entry-points"]["pytest11"]
+    # By any other name, `-p sphinx_drift.pytest_plugin` would register it a second time.
+    assert points == {PLUGIN[1]: PLUGIN[1]}
+    code = f"import sys, {PLUGIN[1]}\nassert 'nbformat' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+# Docstrings ------------------------------------------------------------------------------
+
+
+def test_module(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(mine=MODULE)
+    result = pytester.runpytest(*PLUGIN, "--drift-doctests", "-v", "-rs")
+    result.assert_outcomes(passed=2, failed=1, skipped=2)
+    result.stdout.fnmatch_lines_random(
+        [
+            "mine.py::mine PASSED*",
+            "mine.py::mine.right PASSED*",
+            "mine.py::mine.Outer.method FAILED*",
+            "*drift: mine.Outer.method, line 20*",
+            "mine.py:22: drift in example 1: *",
+            "*documented 0.6, executed 0.5*",
+            "1 example drifted, 0 examples verified*",
+            "SKIPPED * mine.py:28: mine.left_out: nothing is compared on lines 29",
+            "SKIPPED * mine.py:1: never run: nothing is compared on lines 37, 39",
+        ]
+    )
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_package(mode: str, pytester: pytest.Pytester) -> None:
+    inner = '"""\n>>> from mine.inner import number\n>>> number\n3\n"""\n\nfrom . import two\n\n'
+    pytester.mkpydir("mine")
+    package = pytester.path / "mine"
+    (package / "__init__.py").write_text('""">>> two\n2\n"""\n\ntwo = 2\n')
+    (package / "inner.py").write_text(inner + "number = two + 1\n")
+    for name in ("__main__.py", "setup.py"):
+        (package / name).write_text('""">>> 1\n2\n"""\nraise SystemExit(3)\n')
+    (package / "silent.py").write_text("raise RuntimeError\n")
+    pytester.syspathinsert()
+    result = pytester.runpytest(*PLUGIN, "--drift-doctests", f"--import-mode={mode}", "mine")
+    result.assert_outcomes(passed=2, skipped=2)
+
+
+def test_an_example_of_which_another_has_the_code_is_named(pytester: pytest.Pytester) -> None:
+    hidden = '    def inner():\n        """\n        >>> a()\n        2\n        """\n'
+    pytester.makepyfile(
+        'import functools\n\ndef a():\n    """\n    >>> a()\n    1\n    """\n'
+        f"{hidden}    return 1\n\n@functools.wraps(a)\ndef b():\n    return 1\n"
+    )
+    result = pytester.runpytest(*PLUGIN, "--drift-doctests", "-rs")
+    result.assert_outcomes(passed=2, skipped=1)
+    result.stdout.fnmatch_lines(["SKIPPED *never run: nothing is compared on lines 10"])
+
+
+def test_examples_have_the_names_that_conftest_gives_them(pytester: pytest.Pytester) -> None:
+    pytester.makeconftest(
+        "import pytest\n\n@pytest.fixture(autouse=True)\n"
+        "def add(doctest_namespace):\n    doctest_namespace['nx'] = 0.5"
+    )
+    pytester.makepyfile(mine='""">>> nx\n0.5\n"""\n')
+    # A worker of pytest-xdist tells what it has checked.
+    result = pytester.runpytest(*PLUGIN, "--drift-doctests", "-n", "1", "-p", "xdist")
+    result.assert_outcomes(passed=1)
+    assert result.ret == pytest.ExitCode.OK
+
+
+def test_off_unless_asked_for(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(mine=MODULE, test_it=f'"""{">>> 1"}\n2\n"""\n\ndef test_it():\n    pass\n')
+    pytester.runpytest(*PLUGIN).assert_outcomes(passed=1)
+    pytester.runpytest(*PLUGIN, "--drift-doctests", "test_it.py").assert_outcomes(
+        passed=1, failed=1
+    )
+
+
+@pytest.mark.parametrize("leave", ["os._exit(0)", "os.execl('/bin/true', 'true')"])
+def test_example_that_would_end_pytest_fails_alone(leave: str, pytester: pytest.Pytester) -> None:
+    fork = ">>> child = os.fork() or os._exit(3)\n>>> os.waitstatus_to_exitcode(os.wait()[1])\n3\n"
+    example = f'"""\n>>> import os\n>>> {leave}\n"""\n'
+    pytester.makepyfile(leaves=example, forks=f'"""\n>>> import os\n{fork}"""\n')
+    files = ("leaves.py", "forks.py")
+    result = pytester.runpytest_subprocess(*PLUGIN, "--drift-doctests", "--pyargs", *files)
+    result.assert_outcomes(failed=1, passed=1)
+    result.stdout.fnmatch_lines(["*SystemExit: os.*"])
+
+
+def test_coverage_counts_what_notebooks_run(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(mine="def used():\n    return 2\n\n\ndef unused():\n    return 3\n")
+    (pytester.path / "page.md").write_text(FRONT + cell("import mine\nmine.used()", "2"), "utf-8")
+    result = pytester.runpytest_subprocess(*PLUGIN, "--drift", "--cov=mine", "page.md")
+    result.stdout.fnmatch_lines(["mine.py * 75%"])
+
+
+def test_text_file_that_is_named(pytester: pytest.Pytester) -> None:
+    (pytester.path / "README.md").write_text(
+        "\ufeff>>> two = 2\n\n\n```\n>>> two\n3\n```\n\n> >>> 4\n> 5\n", "utf-8"
+    )
+    pytester.runpytest(*PLUGIN, "--drift-doctests").assert_outcomes()
+    result = pytester.runpytest(*PLUGIN, "--drift-doctests", "README.md", "-rs")
+    result.assert_outcomes(failed=1, skipped=1)
+    result.stdout.fnmatch_lines(
+        ["README.md:5: drift*", "*documented 3, executed 2*", "*compared on lines 9"]
+    )
+
+
+@pytest.mark.parametrize("ending", ["md", "rst", "txt"])
+@pytest.mark.parametrize("own", [(), ("-p", "no:doctest")])
+def test_a_text_that_is_named_is_collected_once(
+    ending: str, own: tuple[str, ...], pytester: pytest.Pytester
+) -> None:
+    text = ">>> 0.5\n0.5\n\n.. testoutput::\n\n   wrong\n"
+    (pytester.path / f"USAGE.{ending}").write_text(text, "utf-8")
+    result = pytester.runpytest(*PLUGIN, *own, "--drift-doctests", f"USAGE.{ending}", "-rs")
+    result.assert_outcomes(passed=1, skipped=1)
+    result.stdout.fnmatch_lines(["*nothing is compared on lines 4: `sphinx-build -b doctest`*"])
+
+
+def test_a_page_with_examples_is_two_tests_of_two_names(pytester: pytest.Pytester) -> None:
+    both = FRONT + cell("print(1)", "1") + "\n\n" + cell("print(2)") + "\n\n>>> 1\n1\n"
+    (pytester.path / "page.md").write_text(both, "utf-8")
+    result = pytester.runpytest(*PLUGIN, "--drift", "--drift-doctests", "page.md", "-v")
+    result.assert_outcomes(passed=2)
+    result.stdout.fnmatch_lines(
+        ["page.md::page.md PASSED*", "page.md::examples PASSED*", "page.md::page.md: 1 output ver*"]
+    )
+
+
+def test_rounding_is_named(pytester: pytest.Pytester) -> None:
+    (pytester.path / "pyproject.toml").write_text("[tool.sphinx-drift.reference]\npython = '1'\n")
+    text = '"""\n>>> import torch\n>>> torch.tensor(0.6123499)\ntensor(0.6124)\n"""\n'
+    pytester.makepyfile(mine=text)
+    run = (*PLUGIN, "--drift-doctests", "mine.py")
+    pytester.runpytest(*run).assert_outcomes(passed=1)  # portable, elsewhere
+    (pytester.path / "pyproject.toml").write_text("")
+    result = pytester.runpytest(*run)
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*rounding, not a mistake: portable accepts it*"])
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("import no_such_module_of_mine", "*No module named 'no_such_module_of_mine'*"),
+        ("raise SystemExit(0)", "*the module can't be imported: SystemExit(0)*"),
+        ("import os\nos._exit(0)", "*the module can't be imported: SystemExit('os._exit(0,)')*"),
+        (
+            'def f():\n    """>>> 1  # doctest: +NUMBER\n    >>> 2  # doctest: +NONE\n    """',
+            "*line 2 of the doctest for mine.f has an invalid option: '+NONE'",
+        ),
+    ],
+    ids=["not found", "exits", "leaves", "no flag"],
+)
+def test_module_that_cannot_be_collected(
+    text: str, message: str, pytester: pytest.Pytester
+) -> None:
+    pytester.makepyfile(mine=f"{MODULE}\n{text}\n", other='""">>> 1\n1\n"""\n')
+    result = pytester.runpytest(*PLUGIN, "--drift-doctests", "--continue-on-collection-errors")
+    result.assert_outcomes(errors=1, passed=1)
+    result.stdout.fnmatch_lines([message])
+
+
+@pytest.mark.parametrize(
+    ("setting", "option", "passed"),
+    [
+        ("", (), 0),  # pytest's own default has ELLIPSIS
+        ("# doctest_optionflags = ELLIPSIS", (), 0),
+        ("doctest_optionflags = NORMALIZE_WHITESPACE", (), 0),
+        ("doctest_optionflags = ELLIPSIS NUMBER", (), 2),
+        ("", ("-o", "doctest_optionflags=ELLIPSIS"), 1),
+        ("", ("-o", "doctest_optionflags=ELLIPSIS NUMBER"), 2),
+    ],
+)
+def test_option_flags_are_those_of_the_project(
+    setting: str, option: tuple[str, ...], passed: int, pytester: pytest.Pytester
+) -> None:
+    pytester.makeini(f"[pytest]\naddopts = -p no:hypothesispytest\n{setting}\n")
+    number = "def number():\n    '>>> 0.25\\n0.3'"
+    pytester.makepyfile(mine=f'""">>> print("loss 0.6931")\nloss 0.6...\n"""\n{number}\n')
+    result = pytester.runpytest(*PLUGIN, "--drift-doctests", *option)
+    result.assert_outcomes(passed=passed, failed=2 - passed)
