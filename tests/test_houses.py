@@ -27,10 +27,7 @@ def imports(path: Path) -> set[str]:
     ("house", "foreign"),
     [
         ("selfattn", "sphinx|docutils|myst|jupyter|nb"),
-        (
-            "packages/sphinx-drift/sphinx_drift",
-            "selfattn|numpy|torch",
-        ),  # those of a page, if it has them
+        ("packages/sphinx-drift/sphinx_drift", "selfattn|numpy|torch"),
     ],
 )
 def test_a_house_imports_nothing_of_another(house: str, foreign: str) -> None:

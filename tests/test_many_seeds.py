@@ -100,8 +100,8 @@ def without_the_root() -> Iterator[tuple[str, str]]:
     )
     yield SCALE, f"{slow} of twenty learn at 0.003, but only {fast} at 0.03"
     start, slower = "cards, no root, {} start, {} slower", ("none", "W_query", "W_key", "both")
-    for label, size in (("usual, large scores", "large"), ("smaller, as with the root", "small")):
-        counts = " | ".join(str(counted(start.format(size, each))) for each in slower)
+    for label, how in (("usual, large scores", "large"), ("smaller, as with the root", "small")):
+        counts = " | ".join(str(counted(start.format(how, each))) for each in slower)
         yield SCALE, f"| {label} | {counts} |\n"
     usual = [
         compare(start.format("large", "both"), start.format(size, "none"))
@@ -182,7 +182,7 @@ def other_pages() -> Iterator[tuple[str, str]]:
         right, seeds = line.strip("|\n ").split(" | ")
         yield "companions/training", f"| {seeds} | {right} |\n"
     settings = [name.partition(" ")[2] for name in WHO_WHOM if name.startswith("1 ")]
-    yield NEED, f"| | {' | '.join(settings)} |\n"
+    yield NEED, f"| model, sentences | {' | '.join(settings)} |\n"
     for name, heads, which in (
         ("one head, trained", 1, 0),
         ("one head, held out", 1, 1),

@@ -140,3 +140,15 @@ def test_guides_name_sessions_and_files_that_exist(guide: Path) -> None:
     assert [each for each in sessions if each.replace("-", "_") not in NOXFILE] == []
     links = re.findall(r"\]\((?!https?:)([^)#]+)", text)
     assert [each for each in links if not (guide.parent / each).exists()] == []
+
+
+def test_both_readmes_show_the_same_failing_build() -> None:
+    """The checker's is run by a test of its own."""
+    shown = [
+        re.findall(
+            r"```text\n(\$ .+?)```", (ROOT / folder / "README.md").read_text("utf-8"), re.DOTALL
+        )
+        for folder in (".", "packages/sphinx-drift")
+    ]
+    assert len(shown[0]) == 1
+    assert shown[0] == shown[1]

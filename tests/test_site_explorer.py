@@ -307,13 +307,9 @@ def test_a_number_says_what_it_is_made_of(tmp_path: Path) -> None:
 
 MODEL_MUTANTS = {
     "nothing": ("", ""),
-    "no root": ("/ Math.sqrt(SIZE)", ""),
-    "one place further": ("places[place][n]", "places[place + 1][n]"),
     "keys as values": ("[queries, keys, values]", "[queries, values, keys]"),
     "the other head off": ("isOn[head]", "isOn[1 - head]"),
-    "no last bias": ("...brought], lastBias", "...brought]"),
     "a verb that never agrees": ("[Number(isPlural)]", "[0]"),
-    "what is left for all other words": ("reduce((rest", "slice(1).reduce((rest"),
 }
 VIEW = """given.states.map((state) => {
   const { read, shares, likeliest, chances } = selfattn.view(given.model, state);
