@@ -82,16 +82,16 @@ def before() -> list[str]:
 def test_the_order_of_those_who_may_ask(monkeypatch: pytest.MonkeyPatch) -> None:
     assert choose_device() == ""
     assert DEVICE_VARIABLE not in os.environ
-    assert before() == ["leave_no_bytecode"]
+    assert "compute_on_device" not in before()
     assert choose_device("npu", module=DEVICES) == "npu:0 (A gadget)"
     assert DEVICES not in sys.modules  # another process has asked it
     assert os.environ[DEVICE_VARIABLE] == "npu:0"
-    assert before() == ["leave_no_bytecode", "compute_on_device"]
+    assert "compute_on_device" in before()
     assert choose_device("cpu", module=DEVICES) == "npu:0 (A gadget)"
     assert os.environ[DEVICE_VARIABLE] == "npu:0"
     assert choose_device("npu", requested="cpu") == ""
     assert os.environ[DEVICE_VARIABLE] == "cpu"
-    assert before() == ["leave_no_bytecode"]
+    assert "compute_on_device" not in before()
 
 
 def test_one_that_is_not_there_or_that_no_module_knows() -> None:
@@ -193,6 +193,7 @@ def test_pages_have_the_device_one_after_the_other(
         return False
 
     monkeypatch.setattr("sphinx_drift.run.page.run_page", both_run)
+    (tmp_path / "key").write_bytes(b"")
     pages = host._Pages(tmp_path)  # noqa: SLF001 - what the process is made of
     for place, at_once in (("cpu", True), ("cuda:0", False)):
         there.reset()

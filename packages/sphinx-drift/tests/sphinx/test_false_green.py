@@ -369,7 +369,7 @@ def test_each_of_two_equal_outputs_has_its_own_mark(book: Book) -> None:
     built = book.build(builder="html")
     html = (built.outdir / "page.html").read_text("utf-8")
     assert re.findall(r"drift-mark drift-(\w+)", html) == ["drift", "verified"]
-    assert built.places == {("page.md:13", "drift")}
+    assert built.places == {("page.md:11", "drift")}
 
 
 def test_the_environment_variable_chooses_portable(book: Book) -> None:
