@@ -49,10 +49,22 @@
     return new Set(some.map(({ text }) => text)).size;
   };
 
-  /** Digits that tell a block from others: the first decimal doesn't, as weights are all alike. */
+  /** Digits that tell a block from others, as many as its numbers are apart.
+   *
+   * Not counted: the first decimal, since weights are all alike; 0 and 1; what is left to 1.
+   */
   const tellingDigits = (numbers) => {
-    const different = new Map(numbers.filter(hasDecimals).map((each) => [each.text, -1 - each.power]));
-    return [...different.values()].reduce((sum, digits) => sum + digits, 0);
+    const unit = ({ power }) => 10 ** Math.max(power, -DECIMALS);
+    const isRest = (one, other) => Math.abs(one.value + other.value - 1) < 1.5 * unit(other);
+    const different = [];
+    for (const each of numbers.filter(hasDecimals)) {
+      const isNew = different.every((known) => known.text !== each.text && !isRest(known, each));
+      if (each.value && each.value !== 1 && isNew) different.push(each);
+    }
+    const values = different.map(({ value }) => value);
+    const spread = Math.max(...values) - Math.min(...values);
+    const digits = (each) => Math.min(-1 - each.power, 3, Math.log10(spread / unit(each)));
+    return different.reduce((sum, each) => sum + Math.max(0, digits(each)), 0);
   };
   const ENOUGH_DIGITS = 6; // to name a mistake, as three numbers with three decimals have
 
