@@ -20,7 +20,7 @@ def test_the_trained_model_answers_the_keyboard(
         model, keyboard = visit.page.locator("trained-attention"), visit.page.keyboard
         says = model.get_by_role("status")
         assert "the second at “dogs” (0.95). The model predicts “were”" in says.inner_text()
-        model.get_by_role("button", name="Exchange “dogs” for “dog”").press("Enter")
+        model.get_by_role("button", name="Change “dogs” to “dog”").press("Enter")
         assert "The model predicts “was”" in says.inner_text()
         model.get_by_role("combobox", name="First noun").focus()
         keyboard.type("horses")

@@ -484,7 +484,7 @@
       const [gives, to] = isEven ? ["the same", "all"] : ["most", `“${page.book.words[most]}”`];
       const text =
         most < 0
-          ? `“${word}” has no shares: nan.`
+          ? `“${word}” has no weights: nan.`
           : `“${word}” gives ${gives} to ${to}, ${percent(page.now, place, most)}.`;
       this.message.textContent = "";
       clearTimeout(this.waiting);

@@ -47,45 +47,45 @@
           differs("values", now, start) && differs("context_vecs", now, start),
         ),
       learned: () =>
-        "In one column, the values and the context vectors follow; no attention weight does. Weights are made of queries and keys alone; a value is what is passed on once the shares are settled.",
+        "In one column, the values and the context vectors follow; no attention weight does. Weights are made of queries and keys alone; a value is what is passed on once the weights are settled.",
     },
     {
       name: "sixths",
-      ask: "Make “journey” give all six words the same share.",
-      hint: "Softmax gives equal shares to equal scores. A score is a dot product of a query and a key: which query makes all of them 0?",
+      ask: "Make “journey” give all six words the same weight.",
+      hint: "Softmax gives equal weights to equal scores. A score is a dot product of a query and a key: which query makes all of them 0?",
       check: (now) =>
         plain(
           now,
           shares(now).every((share) => Math.abs(share - 1 / 6) < 1e-6),
         ),
       learned: () =>
-        "Sixths: equal scores get equal shares. A query of zeros always does this, whatever the keys are, since each score is then a sum of products with 0.",
+        "Sixths: equal scores get equal weights. A query of zeros always does this, whatever the keys are, since each score is then a sum of products with 0.",
     },
     {
       name: "divisor",
-      ask: "Make the largest share of “journey” grow, by changing the divisor and nothing else.",
+      ask: "Make the largest weight of “journey” grow, by changing the divisor and nothing else.",
       hint: "Which of the three divisors leaves the scores as they are?",
       check: (now, start) =>
         now.state.divisor === "d_k"
-          ? `Nearly: a larger divisor draws the scores together, and the largest share falls to ${topShare(now)}.`
+          ? `Nearly: a larger divisor draws the scores together, and the largest weight falls to ${topShare(now)}.`
           : only(now, start, /^divisor$/, largest(now) > largest(start)),
       learned: (now, start) =>
-        `It has grown from ${topShare(start)} to ${topShare(now)}. Undivided, the scores are further apart, and softmax turns differences of scores into ratios of shares.`,
+        `It has grown from ${topShare(start)} to ${topShare(now)}. Undivided, the scores are further apart, and softmax turns differences of scores into ratios of weights.`,
     },
     {
       name: "columns",
       ask: "Make each column of attention weights add up to 1, instead of each row.",
-      hint: "Softmax makes shares of the numbers that it runs along.",
+      hint: "The weights that softmax makes of the numbers it runs along add up to 1.",
       check: (now) =>
         now.state.axis === "column" &&
         !now.attn_weights.data.some(Number.isNaN) && // a column that is hidden has no sum
         (total(now) !== "1.00" || WHOLE),
       learned: (now) =>
-        `This is a mistake that raises no error: dim=0 instead of dim=-1. The row of “journey” now adds up to ${total(now)}, so its numbers are not shares of a whole, and its context vector is no average of the values.`,
+        `This is a mistake that raises no error: dim=0 instead of dim=-1. The row of “journey” now adds up to ${total(now)}, so its numbers are no longer parts of a whole, and its context vector is no average of the values.`,
     },
     {
       name: "longer",
-      ask: "Change only the embedding of “journey”, and make its largest share more than one half.",
+      ask: "Change only the embedding of “journey”, and make its largest weight more than one half.",
       hint: "Make its numbers larger: twice the embedding is twice the query.",
       check: (now, start) => only(now, start, /^x2/, largest(now) > 0.5 + PART),
       learned: (now) =>
@@ -93,16 +93,16 @@
     },
     {
       name: "another",
-      ask: "Make “journey” give its largest share to another word than itself.",
+      ask: "Make “journey” give its largest weight to another word than itself.",
       hint: "Make another word’s embedding larger, make a number of <b>W</b><sub>q</sub> negative, or try other seeds.",
       check: (now) =>
         plain(now, largest(now) > shares(now)[JOURNEY] + PART),
       learned: () =>
-        "Nothing makes a word prefer itself. The largest share goes to the key that reaches furthest in the direction of the query, whoever it belongs to.",
+        "Nothing makes a word prefer itself. The largest weight goes to the key that reaches furthest in the direction of the query, whoever it belongs to.",
     },
     {
       name: "zero",
-      ask: "Set all three numbers of “step” to 0. Does the share that it gets become 0 as well?",
+      ask: "Set all three numbers of “step” to 0. Does the weight that it gets become 0 as well?",
       hint: "Touch its three embedding numbers one by one and type 0. Then look at what “journey” gives it.",
       check: (now, start) =>
         only(
@@ -112,21 +112,21 @@
           row(now.inputs, 5).every((number) => number === 0),
         ),
       learned: (now) =>
-        `No: “journey” still gives it ${percent(now, JOURNEY, 5)}. Its score is 0, and e to the power of 0 is 1. But its value is 0 too, so with that share it adds nothing.`,
+        `No: “journey” still gives it ${percent(now, JOURNEY, 5)}. Its score is 0, and e to the power of 0 is 1. But its value is 0 too, so with that weight it adds nothing.`,
     },
     {
       name: "negative",
-      ask: "Make a score of “journey” negative. Does the share become negative, too?",
+      ask: "Make a score of “journey” negative. Does the weight become negative, too?",
       hint: "A dot product is negative where query and key point away from each other. Try negative numbers in the embedding of “journey”.",
       check: (now) =>
         plain(now, Math.min(...row(now.attn_scores, JOURNEY)) < -PART),
       learned: () =>
-        "No. Softmax raises e to the power of each score, and that is never negative; a lower score only gets a smaller share.",
+        "No. Softmax raises e to the power of each score, and that is never negative; a lower score only gets a smaller weight.",
     },
     // These belong to Section 3.5.
     {
       name: "alone",
-      ask: "Use the mask so that “Your” sees itself alone. How large is its share?",
+      ask: "Use the mask so that “Your” sees itself alone. How large is its weight?",
       hint: "Try the causal mask. Or touch weights in the row of “Your”, and hide their scores.",
       check: (now) => {
         const places = hidden(now.state.mask);
@@ -134,7 +134,7 @@
         return alongRows(now) && others && at(now.attn_weights, 0, 0) === 1;
       },
       learned: () =>
-        "It is exactly 1. A hidden score is −∞, and e to the power of −∞ is 0, so the one share that is left is the whole. Behind a causal mask, this happens to the first word of every text.",
+        "It is exactly 1. A hidden score is −∞, and e to the power of −∞ is 0, so softmax divides the one power that is left by itself. Behind a causal mask, this happens to the first word of every text.",
     },
     {
       name: "last",
@@ -142,11 +142,11 @@
       hint: "A word loses those that come after it.",
       check: (now) => alongRows(now) && now.state.mask === "causal" && now.state.word === "6",
       learned: () =>
-        "“step” is the last word. Nothing comes after it, so nothing is hidden from it, and its shares stay as they were.",
+        "“step” is the last word. Nothing comes after it, so nothing is hidden from it, and its weights stay as they were.",
     },
     {
       name: "nothing",
-      ask: "Hide all six words from one word. What are its shares?",
+      ask: "Hide all six words from one word. What are its weights?",
       hint: "Touch the six weights in its row, and hide the score of each.",
       check: (now) =>
         alongRows(now) &&

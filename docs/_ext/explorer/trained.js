@@ -8,7 +8,7 @@
 (() => {
   const [WIDTH, HEADS, SIZE] = [16, 2, 2];
   const [NOUN, VERB] = [1, 6];
-  // The places of what is predicted, and of the words that may be exchanged.
+  // The places of what is predicted, and of the words that may be changed.
   const ASKED = { verb: VERB, pronoun: 9 };
   const OPEN = { 0: "Name", 1: "First noun", 2: "Preposition", 4: "Second noun", 5: "Adverb", 7: "Adjective" };
 
@@ -143,7 +143,7 @@
         arcs[side].classList.toggle("explorer-off", !state.isOn[side]);
         selfattn.bows([...arcs[side].querySelectorAll("path")], head, place, 12);
       });
-      this.other.textContent = `Exchange “${state.text[NOUN]}” for “${this.otherNoun()}”`;
+      this.other.textContent = `Change “${state.text[NOUN]}” to “${this.otherNoun()}”`;
       this.say(state, read, shares, likeliest, chances);
     }
 
