@@ -211,10 +211,12 @@ def who_sees(attend: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
 
     .. math::
 
-        s_{ij} = \bigl[\, z^{(i)}(\ldots, x^{(j)} + 1, \ldots) \neq z^{(i)} \,\bigr]
+        s_{ij} = \bigl[\, z^{(i)}(\ldots, x^{(j)} + \varepsilon, \ldots) \neq z^{(i)} \,\bigr]
 
     Args:
-        attend: What to test, from ``(..., T, d_in)`` to ``(..., T, d_out)``, without dropout.
+        attend: What to test, from ``(..., T, d_in)`` to ``(..., T, d_out)``, without dropout. It
+            may begin with a layer norm, since the change is drawn by ``torch.randn``: one that is
+            the same for all entries would be undone there.
         x: One embedding to a row, shape ``(..., T, d_in)``.
 
     Returns:
@@ -237,7 +239,7 @@ def who_sees(attend: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
     before, columns = attend(x), []
     for j in range(x.shape[-2]):
         changed = x.clone()
-        changed[..., j, :] += 1.0
+        changed[..., j, :] += torch.randn(x.shape[-1]).to(x)
         columns.append((attend(changed) != before).any(dim=-1))
     return torch.stack(columns, dim=-1)  # (..., T, T)
 

@@ -102,6 +102,18 @@ def test_who_sees_finds_each_mask(diagonal: int) -> None:
     assert torch.equal(x, unchanged)
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_who_sees_looks_through_the_norm_of_a_block(seed: int) -> None:
+    torch.manual_seed(seed)
+    block = torch.nn.TransformerEncoderLayer(
+        8, nhead=2, dim_feedforward=32, dropout=0.0, batch_first=True, norm_first=True
+    )
+    block.requires_grad_(requires_grad=False)
+    hidden = torch.ones(T, T).triu(diagonal=1).bool()
+    seen = who_sees(lambda x: block(x, src_mask=hidden), torch.randn(2, T, 8))
+    assert torch.equal(seen, ~hidden.expand(2, T, T))
+
+
 def test_gradients() -> None:
     assert torch.autograd.gradcheck(attend, [each.requires_grad_() for each in draw_three()])
 
