@@ -183,12 +183,13 @@ def other_pages() -> Iterator[tuple[str, str]]:
         yield "companions/training", f"| {seeds} | {right} |\n"
     settings = [name.partition(" ")[2] for name in WHO_WHOM if name.startswith("1 ")]
     yield NEED, f"| model, sentences | {' | '.join(settings)} |\n"
-    for name, heads, which in (
-        ("one head, trained", 1, 0),
-        ("one head, held out", 1, 1),
-        ("two heads, held out", 2, 1),
+    for name, model, which in (
+        ("one head, trained", "1", 0),
+        ("one head, held out", "1", 1),
+        ("one head, own embeddings, held out", "1, own embeddings,", 1),
+        ("two heads, held out", "2", 1),
     ):
-        columns = [[row[which] for row in WHO_WHOM[f"{heads} {each}"]] for each in settings]
+        columns = [[row[which] for row in WHO_WHOM[f"{model} {each}"]] for each in settings]
         cells = [f"{median(each):.2f} ({min(each):.2f}–{max(each):.2f})" for each in columns]
         yield NEED, f"| {name} | {' | '.join(cells)} |\n"
 

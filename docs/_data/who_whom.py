@@ -2,8 +2,9 @@
 
     python docs/_data/who_whom.py     # writes who-whom.json beside it, in some minutes
 
-For each number of heads and each setting: the parts of the training sentences and of the held-out
-ones that are right, seed by seed.
+For each model and each setting: the parts of the training sentences and of the held-out ones that
+are right, seed by seed. The third model is a control: one head, and an embedding for each token at
+each position, so that a value can tell who chased from who was chased.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch import nn
 
 from selfattn import CausalAttention, MultiHeadAttentionWrapper, fit
 
@@ -28,6 +30,16 @@ SETTINGS = {  # width, steps, learning rate
 }
 
 
+MODELS = ("1", "2", "1, own embeddings,")
+
+
+class TokenAtPosition(nn.Embedding):
+    """An embedding for each of 22 tokens at each of 4 positions."""
+
+    def forward(self, ids: torch.Tensor) -> torch.Tensor:
+        return super().forward(ids + 22 * torch.arange(4))
+
+
 def cells() -> dict[str, Any]:
     """Return what the cells of the page define before a model is trained."""
     before, _, _ = PAGE.read_text("utf-8").partition("from selfattn import CausalAttention")
@@ -36,16 +48,18 @@ def cells() -> dict[str, Any]:
     return names
 
 
-def measure(names: dict[str, Any], heads: int, setting: str, seed: int) -> list[float]:
+def measure(names: dict[str, Any], kind: str, setting: str, seed: int) -> list[float]:
     """Return the parts of training and of held-out sentences that a model gets right."""
     width, steps, learning_rate = SETTINGS[setting]
     torch.manual_seed(seed)
     attention = (
         CausalAttention(width, width, 4, 0.0)
-        if heads == 1
-        else MultiHeadAttentionWrapper(width, width // heads, 4, 0.0, heads)
+        if kind != "2"
+        else MultiHeadAttentionWrapper(width, width // 2, 4, 0.0, 2)
     )
     model = names["WhoWhom"](attention, width)
+    if kind == "1, own embeddings,":
+        model.tokens = TokenAtPosition(4 * 22, width).double()
     fit(model, names["loss"], steps, learning_rate=learning_rate)
     return [round(names["right"](model, names[ids]), 4) for ids in ("trained", "held_out")]
 
@@ -55,8 +69,8 @@ def main() -> None:
     names = cells()
     torch.set_num_threads(1)
     record = {
-        f"{heads} {setting}": [measure(names, heads, setting, seed) for seed in SEEDS]
-        for heads in (1, 2)
+        f"{kind} {setting}": [measure(names, kind, setting, seed) for seed in SEEDS]
+        for kind in MODELS
         for setting in SETTINGS
     }
     rows = ",\n".join(f"{json.dumps(name)}: {json.dumps(row)}" for name, row in record.items())
