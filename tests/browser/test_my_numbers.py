@@ -23,6 +23,7 @@ HOSTILE = "\x00\u202e <img src=x onerror=hacked=1><script>hacked=1</script> 1e-3
 def compare(visit: Visit, text: str, device: Device = "mouse") -> str:
     visit.page.get_by_label("Paste what your code printed").fill(text)
     use(visit.page.get_by_role("button", name="Compare", exact=True), device)
+    visit.page.locator(".number-box-answer > *").first.wait_for()  # what mistakes make is loaded
     return visit.page.locator(".number-box").get_by_role("status").inner_text()
 
 
@@ -66,6 +67,7 @@ def test_any_text_is_text_and_nothing_leaves_the_page(
 ) -> None:
     with reader.visit(website.page(PAGE)) as visit:
         visit.page.wait_for_load_state("networkidle")
+        compare(visit, UNSCALED)  # the first time loads what mistakes make
         requests: list[str] = []
         visit.page.on("request", lambda request: requests.append(request.url))
         assert compare(visit, text)

@@ -159,6 +159,7 @@
   };
 
   const compare = async () => {
+    answer.replaceChildren();
     const text = field.value.slice(0, field.maxLength);
     const found = (await loaded())(text);
     const isCut = found.isCut || text.length === field.maxLength;
