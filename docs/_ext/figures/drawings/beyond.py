@@ -17,6 +17,7 @@ LOWEST, HIGHEST, LONGEST = 1.6, 2.8, 16
 def gpt_context(values: Values) -> Board:
     """Draw the loss by the number of characters that are seen, for attention and for counting."""
     board = Board(FLOOR + 40, values)
+    board.text(4, 12, "loss on the new text", anchor="start", css="fig-bold")
     for tick in (1.8, 2.0, 2.2, 2.4, 2.6):
         board.line(AXIS - 5, _level(tick), AXIS, _level(tick))
         board.note(AXIS - 9, _level(tick) + 4, f"{tick}", anchor="end")
