@@ -208,6 +208,16 @@ def test_tables_of_other_seeds_are_recorded_with_these_cells(page: str) -> None:
     assert [line for line in PAGE_SEEDS["lines"](page, record) if line not in text] == []
 
 
+def test_one_call_takes_what_its_page_says() -> None:
+    record = json.loads((DOCS / "_data" / "attention-benchmark.json").read_text("utf-8"))
+    for row in record["results"]:
+        T, peak = row["T"], row["peak_bytes"]
+        if row["form"] == "written-out":
+            assert peak == 12 * T**2
+        elif T >= 1024:  # noqa: PLR2004 - the page's
+            assert peak == 591_872 + 260 * T
+
+
 SMALL_GPT = runpy.run_path(str(DOCS / "_data" / "small_gpt.py"))
 
 
