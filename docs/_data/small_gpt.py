@@ -80,7 +80,7 @@ def train(names: dict[str, Any], seed: int, name: str) -> nn.Module:
     """Train the model of a row of the page's table by the page's functions."""
     torch.manual_seed(seed)
     letters = len(names["letters"])
-    model = SideBySide(letters) if name == "five side by side" else names["GPT"]()
+    model: Any = SideBySide(letters) if name == "five side by side" else names["GPT"]()
     for block in model.blocks if name == "without attention" else ():
         block.attention = Nothing()
     trained: nn.Module = names["learn"](model, STEPS)
