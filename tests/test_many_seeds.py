@@ -177,10 +177,14 @@ def two_heads() -> Iterator[tuple[str, str]]:
 
 
 def other_pages() -> Iterator[tuple[str, str]]:
-    deals = enumerate(SEEDS["cards, one deal held out"][:10])
-    for line in rows_of((" ".join(map(str, right)), seed) for seed, right in deals):
-        right, seeds = line.strip("|\n ").split(" | ")
-        yield "companions/training", f"| {seeds} | {right} |\n"
+    for steps in (100, 1000):
+        seeds = SEEDS[f"cards, one deal held out, {steps} steps"]
+        runs = [run for seed in seeds for run in seed]
+        fitted = [held_out for trained, held_out in runs if trained == 90]
+        found = f"{len(fitted)} of {len(runs)} | {fitted.count(18)}"
+        yield "companions/training", f"| {steps:,} | {found} |\n"
+    whole = [str(i) for i, seed in enumerate(seeds) if seed == [[90, 18]] * 6]
+    yield "companions/training", f"Five of the twenty seeds ({', '.join(whole)})"
     settings = [name.partition(" ")[2] for name in WHO_WHOM if name.startswith("1 ")]
     yield NEED, f"| model, sentences | {' | '.join(settings)} |\n"
     for name, model, which in (
