@@ -164,8 +164,9 @@ def heads(
     rate: float = 0.01,
     steps: int = 1000,
     slower: dict[str, float] | None = None,
+    of_trained: bool = False,
 ) -> list[list[float]]:
-    """Return each seed's shares of held-out verbs and pronouns that are right."""
+    """Return each seed's shares of held-out (or trained) verbs and pronouns that are right."""
     trained, held_out = sentences()
     models, batches = [], []
     for seed in range(count):
@@ -186,7 +187,8 @@ def heads(
         return rows[..., :-1], rows[..., 1:]
 
     train(models, draw, steps, rate, 0.1, slower)
-    return [[round(share, 4) for share in accuracies(model, held_out)] for model in models]
+    asked = trained if of_trained else held_out
+    return [[round(share, 4) for share in accuracies(model, asked)] for model in models]
 
 
 BOTH = {W_QUERY: 32.0, W_KEY: 32.0}
@@ -226,6 +228,9 @@ EXPERIMENTS: dict[str, Callable[[], list[Any]]] = {
     },
     "heads, nothing shared": partial(heads, 60),
     **{f"heads, {name} shared": partial(heads, 60, shared=s) for name, s in SHARED.items()},
+    "heads, all three shared, trained sentences": partial(
+        heads, 60, shared=SHARED["all three"], of_trained=True
+    ),
     "heads of 6, nothing shared": partial(heads, 60, 6),
     "heads of 6, all three shared": partial(heads, 60, 6, shared=SHARED["all three"]),
     "heads, all three shared, 2000 steps": partial(
