@@ -30,7 +30,7 @@ def long_texts(values: Values) -> Board:
     for cards in (0, 32, 64, 96):
         board.note(_across(cards), FLOOR + 16, f"{cards}")
     board.line(_across(32), _level(1), _across(32), FLOOR)
-    board.note(_across(32) + 5, FLOOR - 6, "further than in training", anchor="start")
+    board.note(_across(32) + 5, _level(0.85), "further than in training", anchor="start")
     for name, role, dashes, shift in LINES:
         seeds = values["curves"][name]  # from the lowest to the highest, at each distance
         means = [sum(each) / len(seeds) for each in zip(*seeds, strict=True)]
