@@ -73,7 +73,7 @@ def fewer_matrices() -> Iterator[tuple[str, str]]:
         if label.startswith("all three"):
             yield QKV, f"| {label.replace('all three', 'nothing')} | {counted(base)} of 60 | |\n"
     slow = counted("heads, all three shared, rate 0.003, 2000 steps")
-    yield QKV, f"2,000 steps at 0.003 leave {slow} of sixty that learn both"
+    yield QKV, f"with 2,000 steps at 0.003, {slow} of sixty learn both"
     one = "cards, all three shared"
     pair = [counted(f"cards, {each} shared") for each in ("queries and keys", "keys and values")]
     text = "{} do with one matrix for queries and keys, {} with one for keys and values"
@@ -160,9 +160,6 @@ def two_heads() -> Iterator[tuple[str, str]]:
     kinds = [kind(row) for row in TRAINED]
     for name in ("divide the work", "leave both jobs to one head", "neither"):
         yield ENDS, f"| {kinds.count(name)} | {name}"
-    (seven,) = (row for row in TRAINED if row["seed"] == 7)
-    shown = f"{seven['second_off'][0]:.2f} of its own verbs are right"
-    yield ENDS, f"without this head {shown}"
     changes = {
         (row["seed"], name): (row[f"{name}_off"][0], row[f"{name}_average"][0])
         for row in TRAINED
