@@ -8,39 +8,22 @@ from figures.board import SMALL, Board
 from figures.drawing import FOCUS, Drawing, heat_row
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from figures.values import Values
 
 # Who sees whom ------------------------------------------------------------------------
 
 MASKS = (("free", "no mask"), ("right", "causal mask"), ("swapped", "swapped"))
-PADDING = (("unmasked", "no mask"), ("masked", "padding hidden"))
-SEEN_LEFT, SEEN_TOP, SEEN_CELL, SEEN_GAP = (
-    52.0,
-    26.0,
-    16.0,
-    6.0,
-)  # of the first table, and between two
+SEEN_LEFT, SEEN_TOP, SEEN_CELL, SEEN_GAP = 52.0, 26.0, 16.0, 6.0  # of the first, between two
 
 
 def who_sees_whom(values: Values) -> Board:
-    """Three tables: a row for who looks, a column for who was changed."""
-    return seen_tables(values, MASKS, values["words"])
-
-
-def padding_seen(values: Values) -> Board:
-    """Two such tables for a sentence of three words, filled up with padding."""
-    return seen_tables(values, PADDING, (*values["words"][:3], *3 * ("padding",)))
-
-
-def seen_tables(values: Values, tables: Sequence[tuple[str, str]], labels: Sequence[str]) -> Board:
-    """Draw tables side by side, with a 1 where a row's word depends on a column's."""
-    side = len(labels) * SEEN_CELL
+    """Draw three tables, with a 1 where a row's word depends on a column's."""
+    words = values["words"]
+    side = len(words) * SEEN_CELL
     board = Board(SEEN_TOP + side + 8, values)
-    for r, label in enumerate(labels):
-        board.note(SEEN_LEFT - 6, _base(r), label, anchor="end")
-    for place, (name, title) in enumerate(tables):
+    for r, word in enumerate(words):
+        board.note(SEEN_LEFT - 6, _base(r), word, anchor="end")
+    for place, (name, title) in enumerate(MASKS):
         left = SEEN_LEFT + place * (side + SEEN_GAP)
         board.text(left, 15, title, anchor="start", css="fig-bold")
         _table(board, values, name, left)
@@ -145,7 +128,6 @@ def _others(board: Board, y: float) -> None:
 
 DRAWINGS: dict[str, Drawing] = {
     "who-sees-whom": Drawing("Who sees whom, under three masks", who_sees_whom),
-    "padding-seen": Drawing("Who sees the padding, with and without a mask", padding_seen),
     "cached": Drawing("Six steps of attention with a cache", cached),
     "block": Drawing("One word on its way through a transformer block", block),
 }

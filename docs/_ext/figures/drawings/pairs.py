@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
 LEFT, CELL = 60.0, (49.0, 23.0)  # of a heat map: room for the words, one cell
 TOP = 40.0  # room for a title and the words above a heat map
-MIRROR = ((4, 5), (5, 4))  # one and step, each asking the other
 
 
 def journey(values: Values) -> Board:
@@ -68,18 +67,6 @@ def raw_attention(values: Values) -> Panels:
         pairs(values, "raw_scores", "scores $X X^{⊤}$"),
         pairs(values, "raw_weights", "weights: softmax on each row"),
     )
-
-
-def two_scores(values: Values) -> Panels:
-    """Scores of embeddings, equal both ways, beside scores of queries and keys, which are not."""
-    boards = []
-    for name, title in (("raw_scores", "embedding · embedding"), ("attn_scores", "query · key")):
-        board = pairs(values, name, title)
-        for r, c in MIRROR:
-            x, y = LEFT + CELL[0] * c, TOP + CELL[1] * r
-            board.box(x + 1.5, y + 1.5, CELL[0] - 3, CELL[1] - 3, "fig-frame role-input")
-        boards.append(board)
-    return Panels(*boards)
 
 
 def pairs(values: Values, name: str, title: str, scale: str = "", *, masked: bool = False) -> Board:
@@ -184,7 +171,6 @@ def _heads(board: Board, x: float, name: str) -> None:
 DRAWINGS: dict[str, Drawing] = {
     "journey": Drawing("One word in three roles", journey),
     "raw-attention": Drawing("Attention without trainable weights", raw_attention),
-    "two-scores": Drawing("Scores without and with projections", two_scores),
     "causal": Drawing("Attention weights and a causal mask", causal),
     "next-token": Drawing("Each row predicts the next token", next_token, no_values),
     "mask-corner": Drawing("A mask and its corner", mask_corner),

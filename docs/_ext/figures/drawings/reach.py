@@ -10,47 +10,50 @@ from figures.drawing import Drawing
 if TYPE_CHECKING:
     from figures.values import Values
 
-# Losses by position -----------------------------------------------------------------------
+# Right answers by distance ------------------------------------------------------------------
 
-AXIS, FLOOR, TALL, WIDE = 34.0, 214.0, 190.0, 228.0
-LOWEST, HIGHEST = 1.9, 3.0
-LINES = (  # curve, role, dashes, how far its label is from its end
-    ("as trained", "query", "", -7.0),
-    ("NTK-aware", "key", "8 3", 5.0),
-    ("interpolated", "weight", "6 4", 4.0),
-    ("YaRN", "input", "2 4", 0.0),
-    ("ReRoPE", "value", "", 0.0),
+AXIS, FLOOR, TALL, WIDE = 44.0, 214.0, 190.0, 230.0
+LINES = (  # curve, role, dashes, how far its label is below its end
+    ("interpolated", "value", "", 0.0),
+    ("ReRoPE", "weight", "6 4", 0.0),
+    ("as trained", "query", "", -4.0),
+    ("window", "key", "2 4", 4.0),
 )
 
 
 def long_texts(values: Values) -> Board:
-    """The loss position by position, beyond the length that the model was trained with."""
+    """The right answers by how far back the card is, as means and bands of the seeds."""
     board = Board(FLOOR + 40, values)
-    for tick in (2.0, 2.5, 3.0):
+    for tick in (0, 0.5, 1):
         board.line(AXIS - 5, _level(tick), AXIS, _level(tick))
-        board.note(AXIS - 9, _level(tick) + 4, f"{tick:.1f}", anchor="end")
-    for position in (0, 32, 64, 96, 128):
-        board.note(_across(position), FLOOR + 16, f"{position}")
-    board.line(_across(32), _level(HIGHEST), _across(32), FLOOR)
-    board.note(_across(32) + 5, FLOOR - 6, "longer than in training", anchor="start")
+        board.note(AXIS - 9, _level(tick) + 4, f"{tick:.0%}".replace("%", " %"), anchor="end")
+    for cards in (0, 32, 64, 96):
+        board.note(_across(cards), FLOOR + 16, f"{cards}")
+    board.line(_across(32), _level(1), _across(32), FLOOR)
+    board.note(_across(32) + 5, _level(0.85), "further than in training", anchor="start")
     for name, role, dashes, shift in LINES:
-        losses = values["curves"][name]
-        points = [(_across(16 * i + 8), _level(loss)) for i, loss in enumerate(losses)]
-        board.curve(points, role, dashes, marked=False)
-        y = points[-1][1] + shift + 4
-        board.text(_across(122), y, name, anchor="start", size=11.5, css=f"role-{role}")
-    board.line(AXIS, FLOOR, _across(128), FLOOR)
-    board.line(AXIS, _level(HIGHEST), AXIS, FLOOR)
-    board.text(AXIS + WIDE / 2, FLOOR + 34, "position in the text", css="fig-muted")
+        seeds = values["curves"][name]  # from the lowest to the highest, at each distance
+        means = [sum(each) / len(seeds) for each in zip(*seeds, strict=True)]
+        lowest, middle, highest = (
+            [(_across(16 * i + 8), _level(right)) for i, right in enumerate(line)]
+            for line in (seeds[0], means, seeds[-1])
+        )
+        board.band(lowest, highest, role)
+        board.curve(middle, role, dashes, marked=False)
+        y = middle[-1][1] + shift + 4
+        board.text(_across(91), y, name, anchor="start", size=11.5, css=f"role-{role}")
+    board.line(AXIS, FLOOR, _across(96), FLOOR)
+    board.line(AXIS, _level(1), AXIS, FLOOR)
+    board.text(AXIS + WIDE / 2, FLOOR + 34, "how many cards back", css="fig-muted")
     return board
 
 
-def _across(position: float) -> float:
-    return AXIS + WIDE * position / 128
+def _across(cards: float) -> float:
+    return AXIS + WIDE * cards / 96
 
 
-def _level(loss: float) -> float:
-    return FLOOR - TALL * (loss - LOWEST) / (HIGHEST - LOWEST)
+def _level(right: float) -> float:
+    return FLOOR - TALL * right
 
 
 # Sinks ------------------------------------------------------------------------------------
@@ -79,6 +82,6 @@ def sink(values: Values) -> Board:
 
 
 DRAWINGS: dict[str, Drawing] = {
-    "long-texts": Drawing("The loss beyond the trained length", long_texts),
+    "long-texts": Drawing("Right answers beyond the trained length", long_texts),
     "sink": Drawing("A head whose sink is the first token", sink),
 }

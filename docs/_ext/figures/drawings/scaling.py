@@ -53,14 +53,14 @@ class Panel(NamedTuple):
     name: str
     title: str
     ticks: tuple[float, ...]
-    bottom: float  # of a logarithmic axis; what is smaller is drawn there
+    bottom: float  # of a logarithmic axis; a band that goes further down is cut off there
     top: float
 
 
 PANELS = (
     Panel("variance", "variance of softmax's input", (1, 4, 16, 64, 256, 1024), 1, 1200),
-    Panel("few", "gradient at the query, 16 keys", (0.01, 0.1, 1, 10), 0.003, 20),
-    Panel("many", "gradient at the query, 1,024 keys", (0.01, 0.1, 1, 10), 0.003, 20),
+    Panel("few", "gradient at the query, 16 keys", (0.001, 0.01, 0.1, 1, 10), 0.0004, 20),
+    Panel("many", "gradient at the query, 1,024 keys", (0.001, 0.01, 0.1, 1, 10), 0.0004, 20),
 )
 
 

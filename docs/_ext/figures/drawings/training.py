@@ -1,8 +1,7 @@
-"""The figures of the page on training: the loss, and three matrices before and after."""
+"""The figure of the page on training: three matrices before and after."""
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 from figures.board import Board, Panels
@@ -17,51 +16,6 @@ LEFT, GAP = 48.0, 6.0  # room for the row labels; space between two matrices
 TOP = 46.0  # of the matrices, below their names
 ENTRIES = ("red", "green", "blue", "0", "1", "2", "red?", "green?", "blue?")
 SWATCHES = (-1.0, -0.66, -0.33, 0.0, 0.33, 0.66, 1.0)
-
-AXIS, FLOOR, TALL, WIDE = 44.0, 214.0, 168.0, 250.0  # of the plot of the loss
-HIGHEST = 1.2
-
-
-def loss(values: Values) -> Board:
-    """The loss over the steps of training, on the deals trained with and on the ones held out."""
-    board = Board(262, values)
-    losses = values["losses"]
-    steps = len(losses) - 1
-    for x, label, seen in ((AXIS, "trained deals", 0), (AXIS + 150, "held-out deals", 1)):
-        _curve(board, [(x, 14), (x + 28, 14)], held_out=bool(seen))
-        board.text(x + 36, 18.5, label, anchor="start", css="fig-bold")
-    for tick in (0.0, 0.4, 0.8, 1.2):
-        board.line(AXIS - 5, _height(tick), AXIS, _height(tick))
-        shown = f"{tick:.1f}"
-        board.note(AXIS - 9, _height(tick) + 4, shown, anchor="end")
-    for step in range(0, steps + 1, 20):
-        x = AXIS + WIDE * step / steps
-        board.note(x, FLOOR + 17, f"{step}")
-        board.line(x, FLOOR, x, FLOOR + 4)
-    board.line(AXIS, FLOOR, AXIS + WIDE + 6, FLOOR)
-    board.line(AXIS, _height(HIGHEST), AXIS, FLOOR)
-    guess = _height(math.log(3))
-    board.line(AXIS, guess, AXIS + WIDE, guess)
-    board.note(AXIS + WIDE, guess - 6, "guessing: $ln$ 3", anchor="end")
-    for seen in (0, 1):
-        points = [
-            (AXIS + WIDE * step / steps, _height(both[seen])) for step, both in enumerate(losses)
-        ]
-        _curve(board, points, held_out=bool(seen))
-    end = _height(losses[-1][0])
-    board.number(AXIS + WIDE + 8, end + 4, f"losses.{steps}.0", css="fig-bold", anchor="start")
-    board.text(AXIS + WIDE / 2, 254, "step of training", css="fig-muted")
-    return board
-
-
-def _height(number: float) -> float:
-    return FLOOR - TALL * number / HIGHEST
-
-
-def _curve(board: Board, points: list[tuple[float, float]], *, held_out: bool) -> None:
-    """Draw a curve: solid for what was trained with, dashed for what was held out."""
-    role, dashes = ("key", "5 4") if held_out else ("query", "")
-    board.curve(points, role, dashes, marked=False)
 
 
 def training(values: Values) -> Panels:
@@ -114,6 +68,5 @@ def _key(board: Board, y: float, furthest: float) -> None:
 
 
 DRAWINGS: dict[str, Drawing] = {
-    "loss": Drawing("The loss falls while the layer trains", loss),
     "training": Drawing("Three matrices before and after training", training),
 }
