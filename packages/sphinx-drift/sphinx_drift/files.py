@@ -15,6 +15,7 @@ from sphinx_drift.run.host import HOST
 from sphinx_drift.run.preload import libraries
 from sphinx_drift.run_and_judge import report_origins, run_and_judge
 from sphinx_drift.settings import Settings
+from sphinx_drift.source.markdown import NEVER_RUN
 from sphinx_drift.source.metadata import left_out_by
 from sphinx_drift.source.mystmd import why_not_run
 from sphinx_drift.source.read_source import is_notebook, load
@@ -149,6 +150,12 @@ def _run(  # noqa: PLR0913 - what was read, and what is wanted of it
 ) -> Checked:
     """Run and compare what was read."""
     page = settings.applied_to(page, path)
+    if not page.complete:  # of a nested cell a build only warns, by MyST-NB
+        problems = [
+            replace(each, kind=Kind.UNCHECKED) if each.message == NEVER_RUN else each
+            for each in page.problems
+        ]
+        page = replace(page, problems=tuple(problems))
     result, _, judge = run_and_judge(
         page, notebook, folder=path.parent, file=str(path), settings=settings
     )

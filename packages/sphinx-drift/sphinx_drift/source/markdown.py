@@ -44,6 +44,8 @@ _WHY = {
     **dict.fromkeys(_FENCES, _SWALLOWED),
 }
 """Why a cell or expectation is none, by the token whose text it has become."""
+NEVER_RUN = "a code cell here is never run"
+NEVER_CHECKED = "an expectation here is never checked"
 _TEXT = "Markdown reads it as text: write it at the left, with a fence of backticks"
 
 
@@ -186,7 +188,8 @@ class _Walk:
         if is_code:
             self._seen.add(first)
             if above or token.level or not (name == DIRECTIVE or is_cell(token)):
-                self.nested.append(Outcome(Kind.NESTED, first + 1))
+                message = NEVER_CHECKED if name == DIRECTIVE else NEVER_RUN
+                self.nested.append(Outcome(Kind.NESTED, first + 1, message=message))
         if not (is_code or is_closed(token, lines)):
             return
         if name and not is_code and name not in _LITERAL:

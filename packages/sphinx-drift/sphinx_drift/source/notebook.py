@@ -62,6 +62,7 @@ def parse_notebook(text: str) -> NotebookNode:
     for name in ("kernelspec", "language_info"):
         if not isinstance(notebook.metadata.get(name, {}), dict):
             del notebook.metadata[name]  # null, say: then it names none
+    _refuse_odd(notebook)
     return notebook
 
 
@@ -81,11 +82,7 @@ def read_notebook(
             warnings and progress bars name paths and times of the machine that wrote them.
         key: The key in its metadata under which MyST-NB's settings stand.
 
-    Raises:
-        ValueError: If a cell isn't what a cell must be.
-
     """
-    _refuse_odd(notebook)
     lines = [text.count("\n", 0, match.start()) + 1 for match in _CELL_IN_JSON.finditer(text)]
     shown = shown_settings(notebook, settings, key)
     cells: list[Cell] = []
@@ -108,6 +105,7 @@ def _with_stored(cell: Cell, node: NotebookNode) -> Cell:
     if _IGNORED in cell.tags:
         why.setdefault("unchecked", f"tagged {_IGNORED}")
     raises = output.error.partition(":")[0]
+    is_run = node.get("execution_count") is not None  # xeus counts from 0
     stream = Part.ALL if cell.has_stderr else Part.MAIN
     return replace(
         cell,
@@ -118,7 +116,7 @@ def _with_stored(cell: Cell, node: NotebookNode) -> Cell:
         ),
         drawn=None if "unchecked" in why else output.drawn,
         glued=tuple(dict.fromkeys(chain.from_iterable(output.glued.values()))),
-        is_claim="unchecked" not in why and bool(node.outputs or node.get("execution_count")),
+        is_claim="unchecked" not in why and (is_run or bool(node.outputs)),
     )
 
 
