@@ -10,7 +10,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from sphinx_drift.model import Kind, Outcome
-from sphinx_drift.source.expectations import DIRECTIVE
+from sphinx_drift.source.expectations import DIRECTIVE, is_closed
 from sphinx_drift.source.lines import lines_of
 
 if TYPE_CHECKING:
@@ -215,13 +215,6 @@ def _type(token: Token) -> str:
     """Return the type of a token; that of a comment without an end is one of its own."""
     is_comment = token.type == "html_block" and token.content.lstrip().startswith("<!--")
     return "comment" if is_comment and "-->" not in token.content else str(token.type)
-
-
-def is_closed(token: Token, lines: Sequence[str]) -> bool:
-    """Whether a fence ends before its text does."""
-    assert token.map  # noqa: S101 - a fence has one
-    fence = rf"[\s>]*{token.markup}{token.markup[0]}*\s*"  # it may stand in a quotation
-    return bool(re.fullmatch(fence, lines[slice(*token.map)][-1]))
 
 
 def _misspelt(fences: Sequence[Token]) -> Iterator[Outcome]:

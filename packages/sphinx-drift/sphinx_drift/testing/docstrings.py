@@ -19,14 +19,14 @@ _FENCE = re.compile(r"(?m)^[ \t]*(?:```|~~~).*$")
 _QUOTED_PROMPT = re.compile(r"(?m)^[ \t]*(?:>[ \t]+)+(?=>>> |\.\.\. )")
 
 
-class Unreadable(Exception):
+class UnreadableError(Exception):
     """The examples of a docstring or a text can't be read, as with an unknown option flag."""
 
 
 class _Parser(doctest.DocTestParser):
     """Makes of what can't be read one example that says so, and goes on with the others."""
 
-    def get_doctest(  # noqa: PLR0913, PLR0917 - as the standard library calls it
+    def get_doctest(
         self,
         string: str,
         globs: dict[str, Any],
@@ -37,9 +37,9 @@ class _Parser(doctest.DocTestParser):
         try:
             return super().get_doctest(string, globs, name, filename, lineno)
         except ValueError as error:
-            example = doctest.Example(f"raise Unreadable({str(error)!r})", "")
+            example = doctest.Example(f"raise UnreadableError({str(error)!r})", "")
             return doctest.DocTest(
-                [example], {"Unreadable": Unreadable}, name, filename, lineno, string
+                [example], {"UnreadableError": UnreadableError}, name, filename, lineno, string
             )
 
 
@@ -84,7 +84,7 @@ def _never_run(
 ) -> doctest.DocTest:
     """Return the examples that are in strings, or in quotations there, and in no test: skipped."""
     run = Counter((example.source, example.want) for test in tests for example in test.examples)
-    reported = {inspect.cleandoc(t.docstring or "") for t in tests if "Unreadable" in t.globs}
+    reported = {inspect.cleandoc(t.docstring or "") for t in tests if "UnreadableError" in t.globs}
     never_run: list[doctest.Example] = []
     for line, text in strings:
         for example in _examples_in(text) if inspect.cleandoc(text) not in reported else ():
