@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from sphinx_drift.book import book_of
 from sphinx_drift.device import choose_device
-from sphinx_drift.files import Checked, ahead, check, is_searched, prepare, unread
+from sphinx_drift.files import Checked, ahead, check, is_page, is_searched, prepare
 from sphinx_drift.model import Kind, PageResult
 from sphinx_drift.patterns import EVERY_PAGE
 from sphinx_drift.report.excerpts import many
@@ -239,7 +239,7 @@ def _below(folder: Path) -> Iterator[Path]:
         seen.add(real)
         folders[:] = sorted(name for name in folders if is_searched(Path(place, name)))
         for name in sorted(files):
-            if is_searched(path := Path(place, name)) and unread(path) is not None:
+            if is_searched(path := Path(place, name)) and is_page(path):
                 yield path
 
 

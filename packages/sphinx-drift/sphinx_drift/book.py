@@ -39,8 +39,6 @@ _ALWAYS_EXCLUDED = (
     "**.jupyter_cache",
 )
 """What Sphinx and MyST-NB add to `exclude_patterns`, and where MyST-NB keeps what it ran."""
-_SUFFIXES = ("source_suffix", "nb_custom_formats")
-"""How the names of pages end that MyST-NB reads, or has another library convert."""
 _OF_MYST_NB = (*_EXECUTE.values(), "nb_kernel_rgx_aliases", "nb_metadata_key")
 _STOCK_TIMEOUT = 30
 """Seconds that MyST-NB gives a cell if nobody says otherwise."""
@@ -79,13 +77,6 @@ class Book(NamedTuple):
             variables=said.get(_ENVIRONMENT) or {},
             is_mystmd=_MYSTMD in said,
         )
-
-    @property
-    def suffixes(self) -> Mapping[str, str]:
-        """Those of further pages, each with the setting by which nothing here reads it, if one."""
-        read, converted = (_table(self.settings, name) for name in _SUFFIXES)
-        own = {suffix: "" for suffix, parser in read.items() if parser == "myst-nb"}
-        return own | dict.fromkeys(converted, "nb_custom_formats")
 
     def excludes(self, page: Path) -> str:
         """Return the setting by which the book doesn't build a page; nothing if it does."""
@@ -163,7 +154,7 @@ def _run_conf(conf: Path) -> Mapping[str, Any] | None:
         return None
     code = f"from sphinx_drift.book import print_settings; print_settings({_MARK!r})"
     command = [sys.executable, "-P", "-c", code, str(conf.parent)]
-    command += [*names_read(), *EXCLUDING, *_SUFFIXES, "include_patterns"]
+    command += [*names_read(), *EXCLUDING, "include_patterns"]
     try:
         done = subprocess.run(
             command, capture_output=True, text=True, check=False, timeout=_PATIENCE

@@ -23,7 +23,9 @@ from sphinx_drift.judge import judge_page
 from sphinx_drift.model import Kind, Outcome
 from sphinx_drift.run.results import Execution
 from sphinx_drift.source.read_source import load
-from sphinx_drift.source.update import Change, update_notebook, update_page
+from sphinx_drift.source.update import Change
+from sphinx_drift.source.update_notebook import update_notebook
+from sphinx_drift.source.update_page import update_page
 from sphinx_drift.writing import irreversible, write
 
 if TYPE_CHECKING:
