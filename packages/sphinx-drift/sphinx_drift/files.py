@@ -35,14 +35,14 @@ if TYPE_CHECKING:
 
 ENDINGS = (".md", ".ipynb")
 _BUILT = ("_build", "jupyter_execute")
-"""Folders that hold what was made of pages."""
+"""Folders that hold built pages."""
 _HIDDEN = (".*", "node_modules", "__pycache__")
 """What holds no pages, unless it is a book's."""
 
 
 @dataclass(frozen=True)
 class Checked:
-    """What came of a file, and how it is to be written if that was asked for."""
+    """The result of a file, and how an update changes it."""
 
     result: PageResult
     change: Change | None = None
@@ -66,7 +66,7 @@ def prepare(paths: Iterable[Path]) -> list[Settings]:
     for folder in {path.parent: None for path in paths}:
         with contextlib.suppress(ValueError):  # reported when the file is checked
             books.append(book_of(folder).resolved)
-    report_origins({name: at for each in books for name, at in each.packages.items()})
+    report_origins({name: folder for book in books for name, folder in book.packages.items()})
     HOST.preload = libraries(books[0].preload if books else None, paths)
     return books
 
@@ -148,12 +148,12 @@ def check(  # noqa: PLR0911 - each way out is another answer
 def _run(
     path: Path, page: Page, notebook: NotebookNode, settings: Settings, *, named: bool
 ) -> tuple[PageResult, Callable[..., Change | None]]:
-    """Run and compare what was read; return what came of it, and what updates the file."""
+    """Run and compare what was read; return its result, and what updates the file."""
     page = settings.applied_to(page, path)
     if not page.complete:  # of a nested cell a build only warns, by MyST-NB
         problems = [
-            replace(each, kind=Kind.UNCHECKED) if each.message == NEVER_RUN else each
-            for each in page.problems
+            replace(problem, kind=Kind.UNCHECKED) if problem.message == NEVER_RUN else problem
+            for problem in page.problems
         ]
         page = replace(page, problems=tuple(problems))
     result, _, judge = run_and_judge(

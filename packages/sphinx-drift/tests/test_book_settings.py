@@ -125,7 +125,7 @@ def test_of_a_folder_only_what_the_book_builds_runs(  # noqa: PLR0917, PLR0913 -
     with pytest.raises(SystemExit):  # git could bring nothing back
         command.main([str(tmp_path), "--update"])
     refused = capsys.readouterr().err
-    assert f"git doesn't keep {tmp_path / 'book' / 'intro.md'}" in refused
+    assert f"{tmp_path / 'book' / 'intro.md'} is untracked" in refused
     assert "draft.md" not in refused.partition("nothing was run")[2]
 
 

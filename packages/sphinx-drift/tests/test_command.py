@@ -258,7 +258,7 @@ def test_quiet_and_verbose(
         (["page.md"], {"DRIFT_POLICY": "loose"}, "DRIFT_POLICY must be one of auto"),
         (["page.md", "--timeout", "0"], {}, "it must be a whole number above 0, got 0"),
         (["page.md", "--update"], {"CI": "true"}, "--update is refused under CI"),
-        (["page.md", "--update"], {"CI": "false"}, "nothing was run: git doesn't keep page.md"),
+        (["page.md", "--update"], {"CI": "false"}, "nothing was run: page.md is untracked"),
     ],
 )
 def test_bad_use(  # noqa: PLR0917, PLR0913 - columns and fixtures

@@ -21,7 +21,8 @@ from sphinx_drift.output.filters import filters_in
 from sphinx_drift.patterns import Pattern
 from sphinx_drift.run.injected import report_environment
 from sphinx_drift.run.preload import libraries
-from sphinx_drift.settings import Place, Settings, entries
+from sphinx_drift.settings import Settings, entries
+from sphinx_drift.shapes import Place
 from sphinx_drift.sphinx.settings import check_settings
 
 HOUSE = Path(__file__).resolve().parents[1]
@@ -114,7 +115,7 @@ def test_a_setting_that_nothing_could_follow_is_refused(setting: str) -> None:
 # A new setting is one entry ----------------------------------------------------------------
 
 ENTRY = """    pace: int = setting(
-        (*Place,), _whole(), "How many steps a page takes.", default=1, variable="DRIFT_PACE"
+        (*Place,), whole_number(), "How many steps a page takes.", default=1, variable="DRIFT_PACE"
     )
 """
 LIST = """

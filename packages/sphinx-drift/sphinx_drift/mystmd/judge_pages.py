@@ -63,7 +63,7 @@ class Judge:
         result = self.results[str(path)] = judged(path, request["cells"], is_run=request["isRun"])
         failed = [outcome for outcome in result.outcomes if outcome.kind.fails]
         return {
-            "failed": [[each.line, entry(result, each)] for each in failed],
+            "failed": [[outcome.line, entry(result, outcome)] for outcome in failed],
             "sum": closing_line([*self.results.values()]),
         }
 
@@ -81,7 +81,7 @@ class Judge:
 
 
 def judged(path: Path, cells: Sequence[Any], *, is_run: bool) -> PageResult:  # noqa: PLR0911 - each way out is another answer
-    """Return what came of a page that mystmd has run.
+    """Return the result of a page that mystmd has run.
 
     Args:
         path: The page.
@@ -129,8 +129,10 @@ def _take(page: Page, notebook: NotebookNode, cells: Sequence[Any]) -> frozenset
         return None
     executed = set()
     for cell, outputs in zip(page.cells, cells, strict=True):
-        made = [from_dict({"metadata": {}, **each}) for each in outputs or ()]  # type: ignore[no-untyped-call]
-        notebook.cells[cell.index].outputs = made
+        notebook.cells[cell.index].outputs = [
+            from_dict({"metadata": {}, **output})  # type: ignore[no-untyped-call]
+            for output in outputs or ()
+        ]
         if outputs is not None or SKIPS & cell.tags:
             executed.add(cell.index)
     return frozenset(executed)

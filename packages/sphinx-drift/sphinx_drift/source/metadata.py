@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from sphinx_drift.model import Cell, Kind, Outcome, Page
 from sphinx_drift.output.filters import filters_in
 from sphinx_drift.output.printed_text import Part
-from sphinx_drift.settings import read_page_table
+from sphinx_drift.settings import read_page_table, table_in
 from sphinx_drift.source.lines import lines_of
 
 if TYPE_CHECKING:
@@ -43,12 +43,6 @@ def read_front(text: str) -> dict[str, Any]:
         line = error.problem_mark.line + 2 if error.problem_mark else 1
         raise ValueError(f"line {line} of its front matter isn't YAML: {error.problem}") from None
     return front if isinstance(front, dict) else {}
-
-
-def table_in(metadata: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    """Return a table of some metadata; an empty one for what is none."""
-    table = metadata.get(name)
-    return table if isinstance(table, dict) else {}
 
 
 def left_out_by(metadata: Mapping[str, Any], key: str) -> str:

@@ -6,10 +6,11 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from sphinx_drift.model import Kind, Outcome, Page
+from sphinx_drift.settings import table_in
 from sphinx_drift.source.expectations import DIRECTIVE, attach
 from sphinx_drift.source.lines import lines_of
 from sphinx_drift.source.markdown import directive_of, fences_within, read_markdown
-from sphinx_drift.source.metadata import read_cell, read_front, shown_settings, table_in, with_own
+from sphinx_drift.source.metadata import read_cell, read_front, shown_settings, with_own
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -101,14 +102,14 @@ def _tags_in_comments(source: str) -> list[str]:
     """Return the tags of the comments `#| tags: ...` with which code begins."""
     import yaml  # noqa: PLC0415 - the same
 
-    said = []
+    options_text = []
     for line in filter(None, map(str.strip, source.split("\n"))):
         if match := _COMMENT.match(line):
-            said.append(match[1])
+            options_text.append(match[1])
         elif not line.startswith("%%"):
             break
     try:
-        options = yaml.safe_load("\n".join(said)) if said else None
+        options = yaml.safe_load("\n".join(options_text))
     except yaml.YAMLError:
         return []
     return _tags(options.get("tags", options.get("tag"))) if isinstance(options, dict) else []
@@ -118,12 +119,12 @@ def _tags(value: object) -> list[str]:
     """Return tags that are given as a list, or as a text with commas."""
     if isinstance(value, str):
         value = value.strip().removeprefix("[").removesuffix("]").split(",")
-    some = value if isinstance(value, (list, tuple)) else []
-    return [tag for each in some if (tag := str(each).strip().strip("\"'"))]
+    items = value if isinstance(value, (list, tuple)) else []
+    return [tag for item in items if (tag := str(item).strip().strip("\"'"))]
 
 
 def _evaluated(lines: list[str]) -> list[Outcome]:
-    """Return what is counted of numbers that `{eval}` puts into sentences."""
+    """Return an outcome for each number that `{eval}` puts into a sentence: none is checked."""
     message = "`{eval}` puts it into a sentence, and nothing documents it"
     return [
         Outcome(Kind.UNCHECKED, number, message=message)

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 from sphinx_drift.compare.lexer import plain
 from sphinx_drift.model import Cell, Expectation, Page
 from sphinx_drift.output.printed_text import BESIDE, Part, printed
+from sphinx_drift.settings import table_in
 from sphinx_drift.source.metadata import (
     REASONS,
     is_reason,
     read_cell,
     shown_settings,
-    table_in,
     with_own,
 )
 

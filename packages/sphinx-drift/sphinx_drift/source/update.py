@@ -34,7 +34,7 @@ DIFFERS = "it differs between two runs"
 INSTALLS = "installs packages"
 NO_TEXT = "it can't be written so that it reads the same"
 UNDECIDED = frozenset({DIFFERS, NO_TEXT})
-"""Reasons to compare nothing that only say what was seen: a person has to decide."""
+"""Reasons why nothing is compared that a person has to confirm or remove."""
 FIXED_BY_TEXT = (Kind.DRIFT, Kind.EMPTY, Kind.UNDOCUMENTED, Kind.RAISED)
 """What a new text of an expectation fixes."""
 
@@ -49,7 +49,7 @@ class Change:
     refused: str = ""
     """Why it can't be written."""
     result: PageResult | None = None
-    """What came of it after that."""
+    """The result of the file as it is then."""
     notes: tuple[str, ...] = ()
     """What its author should look at: sentences with an old number, names of this machine."""
 

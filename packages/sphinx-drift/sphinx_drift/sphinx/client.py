@@ -18,9 +18,9 @@ from sphinx_drift.model import Kind, Outcome, PageResult
 from sphinx_drift.run.injected import local_modules
 from sphinx_drift.run.results import Execution
 from sphinx_drift.run_and_judge import run_and_judge
+from sphinx_drift.settings import table_in
 from sphinx_drift.source.lines import lines_of
 from sphinx_drift.source.markdown import shared_parse
-from sphinx_drift.source.metadata import table_in
 from sphinx_drift.source.notebook import parse_notebook, read_notebook
 from sphinx_drift.source.read_source import is_notebook, read_page
 from sphinx_drift.sphinx.private_api import (

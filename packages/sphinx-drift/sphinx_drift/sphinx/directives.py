@@ -11,8 +11,8 @@ from myst_parser.config.main import TopmatterReadError, read_topmatter
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
 from sphinx_drift.model import Kind, Outcome, Page
+from sphinx_drift.settings import table_in
 from sphinx_drift.source.markdown import NEVER_CHECKED, NEVER_RUN
-from sphinx_drift.source.metadata import table_in
 from sphinx_drift.sphinx.client import IS_NOTEBOOK
 from sphinx_drift.sphinx.marks import drift_mark, mark_details, mark_text
 from sphinx_drift.sphinx.private_api import code_cells, page_data

@@ -506,7 +506,7 @@ def test_what_git_could_not_bring_back_is_named(
     paths = [put(tmp_path, name=name) for name in names]
     (tmp_path / "link.md").symlink_to("changed.md")
     paths.append(tmp_path / "link.md")
-    assert ["git doesn't keep" in each for each in irreversible(paths)] == [True] * 6
+    assert ["is untracked" in each for each in irreversible(paths)] == [True] * 6
     git("init", "-q")
     git("config", "status.showUntrackedFiles", "no")
     git("config", "filter.strip.clean", "head -n 1")
@@ -519,8 +519,8 @@ def test_what_git_could_not_bring_back_is_named(
     changed = "has changes that are not committed, or that a filter removes"
     assert irreversible(paths) == [
         f"{tmp_path / 'changed.md'} {changed}",
-        f"git doesn't keep {tmp_path / 'ignored.md'}",
-        f"git doesn't keep {tmp_path / 'new.md'}",
+        f"{tmp_path / 'ignored.md'} is untracked",
+        f"{tmp_path / 'new.md'} is untracked",
         f"{tmp_path / 'cleaned.md'} {changed}",
         f"{tmp_path / 'link.md'} {changed}",
     ]
