@@ -132,7 +132,7 @@ def _refuse_irreversible(paths: Iterable[Path]) -> None:
     if reasons := irreversible(paths):
         more = f" and {len(reasons) - _NAMED} more" * (len(reasons) > _NAMED)
         names = f"{', '.join(reasons[:_NAMED])}{more}"
-        raise ValueError(f"nothing was run: {names}; mend that, or add --force")
+        raise ValueError(f"nothing was run: {names}; commit that, or add --force")
 
 
 def _update(checked: Sequence[Checked]) -> int:

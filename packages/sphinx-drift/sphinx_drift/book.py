@@ -54,11 +54,11 @@ _MYSTMD = "mystmd"
 
 
 class Book(NamedTuple):
-    """What a book says of its pages."""
+    """The settings of a book that say how its pages are run, and which there are."""
 
     folder: Path
     settings: Mapping[str, Any]
-    """Those that it sets, of `names_read` and of those that say which pages there are."""
+    """What its file sets of `names_read`, and of what says which pages there are."""
 
     @property
     def resolved(self) -> Settings:

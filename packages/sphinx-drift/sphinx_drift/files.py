@@ -103,16 +103,24 @@ def has_cells(path: Path) -> bool:
     return loaded is not None and bool(loaded[0].cells or loaded[0].problems)
 
 
-def check(  # noqa: PLR0911 - each way out is another answer
-    path: Path, *, named: bool, stderr: bool = False, update: bool = False, **requested: Any
-) -> Checked:
-    """Check one file; what goes wrong with it is an outcome of its own.
+@dataclass(frozen=True)
+class Opened:
+    """A file that has cells to run."""
+
+    page: Page
+    notebook: NotebookNode
+    settings: Settings
+    read: Callable[..., tuple[Page, NotebookNode] | None]
+    """Reads a file, or a text that it is going to hold, as this one was read."""
+
+
+def opened(path: Path, *, named: bool, stderr: bool = False, **requested: Any) -> Opened | Checked:
+    """Read a file; return its result at once where nothing is to be run.
 
     Args:
         path: The file.
         named: Whether somebody wants this file checked, and not all that a folder holds.
         stderr: Whether what a notebook stored of stderr counts too.
-        update: Whether to return how the file is to be written, too.
         **requested: Settings that come before those of the file's project.
 
     """
@@ -120,7 +128,7 @@ def check(  # noqa: PLR0911 - each way out is another answer
         message = (
             f"its name must end with {ENDINGS[0]}, as a page's, or {ENDINGS[1]}, as a notebook's"
         )
-        return _failed(path, Kind.UNREADABLE, message)
+        return failed(path, message)
     try:
         book = book_of(path.parent)
         if excluded := "" if named else book.excludes(path):
@@ -129,27 +137,39 @@ def check(  # noqa: PLR0911 - each way out is another answer
         seen = stderr if is_notebook(path) else shown
         settings = settings_for(path, **requested)
         read = partial(load, key=settings.metadata_key, is_mystmd=settings.is_mystmd)
-        loaded = read(path, stderr=seen)
-        why = "" if named or loaded is None else _left_out(path, book, settings, loaded[1].metadata)
+        page, notebook = read(path, stderr=seen) or (Page(), None)
+        why = "" if named or not notebook else _left_out(path, book, settings, notebook.metadata)
     except Exception as error:  # noqa: BLE001 - one bad file must not hide the others
-        return _failed(path, Kind.UNREADABLE, f"{type(error).__name__}: {error}")
-    if loaded is None or not (loaded[0].cells or loaded[0].problems):
+        return failed(path, f"{type(error).__name__}: {error}")
+    if notebook is None or not (page.cells or page.problems):
         return Checked(PageResult(str(path)))  # prose; that nothing at all was checked still fails
-    page, notebook = loaded
     if why:
         return Checked(PageResult(str(path), cells=len(page.cells), left_out=why))
+    return Opened(settings.applied_to(page, path), notebook, settings, read)
+
+
+def check(path: Path, *, named: bool, update: bool = False, **options: Any) -> Checked:
+    """Check one file; what goes wrong with it is an outcome of its own.
+
+    Args:
+        path: The file.
+        named: Whether somebody wants this file checked, and not all that a folder holds.
+        update: Whether to return how the file is to be written, too.
+        **options: Those of `opened`.
+
+    """
+    file = opened(path, named=named, **options)
+    if isinstance(file, Checked):
+        return file
     try:
-        result, update_of = _run(path, page, notebook, settings, named=named)
-        return Checked(result, update_of(read=read) if update else None)
+        return _run(path, file, named=named, update=update)
     except Exception:  # noqa: BLE001 - nor must an error of ours
-        return _failed(path, Kind.COULD_NOT_CHECK, traceback.format_exc(limit=-3))
+        return failed(path, traceback.format_exc(limit=-3), Kind.COULD_NOT_CHECK)
 
 
-def _run(
-    path: Path, page: Page, notebook: NotebookNode, settings: Settings, *, named: bool
-) -> tuple[PageResult, Callable[..., Change | None]]:
-    """Run and compare what was read; return its result, and what updates the file."""
-    page = settings.applied_to(page, path)
+def _run(path: Path, file: Opened, *, named: bool, update: bool) -> Checked:
+    """Run and compare what was read."""
+    page, notebook, settings = file.page, file.notebook, file.settings
     if not page.complete:  # of a nested cell a build only warns, by MyST-NB
         problems = [
             replace(problem, kind=Kind.UNCHECKED) if problem.message == NEVER_RUN else problem
@@ -166,8 +186,10 @@ def _run(
     elif named and count([result]).is_nothing:
         nothing = Outcome(Kind.NOTHING_CHECKED, 1, message="none of its outputs is documented")
         result = replace(result, outcomes=(*result.outcomes, nothing))
-    update = update_notebook if page.stored else update_page
-    return result, partial(update, path, page, notebook, result, judge)
+    if not update:
+        return Checked(result)
+    write = update_notebook if page.stored else update_page
+    return Checked(result, write(path, page, notebook, result, judge, file.read))
 
 
 def _left_out(path: Path, book: Book, settings: Settings, metadata: Mapping[str, Any]) -> str:
@@ -182,12 +204,7 @@ def _left_out(path: Path, book: Book, settings: Settings, metadata: Mapping[str,
     )
 
 
-def left_out_here(path: Path, metadata: Mapping[str, Any]) -> str:
-    """Return the setting by which a page isn't built or not run; nothing if it runs."""
-    book = book_of(path.parent)
-    return book.excludes(path) or _left_out(path, book, book.resolved, metadata)
-
-
-def _failed(path: Path, kind: Kind, message: str) -> Checked:
+def failed(path: Path, message: str, kind: Kind = Kind.UNREADABLE) -> Checked:
+    """Return the result of a file on which nothing could be compared."""
     outcome = Outcome(kind, 1, message=message)
     return Checked(PageResult(str(path), (outcome,), stored=is_notebook(path)))

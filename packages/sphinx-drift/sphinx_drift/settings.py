@@ -239,10 +239,9 @@ class Settings:
 def entries(place: Place | None = None) -> Iterator[Setting]:
     """Yield the entries of the table that may be set at a place, or all."""
     for column in fields(Settings):
-        if columns := column.metadata.get("entry"):
-            entry = Setting(column.name, *columns)
-            if place is None or place in entry.places:
-                yield entry
+        entry = column.metadata.get("entry")
+        if entry and (place is None or place in entry.places):
+            yield replace(entry, name=column.name)
 
 
 # What files say ----------------------------------------------------------------------------

@@ -31,7 +31,7 @@ class Place(StrEnum):
 
 
 class Shape(NamedTuple):
-    """What values a setting takes."""
+    """A kind of values that a setting may have."""
 
     name: str
     read: Callable[[Any, str, Path], Any]
@@ -45,6 +45,7 @@ class Setting:
     """An entry of the table."""
 
     name: str
+    """The name of its field; empty until the table is read."""
     default: Any
     shape: Shape
     text: str
@@ -75,11 +76,11 @@ def setting(  # noqa: PLR0913 - the columns of the table
     rereads: bool = True,
 ) -> Any:
     """Return a field of :class:`Settings` that is an entry of the table."""
-    columns = (default, shape, text, places, variable, rereads)
+    entry = Setting("", default, shape, text, places, variable, rereads)
     if isinstance(default, dict):
-        return field(default_factory=default.copy, metadata={"entry": columns})
+        return field(default_factory=default.copy, metadata={"entry": entry})
     value = None if default is None else shape.read(default, "", Path())
-    return field(default=value, metadata={"entry": columns})
+    return field(default=value, metadata={"entry": entry})
 
 
 # What values there are ---------------------------------------------------------------------

@@ -22,9 +22,9 @@ from sphinx_drift.source.expectations import OPTIONS
 if TYPE_CHECKING:
     from types import ModuleType
 
-HOUSE = Path(__file__).parents[1]
-CODE = HOUSE / "sphinx_drift"
-README = (HOUSE / "README.md").read_text("utf-8")
+ROOT = Path(__file__).parents[1]
+CODE = ROOT / "sphinx_drift"
+README = (ROOT / "README.md").read_text("utf-8")
 FILE = re.compile(r"`(book/\S+)`")
 UNSET = ("CI", "DRIFT_", "FORCE_COLOR", "GITHUB_ACTIONS")
 """How variables begin that change what a build prints."""
@@ -34,7 +34,7 @@ README_PYTHON = os.environ.get("README_PYTHON", sys.executable)
 
 
 def page(name: str) -> str:
-    return (HOUSE / "docs" / f"{name}.md").read_text("utf-8")
+    return (ROOT / "docs" / f"{name}.md").read_text("utf-8")
 
 
 # The first book -----------------------------------------------------------------------
@@ -90,12 +90,12 @@ def test_the_first_book_is_red_and_then_green(tmp_path: Path) -> None:
 
 
 def test_the_readme_leads_to_every_page_of_the_manual() -> None:
-    pages = {path.stem for path in (HOUSE / "docs").glob("*.md")}
+    pages = {path.stem for path in (ROOT / "docs").glob("*.md")}
     assert set(re.findall(r"\(docs/([\w-]+)\.md\)", README)) == pages - {"index", "changelog"}
 
 
 def test_what_the_manual_imports_is_there() -> None:
-    text = "".join(page.read_text("utf-8") for page in (HOUSE / "docs").glob("*.md"))
+    text = "".join(page.read_text("utf-8") for page in (ROOT / "docs").glob("*.md"))
     imports = re.findall(r"^from (sphinx_drift\S*) import (\w+)", text, re.MULTILINE)
     assert imports
     for module, name in imports:

@@ -9,7 +9,7 @@ from sphinx_drift.model import Kind, Outcome, Page
 from sphinx_drift.settings import table_in
 from sphinx_drift.source.expectations import DIRECTIVE, attach
 from sphinx_drift.source.lines import lines_of
-from sphinx_drift.source.markdown import directive_of, fences_within, read_markdown
+from sphinx_drift.source.markdown import directive_of, read_markdown
 from sphinx_drift.source.metadata import read_cell, read_front, shown_settings, with_own
 
 if TYPE_CHECKING:
@@ -45,12 +45,13 @@ def read_mystmd_page(
     shown = shown_settings(notebook, stderr, key)
     cells: list[Any] = []
     ends: dict[int, int] = {}
-    problems = [*read_markdown(text, config).swallowed, *_evaluated(lines)]
-    for token in fences_within(text, config):
+    reading = read_markdown(text, config)
+    problems = [*reading.swallowed, *_evaluated(lines)]
+    for token in reading.everywhere:
         assert token.map  # noqa: S101 - a fence has one
         if directive_of(token) == DIRECTIVE:
             problems += attach(token, cells, ends, lines)
-        elif directive_of(token) == "code-cell":
+        else:
             source, tags = _read_cell(token.content)
             node = v4.new_code_cell(source, metadata={"tags": tags})  # type: ignore[no-untyped-call]
             notebook.cells.append(node)
