@@ -92,7 +92,8 @@ def read_expectation(content: str, line: int) -> tuple[Expectation, list[Outcome
     while count < len(body) and (match := _OPTION.match(body[count])):
         options.append((match["name"], match["value"] or "", line + count + 1))
         count += 1
-    start = count + (count > 0 and count < len(body) and not body[count].strip())
+    has_blank = 0 < count < len(body) and not body[count].strip()
+    start = count + 1 if has_blank else count
     expectation = Expectation(
         "\n".join(body[start:]),
         line,

@@ -101,22 +101,24 @@ def _with_stored(cell: Cell, node: NotebookNode) -> Cell:
     """Return a cell with what its notebook has stored of it."""
     output = printed(node.outputs)
     own = table_in(node.metadata, "drift")
-    why: dict[str, Any] = {n.replace("-", "_"): own[n] for n in REASONS if is_reason(own.get(n))}
+    reasons: dict[str, Any] = {
+        name.replace("-", "_"): own[name] for name in REASONS if is_reason(own.get(name))
+    }
     if _IGNORED in cell.tags:
-        why.setdefault("unchecked", f"tagged {_IGNORED}")
+        reasons.setdefault("unchecked", f"tagged {_IGNORED}")
     raises = output.error.partition(":")[0]
     is_run = node.get("execution_count") is not None  # xeus counts from 0
     stream = Part.ALL if cell.has_stderr else Part.MAIN
     return replace(
         cell,
         expectations=tuple(
-            Expectation(stored, cell.line, cell.line, part, raises=raises, **why)
+            Expectation(stored, cell.line, cell.line, part, raises=raises, **reasons)
             for part in (stream, *BESIDE)
             if plain(stored := output.select(part)).strip()
         ),
-        drawn=None if "unchecked" in why else output.drawn,
+        drawn=None if "unchecked" in reasons else output.drawn,
         glued=tuple(dict.fromkeys(chain.from_iterable(output.glued.values()))),
-        is_claim="unchecked" not in why and (is_run or bool(node.outputs)),
+        is_claim="unchecked" not in reasons and (is_run or bool(node.outputs)),
     )
 
 
