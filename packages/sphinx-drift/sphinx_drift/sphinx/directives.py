@@ -11,7 +11,8 @@ from myst_parser.config.main import TopmatterReadError, read_topmatter
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
 from sphinx_drift.model import Kind, Outcome, Page
-from sphinx_drift.source.metadata import table_in
+from sphinx_drift.settings import table_in
+from sphinx_drift.source.markdown import NEVER_CHECKED, NEVER_RUN
 from sphinx_drift.sphinx.client import IS_NOTEBOOK
 from sphinx_drift.sphinx.marks import drift_mark, mark_details, mark_text
 from sphinx_drift.sphinx.private_api import code_cells, page_data
@@ -33,7 +34,7 @@ class ExpectedOutput(SphinxDirective):
         if not at_top or self.lineno not in unclaimed:
             if not self.state.document.attributes.get("drift_failed"):
                 text = "\n".join(self.content).strip()
-                _record_unseen(self, "an expectation here is never checked", text)
+                _record_unseen(self, NEVER_CHECKED, text)
             return []
         outcome = unclaimed.pop(self.lineno)
         if outcome is None:
@@ -59,7 +60,7 @@ class NestedCell(UnexpectedCellDirective, SphinxDirective):  # type: ignore[misc
         page = Page(complete=own.get("complete") is True)
         if not state_of(self.env).settings.applied_to(page, file).complete:
             return [*super().run()]
-        _record_unseen(self, "a code cell here is never run")
+        _record_unseen(self, NEVER_RUN)
         return []
 
 

@@ -19,7 +19,8 @@ from sphinx_drift.run.injected import local_modules
 from sphinx_drift.run.preload import libraries
 from sphinx_drift.run.results import Probe, injected
 from sphinx_drift.run_and_judge import report_origins
-from sphinx_drift.settings import Place, Settings, entries, refuse_unknown
+from sphinx_drift.settings import Settings, entries
+from sphinx_drift.shapes import Place, refuse_unknown
 from sphinx_drift.sphinx.private_api import OUTPUT_FOLDER
 from sphinx_drift.sphinx.state import state_of
 

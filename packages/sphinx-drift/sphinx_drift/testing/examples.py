@@ -21,6 +21,7 @@ from sphinx_drift.report.text import entry
 from sphinx_drift.run.injected import IN_FULL, report_environment
 from sphinx_drift.run.run import DEVICE_VARIABLE
 from sphinx_drift.run_and_judge import hinted, may_be_rounding
+from sphinx_drift.testing.docstrings import UnreadableError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -186,6 +187,8 @@ class _Runner(doctest.DocTestRunner):
         if exc_info[0].__name__ in {"Skipped", "SkipTest"}:  # of `pytest` and `unittest`
             kind = Kind.UNCHECKED
             self.optionflags |= doctest.FAIL_FAST
+        elif isinstance(exc_info[1], UnreadableError):
+            kind, message = Kind.UNREADABLE, str(exc_info[1])
         self._keep(test, example, Outcome(kind, 0, documented=example.want, message=message))
 
 

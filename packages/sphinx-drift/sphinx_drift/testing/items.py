@@ -22,7 +22,7 @@ import pytest
 
 from sphinx_drift.configuration import find_project
 from sphinx_drift.device import choose_device
-from sphinx_drift.files import check, has_cells, is_searched, prepare, unread
+from sphinx_drift.files import check, has_cells, is_page, is_searched, prepare
 from sphinx_drift.model import Kind
 from sphinx_drift.report.summary import summary
 from sphinx_drift.report.text import render
@@ -176,7 +176,7 @@ class _File(pytest.File):
         is_named = self.session.isinitpath(path)
         # A folder may hold prose; who names a file wants it checked, if not for its examples.
         is_wanted = is_named and not options.drift_doctests
-        is_run = options.drift and unread(path) == "" and (is_wanted or has_cells(path))
+        is_run = options.drift and is_page(path) and (is_wanted or has_cells(path))
         if is_run:
             yield _Run.from_parent(self, name=path.name)
         if options.drift_doctests and is_named and path.suffix in _TEXTS:

@@ -349,12 +349,8 @@ def test_rounding_is_named(pytester: pytest.Pytester) -> None:
         ("import no_such_module_of_mine", "*No module named 'no_such_module_of_mine'*"),
         ("raise SystemExit(0)", "*the module can't be imported: SystemExit(0)*"),
         ("import os\nos._exit(0)", "*the module can't be imported: SystemExit('os._exit(0,)')*"),
-        (
-            'def f():\n    """>>> 1  # doctest: +NUMBER\n    >>> 2  # doctest: +NONE\n    """',
-            "*line 2 of the doctest for mine.f has an invalid option: '+NONE'",
-        ),
     ],
-    ids=["not found", "exits", "leaves", "no flag"],
+    ids=["not found", "exits", "leaves"],
 )
 def test_module_that_cannot_be_collected(
     text: str, message: str, pytester: pytest.Pytester
@@ -363,6 +359,16 @@ def test_module_that_cannot_be_collected(
     result = pytester.runpytest(*PLUGIN, "--drift-doctests", "--continue-on-collection-errors")
     result.assert_outcomes(errors=1, passed=1)
     result.stdout.fnmatch_lines([message])
+
+
+def test_an_unknown_option_flag_is_a_failure_of_its_docstring(pytester: pytest.Pytester) -> None:
+    unknown = '"""\n    >>> 1  # doctest: +FLOAT_CMP\n    1\n    """'
+    pytester.makepyfile(mine=f'""">>> 2\n2\n"""\ndef f():\n    {unknown}\n')
+    pytester.maketxtfile(text=">>> 1  # doctest: +FLOAT_CMP\n1\n")
+    result = pytester.runpytest(*PLUGIN, "--drift-doctests", "mine.py", "text.txt")
+    result.assert_outcomes(passed=1, failed=2)
+    named = "    line 2 of the doctest for mine.f has an invalid option: '+FLOAT_CMP'"
+    result.stdout.fnmatch_lines(["mine.py:5: unreadable in example 1: *", named])
 
 
 @pytest.mark.parametrize(
