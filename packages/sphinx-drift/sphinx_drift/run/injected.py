@@ -3,6 +3,28 @@
 from __future__ import annotations
 
 
+def answers(functions: list[tuple[str, str]]) -> object:
+    """Return what functions return, by their names, as JSON, however the page displays texts.
+
+    Each is made from its source in a namespace of its own: the page's variables stay as they are.
+    """
+    import json
+    from typing import Any
+
+    returned = {}
+    for name, source in functions:
+        namespace: dict[str, Any] = {}
+        exec(source, namespace)  # noqa: S102 - it is ours, or an extension's
+        returned[name] = namespace[name]()
+    text = json.dumps(returned)
+
+    class Answer:
+        def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+            return {"application/x-drift": text}
+
+    return Answer()
+
+
 def report_environment() -> dict[str, str]:
     """Return what the numbers of this page were computed with."""
     import importlib

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from nbformat import NotebookNode
     from runners import Pages
 
-    from sphinx_drift.run.host import Page
+    from sphinx_drift.run.pool import Page
 
 
 def notebook(*sources: str, kernel: str = "python3") -> NotebookNode:

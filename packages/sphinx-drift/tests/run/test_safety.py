@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING, Any
 import psutil
 import pytest
 import small_book
-from nbformat import v4
 from processes import python, wait_until
 from psutil import pid_exists
 from runners import Pages, shown
 
-from sphinx_drift.run import choice, host
+from sphinx_drift.run import choice
 from sphinx_drift.run.host import HOST
 from sphinx_drift.run.results import Ending, injected
 from sphinx_drift.run.run import execute, request_for
@@ -201,24 +200,6 @@ def test_build_one_of_whose_processes_is_killed_ends_and_leaves_nothing(
     assert build.returncode == 1
     assert "killed by SIGKILL" in errors if which != "the host" else "is gone" in errors
     wait_until(lambda: not of_build(tmp_path))
-
-
-def test_build_whose_pages_give_no_sign_of_life_ends(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A process that is stopped holds nobody up for ever; one whose page takes long lives."""
-    page = v4.new_notebook(cells=[v4.new_code_cell("import time\ntime.sleep(4)")])
-    HOST.ask("queue", "", [], [])
-    monkeypatch.setattr(host, "_PATIENCE", 3.0)
-    assert execute(page, request_for(tmp_path)).failure is None
-    os.kill(HOST.process.pid, signal.SIGSTOP)
-    try:
-        execution = execute(page, request_for(tmp_path))
-    finally:
-        os.kill(HOST.process.pid, signal.SIGCONT)
-    assert execution.failure is not None
-    assert execution.failure.kind is Ending.RUNNER_FAILED
-    assert "no sign of life" in execution.failure.message
 
 
 FAILING = """
