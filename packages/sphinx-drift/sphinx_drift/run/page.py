@@ -262,7 +262,7 @@ async def _ask(client: LimitedClient, functions: Sequence[Injected]) -> dict[str
     reply = await client.async_wait_for_reply(request, cell)
     answer = (reply or {}).get("content", {}).get("user_expressions", {}).get("answer", {})
     if answer.get("status") != "ok":
-        names = ", ".join(each.name for each in functions)
+        names = ", ".join(function.name for function in functions)
         raise RuntimeError(
             f"`{names}` failed in the kernel: {answer.get('ename')}: {answer.get('evalue')}"
         )

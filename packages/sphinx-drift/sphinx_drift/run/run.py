@@ -164,11 +164,11 @@ def request_for(
         folder.absolute(),
         before=(
             *map(injected, (*first, *before)),
-            *(each.before for each in probes if each.before),
+            *(probe.before for probe in probes if probe.before),
         ),
         after=(
             *map(injected, (report_environment, package_origins)),
-            *(each.after for each in probes),
+            *(probe.after for probe in probes),
         ),
         preload=HOST.preload,
         **settings,

@@ -44,7 +44,6 @@ def test_page_whose_process_dies_fails_with_how_and_where(pages: Pages, code: st
     [
         "while True:\n    pass",
         "import signal, time\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\ntime.sleep(100)",
-        "import subprocess\nsubprocess.run(['sleep', '100'])",
         "import ctypes\nctypes.PyDLL(None).sleep(100)",
         "import os, signal\nos.kill(os.getpid(), signal.SIGSTOP)",
     ],
@@ -90,7 +89,7 @@ def test_page_that_exits_in_the_middle_fails(pages: Pages) -> None:
     assert failure.kind is Ending.DEAD_KERNEL
 
 
-@pytest.mark.parametrize("child", ["", "raise ValueError", "os._exit(0)", "os.closerange(3, 64)"])
+@pytest.mark.parametrize("child", ["", "raise ValueError", "os.closerange(3, 64)"])
 def test_page_that_forks_goes_on(pages: Pages, child: str) -> None:
     fork = f"import os\npid = os.fork()\nif not pid:\n    {child or 'pass'}\n    os._exit(0)\n"
     fork += "else:\n    for n in range(1000):\n        print(n)"
