@@ -48,6 +48,7 @@ class Host:
     """A :class:`subprocess.Popen`, once it is started."""
     address = ""
     """Where it listens, once the owner has asked something."""
+    _address_lock = threading.Lock()
 
     def start(self) -> None:
         """Start it, unless it is; it loads while this process does something else."""
@@ -87,7 +88,8 @@ class Host:
         """
         self.start()
         try:
-            self.address = self.address or os.fsdecode(self.process.stdout.readline()).rstrip()
+            with self._address_lock:
+                self.address = self.address or os.fsdecode(self.process.stdout.readline()).rstrip()
             with Client(self.address) as connection:
                 connection.send_bytes(self._key)
                 connection.send((method, arguments))
