@@ -48,11 +48,11 @@ class Checked:
     change: Change | None = None
 
 
-def is_searched(path: Path, hidden: Iterable[str] = ()) -> bool:
-    """Whether a path is looked at: one that is hidden, by more names too, if a book builds it."""
+def is_searched(path: Path) -> bool:
+    """Whether a path is looked at: one that is hidden, if a book builds it."""
     if path.name in _BUILT or (path / "pyvenv.cfg").is_file():
         return False
-    if not any(map(path.match, (*_HIDDEN, *hidden))):
+    if not any(map(path.match, _HIDDEN)):
         return True
     with contextlib.suppress(ValueError):  # reported when a file is checked
         book = book_of(path.parent)

@@ -66,14 +66,14 @@ IS_NOTEBOOK = "drift_is_notebook"
 class VerifyingParser(Parser):  # type: ignore[misc]  # untyped
     """Reads a page as MyST-NB does, with a client that checks what it runs.
 
-    A page with nothing to check is run by MyST-NB's own client, as ever.
+    A page with nothing to check is run by MyST-NB's own client.
     """
 
     def parse(self, inputstring: str, document: nodes.document) -> None:
         """Read a page; its cells are run and checked before it is rendered."""
         document.attributes["drift_unclaimed"] = {}
 
-        as_ever: list[tuple[Page, NotebookClientBase]] = []
+        unchecked: list[tuple[Page, NotebookClientBase]] = []
 
         def client(
             stock: Callable[..., NotebookClientBase],
@@ -88,7 +88,7 @@ class VerifyingParser(Parser):  # type: ignore[misc]  # untyped
             if ours.page is None or ours.page.is_checked:
                 return ours
             theirs = stock(notebook, source, nb_config, logger, *others, **options)
-            as_ever.append((ours.page, theirs))
+            unchecked.append((ours.page, theirs))
             return theirs
 
         env = document.settings.env  # what ran here has whole streams, in their order
@@ -109,7 +109,7 @@ class VerifyingParser(Parser):  # type: ignore[misc]  # untyped
                 super().parse(_EMPTY, document)
             else:
                 raise
-        for page, theirs in as_ever:
+        for page, theirs in unchecked:
             _count_outputs(env, page, theirs.notebook)
         unclaimed = document.attributes.pop("drift_unclaimed")
         if unclaimed and len(inputstring.splitlines()) > len(lines_of(inputstring)):

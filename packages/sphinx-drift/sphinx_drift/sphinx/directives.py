@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from docutils import nodes
 from myst_nb.core.read import UnexpectedCellDirective
 from myst_parser.config.main import TopmatterReadError, read_topmatter
-from sphinx.util.docutils import SphinxDirective, SphinxRole
+from sphinx.util.docutils import SphinxDirective
 
 from sphinx_drift.model import Kind, Outcome, Page
 from sphinx_drift.settings import table_in
@@ -99,42 +99,14 @@ def _nested(directive: SphinxDirective, message: str, documented: str) -> Outcom
 
 
 def _of_the_page(directive: SphinxDirective) -> bool:
-    """Tell whether a directive stands in the page itself, not in a file that it includes."""
+    """Whether a directive is in the page itself, not in a file that it includes."""
     source = Path(directive.state.document.reporter.source or "")
     return source == Path(directive.env.doc2path(directive.env.docname))
 
 
 def _at_top_level(directive: SphinxDirective) -> bool:
-    """Tell whether a directive stands in nothing but sections."""
+    """Whether a directive is in nothing but sections."""
     node: nodes.Node | None = directive.state_machine.node
     while isinstance(node, nodes.section):
         node = node.parent
     return isinstance(node, nodes.document)
-
-
-_EVALUATED = (
-    "`{eval}` shows a value that no cell printed, so nothing documents it: print it in a cell, "
-    "and quote it with `{printed}`"
-)
-
-
-class UncheckedRole(SphinxRole):
-    """MyST-NB's ``{eval}`` in a sentence: a value that nothing documents."""
-
-    def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
-        """Record that nothing checks it."""
-        record(self.env, Outcome(Kind.QUOTATION, self.lineno, message=_EVALUATED))
-        return [nodes.inline("", "?")], []
-
-
-class UncheckedDirective(SphinxDirective):
-    """MyST-NB's ``{eval}`` as a directive."""
-
-    has_content = True
-    required_arguments = 1
-    final_argument_whitespace = True
-
-    def run(self) -> list[nodes.Node]:
-        """Record that nothing checks it."""
-        record(self.env, Outcome(Kind.QUOTATION, self.lineno, message=_EVALUATED))
-        return []

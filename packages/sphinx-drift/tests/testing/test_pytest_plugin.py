@@ -119,27 +119,6 @@ def test_a_page_is_a_test_and_is_told_as_by_the_command(
 
 
 @pytest.mark.parametrize(
-    ("options", "found"),
-    [
-        ((), "book/.hid book/build book/node_modules"),
-        (("--ignore", "book/build"), "book/.hid book/node_modules"),
-        (("-o", "norecursedirs=b*d"), "book/.hid book/node_modules"),
-    ],
-)
-def test_a_book_has_its_pages_where_pytest_looks_for_no_tests(
-    options: tuple[str, ...], found: str, pytester: pytest.Pytester
-) -> None:
-    for folder in ("build", "book/build", "book/.hid", "book/node_modules", "book/_build"):
-        Path(folder).mkdir(parents=True)
-        Path(folder, "page.md").write_text(FRONT + cell("print(1)", "1"), "utf-8")
-    Path("book/conf.py").write_text("extensions = ['myst_nb']")
-    result = pytester.runpytest(*PLUGIN, "--drift", "--collect-only", "-q", *options)
-    assert result.ret == pytest.ExitCode.OK
-    named = [line.partition("::")[0] for line in result.outlines if "::" in line]
-    assert named == [f"{folder}/page.md" for folder in found.split()]
-
-
-@pytest.mark.parametrize(
     ("named", "status", "conftest"),
     [
         (".", pytest.ExitCode.NO_TESTS_COLLECTED, ""),
@@ -319,16 +298,6 @@ def test_a_text_that_is_named_is_collected_once(
     result = pytester.runpytest(*PLUGIN, *own, "--drift-doctests", f"USAGE.{ending}", "-rs")
     result.assert_outcomes(passed=1, skipped=1)
     result.stdout.fnmatch_lines(["*nothing is compared on lines 4: `sphinx-build -b doctest`*"])
-
-
-def test_a_page_with_examples_is_two_tests_of_two_names(pytester: pytest.Pytester) -> None:
-    both = FRONT + cell("print(1)", "1") + "\n\n" + cell("print(2)") + "\n\n>>> 1\n1\n"
-    (pytester.path / "page.md").write_text(both, "utf-8")
-    result = pytester.runpytest(*PLUGIN, "--drift", "--drift-doctests", "page.md", "-v")
-    result.assert_outcomes(passed=2)
-    result.stdout.fnmatch_lines(
-        ["page.md::page.md PASSED*", "page.md::examples PASSED*", "page.md::page.md: 1 output ver*"]
-    )
 
 
 def test_rounding_is_named(pytester: pytest.Pytester) -> None:
