@@ -406,6 +406,20 @@ def test_a_value_is_documented_in_one_of_its_forms(
     assert kinds(result) == expected
 
 
+@pytest.mark.parametrize("html", ["<b>x</b> 2<script>3</script>", "<b>x</b> 2"])
+def test_html_that_may_show_more_than_its_text_is_not_called_verified(html: str) -> None:
+    shown = showing(plain="x 1", html=html)
+    kind = Kind.UNCHECKED if "script" in html else Kind.VERIFIED
+    for part, text, expected in (
+        (Part.HTML, "x 2", kind),
+        (Part.HTML, "x 3", Kind.DRIFT),
+        (Part.ALL, "x 1", Kind.VERIFIED),
+    ):
+        result = outcomes(page_of((expecting(text, part=part),)), shown)
+        assert result.outcomes[0].kind is expected
+        assert result.outcomes[0].message.startswith("<script>") is (expected is Kind.UNCHECKED)
+
+
 def test_each_value_has_a_form_that_is_documented() -> None:
     shown = showing(plain="x 1", html="<i>x</i> 2")
     shown.cells[0].outputs += showing(plain="y 3").cells[0].outputs
