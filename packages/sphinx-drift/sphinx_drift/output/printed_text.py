@@ -257,7 +257,7 @@ def _named(name: str, text: str) -> str:
     return f"{name} ={chr(10) if chr(10) in text.strip() else ' '}{text}" if name else text
 
 
-def _forms(data: dict[str, str]) -> dict[Part, str]:
+def _forms(data: Mapping[str, str]) -> dict[Part, str]:
     """Return what a reader sees of each form but text."""
     texts = {part: data.get(mime, "") for part, mime in MIME_TYPES.items()}
     texts[Part.HTML] = html_text(texts[Part.HTML])
