@@ -60,7 +60,7 @@ class Filter(NamedTuple):
         words = {number[0].strip("+-j") for number in numbers} & {"nan", "inf"}
         if any(word not in self.pattern.pattern for word in words):
             return False
-        digits = {place for place in range(start, end) if text[place].isdigit()}
+        digits = {place for place in range(start, end) if text[place].isdecimal()}
         return not any(
             (other := self.pattern.match(f"{text[:place]}{stand_in}{text[place + 1 :]}", start))
             and other.end() > place
