@@ -110,7 +110,7 @@ def exact(text: str) -> Decimal:
     return Decimal(text.rstrip("j"))
 
 
-def value_of(text: str) -> Decimal | None:
+def finite_value(text: str) -> Decimal | None:
     """Return the value of a printed number; None if no float can hold it."""
     try:
         value = exact(text)

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from sphinx_drift.compare.brackets import brackets
-from sphinx_drift.compare.formats import UNITS, FloatKind, value_of
+from sphinx_drift.compare.formats import UNITS, FloatKind, finite_value
 from sphinx_drift.compare.lexer import TokenKind
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ class _Mark(NamedTuple):
     def read(cls, text: str) -> _Mark:
         words = text.removeprefix("*").split()
         kind = next((FORMATS[word] for word in words if word in FORMATS), None)
-        values = (value_of(word) for word in words if word not in FORMATS)
+        values = (finite_value(word) for word in words if word not in FORMATS)
         return cls(text.startswith("*"), kind, next(values, None) or Decimal(0))
 
 
@@ -92,7 +92,7 @@ class Precise:
         array = bracket and bracket.array
         group = self._groups.get(array.start) if array else None
         if group is None:
-            own = value_of(text) or Decimal(0)
+            own = finite_value(text) or Decimal(0)
             group = Group((own,), abs(own))
         kind = FloatKind.FLOAT32 if mark.is_wider else mark.kind or self._kinds[bracket]
         kind = kind or FloatKind.FLOAT64
@@ -122,7 +122,7 @@ class Precise:
             array = bracket and bracket.array
             if array is None:
                 continue
-            value = value_of(token.text) if token.kind is TokenKind.FLOAT else None
+            value = finite_value(token.text) if token.kind is TokenKind.FLOAT else None
             if value is not None:
                 members.setdefault(array.start, []).append(value)
                 complexes.update([array.start] if token.text.endswith("j") else ())

@@ -19,7 +19,7 @@ from sphinx_drift.compare.formats import (
     exact,
     half_unit,
     ulp_distance,
-    value_of,
+    finite_value,
 )
 
 if TYPE_CHECKING:
@@ -29,10 +29,6 @@ _THIRD = Decimal("0.4")
 _LAST = Decimal("0.1")
 """How many units of its third significant digit a number may be off, and of its last printed one,
 however large the numbers beside it are."""
-
-_CUT = 15
-"""A number of no more digits than these, of which nothing is known, may have been cut before."""
-_ADVICE = "; if the page cut its digits itself, an f-string of x.item() keeps them"
 
 _SHORTEST = 7
 """Numbers of so many digits that have no more may be printed with as many as they need."""
@@ -73,25 +69,18 @@ def judge(documented: str, executed: str, origin: Origin) -> Judgement:
     beyond = _beyond(documented, executed, origin, is_full=is_full)
     units = ulp_distance(beyond, origin.largest, kind)
     if units > kind.units:
-        return Judgement(units, _too_far(units, origin, is_full=is_full))
+        distance = f"{units:.0f} {kind.name.lower()} units in the last place too far"
+        reason = f"the executed value is {origin.text}, {distance} ({kind.units} allowed)"
+        return Judgement(units, reason)
     if beyond > _most(documented, origin):
         reason = f"the executed value is {origin.text}, too far: in its third significant digit"
         return Judgement(units, reason)
     return Judgement(units)
 
 
-def _too_far(units: float, origin: Origin, *, is_full: bool) -> str:
-    kind = origin.kind
-    distance = f"{units:.0f} {kind.name.lower()} units in the last place"
-    is_known = kind is not FloatKind.FLOAT64 or len(origin.text.strip("-0.")) > _CUT
-    # A page that formats a number itself cuts its digits in both runs.
-    advice = _ADVICE if is_full and not is_known else ""
-    return f"the executed value is {origin.text}, {distance} too far ({kind.units} allowed){advice}"
-
-
 def _objection(documented: str, executed: str, origin: Origin) -> str:
     """Say why a number can't be a rounding of the documented one, however near it is."""
-    expected, printed, value = (value_of(text) for text in (documented, executed, origin.text))
+    expected, printed, value = (finite_value(text) for text in (documented, executed, origin.text))
     if expected is None or printed is None or value is None:
         return "not finite"
     if abs(printed - value) > half_unit(executed) * SLACK:

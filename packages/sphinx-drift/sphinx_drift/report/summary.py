@@ -99,11 +99,6 @@ def _verified(page: PageResult) -> Iterator[Outcome]:
             yield outcome
 
 
-def _is_compared(page: PageResult) -> bool:
-    """Whether anything on a page was compared, failed, or is a picture that was counted."""
-    return bool(_kinds(page).keys() - {Kind.NO_EXPECTATION} or page.skipped)
-
-
 def _filtered(pages: Iterable[PageResult]) -> Counter[str]:
     """Count what was replaced, by the names of filters."""
     counts = sum((Counter(page.filtered) for page in pages), Counter[str]())
