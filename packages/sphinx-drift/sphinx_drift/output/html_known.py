@@ -108,14 +108,14 @@ def _unknown_style(css: str) -> str:
     # A text keeps its quotation marks, whatever it holds, and ends where a browser ends it.
     texts: list[str] = []
 
-    def kept(match: re.Match[str]) -> str:
+    def numbered(match: re.Match[str]) -> str:
         if match[0].startswith("/*"):
             return " "
         texts.append(f'"{match[1] or match[2] or ""}"')
         return f"\0{len(texts) - 1}\0"
 
     selector = ""
-    for piece, end in _PIECE.findall(_COMMENT_OR_TEXT.sub(kept, css.replace("\0", "\ufffd"))):
+    for piece, end in _PIECE.findall(_COMMENT_OR_TEXT.sub(numbered, css.replace("\0", "\ufffd"))):
         text = re.sub(r"\0(\d+)\0", lambda match: texts[int(match[1])], piece).strip()
         if end == "{":
             selector = text

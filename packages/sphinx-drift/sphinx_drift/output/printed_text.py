@@ -159,7 +159,7 @@ class _Reader:
             return
         self._streams.clear()
         if output.output_type == "error":
-            error = ": ".join(str(each) for each in (output.ename, output.evalue) if each)
+            error = ": ".join(str(part) for part in (output.ename, output.evalue) if part)
             text = messages(output.get("traceback", ()))
             if text:
                 self._result.pieces.append((Part.TRACEBACK, text))
