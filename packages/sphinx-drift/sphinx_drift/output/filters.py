@@ -20,11 +20,10 @@ VETOED = " (vetoed)"
 _WHOLE = re.compile(rf"\d+(?:,\d+)+|{NUMBER.pattern}|\w+", re.VERBOSE)
 """What a filter replaces as a whole, or not at all: a number with its sign, a word."""
 _TIME = r"\d+(?:\.\d+)?(?:e[+-]?\d+)? ?(?:[mnuµμ]?s|min|h|d)(?: \d+(?:h|min|s)){0,3}"
-_PATH = re.compile(r"[^\s'\":=,;<>()]+")
-"""A path of Linux or macOS: what is just before it, `loss=0.5:` for instance, is no part of it."""
-_ROOT = re.compile(r"(?<![\w.])/")
-_VARYING = ("ipykernel_", "/site-packages/", "/dist-packages/")
-_VARYING_FOLDER = re.compile(r"/(?:.*/)?(ipykernel_\d+|site-packages|dist-packages)/")
+# What is just before a path, `loss=0.5:` for instance, is no part of it.
+_VARYING = re.compile(
+    r"(?<![\w.])/(?:[^\s'\":=,;<>()]{0,300}/)?(?:(ipykernel)_\d+|(site-packages|dist-packages))/"
+)
 
 
 class Filter(NamedTuple):
@@ -175,15 +174,4 @@ def repeatable(text: str) -> str:
         'site-packages/pandas/a.py:1: UserWarning: w'
 
     """
-    varies = any(folder in text for folder in _VARYING)
-    return _PATH.sub(lambda match: _without_folder(match[0]), text) if varies else text
-
-
-def _without_folder(path: str) -> str:
-    # If no match begins at the root, none begins further on: to try each place is quadratic.
-    root = _ROOT.search(path) if any(folder in path for folder in _VARYING) else None
-    folder = root and _VARYING_FOLDER.match(path, root.start())
-    if not folder:
-        return path
-    name = folder[1].partition("_")[0] if folder[1].startswith("ipykernel") else folder[1]
-    return f"{path[: folder.start()]}{name}/{path[folder.end() :]}"
+    return _VARYING.sub(lambda match: f"{match[1] or match[2]}/", text)
