@@ -77,7 +77,7 @@ class Verdict:
         return not self.differences
 
 
-def compare(  # noqa: PLR0913 - all but the first two have a default
+def compare(
     documented: str,
     executed: str,
     *,

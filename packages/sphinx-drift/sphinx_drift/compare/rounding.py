@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sphinx_drift.compare.formats import (
     SLACK,
-    FloatKind,
     Form,
     exact,
+    finite_value,
     half_unit,
     ulp_distance,
-    finite_value,
 )
 
 if TYPE_CHECKING:
@@ -31,6 +30,7 @@ however large the numbers beside it are."""
 
 _SHORTEST = 7
 """Numbers of so many digits that have no more may be printed with as many as they need."""
+
 
 class Judgement(NamedTuple):
     """Whether a number is a rounding of its documented digits."""
@@ -85,7 +85,9 @@ def _objection(documented: str, executed: str, origin: Origin) -> str:
     if forms[0] == forms[1]:
         is_other_zero = forms[0].has_exponent and expected.as_tuple() != printed.as_tuple()
         return "a zero of another form" if is_other_zero and not expected else ""
-    if origin.is_in_tensor:  # PyTorch prints all numbers of one in a form that rounding may change
+    if forms[0].letters != forms[1].letters:
+        is_explained = False
+    elif origin.is_in_tensor:  # its numbers have one form, which rounding may change
         is_explained = len({form.decimals for form in forms if not form.is_whole}) == 1
     else:
         digits = (len(exact(text).as_tuple().digits) for text in (documented, executed))

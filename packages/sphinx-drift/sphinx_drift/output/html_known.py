@@ -13,44 +13,51 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
 DRAWN = {"audio", "canvas", "embed", "image", "img", "svg", "video"}
 """Elements that show a picture, or a film."""
-_OF_HTML = DRAWN | set(
+_OF_HTML = DRAWN | _words(
     "a abbr address article aside b big blockquote body br button caption center cite code col "
     "colgroup dd del details dfn div dl dt em fieldset figcaption figure font footer form h1 h2 h3 "
     "h4 h5 h6 head header hr html i input ins kbd label legend li main mark menu nav ol p pre "
     "progress s samp section small source span strike strong style sub summary sup table tbody "
-    "td tfoot th thead time title tr tt u ul var wbr".split()
+    "td tfoot th thead time title tr tt u ul var wbr"
 )
-_OF_DRAWINGS = set(
+_OF_DRAWINGS = _words(
     "circle clippath defs desc ellipse g line lineargradient marker mask metadata path pattern "
-    "polygon polyline radialgradient rect stop symbol text textpath tspan use".split()
+    "polygon polyline radialgradient rect stop symbol text textpath tspan use"
 )
-_ATTRIBUTES = set(
+_ATTRIBUTES = _words(
     "abbr alt aria bgcolor cellpadding cellspacing charset checked class clippathunits cols "
     "colspan controls cx cy d data disabled download dx dy for frame gradienttransform "
     "gradientunits headers hidden href hspace id label lang loading markerheight markerwidth media "
     "method name nowrap offset open patternunits placeholder points preserveaspectratio r "
     "refx refy rel reversed role rowspan rules rx ry scope scoped size span src start style "
     "summary tabindex target title type valign value version viewbox vspace x x1 x2 xlink xml "
-    "xmlns y y1 y2".split()
+    "xmlns y y1 y2"
 )
 """Those that begin like one of these are known too: ``data-id``, ``xmlns:xlink``."""
-_PROPERTIES = set(
-    "align background border bottom box break caption-side clear clip color column contain cursor "
-    "dominant-baseline empty-cells fill filter flex float font-size font-smoothing font-style "
-    "font-weight gap grid height hyphens inset isolation justify left letter-spacing line-height "
-    "margin max min object opacity osx-font-smoothing outline overflow padding page place "
-    "pointer-events position right row-gap scrollbar shape-rendering stop-color stop-opacity stroke "
-    "tab-size table-layout text-align text-anchor text-decoration text-indent text-rendering "
-    "text-shadow text-underline-offset top transform transition user-select vector-effect vertical-align visibility "
-    "white-space width word-break word-spacing word-wrap z-index".split()
+_PROPERTIES = _words(
+    "align background border bottom box break caption-side clear clip color column contain "
+    "cursor dominant-baseline empty-cells fill filter flex float font-size font-smoothing "
+    "font-style font-weight gap grid height hyphens inset isolation justify left letter- "
+    "spacing line-height margin max min object opacity osx-font-smoothing outline overflow "
+    "padding page place pointer-events position right row-gap scrollbar shape-rendering stop- "
+    "color stop-opacity stroke tab-size table-layout text-align text-anchor text-decoration "
+    "text-indent text-rendering text-shadow text-underline-offset top transform transition "
+    "user-select vector-effect vertical-align visibility white-space width word-break word- "
+    "spacing word-wrap z-index"
 )
 """Those that begin like one of these are known too: ``border-top``."""
 _VALUE = r"""(?!.*(?:reverse|\b(?:attr|element|image(?:-set)?|url)\((?!#)))[^"'\\]*"""
+_SYMBOLS = r"\u2190-\u21ff\u25a0-\u25ff\u2b00-\u2bff\U0001f300-\U0001faff"
+"""Arrows, triangles and little pictures: what shows that something can be folded."""
 _VALUES = {
-    # Arrows, triangles and little pictures: what shows that something can be folded.
-    "content": r'(?:none|normal|"[\s(),\u2190-\u21ff\u25a0-\u25ff\u2b00-\u2bff\U0001f300-\U0001faff]*")',
+    "content": rf'none|normal|"[\s(),{_SYMBOLS}]*"',
     "display": r"(?!list-item)[\w\s-]+",
     "font": r"[^\\]*",
     "font-family": r"[^\\]*",
@@ -70,9 +77,9 @@ _COMMENT_OR_TEXT = re.compile(
 _PIECE = re.compile(r"([^{};]*)([{};]|\Z)")
 DEEPEST = 512
 """Browsers nest no deeper, and a parser that does takes ever longer for each element."""
-_NOT_NESTED = set(
+_NOT_NESTED = _words(
     "area base br col dd dt embed hr img input li link meta option p param rp rt source tbody td "
-    "tfoot th thead tr track wbr".split()
+    "tfoot th thead tr track wbr"
 )
 """Elements without an end, or whose end may be left out."""
 _TAG = re.compile(r"<(/?)([a-z][^\s/>]*)([^<>]*)", re.IGNORECASE)
@@ -99,7 +106,7 @@ def unknown_in(tag: str, attributes: Mapping[str, str | None], style: str) -> st
     return _unknown_style(attributes.get("style") or "") or _unknown_style(style)
 
 
-def _begins_like(name: str, names: set[str]) -> bool:
+def _begins_like(name: str, names: frozenset[str]) -> bool:
     return name in names or re.split("[-:]", name)[0] in names
 
 

@@ -108,7 +108,7 @@ class _Reader:
         self._lists = 0
 
     def read(self, root: LexborNode) -> None:
-        """Read what is below the root; what HTML says of its page goes to the page that shows it."""
+        """Read what is below the root, whose attributes go to the page that shows the HTML."""
         self.unknown = unknown_in("html", root.attributes, "")
         for node, begins in _walk(root, self._is_unseen):
             tag = node.tag or ""

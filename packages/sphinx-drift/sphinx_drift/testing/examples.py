@@ -11,7 +11,7 @@ import sys
 import traceback
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sphinx_drift.compare.compare import Policy, compare
 from sphinx_drift.device import computing_on
