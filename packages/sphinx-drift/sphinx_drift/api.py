@@ -6,16 +6,14 @@ from contextlib import suppress
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sphinx_drift.compare.brackets import groups
-from sphinx_drift.compare.compare import Policy
-from sphinx_drift.compare.lexer import Token, value_of
+from sphinx_drift.compare.brackets import brackets
+from sphinx_drift.compare.lexer import value_of
 from sphinx_drift.compare.tokens import tokens
 from sphinx_drift.configuration import find_project
 from sphinx_drift.model import Kind, Outcome, PageResult
-from sphinx_drift.output.printed_text import Part, printed
-from sphinx_drift.report.summary import count, describe_environment
+from sphinx_drift.output.printed_text import printed
+from sphinx_drift.report.summary import describe_environment
 from sphinx_drift.run.results import OWN_ANSWERS, Probe, injected
-from sphinx_drift.source.lines import lines_of
 from sphinx_drift.source.quote import read_quotation
 from sphinx_drift.sphinx.marks import drift_mark
 from sphinx_drift.sphinx.quotations import quoted_number
@@ -28,29 +26,24 @@ if TYPE_CHECKING:
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
 
+    from sphinx_drift.compare.brackets import Bracket
+
 __all__ = [
     "Kind",
     "Number",
     "Outcome",
     "PageResult",
-    "Part",
-    "Policy",
     "Quoted",
-    "Token",
     "add_probe",
-    "count",
     "describe_environment",
     "drift_mark",
     "find_project",
-    "groups",
-    "lines_of",
     "numbers",
     "printed",
     "probed",
     "quoted",
     "quoted_number",
     "results",
-    "tokens",
 ]
 
 
@@ -149,10 +142,11 @@ def numbers(text: str) -> list[Number]:
 
     """
     read = tokens(text)
-    starts = groups(read)
-    arrays = {start: array for array, start in enumerate(sorted({*starts} - {-1}))}
-    return [
-        Number(token.text, token.start, token.end, value_of(token.text), arrays.get(start, -1))
-        for token, start in zip(read, starts, strict=True)
-        if token.is_number
-    ]
+    arrays: dict[Bracket, int] = {}
+    found: list[Number] = []
+    for token, bracket in zip(read, brackets(read), strict=True):
+        array = bracket and bracket.array
+        place = arrays.setdefault(array, len(arrays)) if array else -1
+        if token.is_number:
+            found.append(Number(token.text, token.start, token.end, value_of(token.text), place))
+    return found

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from nbformat import NotebookNode
 
+    from sphinx_drift.compare.compare import Verdict
     from sphinx_drift.model import Cell, Expectation, Page
     from sphinx_drift.output.filters import Filter
     from sphinx_drift.run.results import Execution
@@ -72,7 +73,7 @@ def judge_page(  # noqa: PLR0913 - one page has these parts
         errors_fail=errors_fail,
     )
     for cell in page.cells:
-        context.filtered.update({each.name: 0 for each in cell.filters})  # which may match nothing
+        context.filtered.update({own.name: 0 for own in cell.filters})  # which may match nothing
         try:
             output = printed(notebook.cells[cell.index].outputs)
             full = printed(precise.cells[cell.index].outputs) if precise else None
@@ -204,9 +205,10 @@ def _check_stored(
     if any(other.kind.fails for other in others):
         return
     if cell.drawn is not None and (context.complete or cell.is_claim):
-        for noun, has, made in zip(("pictures", "widgets"), cell.drawn, output.drawn, strict=True):
-            if has != made:
-                message = f"{noun}: it has {has} stored, and made {made}"
+        nouns = ("pictures", "widgets")
+        for noun, before, now in zip(nouns, cell.drawn, output.drawn, strict=True):
+            if before != now:
+                message = f"{noun}: it has {before} stored, and made {now}"
                 yield _outcome(cell, Kind.PICTURE, message=message)
     stored = {e.part for e in cell.expectations}
     for stream in BESIDE:
@@ -236,19 +238,29 @@ def _check_expectation(
         precise=precise,
         waivers=expectation.waivers,
     )
-    stale = verdict.unmatched + (verdict.unneeded if context.policy is not Policy.PORTABLE else ())
-    if not verdict.tokens:
-        return _outcome(cell, Kind.EMPTY, expectation, executed=executed)
-    if not verdict.same:
-        kind, message = Kind.DRIFT, _second_error(output, full)
-    elif stale:
-        kind = Kind.WAIVER
-        message = "; ".join(f"{w.documented} -> {w.executed} ({w.reason})" for w in stale)
-    else:
-        kind, message = Kind.VERIFIED, ""
+    kind, message = _judged(verdict, expectation, output, context)
+    if kind is Kind.DRIFT:
+        message = _second_error(output, full)
     seen = output.select(Part.ALL if cell.has_stderr else Part.MAIN)
-    came = {"executed": executed, "verdict": verdict, "is_all": is_all and executed == seen}
-    return _outcome(cell, kind, expectation, message=message, **came)
+    parts = {"executed": executed, "verdict": verdict, "is_all": is_all and executed == seen}
+    return _outcome(cell, kind, expectation, message=message, **parts)
+
+
+def _judged(
+    verdict: Verdict, expectation: Expectation, output: Printed, context: _Context
+) -> tuple[Kind, str]:
+    """Return what a verdict means for an expectation, and what there is to say of it."""
+    if not verdict.tokens:
+        return Kind.EMPTY, ""
+    if not verdict.same:
+        return Kind.DRIFT, ""
+    stale = verdict.unmatched + (verdict.unneeded if context.policy is not Policy.PORTABLE else ())
+    if stale:
+        waivers = (f"{w.documented} -> {w.executed} ({w.reason})" for w in stale)
+        return Kind.WAIVER, "; ".join(waivers)
+    if unknown := output.unknown_in(expectation.part):
+        return Kind.UNCHECKED, f"{unknown} may show more than the text, which is right"
+    return Kind.VERIFIED, ""
 
 
 def _second_error(output: Printed, full: Printed | None) -> str:
@@ -358,16 +370,20 @@ def compare_runs(
         if any(expectation.unchecked for expectation in cell.expectations):
             continue
         runs = [printed(book.cells[cell.index].outputs) for book in (first, second)]
-        own = (*cell.filters, *filters)
-        documented = {e.part for e in cell.expectations}
-        unseen = {*FORMS} - documented if documented and not page.stored else set()
-        is_text_seen = documented & OF_VALUES or not all(_in_forms(run, documented) for run in runs)
-        texts = [Part.ALL] if is_text_seen else [Part.STDOUT, Part.STDERR]
-        for part in (each for each in (*texts, *BESIDE) if each not in unseen):
-            once, again = (filtered(run.select(part), own) for run in runs)
+        for part in _parts_shown(cell, runs, is_page=not page.stored):
+            once, again = (filtered(run.select(part), (*cell.filters, *filters)) for run in runs)
             verdict = compare(once, again)
             if not verdict.same:
                 yield _outcome(
                     cell, Kind.UNREPEATABLE, documented=once, executed=again, verdict=verdict
                 )
                 break
+
+
+def _parts_shown(cell: Cell, runs: Sequence[Printed], *, is_page: bool) -> list[Part]:
+    """Return the parts of a cell's outputs that readers see: of a value, the documented forms."""
+    documented = {expectation.part for expectation in cell.expectations}
+    is_text_seen = documented & OF_VALUES or not all(_in_forms(run, documented) for run in runs)
+    texts = [Part.ALL] if is_text_seen else [Part.STDOUT, Part.STDERR]
+    unseen = {*FORMS} - documented if documented and is_page else set()
+    return [part for part in (*texts, *BESIDE) if part not in unseen]

@@ -1,4 +1,4 @@
-"""What pages document, and what came of them: the types that all modules share."""
+"""The types that all modules share: what pages document, and the outcomes of their checks."""
 
 from __future__ import annotations
 
@@ -307,6 +307,6 @@ class Page:
 
     @property
     def is_checked(self) -> bool:
-        """Whether there is anything on it to check; if not, it is built as ever."""
+        """Whether there is anything on it to check; if not, it is built without a check."""
         expects = any(cell.expectations for cell in self.cells)
         return expects or self.complete or bool(self.problems)

@@ -15,7 +15,7 @@ from sphinx_drift.model import Cell, Expectation, Kind, Page, PageResult
 from sphinx_drift.output.filters import make
 from sphinx_drift.output.printed_text import Part
 from sphinx_drift.run.results import Ending, Execution, Failure
-from sphinx_drift.settings import Settings, changed_by_environment
+from sphinx_drift.settings import Settings
 from sphinx_drift.source.notebook import read_notebook
 
 if TYPE_CHECKING:
@@ -171,15 +171,12 @@ def test_what_a_removed_cell_glues_is_documented(glue: dict[str, str], expected:
 
 @pytest.mark.parametrize("reason", ["", "it varies"])
 @pytest.mark.parametrize("tag", ["", "remove-cell", "remove-output"])
-@pytest.mark.parametrize("text", [{"text/plain": "<G at 0x7f>"}, {}])
-def test_the_text_in_a_glued_picture_is_documented(
-    text: dict[str, str], tag: str, reason: str
-) -> None:
-    prefix, data = "application/papermill.record/", {"image/svg+xml": "<svg><text>0.5", **text}
+def test_the_text_in_a_glued_picture_is_documented(tag: str, reason: str) -> None:
+    prefix = "application/papermill.record/"
     metadata = {"scrapbook": {"name": "pic", "mime_prefix": prefix}}
-    glued = {f"{prefix}{mime}": each for mime, each in data.items()}
+    data = {f"{prefix}image/svg+xml": "<svg><text>0.5"}
     book = notebook([])
-    book.cells[0].outputs = [v4.new_output("display_data", glued, metadata=metadata)]
+    book.cells[0].outputs = [v4.new_output("display_data", data, metadata=metadata)]
     wanted = expecting("0.5", part=Part.PICTURE, unchecked=reason)
     for expectations, kind in (
         ((), Kind.UNDOCUMENTED),
@@ -329,13 +326,6 @@ def test_a_notebooks_reference_never_frees_it_from_the_projects(
     assert settings.policy_on(LINUX) is expected
 
 
-def test_environment_variable_beats_configuration(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert changed_by_environment(Settings(Policy.EXACT)).policy is Policy.EXACT
-    for name, policy in (("portable", Policy.PORTABLE), ("auto", None)):
-        monkeypatch.setenv("DRIFT_POLICY", name)
-        assert changed_by_environment(Settings(Policy.EXACT)).policy is policy
-
-
 # Other forms ---------------------------------------------------------------------------
 
 
@@ -347,36 +337,25 @@ def showing(**data: str) -> NotebookNode:
 
 
 @pytest.mark.parametrize(
-    ("expectations", "repeats"),
-    [([], False), ([expecting("1", part=Part.HTML)], False), ([expecting("x")], True)],
-)
-def test_html_that_is_shown_has_to_repeat(
-    expectations: list[Expectation], *, repeats: bool
-) -> None:
-    first, second = (showing(plain="x", html=f"<b>{number}</b>") for number in (1, 2))
-    page = page_of(tuple(expectations))
-    found = [*compare_runs(page, first, second, Execution(frozenset({0})))]
-    expected = [] if repeats else [(Kind.UNREPEATABLE, "1\n", "2\n")]
-    assert [(o.kind, o.documented, o.executed) for o in found] == expected
-
-
-@pytest.mark.parametrize(
-    ("parts", "repeats"),
+    ("parts", "html_repeats", "text_repeats"),
     [
-        ([Part.HTML], True),
-        ([Part.STDOUT, Part.HTML], True),
-        ([Part.VALUE, Part.HTML], False),
-        ([Part.LATEX], False),
-        ([], False),
+        ([], False, False),
+        ([Part.ALL], True, False),
+        ([Part.HTML], False, True),
+        ([Part.STDOUT, Part.HTML], False, True),
+        ([Part.VALUE, Part.HTML], False, False),
+        ([Part.LATEX], True, False),
     ],
 )
-def test_a_text_in_whose_place_html_is_shown_need_not_repeat(
-    parts: list[Part], *, repeats: bool
+def test_a_form_that_is_shown_has_to_repeat(
+    parts: list[Part], *, html_repeats: bool, text_repeats: bool
 ) -> None:
-    first, second = (showing(plain=f"x {number}", html="<b>1</b>") for number in (1, 2))
     page = page_of(tuple(expecting("1", part=part) for part in parts))
-    found = [*compare_runs(page, first, second, Execution(frozenset({0})))]
-    assert [o.kind for o in found] == [Kind.UNREPEATABLE] * (not repeats)
+    html = [showing(plain="x", html=f"<b>{number}</b>") for number in (1, 2)]
+    text = [showing(plain=f"x {number}", html="<b>1</b>") for number in (1, 2)]
+    for runs, repeats in ((html, html_repeats), (text, text_repeats)):
+        found = [*compare_runs(page, *runs, Execution(frozenset({0})))]
+        assert [o.kind for o in found] == [Kind.UNREPEATABLE] * (not repeats)
 
 
 @pytest.mark.parametrize(
@@ -404,6 +383,20 @@ def test_a_value_is_documented_in_one_of_its_forms(
 ) -> None:
     result = outcomes(page_of(tuple(expectations)), showing(plain="x 1", html="<i>x</i> 2"))
     assert kinds(result) == expected
+
+
+@pytest.mark.parametrize("html", ["<b>x</b> 2<script>3</script>", "<b>x</b> 2"])
+def test_html_that_may_show_more_than_its_text_is_not_called_verified(html: str) -> None:
+    shown = showing(plain="x 1", html=html)
+    kind = Kind.UNCHECKED if "script" in html else Kind.VERIFIED
+    for part, text, expected in (
+        (Part.HTML, "x 2", kind),
+        (Part.HTML, "x 3", Kind.DRIFT),
+        (Part.ALL, "x 1", Kind.VERIFIED),
+    ):
+        result = outcomes(page_of((expecting(text, part=part),)), shown)
+        assert result.outcomes[0].kind is expected
+        assert result.outcomes[0].message.startswith("<script>") is (expected is Kind.UNCHECKED)
 
 
 def test_each_value_has_a_form_that_is_documented() -> None:

@@ -78,21 +78,6 @@ def brackets(tokens: Sequence[Token]) -> list[Bracket | None]:
     return innermost
 
 
-def groups(tokens: Sequence[Token]) -> list[int]:
-    """Return for each token where the array or list begins that it is in; -1 outside any.
-
-    That is the outermost square bracket around it within the innermost call.
-
-    Examples:
-        >>> from sphinx_drift.compare.tokens import tokens
-        >>> groups(tokens("a [1, [2]] b [3]"))
-        [-1, 1, 1, 1, 1, 1, 1, 1, -1, 9, 9, 9]
-
-    """
-    arrays = (bracket and bracket.array for bracket in brackets(tokens))
-    return [array.start if array else -1 for array in arrays]
-
-
 def indices(tokens: Sequence[Token], positions: Collection[int]) -> dict[int, tuple[int, ...]]:
     """Return the index of each of some tokens in the square brackets around it, counted from 0.
 

@@ -77,14 +77,13 @@ class Verdict:
         return not self.differences
 
 
-def compare(  # noqa: PLR0913 - all but the first two have a default
+def compare(
     documented: str,
     executed: str,
     *,
     policy: Policy = Policy.EXACT,
     precise: str | None = None,
     waivers: Sequence[Waiver] = (),
-    flowing: bool = False,
 ) -> Verdict:
     """Compare a documented output with an executed one.
 
@@ -95,7 +94,6 @@ def compare(  # noqa: PLR0913 - all but the first two have a default
         precise: The same output printed at full precision. Without it *portable* accepts
             nothing that *exact* refuses.
         waivers: Known differences, each of one element.
-        flowing: Whether line breaks and repeated spaces say nothing anywhere.
 
     Returns:
         What differs, what was accepted or waived, and how much was compared.
@@ -108,13 +106,13 @@ def compare(  # noqa: PLR0913 - all but the first two have a default
         [((1,), '0.8210', '0.8211')]
 
     """
-    left, right = (Side.read(text, flowing=flowing) for text in (documented, executed))
+    left, right = map(Side.read, (documented, executed))
     differences = described(left, right, list(blocks(left, right)))
     remaining, waived, unneeded, unmatched = _waive(differences, waivers, left)
     accepted: list[Accepted] = []
     if policy is Policy.PORTABLE and remaining:
-        remaining, accepted = _accept_rounding(remaining, right, precise, flowing=flowing)
-    remaining = list(_without_moved_spaces(differences, remaining, left))
+        remaining, accepted = _accept_rounding(remaining, right, precise)
+    remaining = list(_without_moved_spaces(differences, remaining))
     return Verdict(
         differences=tuple(remaining),
         accepted=tuple(accepted),
@@ -133,13 +131,13 @@ def _waive(
 ) -> tuple[list[Difference], list[Waiver], list[Waiver], list[Waiver]]:
     """Remove the differences that are waived, one for each waiver."""
     remaining = list(differences)
-    differ = {difference.documented_span[0] for difference in differences}
+    differ = {difference.places[0] for difference in differences}
     waived: list[Waiver] = []
     unneeded: list[Waiver] = []
     unmatched: list[Waiver] = []
     for waiver in waivers:
         match = next((d for d in remaining if _covers(waiver, d)), None)
-        places = _positions_of(waiver, left)
+        places = _places_of(waiver, left)
         if match is not None:
             remaining.remove(match)
             waived.append(waiver)
@@ -158,49 +156,39 @@ def _covers(waiver: Waiver, difference: Difference) -> bool:
     )
 
 
-def _positions_of(waiver: Waiver, left: Side) -> set[int]:
-    """Return the positions of the waiver's documented value, at its index if it has one."""
+def _places_of(waiver: Waiver, left: Side) -> set[int]:
+    """Return which tokens are the waiver's documented value, at its index if it has one."""
     places = {i for i, token in enumerate(left.tokens) if token.text == waiver.documented}
     if waiver.index is not None:
         places = {i for i, index in indices(left.tokens, places).items() if index == waiver.index}
-    return {left.tokens[place].start for place in places}
+    return places
 
 
 # What is forgiven -----------------------------------------------------------------------
 
 
 def _without_moved_spaces(
-    differences: Sequence[Difference], remaining: Sequence[Difference], left: Side
+    differences: Sequence[Difference], remaining: Sequence[Difference]
 ) -> Iterator[Difference]:
-    """Drop the spaces that only make room for a forgiven number, and tell of all others."""
-    wrong = {difference.documented_span: difference for difference in remaining}
-    forgiven = [d for d in differences if d.documented_span not in wrong]
-    freed = _columns_freed(forgiven, left)
+    """Leave out forgiven numbers, and the spaces that only make room for them.
+
+    A number that prints with fewer digits leaves columns to the space before it, or to that
+    before the token that follows.
+    """
+    wrong = {difference.places: difference for difference in remaining}
+    columns, forgiven = 0, -2
     for difference in differences:
-        is_forgiven = difference.documented_span not in wrong
-        if difference.moved and (is_forgiven or difference.documented == difference.executed):
-            columns = freed.get(difference.documented_span[0], 0)
-            if not min(columns, 0) <= difference.moved <= max(columns, 0):
+        place = difference.places[0]
+        is_forgiven = difference.places not in wrong
+        if is_forgiven:
+            columns, forgiven = len(difference.documented) - len(difference.executed), place
+        is_space = is_forgiven or difference.documented == difference.executed
+        if difference.moved and is_space:
+            room = columns if place in (forgiven, forgiven + 1) else 0
+            if not min(room, 0) <= difference.moved <= max(room, 0):
                 yield replace(difference, note=spaces_note(difference.gaps))
         elif not is_forgiven:
-            yield wrong[difference.documented_span]
-
-
-def _columns_freed(forgiven: Sequence[Difference], left: Side) -> dict[int, int]:
-    """Return where a narrower number leaves columns to the space before it, or after it."""
-    places = _places(left)
-    freed: dict[int, int] = {}
-    for difference in forgiven:
-        start = difference.documented_span[0]
-        columns = len(difference.documented) - len(difference.executed)
-        following = left.tokens[places[start] + 1 :][:1]
-        freed |= dict.fromkeys([start, *(token.start for token in following)], columns)
-    return freed
-
-
-def _places(side: Side) -> dict[int, int]:
-    """Return the token that begins at each position; of a line break and a token, the token."""
-    return {token.start: place for place, token in enumerate(side.tokens)}
+            yield wrong[difference.places]
 
 
 # The portable policy -----------------------------------------------------------------
@@ -214,14 +202,13 @@ def _both_floats(difference: Difference) -> bool:
 
 
 def _accept_rounding(
-    differences: list[Difference], right: Side, precise: str | None, *, flowing: bool
+    differences: list[Difference], right: Side, precise: str | None
 ) -> tuple[list[Difference], list[Accepted]]:
     """Accept the numbers that are the documented ones as far as rounding can tell."""
     use_precise = precise is not None and any(map(_both_floats, differences))
     text, marks = without_marks(plain(precise or ""))
-    full = tokens(text, flowing=flowing) if use_precise else []
+    full = tokens(text) if use_precise else []
     output = Precise(full, marks) if _aligned(right.tokens, full) else None
-    places = _places(right)
     remaining: list[Difference] = []
     accepted: list[Accepted] = []
     for difference in differences:
@@ -230,7 +217,7 @@ def _accept_rounding(
         elif output is None:
             remaining.append(replace(difference, note="its full precision could not be had"))
         else:
-            origin = output.origin(places[difference.executed_span[0]])
+            origin = output.origin(difference.places[1])
             units, objection = judge(difference.documented, difference.executed, origin)
             if objection:
                 remaining.append(replace(difference, note=objection))

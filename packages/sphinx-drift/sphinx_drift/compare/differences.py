@@ -31,6 +31,8 @@ class Difference:
     """The executed text there; empty if nothing was printed."""
     index: tuple[int, ...] | None
     """Its index in the brackets around it, counted from 0; None outside brackets."""
+    places: tuple[int, int]
+    """Which token of each text is its first."""
     documented_span: tuple[int, int]
     executed_span: tuple[int, int]
     number: bool = False
@@ -58,9 +60,9 @@ class Side:
     keys: list[_Key]
 
     @classmethod
-    def read(cls, text: str, *, flowing: bool) -> Side:
-        """Read a text; in one that flows, line breaks and repeated spaces say nothing."""
-        result = tokens(text, flowing=flowing)
+    def read(cls, text: str) -> Side:
+        """Read a text into tokens."""
+        result = tokens(text)
         return cls(plain(text), result, [token.key for token in result])
 
     def span(self, first: int, last: int) -> tuple[int, int]:
@@ -172,6 +174,7 @@ def _difference(
         documented=left.text[slice(*left_span)],
         executed=right.text[slice(*right_span)],
         index=index,
+        places=(l0, r0),
         documented_span=left_span,
         executed_span=right_span,
     )

@@ -85,19 +85,18 @@ class Form(NamedTuple):
 
     decimals: int
     has_exponent: bool
-    is_upper: bool
-    """Whether its exponent is written with an E."""
-    has_plus: bool
-    is_imaginary: bool
+    letters: str
+    """Its sign if it is a plus, an E if its exponent has one, the j of an imaginary part."""
 
     @classmethod
     def of(cls, text: str) -> Form:
         """Return the form of a number's text."""
         mantissa, _, exponent = text.rstrip("j").lower().partition("e")
-        imaginary = text.endswith("j")
-        plus = text.startswith("+") and not imaginary
+        is_imaginary = text.endswith("j")  # which always has a sign
+        plus = text.startswith("+") and not is_imaginary
+        letters = "+" * plus + "E" * ("E" in text) + "j" * is_imaginary
         decimals = len(mantissa.partition(".")[2])
-        return cls(decimals, bool(exponent), "E" in text, plus, imaginary)
+        return cls(decimals, bool(exponent), letters)
 
     @property
     def is_whole(self) -> bool:
@@ -110,7 +109,7 @@ def exact(text: str) -> Decimal:
     return Decimal(text.rstrip("j"))
 
 
-def value_of(text: str) -> Decimal | None:
+def finite_value(text: str) -> Decimal | None:
     """Return the value of a printed number; None if no float can hold it."""
     try:
         value = exact(text)

@@ -3,46 +3,41 @@
 There, line breaks and padding depend on the width of a terminal and of the widest number. In
 a table, in indented text, in a formula that takes two lines or between quotation marks they
 say what belongs to what.
+
+What two brackets hold is spelled with a letter for each token, and is data if a regular
+expression knows the spelling: ``[1, 'a']`` is ``v,q``, ``(dtype=torch.int8)`` is ``n=n.n``.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from enum import Enum
+import re
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from sphinx_drift.compare.lexer import Token
 
 _CONSTANTS = frozenset({"True", "False", "None", "NaN", "NaT"})
 _QUOTES = frozenset("'\"")
-
-
-class _Before(Enum):
-    """What precedes a token in the brackets around it."""
-
-    NOTHING = 0
-    """The opening bracket, a comma, a colon or an equals sign."""
-    VALUE = 1
-    NAME = 2
-    DOT = 3
+_NAME = r"n(?:\.n)*"
+_VALUE = rf"(?:v|b|n?q|{_NAME}c)"
+"""A number or a constant, what is in brackets or in quotation marks, a call."""
+_KEY = rf"(?:{_NAME}=|(?:{_VALUE}|{_NAME}):)"
+_LITERAL = re.compile(rf"(?:{_KEY}*(?:{_VALUE}(?: v|b)*|{_NAME})(?:,|\Z))*")
+"""Values with their names or keys, between commas, or values alone between spaces."""
 
 
 @dataclass(slots=True)
-class _Region:
-    """The content of two brackets: data, as long as it reads like a Python literal."""
+class _Content:
+    """What two brackets hold."""
 
     start: int
-    bracket: str
-    is_literal: bool = True
+    """Which token opens them."""
+    letters: list[str] = field(default_factory=list)
     has_data: bool = False
     """Whether it has a number, a constant or a text in quotation marks."""
-    has_commas: bool = False
-    before: _Before = _Before.NOTHING
-    quote: str = ""
-    """The quotation mark that is open."""
 
 
 def loose_gaps(tokens: Sequence[Token], partners: Mapping[int, int]) -> set[int]:
@@ -53,129 +48,88 @@ def loose_gaps(tokens: Sequence[Token], partners: Mapping[int, int]) -> set[int]
         partners: The place of its partner for each bracket that has one.
 
     """
-    if not partners:
-        return set()
-    reader = _Reader(tokens, partners)
-    ends = [(start, partners[start]) for start in sorted(reader.loose)]
-    return {
-        place
-        for start, end in _outermost(ends)
-        for place in range(start + 1, end + 1)
-        if place not in reader.quoted
-    }
+    loose: list[tuple[int, int]] = []
+    quoted: set[int] = set()
+    unclosed: list[_Content] = []
+    quote_ends = -1
+    for place, token in enumerate(tokens):
+        if place <= quote_ends:
+            quoted.add(place)
+        elif partners.get(place, -1) > place:
+            unclosed.append(_Content(place))
+        elif unclosed and partners.get(place) == unclosed[-1].start:
+            content = unclosed.pop()
+            is_literal = _is_literal(content, tokens)
+            if is_literal and content.has_data:
+                loose.append((content.start, place))
+            if unclosed:
+                _add_brackets(unclosed[-1], content, tokens, is_literal=is_literal)
+        elif unclosed and token.text in _QUOTES:
+            quote_ends = _closing_mark(tokens, place, partners[unclosed[-1].start])
+            unclosed[-1].has_data |= quote_ends > place
+            _add(unclosed[-1], "q" if quote_ends > place else "?", place, tokens)
+        elif unclosed and not token.is_line:
+            content = unclosed[-1]
+            is_data = token.is_number or token.text in _CONSTANTS
+            content.has_data |= is_data
+            is_imaginary_part = is_data and token.text[-1] == "j" and content.letters[-1:] == ["v"]
+            if not is_imaginary_part:
+                _add(content, _letter(token, tokens[content.start].text), place, tokens)
+    return _inside(loose) - quoted
 
 
-class _Reader:
-    """Reads the content of brackets, from the first token to the last."""
-
-    def __init__(self, tokens: Sequence[Token], partners: Mapping[int, int]) -> None:
-        self.loose: set[int] = set()
-        """Opening brackets of data."""
-        self.quoted: set[int] = set()
-        """Tokens inside quotation marks, the closing mark too."""
-        self._tokens = tokens
-        self._partners = partners
-        self._open: list[_Region] = []
-        for place, token in enumerate(tokens):
-            if self._open and self._open[-1].quote:
-                self._in_quotes(place, token)
-            elif place in partners:
-                self._bracket(place, token)
-            elif self._open:
-                self._add_token(place, token)
-
-    def _bracket(self, place: int, token: Token) -> None:
-        if self._partners[place] > place:
-            self._open.append(_Region(place, token.text))
-            return
-        start = self._partners[place]
-        while self._open and self._open[-1].start > start:
-            self._open.pop()  # what a quotation mark that never closes has hidden
-        if not self._open or self._open[-1].start < start:
-            return
-        region = self._open.pop()
-        # Without commas, lines that begin below the bracket are the rows of a class's own.
-        region.is_literal &= region.has_commas or not self._tokens[start + 1].is_line
-        if region.is_literal and region.has_data:
-            self.loose.add(region.start)
-        if self._open:
-            _add_value(self._open[-1], region, self._tokens[region.start])
-
-    def _in_quotes(self, place: int, token: Token) -> None:
-        region = self._open[-1]
-        self.quoted.add(place)
-        if token.text == region.quote and not _escaped(self._tokens, place):
-            region.quote = ""
-            region.before = _Before.VALUE
-            region.has_data = True
-
-    def _add_token(self, place: int, token: Token) -> None:
-        region = self._open[-1]
-        before = region.before
-        if not region.is_literal or token.is_line:
-            return
-        after: _Before | None = None
-        region.has_commas |= token.text[0] == ","
-        apart = bool(token.gap) or self._tokens[place - 1].is_line
-        item = before is _Before.NOTHING or (before is _Before.VALUE and apart)
-        if token.text in _QUOTES:
-            if item or (before is _Before.NAME and not apart):  # as in b'...'
-                region.quote, after = token.text, before
-        elif token.is_number or token.text in _CONSTANTS:
-            if item or token.text.endswith("j"):
-                after = _Before.VALUE
-                region.has_data = True
-        else:
-            after = _after(token, region)
-        region.is_literal = after is not None
-        region.before = after or _Before.NOTHING
+def _letter(token: Token, bracket: str) -> str:
+    """Return the letter for a token that is no bracket; no spelling has the ``?``."""
+    text = token.text
+    if token.is_number or text in _CONSTANTS or text.startswith(("...", "grad_fn=<")):
+        return "v"
+    if token.is_device:
+        return ",n"
+    if token.is_word:
+        return "n"
+    return text if text in (".", ",", "=") or (text == ":" and bracket == "{") else "?"
 
 
-_MARKS = {
-    ".": ((_Before.NAME,), _Before.DOT),
-    "=": ((_Before.NAME,), _Before.NOTHING),
-    ":": ((_Before.NAME, _Before.VALUE), _Before.NOTHING),
-    ",": ((_Before.NAME, _Before.VALUE), _Before.NOTHING),
-}
-"""What may precede each mark, and what the mark is to the token after it."""
+def _add(content: _Content, letter: str, place: int, tokens: Sequence[Token]) -> None:
+    """Add a letter, after a space if it is a value apart from another value."""
+    is_apart = bool(tokens[place].gap) or tokens[place - 1].is_line
+    is_first = not content.letters or content.letters[-1] in ",=:"
+    content.letters += " v" if letter in ("v", "q") and is_apart and not is_first else letter
 
 
-def _after(token: Token, region: _Region) -> _Before | None:
-    """Return what a token is to the one after it; None if no literal has it here."""
-    before, text = region.before, token.text
-    if text.startswith("..."):
-        return _Before.VALUE
-    if (text[0] == "," and len(text) > 1) or text.startswith(
-        "grad_fn=<"
-    ):  # the first is a device, with its comma
-        return _Before.VALUE
-    if text in _MARKS and (text != ":" or region.bracket == "{"):
-        allowed, after = _MARKS[text]
-        return after if before in allowed else None
-    is_name = token.is_word and before in (_Before.NOTHING, _Before.DOT)
-    return _Before.NAME if is_name else None
-
-
-def _add_value(outer: _Region, inner: _Region, bracket: Token) -> None:
-    """Count a closed bracket as one value of the bracket around it."""
-    call = outer.before is _Before.NAME and not bracket.gap
-    item = outer.before in (_Before.NOTHING, _Before.VALUE)
-    outer.is_literal &= inner.is_literal and (call or item)
+def _add_brackets(
+    outer: _Content, inner: _Content, tokens: Sequence[Token], *, is_literal: bool
+) -> None:
+    """Add brackets to what is around them, as a call if they follow a name immediately."""
+    is_call = outer.letters[-1:] == ["n"] and not tokens[inner.start].gap
+    outer.letters.append(("c" if is_call else "b") if is_literal else "?")
     outer.has_data |= inner.has_data
-    outer.before = _Before.VALUE
 
 
-def _escaped(tokens: Sequence[Token], place: int) -> bool:
-    """Whether an odd number of backslashes immediately precedes a token."""
-    first = place
-    while tokens[first].start == tokens[first - 1].end and tokens[first - 1].text == "\\":
-        first -= 1
-    return (place - first) % 2 == 1
+def _is_literal(content: _Content, tokens: Sequence[Token]) -> bool:
+    spelled = "".join(content.letters)
+    # Without commas, lines that begin below the bracket are the rows of a class's own.
+    is_one = "," in spelled or not tokens[content.start + 1].is_line
+    return is_one and _LITERAL.fullmatch(spelled) is not None
 
 
-def _outermost(ends: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+def _closing_mark(tokens: Sequence[Token], first: int, end: int) -> int:
+    """Return the place of the mark that closes a quotation before ``end``; -1 if none does."""
+    escaped = False
+    for place in range(first + 1, end):
+        if tokens[place].text == tokens[first].text and not escaped:
+            return place
+        is_next = tokens[place].end == tokens[place + 1].start
+        escaped = tokens[place].text == "\\" and not escaped and is_next
+    return -1
+
+
+def _inside(pairs: Sequence[tuple[int, int]]) -> set[int]:
+    """Return the tokens inside pairs of brackets, the closing ones too."""
+    places: set[int] = set()
     last = -1
-    for start, end in ends:
-        if start > last:
-            yield start, end
+    for start, end in sorted(pairs):
+        if start > last:  # else it is inside a pair that is counted
+            places.update(range(start + 1, end + 1))
             last = end
+    return places

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from sphinx_drift.compare.brackets import brackets
-from sphinx_drift.compare.formats import UNITS, FloatKind, value_of
+from sphinx_drift.compare.formats import UNITS, FloatKind, finite_value
 from sphinx_drift.compare.lexer import TokenKind
 
 if TYPE_CHECKING:
@@ -35,15 +34,6 @@ FORMATS = {
 }
 
 
-@dataclass(frozen=True, eq=False)
-class Group:
-    """Numbers that were computed together."""
-
-    values: tuple[Decimal, ...]
-    largest: Decimal
-    is_complex: bool = False
-
-
 class Origin(NamedTuple):
     """What is known of where a printed number comes from."""
 
@@ -55,8 +45,7 @@ class Origin(NamedTuple):
     """Whether it is in a wider format by now."""
     largest: Decimal
     """The magnitude at which it was computed."""
-    tensor: Group | None
-    """All numbers of the tensor that it is printed in, if it is in one."""
+    is_in_tensor: bool
 
 
 class _Mark(NamedTuple):
@@ -72,7 +61,7 @@ class _Mark(NamedTuple):
     def read(cls, text: str) -> _Mark:
         words = text.removeprefix("*").split()
         kind = next((FORMATS[word] for word in words if word in FORMATS), None)
-        values = (value_of(word) for word in words if word not in FORMATS)
+        values = (finite_value(word) for word in words if word not in FORMATS)
         return cls(text.startswith("*"), kind, next(values, None) or Decimal(0))
 
 
@@ -91,18 +80,15 @@ class Precise:
         mark = _Mark.read(self._marks.get(self._tokens[place].end) or self._marked[bracket])
         array = bracket and bracket.array
         group = self._groups.get(array.start) if array else None
-        if group is None:
-            own = value_of(text) or Decimal(0)
-            group = Group((own,), abs(own))
+        sizes = group or [abs(finite_value(text) or Decimal(0))]
         kind = FloatKind.FLOAT32 if mark.is_wider else mark.kind or self._kinds[bracket]
         kind = kind or FloatKind.FLOAT64
-        least = _ALONE if len(group.values) == 1 and kind.units == UNITS else 1
-        printed = least * group.largest
+        printed = max(sizes) * (_ALONE if len(sizes) == 1 and kind.units == UNITS else 1)
         # A reader sees the numbers printed, not the tensor that they are a part of.
         largest = max(printed, min(mark.whole, _CANCELLED * printed))
         call = bracket and bracket.call
-        is_tensor = call is not None and call.name == "tensor"
-        return Origin(text, kind, mark.is_wider, largest, group if is_tensor else None)
+        is_in_tensor = call is not None and call.name == "tensor"
+        return Origin(text, kind, mark.is_wider, largest, is_in_tensor)
 
     @cached_property
     def _pairs(self) -> list[Bracket]:
@@ -110,29 +96,23 @@ class Precise:
         return [pair for pair in dict.fromkeys(self._brackets) if pair]
 
     @cached_property
-    def _groups(self) -> dict[int, Group]:
-        """The numbers of each array, by where it begins.
+    def _groups(self) -> dict[int, list[Decimal]]:
+        """The sizes of the numbers of each array, which were computed together, by its place.
 
         The members of a list in Python were computed one by one: they are no group.
         """
-        members: dict[int, list[Decimal]] = {}
+        sizes: dict[int, list[Decimal]] = {}
         lists: set[int] = set()
-        complexes: set[int] = set()
         for token, bracket in zip(self._tokens, self._brackets, strict=True):
             array = bracket and bracket.array
             if array is None:
                 continue
-            value = value_of(token.text) if token.kind is TokenKind.FLOAT else None
+            value = finite_value(token.text) if token.kind is TokenKind.FLOAT else None
             if value is not None:
-                members.setdefault(array.start, []).append(value)
-                complexes.update([array.start] if token.text.endswith("j") else ())
+                sizes.setdefault(array.start, []).append(abs(value))
             elif _shows_a_list(token, array):
                 lists.add(array.start)
-        return {
-            start: Group(tuple(values), max(map(abs, values)), start in complexes)
-            for start, values in members.items()
-            if start not in lists
-        }
+        return {start: sizes[start] for start in sizes.keys() - lists}
 
     @cached_property
     def _kinds(self) -> dict[Bracket | None, FloatKind | None]:

@@ -9,37 +9,27 @@ from __future__ import annotations
 
 import math
 from decimal import Decimal
-from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from sphinx_drift.compare.formats import (
     SLACK,
-    FloatKind,
     Form,
     exact,
+    finite_value,
     half_unit,
     ulp_distance,
-    value_of,
 )
 
 if TYPE_CHECKING:
-    from sphinx_drift.compare.precise import Group, Origin
+    from sphinx_drift.compare.precise import Origin
 
 _THIRD = Decimal("0.4")
 _LAST = Decimal("0.1")
 """How many units of its third significant digit a number may be off, and of its last printed one,
 however large the numbers beside it are."""
 
-_CUT = 15
-"""A number of no more digits than these, of which nothing is known, may have been cut before."""
-_ADVICE = "; if the page cut its digits itself, an f-string of x.item() keeps them"
-
 _SHORTEST = 7
 """Numbers of so many digits that have no more may be printed with as many as they need."""
-
-_RATIO, _LARGE, _SMALL = Decimal(1000), Decimal("1e8"), Decimal("1e-4")
-"""PyTorch prints a tensor with exponents if its largest number is more than so many times its
-smallest one, if that is larger than the second of these, or this one smaller than the third."""
 
 
 class Judgement(NamedTuple):
@@ -73,25 +63,18 @@ def judge(documented: str, executed: str, origin: Origin) -> Judgement:
     beyond = _beyond(documented, executed, origin, is_full=is_full)
     units = ulp_distance(beyond, origin.largest, kind)
     if units > kind.units:
-        return Judgement(units, _too_far(units, origin, is_full=is_full))
+        distance = f"{units:.0f} {kind.name.lower()} units in the last place too far"
+        reason = f"the executed value is {origin.text}, {distance} ({kind.units} allowed)"
+        return Judgement(units, reason)
     if beyond > _most(documented, origin):
         reason = f"the executed value is {origin.text}, too far: in its third significant digit"
         return Judgement(units, reason)
     return Judgement(units)
 
 
-def _too_far(units: float, origin: Origin, *, is_full: bool) -> str:
-    kind = origin.kind
-    distance = f"{units:.0f} {kind.name.lower()} units in the last place"
-    is_known = kind is not FloatKind.FLOAT64 or len(origin.text.strip("-0.")) > _CUT
-    # A page that formats a number itself cuts its digits in both runs.
-    advice = _ADVICE if is_full and not is_known else ""
-    return f"the executed value is {origin.text}, {distance} too far ({kind.units} allowed){advice}"
-
-
 def _objection(documented: str, executed: str, origin: Origin) -> str:
     """Say why a number can't be a rounding of the documented one, however near it is."""
-    expected, printed, value = (value_of(text) for text in (documented, executed, origin.text))
+    expected, printed, value = (finite_value(text) for text in (documented, executed, origin.text))
     if expected is None or printed is None or value is None:
         return "not finite"
     if abs(printed - value) > half_unit(executed) * SLACK:
@@ -102,42 +85,14 @@ def _objection(documented: str, executed: str, origin: Origin) -> str:
     if forms[0] == forms[1]:
         is_other_zero = forms[0].has_exponent and expected.as_tuple() != printed.as_tuple()
         return "a zero of another form" if is_other_zero and not expected else ""
-    if origin.tensor:  # all its numbers have the same form
-        is_explained = _may_print(*forms, origin.tensor, origin.kind)
+    if forms[0].letters != forms[1].letters:
+        is_explained = False
+    elif origin.is_in_tensor:  # its numbers have one form, which rounding may change
+        is_explained = len({form.decimals for form in forms if not form.is_whole}) == 1
     else:
         digits = (len(exact(text).as_tuple().digits) for text in (documented, executed))
         is_explained = max(digits) >= _SHORTEST
     return "" if is_explained else "printed in another form"
-
-
-@lru_cache(maxsize=16)
-def _may_print(documented: Form, executed: Form, tensor: Group, kind: FloatKind) -> bool:
-    """Whether rounding alone can have changed the form in which PyTorch prints a tensor.
-
-    It has one form for whole numbers, ``1.``, one with decimals, and one with an exponent and as
-    many decimals. Each must be that of the tensor, or of one as good as equal to it.
-    """
-    decimals = {form.decimals for form in (documented, executed) if not form.is_whole}
-    if len(decimals) > 1 or tensor.is_complex:
-        return False
-    slack = kind.units * Decimal(2) ** -kind.value
-    return _has_form(executed, tensor, Decimal(0)) and _has_form(documented, tensor, slack)
-
-
-def _has_form(form: Form, tensor: Group, slack: Decimal) -> bool:
-    """Whether PyTorch prints a tensor in a form, if its numbers may be off by some slack."""
-    near = tensor.largest * slack
-    sizes = [abs(value) for value in tensor.values if abs(value) > near]
-    smallest, largest = min(sizes, default=Decimal(1)), max(sizes, default=Decimal(1))
-    ratio, less, more = largest / smallest, 1 - slack, 1 + slack
-    if form.has_exponent:
-        may_be_tiny = slack and len(sizes) < len(tensor.values)
-        is_far = ratio > _RATIO * less or largest > _LARGE * less or smallest < _SMALL * more
-        return bool(may_be_tiny or is_far)
-    if ratio > _RATIO * more or largest > _LARGE * more or smallest < _SMALL * less:
-        return False
-    is_whole = all(abs(value - value.to_integral_value()) <= near for value in tensor.values)
-    return is_whole if form.is_whole else bool(slack or not is_whole)
 
 
 def _are_whole(*texts: str) -> bool:
@@ -148,9 +103,9 @@ def _are_whole(*texts: str) -> bool:
 def _beyond(documented: str, executed: str, origin: Origin, *, is_full: bool) -> Decimal:
     """Return how far a value is from those that print like the documented digits."""
     forms = Form.of(documented), Form.of(executed)
-    if is_full or (origin.tensor and forms[0] != forms[1] and forms[0].is_whole):
+    if is_full or (origin.is_in_tensor and forms[0] != forms[1] and forms[0].is_whole):
         half = Decimal(0)
-    elif origin.tensor and forms[0] != forms[1]:
+    elif origin.is_in_tensor and forms[0] != forms[1]:
         half = half_unit(documented)
     else:
         half = min(map(half_unit, (documented, executed)))

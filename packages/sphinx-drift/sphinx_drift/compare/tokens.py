@@ -18,17 +18,16 @@ from sphinx_drift.compare.layout import loose_gaps
 from sphinx_drift.compare.lexer import Token, TokenKind, plain, split
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
 _SPACE = re.compile(r"\s+")
 
 
-def tokens(text: str, *, flowing: bool = False) -> list[Token]:
+def tokens(text: str) -> list[Token]:
     r"""Read a text into tokens.
 
     Args:
         text: Any text: what PyTorch, NumPy or Python printed, or anything else.
-        flowing: Whether line breaks and repeated spaces say nothing anywhere.
 
     Returns:
         The tokens in order. Two texts are the same output if and only if the ``key`` of
@@ -44,8 +43,7 @@ def tokens(text: str, *, flowing: bool = False) -> list[Token]:
     """
     all_tokens = list(split(plain(text)))
     loose = loose_gaps(all_tokens, partners(all_tokens))
-    relevant = _without_layout(all_tokens, loose, _accelerators(all_tokens))
-    return _flowing(relevant) if flowing else list(relevant)
+    return list(_without_layout(all_tokens, loose, _accelerators(all_tokens)))
 
 
 def _accelerators(all_tokens: Sequence[Token]) -> set[int]:
@@ -82,15 +80,3 @@ def _begins_with_array(all_tokens: Sequence[Token], loose: Collection[int]) -> b
         if not (token.is_word or token.text == "."):
             return token.kind is TokenKind.OPEN and place + 1 in loose
     return False
-
-
-def _flowing(relevant: Iterable[Token]) -> list[Token]:
-    """Replace each line break, and each run of spaces, by one space."""
-    flow: list[Token] = []
-    broken = False
-    for token in relevant:
-        if not token.is_line:
-            gap = " " if flow and (token.gap or broken) else ""
-            flow.append(token._replace(gap=gap))
-        broken = token.is_line
-    return flow

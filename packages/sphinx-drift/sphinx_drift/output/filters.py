@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 
 from sphinx_drift.compare.lexer import NUMBER
@@ -12,25 +11,19 @@ if TYPE_CHECKING:
     from collections import Counter
     from collections.abc import Iterable
 
-_EDGE = (
-    r"(?!\w(?<=\w\w)|[.,](?<=\d.)\d|[+-](?<=[\d.][eE].)\d"
-    r"|\d(?:(?<=\d,\d)|(?<=\.\d)|(?<=[\d.][eE][+-]\d))"
-    r"|(?:\d|\.(?=\d)|n(?=an\b)|i(?=nf\b))(?:(?<=\A[+-].)|(?<=[^\w.)\]}][+-].)))"
-)
-"""A place that is inside no word and no number, of which its sign is a part."""
-_LONGEST = 300
-"""Characters of what a filter may replace."""
+_FARTHEST = 300
+"""Characters of what a filter may replace, and to each side of it, that it may look at."""
 _STAND_INS = "\N{WHITE SQUARE}!?"
 """No digits, and one of them is in each range of characters that doesn't begin or end with one."""
 VETOED = " (vetoed)"
 """What is added to the name of a filter to count where it matched a number that it doesn't name."""
-_DIGIT = re.compile(r"\d")
+_WHOLE = re.compile(rf"\d+(?:,\d+)+|{NUMBER.pattern}|\w+", re.VERBOSE)
+"""What a filter replaces as a whole, or not at all: a number with its sign, a word."""
 _TIME = r"\d+(?:\.\d+)?(?:e[+-]?\d+)? ?(?:[mnuµμ]?s|min|h|d)(?: \d+(?:h|min|s)){0,3}"
-_PATH = re.compile(r"[^\s'\":=,;<>()]+")
-"""A path of Linux or macOS: what is just before it, `loss=0.5:` for instance, is no part of it."""
-_ROOT = re.compile(r"(?<![\w.])/")
-_VARYING = ("ipykernel_", "/site-packages/", "/dist-packages/")
-_VARYING_FOLDER = re.compile(r"/(?:.*/)?(ipykernel_\d+|site-packages|dist-packages)/")
+# What is just before a path, `loss=0.5:` for instance, is no part of it.
+_VARYING = re.compile(
+    r"(?<![\w.])/(?:[^\s'\":=,;<>()]{0,300}/)?(?:(ipykernel)_\d+|(site-packages|dist-packages))/"
+)
 
 
 class Filter(NamedTuple):
@@ -44,39 +37,49 @@ class Filter(NamedTuple):
     def apply(self, text: str, counts: Counter[str] | None = None) -> str:
         """Replace what the pattern names; count it, and under `VETOED` what it may not name."""
 
-        def replaced(match: re.Match[str]) -> str:
+        def replacement(match: re.Match[str]) -> str:
+            if not match[0]:
+                return ""
             is_right = self._names_each_number(match)
-            if counts is not None and match[0]:
+            if counts is not None:
                 counts[self.name if is_right else self.name + VETOED] += 1
             return match.expand(self.shown) if is_right else match[0]
 
-        return self.pattern.sub(replaced, text)
+        return self.pattern.sub(replacement, text)
 
     def _names_each_number(self, match: re.Match[str]) -> bool:
-        r"""Whether numbers are matched by what stands for them, such as ``-?\d``, not by ``.``.
+        r"""Whether numbers are matched by what means them, such as ``-?\d``, and not by ``.``.
 
-        It is tried out: where a sign stands in place of a digit, no such pattern matches any more.
+        With something else in place of a digit, a pattern that means digits no longer matches.
         """
-        if not match[0] or len(match[0]) > _LONGEST:
+        if len(match[0]) > _FARTHEST or _cuts(match):
             return False
-        # What it looks at around the match is kept, as far as a filter may look.
-        first = max(match.start() - _LONGEST, 0)
-        near = match.string[first : match.end() + _LONGEST]
-        start, end = match.start() - first, match.end() - first
-        numbers = list(NUMBER.finditer(near, start, end))
-        names = {number[0].strip("+-j") for number in numbers} & {"nan", "inf"}
-        if any(name not in self.pattern.pattern.replace(_EDGE, "") for name in names):
+        text, start, end = _near(match)
+        numbers = list(NUMBER.finditer(text, start, end))
+        words = {number[0].strip("+-j") for number in numbers} & {"nan", "inf"}
+        if any(word not in self.pattern.pattern for word in words):
             return False
-        digits = (digit.start() for digit in _DIGIT.finditer(near, start, end))
-        places = {*digits, *(number.start() for number in numbers)}
+        digits = {place for place in range(start, end) if text[place].isdecimal()}
         return not any(
-            self._matches_past(f"{near[:place]}{sign}{near[place + 1 :]}", start, place)
-            for place, sign in product(places, _STAND_INS)
+            (other := self.pattern.match(f"{text[:place]}{stand_in}{text[place + 1 :]}", start))
+            and other.end() > place
+            for place in digits | {number.start() for number in numbers}
+            for stand_in in _STAND_INS
         )
 
-    def _matches_past(self, text: str, start: int, place: int) -> bool:
-        match = self.pattern.match(text, start)
-        return match is not None and match.end() > place
+
+def _near(match: re.Match[str]) -> tuple[str, int, int]:
+    """Return the text around a match, and where in it the match begins and ends."""
+    first = max(match.start() - _FARTHEST, 0)
+    near = match.string[first : match.end() + _FARTHEST]
+    return near, match.start() - first, match.end() - first
+
+
+def _cuts(match: re.Match[str]) -> bool:
+    """Whether a match begins or ends inside a number or a word."""
+    text, *ends = _near(match)
+    wholes = [whole.span() for whole in _WHOLE.finditer(text)]
+    return any(first < end < last for first, last in wholes for end in ends)
 
 
 def make(pattern: str, name: str, reason: str, shown: str = "") -> Filter:
@@ -88,9 +91,8 @@ def make(pattern: str, name: str, reason: str, shown: str = "") -> Filter:
     """
     if not (pattern and name and reason):
         raise ValueError("a filter is a pattern, a name and a reason")
-    scoped = re.sub(r"(?s)\A(?:\(\?(\w+)\))?(.*)", r"(?\1:\2)", pattern)  # flags must come first
     try:
-        compiled = re.compile(f"{_EDGE}{scoped}{_EDGE}")
+        compiled = re.compile(pattern)
     except re.error as error:
         raise ValueError(f"{pattern!r} is no regular expression: {error}") from None
     if compiled.fullmatch(""):
@@ -172,15 +174,4 @@ def repeatable(text: str) -> str:
         'site-packages/pandas/a.py:1: UserWarning: w'
 
     """
-    varies = any(folder in text for folder in _VARYING)
-    return _PATH.sub(lambda match: _without_folder(match[0]), text) if varies else text
-
-
-def _without_folder(path: str) -> str:
-    # If no match begins at the root, none begins further on: to try each place is quadratic.
-    root = _ROOT.search(path) if any(folder in path for folder in _VARYING) else None
-    folder = root and _VARYING_FOLDER.match(path, root.start())
-    if not folder:
-        return path
-    name = folder[1].partition("_")[0] if folder[1].startswith("ipykernel") else folder[1]
-    return f"{path[: folder.start()]}{name}/{path[folder.end() :]}"
+    return _VARYING.sub(lambda match: f"{match[1] or match[2]}/", text)

@@ -14,54 +14,42 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from sphinx_drift.output.html_effects import DEEPEST, UNSEEN, may_show_more, nesting
+from sphinx_drift.output.html_known import DEEPEST, DRAWN, nesting, unknown_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from selectolax.lexbor import LexborNode
 
+_UNSEEN = {"iframe", "script", "style", "template", "title"}
+"""The elements whose text no browser shows, unless a style says so."""
 _UNSEEN_IN_SVG = {"desc", "metadata", "title"}
 _CELLS = {"td", "th"}
 _ROWS = {"tr", "table"}
 _LINE = re.compile(
-    "address|article|aside|blockquote|br|caption|center|dd|details|dialog|div|dl|dt|fieldset|"
-    "figcaption|figure|footer|form|h[1-6]|header|hr|legend|li|listing|main|nav|ol|optgroup|option|p|plaintext|pre|"
-    "section|summary|tbody|text|tfoot|thead|ul|xmp"
+    "address|article|aside|blockquote|br|caption|center|dd|details|div|dl|dt|fieldset|figcaption|"
+    "figure|footer|form|h[1-6]|header|hr|legend|li|main|nav|ol|p|pre|section|summary|tbody|text|"
+    "tfoot|thead|ul"
 )
 """The elements that begin and end a line."""
 _LISTS = {"dir", "dl", "menu", "ol", "ul"}
 _DEEPEST = 16
 """Lists around one another that are told apart: to indent each further would be quadratic."""
-_MATHEMATICS = (
-    *("menclose", "mfenced", "mfrac", "mmultiscripts", "mover", "mroot", "msqrt", "msub"),
-    *("msubsup", "msup", "mtable", "mtd", "mtr", "munder", "munderover"),
-)
-"""MathML elements that say how their parts belong together."""
 _AROUND = {
     "sup": ("^{", "}"),
     "sub": ("_{", "}"),
-    **dict.fromkeys(("button", "textarea"), ("[", "]")),
+    "button": ("[", "]"),
+    "tspan": (" ", " "),
     **dict.fromkeys(("del", "s", "strike"), ("~", "~")),
-    **dict.fromkeys(("mi", "mn", "mo", "ms", "mtext", "tspan"), (" ", " ")),
-    **{tag: (f" {tag[1:]}(", ")") for tag in _MATHEMATICS},
 }
 _SHOWN = {
     "img": ("alt",),
-    **dict.fromkeys(("optgroup", "option"), ("label",)),
-    **dict.fromkeys(("input", "meter", "progress"), ("value", "max", "placeholder")),
+    **dict.fromkeys(("input", "progress"), ("value", "max", "placeholder")),
     "li": ("value",),
-    "ol": ("start",),
-    "menclose": ("notation",),
-    "mfenced": ("open", "close", "separators"),
-    "mfrac": ("linethickness",),
+    "ol": ("start", "type"),
 }
 """The attributes that a reader sees, by tag."""
-_VERBATIM = {"listing", "plaintext", "pre", "xmp"}
 _UUID = re.compile(r"\b[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\b")
-_DRAWN = {"audio", "canvas", "embed", "image", "img", "svg", "video"}
-_LOADED = {"frame": "src", "iframe": "src", "input": "src", "object": "data"}
-"""The attributes that name a picture, or a page that may be one, by tag."""
 
 ESCAPE_SHOWN = "\N{SYMBOL FOR ESCAPE}"
 """What stands for the character by which a terminal's codes begin: here it hides nothing."""
@@ -79,10 +67,10 @@ def html_text(html: str) -> str:
     return "\n".join(_read(html).lines).replace("\x1b", ESCAPE_SHOWN)
 
 
-def drawn_in(html: str) -> tuple[int, bool]:
-    """How many pictures some HTML shows, and whether a script or a style may show more."""
+def drawn_in(html: str) -> tuple[int, str]:
+    """Return how many pictures some HTML shows, and what in it may show more than its text."""
     reader = _read(html)
-    return reader.pictures, reader.makes_more
+    return reader.pictures, reader.unknown
 
 
 @lru_cache(maxsize=8)
@@ -93,13 +81,13 @@ def _read(html: str) -> _Reader:
         return reader
     html = html.encode(errors="backslashreplace").decode()
     if nesting(html) > DEEPEST:
-        reader.lines, reader.makes_more = html.split("\n"), True
+        reader.lines, reader.unknown = html.split("\n"), "more than 512 elements in one another"
         return reader
     from selectolax.lexbor import LexborHTMLParser  # noqa: PLC0415 - few outputs are HTML
 
-    body = LexborHTMLParser(f"<!doctype html><body>{html}").body
-    assert body is not None  # noqa: S101 - it is written above
-    reader.read(body)
+    root = LexborHTMLParser(f"<!doctype html><body>{html}").root
+    assert root is not None  # noqa: S101 - it is written above
+    reader.read(root)
     return reader
 
 
@@ -109,8 +97,8 @@ class _Reader:
     def __init__(self) -> None:
         self.lines: list[str] = []
         self.pictures = 0
-        self.makes_more = False
-        """Whether a script or a style may show what the HTML, or a page in it, doesn't say."""
+        self.unknown = ""
+        """What may show more than the text, such as a script; the first that was found."""
         self._text: list[str] = []
         """The pieces of a line of text."""
         self._row: list[list[str]] | None = None
@@ -119,12 +107,15 @@ class _Reader:
         self._verbatim = 0
         self._lists = 0
 
-    def read(self, body: LexborNode) -> None:
-        """Read what stands below an element."""
-        for node, begins in _walk(body, self._is_unseen):
+    def read(self, root: LexborNode) -> None:
+        """Read what is below the root, whose attributes go to the page that shows the HTML."""
+        self.unknown = unknown_in("html", root.attributes, "")
+        for node, begins in _walk(root, self._is_unseen):
             tag = node.tag or ""
             if tag == "-text":
                 self._add_data(node.text_content or "")
+            elif not node.is_element_node:  # a comment
+                continue
             elif begins:
                 self._begin(node, tag)
             else:
@@ -132,17 +123,16 @@ class _Reader:
         self._end_line()
 
     def _is_unseen(self, node: LexborNode) -> bool:
-        return node.tag in UNSEEN or bool(self._svgs and node.tag in _UNSEEN_IN_SVG)
+        return node.tag in _UNSEEN or bool(self._svgs and node.tag in _UNSEEN_IN_SVG)
 
     def _begin(self, node: LexborNode, tag: str) -> None:
         """Begin a line, a row or a cell, and write what an element's attributes show."""
         attributes = node.attributes
-        self.makes_more |= may_show_more(node, tag, attributes)
-        is_drawn = tag in _DRAWN and not (self._svgs and tag == "svg")  # the outermost alone
-        self.pictures += is_drawn or bool(attributes.get(_LOADED.get(tag, "")))
+        style = node.text() if tag == "style" else ""
+        names = {name.lower(): value for name, value in attributes.items()}
+        self.unknown = self.unknown or unknown_in(tag.lower(), names, style)
+        self.pictures += tag in DRAWN and not (self._svgs and tag == "svg")  # the outermost alone
         self._svgs += tag == "svg"
-        if tag == "iframe":
-            self._read_frame(attributes.get("srcdoc") or "")
         if self._is_unseen(node):
             return
         if tag in _CELLS:
@@ -155,7 +145,7 @@ class _Reader:
             self._row = [] if tag == "tr" else None
         elif _LINE.fullmatch(tag):
             self._break()
-            self._verbatim += tag in _VERBATIM
+            self._verbatim += tag == "pre"
             self._lists += tag in _LISTS
             self._write({"hr": "---", "li": "- "}.get(tag, ""))
         elif tag in _AROUND:
@@ -171,12 +161,6 @@ class _Reader:
         if attributes.keys() & {"checked", "selected"}:
             self._write("☑ ")
 
-    def _read_frame(self, page: str) -> None:
-        frame = _read(page)
-        self._write(" ".join(frame.lines))
-        self.makes_more |= frame.makes_more
-        self.pictures += frame.pictures
-
     def _end(self, tag: str) -> None:
         """End what the beginning of an element began."""
         self._svgs -= tag == "svg"
@@ -184,7 +168,7 @@ class _Reader:
             self._end_line()
         elif _LINE.fullmatch(tag):
             self._break()
-            self._verbatim -= tag in _VERBATIM
+            self._verbatim -= tag == "pre"
             self._lists -= tag in _LISTS
         elif tag in _AROUND:
             self._write(_AROUND[tag][1])

@@ -15,7 +15,7 @@ from sphinx_drift.output.screen import on_screen
 from sphinx_drift.output.tracebacks import messages, split_native_error
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from nbformat import NotebookNode
 
@@ -71,6 +71,10 @@ class Value:
     text: str
     """That of its first other form if its own is a default ``repr``."""
     forms: dict[Part, str] = field(default_factory=dict)
+    unknown: dict[Part, str] = field(default_factory=dict)
+    """What in a form may show more than the text that is read from it, such as a script."""
+    pictures: int = 0
+    """How many pictures its forms show."""
 
 
 @dataclass
@@ -107,6 +111,16 @@ class Printed:
         }
         alone = [text for name, text in self.pieces if name is stream]
         return _join(chosen.get(stream, alone))
+
+    def unknown_in(self, part: Part) -> str:
+        """Name what may show readers more than the text of a part; empty if nothing may."""
+        found = (
+            what
+            for value in self.values
+            for form, what in value.unknown.items()
+            if form is part or (part in OF_VALUES and value.text == value.forms.get(form))
+        )
+        return next(found, "")
 
     @property
     def drawn(self) -> tuple[int, int]:
@@ -145,7 +159,7 @@ class _Reader:
             return
         self._streams.clear()
         if output.output_type == "error":
-            error = ": ".join(str(each) for each in (output.ename, output.evalue) if each)
+            error = ": ".join(str(part) for part in (output.ename, output.evalue) if part)
             text = messages(output.get("traceback", ()))
             if text:
                 self._result.pieces.append((Part.TRACEBACK, text))
@@ -186,44 +200,45 @@ class _Reader:
 
     def _data(self, name: str, data: dict[str, str]) -> None:
         """Read a value, which may be glued under a name and shown elsewhere."""
-        result = self._result
-        has_more = bool(data.keys() - {"text/plain"})
-        result.shows_more |= has_more
+        result, value = self._result, _value(data)
+        result.shows_more |= bool(data.keys() - {"text/plain"})
         is_widget = any(mime.startswith(_WIDGETS) for mime in data)
         is_picture = not is_widget and any(mime.startswith(_PICTURES) for mime in data)
         result.widgets += is_widget
         result.pictures += is_picture
-        svg = data.get("image/svg+xml", "")
-        if drawing := html_text(svg):
+        if drawing := html_text(data.get("image/svg+xml", "")):
             result.pieces.append((Part.PICTURE, drawing))
             result.draws_text = True
-        text, forms = data.get("text/plain", ""), _forms(data)
-        if text in (svg, repr(svg)):
-            text = ""  # the picture's source, which nobody is shown
-        if is_widget or (is_picture and _DESCRIPTION.fullmatch(text) and not forms):
+        if is_widget or (is_picture and _DESCRIPTION.fullmatch(value.text) and not value.forms):
+            text = data.get("text/plain", "")
             if text and not _DEFAULT_REPR.fullmatch(text):
                 result.pieces.append((Part.PICTURE, text))
             return
-        if has_more and (not text.strip() or _DEFAULT_REPR.fullmatch(text)):
-            text = next(iter(forms.values()), "")
-        if text:
-            result.values.append(Value(text, forms))
-            result.pieces += [(Part.VALUE, _named(name, text)), *forms.items()]
-        self._count_drawn(data, is_text=bool(text), is_picture=is_picture)
-
-    def _count_drawn(self, data: dict[str, str], *, is_text: bool, is_picture: bool) -> None:
-        """Count what is drawn by a form of a value, or by a script in it."""
-        markup = (data.get("text/html", ""), _rendered(data.get("text/markdown", "")))
-        drawn = [drawn_in(html) for html in markup]
         others = data.keys() - {"text/plain", *MIME_TYPES.values()}
-        has_script = any(makes_more for _, makes_more in drawn) or any(
-            not mime.startswith(_PICTURES) for mime in others
-        )
-        self._result.widgets += has_script and not is_picture
-        if is_text:
-            self._result.pictures += sum(pictures for pictures, _ in drawn)
-        elif not (has_script or is_picture):  # HTML without a text, say
-            self._result.pictures += bool(data.keys() - {"text/plain"})
+        has_more = bool(value.unknown) or any(not mime.startswith(_PICTURES) for mime in others)
+        result.widgets += has_more and not is_picture
+        if value.text:
+            result.values.append(value)
+            result.pieces += [(Part.VALUE, _named(name, value.text)), *value.forms.items()]
+            result.pictures += value.pictures
+        elif not (has_more or is_picture):  # HTML without a text, say
+            result.pictures += bool(data.keys() - {"text/plain"})
+
+
+def _value(data: Mapping[str, str]) -> Value:
+    """Read a value: its text, or that of its first other form if its own says nothing."""
+    text, svg, forms = data.get("text/plain", ""), data.get("image/svg+xml", ""), _forms(data)
+    if text in (svg, repr(svg)):
+        text = ""  # the picture's source, which nobody is shown
+    if data.keys() - {"text/plain"} and (not text.strip() or _DEFAULT_REPR.fullmatch(text)):
+        text = next(iter(forms.values()), "")
+    markup = {
+        Part.HTML: data.get("text/html", ""),
+        Part.MARKDOWN: _rendered(data.get("text/markdown", "")),
+    }
+    drawn = {part: drawn_in(html) for part, html in markup.items()}
+    unknown = {part: what for part, (_, what) in drawn.items() if what}
+    return Value(text, forms, unknown, sum(pictures for pictures, _ in drawn.values()))
 
 
 def _unglued(output: NotebookNode) -> tuple[str, dict[str, str]]:
@@ -242,7 +257,7 @@ def _named(name: str, text: str) -> str:
     return f"{name} ={chr(10) if chr(10) in text.strip() else ' '}{text}" if name else text
 
 
-def _forms(data: dict[str, str]) -> dict[Part, str]:
+def _forms(data: Mapping[str, str]) -> dict[Part, str]:
     """Return what a reader sees of each form but text."""
     texts = {part: data.get(mime, "") for part, mime in MIME_TYPES.items()}
     texts[Part.HTML] = html_text(texts[Part.HTML])

@@ -81,10 +81,13 @@ def count(results: Iterable[PageResult]) -> Counts:
         accepted=sum(len(verdict.accepted) for verdict in good),
         waived=sum(len(verdict.waived) for verdict in good),
         pages=sum(
-            bool(_kinds(page).keys() - {Kind.NO_EXPECTATION} or page.skipped) for page in pages
+            bool(page.skipped) or any(o.kind is not Kind.NO_EXPECTATION for o in page.outcomes)
+            for page in pages
         ),
         no_expectation=kinds[Kind.NO_EXPECTATION],
-        pages_without_expectation=sum(Kind.NO_EXPECTATION in _kinds(page) for page in pages),
+        pages_without_expectation=sum(
+            any(o.kind is Kind.NO_EXPECTATION for o in page.outcomes) for page in pages
+        ),
         not_run_again=sum(not page.was_run for page in pages),
         left_out=Counter(page.left_out for page in results if page.left_out),
     )
@@ -99,26 +102,17 @@ def _verified(page: PageResult) -> Iterator[Outcome]:
             yield outcome
 
 
-def _is_compared(page: PageResult) -> bool:
-    """Whether anything on a page was compared, failed, or is a picture that was counted."""
-    return bool(_kinds(page).keys() - {Kind.NO_EXPECTATION} or page.skipped)
-
-
 def _filtered(pages: Iterable[PageResult]) -> Counter[str]:
     """Count what was replaced, by the names of filters."""
     counts = sum((Counter(page.filtered) for page in pages), Counter[str]())
     return Counter({name: n for name, n in counts.items() if not name.endswith(VETOED)})
 
 
-def _kinds(page: PageResult) -> Counter[Kind]:
-    return Counter(outcome.kind for outcome in page.outcomes)
-
-
 def summary(results: Sequence[PageResult], *, noun: str = "output") -> str:
     """Say in one line how much was verified, and what failed.
 
     Args:
-        results: What came of each page.
+        results: The outcomes of each page.
         noun: What was verified.
 
     Examples:
@@ -182,15 +176,15 @@ def unused_filters(filters: Iterable[Filter], results: Iterable[PageResult]) -> 
     unused = [name for name in names if not (counts[name] or name.endswith(VETOED))]
     vetoed = [name for name in unused if counts[name + VETOED]]
     nowhere = [name for name in unused if name not in vetoed]
-    told = []
+    lines = []
     if nowhere:
-        told.append(f"nothing was filtered as {', '.join(nowhere)}; delete what is not needed")
+        lines.append(f"nothing was filtered as {', '.join(nowhere)}; delete what is not needed")
     if vetoed:
-        told.append(
+        lines.append(
             f"{', '.join(vetoed)} matched, and replaced nothing: a filter may replace a number "
             r"only by what stands for its digits, as \d does and a dot doesn't"
         )
-    return "\n".join(told)
+    return "\n".join(lines)
 
 
 def causes(results: Iterable[PageResult]) -> str:
@@ -213,8 +207,8 @@ def _cause(difference: Difference) -> str:
 
 
 def _by_tag(tagged: Mapping[str, int]) -> str:
-    each = ", ".join(f"{number} {name}" for name, number in sorted(tagged.items()))
-    return f" ({each})" if each else ""
+    counted = ", ".join(f"{number} {name}" for name, number in sorted(tagged.items()))
+    return f" ({counted})" if counted else ""
 
 
 def describe_environment(results: Iterable[PageResult], *, full: bool = False) -> str:
@@ -229,7 +223,7 @@ def describe_environment(results: Iterable[PageResult], *, full: bool = False) -
             descriptions.append(description)
     # A page that doesn't use torch says nothing about it.
     rich = [description for description in descriptions if description.startswith("torch")]
-    # A kernel that never came to its end couldn't be asked.
+    # A kernel that was stopped couldn't be asked.
     return " and ".join(rich or descriptions) or (
         "environment unknown" if has_run else "nothing was run"
     )
@@ -238,9 +232,9 @@ def describe_environment(results: Iterable[PageResult], *, full: bool = False) -
 def _environment(environment: Mapping[str, str], *, full: bool) -> list[str]:
     if "torch" not in environment:
         return [f"python {environment['python']}"] if "python" in environment else []
-    # A GPU's digits depend on its driver and capability; a CPU's are told where there is room.
+    # A GPU's digits depend on its driver and capability; a full line names a CPU's too.
     names = ("name", "driver", "capability") if "name" in environment else ()
-    details = [environment[each] for each in names if environment.get(each)]
+    details = [environment[name] for name in names if environment.get(name)]
     device = environment["device"] + (f" ({', '.join(details)})" if details else "")
     words = [f"torch {environment['torch']}", device]
     if full:

@@ -109,8 +109,8 @@ def recorded(updates: Iterable[tuple[PageResult, PageResult]]) -> str:
         )
         for why, number in (new - old).items():
             counts["output", f"unchecked: {why}"] += number
-    told = [f"{many(n, noun)} {what}" for (noun, what), n in counts.items() if n > 0]
-    return "\n".join([*errors, *told])
+    numbers = [f"{many(n, noun)} {what}" for (noun, what), n in counts.items() if n > 0]
+    return "\n".join([*errors, *numbers])
 
 
 def _noteworthy(outcome: Outcome) -> bool:

@@ -11,7 +11,7 @@ import sys
 import traceback
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sphinx_drift.compare.compare import Policy, compare
 from sphinx_drift.device import computing_on
@@ -71,10 +71,20 @@ class Checker(doctest.OutputChecker):
         self.last = self.compared(documented, executed, optionflags)
         return self.last.verdict.same
 
-    def compared(self, documented: str, executed: str, flags: int, **precision: Any) -> Outcome:
+    def compared(
+        self,
+        documented: str,
+        executed: str,
+        flags: int,
+        *,
+        policy: Policy = Policy.EXACT,
+        precise: str | None = None,
+    ) -> Outcome:
         """Compare texts as pages do, or as the standard library, which knows ``...``."""
-        flowing = bool(flags & doctest.NORMALIZE_WHITESPACE)
-        verdict = compare(documented, executed, flowing=flowing, **precision)
+        if flags & doctest.NORMALIZE_WHITESPACE:
+            documented, executed = " ".join(documented.split()), " ".join(executed.split())
+            precise = precise and " ".join(precise.split())
+        verdict = compare(documented, executed, policy=policy, precise=precise)
         strict = flags | doctest.DONT_ACCEPT_TRUE_FOR_1
         if flags & doctest.ELLIPSIS and super().check_output(documented, executed, strict):
             verdict = replace(verdict, differences=(), accepted=())

@@ -201,18 +201,6 @@ def test_what_a_reader_may_not_see_is_told(documented: str, executed: str, told:
     assert not difference.number
 
 
-def test_spaces_say_nothing_where_a_text_flows() -> None:
-    assert compare("a\n  b c", "a b   c", flowing=True).same
-    assert not compare("f (x)", "f(x)", flowing=True).same
-
-
-def test_rounding_is_accepted_where_a_text_flows() -> None:
-    texts = ("loss\n  0.0685 of 0.5", "loss   0.0684\nof 0.5", "loss   0.06845000386238098\nof 0.5")
-    policy = Policy.PORTABLE
-    assert compare(*texts[:2], flowing=True, policy=policy, precise=f"{texts[2]}\u2063").accepted
-    assert not compare(*texts[:2], policy=policy, precise=texts[2]).same
-
-
 # Waivers -----------------------------------------------------------------------------
 
 KNOWN = Waiver("5.6183e-11", "5.6184e-11", "softmax tail")

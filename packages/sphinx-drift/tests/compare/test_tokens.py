@@ -9,7 +9,8 @@ from case_tables import rows
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sphinx_drift.compare.brackets import groups, indices
+from sphinx_drift.api import numbers
+from sphinx_drift.compare.brackets import indices
 from sphinx_drift.compare.lexer import Token, TokenKind, plain, value_of
 from sphinx_drift.compare.tokens import tokens
 
@@ -80,7 +81,7 @@ def test_any_text_can_be_read(text: str) -> None:
     assert keys(text) == keys(text)
     unread = text.replace("device", "place").replace("grad_fn", "made_by")
     assert bare("".join(texts(unread))) == bare(plain(unread))
-    assert len(groups(result)) == len(result)
+    assert len(numbers(text)) == sum(token.is_number for token in result)
     assert set(indices(result, range(len(result)))) == set(range(len(result)))
 
 
@@ -136,11 +137,8 @@ def test_indices_are_those_of_each_token() -> None:
 
 
 def test_arrays_in_a_list_are_apart() -> None:
-    result = tokens("[tensor([1., 2.]), tensor([3.])]")
-    numbered = dict(zip([t.text for t in result], groups(result), strict=True))
-    assert numbered["1."] == numbered["2."] != numbered["3."]
-    named = tokens("{'a': [1.], 'b': [2.]}")
-    assert len(set(groups(named))) == 3
+    read = numbers("[tensor([1., 2.]), tensor([3.])] {'a': [4.], 'b': 5.}")
+    assert [number.array for number in read] == [1, 1, 2, 3, -1]
 
 
 def test_a_token_says_where_it_stands() -> None:

@@ -51,14 +51,8 @@ def test_a_filter_that_is_vetoed_is_told_as_that() -> None:
 
 @pytest.mark.parametrize(
     "parts",
-    [
-        ("(", "n", "r"),
-        ("x?", "n", "r"),
-        ("", "n", "r"),
-        ("a", "n", ""),
-        (re.compile("a"), "n", "r"),
-    ],
+    [("(", "n", "r"), ("x?", "n", "r"), ("", "n", "r"), ("a", "n", "")],
 )
 def test_a_filter_that_nothing_could_follow_is_refused(parts: tuple[Any, ...]) -> None:
-    with pytest.raises(ValueError, match=r"filter is|regular|empty|expected string"):
+    with pytest.raises(ValueError, match=r"filter is|regular|empty"):
         filters_in([parts], "filters")

@@ -9,7 +9,7 @@ import pytest
 from case_tables import rows
 from nbformat import v4
 
-from sphinx_drift.output.html_text import html_text
+from sphinx_drift.output.html_text import drawn_in, html_text
 from sphinx_drift.output.printed_text import Part, Printed, printed, repeatable
 
 if TYPE_CHECKING:
@@ -95,11 +95,16 @@ def test_what_is_no_text_is_counted(data: dict[str, str], pictures: int, widgets
     assert result.parts == ()
 
 
-@pytest.mark.parametrize(("html", "pictures", "widgets"), rows(CASES, "What HTML makes"))
-def test_what_html_makes_or_loads_is_counted(html: str, pictures: str, widgets: str) -> None:
-    result = printed([shown(text_html=html)])
-    assert (result.pictures, result.widgets) == (int(pictures), int(widgets))
-    assert result.select(Part.VALUE) == "0.5\n"
+@pytest.mark.parametrize(("html", "pictures", "unknown"), rows(CASES, "What HTML shows"))
+def test_what_html_may_show_besides_its_text_is_known(
+    html: str, pictures: str, unknown: str
+) -> None:
+    assert drawn_in(html) == (int(pictures), unknown)
+    result = printed([shown(text_html=f"1 {html}", text_plain="1")])
+    assert (result.pictures, result.widgets) == (int(pictures), int(bool(unknown)))
+    assert [result.unknown_in(part) for part in (Part.HTML, Part.ALL)] == [unknown, ""]
+    as_text = printed([shown(text_html=f"1 {html}")])
+    assert as_text.unknown_in(Part.VALUE) == unknown
 
 
 @pytest.mark.parametrize(("markdown", "pictures", "widgets"), rows(CASES, "What Markdown makes"))
