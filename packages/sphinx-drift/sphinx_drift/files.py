@@ -17,6 +17,7 @@ from sphinx_drift.run_and_judge import report_origins, run_and_judge
 from sphinx_drift.settings import Settings
 from sphinx_drift.source.metadata import left_out_by
 from sphinx_drift.source.mystmd import why_not_run
+from sphinx_drift.source.prose import near_numbers
 from sphinx_drift.source.read_source import is_notebook, load
 from sphinx_drift.source.update import Change, update_notebook, update_page
 
@@ -40,6 +41,8 @@ class Checked:
 
     result: PageResult
     change: Change | None = None
+    notes: tuple[str, ...] = ()
+    """The sentences that nearly say a number that is printed beside them, if that was asked for."""
 
 
 def is_searched(path: Path, hidden: Iterable[str] = ()) -> bool:
@@ -100,7 +103,13 @@ def has_cells(path: Path) -> bool:
 
 
 def check(
-    path: Path, *, named: bool, stderr: bool = False, update: bool = False, **requested: Any
+    path: Path,
+    *,
+    named: bool,
+    stderr: bool = False,
+    update: bool = False,
+    prose: bool = False,
+    **requested: Any,
 ) -> Checked:
     """Check one file; what goes wrong with it is an outcome of its own.
 
@@ -109,6 +118,7 @@ def check(
         named: Whether somebody wants this file checked, and not all that a folder holds.
         stderr: Whether what a notebook stored of stderr counts too.
         update: Whether to return how the file is to be written, too.
+        prose: Whether to return which sentences nearly say a printed number, too.
         **requested: Settings that come before those of the file's project.
 
     """
@@ -139,7 +149,9 @@ def check(
     if why := "" if named else _left_out(path, book, notebook.metadata, is_mystmd=is_mystmd):
         return Checked(PageResult(str(path), cells=len(page.cells), left_out=why))
     try:
-        return _run(path, page, notebook, settings, named=named, update=update)
+        checked = _run(path, page, notebook, settings, named=named, update=update)
+        notes = near_numbers(path, path.read_text("utf-8"), page, notebook) if prose else ()
+        return replace(checked, notes=tuple(notes))
     except Exception:  # noqa: BLE001 - nor must an error of ours
         return _failed(path, Kind.COULD_NOT_CHECK, traceback.format_exc(limit=-3))
 

@@ -109,11 +109,13 @@ def _installs(source: str) -> bool:
     return "install" in source and all(map(_INSTALL.match, rows))
 
 
-def _notes(path: Path, before: str, after: str, result: PageResult, page: Page) -> tuple[str, ...]:
+def _notes(  # noqa: PLR0913 - a file before and after
+    path: Path, before: str, after: str, result: PageResult, *, page: Page, executed: NotebookNode
+) -> tuple[str, ...]:
     """Return what the author of a file should look at, now that it has new outputs."""
     names = [name for name in names_in(after) if name not in names_in(before)]
     told = [f"{path}: what is written names this machine or its user: {name}" for name in names]
-    return (*outdated_numbers(path, after, result.outcomes, page), *told)
+    return (*outdated_numbers(path, after, page, executed, result.outcomes), *told)
 
 
 # Pages -------------------------------------------------------------------------------
@@ -168,7 +170,7 @@ def update_page(  # noqa: PLR0913 - what is known of it
         result = judge(page)
     if text == before:
         return None
-    notes = _notes(path, before, text, first, page)
+    notes = _notes(path, before, text, first, page=page, executed=executed)
     return Change(path, before, text, result=result, notes=notes)
 
 
@@ -314,7 +316,7 @@ def update_notebook(  # noqa: PLR0913 - the same
     after = after.replace("\n", "\r\n") if "\r\n" in before else after
     seen = any(cell.has_stderr for cell in page.cells)
     loaded = load(path, text=after, stderr=seen, key=key, is_mystmd=is_mystmd)
-    notes = _notes(path, before, after, result, page)
+    notes = _notes(path, before, after, result, page=page, executed=executed)
     after_result = judge(loaded[0]) if loaded else None
     return Change(path, before, after, result=after_result, notes=notes)
 
