@@ -75,6 +75,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     results = [file.result for file in checked]
     if not options.update:
         _report(results, options)
+    if options.prose:
+        notes = [note for each in checked for note in each.notes]
+        print("\n".join(notes) or "no sentence nearly says a number that is printed beside it")
     # One page of a book needs little of what its project sets.
     whole = books if any(map(Path.is_dir, options.paths)) else []
     for message in _unmatched(whole, paths, results):
@@ -191,7 +194,9 @@ def _parser() -> argparse.ArgumentParser:
     add("paths", nargs="+", type=Path, metavar="PATH", help="a MyST page, a notebook or a folder")
     for entry in entries(Place.COMMAND):
         add(entry.option, dest=entry.name, default=argparse.SUPPRESS, **_taking(entry))
-    add("--update", action="store_true", help="write what was printed into the files")
+    either = parser.add_mutually_exclusive_group().add_argument
+    either("--update", action="store_true", help="write what was printed into the files")
+    either("--prose", action="store_true", help="list sentences that nearly say a printed number")
     add(
         "--force", action="store_true", help="with --update: also under CI, and what git can't undo"
     )
@@ -252,7 +257,8 @@ def _check_one(
     if has_progress:
         print(f"[{number}/{total}] {path}: ", end="", file=sys.stderr, flush=True)
     named = path in options.paths
-    checked = check(path, named=named, stderr=options.stderr, update=options.update, **requested)
+    wanted = {name: getattr(options, name) for name in ("stderr", "update", "prose")}
+    checked = check(path, named=named, **wanted, **requested)
     if has_progress:
         print(_progress(checked), file=sys.stderr, flush=True)
     return checked

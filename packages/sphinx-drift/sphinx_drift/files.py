@@ -18,6 +18,7 @@ from sphinx_drift.run_and_judge import report_origins, run_and_judge
 from sphinx_drift.source.markdown import NEVER_RUN
 from sphinx_drift.source.metadata import left_out_by
 from sphinx_drift.source.mystmd import why_not_run
+from sphinx_drift.source.prose import near_numbers
 from sphinx_drift.source.read_source import is_notebook, load
 from sphinx_drift.source.update_notebook import update_notebook
 from sphinx_drift.source.update_page import update_page
@@ -46,6 +47,8 @@ class Checked:
 
     result: PageResult
     change: Change | None = None
+    notes: tuple[str, ...] = ()
+    """The sentences that nearly say a number that is printed beside them, if that was asked for."""
 
 
 def is_searched(path: Path) -> bool:
@@ -148,13 +151,16 @@ def opened(path: Path, *, named: bool, stderr: bool = False, **requested: Any) -
     return Opened(settings.applied_to(page, path), notebook, settings, read)
 
 
-def check(path: Path, *, named: bool, update: bool = False, **options: Any) -> Checked:
+def check(
+    path: Path, *, named: bool, update: bool = False, prose: bool = False, **options: Any
+) -> Checked:
     """Check one file; what goes wrong with it is an outcome of its own.
 
     Args:
         path: The file.
         named: Whether somebody wants this file checked, and not all that a folder holds.
         update: Whether to return how the file is to be written, too.
+        prose: Whether to return which sentences nearly say a printed number, too.
         **options: Those of `opened`.
 
     """
@@ -162,7 +168,11 @@ def check(path: Path, *, named: bool, update: bool = False, **options: Any) -> C
     if isinstance(file, Checked):
         return file
     try:
-        return _run(path, file, named=named, update=update)
+        checked = _run(path, file, named=named, update=update)
+        if not prose:
+            return checked
+        notes = near_numbers(path, path.read_text("utf-8"), file.page, file.notebook)
+        return replace(checked, notes=tuple(notes))
     except Exception:  # noqa: BLE001 - nor must an error of ours
         return failed(path, traceback.format_exc(limit=-3), Kind.COULD_NOT_CHECK)
 

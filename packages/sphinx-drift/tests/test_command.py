@@ -338,6 +338,25 @@ def test_a_page_that_only_draws_passes(
     assert ("nothing-checked" in out) is bool(status)
 
 
+@pytest.mark.parametrize(("documented", "status"), [("0.429637", 0), ("0.41", 1)])
+@pytest.mark.parametrize("name", ["page.md", "page.ipynb"])
+def test_sentences_that_nearly_say_a_number_are_listed_and_fail_nothing(
+    name: str, documented: str, status: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = "It ends at 0.43,\nand later at 0.435."
+    shown = f"```{{expected-output}}\n{documented}\n```\n"
+    page = f"{FRONT}{small_book.cell('print(0.429637)')}\n{shown}"
+    cells = cell("print(0.429637)", stream(f"{documented}\n")), v4.new_markdown_cell(said)
+    text = page + said if name == "page.md" else v4.writes(notebook(*cells))
+    (tmp_path / name).write_text(text, "utf-8")
+    line = next(n for n, row in enumerate(text.split("\n"), 1) if "later" in row)
+    assert command.main([str(tmp_path / name), "--prose"]) == status
+    found = rf"{name}:{line}: says 0\.435, and cell 1 \(line \d+\) prints 0\.429637"
+    assert len(re.findall(found, capsys.readouterr().out)) == 1
+    assert command.main([str(tmp_path / name)]) == status
+    assert "0.435" not in capsys.readouterr().out
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="others don't fill memory")
 def test_twice_names_what_was_never_set(page: Path, capsys: pytest.CaptureFixture[str]) -> None:
     unset = "import numpy as np\nnp.empty(300_000)[:1]"  # so many are fresh, and 0 by chance

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sphinx_drift.model import Kind, Outcome
 from sphinx_drift.source.expectations import DIRECTIVE, is_closed
@@ -61,6 +61,17 @@ class Reading:
     """Those in lists, quotations and directives, which report them in a build."""
     everywhere: tuple[Token, ...]
     """Its cells and expectations in their order, the nested ones too: mystmd runs them."""
+    paragraphs: tuple[Paragraph, ...]
+    """What it says in sentences and tables, those in directives too; no headings."""
+
+
+class Paragraph(NamedTuple):
+    """A paragraph, or what stands in a field of a table."""
+
+    text: str
+    line: int
+    """On which it begins, counted from 1."""
+    in_table: bool
 
 
 def read_markdown(text: str, config: MdParserConfig) -> Reading:
@@ -68,6 +79,18 @@ def read_markdown(text: str, config: MdParserConfig) -> Reading:
     blocks = replace(config, disable_syntax=[*config.disable_syntax, "inline"])
     reading: Reading = _READINGS.get(text, blocks, _read)
     return reading
+
+
+def config_without_book() -> MdParserConfig:
+    """Return how pages are read without a book, which may have more extensions on."""
+    from myst_parser.config.main import MdParserConfig  # noqa: PLC0415 - an extra
+
+    return MdParserConfig(enable_extensions={"colon_fence"})
+
+
+def paragraphs_of(text: str) -> tuple[Paragraph, ...]:
+    """Return what a page, or a cell of a notebook, says in sentences and tables."""
+    return read_markdown(text, config_without_book()).paragraphs
 
 
 @contextmanager
@@ -126,7 +149,8 @@ def _read(text: str, config: MdParserConfig) -> Reading:
     walk.visit(tokens, lines_of(text))
     swallowed = [*walk.swallowed(lines_of(text)), *_misspelt(fences)]
     directives = tuple(fence for fence in fences if directive_of(fence))
-    return Reading(directives, tuple(swallowed), tuple(walk.nested), tuple(walk.fences))
+    nested, paragraphs = tuple(walk.nested), tuple(walk.paragraphs)
+    return Reading(directives, tuple(swallowed), nested, tuple(walk.fences), paragraphs)
 
 
 def directive_of(token: Token) -> str:
@@ -148,6 +172,7 @@ class _Walk:
     nested: list[Outcome] = field(default_factory=list)
     fences: list[Token] = field(default_factory=list)
     """The cells and expectations, with the lines that they have in the page."""
+    paragraphs: list[Paragraph] = field(default_factory=list)
     _seen: set[int] = field(default_factory=set)
     """The lines on which a cell may begin: it is one, reports itself, or is shown on purpose."""
     _types: dict[int, str] = field(default_factory=dict)
@@ -155,7 +180,13 @@ class _Walk:
 
     def visit(self, tokens: Sequence[Token], lines: Sequence[str], above: int = 0) -> None:
         """Account for the lines of some text, which stands below some lines of its page."""
+        within = ""
         for token in tokens:
+            if token.type == "inline" and token.map and within != "heading_open":
+                in_table = within in ("td_open", "th_open")
+                line = above + token.map[0] + 1
+                self.paragraphs.append(Paragraph(token.content, line, in_table))
+            within = token.type
             if token.map and (token.type in _WHY or token.type == "paragraph_open"):
                 first, last = token.map
                 self._types.update(dict.fromkeys(range(above + first, above + last), _type(token)))

@@ -9,6 +9,7 @@ from sphinx_drift.model import Cell, Page
 from sphinx_drift.source.expectations import DIRECTIVE, attach
 from sphinx_drift.source.lines import lines_of
 from sphinx_drift.source.markdown import (
+    config_without_book,
     directive_of,
     is_cell,
     read_markdown,
@@ -107,9 +108,8 @@ def load(
         is_myst_markdown_notebook,
         read_myst_markdown_notebook,
     )
-    from myst_parser.config.main import MdParserConfig  # noqa: PLC0415 - an extra
 
-    config = MdParserConfig(enable_extensions={"colon_fence"})
+    config = config_without_book()
     text = path.read_text("utf-8-sig") if text is None else text
     if is_notebook(path):
         notebook = parse_notebook(text)

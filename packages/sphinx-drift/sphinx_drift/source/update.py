@@ -13,6 +13,8 @@ from sphinx_drift.source.prose import outdated_numbers
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from nbformat import NotebookNode
+
     from sphinx_drift.model import Page, PageResult
 
 _LACKING = {
@@ -88,10 +90,10 @@ def _installs(source: str) -> bool:
     return "install" in source and all(map(_INSTALL.match, rows))
 
 
-def notes_on(
-    path: Path, before: str, after: str, result: PageResult, page: Page
+def notes_on(  # noqa: PLR0913 - a file before and after
+    path: Path, before: str, after: str, result: PageResult, *, page: Page, executed: NotebookNode
 ) -> tuple[str, ...]:
     """Return what the author of a file should look at, now that it has new outputs."""
     names = [name for name in names_in(after) if name not in names_in(before)]
     private = [f"{path}: what is written names this machine or its user: {name}" for name in names]
-    return (*outdated_numbers(path, after, result.outcomes, page), *private)
+    return (*outdated_numbers(path, after, page, executed, result.outcomes), *private)

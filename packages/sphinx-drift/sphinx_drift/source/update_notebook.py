@@ -66,7 +66,7 @@ def update_notebook(  # noqa: PLR0913, PLR0917 - what is known of it
     after = f"{nbformat.writes(notebook)}\n"  # type: ignore[no-untyped-call]
     after = after.replace("\n", "\r\n") if "\r\n" in before else after
     loaded = read(path, text=after, stderr=any(cell.has_stderr for cell in page.cells))
-    notes = notes_on(path, before, after, result, page)
+    notes = notes_on(path, before, after, result, page=page, executed=executed)
     return Change(path, before, after, result=judge(loaded[0]) if loaded else None, notes=notes)
 
 

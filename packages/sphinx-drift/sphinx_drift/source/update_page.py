@@ -87,7 +87,7 @@ def update_page(  # noqa: PLR0913, PLR0917 - what is known of it
         result = judge(page)
     if text == before:
         return None
-    notes = notes_on(path, before, text, first, page)
+    notes = notes_on(path, before, text, first, page=page, executed=executed)
     return Change(path, before, text, result=result, notes=notes)
 
 

@@ -299,11 +299,30 @@ def test_folders_of_this_machine_are_written_by_their_names(
 
 
 def test_sentences_that_say_an_old_number_are_told(tmp_path: Path) -> None:
-    prose = "It falls to 0.31, about 31 %, from 16; it takes 3 steps, and 0.4 remain.\n"
-    path = put(tmp_path, cell("print(0.4042, 17)"), expected("0.3061 16"), prose)
+    prose = "It falls to 0.31,\nabout 31 %, from 16; `0.31`, $0.31$, {printed}`0.31`, 0.77, 0.4.\n"
+    code = cell("print(0.4042, 17,\n      0.78)  # not 0.77")
+    path = put(tmp_path, code, expected("0.3061 16 0.77"), prose, "```\n0.31\n```\n## 3.16 0.31\n")
     notes = changed(path, *run(path)).notes
-    told = [("0.31", "0.3061 is 0.4042"), ("31 %", "0.3061 is 0.4042"), ("16", "16 is 17")]
-    assert list(notes) == [f"{path}:13: still says {a}: {b} now" for a, b in told]
+    where = "now in cell 1 (line 12)"
+    told = [
+        (14, "0.31", "0.3061 is 0.4042"),
+        (15, "31 %", "0.3061 is 0.4042"),
+        (15, "16", "16 is 17"),
+    ]
+    assert list(notes) == [f"{path}:{n}: still says {a}: {b} {where}" for n, a, b in told]
+
+
+def test_sentences_of_a_notebook_are_told_by_lines_of_its_file(tmp_path: Path) -> None:
+    said = nbformat.v4.new_markdown_cell("# Title\n\nFirst 'ä',\nthen 0.306 and 12.")
+    code = nbformat.v4.new_code_cell("print(0.4042)", outputs=[stream("0.3061 of 12\n")])
+    path = tmp_path / "page.ipynb"
+    path.write_text(nbformat.v4.writes(nbformat.v4.new_notebook(cells=[code, said])), "utf-8")
+    change = update_notebook(path, *run(path))
+    assert change
+    row = change.after.split("\n").index('    "then 0.306 and 12."') + 1
+    first, second = change.notes
+    assert first.startswith(f"{path}:{row}: still says 0.306: 0.3061 ")
+    assert second.startswith(f"{path}:{row}: still says 12: 12 isn't printed any more in cell 1 ")
 
 
 def test_names_of_this_machine_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
