@@ -14,7 +14,7 @@ from sphinx_drift.compare.compare import Policy
 from sphinx_drift.judge import compare_runs, judge_page
 from sphinx_drift.model import Kind, Outcome, Page, PageResult
 from sphinx_drift.output.filters import DEFAULTS
-from sphinx_drift.run import run
+from sphinx_drift.run import kept, run
 from sphinx_drift.run.choice import page_environment
 from sphinx_drift.run.injected import IN_FULL, fill_memory
 from sphinx_drift.source.metadata import left_out_by, table_in
@@ -52,19 +52,13 @@ def run_and_judge(
     settings = settings.of_page(notebook.metadata)
     page = settings.applied_to(page, Path(file))
     runs = planned(page, folder, settings)
-    execution = run.execute(notebook, runs[0])
+    execution = _kept(page, notebook, runs[0], settings, file) or _ran(notebook, runs[0], settings)
     policy = settings.policy_on(execution.environment)
-    away = not settings.is_reference(execution.environment)
-    filters = (*settings.filters, *DEFAULTS)
-    errors_fail = settings.goes_on(page) and not settings.allow_errors
-    where: dict[str, Any] = {
-        "file": file,
-        "away": away,
-        "filters": filters,
-        "errors_fail": errors_fail,
-    }
+    where = _where(page, execution, settings, file)
+    filters = where["filters"]
     precise: NotebookNode | None = None
     result = judge_page(page, notebook, execution, **where, policy=policy)
+    result = replace(result, kept=bool(execution.since))
     elsewhere = tuple(_imported_elsewhere(page, execution, settings))
     if any(map(may_be_rounding, result.outcomes)):
         precise = _copied(notebook, execution)
@@ -84,6 +78,43 @@ def run_and_judge(
     where |= {"policy": policy, "precise": precise if policy is Policy.PORTABLE else None}
     again = partial(judge_page, notebook=notebook, execution=execution, **where)
     return replace(result, outcomes=(*result.outcomes, *elsewhere)), execution, again
+
+
+def _kept(
+    page: Page, notebook: NotebookNode, request: Request, settings: Settings, file: str
+) -> Execution | None:
+    """Give a notebook the outputs of an earlier run, if the book allows it and all are right.
+
+    So whatever fails is said of a run of now, and a second look is at the same run as the first.
+    """
+    execution = kept.find(notebook, request, settings.cache) if settings.cache else None
+    if execution is None:
+        return None
+    policy, where = (
+        settings.policy_on(execution.environment),
+        _where(page, execution, settings, file),
+    )
+    result = judge_page(page, notebook, execution, **where, policy=policy)
+    is_wrong = result.failed or any(_imported_elsewhere(page, execution, settings))
+    return None if is_wrong else execution
+
+
+def _ran(notebook: NotebookNode, request: Request, settings: Settings) -> Execution:
+    """Run a page, and keep its outputs where the book allows it."""
+    execution = run.execute(notebook, request)
+    if settings.cache is None:
+        return execution
+    return replace(execution, kept=kept.keep(notebook, request, execution, settings.cache))
+
+
+def _where(page: Page, execution: Execution, settings: Settings, file: str) -> dict[str, Any]:
+    """Return how an execution is judged, besides the policy."""
+    return {
+        "file": file,
+        "away": not settings.is_reference(execution.environment),
+        "filters": (*settings.filters, *DEFAULTS),
+        "errors_fail": settings.goes_on(page) and not settings.allow_errors,
+    }
 
 
 def report_origins(packages: Mapping[str, Path]) -> None:
@@ -127,8 +158,10 @@ def begin(pages: Mapping[Path, Settings], executor: str = "") -> set[Path]:
             )
             if notebook and not own_mode and settings.applied_to(page, path).is_checked:
                 own = settings.of_page(notebook.metadata)
-                jobs += [(notebook, request) for request in planned(page, path.parent, own)]
-                begun.add(path)
+                requests = planned(page, path.parent, own)
+                if not (own.cache and kept.holds(notebook, requests[0], own.cache)):
+                    jobs += [(notebook, request) for request in requests]
+                    begun.add(path)
     run.begin(jobs, executor)
     return begun
 

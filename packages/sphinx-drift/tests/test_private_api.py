@@ -213,6 +213,7 @@ def test_its_package_has_a_cap(package: str) -> None:
 SUPPORTED = {
     *("docutils:nodes", "markdown_it:MarkdownIt"),
     *("markdown_it.renderer:RendererHTML", "selectolax.lexbor:LexborHTMLParser", "yaml"),
+    *("jupyter_cache:get_cache", "jupyter_cache.base:CacheBundleIn"),
     *("jupyter_client.asynchronous.client:AsyncKernelClient", "traitlets:Type"),
     "jupyter_client.channels:AsyncZMQSocketChannel",
     *("jupyter_client.kernelspec:KernelSpecManager", "jupyter_client.kernelspec:NoSuchKernel"),

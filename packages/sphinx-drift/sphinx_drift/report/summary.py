@@ -27,6 +27,8 @@ class Counts:
     """How many outcomes there are of each sort."""
 
     verified: int = 0
+    kept: int = 0
+    """How many of these were printed by an earlier run, and kept by jupyter-cache."""
     failed: int = 0
     drifted: int = 0
     not_run: int = 0
@@ -69,6 +71,7 @@ def count(results: Iterable[PageResult]) -> Counts:
     kinds = Counter(outcome.kind for outcome in judged)
     return Counts(
         verified=len(good),
+        kept=sum(len([*_verified(page)]) for page in pages if page.kept),
         filtered=_filtered(pages),
         pictures=sum(page.skipped.get("pictures", 0) for page in pages),
         widgets=sum(page.skipped.get("widgets", 0) for page in pages),
@@ -154,6 +157,7 @@ def summary(results: Sequence[PageResult], *, noun: str = "output") -> str:
 def _besides(counts: Counts) -> Iterator[str]:
     """Count what was not simply verified."""
     for number, name in (
+        (counts.kept, "of them from the cache"),
         (counts.accepted, "accepted as rounding"),
         (counts.waived, "waived"),
         (counts.unchecked, f"unchecked{_by_tag(counts.tagged)}"),

@@ -74,6 +74,10 @@ class Execution:
     """What was asked for after the last cell, by the functions' names."""
     seconds: float = field(default=0.0, compare=False)
     """How long the page ran, which is not how long somebody waited for it."""
+    kept: str = field(default="", compare=False)
+    """The key by which jupyter-cache has its outputs, if it has them."""
+    since: float = field(default=0.0, compare=False)
+    """When it ran, in seconds since 1970, if its outputs were taken from there."""
 
     def reached(self, place: int) -> bool:
         """Whether a cell stands before the one, if any, that stopped the page."""

@@ -47,6 +47,9 @@ def begin(pages: Iterable[tuple[NotebookNode, Request]], executor: str = "") -> 
         executor: The function that returns the executor, ``module:function``; nothing for ours.
 
     """
+    pages = list(pages)
+    if not (pages or executor or HOST.process):
+        return  # none waits from an earlier build either
     try:
         error = HOST.ask("queue", executor, sys.path, [_job(*page) for page in pages])
     except ConnectionError as gone:

@@ -195,12 +195,15 @@ class VerifyingClient(NotebookClientBase):  # type: ignore[misc]
         for path in _LOADED.findall(self._source):
             env.note_dependency(str(self._path.parent / path))
         stored = stored_outputs(self.notebook) if page.stored else {}
+        settings = state.settings
+        if config.execution_mode != "cache":  # its own metadata says so
+            settings = replace(settings, cache=None)
         result, execution, _ = run_and_judge(
             page,
             self.notebook,
             folder=self._path.parent,
             file=file_of(env),
-            settings=state.settings,
+            settings=settings,
         )
         for path in execution.probed.get(local_modules.__name__, ()):
             env.note_dependency(path)  # Sphinx reads the page again when the file changes
@@ -217,7 +220,8 @@ class VerifyingClient(NotebookClientBase):  # type: ignore[misc]
         unseen = {*hidden(self.notebook, page)}
         marked = replace(result, outcomes=tuple(o for o in result.outcomes if o.line not in unseen))
         self._document.attributes["drift_unclaimed"] = self._claims(page, marked)
-        self.exec_metadata = execution_metadata(execution.seconds, execution.failure)
+        self.exec_metadata = execution_metadata(execution)
+        state.kept[env.docname] = execution.kept
         state.ran.add(env.docname)
         state.seconds[env.docname] = self.exec_metadata["runtime"]
 
