@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import traceback
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from sphinx_drift.book import EXCLUDING, book_of, left_out
@@ -19,6 +20,7 @@ from sphinx_drift.source.metadata import left_out_by
 from sphinx_drift.source.mystmd import why_not_run
 from sphinx_drift.source.read_source import is_notebook, load
 from sphinx_drift.source.update import Change, update_notebook, update_page
+from sphinx_drift.source.variants import chosen
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -149,7 +151,7 @@ def _run(  # noqa: PLR0913 - what was read, and what is wanted of it
 ) -> Checked:
     """Run and compare what was read."""
     page = settings.applied_to(page, path)
-    result, _, judge = run_and_judge(
+    result, execution, judge = run_and_judge(
         page, notebook, folder=path.parent, file=str(path), settings=settings
     )
     if not named and page.stored:
@@ -161,8 +163,9 @@ def _run(  # noqa: PLR0913 - what was read, and what is wanted of it
         result = replace(result, outcomes=(*result.outcomes, nothing))
     if not update:
         return Checked(result)
-    write = update_notebook if page.stored else update_page
     key, is_mystmd = settings.metadata_key, settings.is_mystmd
+    choose = partial(chosen, here=execution.versions)
+    write = update_notebook if page.stored else partial(update_page, choose=choose)
     change = write(path, page, notebook, result, judge, key=key, is_mystmd=is_mystmd)
     return Checked(result, change)
 

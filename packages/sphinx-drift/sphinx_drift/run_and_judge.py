@@ -16,9 +16,11 @@ from sphinx_drift.model import Kind, Outcome, Page, PageResult
 from sphinx_drift.output.filters import DEFAULTS
 from sphinx_drift.run import kept, run
 from sphinx_drift.run.choice import page_environment
-from sphinx_drift.run.injected import IN_FULL, fill_memory
+from sphinx_drift.run.injected import IN_FULL, fill_memory, report_versions
+from sphinx_drift.run.results import Probe, injected
 from sphinx_drift.source.metadata import left_out_by, table_in
 from sphinx_drift.source.read_source import load
+from sphinx_drift.source.variants import chosen, packages_named
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
 
     from sphinx_drift.run.results import Execution, Request
     from sphinx_drift.settings import Settings
+
+_VERSIONS = Probe(None, injected(report_versions))
 
 
 def run_and_judge(
@@ -53,6 +57,7 @@ def run_and_judge(
     page = settings.applied_to(page, Path(file))
     runs = planned(page, folder, settings)
     execution = _kept(page, notebook, runs[0], settings, file) or _ran(notebook, runs[0], settings)
+    page = chosen(page, execution.versions)
     policy = settings.policy_on(execution.environment)
     where = _where(page, execution, settings, file)
     filters = where["filters"]
@@ -76,7 +81,11 @@ def run_and_judge(
         unrepeatable = compare_runs(page, notebook, second, repeated, filters)
         result = replace(result, outcomes=(*result.outcomes, *unrepeatable))
     where |= {"policy": policy, "precise": precise if policy is Policy.PORTABLE else None}
-    again = partial(judge_page, notebook=notebook, execution=execution, **where)
+    judge = partial(judge_page, notebook=notebook, execution=execution, **where)
+
+    def again(page: Page) -> PageResult:
+        return judge(page=chosen(page, execution.versions))
+
     return replace(result, outcomes=(*result.outcomes, *elsewhere)), execution, again
 
 
@@ -90,6 +99,7 @@ def _kept(
     execution = kept.find(notebook, request, settings.cache) if settings.cache else None
     if execution is None:
         return None
+    page = chosen(page, execution.versions)
     policy, where = (
         settings.policy_on(execution.environment),
         _where(page, execution, settings, file),
@@ -170,7 +180,11 @@ def planned(page: Page, folder: Path, settings: Settings) -> list[Request]:
     """Return how a page that starts in a folder is run, as far as it is known."""
     goes_on = settings.goes_on(page)
     may_raise = {cell.index for cell in page.cells if cell.may_raise or goes_on}
-    runs = [_request(settings, folder, may_raise=may_raise, probes=settings.probes)]
+    probes, variables = settings.probes, dict(settings.variables)
+    if any(e.when for cell in page.cells for e in cell.expectations):
+        probes = (*probes, _VERSIONS)
+        variables["DRIFT_VERSIONS"] = ",".join(packages_named(page))
+    runs = [_request(settings, folder, may_raise=may_raise, probes=probes, variables=variables)]
     if settings.twice:
         runs.append(_second_run(folder, settings, may_raise=may_raise))
     return runs

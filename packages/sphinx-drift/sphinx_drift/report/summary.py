@@ -42,6 +42,8 @@ class Counts:
     """Pages that have such outputs."""
     not_compared: int = 0
     """Outputs that hold on the reference environment alone, where this is another."""
+    other_variants: int = 0
+    """Texts that hold elsewhere, so that nobody looked at them here."""
     accepted: int = 0
     waived: int = 0
     filtered: Mapping[str, int] = field(default_factory=dict)
@@ -81,6 +83,7 @@ def count(results: Iterable[PageResult]) -> Counts:
         unchecked=kinds[Kind.UNCHECKED],
         tagged=Counter(o.message for o in judged if o.message.startswith("tagged ")),
         not_compared=kinds[Kind.NOT_COMPARED],
+        other_variants=kinds[Kind.OTHER_VARIANT],
         accepted=sum(len(verdict.accepted) for verdict in good),
         waived=sum(len(verdict.waived) for verdict in good),
         pages=sum(
@@ -168,6 +171,7 @@ def _besides(counts: Counts) -> Iterator[str]:
     for name, number in sorted(counts.filtered.items()):
         yield f"{number} filtered as {name}"
     for number, noun, end in (
+        (counts.other_variants, "variant", "not looked at here"),
         (counts.pictures, "picture", "not compared"),
         (counts.widgets, "widget", "not compared"),
         (counts.not_run_again, "page", "not run again"),

@@ -50,7 +50,7 @@ def injected(function: Callable[[], object]) -> Injected:
     return Injected(function.__name__, inspect.getsource(function))
 
 
-OWN_ANSWERS = {"report_environment", "package_origins"}
+OWN_ANSWERS = {"report_environment", "package_origins", "report_versions"}
 """The checker's own questions, whose names no probe may have."""
 
 
@@ -93,6 +93,11 @@ class Execution:
     def origins(self) -> Mapping[str, str]:
         """From where the page imported the packages that ``DRIFT_PACKAGES`` names."""
         return dict(self.answers.get("package_origins", {}))
+
+    @property
+    def versions(self) -> Mapping[str, Any] | None:
+        """What conditions may ask of its kernel; None if it couldn't be asked."""
+        return self.answers.get("report_versions")
 
     @property
     def probed(self) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from sphinx_drift.model import Cell, Kind, Outcome
 from sphinx_drift.output.printed_text import Part
 from sphinx_drift.source.expectations import DIRECTIVE, read_expectation
 from sphinx_drift.source.markdown import is_closed
+from sphinx_drift.source.variants import UNCONDITIONAL
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,5 +43,8 @@ def attach(
     cell = cells[owner]
     if expectation.part is Part.ALL and not cell.has_stderr:
         expectation = replace(expectation, part=Part.MAIN)
+    others = [e for e in cell.expectations if e.part is expectation.part]
+    if any(bool(other.when) != bool(expectation.when) for other in others):
+        problems.append(Outcome(Kind.OPTION, first + 1, message=UNCONDITIONAL))
     cells[owner] = replace(cell, expectations=(*cell.expectations, expectation))
     return problems

@@ -10,6 +10,7 @@ from sphinx_drift.compare.compare import Waiver
 from sphinx_drift.model import Expectation, Kind, Outcome
 from sphinx_drift.output.printed_text import FORMS, Part
 from sphinx_drift.source.lines import lines_of
+from sphinx_drift.source.variants import read_condition
 
 DIRECTIVE = "expected-output"
 
@@ -17,13 +18,16 @@ _OPTION = re.compile(r":(?P<name>[a-z-]+):(?:\s+(?P<value>.*\S))?\s*$")
 _ALLOW = re.compile(
     r"(?:\[(?P<index>\d+(?:,\s*\d+)*)\]\s*)?(?P<old>\S+)\s*->\s*(?P<new>\S+)\s*\((?P<reason>.*\S.*)\)$"
 )
-OPTIONS = sorted(["allow", "name", "raises", "reference-only", "stream", "unchecked", *FORMS])
+OPTIONS = sorted(
+    ["allow", "name", "raises", "reference-only", "stream", "unchecked", "when", *FORMS]
+)
 """What an expectation may say above its text."""
 _REQUIRED = {
     "name": "a name",
     "raises": "the error's name",
     "reference-only": "the reason",
     "unchecked": "the reason",
+    "when": "the condition",
 }
 _EXCLUSIVE = {
     "unchecked": "what can't be checked holds nowhere: keep one of the two",
@@ -78,6 +82,8 @@ def _with_option(expectation: Expectation, name: str, value: str) -> Expectation
     if name in _REQUIRED:
         if not value:
             raise ValueError(f"`:{name}:` must be followed by {_REQUIRED[name]}")
+        if name == "when":
+            read_condition(value)
         option: dict[str, Any] = {name.replace("-", "_"): value}
         return replace(expectation, **option)
     raise ValueError(

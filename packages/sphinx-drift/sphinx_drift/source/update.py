@@ -128,13 +128,15 @@ def update_page(  # noqa: PLR0913 - what is known of it
     *,
     key: str = "mystnb",
     is_mystmd: bool = False,
+    choose: Callable[[Page], Page] = lambda page: page,
 ) -> Change | None:
     """Return a MyST page with its executed outputs; None if all is well.
 
     What is written is read and judged again, until nothing is left to write: what can't be written
     so that it reads the same is known only then.
     """
-    before = text = read_exactly(path)
+    before, page = read_exactly(path), choose(page)
+    text = before
     if stopped := _why_not(page, result):
         return Change(path, before, before, stopped)
     first = result
@@ -164,8 +166,8 @@ def update_page(  # noqa: PLR0913 - what is known of it
             replace(new, index=old.index)
             for new, old in zip(loaded[0].cells, page.cells, strict=True)
         )
-        page = replace(loaded[0], cells=tuple(cells), complete=page.complete)
-        result = judge(page)
+        new = replace(loaded[0], cells=tuple(cells), complete=page.complete)
+        page, result = choose(new), judge(new)
     if text == before:
         return None
     notes = _notes(path, before, text, first, page)

@@ -23,6 +23,7 @@ from sphinx_drift.source.markdown import shared_parse
 from sphinx_drift.source.metadata import table_in
 from sphinx_drift.source.notebook import read_notebook
 from sphinx_drift.source.read_source import is_notebook, read_page
+from sphinx_drift.source.variants import chosen
 from sphinx_drift.sphinx.private_api import (
     NotebookClientBase,
     Parser,
@@ -205,6 +206,7 @@ class VerifyingClient(NotebookClientBase):  # type: ignore[misc]
             file=file_of(env),
             settings=settings,
         )
+        every, page = page, chosen(page, execution.versions)
         for path in execution.probed.get(local_modules.__name__, ()):
             env.note_dependency(path)  # Sphinx reads the page again when the file changes
         _note_glued(env, page, self.notebook)
@@ -219,7 +221,7 @@ class VerifyingClient(NotebookClientBase):  # type: ignore[misc]
         state.probed[env.docname] = execution.probed
         unseen = {*hidden(self.notebook, page)}
         marked = replace(result, outcomes=tuple(o for o in result.outcomes if o.line not in unseen))
-        self._document.attributes["drift_unclaimed"] = self._claims(page, marked)
+        self._document.attributes["drift_unclaimed"] = self._claims(every, marked)
         self.exec_metadata = execution_metadata(execution)
         state.kept[env.docname] = execution.kept
         state.ran.add(env.docname)
