@@ -16,13 +16,18 @@ nox.options.reuse_existing_virtualenvs = True
 PYPROJECT = nox.project.load_toml("pyproject.toml")
 HTML_CHECKER = "vnu-jar@26.9.27"
 BOM = "cyclonedx-bom==7.5.0"
+TWINE = "twine==7.0.0"
 CHECKER = Path("packages/sphinx-drift")
 KERNELS = Path("packages/forked-kernels")
 OURS = ("--editable", f"./{KERNELS}", "--editable", f"./{CHECKER}")
 CHECKER_PROJECT = nox.project.load_toml(CHECKER / "pyproject.toml")["project"]
 TORCH_FILES = [Path("constraints.txt"), Path("pyproject.toml")]
 RESOLVED = {  # what is installed with the checker, by what `nox -s versions` calls it
-    "lowest": [each.split(",")[0].replace(">=", "==") for each in CHECKER_PROJECT["dependencies"]],
+    "lowest": [
+        each.split(",")[0].replace(">=", "==")
+        for each in CHECKER_PROJECT["dependencies"]
+        if not each.startswith(KERNELS.name)
+    ],
     "jupyter-book-1": ["jupyter-book<2"],
     "newest": ["--upgrade", "--upgrade-strategy", "eager"],
     "pre": ["--upgrade", "--upgrade-strategy", "eager", "--pre"],
@@ -248,6 +253,7 @@ def versions(session: nox.Session, resolved: str) -> None:
 def release(session: nox.Session) -> None:
     """Build both packages into dist/ and try them (after --: 0.1.0 [--dry-run], to release)."""
     install(session, "tests")
+    session.install(TWINE)
     session.run("python", "docs/_tools/release.py", *session.posargs)
 
 

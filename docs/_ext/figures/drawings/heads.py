@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from figures.board import SMALL, Board, Panels
 from figures.drawing import Drawing, strength
+from figures.values import no_values
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,6 +47,18 @@ def _over(board: Board, ends: tuple[float, float], y: float, thickness: float) -
     board.parts.append(
         f'<path class="fig-bow role-weight" stroke-width="{thickness:.2f}" d="M{bow} {y:g}"/>'
     )
+
+
+def two_questions(values: Values) -> Board:
+    """A sentence, and what is asked at its full stop."""
+    board = Board(112, values)
+    stop = 330
+    for x, word in ((30, "Ann"), (110, "chased"), (190, "Ben"), (stop, ".")):
+        board.text(x, 104, word, size=14.5, css="fig-bold" if word == "." else "")
+    for x, question, y in ((30, "who?", 34), (190, "whom?", 74)):
+        _over(board, (stop, x), 86, 3)
+        board.text((stop + x) / 2, y, question, css="role-weight fig-bold")
+    return board
 
 
 # All heads at once --------------------------------------------------------------------------
@@ -208,6 +221,7 @@ def _curve(
 
 
 DRAWINGS: dict[str, Drawing] = {
+    "two-questions": Drawing("Two questions at one position", two_questions, no_values),
     "full-stop": Drawing("Where the full stop looks", full_stop),
     "heads": Drawing("Two heads, split and joined", heads),
     "opened": Drawing("What two trained heads attend to", opened),
