@@ -50,13 +50,3 @@ def test_a_build_compares_the_variant_that_holds(book: Book, new: str, status: i
     page = (built.outdir / "page.html").read_text("utf-8")
     assert page.count("drift-mark drift-verified") == 1
     assert "The mean is" in page
-
-
-def test_no_variant_holds(book: Book) -> None:
-    book.write("page.md", cell("print(1)"), VARIANTS.format(old=1, new=1).replace(">=1", ">99"))
-    built = book.build(builder="html")
-    assert built.status == 1
-    assert {kind for _, kind in built.places} == {
-        *("variant", "other-variant"),
-        *("undocumented", "quotation"),  # its text, and its number
-    }
