@@ -148,7 +148,7 @@ def add_files(
 
 def setup(app: Sphinx) -> ExtensionMetadata:
     app.add_directive("number-box", NumberBox)
-    app.connect("builder-inited", lambda app: element.static_files(app, HERE))
+    element.static_files(app, HERE)
     app.connect("html-page-context", add_files)
     app.connect("build-finished", write_made)
     show_later(app, number_box, fill)

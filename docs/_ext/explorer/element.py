@@ -17,6 +17,7 @@ from later import show_later
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
+    from sphinx.config import Config
     from sphinx.writers.html5 import HTML5Translator
 
     from figures.values import Values
@@ -78,10 +79,22 @@ def note_files(app: Sphinx, doctree: nodes.document) -> None:
 
 
 def static_files(app: Sphinx, folder: Path) -> None:
-    """Let Sphinx copy the scripts and style sheets of a folder, but not into an e-book."""
-    if app.builder.name != "epub":
-        files = (*folder.glob("*.js"), *folder.glob("*.css"))
-        app.config.html_static_path += map(str, files)
+    """Let Sphinx copy the scripts and style sheets of a folder, but not into an e-book.
+
+    They are named before Sphinx compares the configuration with that of the build before.
+    """
+    files = sorted(map(str, (*folder.glob("*.js"), *folder.glob("*.css"))))
+
+    def name(_: Sphinx, config: Config) -> None:
+        config.html_static_path = [*config.html_static_path, *files]
+
+    def leave_out(app: Sphinx) -> None:
+        if app.builder.name == "epub":
+            kept = [path for path in app.config.html_static_path if path not in files]
+            app.config.html_static_path = kept
+
+    app.connect("config-inited", name)
+    app.connect("builder-inited", leave_out)
 
 
 def load_files(
@@ -101,5 +114,5 @@ def setup(app: Sphinx) -> None:
     show_later(app, explorer, fill)
     app.add_node(explorer, override=True, html=(visit, depart))
     app.connect("doctree-read", note_files)
-    app.connect("builder-inited", lambda app: static_files(app, HERE))
+    static_files(app, HERE)
     app.connect("html-page-context", load_files)

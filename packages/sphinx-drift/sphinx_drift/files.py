@@ -22,6 +22,7 @@ from sphinx_drift.source.prose import near_numbers
 from sphinx_drift.source.read_source import is_notebook, load
 from sphinx_drift.source.update_notebook import update_notebook
 from sphinx_drift.source.update_page import update_page
+from sphinx_drift.source.variants import chosen
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -186,7 +187,7 @@ def _run(path: Path, file: Opened, *, named: bool, update: bool) -> Checked:
             for problem in page.problems
         ]
         page = replace(page, problems=tuple(problems))
-    result, _, judge = run_and_judge(
+    result, execution, judge = run_and_judge(
         page, notebook, folder=path.parent, file=str(path), settings=settings
     )
     if not named and page.stored:
@@ -198,7 +199,8 @@ def _run(path: Path, file: Opened, *, named: bool, update: bool) -> Checked:
         result = replace(result, outcomes=(*result.outcomes, nothing))
     if not update:
         return Checked(result)
-    write = update_notebook if page.stored else update_page
+    choose = partial(chosen, here=execution.versions)
+    write = update_notebook if page.stored else partial(update_page, choose=choose)
     return Checked(result, write(path, page, notebook, result, judge, file.read))
 
 

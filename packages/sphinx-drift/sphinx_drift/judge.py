@@ -274,6 +274,8 @@ def _cannot_compare(
     expectation: Expectation, output: Printed, executed: str, context: _Context
 ) -> tuple[Kind, str] | None:
     """Return why an output can't be compared; None if it can."""
+    if expectation.problem:
+        return Kind.VARIANT, expectation.problem
     if expectation.raises and output.error.partition(":")[0] != expectation.raises:
         message = f"expected {expectation.raises}, got {output.error or 'no error'}"
         return Kind.NOT_RAISED, message

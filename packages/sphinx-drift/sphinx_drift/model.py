@@ -31,6 +31,11 @@ class Kind(Enum):
         "a cell prints and no expectation follows it, which this page needn't have",
         "",
     )
+    OTHER_VARIANT = (
+        "other-variant",
+        "the output has another text here, so nobody looked at this one",
+        "",
+    )
     DRIFT = (
         "drift",
         "the output is not the documented one",
@@ -45,6 +50,11 @@ class Kind(Enum):
         "picture",
         "a cell shows more or fewer pictures or widgets than its notebook has stored",
         "run the notebook and save it with its outputs",
+    )
+    VARIANT = (
+        "variant",
+        "not one of an output's variants holds here, or two do",
+        "write a text for this case too, or conditions of which one holds: `:when: numpy>=2`",
     )
     NO_CELL = (
         "no-cell",
@@ -149,7 +159,7 @@ class Kind(Enum):
         """Whether an outcome of this kind fails the build."""
         return self not in (
             *(Kind.VERIFIED, Kind.UNCHECKED, Kind.NOT_COMPARED),
-            Kind.NO_EXPECTATION,
+            *(Kind.NO_EXPECTATION, Kind.OTHER_VARIANT),
         )
 
     @property
@@ -214,6 +224,8 @@ class PageResult:
     """The setting of the book by which it is not executed, if it isn't."""
     was_run: bool = field(default=True, compare=False)
     """Whether it was run in this build."""
+    kept: bool = field(default=False, compare=False)
+    """Whether its outputs are those of an earlier run, which jupyter-cache has kept."""
     examples: bool = False
     """Whether its cells are examples of docstrings."""
 
@@ -245,6 +257,10 @@ class Expectation:
     """Why it can't be checked."""
     reference_only: str = ""
     """Why it holds on the reference environment alone."""
+    when: str = ""
+    """The condition on which it holds, as packaging's markers write it; nothing for always."""
+    problem: str = ""
+    """Why it isn't known whether it is the one that holds."""
     waivers: tuple[Waiver, ...] = ()
     content: str = ""
     """All that stands in the directive, options too."""

@@ -14,12 +14,14 @@ from sphinx_drift.compare.compare import Policy
 from sphinx_drift.judge import compare_runs, judge_page
 from sphinx_drift.model import Kind, Outcome, Page, PageResult
 from sphinx_drift.output.filters import DEFAULTS
-from sphinx_drift.run import run
+from sphinx_drift.run import kept, run
 from sphinx_drift.run.choice import page_environment
-from sphinx_drift.run.injected import IN_FULL, fill_memory
+from sphinx_drift.run.injected import IN_FULL, fill_memory, report_versions
+from sphinx_drift.run.results import Probe, injected
 from sphinx_drift.settings import table_in
 from sphinx_drift.source.metadata import left_out_by
 from sphinx_drift.source.read_source import load
+from sphinx_drift.source.variants import chosen, packages_named
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
 
     from sphinx_drift.run.results import Execution, Request
     from sphinx_drift.settings import Settings
+
+_VERSIONS = Probe(None, injected(report_versions))
 
 
 def run_and_judge(
@@ -53,19 +57,14 @@ def run_and_judge(
     settings = settings.of_page(notebook.metadata)
     page = settings.applied_to(page, Path(file))
     runs = planned(page, folder, settings)
-    execution = run.execute(notebook, runs[0])
+    execution = _kept(page, notebook, runs[0], settings, file) or _ran(notebook, runs[0], settings)
+    page = chosen(page, execution.versions)
     policy = settings.policy_on(execution.environment)
-    away = not settings.is_reference(execution.environment)
-    filters = (*settings.filters, *DEFAULTS)
-    errors_fail = settings.goes_on(page) and not settings.allow_errors
-    where: dict[str, Any] = {
-        "file": file,
-        "away": away,
-        "filters": filters,
-        "errors_fail": errors_fail,
-    }
+    where = _where(page, execution, settings, file)
+    filters = where["filters"]
     precise: NotebookNode | None = None
     result = judge_page(page, notebook, execution, **where, policy=policy)
+    result = replace(result, kept=bool(execution.since))
     elsewhere = tuple(_imported_elsewhere(page, execution, settings))
     if any(map(may_be_rounding, result.outcomes)):
         precise = _copied(notebook, execution)
@@ -83,8 +82,50 @@ def run_and_judge(
         unrepeatable = compare_runs(page, notebook, second, repeated, filters)
         result = replace(result, outcomes=(*result.outcomes, *unrepeatable))
     where |= {"policy": policy, "precise": precise if policy is Policy.PORTABLE else None}
-    again = partial(judge_page, notebook=notebook, execution=execution, **where)
+    judge = partial(judge_page, notebook=notebook, execution=execution, **where)
+
+    def again(page: Page) -> PageResult:
+        return judge(page=chosen(page, execution.versions))
+
     return replace(result, outcomes=(*result.outcomes, *elsewhere)), execution, again
+
+
+def _kept(
+    page: Page, notebook: NotebookNode, request: Request, settings: Settings, file: str
+) -> Execution | None:
+    """Give a notebook the outputs of an earlier run, if the book allows it and all are right.
+
+    So whatever fails is said of a run of now, and a second look is at the same run as the first.
+    """
+    execution = kept.find(notebook, request, settings.cache) if settings.cache else None
+    if execution is None:
+        return None
+    page = chosen(page, execution.versions)
+    policy, where = (
+        settings.policy_on(execution.environment),
+        _where(page, execution, settings, file),
+    )
+    result = judge_page(page, notebook, execution, **where, policy=policy)
+    is_wrong = result.failed or any(_imported_elsewhere(page, execution, settings))
+    return None if is_wrong else execution
+
+
+def _ran(notebook: NotebookNode, request: Request, settings: Settings) -> Execution:
+    """Run a page, and keep its outputs where the book allows it."""
+    execution = run.execute(notebook, request)
+    if settings.cache is None:
+        return execution
+    return replace(execution, kept=kept.keep(notebook, request, execution, settings.cache))
+
+
+def _where(page: Page, execution: Execution, settings: Settings, file: str) -> dict[str, Any]:
+    """Return how an execution is judged, besides the policy."""
+    return {
+        "file": file,
+        "away": not settings.is_reference(execution.environment),
+        "filters": (*settings.filters, *DEFAULTS),
+        "errors_fail": settings.goes_on(page) and not settings.allow_errors,
+    }
 
 
 def report_origins(packages: Mapping[str, Path]) -> None:
@@ -128,8 +169,10 @@ def begin(pages: Mapping[Path, Settings], executor: str = "") -> set[Path]:
             )
             if notebook and not own_mode and settings.applied_to(page, path).is_checked:
                 own = settings.of_page(notebook.metadata)
-                jobs += [(notebook, request) for request in planned(page, path.parent, own)]
-                begun.add(path)
+                requests = planned(page, path.parent, own)
+                if not (own.cache and kept.holds(notebook, requests[0], own.cache)):
+                    jobs += [(notebook, request) for request in requests]
+                    begun.add(path)
     run.begin(jobs, executor)
     return begun
 
@@ -138,7 +181,11 @@ def planned(page: Page, folder: Path, settings: Settings) -> list[Request]:
     """Return how a page that starts in a folder is run, as far as it is known."""
     goes_on = settings.goes_on(page)
     may_raise = {cell.index for cell in page.cells if cell.may_raise or goes_on}
-    runs = [_request(settings, folder, may_raise=may_raise, probes=settings.probes)]
+    probes, variables = settings.probes, dict(settings.variables)
+    if any(e.when for cell in page.cells for e in cell.expectations):
+        probes = (*probes, _VERSIONS)
+        variables["DRIFT_VERSIONS"] = ",".join(packages_named(page))
+    runs = [_request(settings, folder, may_raise=may_raise, probes=probes, variables=variables)]
     if settings.twice:
         runs.append(_second_run(folder, settings, may_raise=may_raise))
     return runs

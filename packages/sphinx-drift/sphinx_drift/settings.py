@@ -179,6 +179,8 @@ class Settings:
     """The environment variables that the book sets for pages, or deletes."""
     is_mystmd: bool = False
     """Whether pages are those of mystmd, and not of MyST-NB."""
+    cache: Path | None = None
+    """Where jupyter-cache has the outputs of earlier runs; None if each page runs."""
     own_reference: Mapping[str, str] = field(default_factory=dict)
     """The reference that a page or notebook names; its values hold on either."""
 

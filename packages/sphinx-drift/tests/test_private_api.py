@@ -228,6 +228,7 @@ def test_its_package_has_a_cap(package: str) -> None:
 SUPPORTED = {
     *("docutils:nodes", "markdown_it:MarkdownIt"),
     *("markdown_it.renderer:RendererHTML", "selectolax.lexbor:LexborHTMLParser", "yaml"),
+    *("jupyter_cache:get_cache", "jupyter_cache.base:CacheBundleIn"),
     *("jupyter_client.asynchronous.client:AsyncKernelClient", "traitlets:Type"),
     "jupyter_client.channels:AsyncZMQSocketChannel",
     *("jupyter_client.kernelspec:KernelSpecManager", "jupyter_client.kernelspec:NoSuchKernel"),
@@ -236,6 +237,9 @@ SUPPORTED = {
     *("nbclient.exceptions:CellTimeoutError", "nbclient.exceptions:DeadKernelError"),
     *("nbformat", "nbformat:from_dict", "nbformat:v4", "pytest"),
     *("myst_parser.config.main:MdParserConfig", "sphinx.cmd.build:main"),
+    *("packaging.markers:InvalidMarker", "packaging.markers:Marker"),
+    *("packaging.requirements:InvalidRequirement", "packaging.requirements:Requirement"),
+    "packaging.utils:canonicalize_name",
     *("sphinx.errors:ConfigError", "sphinx.errors:ExtensionError", "sphinx.util:logging"),
     *("sphinx.transforms:SphinxTransform", "sphinx.transforms.post_transforms:SphinxPostTransform"),
     *("sphinx.util.docutils:SphinxDirective", "sphinx.util.docutils:SphinxRole"),

@@ -27,6 +27,8 @@ class Counts:
     """How many outcomes there are of each sort."""
 
     verified: int = 0
+    kept: int = 0
+    """How many of these were printed by an earlier run, and kept by jupyter-cache."""
     failed: int = 0
     drifted: int = 0
     not_run: int = 0
@@ -40,6 +42,8 @@ class Counts:
     """Pages that have such outputs."""
     not_compared: int = 0
     """Outputs that hold on the reference environment alone, where this is another."""
+    other_variants: int = 0
+    """Texts that hold elsewhere, so that nobody looked at them here."""
     accepted: int = 0
     waived: int = 0
     filtered: Mapping[str, int] = field(default_factory=dict)
@@ -69,6 +73,7 @@ def count(results: Iterable[PageResult]) -> Counts:
     kinds = Counter(outcome.kind for outcome in judged)
     return Counts(
         verified=len(good),
+        kept=sum(len([*_verified(page)]) for page in pages if page.kept),
         filtered=_filtered(pages),
         pictures=sum(page.skipped.get("pictures", 0) for page in pages),
         widgets=sum(page.skipped.get("widgets", 0) for page in pages),
@@ -78,6 +83,7 @@ def count(results: Iterable[PageResult]) -> Counts:
         unchecked=kinds[Kind.UNCHECKED],
         tagged=Counter(o.message for o in judged if o.message.startswith("tagged ")),
         not_compared=kinds[Kind.NOT_COMPARED],
+        other_variants=kinds[Kind.OTHER_VARIANT],
         accepted=sum(len(verdict.accepted) for verdict in good),
         waived=sum(len(verdict.waived) for verdict in good),
         pages=sum(
@@ -148,6 +154,7 @@ def summary(results: Sequence[PageResult], *, noun: str = "output") -> str:
 def _besides(counts: Counts) -> Iterator[str]:
     """Count what was not simply verified."""
     for number, name in (
+        (counts.kept, "of them from the cache"),
         (counts.accepted, "accepted as rounding"),
         (counts.waived, "waived"),
         (counts.unchecked, f"unchecked{_by_tag(counts.tagged)}"),
@@ -158,6 +165,7 @@ def _besides(counts: Counts) -> Iterator[str]:
     for name, number in sorted(counts.filtered.items()):
         yield f"{number} filtered as {name}"
     for number, noun, end in (
+        (counts.other_variants, "variant", "not looked at here"),
         (counts.pictures, "picture", "not compared"),
         (counts.widgets, "widget", "not compared"),
         (counts.not_run_again, "page", "not run again"),

@@ -116,7 +116,7 @@ def recorded(updates: Iterable[tuple[PageResult, PageResult]]) -> str:
 def _noteworthy(outcome: Outcome) -> bool:
     """Whether something was accepted or not compared here, which every report lists."""
     verdict = outcome.verdict
-    if outcome.kind is Kind.NOT_COMPARED:
+    if outcome.kind in (Kind.NOT_COMPARED, Kind.OTHER_VARIANT):
         return True
     return bool(verdict.accepted or verdict.waived or verdict.unneeded)
 

@@ -50,7 +50,7 @@ def injected(function: Callable[[], object]) -> Injected:
     return Injected(function.__name__, inspect.getsource(function))
 
 
-OWN_ANSWERS = {"report_environment", "package_origins"}
+OWN_ANSWERS = {"report_environment", "package_origins", "report_versions"}
 """The checker's own questions, whose names no probe may have."""
 
 
@@ -74,6 +74,10 @@ class Execution:
     """What was asked for after the last cell, by the functions' names."""
     seconds: float = field(default=0.0, compare=False)
     """How long the page ran, which is not how long somebody waited for it."""
+    kept: str = field(default="", compare=False)
+    """The key by which jupyter-cache has its outputs, if it has them."""
+    since: float = field(default=0.0, compare=False)
+    """When it ran, in seconds since 1970, if its outputs were taken from there."""
 
     def reached(self, place: int) -> bool:
         """Whether a cell stands before the one, if any, that stopped the page."""
@@ -89,6 +93,11 @@ class Execution:
     def origins(self) -> Mapping[str, str]:
         """From where the page imported the packages that ``DRIFT_PACKAGES`` names."""
         return dict(self.answers.get("package_origins", {}))
+
+    @property
+    def versions(self) -> Mapping[str, Any] | None:
+        """What conditions may ask of its kernel; None if it couldn't be asked."""
+        return self.answers.get("report_versions")
 
     @property
     def probed(self) -> dict[str, Any]:

@@ -52,6 +52,9 @@ def begin(pages: Iterable[tuple[NotebookNode, Request]], executor: str = "") -> 
         ValueError: If there is no such executor.
 
     """
+    pages = list(pages)
+    if not (pages or executor or HOST.process):
+        return  # none waits from an earlier build either
     with suppress(ConnectionError):  # each page says so when it is asked for
         HOST.ask(Pool.queue, executor, sys.path, [_job(*page) for page in pages])
 

@@ -10,6 +10,7 @@ from sphinx_drift.compare.compare import Waiver
 from sphinx_drift.model import Cell, Expectation, Kind, Outcome
 from sphinx_drift.output.printed_text import FORMS, Part
 from sphinx_drift.source.lines import lines_of
+from sphinx_drift.source.variants import UNCONDITIONAL, read_condition
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,13 +23,16 @@ _OPTION = re.compile(r":(?P<name>[a-z-]+):(?:\s+(?P<value>.*\S))?\s*$")
 _ALLOW = re.compile(
     r"(?:\[(?P<index>\d+(?:,\s*\d+)*)\]\s*)?(?P<old>\S+)\s*->\s*(?P<new>\S+)\s*\((?P<reason>.*\S.*)\)$"
 )
-OPTIONS = sorted(["allow", "name", "raises", "reference-only", "stream", "unchecked", *FORMS])
+OPTIONS = sorted(
+    ["allow", "name", "raises", "reference-only", "stream", "unchecked", "when", *FORMS]
+)
 """What an expectation may say above its text."""
 _REQUIRED = {
     "name": "a name",
     "raises": "the error's name",
     "reference-only": "the reason",
     "unchecked": "the reason",
+    "when": "the condition",
 }
 _EXCLUSIVE = {
     "unchecked": "what can't be checked holds nowhere: keep one of the two",
@@ -73,6 +77,9 @@ def attach(
     cell = cells[owner]
     if expectation.part is Part.ALL and not cell.has_stderr:
         expectation = replace(expectation, part=Part.MAIN)
+    others = [e for e in cell.expectations if e.part is expectation.part]
+    if any(bool(other.when) != bool(expectation.when) for other in others):
+        problems.append(Outcome(Kind.OPTION, first + 1, message=UNCONDITIONAL))
     cells[owner] = replace(cell, expectations=(*cell.expectations, expectation))
     return problems
 
@@ -131,6 +138,8 @@ def _with_option(expectation: Expectation, name: str, value: str) -> Expectation
     if name in _REQUIRED:
         if not value:
             raise ValueError(f"`:{name}:` must be followed by {_REQUIRED[name]}")
+        if name == "when":
+            read_condition(value)
         option: dict[str, Any] = {name.replace("-", "_"): value}
         return replace(expectation, **option)
     raise ValueError(

@@ -51,13 +51,15 @@ def update_page(  # noqa: PLR0913, PLR0917 - what is known of it
     result: PageResult,
     judge: Callable[[Page], PageResult],
     read: Callable[..., tuple[Page, NotebookNode] | None] = load,
+    choose: Callable[[Page], Page] = lambda page: page,
 ) -> Change | None:
     """Return a MyST page with its executed outputs; None if nothing has to be written.
 
     What is written is read and judged again, until nothing is left to write: only then it is known
     what can't be written so that it reads the same.
     """
-    before = text = read_exactly(path)
+    before, page = read_exactly(path), choose(page)
+    text = before
     if reason := refusal(page, result):
         return Change(path, before, before, reason)
     first, paths = result, machine_paths(path.absolute().parent)
@@ -83,8 +85,8 @@ def update_page(  # noqa: PLR0913, PLR0917 - what is known of it
             replace(new, index=old.index)
             for new, old in zip(loaded[0].cells, page.cells, strict=True)
         )
-        page = replace(loaded[0], cells=tuple(cells), complete=page.complete)
-        result = judge(page)
+        new_page = replace(loaded[0], cells=tuple(cells), complete=page.complete)
+        page, result = choose(new_page), judge(new_page)
     if text == before:
         return None
     notes = notes_on(path, before, text, first, page=page, executed=executed)

@@ -23,6 +23,7 @@ from sphinx_drift.source.lines import lines_of
 from sphinx_drift.source.markdown import shared_parse
 from sphinx_drift.source.notebook import parse_notebook, read_notebook
 from sphinx_drift.source.read_source import is_notebook, read_page
+from sphinx_drift.source.variants import chosen
 from sphinx_drift.sphinx.private_api import (
     NotebookClientBase,
     Parser,
@@ -209,13 +210,17 @@ class VerifyingClient(NotebookClientBase):  # type: ignore[misc]
         for path in _LOADED.findall(self._source):
             env.note_dependency(str(self._path.parent / path))
         stored = stored_outputs(self.notebook) if page.stored else {}
+        settings = state.settings
+        if config.execution_mode != "cache":  # its own metadata says so
+            settings = replace(settings, cache=None)
         result, execution, _ = run_and_judge(
             page,
             self.notebook,
             folder=self._path.parent,
             file=file_of(env),
-            settings=state.settings,
+            settings=settings,
         )
+        every, page = page, chosen(page, execution.versions)
         for path in execution.probed.get(local_modules.__name__, ()):
             env.note_dependency(path)  # Sphinx reads the page again when the file changes
         _note_glued(env, page, self.notebook)
@@ -230,8 +235,9 @@ class VerifyingClient(NotebookClientBase):  # type: ignore[misc]
         state.probed[env.docname] = execution.probed
         unseen = {*hidden(self.notebook, page)}
         marked = replace(result, outcomes=tuple(o for o in result.outcomes if o.line not in unseen))
-        self._document.attributes["drift_unclaimed"] = self._claims(page, marked)
-        self.exec_metadata = execution_metadata(execution.seconds, execution.failure)
+        self._document.attributes["drift_unclaimed"] = self._claims(every, marked)
+        self.exec_metadata = execution_metadata(execution)
+        state.kept[env.docname] = execution.kept
         state.ran.add(env.docname)
         state.seconds[env.docname] = self.exec_metadata["runtime"]
 

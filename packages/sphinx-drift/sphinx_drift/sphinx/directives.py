@@ -42,6 +42,8 @@ class ExpectedOutput(SphinxDirective):
         page = state_of(self.env).results[self.env.docname]
         label = outcome.kind.label
         summary, details = mark_text(outcome, label), mark_details(outcome, page)
+        if page.kept and outcome.kind is Kind.VERIFIED:
+            summary += ", from the cache"
         return [
             drift_mark("", label=label, summary=summary, details=details, docname=self.env.docname)
         ]

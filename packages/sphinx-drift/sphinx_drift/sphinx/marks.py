@@ -15,6 +15,7 @@ from sphinx_drift.sphinx.private_api import execution_data
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
+    from sphinx.config import Config
     from sphinx.environment import BuildEnvironment
 
     from sphinx_drift.model import Outcome, PageResult
@@ -35,10 +36,15 @@ _NOT_ALL = "What was compared is as documented."
 STYLE = Path(__file__).with_name("static") / "drift-mark.css"
 
 
-def add_static_path(app: Sphinx) -> None:
-    """Have the style of marks copied beside pages in HTML."""
-    if app.builder.format == "html" and app.builder.name != "epub":
-        app.config.html_static_path = [*app.config.html_static_path, str(STYLE.parent)]
+def add_static_path(_: Sphinx, config: Config) -> None:
+    """Have the style of marks copied beside pages, before Sphinx compares what conf.py says."""
+    config.html_static_path = [*config.html_static_path, str(STYLE.parent)]
+
+
+def leave_static_path(app: Sphinx) -> None:
+    """Have it not copied into an e-book, which has no marks."""
+    if app.builder.name == "epub":
+        app.config.html_static_path.remove(str(STYLE.parent))
 
 
 def add_style(
@@ -71,6 +77,8 @@ def mark_details(outcome: Outcome, page: PageResult) -> list[str]:
         sentences = [f"It holds on the reference environment alone: {outcome.reference_only}."]
     places = len(verdict.accepted)
     rounded = [f"Up to rounding in {places} place{'s' * (places > 1)}."] if places else []
+    if page.kept:
+        sentences.append("An earlier run printed it, and the cache has kept it.")
     return [*sentences, *waived, *rounded, describe_environment([page])]
 
 

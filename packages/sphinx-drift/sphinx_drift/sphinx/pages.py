@@ -1,7 +1,8 @@
 """Which pages run, are read and are written in a build.
 
 What a program reads can't be listed: files by a subprocess, a folder, the clock, an installed
-module. So running is never skipped: to Sphinx, a page with cells is always outdated.
+module. So running is never skipped, unless the book asks for a cache: to Sphinx, a page with cells
+is always outdated.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING
 from sphinx.errors import ConfigError
 
 from sphinx_drift.book import left_out
+from sphinx_drift.run import kept
 from sphinx_drift.run.choice import is_ci
 from sphinx_drift.run_and_judge import begin
 from sphinx_drift.sphinx.private_api import OUTPUT_FOLDER
@@ -35,7 +37,9 @@ def find_outdated(app: Sphinx, env: BuildEnvironment, *_: set[str]) -> Sequence[
     failed |= {name for name in known if _changed(env, name) or _lacks_glue(app, name)}
     # Sphinx adds pages that changed, or a module that they imported.
     every = () if state.settings.live and not is_ci() else state.seconds
-    return sorted({*every, *failed} & env.found_docs)
+    current = kept.current(state.settings.cache) if state.settings.cache else ()
+    run = {name for name in every if state.kept.get(name) not in current}
+    return sorted((run | failed) & env.found_docs)
 
 
 def _changed(env: BuildEnvironment, name: str) -> bool:

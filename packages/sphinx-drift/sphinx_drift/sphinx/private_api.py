@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
 
-    from sphinx_drift.run.results import Failure
+    from sphinx_drift.run.results import Execution
 
 __all__ = ["OUTPUT_FOLDER", "NotebookClientBase", "PendingGlueReference"]
 
@@ -53,11 +53,12 @@ def with_clients(
         myst_nb.create_client = stock
 
 
-def execution_metadata(seconds: float, failure: Failure | None) -> dict[str, Any]:
-    """Return what MyST-NB keeps of a run that has just ended."""
+def execution_metadata(execution: Execution) -> dict[str, Any]:
+    """Return what MyST-NB keeps of a run."""
+    failure = execution.failure
     return {
-        "mtime": time.time(),
-        "runtime": seconds,
+        "mtime": execution.since or time.time(),
+        "runtime": execution.seconds,
         "method": "sphinx_drift",
         "succeeded": failure is None,
         "error": failure.message if failure else None,

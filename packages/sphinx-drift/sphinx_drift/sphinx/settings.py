@@ -13,10 +13,11 @@ from sphinx.util import logging
 from sphinx_drift.book import Book, check_values, names_read, written_settings
 from sphinx_drift.device import choose_device
 from sphinx_drift.patterns import EVERY_PAGE
-from sphinx_drift.run.choice import chosen
+from sphinx_drift.run.choice import chosen, is_ci
 from sphinx_drift.run.host import HOST
 from sphinx_drift.run.injected import local_modules
 from sphinx_drift.run.preload import libraries
+from sphinx_drift.run.reads import reads, watch_reads
 from sphinx_drift.run.results import Probe, injected
 from sphinx_drift.run_and_judge import report_origins
 from sphinx_drift.settings import Settings, entries
@@ -30,6 +31,9 @@ if TYPE_CHECKING:
 
 _LOGGER = logging.getLogger(__name__)
 _MODULES = Probe(None, injected(local_modules))
+_READS = Probe(injected(watch_reads), injected(reads))
+_CACHE = ".jupyter_cache"
+"""The folder where MyST-NB has outputs kept, beside the output folder, if conf.py names none."""
 PROBES: WeakKeyDictionary[Sphinx, list[Probe]] = WeakKeyDictionary()
 """What the extensions of each application ask the kernels of pages; see `sphinx_drift.api`."""
 
@@ -64,7 +68,8 @@ def start(app: Sphinx) -> bool:
         settings = _resolved(app)
         if app.config.drift_preload is not None or not HOST.process:
             HOST.preload = libraries(settings.preload, [Path(app.srcdir)])
-        HOST.start()  # unless it loads already what the project asks for
+        if app.config.nb_execution_mode != "cache":  # there perhaps nothing runs
+            HOST.start()  # unless it loads already what the project asks for
     except ValueError as error:
         raise ConfigError(str(error)) from None
     return settings.require == EVERY_PAGE
@@ -85,7 +90,7 @@ def before_reading(app: Sphinx, config: Config) -> None:
     """Settle what Sphinx compares with the last build before it reads a page."""
     check_settings(config, Path(app.confdir))
     # The notebooks that MyST-NB writes beside this output folder, or another, are no pages.
-    config.exclude_patterns += [OUTPUT_FOLDER, f"**/{OUTPUT_FOLDER}"]
+    config.exclude_patterns += [OUTPUT_FOLDER, f"**/{OUTPUT_FOLDER}", f"**{_CACHE}"]
     config.drift_environment = (
         f"{chosen()} {_resolved(app).described()}"  # Sphinx knows conf.py alone
     )
@@ -104,8 +109,19 @@ def read_settings(app: Sphinx) -> None:
     state = state_of(app.env)
     state.ran.clear()
     state.shows_text = app.builder.format not in ("", "html")
-    probes = (*PROBES.get(app, ()), *([_MODULES] if settings.live else ()))
-    state.settings = replace(settings, probes=probes)
+    cache = _cache_folder(app, settings)
+    probes = (*PROBES.get(app, ()), *[_MODULES] * settings.live, *[_READS] * bool(cache))
+    state.settings = replace(settings, probes=probes, cache=cache)
+
+
+def _cache_folder(app: Sphinx, settings: Settings) -> Path | None:
+    """Return where MyST-NB's cache is, if the book asks for it and nothing asks for a run."""
+    config = app.config
+    runs_all = is_ci() or settings.live or settings.twice or bool(settings.executor)
+    if config.nb_execution_mode != "cache" or runs_all:
+        return None
+    beside = Path(app.outdir).parent / _CACHE
+    return Path(config.nb_execution_cache_path or beside).absolute()
 
 
 def _resolved(app: Sphinx) -> Settings:

@@ -17,6 +17,7 @@ from sphinx_drift.sphinx.marks import (
     add_style,
     drift_mark,
     drop_marks,
+    leave_static_path,
     visit_mark,
 )
 from sphinx_drift.sphinx.pages import (
@@ -59,8 +60,9 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_post_transform(QuoteNumbers)
     app.add_node(drift_mark, html=(visit_mark, None))
     app.connect("config-inited", before_reading)
+    app.connect("config-inited", add_static_path)
     app.connect("builder-inited", read_settings)
-    app.connect("builder-inited", add_static_path)
+    app.connect("builder-inited", leave_static_path)
     app.connect("html-page-context", add_style)
     app.connect("env-get-outdated", find_outdated)
     app.connect("env-before-read-docs", begin_pages, priority=sys.maxsize)  # others may add pages
@@ -74,7 +76,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("build-finished", end_workers)
     return {
         "version": "1",
-        "env_version": 10,
+        "env_version": 11,
         "parallel_read_safe": True,
         "parallel_write_safe": True,
     }

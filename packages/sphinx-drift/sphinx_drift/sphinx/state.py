@@ -31,6 +31,8 @@ class State:
     """The times and sizes of the files of each page, as they were when it was read."""
     ran: set[str] = field(default_factory=set)
     """Pages that have run in this build."""
+    kept: dict[str, str] = field(default_factory=dict)
+    """The key by which jupyter-cache has the run of a page, if it has it."""
     shows_text: bool = False
     """Whether this build shows texts alone, such as a PDF's."""
     began: int = 0
@@ -38,7 +40,7 @@ class State:
 
     def forget(self, docname: str) -> None:
         """Forget a page that is gone, or about to be read again, but not how long it took."""
-        for table in (self.results, self.probed, self.stamps):
+        for table in (self.results, self.probed, self.stamps, self.kept):
             table.pop(docname, None)
 
     def merge(self, docnames: Iterable[str], other: State) -> None:
@@ -48,6 +50,7 @@ class State:
                 (self.results, other.results),
                 (self.seconds, other.seconds),
                 (self.probed, other.probed),
+                (self.kept, other.kept),
             ):
                 mine.pop(docname, None)
                 if docname in theirs:

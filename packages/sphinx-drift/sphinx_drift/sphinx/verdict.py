@@ -19,6 +19,9 @@ from sphinx_drift.sphinx.state import state_of
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
+    from sphinx_drift.model import PageResult
+    from sphinx_drift.sphinx.state import State
+
 _LOGGER = logging.getLogger(__name__)
 
 
@@ -29,7 +32,7 @@ def report_results(app: Sphinx, exception: Exception | None) -> None:
     state = state_of(app.env)
     level = state.settings.severity
     results = [
-        replace(page, was_run=name in state.ran or not state.seconds.get(name))
+        page if name in state.ran else _as_before(page, name, state)
         for name, page in sorted(check_quotations(app).items())
     ]
     if unused := unused_filters(state.settings.filters, results):
@@ -53,6 +56,12 @@ def report_results(app: Sphinx, exception: Exception | None) -> None:
         _LOGGER.info("%s", "\n\n".join(texts))
     # The builder's closing words come after every extension's: the summary ends them.
     end_with(app, closing_line(results, color=colored))
+
+
+def _as_before(page: PageResult, name: str, state: State) -> PageResult:
+    """Return what came of a page that wasn't read in this build, or has nothing to run."""
+    kept = bool(state.settings.cache and state.kept.get(name))
+    return replace(page, kept=kept, was_run=kept or not state.seconds.get(name))
 
 
 def _encoded(text: str) -> str:

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from sphinx_drift.model import PageResult
 
-_UNCHECKED = {Kind.NO_EXPECTATION, Kind.NOT_COMPARED, Kind.UNCHECKED}
+_UNCHECKED = {Kind.NO_EXPECTATION, Kind.NOT_COMPARED, Kind.OTHER_VARIANT, Kind.UNCHECKED}
 _WITH_EFFECTS = ("__main__.py", "conftest.py", "setup.py")
 _TEXTS = (".md", ".rst", ".txt")
 _OUTPUT_OF_SPHINX = re.compile(r"\s*(?:\.\. |(?:`{3,}|:{3,})\{)(?:testoutput|doctest)(?:::|\})")

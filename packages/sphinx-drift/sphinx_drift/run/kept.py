@@ -1,0 +1,171 @@
+"""Outputs of earlier runs, which jupyter-cache keeps where a book asks for MyST-NB's `cache`.
+
+Its key is a page's code. What else decides what that prints is kept beside the outputs; where
+anything of it is another now, or nobody can see it, the page runs.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import os
+import platform
+import re
+import shutil
+import sys
+import time
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from jupyter_client.kernelspec import KernelSpecManager
+
+from sphinx_drift.run.choice import chosen, page_environment
+from sphinx_drift.run.reads import reads
+from sphinx_drift.run.results import Execution
+from sphinx_drift.run.run import kernel_name
+
+if TYPE_CHECKING:
+    from jupyter_cache.cache.main import JupyterCacheBase
+    from nbformat import NotebookNode
+
+    from sphinx_drift.run.results import Request
+
+_OF_SESSION = re.compile(
+    r"_|ALACRITTY_.*|COLORTERM|COLUMNS|DBUS_.*|DESKTOP_.*|DISPLAY|FORKED_KERNELS_.*|GNOME_.*|"
+    r"GPG_.*|HIST.*|INVOCATION_ID|ITERM_.*|JOURNAL_STREAM|KITTY_.*|KONSOLE_.*|LINES|LS_COLORS|"
+    r"MAKE.*|MFLAGS|OLDPWD|PS1|PWD|SHLVL|SSH_.*|STY|TERM.*|TMUX.*|VSCODE_.*|VTE_.*|WAYLAND_.*|"
+    r"WEZTERM_.*|WINDOWID|XAUTHORITY|XDG_.*"
+)
+"""Variables that are others in each terminal."""
+
+
+def find(notebook: NotebookNode, request: Request, folder: Path) -> Execution | None:
+    """Give a notebook the outputs of the run that would be repeated; None if it has to run."""
+    with suppress(Exception):  # an unreadable cache has nothing
+        record = _match(notebook, request, folder)
+        if record is not None:
+            stored = _cache(folder, os.getpid()).get_cache_bundle(record.pk).nb
+            code = [i for i, cell in enumerate(notebook.cells) if cell.cell_type == "code"]
+            for index, kept in zip(code, stored.cells, strict=True):
+                cell = notebook.cells[index]
+                cell.outputs, cell.execution_count = kept.outputs, kept.execution_count
+            for name in ("language_info", "widgets"):
+                if name in stored.metadata:
+                    notebook.metadata[name] = stored.metadata[name]
+            return Execution(
+                frozenset(code),
+                answers=record.data["answers"],
+                seconds=record.data["seconds"],
+                kept=record.hashkey,
+                since=record.data["since"],
+            )
+    return None
+
+
+def holds(notebook: NotebookNode, request: Request, folder: Path) -> bool:
+    """Whether `find` would find a run."""
+    with suppress(Exception):
+        return _match(notebook, request, folder) is not None
+    return False
+
+
+def keep(notebook: NotebookNode, request: Request, execution: Execution, folder: Path) -> str:
+    """Keep the outputs of a run that can be told from another; return their key, or nothing."""
+    from jupyter_cache.base import CacheBundleIn  # noqa: PLC0415 - it takes time
+
+    with suppress(Exception):  # a full disk, say: the page runs again
+        cache, answers = _cache(folder, os.getpid()), dict(execution.answers)
+        with suppress(KeyError):  # what an earlier run left is not of this one
+            cache.remove_cache(cache.match_cache_notebook(notebook).pk)
+        read, how = answers.pop(reads.__name__, None), _how(notebook, request)
+        code = {i for i, cell in enumerate(notebook.cells) if cell.cell_type == "code"}
+        is_whole = execution.failure is None and code <= execution.executed
+        if is_whole and how and read is not None and "" not in read:
+            data = {"answers": answers, "seconds": execution.seconds, "since": time.time()}
+            data |= {"how": how, "machine": machine(), "reads": read}
+            bundle = CacheBundleIn(notebook, str(request.folder), data=data)
+            return str(cache.cache_notebook_bundle(bundle, check_validity=False).hashkey)
+    return ""
+
+
+def current(folder: Path) -> set[str]:
+    """Return the keys of the runs in a cache that would be repeated, as far as can be seen."""
+    with suppress(Exception):
+        records = _cache(folder, os.getpid()).list_cache_records()
+        return {record.hashkey for record in records if _is_current(record.data)}
+    return set()
+
+
+def _match(notebook: NotebookNode, request: Request, folder: Path) -> Any:
+    record = _cache(folder, os.getpid()).match_cache_notebook(notebook)
+    how = _how(notebook, request)
+    return record if how == record.data.get("how") and _is_current(record.data) else None
+
+
+@functools.cache
+def _cache(folder: Path, _process: int) -> JupyterCacheBase:
+    """Return a cache; no process may use the connection of the one that forked it."""
+    from jupyter_cache import get_cache  # noqa: PLC0415 - it takes time, and most books ask for none
+
+    return get_cache(folder)
+
+
+def _is_current(data: dict[str, Any]) -> bool:
+    """Whether this machine and all that a run has read are as they were."""
+    return data.get("machine") == machine() and all(
+        _stamp(path) == stamp for path, stamp in data["reads"].items()
+    )
+
+
+def _stamp(path: str) -> list[int] | None:
+    try:
+        found = Path(path).stat()
+    except OSError:
+        return None
+    return [found.st_mtime_ns, found.st_ctime_ns, found.st_size]
+
+
+def _how(notebook: NotebookNode, request: Request) -> str | None:
+    """Return a digest of how a page is run; None if its kernel isn't this Python's."""
+    name = kernel_name(notebook, request.kernel_aliases)
+    spec = KernelSpecManager().get_kernel_spec(name)
+    python = Path(shutil.which(spec.argv[0]) or os.devnull)
+    is_named = re.fullmatch(r"python3?", spec.argv[0])  # Jupyter takes its own Python for it
+    if "ipykernel_launcher" not in spec.argv or not (
+        is_named or python.parent == Path(sys.executable).parent
+    ):
+        return None
+    code = [i for i, cell in enumerate(notebook.cells) if cell.cell_type == "code"]
+    may_raise = [number for number, index in enumerate(code) if index in request.may_raise]
+    request = replace(request, may_raise=may_raise, preload=())
+    return _digest(vars(request), spec.to_dict())
+
+
+def machine() -> str:
+    """Return a digest of what this machine has every page print, such as what is installed."""
+    variables = {
+        name: value
+        for name, value in sorted(page_environment().items())
+        if not _OF_SESSION.fullmatch(name)
+    }
+    system = platform.uname()
+    return _digest(variables, chosen(), sys.version, system.release, system.machine, installed())
+
+
+@functools.cache
+def installed() -> str:
+    """Return a digest of the packages that Python finds, and of when each was installed."""
+    found = []
+    for folder in filter(os.path.isdir, sys.path):
+        found += [
+            (each.path, each.stat().st_mtime_ns)
+            for each in os.scandir(folder)
+            if each.name.endswith((".dist-info", ".egg-info", ".pth"))
+        ]
+    return _digest(sorted(found))
+
+
+def _digest(*parts: object) -> str:
+    return hashlib.sha256(repr(parts).encode()).hexdigest()

@@ -1,0 +1,232 @@
+"""What an earlier run printed is taken only where a run of now would print the same."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from nbformat import v4
+
+from sphinx_drift.run import kept, run
+from sphinx_drift.run.reads import reads, watch_reads
+from sphinx_drift.run.results import Ending, Execution, Failure, Probe, Request, injected
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from nbformat import NotebookNode
+
+PROBES = [Probe(injected(watch_reads), injected(reads))]
+
+
+def notebook(*sources: str) -> NotebookNode:
+    cells = [v4.new_code_cell(source) for source in sources]
+    return v4.new_notebook(cells=cells)
+
+
+def ran(code: str = "print(1)") -> NotebookNode:
+    book = notebook(code)
+    book.cells[0].outputs = [v4.new_output("stream", name="stdout", text="1\n")]
+    return book
+
+
+EXECUTION = Execution(frozenset({0}), answers={"reads": {}, "asked": 7}, seconds=2.0)
+
+
+@pytest.fixture
+def request_(tmp_path: Path) -> Request:
+    return run.request_for(tmp_path, probes=PROBES, timeout=30)
+
+
+def test_a_run_is_found_again_with_markdown_between(request_: Request, tmp_path: Path) -> None:
+    raises = replace(request_, may_raise=[0])
+    key = kept.keep(ran(), raises, EXECUTION, tmp_path / "cache")
+    again = notebook("print(1)")
+    again.cells.insert(0, v4.new_markdown_cell("Prose."))
+    found = kept.find(again, replace(raises, may_raise={1}), tmp_path / "cache")
+    assert found is not None
+    assert (found.kept, found.seconds, found.probed, found.executed) == (
+        key,
+        2.0,
+        {"asked": 7},
+        {1},
+    )
+    assert found.since > 0
+    assert again.cells[1].outputs[0].text == "1\n"
+    assert kept.current(tmp_path / "cache") == {key}
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"may_raise": [0]},
+        {"timeout": 31},
+        {"output_limit": 5},
+        {"variables": {"A": "1"}},
+        {"before": ()},
+        {"after": ()},
+        {"kernel_aliases": {"x": "y"}},
+    ],
+    ids=str,
+)
+def test_no_run_is_found_that_was_run_otherwise(
+    request_: Request, tmp_path: Path, changes: dict[str, Any]
+) -> None:
+    kept.keep(ran(), request_, EXECUTION, tmp_path / "cache")
+    assert kept.holds(notebook("print(1)"), request_, tmp_path / "cache")
+    assert not kept.holds(notebook("print(2)"), request_, tmp_path / "cache")
+    elsewhere = replace(request_, folder=tmp_path / "elsewhere")
+    for other in (replace(request_, **changes), elsewhere):
+        assert not kept.holds(notebook("print(1)"), other, tmp_path / "cache")
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "counts"),
+    [
+        *(("DRIFT_DEVICE", "cuda", True), ("DRIFT_RUNNER", "jupyter", True)),
+        *(("PYTHONHASHSEED", "1", True), ("OMP_NUM_THREADS", "2", True)),
+        *(("SOME_NUMBER", "7", True), ("DRIFT_PACKAGES", "mine", True)),
+        *(("SHLVL", "9", False), ("SSH_AUTH_SOCK", "/x", False), ("TERM", "dumb", False)),
+    ],
+)
+def test_the_environment_counts_and_a_terminal_s_own_variables_don_t(  # noqa: PLR0913 - columns
+    request_: Request,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    name: str,
+    value: str,
+    *,
+    counts: bool,
+) -> None:
+    kept.keep(ran(), request_, EXECUTION, tmp_path / "cache")
+    monkeypatch.setenv(name, value)
+    assert kept.holds(notebook("print(1)"), request_, tmp_path / "cache") is not counts
+    assert bool(kept.current(tmp_path / "cache")) is not counts
+
+
+def test_what_isinstalled_counts(
+    request_: Request, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    kept.installed.cache_clear()
+    kept.keep(ran(), request_, EXECUTION, tmp_path / "cache")
+    (tmp_path / "other-2.dist-info").mkdir()
+    kept.installed.cache_clear()
+    assert not kept.holds(notebook("print(1)"), request_, tmp_path / "cache")
+    kept.installed.cache_clear()
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"failure": Failure(Ending.RAISED, 0, "ValueError")},
+        {"executed": frozenset()},
+        {"answers": {}},
+        {"answers": {"reads": {"": None}}},
+    ],
+    ids=str,
+)
+def test_what_no_later_run_can_be_told_from_isn_t_kept(
+    request_: Request, tmp_path: Path, changes: dict[str, Any]
+) -> None:
+    """And what an earlier run left of the same code goes."""
+    kept.keep(ran(), request_, EXECUTION, tmp_path / "cache")
+    execution = replace(EXECUTION, **changes)
+    assert not kept.keep(ran(), request_, execution, tmp_path / "cache")
+    assert not kept.holds(notebook("print(1)"), request_, tmp_path / "cache")
+
+
+def test_another_kernel_has_packages_that_nobody_sees(
+    request_: Request, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kernels = tmp_path / "kernels" / "other"
+    kernels.mkdir(parents=True)
+    argv = '["/opt/other/bin/python", "-m", "ipykernel_launcher", "-f", "{connection_file}"]'
+    (kernels / "kernel.json").write_text(
+        f'{{"argv": {argv}, "display_name": "x", "language": "other"}}', "utf-8"
+    )
+    monkeypatch.setenv("JUPYTER_PATH", str(tmp_path))
+    book = ran()
+    book.metadata["kernelspec"] = {"name": "other", "display_name": "x", "language": "other"}
+    assert not kept.keep(book, request_, EXECUTION, tmp_path / "cache")
+
+
+def test_a_broken_cache_has_nothing_and_stops_nothing(request_: Request, tmp_path: Path) -> None:
+    (tmp_path / "cache").write_text("a file", "utf-8")
+    assert kept.keep(ran(), request_, EXECUTION, tmp_path / "cache") == ""
+    assert kept.find(ran(), request_, tmp_path / "cache") is None
+    assert kept.current(tmp_path / "cache") == set()
+
+
+# What a page reads -----------------------------------------------------------------------
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[Path]:
+    """A folder with what pages read."""
+    for name in ("beside.py", "data.db", "data.txt", "folder/old"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("TEXT = 1\n", "utf-8")
+    return tmp_path
+
+
+def change(path: Path) -> None:
+    path.write_text("TEXT = 2\n", "utf-8")
+    os.utime(path, (1_000_000_000, 1_000_000_000))
+
+
+@pytest.mark.parametrize(
+    ("code", "name"),
+    [
+        ("import beside", "beside.py"),
+        ("open('data.txt').read()", "data.txt"),
+        ("open('data.txt', 'a')", "data.txt"),
+        ("import os; os.read(os.open('data.txt', 0), 9)", "data.txt"),
+        ("import os; os.listdir('folder')", "folder/new"),
+        ("import glob; glob.glob('folder/*')", "folder/new"),
+        ("import os; os.listdir()", "new"),
+        ("try: open('later.txt')\nexcept OSError: pass", "later.txt"),
+        ("import sqlite3; sqlite3.connect('data.db')", "data.db"),
+    ],
+)
+def test_a_page_runs_again_if_what_it_read_is_another(world: Path, code: str, name: str) -> None:
+    request, cache = run.request_for(world, probes=PROBES), world.parent / f"{world.name}-cache"
+    book = notebook(code)
+    key = kept.keep(book, request, run.execute(book, request), cache)
+    assert kept.current(cache) == {key} != {""}
+    change(world / name)
+    assert kept.current(cache) == set()
+    assert not kept.holds(notebook(code), request, cache)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "!cat data.txt",
+        "import subprocess as s; s.run(['true'])",
+        "import os; os.system('true')",
+        "import os\nif not os.fork(): os._exit(0)",
+        "import socket\ntry: socket.create_connection(('127.0.0.1', 1))\nexcept OSError: pass",
+    ],
+)
+def test_what_other_processes_read_nobody_sees(world: Path, code: str) -> None:
+    request, cache = run.request_for(world, probes=PROBES), world / "cache"
+    book = notebook(code)
+    execution = run.execute(book, request)
+    assert execution.failure is None
+    assert not kept.keep(book, request, execution, cache)
+
+
+def test_what_a_page_writes_is_its_own(world: Path) -> None:
+    request, cache = run.request_for(world, probes=PROBES), world / "cache"
+    book = notebook(
+        "import tempfile\nwith open('own', 'w') as file: file.write('1')",
+        "print(open('own').read())\nprint(tempfile.TemporaryFile().read())",
+    )
+    key = kept.keep(book, request, run.execute(book, request), cache)
+    assert key
+    change(world / "own")
+    assert kept.current(cache) == {key}

@@ -1,0 +1,215 @@
+"""Variants: of several texts for one output the one that holds is compared, the rest told."""
+
+from __future__ import annotations
+
+import re
+import sys
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from small_book import FRONT
+
+from sphinx_drift.__main__ import main
+from sphinx_drift.model import Kind
+from sphinx_drift.run.injected import report_versions
+from sphinx_drift.source.read_source import load
+from sphinx_drift.source.variants import chosen, read_condition
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from sphinx_drift.model import Page
+
+NUMPY = version("numpy")
+MARKERS = {"python_version": "3.13", "sys_platform": "linux", "platform_machine": "x86_64"}
+
+
+def variant(when: str, text: str, *options: str) -> str:
+    said = [f":when: {when}"] * bool(when) + [*options]
+    return "\n".join(["```{expected-output}", *said, *[""] * bool(said), text, "```"])
+
+
+def page(tmp_path: Path, *variants: str, code: str = "print(1)") -> Path:
+    """Write a page whose cell is on line 7, and whose variants begin on line 11."""
+    path = tmp_path / "page.md"
+    cell = f"```{{code-cell}} ipython3\n{code}\n```"
+    path.write_text(FRONT + "\n\n".join([cell, *variants]) + "\n", "utf-8")
+    return path
+
+
+def read(path: Path) -> Page:
+    loaded = load(path)
+    assert loaded is not None
+    return loaded[0]
+
+
+@pytest.mark.parametrize(
+    ("when", "versions", "markers", "holds"),
+    [
+        ("numpy<2", {"numpy": "1.26.4"}, {}, True),
+        ("numpy<2", {"numpy": "2.0"}, {}, False),
+        ("numpy<2", {}, {}, False),
+        ("numpy>=2", {"numpy": "2.1.0rc1"}, {}, True),
+        ("torch>=2.13,<3", {"torch": "2.13.0+cpu"}, {}, True),
+        ("Scikit_Learn ~= 1.4", {"scikit-learn": "1.5"}, {}, True),
+        ("python>=3.13", {"python": "3.13.1"}, {}, True),
+        ('python_version >= "3.13"', {}, {}, True),
+        ('python_version >= "3.9"', {}, {}, True),
+        ('python_version < "3.13"', {}, {}, False),
+        ('sys_platform == "win32" or platform_machine == "x86_64"', {}, {}, True),
+        ('numpy<2; sys_platform == "linux"', {"numpy": "1.0"}, {}, True),
+        ('numpy<2; sys_platform == "linux"', {"numpy": "1.0"}, {"sys_platform": "win32"}, False),
+    ],
+)
+def test_a_condition_holds_as_packaging_says(
+    tmp_path: Path, when: str, versions: dict[str, str], markers: dict[str, str], *, holds: bool
+) -> None:
+    here: dict[str, Any] = {"versions": versions, "markers": {**MARKERS, **markers}}
+    one = chosen(read(page(tmp_path, variant(when, "1"))), here)
+    assert (not one.cells[0].expectations[0].problem) is holds
+
+
+@pytest.mark.parametrize(
+    "when",
+    ["newer numpy", "numpy", "numpy<two", "nympy[extra]<2", "python_version > 3", "<2", '"a"'],
+)
+def test_what_is_no_condition_is_said_with_its_line(tmp_path: Path, when: str) -> None:
+    [problem] = read(page(tmp_path, variant(when, "1"))).problems
+    assert (problem.kind, problem.line) == (Kind.OPTION, 12)
+    assert "such as `numpy<2`" in problem.message
+    with pytest.raises(ValueError, match=re.escape(repr(when))):
+        read_condition(when)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "kinds"),
+    [
+        ("numpy<2", "numpy>=2", []),
+        ("numpy<2", "", [(Kind.OPTION, 17)]),
+        ("", "numpy>=2", [(Kind.OPTION, 15)]),
+    ],
+)
+def test_every_variant_of_an_output_has_a_condition(
+    tmp_path: Path, first: str, second: str, kinds: list[tuple[Kind, int]]
+) -> None:
+    problems = read(page(tmp_path, variant(first, "1"), variant(second, "2"))).problems
+    assert [(problem.kind, problem.line) for problem in problems] == kinds
+
+
+def test_forms_and_streams_have_variants_of_their_own(tmp_path: Path) -> None:
+    two = variant("numpy<2", "1"), variant("numpy<2", "w", ":stream: stderr")
+    here = {"versions": {"numpy": "1.0"}, "markers": MARKERS}
+    whole = chosen(read(page(tmp_path, variant("numpy>=2", "2"), *two)), here)
+    assert [e.text for e in whole.cells[0].expectations] == ["1", "w"]
+    assert [(o.kind, o.line, o.message) for o in whole.problems] == [
+        (Kind.OTHER_VARIANT, 11, "when numpy>=2")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("second", "holds"), [(":stream: stderr", False), (":when: numpy>9", True)]
+)
+def test_a_stream_may_have_a_text_on_some_versions_alone(
+    tmp_path: Path, second: str, *, holds: bool
+) -> None:
+    """But an output that has texts has one wherever it is looked at."""
+    other = variant("", "0", second) if holds else variant("", "1")
+    path = page(tmp_path, other, variant("numpy<2", "w", ":stream: stderr"))
+    here = {"versions": {"numpy": "2.0"}, "markers": MARKERS}
+    kept = chosen(read(path), here).cells[0].expectations
+    assert [(e.text, bool(e.problem)) for e in kept] == [("0" if holds else "1", holds)]
+
+
+def test_conditions_ask_the_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DRIFT_VERSIONS", "numpy,no-such-package,")
+    answer = report_versions()
+    major = ".".join(map(str, sys.version_info[:2]))
+    assert answer["versions"].keys() == {"numpy", "python"}
+    assert (answer["versions"]["numpy"], answer["markers"]["python_version"]) == (NUMPY, major)
+
+
+CASES = [
+    pytest.param(
+        [variant(f"numpy=={NUMPY}", "1"), variant(f"numpy!={NUMPY}", "2")], 0,
+        ["1 output verified on 1 page, 1 variant not looked at", "page.md:17: other-variant"],
+        id="one holds",
+    ),
+    pytest.param(
+        [variant(f"numpy!={NUMPY}", "1"), variant(f"numpy=={NUMPY}", "2")], 1,
+        ["page.md:17: drift"], id="only the other one's text is right",
+    ),
+    pytest.param(
+        [variant("numpy<1", "1"), variant("no-such-package>1", "1")], 1,
+        ["page.md:11: variant", "none holds: numpy<1 (line 11), no-such-package>1 (line 17)",
+         f"here: numpy {NUMPY}, platform {sys.platform}, python 3."],
+        id="none holds",
+    ),
+    pytest.param(
+        [variant("numpy>1", "1"), variant('python_version > "3"', "1")], 1,
+        ["page.md:11: variant", "both hold: numpy>1 (line 11), python_version"],
+        id="two hold",
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("variants", "status", "told"), CASES)
+def test_the_command_says_which_variants_it_looked_at(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    variants: list[str],
+    status: int,
+    told: list[str],
+) -> None:
+    assert main([str(page(tmp_path, *variants))]) == status
+    report = " ".join(capsys.readouterr().out.split())
+    assert [text for text in told if text not in report] == []
+
+
+@pytest.mark.parametrize(
+    ("code", "variants", "status"),
+    [
+        (
+            "1 / 0",
+            [variant("numpy>1", "E", ":raises: ZeroDivisionError"), variant("numpy<1", "0")],
+            1,
+        ),
+        ("print(0)", [variant("numpy<1", "E", ":raises: IndexError"), variant("numpy>1", "0")], 0),
+        (
+            "1 / 0",
+            [variant("numpy<1", "E", ":raises: ZeroDivisionError"), variant("numpy>1", "0")],
+            1,
+        ),
+        ("import os; os._exit(1)", [variant("numpy>1", "0"), variant("numpy<1", "0")], 2),
+    ],
+)
+def test_errors_are_those_of_the_variant_that_holds(
+    tmp_path: Path, code: str, variants: list[str], status: int
+) -> None:
+    assert main([str(page(tmp_path, *variants, code=code))]) == status
+
+
+def test_update_writes_the_variant_that_holds(tmp_path: Path) -> None:
+    old = variant("numpy<1", "old"), variant("numpy>1", "wrong")
+    path = page(tmp_path, *old)
+    assert main(["--update", "--force", str(path)]) == 0
+    assert path.read_text("utf-8") == page(tmp_path, old[0], variant("numpy>1", "1")).read_text(
+        "utf-8"
+    )
+
+
+def test_update_says_why_only_of_the_variant_that_holds(tmp_path: Path) -> None:
+    path = page(tmp_path, variant("numpy<1", "0"), variant("numpy>1", "0"), code="print(id(open))")
+    path.write_text(
+        path.read_text("utf-8").replace("id(open)", "__import__('time').time_ns()"), "utf-8"
+    )
+    main(["--update", "--force", str(path)])
+    first, second = path.read_text("utf-8").split("{expected-output}")[1:]
+    assert (":unchecked:" in first, ":unchecked:" in second) == (False, True)
+
+
+def test_update_leaves_a_page_of_which_no_variant_holds(tmp_path: Path) -> None:
+    path = page(tmp_path, variant("numpy<1", "0"), variant("numpy<0.5", "0"))
+    before = path.read_text("utf-8")
+    assert main(["--update", "--force", str(path)]) == 1
+    assert path.read_text("utf-8") == before
