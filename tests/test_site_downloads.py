@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 import shutil
@@ -16,7 +17,6 @@ import nbformat
 import pytest
 from PIL import Image
 from small_book import build, write
-from sphinx.errors import ExtensionError
 from test_book import read
 from the_book import EXTENSIONS_ON_PATH, PAGES, ROOT
 
@@ -373,21 +373,15 @@ def test_a_notebook_brings_along_what_it_imports(tmp_path: Path) -> None:
 def test_what_a_page_brings_along_is_small(page: Path) -> None:
     cells = package_cells("\n".join(cell.source for cell in read(page).cells))
     assert len(cells[0]) <= LARGEST if cells else True
-    assert not any('"""' in cell for cell in cells)
+    for cell in cells:
+        assert '"""' not in cell
+        ast.parse(cell)  # no text ends the string that it is in
 
 
 def test_nothing_else_comes_along() -> None:
     first = package_cells("from selfattn import SelfAttention_v1")[0]
     assert "class SelfAttention_v1" in first
     assert not re.search("SelfAttention_v2|copy_weights|causal|functional", first)
-
-
-def test_a_package_that_would_end_its_text_is_refused(tmp_path: Path) -> None:
-    folder = tmp_path / "other"
-    folder.mkdir()
-    (folder / "__init__.py").write_text("x = ''''''\n")
-    with pytest.raises(ExtensionError, match="without three single quotes"):
-        package_cells("from other import x", folder)
 
 
 BY_NAME = re.compile(r"pip install [^`\n]*\bselfattn(?![\w/])")

@@ -1,10 +1,10 @@
-"""What the pages refer to: listings, symbols, formulas."""
+"""What the pages refer to: listings, formulas, exercises."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reference import code_links, exercises, listing, mathml, notation
+from reference import code_links, exercises, listing, mathml
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -15,6 +15,5 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     code_links.setup(app)
     mathml.setup(app)
     listing.setup(app)
-    notation.setup(app)
     exercises.setup(app)
-    return {"env_version": 4, "parallel_read_safe": True, "parallel_write_safe": True}
+    return {"env_version": 5, "parallel_read_safe": True, "parallel_write_safe": True}
