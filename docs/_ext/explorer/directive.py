@@ -22,14 +22,14 @@ TENSORS = (
     *("inputs", "W_query", "W_key", "W_value", "queries", "keys", "values"),
     *("attn_scores", "masked", "attn_weights", "context_vecs"),
 )
-CONTROLS = ("seed", "divisor", "mask", "axis")
+CONTROLS = ("numbers", "divisor", "mask", "axis")
 
 
 class Explorer(SphinxDirective):
     """Place an explorer: in a fold below a figure, or, with content, open on a page of its own.
 
     `:show:` names the tensors, `:controls:` what changes more than a number (none in a fold), and
-    `:start:` says, as an address does, what isn't as usual.
+    its numbers are those of `:page:`.
     """
 
     has_content = True
@@ -37,7 +37,7 @@ class Explorer(SphinxDirective):
         "fold": directives.unchanged_required,
         "show": directives.unchanged_required,
         "controls": directives.unchanged_required,
-        "start": directives.unchanged_required,
+        "page": directives.unchanged_required,
         "tasks": directives.flag,
     }
 
@@ -49,12 +49,12 @@ class Explorer(SphinxDirective):
             )
         shown = self._names("show", TENSORS, TENSORS)
         controls = self._names("controls", CONTROLS, CONTROLS if self.content else ())
-        start, tasks = self.options.get("start", ""), "tasks" in self.options
+        tasks = "tasks" in self.options
         node = explorer(
             tag="attention-explorer",
             ids=[f"try-{self.env.new_serialno('explorer') + 1}"],
-            page="self-attention/step-by-step",
-            data={"show": shown, "controls": controls, "start": start, "tasks": tasks},
+            page=self.options.get("page", "self-attention/step-by-step"),
+            data={"show": shown, "controls": controls, "tasks": tasks},
             files=[SHEET, *SCRIPTS],
             fold=self.options.get("fold", ""),
         )

@@ -33,9 +33,10 @@ class explorer(nodes.container):  # noqa: N801 - docutils names nodes so
     """
 
     def numbers(self, values: Values) -> dict[str, Any]:
-        """Return the words and their embeddings, as they are written."""
+        """Return the words, their embeddings as they are written, and the three matrices."""
         inputs = [[round(number, 4) for number in row] for row in values["inputs"]]
-        return {"words": values["words"], "inputs": inputs}
+        matrices = {name: values[name] for name in ("W_query", "W_key", "W_value")}
+        return {"words": values["words"], "inputs": inputs, **matrices}
 
 
 def visit(self: HTML5Translator, node: explorer) -> None:
