@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import mistakes as making
 import pytest
 import small_book
 import torch
@@ -18,7 +19,6 @@ from node import run_node
 from readers_mistakes import MISTAKES
 from the_book import DOCS, EXTENSIONS_ON_PATH, PAGES
 
-from diagnosis import mistakes as making
 from diagnosis import number_box
 from diagnosis.number_box import DECIMAL, SCRIPTS, recorded
 from selfattn import SelfAttention_v1, SelfAttention_v2

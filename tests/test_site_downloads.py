@@ -302,16 +302,7 @@ def test_a_notebook_reads_without_myst(notebook: Path) -> None:
         assert shown in text
 
 
-def test_a_page_written_again_keeps_its_notebook(book: Path, tmp_path: Path) -> None:
-    """A build into another folder reads no page: its notebooks come from beside the doctrees."""
-    command = [sys.executable, "-m", "sphinx", "-n", "-W", "-q", "-b", "html"]
-    command += ["-d", str(book / "doctrees"), str(book / "source"), str(tmp_path / "deep" / "site")]
-    said = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert said.returncode == 0, said.stderr
-    assert check(tmp_path / "deep" / "site" / "_downloads" / "part" / "page.ipynb").returncode == 0
-
-
-def test_a_link_of_a_site_without_an_address_leads_to_the_next_notebook(tmp_path: Path) -> None:
+def test_a_link_of_a_site_without_an_address_is_plain_text(tmp_path: Path) -> None:
     page = ONE.replace(
         "# Page\n", "# Page\n\nTo [one](part/one.md), [top](#here) and [plain](plain.md).\n"
     )
@@ -319,7 +310,7 @@ def test_a_link_of_a_site_without_an_address_leads_to_the_next_notebook(tmp_path
     write(tmp_path, pages | {"conf.py": CONF.replace("html_baseurl", "unused_baseurl")})
     assert build(tmp_path, "html", "-D", "suppress_warnings=toc").returncode == 0
     text = text_of(tmp_path / "html" / "_downloads" / "index.ipynb")
-    assert "To [one](part/one.ipynb), [top](#Here) and plain." in text
+    assert "To one, [top](#Here) and plain." in text
 
 
 def test_a_figure_is_a_picture_of_its_text(notebook: Path) -> None:

@@ -270,18 +270,21 @@ def test_the_trained_model_shows_what_torch_computes(tmp_path: Path, mutant: str
 def _states_of_the_model() -> tuple[list[dict[str, Any]], list[Any]]:
     """Draw states; return them and what they show, with the saved weights and the unrounded."""
     chance = random.Random(1)  # noqa: S311 - no secret
-    rows, steps = torch.cat(sentences()), MODEL()["steps"]
+    rows, scale = torch.cat(sentences()), MODEL()["scale"]
+    saved = torch.tensor(MODEL()["parameters"], dtype=torch.float64) / scale
+    unrounded = torch.tensor(made_by(TRAINED)["parameters"], dtype=torch.float64)
     states, wanted = [], []
     for row in rows[chance.sample(range(len(rows)), 200)]:
-        step, on = chance.randrange(len(steps)), chance.choices([True, False], k=2)
+        on = chance.choices([True, False], k=2)
         asked, end = chance.choice((("verb", 6), ("pronoun", 9)))
         text = [VOCABULARY[i] for i in row]
         given = [*text[:6], "was", *text[7:]]  # the script makes the verb agree
-        states.append({"text": given, "asked": asked, "step": step, "isOn": on})
-        saved = torch.tensor(steps[step]["parameters"], dtype=torch.float64) / MODEL()["scale"]
-        both = (saved, torch.tensor(made_by(TRAINED)["parameters"][step], dtype=torch.float64))
+        states.append({"text": given, "asked": asked, "isOn": on})
         wanted.append(
-            (" ".join(text[:end]), *(_what_torch_shows(each, row[:end], on) for each in both))
+            (
+                " ".join(text[:end]),
+                *(_what_torch_shows(each, row[:end], on) for each in (saved, unrounded)),
+            )
         )
     return states, wanted
 

@@ -74,7 +74,7 @@
 
   const outputOf = (place, text) => ({ ...place, ...series(blocksOf(text).flat()) });
 
-  /** The numbers of a file that numbers_file.py has packed, each tensor with its causes. */
+  /** The numbers of a file that docs/_data/numbers_file.py has packed, each tensor with its causes. */
   const unpacked = ({ words, causes, lengths, numbers }) => {
     const bytes = Uint8Array.from(atob(numbers), (char) => char.charCodeAt(0));
     const whole = new Int16Array(bytes.buffer);
@@ -93,7 +93,7 @@
   const DECIMALS = 4;
   const SPECIAL = { "-32768": NaN, "32767": Infinity, "-32767": -Infinity, "32766": LARGE, "-32766": -LARGE };
 
-  /** The outputs of other pages, and what is right or a mistake (see mistakes.py). */
+  /** The outputs of other pages, and what is right or a mistake (see docs/_data/mistakes.py). */
   const knownOutputs = ({ pages, made }) => [
     ...pages.flatMap(({ href, title: page, sections }) =>
       sections.flatMap(([section, outputs]) =>

@@ -60,6 +60,7 @@ class NumberBox(SphinxDirective):
     """Show the box."""
 
     def run(self) -> list[nodes.Node]:
+        element.need_files(self.env, [*SCRIPTS, "box.css"], HERE)
         form = FORM.format(limit=LIMIT, example=html.escape(EXAMPLE))
         return [
             only("", nodes.raw("", form, format="html"), expr="builder_html or builder_dirhtml")
@@ -67,7 +68,7 @@ class NumberBox(SphinxDirective):
 
 
 def recorded() -> dict[str, Any]:
-    """Return what mistakes make, as `numbers_file.packed` writes it."""
+    """Return what mistakes make, as `docs/_data/numbers_file.py` packs it."""
     return dict(json.loads(FILE.read_text("utf-8")))
 
 
@@ -102,19 +103,8 @@ def write_known(app: Sphinx, error: Exception | None) -> None:
         Path(app.outdir, "_static", "known.js").write_text(script, "utf-8")
 
 
-def add_files(
-    app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: nodes.document
-) -> None:
-    """Load the script and the styles on pages that have the box."""
-    if 'class="number-box' in context.get("body", "") and app.builder.name in SITES:
-        for name in SCRIPTS:
-            app.add_js_file(name, loading_method="defer")
-        app.add_css_file("box.css")
-
-
 def setup(app: Sphinx) -> ExtensionMetadata:
     app.add_directive("number-box", NumberBox)
     app.connect("builder-inited", lambda app: element.static_files(app, HERE))
-    app.connect("html-page-context", add_files)
     app.connect("build-finished", write_known)
     return {"env_version": 5, "parallel_read_safe": True, "parallel_write_safe": True}

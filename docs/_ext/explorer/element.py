@@ -16,7 +16,10 @@ from figures.values import page_values
 from later import show_later
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from sphinx.application import Sphinx
+    from sphinx.environment import BuildEnvironment
     from sphinx.writers.html5 import HTML5Translator
 
     from figures.values import Values
@@ -26,7 +29,7 @@ FILES = "element_files"
 
 
 class explorer(nodes.container):  # noqa: N801 - docutils names nodes so
-    """An element with a `tag`, `data` that its script reads, and the `files` that it needs.
+    """An element with a `tag`, and `data` that its script reads.
 
     It is in a fold named `fold`; without, open, and its children are shown before it.
     The numbers among its data are those of a `page`.
@@ -69,13 +72,12 @@ def fill(app: Sphinx, docname: str, node: explorer) -> nodes.Node:
     return node
 
 
-def note_files(app: Sphinx, doctree: nodes.document) -> None:
-    """Remember which files a page needs."""
-    files = [name for node in doctree.findall(explorer) for name in node["files"]]
-    if files:
-        app.env.metadata[app.env.docname][FILES] = list(dict.fromkeys(files))
+def need_files(env: BuildEnvironment, files: Sequence[str], folder: Path = HERE) -> None:
+    """Remember that the page that is being read needs files."""
+    needed = env.metadata[env.docname].setdefault(FILES, [])
+    needed += [name for name in files if name not in needed]
     for name in files:
-        app.env.note_dependency(str(HERE / name))
+        env.note_dependency(str(folder / name))
 
 
 def static_files(app: Sphinx, folder: Path) -> None:
@@ -101,6 +103,5 @@ def load_files(
 def setup(app: Sphinx) -> None:
     show_later(app, explorer, fill)
     app.add_node(explorer, override=True, html=(visit, depart))
-    app.connect("doctree-read", note_files)
     app.connect("builder-inited", lambda app: static_files(app, HERE))
     app.connect("html-page-context", load_files)

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from sphinx.application import Sphinx
-    from sphinx.environment import BuildEnvironment
 
 logger = logging.getLogger(__name__)
 
@@ -83,13 +82,6 @@ def note_numbered(app: Sphinx, doctree: nodes.document) -> None:
     app.env.metadata[app.env.docname][NUMBERED] = labels
 
 
-def check_pages(app: Sphinx, env: BuildEnvironment) -> None:
-    """Refuse explanations on pages that don't exist."""
-    for docname in explained(env.srcdir).keys() - env.found_docs:
-        message = "%s: there is no page %r; correct the name or add the page"
-        logger.warning(message, DATA, docname, type="search")
-
-
 def places(app: Sphinx) -> Iterator[tuple[str, str, str]]:
     """Yield words that lead to a page or to a section of it, an address, and the page's title."""
     first, *others = reading_order(app.env, app.config.root_doc)
@@ -116,5 +108,4 @@ def put_answers(
 def setup(app: Sphinx) -> None:
     app.add_transform(IndexExplanations)
     app.connect("doctree-read", note_numbered)
-    app.connect("env-check-consistency", check_pages)
     app.connect("html-page-context", put_answers)

@@ -105,10 +105,6 @@ USES = [
     Use("sphinx", "sphinx.registry:SphinxComponentRegistry.add_translation_handlers",
         "docs/_ext/reference/exercises.py: find where Sphinx now keeps visitors of nodes",
         by=r"\btranslation_handlers\b", says="self.translation_handlers"),
-    Use("sphinx-codeautolink",
-        "sphinx_codeautolink.extension:SphinxCodeAutoLink.apply_links",
-        "docs/_ext/reference/code_links.py: find what codeautolink now links",
-        by=r"\bcache\.transforms\b", says="self.cache.transforms"),
     # Jupyter and pytest
     Use("ipykernel", "ipykernel.iostream:OutStream._setup_stream_redirects",
         "run/injected.py: find what ipykernel now does with the descriptors",
