@@ -16,6 +16,7 @@ nox.options.reuse_existing_virtualenvs = True
 PYPROJECT = nox.project.load_toml("pyproject.toml")
 HTML_CHECKER = "vnu-jar@26.9.27"
 BOM = "cyclonedx-bom==7.5.0"
+TWINE = "twine==7.0.0"
 CHECKER = Path("packages/sphinx-drift")
 KERNELS = Path("packages/forked-kernels")
 OURS = ("--editable", f"./{KERNELS}", "--editable", f"./{CHECKER}")
@@ -248,6 +249,7 @@ def versions(session: nox.Session, resolved: str) -> None:
 def release(session: nox.Session) -> None:
     """Build both packages into dist/ and try them (after --: 0.1.0 [--dry-run], to release)."""
     install(session, "tests")
+    session.install(TWINE)
     session.run("python", "docs/_tools/release.py", *session.posargs)
 
 

@@ -80,6 +80,11 @@ def test_release_is_a_commit_a_tag_and_two_files_of_each(
         command.release("7.8.9", tree / "dist", dry=False)
 
 
+def test_a_package_is_installed_with_those_of_ours_that_it_requires() -> None:
+    assert command.ours(ROOT, "sphinx-drift") == ["forked-kernels", "sphinx-drift"]
+    assert command.ours(ROOT, "selfattn") == ["selfattn"]
+
+
 def test_what_is_not_ready_is_not_released(tree: Path) -> None:
     assert command.obstacles(tree, "0.1.0", public=True) == []
     git(tree, "tag", "v0.1")

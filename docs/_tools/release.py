@@ -85,14 +85,24 @@ def stamp(root: Path, version: str, day: dt.date) -> str:
 
 
 def build(root: Path, dist: Path) -> None:
-    """Make wheel and source archive of both packages."""
+    """Make wheel and source archive of each package."""
     shutil.rmtree(dist, ignore_errors=True)
     for folder in PACKAGES.values():
         run(sys.executable, "-m", "hatchling", "build", "-d", dist, cwd=root / folder)
 
 
+def ours(root: Path, name: str) -> list[str]:
+    """Return the packages of this repository that one of them brings along, itself included."""
+    project = tomllib.loads((root / PACKAGES[name] / "pyproject.toml").read_text("utf-8"))
+    required = {
+        re.split(r"[^\w-]", each, maxsplit=1)[0] for each in project["project"]["dependencies"]
+    }
+    return [each for each in PACKAGES if each == name or each in required]
+
+
 def try_out(root: Path, dist: Path) -> None:
     """Install each package from a folder into an empty environment; run its README's example."""
+    run(sys.executable, "-m", "twine", "check", "--strict", *sorted(dist.iterdir()), cwd=root)
     first_book = (ROOT / "packages/sphinx-drift/tests/test_manual.py", "-k", "first_book")
     for name in PACKAGES:
         with tempfile.TemporaryDirectory() as folder:
@@ -100,7 +110,8 @@ def try_out(root: Path, dist: Path) -> None:
             python = Path(folder, "Scripts" if os.name == "nt" else "bin", "python")
             pip = (python, "-m", "pip", "install", "--quiet")
             # Ours come from the folder alone, even if an index has something of that name.
-            run(*pip, "--no-index", "--no-deps", "--find-links", dist, name, cwd=dist)
+            links = ("--no-index", "--no-deps", "--find-links", dist)
+            run(*pip, *links, *ours(root, name), cwd=dist)
             run(*pip, "--constraint", root / "constraints.txt", name, cwd=dist)
             run(python, "-m", "pip", "check", cwd=dist)
             if name == "selfattn":

@@ -24,14 +24,8 @@ CARD = """(name) => {
   title.style = "flex: none; font-size: 3rem; max-width: none";
   figure.style = "width: 1000px; max-width: none; height: auto";
 }"""
-STEP = "self-attention/step-by-step"
 PICTURES = {
-    "_contributing/page.png": (
-        "self-attention/step-by-step",
-        844,
-        SECTION,
-        "step-4-the-context-vector",
-    ),
+    "_contributing/page.png": ("index", 900, SECTION, "learn-self-attention-by-building-it"),
     "_static/card.png": ("index", 630, CARD, "fig-sentence"),
 }
 """For each picture its page, its height, and what shows which part of the page."""

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from figures.board import WIDTH, Board, Panels
 from figures.drawing import Drawing
+from figures.values import no_values
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -60,6 +61,17 @@ def full_stop(values: Values) -> Board:
     return board
 
 
+def two_questions(values: Values) -> Board:
+    """A sentence, and what is asked at its full stop."""
+    board, stop = Board(112, values), 330
+    for x, word in ((30, "Ann"), (110, "chased"), (190, "Ben"), (stop, ".")):
+        board.text(x, 104, word, "fig-bold" if word == "." else "", size=14.5)
+    for x, question, y in ((30, "who?", 22), (190, "whom?", 58)):
+        board.bow((stop, 86), (x, 86), (0, -16 - 0.2 * (stop - x)), 3)
+        board.text((stop + x) / 2, y, question, "role-weight fig-bold")
+    return board
+
+
 def opened(values: Values) -> Panels:
     """What each head attends to: where the word that it looks for is there, and where it isn't."""
     return Panels(
@@ -95,6 +107,7 @@ DRAWINGS: dict[str, Drawing] = {
         "Which words a trained head attends to", sentence, page="self-attention/what-for"
     ),
     "averaging": Drawing("Averaging, and a trained head for a plural and a singular", averaging),
+    "two-questions": Drawing("Two questions at one position", two_questions, no_values),
     "full-stop": Drawing("Where the full stop looks", full_stop),
     "opened": Drawing("What two trained heads attend to", opened),
 }
