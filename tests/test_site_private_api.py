@@ -17,9 +17,8 @@ USES = [
     Use("myst-nb", "myst_nb.sphinx_ext:OUTPUT_FOLDER", OUTPUTS),
     Use("myst-nb", "myst_nb.sphinx_:NbMetadataCollector.get_exec_data", OUTPUTS,
         ("env", "docname")),
-    Use("sphinx", "sphinx.util.math:get_node_equation_number", MATHEMATICS, ("writer", "node")),
     Use("sphinx", "sphinx.util.nodes:traverse_parent",
-        "docs/_ext/ancestors.py: find how Sphinx goes up from a node", ("node", "cls")),
+        "docs/_ext/website/outputs.py: find how Sphinx goes up from a node", ("node", "cls")),
     Use("sphinx", "sphinx.util:parselinenos",
         "docs/_ext, listings: find how Sphinx reads the option emphasize-lines", ("spec", "total")),
 ]  # fmt: skip

@@ -78,14 +78,6 @@
         ]
       : [];
 
-  const listed = (wrong) =>
-    list(wrong.map(({ index, pasted, expected }) => [
-      `number ${index} is `,
-      code(pasted),
-      ", and the book has ",
-      code(expected),
-    ]));
-
   const WORDS = {
     documented: ({ isTwice, ...found }) => [
       paragraph(`These are the book's own numbers${isTwice ? ", twice, as of a batch of two" : ""}.`),
@@ -103,13 +95,6 @@
     right: (found) => [
       paragraph("These are right, although no page prints them: the ", found.step, " of ", named(found.code), "."),
       ...alsoOf(found),
-      ...lastDigits(found),
-    ],
-    almost: (found) => [
-      paragraph(`All but ${found.wrong.length} of the ${found.numbers.length} numbers are those of:`),
-      list(found.places.map(placed)),
-      paragraph("What differs:"),
-      listed(found.wrong),
       ...lastDigits(found),
     ],
     coarse: () => [

@@ -66,7 +66,7 @@ def two_questions(values: Values) -> Board:
     board, stop = Board(112, values), 330
     for x, word in ((30, "Ann"), (110, "chased"), (190, "Ben"), (stop, ".")):
         board.text(x, 104, word, "fig-bold" if word == "." else "", size=14.5)
-    for x, question, y in ((30, "who?", 22), (190, "whom?", 58)):
+    for x, question, y in ((30, "who?", 22), (190, "whom?", 74)):
         board.bow((stop, 86), (x, 86), (0, -16 - 0.2 * (stop - x)), 3)
         board.text((stop + x) / 2, y, question, "role-weight fig-bold")
     return board
