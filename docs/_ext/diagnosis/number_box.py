@@ -104,7 +104,8 @@ def write_known(app: Sphinx, error: Exception | None) -> None:
 
 
 def setup(app: Sphinx) -> ExtensionMetadata:
+    app.setup_extension("explorer")  # which loads the files of elements
     app.add_directive("number-box", NumberBox)
     app.connect("builder-inited", lambda app: element.static_files(app, HERE))
     app.connect("build-finished", write_known)
-    return {"env_version": 5, "parallel_read_safe": True, "parallel_write_safe": True}
+    return {"env_version": 6, "parallel_read_safe": True, "parallel_write_safe": True}

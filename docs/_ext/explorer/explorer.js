@@ -32,6 +32,8 @@
   const FIRST_OF_MASKS = 9; // the task from which on scores are hidden
   const KEPT = "explorer-solved"; // where the browser keeps which tasks are solved
 
+  const CHANGED = ["inset 0 0 0 2px var(--role)", "inset 0 0 0 2px transparent"]; // for a moment
+
   const minus = (text) => text.replaceAll("-", "−");
   const calm = matchMedia("(prefers-reduced-motion: reduce)");
   const narrow = matchMedia("(max-width: 39.99rem)");
@@ -520,19 +522,12 @@
       const isShort = (narrow.matches && page.now[step].columns === 6) || (step === "inputs" && Number(number.toFixed(2)) === number);
       const text = minus(printed(number, isShort ? 2 : 4));
       if (cell.textContent !== text) {
-        if (cell.firstChild && !calm.matches) this.tint(cell);
+        if (cell.firstChild && !calm.matches) cell.animate({ boxShadow: CHANGED }, 2500);
         cell.textContent = text;
       }
       const share = Math.round(100 * ((number / largest) ** 1.6 || 0));
       if (step === "attn_weights") cell.style.setProperty("--share", `${share}%`);
       cell.classList.toggle("explorer-changed", selfattn.entry(step, i, j) in page.state);
-    }
-
-    // For a moment, what has changed has another colour.
-    tint(cell) {
-      for (const before of cell.getAnimations()) before.cancel();
-      const { color } = getComputedStyle(cell);
-      cell.animate({ color: ["var(--pst-color-link)", "var(--pst-color-link)", color] }, 2500);
     }
   }
 
