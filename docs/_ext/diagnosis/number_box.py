@@ -84,8 +84,8 @@ def known(app: Sphinx) -> dict[str, Any]:
         for name in reading_order(app.env, app.config.root_doc)
         if (sections := list(_sections(outputs_of(app.env, name))))
     ]
-    sections = {title: nodes.make_id(title.replace("`", "")) for title in made["titles"]}
-    return {"pages": pages, "sections": sections, "made": made}
+    named = {title: nodes.make_id(title.replace("`", "")) for title in made["titles"]}
+    return {"pages": pages, "sections": named, "made": made}
 
 
 def _sections(outputs: Sequence[Output]) -> Iterator[tuple[str, list[Any]]]:

@@ -20,7 +20,7 @@ _folder = Path(tempfile.mkdtemp(), "{package}")
 _folder.mkdir()
 sys.path.insert(0, str(_folder.parent))
 """
-FILE = """(_folder / "{name}").write_text(r'''{text}''', "utf-8")\n"""
+FILE = """_size = (_folder / "{name}").write_text(r'''{text}''', "utf-8")\n"""
 
 
 def package_cells(code: str, folder: Path = PACKAGE) -> list[str]:

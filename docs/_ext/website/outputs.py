@@ -67,7 +67,7 @@ def linked(document: nodes.document) -> Iterator[tuple[nodes.Element, str]]:
 
 def titled_section(node: nodes.Element) -> nodes.section | None:
     """Return the section with a title that a node is in; exercises make sections without one."""
-    sections = traverse_parent(node, nodes.section)
+    sections = (each for each in traverse_parent(node) if isinstance(each, nodes.section))
     return next((each for each in sections if isinstance(each[0], nodes.title)), None)
 
 
