@@ -23,7 +23,11 @@ OURS = ("--editable", f"./{KERNELS}", "--editable", f"./{CHECKER}")
 CHECKER_PROJECT = nox.project.load_toml(CHECKER / "pyproject.toml")["project"]
 TORCH_FILES = [Path("constraints.txt"), Path("pyproject.toml")]
 RESOLVED = {  # what is installed with the checker, by what `nox -s versions` calls it
-    "lowest": [each.split(",")[0].replace(">=", "==") for each in CHECKER_PROJECT["dependencies"]],
+    "lowest": [
+        each.split(",")[0].replace(">=", "==")
+        for each in CHECKER_PROJECT["dependencies"]
+        if not each.startswith(KERNELS.name)
+    ],
     "jupyter-book-1": ["jupyter-book<2"],
     "newest": ["--upgrade", "--upgrade-strategy", "eager"],
     "pre": ["--upgrade", "--upgrade-strategy", "eager", "--pre"],
