@@ -208,6 +208,16 @@ def test_tables_of_other_seeds_are_recorded_with_these_cells(page: str) -> None:
     assert [line for line in PAGE_SEEDS["lines"](page, record) if line not in text] == []
 
 
+def test_one_call_takes_what_its_page_says() -> None:
+    record = json.loads((DOCS / "_data" / "attention-benchmark.json").read_text("utf-8"))
+    for row in record["results"]:
+        length, peak = row["T"], row["peak_bytes"]
+        if row["form"] == "written-out":
+            assert peak == 12 * length**2
+        elif length >= 1024:
+            assert peak == 591_872 + 260 * length
+
+
 SMALL_GPT = runpy.run_path(str(DOCS / "_data" / "small_gpt.py"))
 
 
@@ -216,10 +226,16 @@ def test_the_small_gpt_was_trained_by_the_cells_of_its_page() -> None:
     assert record["cells"] == SMALL_GPT["digest"](), "run small_gpt.py again"
     assert list(record["seeds"]) == [str(seed) for seed in SMALL_GPT["SEEDS"]]
     text = SMALL_GPT["PAGE"].read_text("utf-8")
-    for name in ("the GPT", "without attention"):
+    for name in SMALL_GPT["MODELS"]:
         losses = [f"{row[name]:.2f}" for row in record["seeds"].values()]
         assert f"| {name} | {' | '.join(losses)} |" in text
-    assert f"{record['Kneser-Ney']:.2f}" in text
+    ahead = [row["five side by side"] - row["the GPT"] for row in record["seeds"].values()]
+    assert "ahead of them by 0.03 to 0.05 with every seed" in text
+    assert [f"{min(ahead):.2f}", f"{max(ahead):.2f}"] == ["0.03", "0.05"]
+    counting = record["Kneser-Ney"]
+    lead, error = counting["the GPT is ahead by"]
+    said = f"reaches {counting['loss']:.2f} on the same characters: the GPT is behind it by"
+    assert f"{said} {-lead:.3f} ± {error:.3f}." in text
     assert f"{SMALL_GPT['STEPS']:,} steps" in text
 
 

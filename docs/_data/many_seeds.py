@@ -4,8 +4,9 @@
 
 The results are in many-seeds.json, an experiment to a line; `tests/test_many_seeds.py` compares the
 pages' tables with them. Cards: of each seed the right answers, of 21 about seven held-out deals (14
-without reading the question), or of 18 about one of six. Heads: the held-out verbs and pronouns
-that are right. All seeds of an experiment are trained at once, each with its own random numbers.
+without reading the question); or, for each of six deals, of 90 about the others, with which it is
+trained, and of 18 about this one. Heads: the held-out verbs and pronouns that are right. All seeds
+of an experiment are trained at once, each with its own random numbers.
 """
 
 from __future__ import annotations
@@ -110,6 +111,19 @@ def cards(
     **options: Any,
 ) -> list[int]:
     """Return each seed's right answers about held-out deals; the query matrix starts at `start`."""
+    return right_answers(deals, held_out, steps, learning_rate, start, slower, **options)[1]
+
+
+def right_answers(
+    deals: list[tuple[int, ...]],
+    held_out: Tensor | None,
+    steps: int,
+    learning_rate: float = 0.03,
+    start: float = 1.0,
+    slower: dict[str, float] | None = None,
+    **options: Any,
+) -> tuple[list[int], list[int]]:
+    """Return each seed's right answers about the deals it was trained with, and the others."""
     x, answers = questions(deals)
     if held_out is None:
         torch.manual_seed(123)
@@ -124,17 +138,18 @@ def cards(
     batch = [part.expand(len(SEEDS), *part.shape) for part in (x[kept], answers[kept])]
     train(models, lambda _: (batch[0], batch[1]), steps, learning_rate, slower=slower)
     with torch.no_grad():
-        return [int((m(x[held_out]).argmax(-1) == answers[held_out]).sum()) for m in models]
+        right = torch.stack([(m(x).argmax(-1) == answers).sum(-1) for m in models])
+    return right[:, kept].sum(-1).tolist(), right[:, ~kept].sum(-1).tolist()
 
 
-def leak() -> list[list[int]]:
-    """Return each seed's right answers of 18 about each of six deals, trained with the others.
+def leak(steps: int) -> list[list[list[int]]]:
+    """Return, for each seed and each of six deals, the right answers about the others and this.
 
     Six orders of the cards are one question to the layer, so each is trained with and asked once.
     """
-    held_out = [torch.tensor([deal]) for deal in range(len(SIX))]
-    right = (cards(deals=SIX, held_out=each, steps=100) for each in held_out)
-    return [[6 * count for count in counts] for counts in zip(*right, strict=True)]
+    deals = (right_answers(SIX, torch.tensor([deal]), steps) for deal in range(len(SIX)))
+    runs = [[[6 * x for x in run] for run in zip(*each, strict=True)] for each in deals]
+    return [list(each) for each in zip(*runs, strict=True)]
 
 
 # The two heads ----------------------------------------------------------------------------------
@@ -149,8 +164,9 @@ def heads(
     rate: float = 0.01,
     steps: int = 1000,
     slower: dict[str, float] | None = None,
+    of_trained: bool = False,
 ) -> list[list[float]]:
-    """Return each seed's shares of held-out verbs and pronouns that are right."""
+    """Return each seed's shares of held-out (or trained) verbs and pronouns that are right."""
     trained, held_out = sentences()
     models, batches = [], []
     for seed in range(count):
@@ -171,7 +187,8 @@ def heads(
         return rows[..., :-1], rows[..., 1:]
 
     train(models, draw, steps, rate, 0.1, slower)
-    return [[round(share, 4) for share in accuracies(model, held_out)] for model in models]
+    asked = trained if of_trained else held_out
+    return [[round(share, 4) for share in accuracies(model, asked)] for model in models]
 
 
 BOTH = {W_QUERY: 32.0, W_KEY: 32.0}
@@ -181,7 +198,7 @@ SHARED = {
     "all three": (W_QUERY, W_VALUE),
 }
 EXPERIMENTS: dict[str, Callable[[], list[Any]]] = {
-    "cards, one deal held out": leak,
+    **{f"cards, one deal held out, {n} steps": partial(leak, n) for n in (100, 1000)},
     "cards, nothing shared": cards,
     **{f"cards, {name} shared": partial(cards, shared=s) for name, s in SHARED.items()},
     "cards, all three shared, 4 entries": partial(cards, d_k=4, shared=SHARED["all three"]),
@@ -211,6 +228,9 @@ EXPERIMENTS: dict[str, Callable[[], list[Any]]] = {
     },
     "heads, nothing shared": partial(heads, 60),
     **{f"heads, {name} shared": partial(heads, 60, shared=s) for name, s in SHARED.items()},
+    "heads, all three shared, trained sentences": partial(
+        heads, 60, shared=SHARED["all three"], of_trained=True
+    ),
     "heads of 6, nothing shared": partial(heads, 60, 6),
     "heads of 6, all three shared": partial(heads, 60, 6, shared=SHARED["all three"]),
     "heads, all three shared, 2000 steps": partial(

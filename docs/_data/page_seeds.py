@@ -9,7 +9,6 @@ test fails when they change and the table has not been made again.
 from __future__ import annotations
 
 import ast
-import copy
 import functools
 import hashlib
 import json
@@ -19,42 +18,14 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch import Tensor
-
-from selfattn import fit
 
 OUT = Path(__file__).with_name("page-seeds.json")
 COMPANIONS = Path(__file__).parents[1] / "companions"
 CELL = re.compile(r"^```\{code-cell\} ipython3\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 SEED = "torch.manual_seed(123)"
 SEEDS = (123, 0, 1, 2, 3)
-PART = "parts.pop(4)"  # what is held out: with each seed another fifth
 # For each page, what is measured by the names of its cells.
 MEASURED: dict[str, dict[str, str]] = {
-    "positions": {
-        "positions 1 to 32": "[curves['as trained'][:32].mean()]",
-        **{
-            name: f"[curves[{name!r}][96:].mean()]"
-            for name in (
-                "as trained",
-                "window",
-                "ReRoPE",
-                "interpolated",
-                "NTK-aware",
-                "YaRN",
-            )
-        },
-        "interpolated, trained on": (
-            "trained_on(page, 128, partial(rotary, frequencies=usual / s))"
-        ),
-        "YaRN, trained on": (
-            "trained_on(page, 128, lambda q, k: sharper * rotary(q, k, by_parts))"
-        ),
-        "unchanged, trained on": "trained_on(page, 128, rotary)",
-        "rows of 32, trained on, window": "trained_on(page, 32, rotary, window)",
-        "ALiBi, positions 1 to 32": "with_alibi(page)[:1]",
-        "ALiBi": "with_alibi(page)[1:]",
-    },
     "kv-cache": {
         "weight of the first token": "[weight_on(model, ids)]",
         **{
@@ -75,36 +46,6 @@ MEASURED: dict[str, dict[str, str]] = {
         "no `^`: window": "without_start(page)[2:]",
     },
 }
-
-
-def both_ends(page: dict[str, Any], model: Any, scores: Any) -> list[float]:
-    """Return the loss of a reader at positions 1 to 32, and at 97 to 128."""
-    with torch.no_grad():
-        curve = page["losses"](model, page["rows"], scores).mean(dim=0)
-    return [curve[:32].mean(), curve[96:].mean()]
-
-
-def trained_on(page: dict[str, Any], length: int, learned: Any, read: Any = None) -> list[float]:
-    """Train the page's reader for 100 steps more, and return its loss at positions 97 to 128."""
-    torch.manual_seed(0)  # the same batches for each
-    model, batch_loss = copy.deepcopy(page["reader"]), page["batch_loss"]
-    fit(model, lambda model: batch_loss(model, length, learned), 100, learning_rate=0.002)
-    return both_ends(page, model, read or learned)[1:]
-
-
-def with_alibi(page: dict[str, Any]) -> list[float]:
-    """Train a reader with ALiBi instead, and return its losses."""
-    slopes = torch.tensor([2.0**-4, 2.0**-8])[:, None, None]  # two heads: 2^(-8 i / 2)
-
-    def scores(queries: Tensor, keys: Tensor) -> Tensor:
-        positions = torch.arange(queries.shape[-2])
-        distance = positions[:, None] - positions
-        return queries @ keys.transpose(-2, -1) - keys.shape[-1] ** 0.5 * slopes * distance
-
-    torch.manual_seed(page["seed"])
-    model, batch_loss = page["Reader"]().double(), page["batch_loss"]
-    fit(model, lambda model: batch_loss(model, 32, scores), 300, learning_rate=0.005)
-    return both_ends(page, model, scores)
 
 
 def without_start(page: dict[str, Any]) -> list[float]:
@@ -142,7 +83,6 @@ def names_of(source: str) -> dict[str, Any]:
 def measure(page: str, seed: int) -> dict[str, list[float]]:
     """Run a page's cells with a seed, and return its measures."""
     source = "\n".join(cells(page)).replace(SEED, f"torch.manual_seed({seed})")
-    source = source.replace(PART, f"parts.pop({4 - SEEDS.index(seed)})")
     names = {**globals(), **names_of(source), "seed": seed, "source": source}
     names["page"] = names
     found = {}

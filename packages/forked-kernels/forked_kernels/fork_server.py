@@ -100,9 +100,9 @@ class Preloaded:
         ):
             first = warnings.filters[0]
             importlib.import_module(name)
-            filters = list(takewhile(lambda each: each is not first, warnings.filters))
+            filters = list(takewhile(lambda added: added is not first, warnings.filters))
         del shell.InteractiveShell.initialized
-        if texts := [*(str(each.message) for each in warned), *shown.getvalue().splitlines()]:
+        if texts := [*(str(warning.message) for warning in warned), *shown.getvalue().splitlines()]:
             raise ImportError(f"its import shows {texts[0]!r}")
         if looked_for:
             raise ImportError("its import looks for a kernel")
@@ -111,7 +111,7 @@ class Preloaded:
             raise ImportError("it isn't installed, so it may be saved after it is loaded")
         new = set(sys.modules) - before - {"__mp_main__"}
         foreign = filter(_is_foreign, new)
-        self._groups.append(Group({each: sys.modules[each] for each in foreign}, filters))
+        self._groups.append(Group({module: sys.modules[module] for module in foreign}, filters))
 
     def hide(self) -> None:
         """Take them out of the table of modules."""
@@ -327,10 +327,11 @@ def end_kernel(shell: Any) -> None:
     atexit._run_exitfuncs()  # noqa: SLF001 - nothing public runs them
     shell.user_ns.clear()  # which closes files, and calls what objects have for their end
     gc.collect()
-    for each in gc.get_objects():  # those from before the fork are not among them
-        if isinstance(each, io.IOBase):
+    files: Any = io.IOBase.__base__  # its abstract class would look at the type of each object
+    for thing in gc.get_objects():  # those from before the fork are not among them
+        if isinstance(thing, files):
             with contextlib.suppress(Exception):
-                each.flush()
+                thing.flush()
     ctypes.CDLL(None).fflush(None)
 
 

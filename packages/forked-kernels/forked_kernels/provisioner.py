@@ -280,7 +280,7 @@ def obstacle(cmd: Sequence[str] = ()) -> str:
     if cmd[0] in {"python", f"python{major}", f"python{major}.{minor}"}:
         return ""  # Jupyter takes these for the Python that it runs in, whatever the path says
     candidates = shutil.which(cmd[0]) or os.devnull, sys.executable
-    python, own = (Path(os.path.abspath(each)) for each in candidates)  # noqa: PTH100 - without `..`
+    python, own = (Path(os.path.abspath(path)) for path in candidates)  # noqa: PTH100 - without `..`
     # Also in the same folder: the link by which a virtual environment starts Python makes it one.
     if python.parent != own.parent or not python.samefile(own):
         return f"{cmd[0]} is another Python than {sys.executable}"

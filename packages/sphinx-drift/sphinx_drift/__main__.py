@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from sphinx_drift.book import book_of
 from sphinx_drift.device import choose_device
-from sphinx_drift.files import Checked, ahead, check, is_searched, prepare, unread
+from sphinx_drift.files import Checked, ahead, check, is_page, is_searched, prepare
 from sphinx_drift.model import Kind, PageResult
 from sphinx_drift.patterns import EVERY_PAGE
 from sphinx_drift.report.excerpts import many
@@ -28,14 +28,15 @@ from sphinx_drift.report.summary import causes, summary, unused_filters
 from sphinx_drift.report.text import closing_line, recorded, render, use_color
 from sphinx_drift.run.choice import chosen, is_ci
 from sphinx_drift.run_and_judge import begin
-from sphinx_drift.settings import Place, Settings, changed_by_environment, entries
+from sphinx_drift.settings import Settings, changed_by_environment, entries
+from sphinx_drift.shapes import Place
 from sphinx_drift.source.update import UNDECIDED
 from sphinx_drift.writing import irreversible, write
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from sphinx_drift.settings import Setting
+    from sphinx_drift.shapes import Setting
 
 _CRASHED, _INTERRUPTED = 2, 130
 _NAMED = 5
@@ -71,13 +72,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("interrupted; nothing is verified", file=sys.stderr)
         return _INTERRUPTED
-    results = [each.result for each in checked]
+    results = [file.result for file in checked]
     if not options.update:
         _report(results, options)
     # One page of a book needs little of what its project sets.
     whole = books if any(map(Path.is_dir, options.paths)) else []
-    for told in _unmatched(whole, paths, results):
-        print(told, file=sys.stderr)
+    for message in _unmatched(whole, paths, results):
+        print(message, file=sys.stderr)
     return _update(checked) if options.update else exit_status(results)
 
 
@@ -85,11 +86,11 @@ def _unmatched(
     books: Sequence[Settings], paths: Sequence[Path], results: Sequence[PageResult]
 ) -> Iterator[str]:
     """Say what books, or pages, name and nothing matches."""
-    for pattern in dict.fromkeys(each for book in books for each in book.require):
+    for pattern in dict.fromkeys(pattern for book in books for pattern in book.require):
         if not any(map(pattern.matches, paths)):
             yield f"require: no page here matches {pattern.text!r}"
     ran = any(page.cells and not page.left_out for page in results)
-    filters = dict.fromkeys(each for book in books if ran for each in book.filters)
+    filters = dict.fromkeys(f for book in books if ran for f in book.filters)
     if unused := unused_filters(filters, results):
         yield unused
 
@@ -131,21 +132,21 @@ def _refuse_irreversible(paths: Iterable[Path]) -> None:
     if reasons := irreversible(paths):
         more = f" and {len(reasons) - _NAMED} more" * (len(reasons) > _NAMED)
         names = f"{', '.join(reasons[:_NAMED])}{more}"
-        raise ValueError(f"nothing was run: {names}; mend that, or add --force")
+        raise ValueError(f"nothing was run: {names}; commit that, or add --force")
 
 
 def _update(checked: Sequence[Checked]) -> int:
     """Write the executed outputs; what that doesn't fix still fails."""
-    status = write([each.change for each in checked if each.change])
+    status = write([file.change for file in checked if file.change])
     written = [
-        (each.result, each.change.result)
-        for each in checked
-        if each.change and each.change.result and not each.change.refused
+        (file.result, file.change.result)
+        for file in checked
+        if file.change and file.change.result and not file.change.refused
     ]
-    for told in (causes(before for before, _ in written), recorded(written)):
-        if told:
-            print(told)
-    remaining = [_without_written(each) for each in checked]
+    for message in (causes(before for before, _ in written), recorded(written)):
+        if message:
+            print(message)
+    remaining = [_without_written(file) for file in checked]
     if undecided := list(_undecided(remaining)):
         print("to decide, by seeding it, printing less or giving a reason of your own:")
         print("\n".join(undecided))
@@ -171,7 +172,7 @@ def _without_written(checked: Checked) -> PageResult:
     # What is all unchecked has nothing that could be written.
     others = {Kind.NOTHING_CHECKED}
     if checked.change and checked.change.refused:
-        others.add(Kind.UNDOCUMENTED)  # that each output is documented, only the update asks
+        others.add(Kind.UNDOCUMENTED)  # only the update asks for each output to be documented
     outcomes = [o for o in result.outcomes if o.kind not in others]
     if checked.change and checked.change.refused:  # what follows the first error follows from it
         errors = [o for o in outcomes if o.kind is Kind.RAISED]
@@ -239,14 +240,14 @@ def _below(folder: Path) -> Iterator[Path]:
         seen.add(real)
         folders[:] = sorted(name for name in folders if is_searched(Path(place, name)))
         for name in sorted(files):
-            if is_searched(path := Path(place, name)) and unread(path) is not None:
+            if is_searched(path := Path(place, name)) and is_page(path):
                 yield path
 
 
 def _check_one(
     path: Path, number: int, total: int, options: argparse.Namespace, requested: Mapping[str, Any]
 ) -> Checked:
-    """Check one file of many, and say what came of it."""
+    """Check one file of many, and print its result in a line."""
     has_progress = total > 1 and not options.quiet and sys.stderr is not None
     if has_progress:
         print(f"[{number}/{total}] {path}: ", end="", file=sys.stderr, flush=True)
@@ -258,7 +259,7 @@ def _check_one(
 
 
 def _progress(checked: Checked) -> str:
-    """Say in one line what came of a file, and what is going to be written."""
+    """Return the result of a file in one line, and what is going to be written."""
     result = checked.result
     if not (result.cells or result.outcomes or result.left_out):
         return "no cells"

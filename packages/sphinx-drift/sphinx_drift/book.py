@@ -17,7 +17,8 @@ import yaml
 from sphinx_drift import myst_yml
 from sphinx_drift.configuration import find_project
 from sphinx_drift.patterns import inside, matches
-from sphinx_drift.settings import Place, Settings, changed_by_environment, entries, read_table
+from sphinx_drift.settings import Settings, changed_by_environment, entries, read_table, table_in
+from sphinx_drift.shapes import Place
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -39,8 +40,6 @@ _ALWAYS_EXCLUDED = (
     "**.jupyter_cache",
 )
 """What Sphinx and MyST-NB add to `exclude_patterns`, and where MyST-NB keeps what it ran."""
-_SUFFIXES = ("source_suffix", "nb_custom_formats")
-"""How the names of pages end that MyST-NB reads, or has another library convert."""
 _OF_MYST_NB = (*_EXECUTE.values(), "nb_kernel_rgx_aliases", "nb_metadata_key")
 _STOCK_TIMEOUT = 30
 """Seconds that MyST-NB gives a cell if nobody says otherwise."""
@@ -55,11 +54,11 @@ _MYSTMD = "mystmd"
 
 
 class Book(NamedTuple):
-    """What a book says of its pages."""
+    """The settings of a book that say how its pages are run, and which there are."""
 
     folder: Path
     settings: Mapping[str, Any]
-    """Those that it sets, of `names_read` and of those that say which pages there are."""
+    """What its file sets of `names_read`, and of what says which pages there are."""
 
     @property
     def resolved(self) -> Settings:
@@ -67,25 +66,18 @@ class Book(NamedTuple):
 
         Environment variables come before both.
         """
-        said, project = self.settings, find_project(self.folder)
-        changed = read_table(_unprefixed(said), Place.CONF, self.folder, "drift_{}")
+        own, project = self.settings, find_project(self.folder)
+        changed = read_table(_unprefixed(own), Place.CONF, self.folder, "drift_{}")
         if "timeout" not in changed:
-            changed["timeout"] = _timeout(said.get("nb_execution_timeout"), project.timeout)
+            changed["timeout"] = _timeout(own.get("nb_execution_timeout"), project.timeout)
         return replace(
             changed_by_environment(replace(project, **changed)),
-            allow_errors=bool(said.get("nb_execution_allow_errors")),
-            metadata_key=said.get("nb_metadata_key") or Settings.metadata_key,
-            kernel_aliases=said.get("nb_kernel_rgx_aliases") or {},
-            variables=said.get(_ENVIRONMENT) or {},
-            is_mystmd=_MYSTMD in said,
+            allow_errors=bool(own.get("nb_execution_allow_errors")),
+            metadata_key=own.get("nb_metadata_key") or Settings.metadata_key,
+            kernel_aliases=own.get("nb_kernel_rgx_aliases") or {},
+            variables=own.get(_ENVIRONMENT) or {},
+            is_mystmd=_MYSTMD in own,
         )
-
-    @property
-    def suffixes(self) -> Mapping[str, str]:
-        """Those of further pages, each with the setting by which nothing here reads it, if one."""
-        read, converted = (_table(self.settings, name) for name in _SUFFIXES)
-        own = {suffix: "" for suffix, parser in read.items() if parser == "myst-nb"}
-        return own | dict.fromkeys(converted, "nb_custom_formats")
 
     def excludes(self, page: Path) -> str:
         """Return the setting by which the book doesn't build a page; nothing if it does."""
@@ -106,9 +98,9 @@ def names_read() -> list[str]:
     return [*(f"drift_{entry.name}" for entry in entries(Place.CONF)), *_OF_MYST_NB]
 
 
-def _unprefixed(said: Mapping[str, Any]) -> dict[str, Any]:
+def _unprefixed(own: Mapping[str, Any]) -> dict[str, Any]:
     """Return our settings without the prefix that they have in conf.py."""
-    return {n.removeprefix("drift_"): v for n, v in said.items() if n.startswith("drift_")}
+    return {n.removeprefix("drift_"): v for n, v in own.items() if n.startswith("drift_")}
 
 
 def book_of(folder: Path) -> Book:
@@ -147,9 +139,9 @@ def _read(file: Path, read: Callable[[Path], Mapping[str, Any] | None]) -> Mappi
     return settings
 
 
-def check_values(said: Mapping[str, Any], folder: Path) -> None:
+def check_values(own: Mapping[str, Any], folder: Path) -> None:
     """Raise a `ValueError` for a setting in conf.py with a value that nothing could follow."""
-    read_table(_unprefixed(said), Place.CONF, folder, "drift_{}")
+    read_table(_unprefixed(own), Place.CONF, folder, "drift_{}")
 
 
 def _run_conf(conf: Path) -> Mapping[str, Any] | None:
@@ -163,7 +155,7 @@ def _run_conf(conf: Path) -> Mapping[str, Any] | None:
         return None
     code = f"from sphinx_drift.book import print_settings; print_settings({_MARK!r})"
     command = [sys.executable, "-P", "-c", code, str(conf.parent)]
-    command += [*names_read(), *EXCLUDING, *_SUFFIXES, "include_patterns"]
+    command += [*names_read(), *EXCLUDING, "include_patterns"]
     try:
         done = subprocess.run(
             command, capture_output=True, text=True, check=False, timeout=_PATIENCE
@@ -201,13 +193,13 @@ def written_settings(config: Config) -> Mapping[str, Any]:
 def _read_yaml(file: Path) -> Mapping[str, Any]:
     """Read a ``_config.yml``; Jekyll's has none of these keys."""
     written = yaml.safe_load(file.read_text("utf-8"))
-    execute = _table(written, "execute")
+    execute = table_in(written, "execute")
     settings = {_EXECUTE[name]: value for name, value in execute.items() if name in _EXECUTE}
     if isinstance(written, dict) and "exclude_patterns" in written:
         settings["exclude_patterns"] = written["exclude_patterns"]
     if settings.get("nb_execution_mode") is False:  # it is how YAML reads `off`
         settings["nb_execution_mode"] = "off"
-    settings |= _table(_table(written, "sphinx"), "config")
+    settings |= table_in(table_in(written, "sphinx"), "config")
     if file.with_name("_toc.yml").is_file():  # Jupyter Book's, which adds it
         settings["html_static_path"] = [*(settings.get("html_static_path") or ()), "_static"]
     return settings
@@ -224,11 +216,6 @@ _FILES: Mapping[str, Callable[[Path], Mapping[str, Any] | None]] = {
     myst_yml.NAME: _read_myst,
 }
 """Where a book says how it is built, and who reads it."""
-
-
-def _table(written: object, name: str) -> Mapping[str, Any]:
-    table = written.get(name) if isinstance(written, dict) else None
-    return table if isinstance(table, dict) else {}
 
 
 def _timeout(of_myst_nb: int | None, of_project: int | None) -> int | None:

@@ -6,7 +6,8 @@ import tomllib
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from sphinx_drift.settings import Place, Settings, entries, read_table, refuse_unknown
+from sphinx_drift.settings import Settings, entries, read_table
+from sphinx_drift.shapes import Place, refuse_unknown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -1,6 +1,6 @@
 """Choose the device that pages compute on, before the first of them runs.
 
-What a device is, a module of the book's own knows, named ``devices`` in ``[tool.sphinx-drift]``:
+A module of the book's own finds devices; it is named ``devices`` in ``[tool.sphinx-drift]``:
 
 - ``python -m MODULE NAME --json`` looks for a device, and prints a list of one: an object with its
   ``place`` and a ``description``, the same with its name; or it exits with another status than 0,

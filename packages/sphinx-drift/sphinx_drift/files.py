@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import traceback
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from sphinx_drift.book import EXCLUDING, book_of, left_out
@@ -14,39 +15,44 @@ from sphinx_drift.report.summary import count
 from sphinx_drift.run.host import HOST
 from sphinx_drift.run.preload import libraries
 from sphinx_drift.run_and_judge import report_origins, run_and_judge
-from sphinx_drift.settings import Settings
+from sphinx_drift.source.markdown import NEVER_RUN
 from sphinx_drift.source.metadata import left_out_by
 from sphinx_drift.source.mystmd import why_not_run
 from sphinx_drift.source.read_source import is_notebook, load
-from sphinx_drift.source.update import Change, update_notebook, update_page
+from sphinx_drift.source.update_notebook import update_notebook
+from sphinx_drift.source.update_page import update_page
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from nbformat import NotebookNode
 
+    from sphinx_drift.book import Book
+    from sphinx_drift.settings import Settings
+    from sphinx_drift.source.update import Change
+
 
 ENDINGS = (".md", ".ipynb")
 _BUILT = ("_build", "jupyter_execute")
-"""Folders that hold what was made of pages."""
+"""Folders that hold built pages."""
 _HIDDEN = (".*", "node_modules", "__pycache__")
 """What holds no pages, unless it is a book's."""
 
 
 @dataclass(frozen=True)
 class Checked:
-    """What came of a file, and how it is to be written if that was asked for."""
+    """The result of a file, and how an update changes it."""
 
     result: PageResult
     change: Change | None = None
 
 
-def is_searched(path: Path, hidden: Iterable[str] = ()) -> bool:
-    """Whether a path is looked at: one that is hidden, by more names too, if a book builds it."""
+def is_searched(path: Path) -> bool:
+    """Whether a path is looked at: one that is hidden, if a book builds it."""
     if path.name in _BUILT or (path / "pyvenv.cfg").is_file():
         return False
-    if not any(map(path.match, (*_HIDDEN, *hidden))):
+    if not any(map(path.match, _HIDDEN)):
         return True
     with contextlib.suppress(ValueError):  # reported when a file is checked
         book = book_of(path.parent)
@@ -60,7 +66,7 @@ def prepare(paths: Iterable[Path]) -> list[Settings]:
     for folder in {path.parent: None for path in paths}:
         with contextlib.suppress(ValueError):  # reported when the file is checked
             books.append(book_of(folder).resolved)
-    report_origins({name: at for each in books for name, at in each.packages.items()})
+    report_origins({name: folder for book in books for name, folder in book.packages.items()})
     HOST.preload = libraries(books[0].preload if books else None, paths)
     return books
 
@@ -76,18 +82,16 @@ def ahead(paths: Iterable[Path], named: Sequence[Path], **requested: Any) -> dic
     for path in paths:
         with contextlib.suppress(ValueError):  # reported when the file is checked
             book = book_of(path.parent)
-            if path in named or not (book.excludes(path) or _left_out(path, book.settings, {})):
+            if path in named or not (
+                book.excludes(path) or _left_out(path, book, book.resolved, {})
+            ):
                 settings[path] = settings_for(path, **{**requested, "require": EVERY_PAGE})
     return settings
 
 
-def unread(path: Path) -> str | None:
-    """Return the setting by which a page isn't read; nothing if it is, None if it is no page."""
-    with contextlib.suppress(ValueError):  # reported when a page is checked
-        suffixes = book_of(path.parent).suffixes
-        if ending := max(filter(path.name.endswith, suffixes), key=len, default=""):
-            return suffixes[ending]
-    return "" if path.name.lower().endswith(ENDINGS) else None
+def is_page(path: Path) -> bool:
+    """Whether a file is a page or a notebook, by its name."""
+    return path.suffix.lower() in ENDINGS
 
 
 def has_cells(path: Path) -> bool:
@@ -99,56 +103,79 @@ def has_cells(path: Path) -> bool:
     return loaded is not None and bool(loaded[0].cells or loaded[0].problems)
 
 
-def check(
-    path: Path, *, named: bool, stderr: bool = False, update: bool = False, **requested: Any
-) -> Checked:
-    """Check one file; what goes wrong with it is an outcome of its own.
+@dataclass(frozen=True)
+class Opened:
+    """A file that has cells to run."""
+
+    page: Page
+    notebook: NotebookNode
+    settings: Settings
+    read: Callable[..., tuple[Page, NotebookNode] | None]
+    """Reads a file, or a text that it is going to hold, as this one was read."""
+
+
+def opened(path: Path, *, named: bool, stderr: bool = False, **requested: Any) -> Opened | Checked:
+    """Read a file; return its result at once where nothing is to be run.
 
     Args:
         path: The file.
         named: Whether somebody wants this file checked, and not all that a folder holds.
         stderr: Whether what a notebook stored of stderr counts too.
-        update: Whether to return how the file is to be written, too.
         **requested: Settings that come before those of the file's project.
 
     """
-    setting = unread(path)
-    if setting is None or (setting and named):
+    if not is_page(path):
         message = (
             f"its name must end with {ENDINGS[0]}, as a page's, or {ENDINGS[1]}, as a notebook's"
-            if setting is None
-            else f"by {setting} another library reads it, so it can document no output"
         )
-        return _failed(path, Kind.UNREADABLE, message)
+        return failed(path, message)
     try:
-        excluded = "" if named else setting or book_of(path.parent).excludes(path)
-        book = book_of(path.parent).settings
-        shown = not str(book.get("nb_output_stderr", "show")).startswith("remove")
+        book = book_of(path.parent)
+        if excluded := "" if named else book.excludes(path):
+            return Checked(PageResult(str(path), left_out=excluded if has_cells(path) else ""))
+        shown = not str(book.settings.get("nb_output_stderr", "show")).startswith("remove")
         seen = stderr if is_notebook(path) else shown
-        key = book.get("nb_metadata_key") or Settings.metadata_key
         settings = settings_for(path, **requested)
-        is_mystmd = settings.is_mystmd
-        loaded = None if excluded else load(path, stderr=seen, key=key, is_mystmd=is_mystmd)
-        page, notebook = loaded or (Page(), None)
+        read = partial(load, key=settings.metadata_key, is_mystmd=settings.is_mystmd)
+        page, notebook = read(path, stderr=seen) or (Page(), None)
+        why = "" if named or not notebook else _left_out(path, book, settings, notebook.metadata)
     except Exception as error:  # noqa: BLE001 - one bad file must not hide the others
-        return _failed(path, Kind.UNREADABLE, f"{type(error).__name__}: {error}")
+        return failed(path, f"{type(error).__name__}: {error}")
     if notebook is None or not (page.cells or page.problems):
-        # It may be prose; that nothing at all was checked still fails.
-        left = excluded if excluded and (setting or has_cells(path)) else ""
-        return Checked(PageResult(str(path), left_out=left))
-    if why := "" if named else _left_out(path, book, notebook.metadata, is_mystmd=is_mystmd):
+        return Checked(PageResult(str(path)))  # prose; that nothing at all was checked still fails
+    if why:
         return Checked(PageResult(str(path), cells=len(page.cells), left_out=why))
+    return Opened(settings.applied_to(page, path), notebook, settings, read)
+
+
+def check(path: Path, *, named: bool, update: bool = False, **options: Any) -> Checked:
+    """Check one file; what goes wrong with it is an outcome of its own.
+
+    Args:
+        path: The file.
+        named: Whether somebody wants this file checked, and not all that a folder holds.
+        update: Whether to return how the file is to be written, too.
+        **options: Those of `opened`.
+
+    """
+    file = opened(path, named=named, **options)
+    if isinstance(file, Checked):
+        return file
     try:
-        return _run(path, page, notebook, settings, named=named, update=update)
+        return _run(path, file, named=named, update=update)
     except Exception:  # noqa: BLE001 - nor must an error of ours
-        return _failed(path, Kind.COULD_NOT_CHECK, traceback.format_exc(limit=-3))
+        return failed(path, traceback.format_exc(limit=-3), Kind.COULD_NOT_CHECK)
 
 
-def _run(  # noqa: PLR0913 - what was read, and what is wanted of it
-    path: Path, page: Page, notebook: NotebookNode, settings: Settings, *, named: bool, update: bool
-) -> Checked:
+def _run(path: Path, file: Opened, *, named: bool, update: bool) -> Checked:
     """Run and compare what was read."""
-    page = settings.applied_to(page, path)
+    page, notebook, settings = file.page, file.notebook, file.settings
+    if not page.complete:  # of a nested cell a build only warns, by MyST-NB
+        problems = [
+            replace(problem, kind=Kind.UNCHECKED) if problem.message == NEVER_RUN else problem
+            for problem in page.problems
+        ]
+        page = replace(page, problems=tuple(problems))
     result, _, judge = run_and_judge(
         page, notebook, folder=path.parent, file=str(path), settings=settings
     )
@@ -162,31 +189,22 @@ def _run(  # noqa: PLR0913 - what was read, and what is wanted of it
     if not update:
         return Checked(result)
     write = update_notebook if page.stored else update_page
-    key, is_mystmd = settings.metadata_key, settings.is_mystmd
-    change = write(path, page, notebook, result, judge, key=key, is_mystmd=is_mystmd)
-    return Checked(result, change)
+    return Checked(result, write(path, page, notebook, result, judge, file.read))
 
 
-def _left_out(
-    path: Path, book: Mapping[str, Any], metadata: Mapping[str, Any], *, is_mystmd: bool = False
-) -> str:
+def _left_out(path: Path, book: Book, settings: Settings, metadata: Mapping[str, Any]) -> str:
     """Return the setting by which a page or its book has it not run; nothing if it runs."""
-    key = book.get("nb_metadata_key") or Settings.metadata_key
-    if own := left_out_by(metadata, key):
-        return own
-    if is_mystmd and (own := why_not_run(metadata)):
-        return own
-    patterns = book.get("nb_execution_excludepatterns") or ()
-    return left_out(path.absolute(), book.get("nb_execution_mode", ""), patterns)
+    mode, patterns = (
+        book.settings.get(f"nb_execution_{name}") or "" for name in ("mode", "excludepatterns")
+    )
+    return (
+        left_out_by(metadata, settings.metadata_key)
+        or (why_not_run(metadata) if settings.is_mystmd else "")
+        or left_out(path.absolute(), mode, patterns)
+    )
 
 
-def left_out_here(path: Path, metadata: Mapping[str, Any]) -> str:
-    """Return the setting by which a page or its book has it not run; nothing if it runs."""
-    book = book_of(path.parent)
-    is_mystmd = book.resolved.is_mystmd
-    return book.excludes(path) or _left_out(path, book.settings, metadata, is_mystmd=is_mystmd)
-
-
-def _failed(path: Path, kind: Kind, message: str) -> Checked:
+def failed(path: Path, message: str, kind: Kind = Kind.UNREADABLE) -> Checked:
+    """Return the result of a file on which nothing could be compared."""
     outcome = Outcome(kind, 1, message=message)
     return Checked(PageResult(str(path), (outcome,), stored=is_notebook(path)))

@@ -10,11 +10,11 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from importlib import import_module
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from forked_kernels import provisioner
 from sphinx_drift.configuration import find_project, project_file
 from sphinx_drift.run.choice import page_environment
 from sphinx_drift.run.preload import libraries
@@ -73,13 +73,8 @@ def _command(options: argparse.Namespace) -> list[str]:
 
 def _start_fork_server(names: Sequence[str]) -> None:
     """Load libraries once, in a server that all builds use and that ends with this process."""
-    try:
-        provisioner = import_module("forked_kernels.provisioner")
-    except ImportError:
-        print("sphinx_drift.live: each build loads the libraries", file=sys.stderr)
-    else:
-        os.environ.update(page_environment())  # the server serves kernels with its own alone
-        provisioner.start_server(names)
+    os.environ.update(page_environment())  # the server serves kernels with its own alone
+    provisioner.start_server(names)
 
 
 if __name__ == "__main__":

@@ -17,7 +17,8 @@ from sphinx_drift.output.filters import DEFAULTS
 from sphinx_drift.run import run
 from sphinx_drift.run.choice import page_environment
 from sphinx_drift.run.injected import IN_FULL, fill_memory
-from sphinx_drift.source.metadata import left_out_by, table_in
+from sphinx_drift.settings import table_in
+from sphinx_drift.source.metadata import left_out_by
 from sphinx_drift.source.read_source import load
 
 if TYPE_CHECKING:

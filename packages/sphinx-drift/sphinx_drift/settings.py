@@ -6,183 +6,45 @@ the metadata of pages, the options of the command and the manual's page are made
 
 from __future__ import annotations
 
-import difflib
 import os
 from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from sphinx_drift.compare.compare import Policy
-from sphinx_drift.output.filters import filters_in
-from sphinx_drift.patterns import EVERY_PAGE, Pattern
+from sphinx_drift.shapes import (
+    FILTERS,
+    FOLDERS,
+    NAMES,
+    POLICY,
+    REFERENCE,
+    REQUIRED,
+    TEXT,
+    TRUTH,
+    Place,
+    Setting,
+    one_of,
+    refuse_unknown,
+    setting,
+    whole_number,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
     from sphinx_drift.model import Page
     from sphinx_drift.output.filters import Filter
+    from sphinx_drift.patterns import Pattern
     from sphinx_drift.run.results import Probe
 
-
-# The parts of an entry ---------------------------------------------------------------------
-
-
-class Place(StrEnum):
-    """Where a setting may be set."""
-
-    CONF = "`conf.py`"
-    PROJECT = "`[tool.sphinx-drift]`"
-    PAGE = "the metadata of a page or notebook"
-    COMMAND = "an option of the command"
-
-
-class Shape(NamedTuple):
-    """What values a setting takes."""
-
-    name: str
-    read: Callable[[Any, str, Path], Any]
-    """Returns what a value means, said somewhere in a folder, or raises a `ValueError`."""
-    from_text: Callable[[str], Any] = str
-    """Returns the value that an option of a command gives as a text."""
-
-
-@dataclass(frozen=True)
-class Setting:
-    """An entry of the table."""
-
-    name: str
-    default: Any
-    shape: Shape
-    text: str
-    places: tuple[Place, ...]
-    variable: str
-    """The environment variable that comes before the files; nothing if there is none."""
-    rereads: bool
-    """Whether Sphinx reads all pages again if it changes."""
-
-    @property
-    def is_internal(self) -> bool:
-        """Whether nobody is meant to write it: it has no line in the manual."""
-        return not self.text
-
-    @property
-    def option(self) -> str:
-        """The option of the command."""
-        return f"--{self.name.replace('_', '-')}"
-
-
-def setting(  # noqa: PLR0913 - the columns of the table
-    places: tuple[Place, ...],
-    shape: Shape,
-    text: str,
-    *,
-    default: Any,
-    variable: str = "",
-    rereads: bool = True,
-) -> Any:
-    """Return a field of :class:`Settings` that is an entry of the table."""
-    columns = (default, shape, text, places, variable, rereads)
-    if isinstance(default, dict):
-        return field(default_factory=default.copy, metadata={"entry": columns})
-    value = None if default is None else shape.read(default, "", Path())
-    return field(default=value, metadata={"entry": columns})
-
-
-# What values there are ---------------------------------------------------------------------
-
-
-def _must(what: str, is_right: Callable[[Any], bool], hint: str = "") -> Callable[..., Any]:
-    def read(value: object, origin: str, _folder: Path) -> Any:
-        if not is_right(value):
-            raise ValueError(f"{origin} must {what} got {value!r}{hint}")
-        return value
-
-    return read
-
-
-def _is_texts(value: object) -> bool:
-    return isinstance(value, (list, tuple)) and all(isinstance(each, str) for each in value)
-
-
-def _whole(hint: str = "") -> Shape:
-    def is_right(value: Any) -> bool:
-        return isinstance(value, int) and not isinstance(value, bool) and value > 0
-
-    def from_text(text: str) -> object:
-        return int(text) if text.isdecimal() else text
-
-    return Shape("int", _must("be a whole number above 0,", is_right, hint), from_text)
-
-
-def _one_of(*allowed: str) -> Shape:
-    read = _must(f"be one of {', '.join(allowed)};", allowed.__contains__)
-    return Shape("str", read)
-
-
-def _split(text: str) -> list[str]:
-    return text.split(",")
-
-
-_text = Shape("str", _must("be a text,", lambda value: isinstance(value, str)))
-_truth = Shape(
-    "bool",
-    _must("be True or False,", lambda value: isinstance(value, bool)),
-    lambda text: {"0": False, "1": True}.get(text, text),
-)
-_names = Shape("list", _must("be a list of names,", _is_texts), _split)
-_read_texts = _must(
-    "hold names and texts,",
-    lambda value: isinstance(value, dict) and all(isinstance(v, str) for v in value.values()),
-)
-_POLICY = _one_of("auto", *Policy)
-
-
-def _read_policy(value: object, origin: str, folder: Path) -> Policy | None:
-    name = _POLICY.read(value, origin, folder)
-    return None if name == "auto" else Policy(name)
-
-
-def _read_required(value: object, origin: str, folder: Path) -> tuple[Pattern, ...]:
-    if value in ("expected", "all"):
-        return EVERY_PAGE if value == "all" else ()
-    if isinstance(value, str):
-        message = f"{origin} must be 'expected', 'all' or a list of patterns, got {value!r}"
-        raise ValueError(message)  # noqa: TRY004 - a list is right, this text is not
-    return tuple(Pattern(text, folder) for text in _names.read(value, origin, folder))
-
-
-def _read_reference(value: object, origin: str, folder: Path) -> dict[str, str]:
-    reference: dict[str, str] = _read_texts(value, origin, folder)
-    refuse_unknown(reference, _REPORTED, origin)
-    return reference
-
-
-def _read_folders(value: object, origin: str, folder: Path) -> dict[str, Path]:
-    return {name: folder / at for name, at in _read_texts(value, origin, folder).items()}
-
-
-def _read_filters(value: object, origin: str, _folder: Path) -> tuple[Filter, ...]:
-    return filters_in(value, origin)
-
-
-def _required_in(text: str) -> object:
-    return text if text in ("expected", "all") else _split(text)
-
-
-_REPORTED = (
-    *("capability", "device", "driver", "machine", "name", "numpy", "python", "system", "threads"),
-    "torch",
-)
-"""What `report_environment` of `run/injected.py` tells of the environment of a page."""
+_FILES = (Place.CONF, Place.PROJECT)
+_ANYWHERE = (*_FILES, Place.COMMAND)
+_OF_PAGES = (*_FILES, Place.PAGE)
 _LONGER = (
     "; a page that may take longer, or any time (-1), says so in its front matter: "
     "mystnb: {execution_timeout: 600}"
 )
-_FILES = (Place.CONF, Place.PROJECT)
-_ANYWHERE = (*_FILES, Place.COMMAND)
-_OF_PAGES = (*_FILES, Place.PAGE)
 
 
 # The table ---------------------------------------------------------------------------------
@@ -194,7 +56,7 @@ class Settings:
 
     policy: Policy | None = setting(
         _ANYWHERE,
-        Shape("str", _read_policy),
+        POLICY,
         "How strictly numbers are compared: `exact`, `portable` or `auto`, which means exact on "
         "the reference environment and portable elsewhere.",
         variable="DRIFT_POLICY",
@@ -202,67 +64,67 @@ class Settings:
     )
     reference: Mapping[str, str] = setting(
         _OF_PAGES,
-        Shape("dict", _read_reference),
+        REFERENCE,
         "The environment on which the documented values hold to the last digit, such as "
         "`{'torch': '2.13.0', 'device': 'cpu'}`; without one they hold on any CPU.",
         default={},
     )
     require: tuple[Pattern, ...] = setting(
         _ANYWHERE,
-        Shape("str or list", _read_required, _required_in),
+        REQUIRED,
         "The pages on which each output must be documented: `all`, `expected` (none must), or "
         "patterns of pages.",
         default="expected",
     )
     complete: bool = setting(
         (Place.PAGE,),
-        _truth,
+        TRUTH,
         "Whether each output of this page must be documented, whatever the book requires.",
         default=False,
     )
     filters: tuple[Filter, ...] = setting(
         _OF_PAGES,
-        Shape("list", _read_filters),
+        FILTERS,
         "What varies from run to run and is not compared: a regular expression, a name and a "
         "reason each.",
         default=(),
     )
     timeout: int | None = setting(
         _ANYWHERE,
-        _whole(_LONGER),
+        whole_number(_LONGER),
         "How many seconds a cell may take, and what a page does before its first one.",
         default=300,
     )
     output_limit: int = setting(
         _FILES,
-        _whole(),
+        whole_number(),
         "How many bytes the outputs of a cell may take; those of a page may take four times as "
         "many.",
         default=10_000_000,
     )
     twice: bool = setting(
         _ANYWHERE,
-        _truth,
+        TRUTH,
         "Whether each page runs a second time, with other entropy, so that outputs which don't "
         "repeat are found.",
         default=False,
     )
     keep_going: bool = setting(
         (Place.COMMAND,),
-        _truth,
+        TRUTH,
         "Whether a page goes on after an error that nothing allows; the error fails all the same.",
         default=False,
     )
     packages: Mapping[str, Path] = setting(
         _FILES,
-        Shape("dict", _read_folders),
+        FOLDERS,
         "The packages that pages must import from the project itself, each with the folder that "
         "holds it.",
         default={},
     )
     preload: tuple[str, ...] | None = setting(
         _FILES,
-        _names,
+        NAMES,
         "The libraries that are loaded once for all pages; if it is left out, NumPy and torch "
         "where a page imports them.",
         rereads=False,
@@ -270,7 +132,7 @@ class Settings:
     )
     device: str = setting(
         (Place.CONF, Place.COMMAND),
-        _text,
+        TEXT,
         "What pages compute on, with the random numbers of the CPU: `cpu`, `cuda`, `cuda:1`, "
         "`mps` or `auto`.",
         variable="DRIFT_DEVICE",
@@ -278,27 +140,27 @@ class Settings:
     )
     devices: str = setting(
         _FILES,
-        _text,
+        TEXT,
         "The module that finds devices and computes on them, which any device but `cpu` needs.",
         default="",
     )
     executor: str = setting(
         (Place.CONF,),
-        _text,
+        TEXT,
         "The function that returns the executor which runs pages, as `module:function`.",
         rereads=False,
         default="",
     )
     severity: str = setting(
         (Place.CONF,),
-        _one_of("error", "warning"),
-        "How a build reports what failed; a warning fails it only if Sphinx is told so.",
+        one_of("error", "warning"),
+        "How a build reports what failed; a warning fails it only if Sphinx is run with `-W`.",
         rereads=False,
         default="error",
     )
-    live: bool = setting((Place.CONF,), _truth, "", default=False, rereads=False)
+    live: bool = setting((Place.CONF,), TRUTH, "", default=False, rereads=False)
     """Whether `sphinx_drift.live` builds: it runs only the pages that changed."""
-    environment: str = setting((Place.CONF,), _text, "", default="")
+    environment: str = setting((Place.CONF,), TEXT, "", default="")
     """All of these as one text, by which Sphinx knows that pages have to be read again."""
 
     # What no table says ---------------------------------------------------------------
@@ -329,10 +191,10 @@ class Settings:
     def is_reference(self, environment: Mapping[str, str]) -> bool:
         """Whether an environment is the reference, as far as a page uses what that names."""
         # What a page doesn't use (torch, say) can't make its numbers differ.
-        named = [each for each in (self.reference, self.own_reference) if each] or [{}]
+        references = [r for r in (self.reference, self.own_reference) if r] or [{}]
         return any(
             all(environment.get(name, value) == value for name, value in documented.items())
-            for documented in ({"device": "cpu", **each} for each in named)
+            for documented in ({"device": "cpu", **reference} for reference in references)
         )
 
     def goes_on(self, page: Page) -> bool:
@@ -351,8 +213,8 @@ class Settings:
         MyST-NB reads ``mystnb: {execution_timeout: 600}``, or by another key that the book has
         chosen; jupyter-cache reads ``execution: {timeout: 600}``, nbsphinx ``nbsphinx: {...}``.
         """
-        own = {**_table(metadata, "nbsphinx"), **_table(metadata, "execution")}
-        for name, value in _table(metadata, self.metadata_key).items():
+        own = {**table_in(metadata, "nbsphinx"), **table_in(metadata, "execution")}
+        for name, value in table_in(metadata, self.metadata_key).items():
             own[name.removeprefix("execution_")] = value
         timeout, allow_errors = own.get("timeout"), own.get("allow_errors")
         changed: dict[str, Any] = {"own_reference": stored_reference(metadata)}
@@ -361,28 +223,25 @@ class Settings:
         if isinstance(allow_errors, bool):
             changed["allow_errors"] = allow_errors
         with suppress(ValueError):  # an outcome of the page says what is wrong
-            said = read_page_table(metadata.get("drift", {}))
-            changed |= {name: said[name] for name in said.keys() - _READ_WITH_CELLS}
+            own_table = read_page_table(metadata.get("drift", {}))
+            changed |= {n: own_table[n] for n in own_table.keys() - _READ_WITH_CELLS}
         return replace(self, **changed)
 
     def described(self) -> str:
         """Return what Sphinx compares with an earlier build: all that has pages read again."""
         plain = replace(self, filters=())
         # A compiled pattern shows no more than 200 of its characters.
-        filters = [(each.pattern.pattern, *each[1:]) for each in self.filters]
-        values = {
-            each.name: getattr(plain, each.name) for each in entries() if each.rereads and each.text
-        }
+        filters = [(pattern.pattern, *rest) for pattern, *rest in self.filters]
+        values = {e.name: getattr(plain, e.name) for e in entries() if e.rereads and e.text}
         return f"{values} {filters}"
 
 
 def entries(place: Place | None = None) -> Iterator[Setting]:
     """Yield the entries of the table that may be set at a place, or all."""
-    for each in fields(Settings):
-        if columns := each.metadata.get("entry"):
-            entry = Setting(each.name, *columns)
-            if place is None or place in entry.places:
-                yield entry
+    for column in fields(Settings):
+        entry = column.metadata.get("entry")
+        if entry and (place is None or place in entry.places):
+            yield replace(entry, name=column.name)
 
 
 # What files say ----------------------------------------------------------------------------
@@ -404,9 +263,9 @@ def read_table(
 
     """
     return {
-        each.name: each.shape.read(value, named.format(each.name), folder)
-        for each in entries(place)
-        if (value := table.get(each.name)) is not None
+        entry.name: entry.shape.read(value, named.format(entry.name), folder)
+        for entry in entries(place)
+        if (value := table.get(entry.name)) is not None
     }
 
 
@@ -444,18 +303,11 @@ def stored_reference(metadata: Mapping[str, Any]) -> dict[str, str]:
     It is in its metadata, ``{"drift": {"reference": {...}}}``, with the names of
     :attr:`Settings.reference`. What can't be read is none, and then the project's counts.
     """
-    table = _table(_table(metadata, "drift"), "reference")
+    table = table_in(table_in(metadata, "drift"), "reference")
     return dict(table) if all(isinstance(value, str) for value in table.values()) else {}
 
 
-def _table(metadata: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    table = metadata.get(name)
+def table_in(written: object, name: str) -> Mapping[str, Any]:
+    """Return a table of some metadata or of a file; an empty one for what is none."""
+    table = written.get(name) if isinstance(written, dict) else None
     return table if isinstance(table, dict) else {}
-
-
-def refuse_unknown(names: Iterable[str], known: Collection[str], place: str) -> None:
-    """Raise a `ValueError` for a name that nothing would read, with the nearest one."""
-    for name in sorted(set(names) - set(known)):
-        nearest = difflib.get_close_matches(name, known, n=1)
-        hint = f"; did you mean {nearest[0]!r}?" if nearest else ""
-        raise ValueError(f"{place} may hold {', '.join(sorted(known))}; got {name!r}{hint}")

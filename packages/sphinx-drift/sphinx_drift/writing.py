@@ -29,7 +29,7 @@ def irreversible(paths: Iterable[Path]) -> list[str]:
         except FileNotFoundError:
             return ["there is no git"]
         if kept.returncode:
-            reasons.append(f"git doesn't keep {path}")
+            reasons.append(f"{path} is untracked")
         elif kept.stdout != file.read_bytes():
             reasons.append(f"{path} has changes that are not committed, or that a filter removes")
     return reasons

@@ -12,8 +12,8 @@ import pytest
 import yaml
 from small_book import FRONT, cell
 
-HOUSE = Path(__file__).parents[1]
-STEPS = yaml.safe_load((HOUSE / "action.yml").read_text("utf-8"))["runs"]["steps"]
+ROOT = Path(__file__).parents[1]
+STEPS = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))["runs"]["steps"]
 
 
 @pytest.fixture
@@ -42,7 +42,7 @@ def test_a_drift_is_annotated_and_its_patch_mends_it(book: Path) -> None:
 
 
 def test_the_hook_of_the_manual_refuses_a_drift(book: Path) -> None:
-    text = (HOUSE / "docs" / "adopt.md").read_text("utf-8")
+    text = (ROOT / "docs" / "adopt.md").read_text("utf-8")
     (hooks,) = (
         yaml.safe_load(each) for each in re.findall(r"```yaml\n(repos:.*?)```", text, re.DOTALL)
     )

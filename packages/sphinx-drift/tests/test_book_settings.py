@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from textwrap import dedent
 from typing import TYPE_CHECKING
 
 import pytest
@@ -126,42 +125,8 @@ def test_of_a_folder_only_what_the_book_builds_runs(  # noqa: PLR0917, PLR0913 -
     with pytest.raises(SystemExit):  # git could bring nothing back
         command.main([str(tmp_path), "--update"])
     refused = capsys.readouterr().err
-    assert f"git doesn't keep {tmp_path / 'book' / 'intro.md'}" in refused
+    assert f"{tmp_path / 'book' / 'intro.md'} is untracked" in refused
     assert "draft.md" not in refused.partition("nothing was run")[2]
-
-
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [
-        (
-            "conf.py",
-            """
-            extensions = ['myst_nb']
-            source_suffix = {'.nb.txt': 'myst-nb', '.rst': 'restructuredtext'}
-            nb_custom_formats = {'c.md': ['jupytext.reads', {}]}
-            """,
-        ),
-        (
-            "_config.yml",
-            "sphinx: {config: {source_suffix: {.nb.txt: myst-nb}, nb_custom_formats: {c.md: x}}}",
-        ),
-    ],
-)
-def test_a_page_whose_name_ends_as_the_book_says_runs_or_is_counted(
-    name: str, text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / name).write_text(dedent(text), "utf-8")
-    for each, documented in (("a.md", "1"), ("b.nb.txt", "2"), ("c.md", "3"), ("d.rst", "4")):
-        (tmp_path / each).write_text(FRONT + cell("print(1)", documented), "utf-8")
-    assert command.main([str(tmp_path)]) == 1
-    told = capsys.readouterr().out
-    assert "b.nb.txt:" in told
-    assert "1 output drifted, 1 output verified on 2 pages, 1 page left out by nb_custom" in told
-    (tmp_path / "b.nb.txt").unlink()
-    for named in (tmp_path, tmp_path / "c.md"):
-        command.main([str(named), "--update", "--force"])
-        assert "3" in (tmp_path / "c.md").read_text("utf-8").splitlines()
-    assert "by nb_custom_formats another library reads it" in capsys.readouterr().out
 
 
 QUIET = "execute: {stderr_output: remove"

@@ -8,6 +8,7 @@ import os
 import re
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,7 +20,7 @@ from small_book import FRONT, cell
 from sphinx_drift.compare.compare import Policy
 from sphinx_drift.device import DEVICE_VARIABLE, choose_device
 from sphinx_drift.report.summary import describe_environment
-from sphinx_drift.run import host
+from sphinx_drift.run.pool import Pool
 from sphinx_drift.run.results import Request
 from sphinx_drift.run.run import request_for
 
@@ -181,9 +182,7 @@ def test_a_book_on_a_device(book: Book) -> None:
     assert "npu" not in describe_environment(again.results.values())
 
 
-def test_pages_have_the_device_one_after_the_other(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_pages_have_the_device_one_after_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
     there = threading.Barrier(2)
 
     def both_run(*_: object, **__: object) -> bool:
@@ -193,11 +192,10 @@ def test_pages_have_the_device_one_after_the_other(
         return False
 
     monkeypatch.setattr("sphinx_drift.run.page.run_page", both_run)
-    (tmp_path / "key").write_bytes(b"")
-    pages = host._Pages(tmp_path)  # noqa: SLF001 - what the process is made of
+    pool = Pool()
     for place, at_once in (("cpu", True), ("cuda:0", False)):
         there.reset()
-        requests = [Request(Path(name)) for name in "ab"]
-        page, variables = v4.new_notebook(), {DEVICE_VARIABLE: place}
-        runs = [pages._fetch((page, each, variables)) for each in requests]  # noqa: SLF001
-        assert [host._take(tmp_path, each.result()) for each in runs] == [at_once] * 2  # noqa: SLF001
+        variables = {DEVICE_VARIABLE: place}
+        pages = [(v4.new_notebook(), Request(Path(name)), variables) for name in "ab"]
+        with ThreadPoolExecutor(2) as clients:
+            assert [*clients.map(pool.run, pages)] == [at_once] * 2

@@ -110,10 +110,3 @@ def test_a_book_is_built_and_verified_by_the_wheel(
     assert re.search(r"^1 output verified on 1 page \(", done.stdout, re.MULTILINE)
     assert "0.3333333333333333" in (book / "_build" / "index.html").read_text("utf-8")
     assert (book / "_build" / "_static" / "drift-mark.css").exists()
-
-
-def test_kernels_are_installed_and_forked_without_sphinx() -> None:
-    blocked = ("docutils", "myst_nb", "myst_parser", "sphinx")
-    code = f"import sys\nsys.modules.update(dict.fromkeys({blocked}))\n"
-    code += "import sphinx_drift.run.__main__, forked_kernels.provisioner"
-    assert python("-c", code).returncode == 0

@@ -487,6 +487,7 @@ def test_what_a_cell_prints_beside_what_it_has_stored_is_a_failure(
     ("count", "stored", "expected"),
     [
         (None, [], Kind.NO_EXPECTATION),
+        (0, [], Kind.UNDOCUMENTED),
         (3, [], Kind.UNDOCUMENTED),
         (3, [("stderr", "w\n")], Kind.UNDOCUMENTED),
     ],

@@ -19,8 +19,8 @@ from private_api import Use, imported, package_of, problem
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "sphinx_drift"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-NOT_CAPPED = {"pytest", "python", "torch"}
-"""Python and pytest are what they are, and the book pins torch."""
+NOT_CAPPED = {"pytest", "pytest-cov", "python", "torch"}
+"""Python, pytest and its plugin are what they are, and the book pins torch."""
 DEPENDENCIES = [
     requirement
     for file in (ROOT, ROOT.parent / "forked-kernels", ROOT.parents[1])
@@ -62,6 +62,12 @@ USES = [
     Use("myst-nb", "myst_nb.sphinx_ext:OUTPUT_FOLDER",
         "sphinx/private_api.py: find where MyST-NB now writes copies of notebooks",
         by=r"myst_nb.* import OUTPUT_FOLDER"),
+    Use("myst-nb", "myst_nb.sphinx_:Parser",
+        "sphinx/pages.py: find in which files MyST-NB now keeps what a page glues",
+        by=r"\.glue\.json\b", says=".glue.json"),
+    Use("myst-nb", "myst_nb.ext.glue.roles:PasteTextRole",
+        "sphinx/quotations.py: find how MyST-NB now marks a glued text",
+        by=r"pasted-text", says="pasted-text"),
     Use("myst-nb", "myst_nb.core.read:is_myst_markdown_notebook", READER, ("text",)),
     Use("myst-nb", "myst_nb.core.read:read_myst_markdown_notebook", READER, ("text", "config")),
     Use("myst-nb", "myst_nb.core.config:NbParserConfig.get_cell_level_config",
@@ -105,6 +111,9 @@ USES = [
     Use("sphinx", "sphinx.registry:SphinxComponentRegistry.add_translation_handlers",
         "docs/_ext/reference/exercises.py: find where Sphinx now keeps visitors of nodes",
         by=r"\btranslation_handlers\b", says="self.translation_handlers"),
+    Use("sphinx", "sphinx.environment:BuildEnvironment.get_outdated_files",
+        "sphinx/pages.py: find how Sphinx now knows when a page was read",
+        by=r"\ball_docs\b", says="self.all_docs"),
     # Jupyter and pytest
     Use("ipykernel", "ipykernel.iostream:OutStream._setup_stream_redirects",
         "run/injected.py: find what ipykernel now does with the descriptors",
@@ -112,8 +121,14 @@ USES = [
     Use("ipykernel", "IPython.core.interactiveshell:InteractiveShell.initialized",
         "forked_kernels/fork_server.py: find how libraries now look for a kernel",
         by=r"\bInteractiveShell\.initialized\b"),
-    Use("pytest", "pytest:Config.getini", "testing/items.py: find how pytest now keeps a list",
-        by=r"""getini\(['"]norecursedirs""", says="_inicache"),
+    Use("pytest", "pytest:Config", "testing/items.py: find where pytest now keeps its settings",
+        by=r"\bconfig\.inicfg\b", says="inicfg"),
+    Use("pytest", "_pytest.doctest:DoctestTextfile",
+        "testing/items.py: find by which class pytest now collects texts",
+        by=r"_pytest\.doctest\b"),
+    Use("pytest-cov", "pytest_cov.plugin:CovPlugin.__init__",
+        "testing/items.py: find where pytest-cov now keeps what it measures",
+        by=r"\bcov_controller\b", says="cov_controller"),
     Use("python", "atexit:_run_exitfuncs", "forked_kernels/fork_server.py: run them otherwise"),
     Use("python", "weakref:finalize._registry",
         "forked_kernels/fork_server.py: find where Python now keeps finalizers",

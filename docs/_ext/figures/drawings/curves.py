@@ -17,8 +17,9 @@ if TYPE_CHECKING:
 def gpt_context(values: Values) -> Board:
     """The loss by the number of characters that are seen, for attention and for counting."""
     board = Board(280, values)
-    plot = Plot(board, 40, 240, 300, 220, Axis(0.35, 16.65), Axis(1.6, 2.8))
-    plot.axes((1, 2, 4, 8, 12, 16), (1.8, 2.0, 2.2, 2.4, 2.6), below="characters seen")
+    plot = Plot(board, 40, 240, 300, 215, Axis(0.35, 16.65), Axis(1.6, 2.8))
+    ticks = (1.8, 2.0, 2.2, 2.4, 2.6)
+    plot.axes((1, 2, 4, 8, 12, 16), ticks, "loss on the new text", "characters seen")
     sizes, counting = values["sizes"], values["counting"]
     for name, role in (("counting", "key"), ("attention", "query")):
         x, y = plot.line(sizes, values[name], role, marked=True)
@@ -30,26 +31,33 @@ def gpt_context(values: Values) -> Board:
     return board
 
 
-METHODS = (  # curve, role, dashes, how far its label is from its end
-    ("as trained", "query", "", -7.0),
-    ("NTK-aware", "key", "8 3", 5.0),
-    ("interpolated", "weight", "6 4", 4.0),
-    ("YaRN", "input", "2 4", 0.0),
-    ("ReRoPE", "value", "", 0.0),
+METHODS = (  # curve, role, dashes, how far its label is below its end
+    ("interpolated", "value", "", 0.0),
+    ("ReRoPE", "weight", "6 4", 0.0),
+    ("as trained", "query", "", -4.0),
+    ("window", "key", "2 4", 4.0),
 )
 
 
 def long_texts(values: Values) -> Board:
-    """The loss position by position, beyond the length that the model was trained with."""
+    """The right answers by how far back the card is, as means and bands of the seeds."""
     board = Board(254, values)
-    plot = Plot(board, 34, 214, 228, 190, Axis(0, 128), Axis(1.9, 3.0))
-    plot.axes((0, 32, 64, 96, 128), (2.0, 2.5, 3.0), below="position in the text")
-    edge, _ = plot.at(32, 2.0)
-    board.line(edge, 24, edge, 214)
-    board.note(edge + 5, 208, "longer than in training", "start")
+    plot = Plot(board, 44, 214, 230, 188, Axis(0, 96), Axis(0, 100))
+    plot.axes((0, 32, 64, 96), (0, 50, 100), "right answers, %", "how many cards back")
+    edge, _ = plot.at(32, 0)
+    board.line(edge, 26, edge, 214)
+    board.note(edge + 5, 54, "further than in training", "start")
+    across = range(8, 96, 16)
     for name, role, dashes, shift in METHODS:
-        x, y = plot.line(range(8, 128, 16), values["curves"][name], role, dashes)
-        board.text(x + 4, y + shift + 4, name, f"role-{role}", "start", SMALL)
+        seeds = [[100 * part for part in seed] for seed in values["curves"][name]]
+        lowest, highest = (
+            [plot.at(*point) for point in zip(across, seed, strict=True)]
+            for seed in (seeds[0], seeds[-1])  # they are sorted at each distance
+        )
+        board.band(lowest, highest, role)
+        means = [sum(each) / len(seeds) for each in zip(*seeds, strict=True)]
+        x, y = plot.line(across, means, role, dashes)
+        board.text(x + 7, y + shift + 4, name, f"role-{role}", "start", SMALL)
     return board
 
 
@@ -106,29 +114,10 @@ def fitted(values: Values) -> Board:
     return board
 
 
-def loss(values: Values) -> Board:
-    """The loss over the steps of training, on the deals trained with and on the ones held out."""
-    board, losses = Board(262, values), values["losses"]
-    steps = len(losses) - 1
-    plot = Plot(board, 44, 220, 250, 168, Axis(0, steps), Axis(0, 1.2))
-    plot.axes(range(0, steps + 1, 20), (0, 0.4, 0.8, 1.2), below="step of training")
-    _, guess = plot.at(0, math.log(3))
-    board.line(44, guess, 294, guess)
-    board.note(294, guess - 6, "guessing: $ln$ 3", "end")
-    for which, (label, role, dashes) in enumerate(
-        (("trained deals", "query", ""), ("held-out deals", "key", "5 4"))
-    ):
-        sample(board, 44 + 150 * which, 14, label, role, dashes)
-        plot.line(range(steps + 1), [both[which] for both in losses], role, dashes)
-    _, end = plot.at(steps, losses[-1][0])
-    board.number(302, end + 4, f"losses.{steps}.0", "fig-bold", "start")
-    return board
-
-
 MEASURED = (  # name, title, ticks
     ("variance", "variance of softmax's input", (1, 4, 16, 64, 256, 1024)),
-    ("few", "gradient at the query, 16 keys", (0.01, 0.1, 1, 10)),
-    ("many", "gradient at the query, 1,024 keys", (0.01, 0.1, 1, 10)),
+    ("few", "gradient at the query, 16 keys", (0.001, 0.01, 0.1, 1, 10)),
+    ("many", "gradient at the query, 1,024 keys", (0.001, 0.01, 0.1, 1, 10)),
 )
 
 
@@ -142,7 +131,7 @@ def scaling(values: Values) -> Board:
     for place, (_, label, role, dashes) in enumerate(reversed(hows)):
         sample(board, 44 + 160 * place, 14, label, role, dashes, marked=True)
     for place, (name, title, ticks) in enumerate(MEASURED):
-        up = Axis(1, 1200, log=True) if name == "variance" else Axis(0.003, 20, log=True)
+        up = Axis(1, 1200, log=True) if name == "variance" else Axis(0.0004, 20, log=True)
         across = Axis(sizes[0], sizes[-1], log=True)
         plot = Plot(board, 44, 176 + 164 * place, 244, 112, across, up)
         below = "$d_{k}$, the number of entries in a key" if place + 1 == len(MEASURED) else ""
@@ -164,9 +153,8 @@ def scaling(values: Values) -> Board:
 
 DRAWINGS: dict[str, Drawing] = {
     "gpt-context": Drawing("Attention and counting, by the characters seen", gpt_context),
-    "long-texts": Drawing("The loss beyond the trained length", long_texts),
+    "long-texts": Drawing("Right answers beyond the trained length", long_texts),
     "cost": Drawing("Time and memory of two ways to compute attention", cost, benchmark),
     "fitted": Drawing("The loss and the right answers", fitted),
-    "loss": Drawing("The loss falls while the layer trains", loss),
     "scaling": Drawing("Scores and gradients with and without scaling", scaling),
 }

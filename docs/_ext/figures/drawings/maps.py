@@ -8,8 +8,6 @@ from figures.board import SMALL, Board, Panels
 from figures.drawing import Drawing, heat_key, heat_map, heat_row
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from figures.values import Values
 
 LEFT, CELL, TOP = 60.0, (49.0, 23.0), 40.0  # of a matrix of all pairs of words
@@ -39,19 +37,6 @@ def raw_attention(values: Values) -> Panels:
     )
 
 
-def two_scores(values: Values) -> Panels:
-    """Scores of embeddings, equal both ways, beside scores of queries and keys, which are not."""
-    boards = [
-        pairs(values, "raw_scores", "embedding · embedding"),
-        pairs(values, "attn_scores", "query · key"),
-    ]
-    for board in boards:
-        for r, c in ((4, 5), (5, 4)):  # one and step, each asking the other
-            x, y = LEFT + CELL[0] * c, TOP + CELL[1] * r
-            board.box(x + 1.5, y + 1.5, CELL[0] - 3, CELL[1] - 3, "fig-frame role-input")
-    return Panels(*boards)
-
-
 def causal(values: Values) -> Panels:
     """Attention weights without a mask and with one."""
     scale = "causal_weights"
@@ -77,23 +62,13 @@ def mask_corner(values: Values) -> Board:
 
 
 def who_sees_whom(values: Values) -> Board:
-    """Three tables: a row for who looks, a column for who was changed."""
-    tables = (("free", "no mask"), ("right", "causal mask"), ("swapped", "swapped"))
-    return _seen(values, tables, values["words"])
-
-
-def padding_seen(values: Values) -> Board:
-    """Two such tables for a sentence of three words, filled up with padding."""
-    tables = (("unmasked", "no mask"), ("masked", "padding hidden"))
-    return _seen(values, tables, (*values["words"][:3], *3 * ("padding",)))
-
-
-def _seen(values: Values, tables: Sequence[tuple[str, str]], labels: Sequence[str]) -> Board:
-    """Draw tables side by side, with a 1 where a row's word depends on a column's."""
-    cell, top, side = 16.0, 26.0, 16.0 * len(labels)
+    """Draw three tables, with a 1 where a row's word depends on a column's."""
+    cell, top, words = 16.0, 26.0, values["words"]
+    side = cell * len(words)
     board = Board(top + side + 8, values)
-    for r, label in enumerate(labels):
-        board.note(46, top + cell * r + 12.3, label, "end")
+    for r, word in enumerate(words):
+        board.note(46, top + cell * r + 12.3, word, "end")
+    tables = (("free", "no mask"), ("right", "causal mask"), ("swapped", "swapped"))
     for place, (name, title) in enumerate(tables):
         left = 52 + place * (side + 6)
         board.text(left, 15, title, "fig-bold", "start")
@@ -196,11 +171,9 @@ def _color(share: float) -> tuple[float, str]:
 
 DRAWINGS: dict[str, Drawing] = {
     "raw-attention": Drawing("Attention without trainable weights", raw_attention),
-    "two-scores": Drawing("Scores without and with projections", two_scores),
     "causal": Drawing("Attention weights and a causal mask", causal),
     "mask-corner": Drawing("A mask and its corner", mask_corner),
     "who-sees-whom": Drawing("Who sees whom, under three masks", who_sees_whom),
-    "padding-seen": Drawing("Who sees the padding, with and without a mask", padding_seen),
     "cached": Drawing("Six steps of attention with a cache", cached),
     "provisional": Drawing("Weights after each tile", provisional),
     "sink": Drawing("A head whose sink is the first token", sink),

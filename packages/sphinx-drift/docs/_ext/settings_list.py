@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from sphinx.util.docutils import SphinxDirective
 
-from sphinx_drift.settings import Place, Setting, entries
+from sphinx_drift.settings import entries
+from sphinx_drift.shapes import Place, Setting
 
 if TYPE_CHECKING:
     from docutils import nodes

@@ -15,13 +15,12 @@ from typing import TYPE_CHECKING, Any
 from nbformat import from_dict
 
 from sphinx_drift.compare.compare import Policy
-from sphinx_drift.files import check, left_out_here, settings_for
+from sphinx_drift.files import Checked, check, failed, opened
 from sphinx_drift.judge import judge_page
-from sphinx_drift.model import Kind, Outcome, PageResult
+from sphinx_drift.model import Kind
 from sphinx_drift.report.text import closing_line, entry
 from sphinx_drift.run.results import SKIPS, Execution
 from sphinx_drift.source.quote import quote
-from sphinx_drift.source.read_source import is_notebook, load
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
 
     from nbformat import NotebookNode
 
-    from sphinx_drift.model import Page
+    from sphinx_drift.model import Outcome, Page, PageResult
 
 NOT_RUN = "mystmd has not run it: build with `--execute`, and look at what it says above"
 
@@ -63,7 +62,7 @@ class Judge:
         result = self.results[str(path)] = judged(path, request["cells"], is_run=request["isRun"])
         failed = [outcome for outcome in result.outcomes if outcome.kind.fails]
         return {
-            "failed": [[each.line, entry(result, each)] for each in failed],
+            "failed": [[outcome.line, entry(result, outcome)] for outcome in failed],
             "sum": closing_line([*self.results.values()]),
         }
 
@@ -80,8 +79,8 @@ class Judge:
             return {"failed": [[1, f"quotation: {error}"]]}
 
 
-def judged(path: Path, cells: Sequence[Any], *, is_run: bool) -> PageResult:  # noqa: PLR0911 - each way out is another answer
-    """Return what came of a page that mystmd has run.
+def judged(path: Path, cells: Sequence[Any], *, is_run: bool) -> PageResult:
+    """Return the result of a page that mystmd has run.
 
     Args:
         path: The page.
@@ -89,23 +88,16 @@ def judged(path: Path, cells: Sequence[Any], *, is_run: bool) -> PageResult:  # 
         is_run: Whether mystmd was asked to run cells, and reported no error on this page.
 
     """
-    try:
-        settings = settings_for(path)
-        loaded = load(path, is_mystmd=True)
-    except Exception as error:  # noqa: BLE001 - one bad page must not hide the others
-        return _failed(path, f"{type(error).__name__}: {error}")
-    if loaded is None:
-        return PageResult(str(path))
-    page, notebook = loaded
-    page = settings.applied_to(page, path)
-    if why := left_out_here(path, notebook.metadata):
-        return PageResult(str(path), cells=len(page.cells), left_out=why)
+    file = opened(path, named=False)
+    if isinstance(file, Checked):
+        return file.result
+    page, notebook, settings = file.page, file.notebook, file.settings
     if page.cells and not is_run:
-        return _failed(path, NOT_RUN, Kind.NOT_EXECUTED)
+        return failed(path, NOT_RUN, Kind.NOT_EXECUTED).result
     executed = _take(page, notebook, cells)
     if executed is None:
         message = f"mystmd has {len(cells)} cells on it, and {len(page.cells)} can be read"
-        return _failed(path, message)
+        return failed(path, message).result
     result = judge_page(
         page,
         notebook,
@@ -129,13 +121,10 @@ def _take(page: Page, notebook: NotebookNode, cells: Sequence[Any]) -> frozenset
         return None
     executed = set()
     for cell, outputs in zip(page.cells, cells, strict=True):
-        made = [from_dict({"metadata": {}, **each}) for each in outputs or ()]  # type: ignore[no-untyped-call]
-        notebook.cells[cell.index].outputs = made
+        notebook.cells[cell.index].outputs = [
+            from_dict({"metadata": {}, **output})  # type: ignore[no-untyped-call]
+            for output in outputs or ()
+        ]
         if outputs is not None or SKIPS & cell.tags:
             executed.add(cell.index)
     return frozenset(executed)
-
-
-def _failed(path: Path, message: str, kind: Kind = Kind.UNREADABLE) -> PageResult:
-    outcome = Outcome(kind, 1, message=message)
-    return PageResult(str(path), (outcome,), stored=is_notebook(path))

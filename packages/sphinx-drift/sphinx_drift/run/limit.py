@@ -62,7 +62,7 @@ class LimitedClient(NotebookClient):
         """Return the failure of a page that printed too much in a cell; keep both ends of it."""
         if not self._exceeds(index):
             return None
-        text = "".join(each.text for each in cell.outputs if each.output_type == "stream")
+        text = "".join(o.text for o in cell.outputs if o.output_type == "stream")
         kept = v4.new_output("stream", name="stdout", text=clipped(text))  # type: ignore[no-untyped-call]
         cell.outputs = [kept]
         message = (

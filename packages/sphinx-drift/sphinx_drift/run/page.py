@@ -30,8 +30,9 @@ from traitlets import Type
 
 from forked_kernels.provisioner import NAME, obstacle
 from sphinx_drift.run.choice import RUNNER_VARIABLE, SCRATCH
+from sphinx_drift.run.injected import answers
 from sphinx_drift.run.limit import LimitedClient, clipped
-from sphinx_drift.run.results import Ending, Execution, Failure, Injected, Request
+from sphinx_drift.run.results import Ending, Execution, Failure, Injected, Request, injected
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
     from nbformat import NotebookNode
 
 
-_ANSWER = "application/x-drift"
 _LONGEST_FOLDER = 90
 """Characters after which a socket in a folder has a name that is too long for the system."""
 
@@ -225,10 +225,10 @@ async def _run_cell(client: LimitedClient, cell: NotebookNode, index: int) -> Fa
         await client.async_execute_cell(cell, index, execution_count=None)
     except CellExecutionError as error:
         failure = Failure(Ending.RAISED, index, clipped(f"{error.ename}: {error.evalue}"))
-        said = (o.output_type == "error" or error.ename in o.get("text", "") for o in cell.outputs)
-        if not any(said):  # but by the reply
-            told = {"ename": error.ename, "evalue": error.evalue, "traceback": []}
-            cell.outputs.append(v4.new_output("error", **told))  # type: ignore[no-untyped-call]
+        shows = (o.output_type == "error" or error.ename in o.get("text", "") for o in cell.outputs)
+        if not any(shows):  # only the reply has it
+            content = {"ename": error.ename, "evalue": error.evalue, "traceback": []}
+            cell.outputs.append(v4.new_output("error", **content))  # type: ignore[no-untyped-call]
     except CellTimeoutError:
         message = f"it ran for more than {client.timeout} seconds"
         failure = Failure(Ending.TIMEOUT, index, message)
@@ -251,14 +251,10 @@ async def _ask(client: LimitedClient, functions: Sequence[Injected]) -> dict[str
     """Run functions in a Python kernel, each in a namespace of its own; return their answers."""
     if not functions or client.nb.metadata["language_info"].get("name") != "python":
         return {}
-    # A namespace of its own for each: the page's variables stay as they are. The answer has a
-    # type of its own, since a page may choose how texts are displayed.
-    call = (
-        "(lambda text: type('Answer', (), {'_repr_mimebundle_': lambda *_, **__: "
-        f"{{{_ANSWER!r}: text}}}})())((lambda probes: __import__('json').dumps({{name: "
-        "(lambda space: (exec(source, space), space[name]())[1])({}) for name, source in probes}))"
-        f"({list(map(tuple, functions))!r}))"
-    )
+    name, source = injected(answers)
+    sent = [tuple(function) for function in functions]
+    # An expression, whose value comes with the reply; `exec` returns None.
+    call = f"(lambda own: exec({source!r}, own) or own[{name!r}]({sent!r}))({{}})"
     kc: Any = client.kc
     request = kc.execute("", silent=True, store_history=False, user_expressions={"answer": call})
     # As a cell: one that takes too long raises an error.
@@ -266,11 +262,11 @@ async def _ask(client: LimitedClient, functions: Sequence[Injected]) -> dict[str
     reply = await client.async_wait_for_reply(request, cell)
     answer = (reply or {}).get("content", {}).get("user_expressions", {}).get("answer", {})
     if answer.get("status") != "ok":
-        names = ", ".join(each.name for each in functions)
+        names = ", ".join(function.name for function in functions)
         raise RuntimeError(
             f"`{names}` failed in the kernel: {answer.get('ename')}: {answer.get('evalue')}"
         )
-    return dict(json.loads(answer["data"][_ANSWER]))
+    return dict(json.loads(answer["data"]["application/x-drift"]))
 
 
 def joined(outputs: Iterable[NotebookNode]) -> list[NotebookNode]:

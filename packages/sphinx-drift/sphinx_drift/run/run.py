@@ -7,6 +7,7 @@ import os
 import re
 import sys
 import traceback
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,7 @@ from sphinx_drift.run.injected import (
     package_origins,
     report_environment,
 )
+from sphinx_drift.run.pool import Pool
 from sphinx_drift.run.results import SKIPS, Ending, Execution, Failure, Request, injected
 
 if TYPE_CHECKING:
@@ -31,7 +33,7 @@ if TYPE_CHECKING:
 
     from nbformat import NotebookNode
 
-    from sphinx_drift.run.host import Page
+    from sphinx_drift.run.pool import Page
     from sphinx_drift.run.results import Probe
 
 DEVICE_VARIABLE = "DRIFT_DEVICE"
@@ -46,15 +48,12 @@ def begin(pages: Iterable[tuple[NotebookNode, Request]], executor: str = "") -> 
         pages: The notebooks, and how each is run.
         executor: The function that returns the executor, ``module:function``; nothing for ours.
 
+    Raises:
+        ValueError: If there is no such executor.
+
     """
-    try:
-        error = HOST.ask("queue", executor, sys.path, [_job(*page) for page in pages])
-    except ConnectionError as gone:
-        if not executor:
-            return  # each page says so when it is asked for
-        error = f"{executor}: expected an executor within two minutes, but {gone}"
-    if error:
-        raise ValueError(error)
+    with suppress(ConnectionError):  # each page says so when it is asked for
+        HOST.ask(Pool.queue, executor, sys.path, [_job(*page) for page in pages])
 
 
 def execute(notebook: NotebookNode, request: Request) -> Execution:
@@ -68,9 +67,8 @@ def execute(notebook: NotebookNode, request: Request) -> Execution:
         request: How it is to be run.
 
     """
-    execution: Execution
     try:
-        ran, execution = HOST.ask("run", _job(notebook, request))
+        ran, execution = HOST.ask(Pool.run, _job(notebook, request))
     except Exception:  # noqa: BLE001 - the page fails, and the others are checked
         message = f"sphinx_drift.run itself failed:\n{traceback.format_exc(limit=-3)}"
         return Execution(failure=Failure(Ending.RUNNER_FAILED, -1, message))
@@ -166,11 +164,11 @@ def request_for(
         folder.absolute(),
         before=(
             *map(injected, (*first, *before)),
-            *(each.before for each in probes if each.before),
+            *(probe.before for probe in probes if probe.before),
         ),
         after=(
             *map(injected, (report_environment, package_origins)),
-            *(each.after for each in probes),
+            *(probe.after for probe in probes),
         ),
         preload=HOST.preload,
         **settings,

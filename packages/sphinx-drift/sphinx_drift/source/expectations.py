@@ -1,15 +1,20 @@
-"""What a page documents: its cells, what each must print, and the text that says so."""
+"""Read expectations, and assign each to the cell before it."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sphinx_drift.compare.compare import Waiver
-from sphinx_drift.model import Expectation, Kind, Outcome
+from sphinx_drift.model import Cell, Expectation, Kind, Outcome
 from sphinx_drift.output.printed_text import FORMS, Part
 from sphinx_drift.source.lines import lines_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from markdown_it.token import Token
 
 DIRECTIVE = "expected-output"
 
@@ -30,6 +35,53 @@ _EXCLUSIVE = {
     "name": "elsewhere its numbers are not those that a sentence quotes: leave the name out",
 }
 """What doesn't go together with `reference-only`, and why."""
+_OPEN = "its fence isn't closed before the end of the page: nobody would see what it swallows"
+_COMMENT = re.compile(r"\s*(?:(?:%|\+\+\+).*)?$")
+"""What no reader sees between a cell and its expectation."""
+
+
+def attach(
+    token: Token, cells: list[Cell], ends: dict[int, int], lines: Sequence[str]
+) -> list[Outcome]:
+    """Assign an expectation to the cell immediately before it.
+
+    Args:
+        token: The fence of the expectation.
+        cells: The cells of the page; one of them gets the expectation.
+        ends: The line after each cell and its expectations, by its place in that list.
+        lines: The lines of the page.
+
+    Returns:
+        What is wrong with it.
+
+    """
+    assert token.map  # noqa: S101 - only fences with a map come here
+    first, last = token.map
+    expectation, problems = read_expectation(token.content, first + 1)
+    argument = token.info.strip().removeprefix(f"{{{DIRECTIVE}}}").strip()
+    if argument:
+        # Sphinx hands an argument that isn't wanted over as the first line of the content.
+        expectation = replace(expectation, content=f"{argument}\n{token.content}".strip())
+        message = f"`{{{DIRECTIVE}}}` takes no argument, got {token.info.strip()!r}"
+        problems.append(Outcome(Kind.OPTION, first + 1, message=message))
+    if (expectation.unchecked or expectation.reference_only) and not is_closed(token, lines):
+        problems.append(Outcome(Kind.OPTION, first + 1, message=_OPEN))
+    owner = max((place for place, end in ends.items() if end <= first), default=None)
+    if owner is None or any(not _COMMENT.match(line) for line in lines[ends[owner] : first]):
+        return [*problems, Outcome(Kind.NO_CELL, first + 1, documented=expectation.content)]
+    ends[owner] = last
+    cell = cells[owner]
+    if expectation.part is Part.ALL and not cell.has_stderr:
+        expectation = replace(expectation, part=Part.MAIN)
+    cells[owner] = replace(cell, expectations=(*cell.expectations, expectation))
+    return problems
+
+
+def is_closed(token: Token, lines: Sequence[str]) -> bool:
+    """Whether a fence ends before its text does."""
+    assert token.map  # noqa: S101 - a fence has one
+    fence = rf"[\s>]*{token.markup}{token.markup[0]}*\s*"  # it may stand in a quotation
+    return bool(re.fullmatch(fence, lines[slice(*token.map)][-1]))
 
 
 def read_expectation(content: str, line: int) -> tuple[Expectation, list[Outcome]]:
@@ -40,7 +92,8 @@ def read_expectation(content: str, line: int) -> tuple[Expectation, list[Outcome
     while count < len(body) and (match := _OPTION.match(body[count])):
         options.append((match["name"], match["value"] or "", line + count + 1))
         count += 1
-    start = count + (count > 0 and count < len(body) and not body[count].strip())
+    has_blank = 0 < count < len(body) and not body[count].strip()
+    start = count + 1 if has_blank else count
     expectation = Expectation(
         "\n".join(body[start:]),
         line,

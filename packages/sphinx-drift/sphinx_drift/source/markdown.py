@@ -10,7 +10,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from sphinx_drift.model import Kind, Outcome
-from sphinx_drift.source.expectations import DIRECTIVE
+from sphinx_drift.source.expectations import DIRECTIVE, is_closed
 from sphinx_drift.source.lines import lines_of
 
 if TYPE_CHECKING:
@@ -44,19 +44,23 @@ _WHY = {
     **dict.fromkeys(_FENCES, _SWALLOWED),
 }
 """Why a cell or expectation is none, by the token whose text it has become."""
+NEVER_RUN = "a code cell here is never run"
+NEVER_CHECKED = "an expectation here is never checked"
 _TEXT = "Markdown reads it as text: write it at the left, with a fence of backticks"
 
 
 @dataclass(frozen=True)
 class Reading:
-    """What the one parse of a page says."""
+    """The cells and expectations of a page, by the one parse of it."""
 
     fences: tuple[Token, ...]
     """Its cells and directives at the top level."""
     swallowed: tuple[Outcome, ...]
     """The cells and expectations that are part of something else, or misspelt."""
     nested: tuple[Outcome, ...]
-    """Those in lists, quotations and directives: in a book, these report them themselves."""
+    """Those in lists, quotations and directives, which report them in a build."""
+    everywhere: tuple[Token, ...]
+    """Its cells and expectations in their order, the nested ones too: mystmd runs them."""
 
 
 def read_markdown(text: str, config: MdParserConfig) -> Reading:
@@ -82,8 +86,8 @@ def shared_parse() -> Iterator[None]:
         reader.create_md_parser = stock
 
 
-class _Kept:
-    """What was read of the last texts, by their digests."""
+class _Cache:
+    """Keeps what was read of the last texts, by their digests."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -98,8 +102,8 @@ class _Kept:
         return self._values[key]
 
 
-_READINGS = _Kept(2_000)
-_PARSES = _Kept(2)
+_READINGS = _Cache(2_000)
+_PARSES = _Cache(2)
 
 
 def _tokens(text: str, config: MdParserConfig) -> Sequence[Token]:
@@ -122,28 +126,7 @@ def _read(text: str, config: MdParserConfig) -> Reading:
     walk.visit(tokens, lines_of(text))
     swallowed = [*walk.swallowed(lines_of(text)), *_misspelt(fences)]
     directives = tuple(fence for fence in fences if directive_of(fence))
-    return Reading(directives, tuple(swallowed), tuple(walk.nested))
-
-
-def fences_within(text: str, config: MdParserConfig, above: int = 0) -> Iterator[Token]:
-    """Yield a text's cells and expectations in their order, those inside directives too.
-
-    Args:
-        text: The text.
-        config: How MyST-Parser reads it.
-        above: How many lines of its page are above it; the maps of tokens count from the page's.
-
-    """
-    lines = lines_of(text)
-    for token in _tokens(text, config) if not above else _parse(text, config):
-        if token.type not in _FENCES or not token.map:
-            continue
-        first, last = token.map
-        name = directive_of(token)
-        if name in ("code-cell", DIRECTIVE):
-            yield token.copy(map=[above + first, above + last])
-        elif name and name not in _LITERAL and is_closed(token, lines):
-            yield from fences_within(token.content, config, above + first + 1)
+    return Reading(directives, tuple(swallowed), tuple(walk.nested), tuple(walk.fences))
 
 
 def directive_of(token: Token) -> str:
@@ -163,6 +146,8 @@ class _Walk:
 
     config: MdParserConfig
     nested: list[Outcome] = field(default_factory=list)
+    fences: list[Token] = field(default_factory=list)
+    """The cells and expectations, with the lines that they have in the page."""
     _seen: set[int] = field(default_factory=set)
     """The lines on which a cell may begin: it is one, reports itself, or is shown on purpose."""
     _types: dict[int, str] = field(default_factory=dict)
@@ -180,13 +165,15 @@ class _Walk:
                     self._seen.update(range(above + first, above + last))
 
     def _visit_fence(self, token: Token, lines: Sequence[str], above: int) -> None:
-        first = above + (token.map or [0])[0]
+        first, last = (above + line for line in token.map or (0, 0))
         name = directive_of(token)
         is_code = name in ("code-cell", DIRECTIVE)
         if is_code:
             self._seen.add(first)
+            self.fences.append(token.copy(map=[first, last]))
             if above or token.level or not (name == DIRECTIVE or is_cell(token)):
-                self.nested.append(Outcome(Kind.NESTED, first + 1))
+                message = NEVER_CHECKED if name == DIRECTIVE else NEVER_RUN
+                self.nested.append(Outcome(Kind.NESTED, first + 1, message=message))
         if not (is_code or is_closed(token, lines)):
             return
         if name and not is_code and name not in _LITERAL:
@@ -212,13 +199,6 @@ def _type(token: Token) -> str:
     """Return the type of a token; that of a comment without an end is one of its own."""
     is_comment = token.type == "html_block" and token.content.lstrip().startswith("<!--")
     return "comment" if is_comment and "-->" not in token.content else str(token.type)
-
-
-def is_closed(token: Token, lines: Sequence[str]) -> bool:
-    """Whether a fence ends before its text does."""
-    assert token.map  # noqa: S101 - a fence has one
-    fence = rf"[\s>]*{token.markup}{token.markup[0]}*\s*"  # it may stand in a quotation
-    return bool(re.fullmatch(fence, lines[slice(*token.map)][-1]))
 
 
 def _misspelt(fences: Sequence[Token]) -> Iterator[Outcome]:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 from sphinx_drift.model import Cell, Kind, Outcome, Page
 from sphinx_drift.output.filters import filters_in
 from sphinx_drift.output.printed_text import Part
-from sphinx_drift.settings import read_page_table
+from sphinx_drift.settings import read_page_table, table_in
+from sphinx_drift.source.lines import lines_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -23,10 +24,25 @@ REASONS = ("unchecked", "reference-only")
 """What a notebook's cell may say besides, each with a reason."""
 
 
-def table_in(metadata: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    """Return a table of some metadata; an empty one for what is none."""
-    table = metadata.get(name)
-    return table if isinstance(table, dict) else {}
+def read_front(text: str) -> dict[str, Any]:
+    """Return the front matter of a page, or of a cell of Markdown.
+
+    Raises:
+        ValueError: If it isn't YAML; it names the line.
+
+    """
+    import yaml  # noqa: PLC0415 - notebooks need none
+
+    lines = lines_of(text)
+    ends = [n for n, line in enumerate(lines) if n and line.startswith(("---", "..."))]
+    if not (ends and lines[0].startswith("---")):
+        return {}
+    try:
+        front = yaml.safe_load("\n".join(lines[1 : ends[0]]))
+    except yaml.MarkedYAMLError as error:
+        line = error.problem_mark.line + 2 if error.problem_mark else 1
+        raise ValueError(f"line {line} of its front matter isn't YAML: {error.problem}") from None
+    return front if isinstance(front, dict) else {}
 
 
 def left_out_by(metadata: Mapping[str, Any], key: str) -> str:

@@ -6,11 +6,11 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from sphinx_drift.model import Kind, Outcome, Page
-from sphinx_drift.source.attach import attach
-from sphinx_drift.source.expectations import DIRECTIVE
+from sphinx_drift.settings import table_in
+from sphinx_drift.source.expectations import DIRECTIVE, attach
 from sphinx_drift.source.lines import lines_of
-from sphinx_drift.source.markdown import directive_of, fences_within, read_markdown
-from sphinx_drift.source.metadata import read_cell, shown_settings, table_in, with_own
+from sphinx_drift.source.markdown import directive_of, read_markdown
+from sphinx_drift.source.metadata import read_cell, read_front, shown_settings, with_own
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 NO_KERNEL = "no kernelspec"
 """Why mystmd runs no cell of a page."""
-_FRONT = re.compile(r"---[ \t]*\n(.*?\n)(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
 _OPTION = re.compile(r":([\w-]+):[ \t]*(.*)")
 _OPTIONS = re.compile(r"---[ \t]*\n(.*?\n)---[ \t]*(?:\n|\Z)", re.DOTALL)
 _COMMENT = re.compile(r"#\|[ \t]?(.*)")
@@ -42,16 +41,17 @@ def read_mystmd_page(
     from nbformat import v4  # noqa: PLC0415 - reading prose needs none
 
     lines = lines_of(text)
-    notebook: NotebookNode = v4.new_notebook(metadata=_read_front(text))  # type: ignore[no-untyped-call]
+    notebook: NotebookNode = v4.new_notebook(metadata=read_front(text))  # type: ignore[no-untyped-call]
     shown = shown_settings(notebook, stderr, key)
     cells: list[Any] = []
     ends: dict[int, int] = {}
-    problems = [*read_markdown(text, config).swallowed, *_evaluated(lines)]
-    for token in fences_within(text, config):
+    reading = read_markdown(text, config)
+    problems = [*reading.swallowed, *_evaluated(lines)]
+    for token in reading.everywhere:
         assert token.map  # noqa: S101 - a fence has one
         if directive_of(token) == DIRECTIVE:
             problems += attach(token, cells, ends, lines)
-        elif directive_of(token) == "code-cell":
+        else:
             source, tags = _read_cell(token.content)
             node = v4.new_code_cell(source, metadata={"tags": tags})  # type: ignore[no-untyped-call]
             notebook.cells.append(node)
@@ -72,7 +72,7 @@ def mark_notebook(notebook: NotebookNode) -> None:
     """
     first = notebook.cells[0] if notebook.cells else None
     if first is not None and first.cell_type == "markdown":
-        notebook.metadata.update(_read_front(first.source))
+        notebook.metadata.update(read_front(first.source))
     for cell in notebook.cells:
         if cell.cell_type == "code" and (tags := _tags_in_comments(cell.source)):
             cell.metadata["tags"] = [*(cell.metadata.get("tags") or ()), *tags]
@@ -81,19 +81,6 @@ def mark_notebook(notebook: NotebookNode) -> None:
 def why_not_run(metadata: Mapping[str, Any]) -> str:
     """Return why mystmd runs no cell of a page or notebook; nothing if it does."""
     return "" if table_in(metadata, "kernelspec") else NO_KERNEL
-
-
-def _read_front(text: str) -> dict[str, Any]:
-    import yaml  # noqa: PLC0415 - the same
-
-    match = _FRONT.match(text)
-    try:
-        front = yaml.safe_load(match[1]) if match else None
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        line = mark.line + 2 if mark else 1
-        raise ValueError(f"line {line} of its front matter isn't YAML") from None
-    return front if isinstance(front, dict) else {}
 
 
 def _read_cell(content: str) -> tuple[str, list[str]]:
@@ -116,14 +103,14 @@ def _tags_in_comments(source: str) -> list[str]:
     """Return the tags of the comments `#| tags: ...` with which code begins."""
     import yaml  # noqa: PLC0415 - the same
 
-    said = []
+    options_text = []
     for line in filter(None, map(str.strip, source.split("\n"))):
         if match := _COMMENT.match(line):
-            said.append(match[1])
+            options_text.append(match[1])
         elif not line.startswith("%%"):
             break
     try:
-        options = yaml.safe_load("\n".join(said)) if said else None
+        options = yaml.safe_load("\n".join(options_text))
     except yaml.YAMLError:
         return []
     return _tags(options.get("tags", options.get("tag"))) if isinstance(options, dict) else []
@@ -133,12 +120,12 @@ def _tags(value: object) -> list[str]:
     """Return tags that are given as a list, or as a text with commas."""
     if isinstance(value, str):
         value = value.strip().removeprefix("[").removesuffix("]").split(",")
-    some = value if isinstance(value, (list, tuple)) else []
-    return [tag for each in some if (tag := str(each).strip().strip("\"'"))]
+    items = value if isinstance(value, (list, tuple)) else []
+    return [tag for item in items if (tag := str(item).strip().strip("\"'"))]
 
 
 def _evaluated(lines: list[str]) -> list[Outcome]:
-    """Return what is counted of numbers that `{eval}` puts into sentences."""
+    """Return an outcome for each number that `{eval}` puts into a sentence: none is checked."""
     message = "`{eval}` puts it into a sentence, and nothing documents it"
     return [
         Outcome(Kind.UNCHECKED, number, message=message)

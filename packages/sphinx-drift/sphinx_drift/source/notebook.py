@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 from sphinx_drift.compare.lexer import plain
 from sphinx_drift.model import Cell, Expectation, Page
 from sphinx_drift.output.printed_text import BESIDE, Part, printed
+from sphinx_drift.settings import table_in
 from sphinx_drift.source.metadata import (
     REASONS,
     is_reason,
     read_cell,
     shown_settings,
-    table_in,
     with_own,
 )
 
@@ -62,6 +62,7 @@ def parse_notebook(text: str) -> NotebookNode:
     for name in ("kernelspec", "language_info"):
         if not isinstance(notebook.metadata.get(name, {}), dict):
             del notebook.metadata[name]  # null, say: then it names none
+    _refuse_odd(notebook)
     return notebook
 
 
@@ -81,11 +82,7 @@ def read_notebook(
             warnings and progress bars name paths and times of the machine that wrote them.
         key: The key in its metadata under which MyST-NB's settings stand.
 
-    Raises:
-        ValueError: If a cell isn't what a cell must be.
-
     """
-    _refuse_odd(notebook)
     lines = [text.count("\n", 0, match.start()) + 1 for match in _CELL_IN_JSON.finditer(text)]
     shown = shown_settings(notebook, settings, key)
     cells: list[Cell] = []
@@ -104,21 +101,24 @@ def _with_stored(cell: Cell, node: NotebookNode) -> Cell:
     """Return a cell with what its notebook has stored of it."""
     output = printed(node.outputs)
     own = table_in(node.metadata, "drift")
-    why: dict[str, Any] = {n.replace("-", "_"): own[n] for n in REASONS if is_reason(own.get(n))}
+    reasons: dict[str, Any] = {
+        name.replace("-", "_"): own[name] for name in REASONS if is_reason(own.get(name))
+    }
     if _IGNORED in cell.tags:
-        why.setdefault("unchecked", f"tagged {_IGNORED}")
+        reasons.setdefault("unchecked", f"tagged {_IGNORED}")
     raises = output.error.partition(":")[0]
+    is_run = node.get("execution_count") is not None  # xeus counts from 0
     stream = Part.ALL if cell.has_stderr else Part.MAIN
     return replace(
         cell,
         expectations=tuple(
-            Expectation(stored, cell.line, cell.line, part, raises=raises, **why)
+            Expectation(stored, cell.line, cell.line, part, raises=raises, **reasons)
             for part in (stream, *BESIDE)
             if plain(stored := output.select(part)).strip()
         ),
-        drawn=None if "unchecked" in why else output.drawn,
+        drawn=None if "unchecked" in reasons else output.drawn,
         glued=tuple(dict.fromkeys(chain.from_iterable(output.glued.values()))),
-        is_claim="unchecked" not in why and bool(node.outputs or node.get("execution_count")),
+        is_claim="unchecked" not in reasons and (is_run or bool(node.outputs)),
     )
 
 

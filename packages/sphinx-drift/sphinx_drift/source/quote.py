@@ -21,33 +21,32 @@ _QUOTATION = re.compile(
     r"(?P<name>[\w-]+)(?:\[(?P<index>\d+(?:,\s*\d+)*)\]|\#(?P<place>\d+))?(?:\s+(?P<form>\S+))?$"
 )
 _MINUS = r"\-\u2010-\u2015\u207b\u208b\u2212\uff0d"
-_SPACE = r"[ \t\xa0\u2000-\u200d\u202f\u205f-\u2060\u3000\ufeff]"
-_GROUP = rf"(?: ['\u2019\xb7\u066b\u066c] | (?![ \t]) {_SPACE} | \{{,\}} | \\[,;:!\ ] )"
-_POWER = rf"{_SPACE}* (?: \^ | \*\* | <sup | [\xb9\xb2\xb3\u2070-\u207b] )"
-_ERROR = rf"(?: (?: {_SPACE} | [\d.(/+\xb1{_MINUS}] | \\[a-z]+ )* \) )?"
-_TIMES = rf"(?: {_SPACE} | [x*\xd7\u22c5\xb7{{}}] | \\(?:[a-z]+|[,;:!]) | &\w+; )*"
-_BEFORE = re.compile(
+_MONEY = r"$\xa2-\xa5\u20a0-\u20cf"
+_POWER = r"[ ]*(?:\^|\*\*|<sup|[\xb9\xb2\xb3\u2070-\u207b])"
+_DELIMITED_BEFORE = re.compile(
+    rf"(?:\A|[\s(\[{{=:;\"'|<>~\u2248{_MONEY}]|(?<![\d\\]),|\.\d+,)\Z", re.ASCII
+)
+_DELIMITED_AFTER = re.compile(r"\Z|[\s()\]}=;\"|%\xb0]|[.:'](?!\d)|,(?!\d)|,\d+\.", re.ASCII)
+"""What may stand beside a number: space, a bracket or a mark, or a comma and another float."""
+_CHANGED_BEFORE = re.compile(
     rf"""(?:
-    [\w.^] | \*\* | \d{_GROUP}  # a word, a power, the digits before a separator
-    | (?:\^|\*\*|<sup>) (?: {_SPACE} | [{{(] )*  # what raises it to a power
-    | [{_MINUS}] {_SPACE}* (?: (?:[A-Z]{{0,3}}\\?[$\xa2-\xa5\u20a0-\u20cf] | [{{(]) {_SPACE}* )?
-    | (?<!\w) [{_MINUS}] {_SPACE}? (?: [A-Z]{{3}} | kr\.? ) {_SPACE}?  # -EUR 5
+    (?:\^|\*\*|<sup>) [ {{(]*  # a power
+    | [{_MINUS}] [ ]? (?: [A-Z]{{0,3}} \\? [{_MONEY}] | [{{(] )? [ ]?  # - 4, -$4, -(4)
+    | (?<!\w) [{_MINUS}] [ ]? (?: [A-Z]{{3}} | kr\.? ) [ ]?  # -EUR 4
     )\Z""",
     re.VERBOSE,
 )
-"""What shows, just before a number, that it is a piece of something larger."""
-_AFTER = re.compile(
+_CHANGED_AFTER = re.compile(
     rf"""
-    [\w{_MINUS}] | {_POWER} | [.]\d | {_GROUP}\d  # a word, a power, the digits after a separator
-    | {_SPACE}*[+-]{_SPACE}*[\d.e+-]+j  # an imaginary part
-    | {_ERROR} {_SPACE}* (?: [\xbc-\xbe\u2150-\u215e] | [eE]{_SPACE}?[{_MINUS}+]?\d )  # ½, e5
-    | {_ERROR} {_TIMES} (?<!\d)10 {_POWER}  # × 10^5
+    {_POWER}
+    | [^,]*? (?<![\d.])10 {_POWER}  # 4 x 10^5
+    | [^,]*? [)\s] [eE][ ]?[{_MINUS}+]?\d  # (4 +/- 1)e5
+    | [ ]? [\xbc-\xbe\u2150-\u215e]  # 4 and a half, as one sign
+    | [ ]? [+-] [ ]? [\d.e+-]+ j  # 4 + 1j
     """,
     re.VERBOSE,
 )
-"""What shows the same just after it."""
-_LIST_BEFORE, _LIST_AFTER = re.compile(r"(?<![.\d])\d+,\Z"), re.compile(r",\d+(?![\d.])")
-"""Whole numbers at a comma, which may then separate thousands or be a decimal point."""
+"""What changes its value, although it is delimited."""
 _NEAR = 24
 
 
@@ -94,41 +93,44 @@ class Quotation:
         """
         all_tokens = tokens(text)
         numbers = [i for i, token in enumerate(all_tokens) if token.is_number]
-        places, where = numbers, ""
+        found, where = numbers, ""
         if self.index is not None:
             where = f" [{', '.join(map(str, self.index))}]"
-            at = indices(all_tokens, set(places))
-            places = [i for i in places if at.get(i) == self.index]
+            index_of = indices(all_tokens, set(numbers))
+            found = [i for i in numbers if index_of.get(i) == self.index]
         elif self.place is not None:
             where = f" #{self.place}"
-            places = places[self.place - 1 : self.place] if self.place else []
-        if not places:
+            found = numbers[self.place - 1 : self.place] if self.place else []
+        if not found:
             raise ValueError(f"{self.name} has no number{where}")
-        said = {all_tokens[place].text for place in places} if self.index else places
-        if len(said) > 1:
-            ways = " or ".join(f"{self.name}#{numbers.index(place) + 1}" for place in places[:2])
-            raise ValueError(f"{self.name} has {len(places)} numbers{where}; say which: {ways}")
-        token = all_tokens[places[0]]
+        # Several arrays may have the index, if they agree there.
+        if len({all_tokens[i].text for i in found} if self.index else found) > 1:
+            ways = " or ".join(f"{self.name}#{numbers.index(i) + 1}" for i in found[:2])
+            raise ValueError(f"{self.name} has {len(found)} numbers{where}; say which: {ways}")
+        number = all_tokens[found[0]]
         shown = plain(text)
-        before, after = shown[: token.start][-_NEAR:], shown[token.end :][:_NEAR]
-        if _is_piece(before, token.text, after):
-            near = before + token.text + after
+        before = shown[: number.start].rpartition("\n")[2]
+        after = shown[number.end :].partition("\n")[0]
+        if not _is_whole(before, number.text, after):
+            near = before[-_NEAR:] + number.text + after[:_NEAR]
             raise ValueError(
-                f"{self.name} prints {near!r}, where {token.text} may not be the whole number: "
+                f"{self.name} prints {near!r}, where {number.text} may not be the whole number: "
                 "let the cell print it by itself, as -1500.75 or 1.5e-20, or glue its value"
             )
-        return token.text, numbers.index(places[0])
+        return number.text, numbers.index(found[0])
 
 
-def _is_piece(before: str, number: str, after: str) -> bool:
-    """Whether more belongs to a number than its digits and sign."""
-    if _BEFORE.search(before) or _AFTER.match(after):
-        return True
-    # Only between floats can a comma be nothing but a separator.
+def _is_whole(before: str, number: str, after: str) -> bool:
+    """Whether a number is all of what a reader takes for it, by the rest of its line."""
+    # A comma beside digits separates thousands, or is a decimal point, unless all are floats.
     has_comma = re.search(r"\d,\Z", before) or re.match(r",\d", after)
-    is_whole = "." not in number
-    in_list = _LIST_BEFORE.search(before) or _LIST_AFTER.match(after)
-    return bool(in_list or (is_whole and has_comma))
+    return bool(
+        _DELIMITED_BEFORE.search(before)
+        and _DELIMITED_AFTER.match(after)
+        and not (has_comma and "." not in number)
+        and not _CHANGED_BEFORE.search(before)
+        and not _CHANGED_AFTER.match(after)
+    )
 
 
 def _value(number: str) -> tuple[Decimal, int]:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from sphinx_drift.model import Cell, Page
-from sphinx_drift.source.attach import attach
-from sphinx_drift.source.expectations import DIRECTIVE
+from sphinx_drift.source.expectations import DIRECTIVE, attach
 from sphinx_drift.source.lines import lines_of
 from sphinx_drift.source.markdown import (
     directive_of,
@@ -16,7 +14,7 @@ from sphinx_drift.source.markdown import (
     read_markdown,
     shared_parse,
 )
-from sphinx_drift.source.metadata import read_cell, shown_settings, with_own
+from sphinx_drift.source.metadata import read_cell, read_front, shown_settings, with_own
 from sphinx_drift.source.mystmd import mark_notebook, read_mystmd_page
 from sphinx_drift.source.notebook import parse_notebook, read_notebook
 
@@ -27,6 +25,7 @@ if TYPE_CHECKING:
     from myst_parser.config.main import MdParserConfig
     from nbformat import NotebookNode
 
+_NO_FORMAT = "it has cells, and no `file_format: mystnb` in its front matter: none would run"
 
 # MyST pages --------------------------------------------------------------------------
 
@@ -80,20 +79,6 @@ def is_notebook(path: Path) -> bool:
     return path.suffix.lower() == ".ipynb"
 
 
-def _why_no_notebook(text: str) -> str:
-    """Say why a page that has cells isn't read as a notebook."""
-    import yaml  # noqa: PLC0415 - for an error alone
-
-    lines = lines_of(text)
-    top = list(takewhile(lambda line: not line.startswith(("---", "...")), lines[1:]))
-    try:
-        yaml.safe_load("\n".join(top) if lines[0].startswith("---") else "")
-    except yaml.MarkedYAMLError as error:
-        line = error.problem_mark.line + 2 if error.problem_mark else 1
-        return f"line {line} of its front matter isn't YAML: {error.problem}"
-    return "it has cells, and no `file_format: mystnb` in its front matter: none would run"
-
-
 def load(
     path: Path,
     *,
@@ -138,7 +123,8 @@ def load(
         if reading.nested or any(
             is_cell(t) or directive_of(t) == DIRECTIVE for t in reading.fences
         ):
-            raise ValueError(_why_no_notebook(text))
+            read_front(text)  # which may be no YAML
+            raise ValueError(_NO_FORMAT)
         return None
     with shared_parse():
         notebook = read_myst_markdown_notebook(text, config, add_source_map=True, path=path)

@@ -46,17 +46,20 @@ def rewritten(outcome: Outcome, waivers: Sequence[Waiver] = ()) -> list[str]:
     What is waived stays so as long as the rest can be told apart from it.
     """
     documented, executed = plain(outcome.documented), plain(outcome.executed)
-    differences = outcome.verdict.differences
-    pieces, at = [], 0
-    for d in sorted(differences, key=lambda d: d.documented_span):
-        first, last = d.documented_span
-        pieces += [documented[at:first], executed[slice(*d.executed_span)]]
-        at = last
-    text = "".join([*pieces, documented[at:]])
-    if not all(d.number and d.gaps[0] == d.gaps[1] for d in differences):
-        verdict = compare(text, executed, waivers=waivers)
-        text = text if waivers and verdict.same and not verdict.unmatched else executed
-    return rows_of(text if differences else executed)
+    differences = sorted(outcome.verdict.differences, key=lambda each: each.documented_span)
+    if not differences:
+        return rows_of(executed)
+    pieces, done = [], 0
+    for difference in differences:
+        first, last = difference.documented_span
+        pieces += [documented[done:first], executed[slice(*difference.executed_span)]]
+        done = last
+    text = "".join([*pieces, documented[done:]])
+    if all(each.number and each.gaps[0] == each.gaps[1] for each in differences):
+        return rows_of(text)
+    verdict = compare(text, executed, waivers=waivers)
+    is_same = waivers and verdict.same and not verdict.unmatched
+    return rows_of(text if is_same else executed)
 
 
 def rows_of(text: str) -> list[str]:

@@ -18,10 +18,10 @@ from sphinx_drift.model import Kind, Outcome, PageResult
 from sphinx_drift.run.injected import local_modules
 from sphinx_drift.run.results import Execution
 from sphinx_drift.run_and_judge import run_and_judge
+from sphinx_drift.settings import table_in
 from sphinx_drift.source.lines import lines_of
 from sphinx_drift.source.markdown import shared_parse
-from sphinx_drift.source.metadata import table_in
-from sphinx_drift.source.notebook import read_notebook
+from sphinx_drift.source.notebook import parse_notebook, read_notebook
 from sphinx_drift.source.read_source import is_notebook, read_page
 from sphinx_drift.sphinx.private_api import (
     NotebookClientBase,
@@ -57,6 +57,8 @@ _SWALLOWED = (
     "the expectation isn't on the page: a form feed, U+2028 or the like stands above it, which "
     "MyST-NB takes for the end of a line: print the `repr` of the text"
 )
+_EMPTY = '{"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}'
+"""What is shown of a notebook that can't be read."""
 IS_NOTEBOOK = "drift_is_notebook"
 """Whether the page that is being read is a notebook: it is forgotten with the page."""
 
@@ -64,14 +66,14 @@ IS_NOTEBOOK = "drift_is_notebook"
 class VerifyingParser(Parser):  # type: ignore[misc]  # untyped
     """Reads a page as MyST-NB does, with a client that checks what it runs.
 
-    A page with nothing to check is run by MyST-NB's own client, as ever.
+    A page with nothing to check is run by MyST-NB's own client.
     """
 
     def parse(self, inputstring: str, document: nodes.document) -> None:
         """Read a page; its cells are run and checked before it is rendered."""
         document.attributes["drift_unclaimed"] = {}
 
-        as_ever: list[tuple[Page, NotebookClientBase]] = []
+        unchecked: list[tuple[Page, NotebookClientBase]] = []
 
         def client(
             stock: Callable[..., NotebookClientBase],
@@ -86,16 +88,28 @@ class VerifyingParser(Parser):  # type: ignore[misc]  # untyped
             if ours.page is None or ours.page.is_checked:
                 return ours
             theirs = stock(notebook, source, nb_config, logger, *others, **options)
-            as_ever.append((ours.page, theirs))
+            unchecked.append((ours.page, theirs))
             return theirs
 
         env = document.settings.env  # what ran here has whole streams, in their order
-        with (
-            with_clients(client, merges=lambda: env.docname not in state_of(env).ran),
-            shared_parse(),
-        ):
-            super().parse(inputstring, document)
-        for page, theirs in as_ever:
+        try:
+            with (
+                with_clients(client, merges=lambda: env.docname not in state_of(env).ran),
+                shared_parse(),
+            ):
+                super().parse(inputstring, document)
+        except Exception:
+            if not is_notebook(Path(env.doc2path(env.docname))):
+                raise
+            try:
+                parse_notebook(inputstring)
+            except ValueError as error:  # MyST-NB takes for granted what a notebook holds
+                state_of(env).results.pop(env.docname, None)
+                record(env, Outcome(Kind.UNREADABLE, 1, message=str(error)))
+                super().parse(_EMPTY, document)
+            else:
+                raise
+        for page, theirs in unchecked:
             _count_outputs(env, page, theirs.notebook)
         unclaimed = document.attributes.pop("drift_unclaimed")
         if unclaimed and len(inputstring.splitlines()) > len(lines_of(inputstring)):

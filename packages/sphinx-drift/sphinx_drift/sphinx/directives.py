@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 from docutils import nodes
 from myst_nb.core.read import UnexpectedCellDirective
 from myst_parser.config.main import TopmatterReadError, read_topmatter
-from sphinx.util.docutils import SphinxDirective, SphinxRole
+from sphinx.util.docutils import SphinxDirective
 
 from sphinx_drift.model import Kind, Outcome, Page
-from sphinx_drift.source.metadata import table_in
+from sphinx_drift.settings import table_in
+from sphinx_drift.source.markdown import NEVER_CHECKED, NEVER_RUN
 from sphinx_drift.sphinx.client import IS_NOTEBOOK
 from sphinx_drift.sphinx.marks import drift_mark, mark_details, mark_text
 from sphinx_drift.sphinx.private_api import code_cells, page_data
@@ -33,7 +34,7 @@ class ExpectedOutput(SphinxDirective):
         if not at_top or self.lineno not in unclaimed:
             if not self.state.document.attributes.get("drift_failed"):
                 text = "\n".join(self.content).strip()
-                _record_unseen(self, "an expectation here is never checked", text)
+                _record_unseen(self, NEVER_CHECKED, text)
             return []
         outcome = unclaimed.pop(self.lineno)
         if outcome is None:
@@ -59,7 +60,7 @@ class NestedCell(UnexpectedCellDirective, SphinxDirective):  # type: ignore[misc
         page = Page(complete=own.get("complete") is True)
         if not state_of(self.env).settings.applied_to(page, file).complete:
             return [*super().run()]
-        _record_unseen(self, "a code cell here is never run")
+        _record_unseen(self, NEVER_RUN)
         return []
 
 
@@ -98,42 +99,14 @@ def _nested(directive: SphinxDirective, message: str, documented: str) -> Outcom
 
 
 def _of_the_page(directive: SphinxDirective) -> bool:
-    """Tell whether a directive stands in the page itself, not in a file that it includes."""
+    """Whether a directive is in the page itself, not in a file that it includes."""
     source = Path(directive.state.document.reporter.source or "")
     return source == Path(directive.env.doc2path(directive.env.docname))
 
 
 def _at_top_level(directive: SphinxDirective) -> bool:
-    """Tell whether a directive stands in nothing but sections."""
+    """Whether a directive is in nothing but sections."""
     node: nodes.Node | None = directive.state_machine.node
     while isinstance(node, nodes.section):
         node = node.parent
     return isinstance(node, nodes.document)
-
-
-_EVALUATED = (
-    "`{eval}` shows a value that no cell printed, so nothing documents it: print it in a cell, "
-    "and quote it with `{printed}`"
-)
-
-
-class UncheckedRole(SphinxRole):
-    """MyST-NB's ``{eval}`` in a sentence: a value that nothing documents."""
-
-    def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
-        """Record that nothing checks it."""
-        record(self.env, Outcome(Kind.QUOTATION, self.lineno, message=_EVALUATED))
-        return [nodes.inline("", "?")], []
-
-
-class UncheckedDirective(SphinxDirective):
-    """MyST-NB's ``{eval}`` as a directive."""
-
-    has_content = True
-    required_arguments = 1
-    final_argument_whitespace = True
-
-    def run(self) -> list[nodes.Node]:
-        """Record that nothing checks it."""
-        record(self.env, Outcome(Kind.QUOTATION, self.lineno, message=_EVALUATED))
-        return []

@@ -1,4 +1,4 @@
-"""What no supported way gives of Sphinx, MyST-NB and MyST-Parser: each use of it stands here.
+"""Uses of Sphinx, MyST-NB and MyST-Parser that they don't document, one function for each.
 
 `tests/test_private_api.py` says of each name what to do when it is no longer what it was.
 """
@@ -45,7 +45,7 @@ def with_clients(
     """
     stock, merge_streams = myst_nb.create_client, rendering.coalesce_streams
     myst_nb.create_client = partial(make, stock)
-    rendering.coalesce_streams = lambda each: merge_streams(each) if merges() else each
+    rendering.coalesce_streams = lambda outputs: merge_streams(outputs) if merges() else outputs
     try:
         yield
     finally:
@@ -88,7 +88,7 @@ def fail_build(app: Sphinx) -> None:
 
 def code_cells(doctree: nodes.Element, part: str = "cell_code") -> Iterable[nodes.container]:
     """Yield the code cells that MyST-NB has put on a page, or another part of each."""
-    return (each for each in doctree.findall(nodes.container) if each.get("nb_element") == part)
+    return (node for node in doctree.findall(nodes.container) if node.get("nb_element") == part)
 
 
 def code_outputs(doctree: nodes.Element) -> Iterable[nodes.container]:
@@ -103,6 +103,6 @@ def named_texts(env: BuildEnvironment) -> Iterator[tuple[str, str, str]]:
 
 
 def end_with(app: Sphinx, line: str) -> None:
-    """Have a build's last words be followed by a line."""
+    """Add a line after a build's last words."""
     before = f"{app.builder.epilog}\n\n" if app.builder.epilog else ""
     app.builder.epilog = before + line.replace("%", "%%")  # type: ignore[misc]  # of this builder

@@ -109,8 +109,8 @@ def keep_quotations(app: Sphinx, doctree: nodes.document) -> None:
     glued = [(g.refdoc, g.key, g.line or 1) for g in doctree.findall(PendingGlueReference)]
     if glued:
         app.env.metadata[app.env.docname]["drift_glued"] = glued
-    copied_of = (nodes.title, nodes.term, nodes.caption, nodes.rubric)
-    if any(any(_glued_in(each)) for kind in copied_of for each in doctree.findall(kind)):
+    kinds = (nodes.title, nodes.term, nodes.caption, nodes.rubric)
+    if any(any(_glued_in(text)) for kind in kinds for text in doctree.findall(kind)):
         app.env.metadata[app.env.docname]["drift_glued_title"] = True
     for copied in doctree.findall(lambda node: isinstance(node, (nodes.title, nodes.term))):
         for number in copied.findall(quoted_number):

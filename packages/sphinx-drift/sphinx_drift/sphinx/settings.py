@@ -19,7 +19,8 @@ from sphinx_drift.run.injected import local_modules
 from sphinx_drift.run.preload import libraries
 from sphinx_drift.run.results import Probe, injected
 from sphinx_drift.run_and_judge import report_origins
-from sphinx_drift.settings import Place, Settings, entries, refuse_unknown
+from sphinx_drift.settings import Settings, entries
+from sphinx_drift.shapes import Place, refuse_unknown
 from sphinx_drift.sphinx.private_api import OUTPUT_FOLDER
 from sphinx_drift.sphinx.state import state_of
 
@@ -73,8 +74,8 @@ def check_settings(config: Config, folder: Path) -> None:
     """Refuse a setting of another name than ours, or with a value that nothing could follow."""
     try:
         ours = [f"drift_{entry.name}" for entry in entries(Place.CONF)]
-        said = (name for name in written_settings(config) if name.startswith("drift_"))
-        refuse_unknown((name for name in said if name not in config), ours, "conf.py")
+        written = (name for name in written_settings(config) if name.startswith("drift_"))
+        refuse_unknown((name for name in written if name not in config), ours, "conf.py")
         check_values({name: config[name] for name in ours}, folder)
     except ValueError as error:
         raise ConfigError(str(error)) from None
@@ -111,7 +112,7 @@ def _resolved(app: Sphinx) -> Settings:
     """Return what conf.py says, where it doesn't what the project's file says."""
     folder, config = Path(app.confdir), app.config
     settings = Book(folder, {name: config[name] for name in names_read()}).resolved
-    seen = (each._replace(folder=Path(app.srcdir)) for each in settings.require)
+    patterns = (pattern._replace(folder=Path(app.srcdir)) for pattern in settings.require)
     if config.drift_require is not None and settings.require != EVERY_PAGE:
-        settings = replace(settings, require=tuple(seen))
+        settings = replace(settings, require=tuple(patterns))
     return settings

@@ -10,8 +10,6 @@ from sphinx_drift.sphinx.client import VerifyingParser
 from sphinx_drift.sphinx.directives import (
     ExpectedOutput,
     NestedCell,
-    UncheckedDirective,
-    UncheckedRole,
     find_included,
 )
 from sphinx_drift.sphinx.marks import (
@@ -56,9 +54,6 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_node(quoted_number)
     if complete:  # what nothing checks is refused
         app.connect("doctree-read", find_included)
-        app.add_role("eval", UncheckedRole(), override=True)
-        app.add_directive("eval", UncheckedDirective, override=True)
-        app.add_directive_to_domain("eval", "figure", UncheckedDirective, override=True)
     app.add_transform(KeepOutputs)
     app.add_transform(KeepGluedText)
     app.add_post_transform(QuoteNumbers)

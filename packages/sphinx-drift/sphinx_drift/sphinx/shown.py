@@ -55,14 +55,14 @@ def show_documented(notebook: NotebookNode, page: Page, config: NbParserConfig) 
         as_text = {Part.JSON}  # MyST-NB shows none, and warns of it
         rendered_by = cell_setting(config, "render_markdown_format", node)
         if rendered_by != "commonmark" and not unchecked & {*OF_VALUES, Part.MARKDOWN}:
-            as_text.add(Part.MARKDOWN)  # what MyST or GFM makes of it, nothing has compared
+            as_text.add(Part.MARKDOWN)  # nothing has compared what MyST or GFM makes of it
         for output in node.outputs:
             for value in printed([output]).values:
                 _leave(output, value, parts, as_text)
 
 
 def _leave(output: NotebookNode, value: Value, parts: set[Part], as_text: set[Part]) -> None:
-    """Remove what isn't documented of a value; what is stands in for its text, for a PDF say."""
+    """Remove the forms of a value that aren't documented; one that is becomes its text too."""
     has_text = bool(parts & OF_VALUES)
     documented = {
         part: text

@@ -37,7 +37,7 @@ class State:
     """When this build began to run pages, in microseconds, as Sphinx says when it read them."""
 
     def forget(self, docname: str) -> None:
-        """Forget a page that is gone, or about to be read again; how long it took is of use."""
+        """Forget a page that is gone, or about to be read again, but not how long it took."""
         for table in (self.results, self.probed, self.stamps):
             table.pop(docname, None)
 

@@ -1,4 +1,4 @@
-"""Tells at the end of a build what came of every page and fails it."""
+"""Reports at the end of a build what came of every page, and fails it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _LOGGER = logging.getLogger(__name__)
 
 
 def report_results(app: Sphinx, exception: Exception | None) -> None:
-    """Tell what came of every page, those read by an earlier build too, and fail."""
+    """Report what came of every page, those read by an earlier build too, and fail."""
     if exception is not None:
         return
     state = state_of(app.env)

@@ -8,7 +8,7 @@ import inspect
 import re
 import warnings
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -17,7 +17,33 @@ if TYPE_CHECKING:
 
 _FENCE = re.compile(r"(?m)^[ \t]*(?:```|~~~).*$")
 _QUOTED_PROMPT = re.compile(r"(?m)^[ \t]*(?:>[ \t]+)+(?=>>> |\.\.\. )")
-_PARSER = doctest.DocTestParser()
+
+
+class UnreadableError(Exception):
+    """The examples of a docstring or a text can't be read, as with an unknown option flag."""
+
+
+class _Parser(doctest.DocTestParser):
+    """Makes of what can't be read one example that says so, and goes on with the others."""
+
+    def get_doctest(
+        self,
+        string: str,
+        globs: dict[str, Any],
+        name: str,
+        filename: str | None,
+        lineno: int | None,
+    ) -> doctest.DocTest:
+        try:
+            return super().get_doctest(string, globs, name, filename, lineno)
+        except ValueError as error:
+            example = doctest.Example(f"raise UnreadableError({str(error)!r})", "")
+            return doctest.DocTest(
+                [example], {"UnreadableError": UnreadableError}, name, filename, lineno, string
+            )
+
+
+_PARSER = _Parser()
 
 
 def find_in_text(path: Path) -> list[doctest.DocTest]:
@@ -35,7 +61,7 @@ def find_in_module(path: Path, module: ModuleType | None) -> list[doctest.DocTes
         nodes = ast.walk(ast.parse(path.read_bytes()))
     constants = (node for node in nodes if isinstance(node, ast.Constant))
     strings = sorted((node.lineno, node.value) for node in constants if isinstance(node.value, str))
-    tests = doctest.DocTestFinder().find(module) if module else []
+    tests = doctest.DocTestFinder(parser=_PARSER).find(module) if module else []
     _correct_lines(tests, strings)
     return [*tests, _never_run(path, strings, tests)]
 
@@ -58,9 +84,10 @@ def _never_run(
 ) -> doctest.DocTest:
     """Return the examples that are in strings, or in quotations there, and in no test: skipped."""
     run = Counter((example.source, example.want) for test in tests for example in test.examples)
+    reported = {inspect.cleandoc(t.docstring or "") for t in tests if "UnreadableError" in t.globs}
     never_run: list[doctest.Example] = []
     for line, text in strings:
-        for example in _examples_in(text):
+        for example in _examples_in(text) if inspect.cleandoc(text) not in reported else ():
             key = (example.source, example.want)
             if run[key]:
                 run[key] -= 1

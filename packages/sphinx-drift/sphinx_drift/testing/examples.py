@@ -21,6 +21,7 @@ from sphinx_drift.report.text import entry
 from sphinx_drift.run.injected import IN_FULL, report_environment
 from sphinx_drift.run.run import DEVICE_VARIABLE
 from sphinx_drift.run_and_judge import hinted, may_be_rounding
+from sphinx_drift.testing.docstrings import UnreadableError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -35,7 +36,6 @@ _BLANK = re.compile(rf"(?m)^{doctest.BLANKLINE_MARKER}\s*?$")
 _NUMBER, *_ = map(doctest.register_optionflag, ("NUMBER", "ALLOW_BYTES", "ALLOW_UNICODE"))
 """What pytest adds, as late as its own doctests need it."""
 _FLOAT = re.compile(r"[+-]?(?:(?:\d*\.\d+|\d+\.)(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+)")
-_standard_check = doctest.OutputChecker.check_output  # an example may put another in its place
 
 
 class Checker(doctest.OutputChecker):
@@ -76,13 +76,13 @@ class Checker(doctest.OutputChecker):
         flowing = bool(flags & doctest.NORMALIZE_WHITESPACE)
         verdict = compare(documented, executed, flowing=flowing, **precision)
         strict = flags | doctest.DONT_ACCEPT_TRUE_FOR_1
-        if flags & doctest.ELLIPSIS and _standard_check(self, documented, executed, strict):
+        if flags & doctest.ELLIPSIS and super().check_output(documented, executed, strict):
             verdict = replace(verdict, differences=(), accepted=())
         kind = Kind.VERIFIED if verdict.same else Kind.DRIFT
         return Outcome(kind, 0, documented=documented, executed=executed, verdict=verdict)
 
     def output_difference(self, example: doctest.Example, got: str, optionflags: int) -> str:
-        """Tell where they differ, as pages do."""
+        """Return where two outputs differ, as a page's report says it."""
         self.check_output(example.want, got, optionflags)
         page = PageResult("example", (self.last,), examples=True)
         return entry(page, self.last).partition("\n")[2] + "\n"
@@ -116,10 +116,10 @@ def check_examples(
         if any(map(may_be_rounding, outcomes)):
             with _full_precision():
                 precise = {
-                    each.line: each.executed
-                    for each in _Runner(flags, settings.filters).record(test)
+                    outcome.line: outcome.executed
+                    for outcome in _Runner(flags, settings.filters).record(test)
                 }
-            judged = [runner.judged(each, precise.get(each.line)) for each in outcomes]
+            judged = [runner.judged(o, precise.get(o.line)) for o in outcomes]
             outcomes = judged if policy is Policy.PORTABLE else hinted(outcomes, judged)
     number = len(test.examples)
     return PageResult(file, tuple(outcomes), number, policy, environment, examples=True)
@@ -169,7 +169,7 @@ class _Runner(doctest.DocTestRunner):
     def report_success(
         self, out: object, test: doctest.DocTest, example: doctest.Example, got: str
     ) -> None:
-        """Keep what was compared: whether it is the same, the checker knows."""
+        """Keep the checker's last outcome, which says whether the output is the same."""
         if example.want:
             self._keep(test, example, self._own.last)
         elif got:
@@ -186,6 +186,8 @@ class _Runner(doctest.DocTestRunner):
         if exc_info[0].__name__ in {"Skipped", "SkipTest"}:  # of `pytest` and `unittest`
             kind = Kind.UNCHECKED
             self.optionflags |= doctest.FAIL_FAST
+        elif isinstance(exc_info[1], UnreadableError):
+            kind, message = Kind.UNREADABLE, str(exc_info[1])
         self._keep(test, example, Outcome(kind, 0, documented=example.want, message=message))
 
 

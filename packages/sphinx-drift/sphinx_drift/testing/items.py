@@ -4,7 +4,7 @@ A page or a notebook is one test, ``docs/page.md::page.md``, since its cells sha
 run, judged and reported as by ``python -m sphinx_drift``, with the settings of its project.
 
 Each docstring with examples is a test, ``module.py::module.object``, as with pytest's own
-``--doctest-modules``; what such examples need of pytest, its `pytest.DoctestItem` gives them.
+``--doctest-modules``: a `pytest.DoctestItem`, so that fixtures and namespaces are pytest's.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import pytest
 
 from sphinx_drift.configuration import find_project
 from sphinx_drift.device import choose_device
-from sphinx_drift.files import check, has_cells, is_searched, prepare, unread
+from sphinx_drift.files import check, has_cells, is_page, is_searched, prepare
 from sphinx_drift.model import Kind
 from sphinx_drift.report.summary import summary
 from sphinx_drift.report.text import render
@@ -41,8 +41,6 @@ _UNCHECKED = {Kind.NO_EXPECTATION, Kind.NOT_COMPARED, Kind.UNCHECKED}
 _WITH_EFFECTS = ("__main__.py", "conftest.py", "setup.py")
 _TEXTS = (".md", ".rst", ".txt")
 _OUTPUT_OF_SPHINX = re.compile(r"\s*(?:\.\. |(?:`{3,}|:{3,})\{)(?:testoutput|doctest)(?:::|\})")
-_HIDDEN: pytest.StashKey[Iterable[str]] = pytest.StashKey()
-"""The folders that pytest passes over, unless its settings name others."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -50,9 +48,6 @@ def pytest_configure(config: pytest.Config) -> None:
     try:
         if config.option.drift:
             chosen()  # refuses what there is not
-            if not _is_set(config, "norecursedirs"):
-                config.stash[_HIDDEN] = [*(defaults := config.getini("norecursedirs"))]
-                defaults.clear()
         changed_by_environment(Settings())  # the same
         device = choose_device(module=find_project(config.rootpath).devices)
     except ValueError as error:
@@ -80,10 +75,9 @@ def doctest_namespace() -> dict[str, Any]:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Leave out what was built from pages, and of what pytest passes over all but a book's."""
-    if not (config.option.drift and collection_path.is_dir()):
-        return None
-    return None if is_searched(collection_path, config.stash.get(_HIDDEN, ())) else True
+    """Leave out what was built from pages."""
+    is_folder = config.option.drift and collection_path.is_dir()
+    return True if is_folder and not is_searched(collection_path) else None
 
 
 @pytest.hookimpl(wrapper=True)
@@ -115,8 +109,8 @@ def _coverage_options(measured: Any) -> dict[str, Any]:
     names = ("branch", "data_file", "include", "omit", "source")
     options = {name: measured.get_option(f"run:{name}") for name in names}
     options["source"] = [
-        os.path.abspath(each) if Path(each).is_dir() else each  # noqa: PTH100 - links stay
-        for each in options["source"] or ()
+        os.path.abspath(source) if Path(source).is_dir() else source  # noqa: PTH100 - links stay
+        for source in options["source"] or ()
     ] or None
     options["data_file"] = os.path.abspath(options["data_file"])  # noqa: PTH100 - the same
     config_file = measured.config.config_file or False
@@ -138,10 +132,10 @@ def pytest_runtest_makereport(
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """Say of tests that passed what they have not compared."""
+    """List the tests that passed though they have not compared all, and what they have."""
     passed = terminalreporter.stats.get("passed", ())
-    told = [(r.nodeid, dict(r.user_properties).get("drift-unchecked")) for r in passed]
-    if lines := [f"{name}: {text}" for name, text in told if text]:
+    partly = [(r.nodeid, dict(r.user_properties).get("drift-unchecked")) for r in passed]
+    if lines := [f"{name}: {text}" for name, text in partly if text]:
         terminalreporter.section("passed, and not all was compared")
         for line in lines:
             terminalreporter.write_line(line)
@@ -176,7 +170,7 @@ class _File(pytest.File):
         is_named = self.session.isinitpath(path)
         # A folder may hold prose; who names a file wants it checked, if not for its examples.
         is_wanted = is_named and not options.drift_doctests
-        is_run = options.drift and unread(path) == "" and (is_wanted or has_cells(path))
+        is_run = options.drift and is_page(path) and (is_wanted or has_cells(path))
         if is_run:
             yield _Run.from_parent(self, name=path.name)
         if options.drift_doctests and is_named and path.suffix in _TEXTS:
@@ -232,11 +226,11 @@ class _Item(pytest.Item):
 
     def conclude(self) -> set[Kind]:
         """Fail, or return which kinds of outcomes there are."""
-        told = summary([self.result], noun=self.noun)
-        self.user_properties.append(("drift", told))  # JUnit has it
+        text = summary([self.result], noun=self.noun)
+        self.user_properties.append(("drift", text))  # JUnit has it
         unchecked = any(outcome.kind in _UNCHECKED for outcome in self.result.outcomes)
         if unchecked and not self.result.failed:
-            self.user_properties.append(("drift-unchecked", told))
+            self.user_properties.append(("drift-unchecked", text))
         if self.result.failed:
             pytest.fail(render([self.result], noun=self.noun), pytrace=False)
         return {outcome.kind for outcome in self.result.outcomes}
@@ -284,6 +278,5 @@ def _flags(config: pytest.Config) -> int:
 
 def _is_set(config: pytest.Config, name: str) -> bool:
     """Whether the project's file or an option of pytest gives a setting a value."""
-    text = config.inipath.read_text("utf-8") if config.inipath else ""
-    overrides = config.getoption("override_ini") or []
-    return bool(re.search(rf"(?m)^[^#;\n]*\b{name}\b", "\n".join([text, *overrides])))
+    options = config.getoption("override_ini") or []
+    return name in config.inicfg or any(option.startswith(f"{name}=") for option in options)

@@ -82,7 +82,7 @@ def test_error_comes_last(part: Part) -> None:
         ({"image_png": "iVBOR", "text_plain": "<Figure>"}, 1, 0),
         ({"image_svg+xml": "<svg/>"}, 1, 0),
         ({"text_html": "<b/>"}, 1, 0),
-        ({"text_csv": "a,b"}, 0, 1),
+        ({"text_x-unknown": "a,b"}, 0, 1),
         ({"text_html": "<img src=a.png>"}, 1, 0),
         ({"application_vnd.jupyter.widget-view+json": "{}", "text_plain": "Slider()"}, 0, 1),
         ({"application_javascript": "1"}, 0, 1),

@@ -14,18 +14,15 @@ from psutil import pid_exists
 from runners import shown
 from small_book import TORCH
 
-from sphinx_drift.run.host import HOST
 from sphinx_drift.run.injected import IN_FULL, order_descriptors
 from sphinx_drift.run.page import joined
 from sphinx_drift.run.results import Ending, Probe, injected
-from sphinx_drift.run.run import begin, execute, request_for
+from sphinx_drift.run.run import execute, request_for
 from sphinx_drift.source.read_source import load
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
     from runners import Pages
-
-    from sphinx_drift.run.host import Page
 
 
 def notebook(*sources: str, kernel: str = "python3") -> NotebookNode:
@@ -163,19 +160,6 @@ def test_what_is_displayed_stays_between_what_was_printed_before_and_after() -> 
     pieces = outputs("e1", "o1", "e2", "", "o2", "e3", "o3")
     assert joined(pieces) == outputs("o1", "e1e2", "", "o2o3", "e3")
     assert joined([]) == []
-
-
-def test_two_runs_of_a_page_share_no_notebook(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """They run at the same time, and each gives its cells its own outputs."""
-    queued: list[Page] = []
-    monkeypatch.setattr(HOST, "ask", lambda *request: queued.extend(request[-1]))
-    requests = [request_for(tmp_path), request_for(tmp_path, variables={"PYTHONHASHSEED": "7"})]
-    begin([(notebook("print(1)"), request) for request in requests])
-    (first, *_), (second, *_) = queued
-    assert first == second
-    assert first is not second
 
 
 DISPLAYS = """

@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING, Any
 import psutil
 import pytest
 import small_book
-from nbformat import v4
 from processes import python, wait_until
 from psutil import pid_exists
 from runners import Pages, shown
 
-from sphinx_drift.run import choice, host
+from sphinx_drift.run import choice
 from sphinx_drift.run.host import HOST
 from sphinx_drift.run.results import Ending, injected
 from sphinx_drift.run.run import execute, request_for
@@ -45,7 +44,6 @@ def test_page_whose_process_dies_fails_with_how_and_where(pages: Pages, code: st
     [
         "while True:\n    pass",
         "import signal, time\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\ntime.sleep(100)",
-        "import subprocess\nsubprocess.run(['sleep', '100'])",
         "import ctypes\nctypes.PyDLL(None).sleep(100)",
         "import os, signal\nos.kill(os.getpid(), signal.SIGSTOP)",
     ],
@@ -91,7 +89,7 @@ def test_page_that_exits_in_the_middle_fails(pages: Pages) -> None:
     assert failure.kind is Ending.DEAD_KERNEL
 
 
-@pytest.mark.parametrize("child", ["", "raise ValueError", "os._exit(0)", "os.closerange(3, 64)"])
+@pytest.mark.parametrize("child", ["", "raise ValueError", "os.closerange(3, 64)"])
 def test_page_that_forks_goes_on(pages: Pages, child: str) -> None:
     fork = f"import os\npid = os.fork()\nif not pid:\n    {child or 'pass'}\n    os._exit(0)\n"
     fork += "else:\n    for n in range(1000):\n        print(n)"
@@ -201,24 +199,6 @@ def test_build_one_of_whose_processes_is_killed_ends_and_leaves_nothing(
     assert build.returncode == 1
     assert "killed by SIGKILL" in errors if which != "the host" else "is gone" in errors
     wait_until(lambda: not of_build(tmp_path))
-
-
-def test_build_whose_pages_give_no_sign_of_life_ends(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A process that is stopped holds nobody up for ever; one whose page takes long lives."""
-    page = v4.new_notebook(cells=[v4.new_code_cell("import time\ntime.sleep(4)")])
-    HOST.ask("queue", "", [], [])
-    monkeypatch.setattr(host, "_PATIENCE", 3.0)
-    assert execute(page, request_for(tmp_path)).failure is None
-    os.kill(HOST.process.pid, signal.SIGSTOP)
-    try:
-        execution = execute(page, request_for(tmp_path))
-    finally:
-        os.kill(HOST.process.pid, signal.SIGCONT)
-    assert execution.failure is not None
-    assert execution.failure.kind is Ending.RUNNER_FAILED
-    assert "no sign of life" in execution.failure.message
 
 
 FAILING = """

@@ -133,37 +133,32 @@ def test_a_text_that_is_not_compared_swallows_no_cell(
 # Options ------------------------------------------------------------------------------
 
 
-def test_options_are_read(tmp_path: Path) -> None:
-    options = (
-        ":allow: 5.6183e-11 -> 5.6184e-11 (softmax tail: (see above))",
-        ":allow: [2, 0] -0.1 -> -0.2 (known)",
-        ":stream: value",
-        ":name: weights",
-        ":raises: ValueError",
-    )
-    result = only(read(tmp_path, CELL + expected(*options, "text")))
-    assert result.waivers == (
-        Waiver("5.6183e-11", "5.6184e-11", "softmax tail: (see above)"),
-        Waiver("-0.1", "-0.2", "known", (2, 0)),
-    )
-    assert (result.part, result.name, result.raises) == (Part.VALUE, "weights", "ValueError")
-    assert (result.text, result.body_line) == ("text", 15)
+ALLOWED = """\
+:allow: 5.6183e-11 -> 5.6184e-11 (softmax tail: (see above))
+:allow: [2, 0] -0.1 -> -0.2 (known)"""
+WAIVERS = (
+    Waiver("5.6183e-11", "5.6184e-11", "softmax tail: (see above)"),
+    Waiver("-0.1", "-0.2", "known", (2, 0)),
+)
 
 
 @pytest.mark.parametrize(
-    ("lines", "name", "value", "text"),
+    ("options", "name", "value"),
     [
-        ([":unchecked: a timing"], "unchecked", "a timing", ""),
-        ([":reference-only: a draw", "0.5"], "reference_only", "a draw", "0.5"),
-        ([":html:", "", "a | 0.5"], "part", Part.HTML, "a | 0.5"),
-        ([":stream: picture", "1"], "part", Part.PICTURE, "1"),
+        (":unchecked: a timing\n:name: a", "unchecked", "a timing"),
+        (":reference-only: a draw", "reference_only", "a draw"),
+        (":html:\n", "part", Part.HTML),
+        (":stream: picture", "part", Part.PICTURE),
+        (":stream: value\n:raises: E", "part", Part.VALUE),
+        (":name: weights", "name", "weights"),
+        (":raises: ValueError", "raises", "ValueError"),
+        (ALLOWED, "waivers", WAIVERS),
     ],
 )
-def test_an_option_is_read(
-    lines: list[str], name: str, value: str, text: str, tmp_path: Path
-) -> None:
-    result = only(read(tmp_path, CELL + expected(*lines)))
-    assert (getattr(result, name), result.text) == (value, text)
+def test_an_option_is_read(options: str, name: str, value: object, tmp_path: Path) -> None:
+    result = only(read(tmp_path, CELL + expected(options, "text")))
+    assert (getattr(result, name), result.text) == (value, "text")
+    assert result.body_line == 11 + options.count("\n")
 
 
 @pytest.mark.parametrize(
@@ -320,41 +315,35 @@ def notebook_file(folder: Path, **cell: object) -> Path:
     return path
 
 
+FRONT_OF = "---\nfile_format: mystnb\na: %s\n---\n" + CELL
+
+
 @pytest.mark.parametrize(
-    ("cell", "told"),
+    ("content", "message"),
     [
         ({"source": None}, "the `source` of its cell 1 must be text, got None"),
         ({"source": 3}, "the `source` of its cell 1"),
-        ({"metadata": {"tags": [{"a": 1}]}}, "the `tags` of its cell 1"),
-        ({"metadata": {"tags": [["a"]]}}, "the `tags` of its cell 1"),
-        ({"metadata": {"tags": "a"}}, "the `tags` of its cell 1"),
+        *(
+            ({"metadata": {"tags": tags}}, "the `tags` of its cell 1")
+            for tags in ([{"a": 1}], [["a"]], "a")
+        ),
         ({"metadata": None}, "it is no notebook"),
         ({"cell_type": 3}, "it is no notebook"),
         ({"outputs": None}, "it is no notebook"),
         ({"outputs": 3}, "it is no notebook"),
+        ('{"cells": [', "a notebook is JSON, and this isn't: Expecting value: line 1"),
+        ("{\n<<<<<<< HEAD\n", "git left a conflict in it"),
+        (FRONT_OF % "[", "line 3 of its front matter"),
+        (FRONT_OF % "b: c", "line 3 of its front matter"),
     ],
 )
-def test_a_notebook_with_an_odd_cell_is_refused(
-    cell: dict[str, object], told: str, tmp_path: Path
+def test_a_file_that_cannot_be_read_says_why(
+    content: dict[str, object] | str, message: str, tmp_path: Path
 ) -> None:
-    with pytest.raises(ValueError, match=re.escape(told)):
-        load(notebook_file(tmp_path, **cell))
-
-
-@pytest.mark.parametrize(
-    ("name", "text", "told"),
-    [
-        ("a.ipynb", '{"cells": [', "a notebook is JSON, and this isn't: Expecting value: line 1"),
-        ("a.ipynb", "{\n<<<<<<< HEAD\n", "git left a conflict in it"),
-        ("a.md", f"---\nfile_format: mystnb\na: [\n---\n{CELL}", "line 3 of its front matter"),
-        ("a.md", f"---\nfile_format: mystnb\na: b: c\n---\n{CELL}", "line 3 of its front matter"),
-    ],
-)
-def test_a_file_that_cannot_be_read_says_where(
-    name: str, text: str, told: str, tmp_path: Path
-) -> None:
-    with pytest.raises(ValueError, match=re.escape(told)):
-        load(tmp_path / name, text=text)
+    path = tmp_path / ("a.md" if CELL in content else "a.ipynb")
+    text = content if isinstance(content, str) else None
+    with pytest.raises(ValueError, match=re.escape(message)):
+        load(path if text else notebook_file(tmp_path, **content), text=text)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,9 @@ from sphinx_drift.judge import judge_page
 from sphinx_drift.model import Kind, Outcome
 from sphinx_drift.run.results import Execution
 from sphinx_drift.source.read_source import load
-from sphinx_drift.source.update import Change, update_notebook, update_page
+from sphinx_drift.source.update import Change
+from sphinx_drift.source.update_notebook import update_notebook
+from sphinx_drift.source.update_page import update_page
 from sphinx_drift.writing import irreversible, write
 
 if TYPE_CHECKING:
@@ -120,27 +122,6 @@ def test_position_decides_between_identical_expectations(tmp_path: Path) -> None
     assert updated(path) == FRONT + first + cell('print("[0.25, 0.75]")') + expected("[0.25, 0.75]")
 
 
-@pytest.mark.parametrize(
-    ("printed", "before", "after"),
-    [
-        # The documented wrapping stays where only numbers differ, and goes where more does.
-        ("[0.1, 0.2, 0.4]", "[0.1,\n 0.2,\n     0.3]", "[0.1,\n 0.2,\n     0.4]"),
-        ("[0.1, 0.2]", "[0.1,\n 0.2,\n 0.3]", "[0.1, 0.2]"),
-        ("[-0.1, 10]", "[0.1, 9]", "[-0.1, 10]"),
-        ("a\n\n\nb", "a", "a\n\n\nb"),
-        ("  indented\n    more", "less", "  indented\n    more"),
-        ("trailing   \nb\t", "c", "trailing\nb"),
-        ("π ≈ 3.14", "π ≈ 3.15", "π ≈ 3.14"),
-        ("a", "", "a"),
-        ("<A at 0x7f19f000>", "old", "<A at 0x0>"),
-    ],
-)
-def test_text_of_an_expectation(printed: str, before: str, after: str, tmp_path: Path) -> None:
-    code = cell(f"print({printed!r})")
-    path = put(tmp_path, code, expected(before), "\nProse.\n")
-    assert updated(path) == FRONT + code + expected(after) + "\nProse.\n"
-
-
 PLAIN = "```{expected-output}\nold\n```\n"
 OPTIONS = "```{expected-output}\n:name: it\n:allow: [1] 0.30 -> 0.31 (a reason)\n\n[0.%s]\n```\n"
 
@@ -148,6 +129,21 @@ OPTIONS = "```{expected-output}\n:name: it\n:allow: [1] 0.30 -> 0.31 (a reason)\
 @pytest.mark.parametrize(
     ("printed", "before", "after"),
     [
+        # The documented wrapping stays where only numbers differ, and goes where more does.
+        *(
+            (printed, expected(before), expected(after))
+            for printed, before, after in (
+                ("[0.1, 0.2, 0.4]", "[0.1,\n 0.2,\n     0.3]", "[0.1,\n 0.2,\n     0.4]"),
+                ("[0.1, 0.2]", "[0.1,\n 0.2,\n 0.3]", "[0.1, 0.2]"),
+                ("[-0.1, 10]", "[0.1, 9]", "[-0.1, 10]"),
+                ("a\n\n\nb", "a", "a\n\n\nb"),
+                ("  indented\n    more", "less", "  indented\n    more"),
+                ("trailing   \nb\t", "c", "trailing\nb"),
+                ("π ≈ 3.14", "π ≈ 3.15", "π ≈ 3.14"),
+                ("a", "", "a"),
+                ("<A at 0x7f19f000>", "old", "<A at 0x0>"),
+            )
+        ),
         (":name: value", PLAIN, "```{expected-output}\n\n:name: value\n```\n"),
         ("a\n```", PLAIN, "````{expected-output}\na\n```\n````\n"),
         ("  ~~~~\n````python", PLAIN, "`````{expected-output}\n  ~~~~\n````python\n`````\n"),
@@ -404,34 +400,24 @@ def test_only_the_drifted_outputs_of_a_notebook_change(
     assert updated(path) == f"{nbformat.writes(stored)}\n"
 
 
-def test_a_value_keeps_the_count_of_its_cell(tmp_path: Path) -> None:
-    path = tmp_path / "notebook.ipynb"
-    one = nbformat.v4.new_code_cell("print(0.25)", outputs=[stream("0.26\n")], execution_count=7)
-    nbformat.write(nbformat.v4.new_notebook(cells=[one]), path)
-    page, notebook, result, judge = run(path)
-    notebook.cells[0].outputs = [
-        nbformat.v4.new_output("execute_result", {"text/plain": "0.25"}, execution_count=1)
-    ]
-    change = update_notebook(path, page, notebook, result, judge)
-    assert change
-    (output,) = nbformat.reads(change.after, as_version=4).cells[0].outputs
-    assert output.execution_count == 7
-
-
-def test_line_ends_and_the_state_of_widgets_stay(tmp_path: Path) -> None:
+def test_what_a_notebook_has_besides_outputs_stays(tmp_path: Path) -> None:
     mime = "application/vnd.jupyter.widget-state+json"
     states = [{mime: {"version_major": 2, "state": {name: {"value": 3}}}} for name in ("a", "b")]
-    one = nbformat.v4.new_code_cell("print(0.25)", outputs=[stream("0.26\n")])
+    one = nbformat.v4.new_code_cell("print(0.25)", outputs=[stream("0.26\n")], execution_count=7)
     path = tmp_path / "notebook.ipynb"
     stored = nbformat.v4.new_notebook(cells=[one], metadata={"widgets": states[0]})
     path.write_bytes(nbformat.writes(stored).replace("\n", "\r\n").encode())
-    page, notebook, result, judge = run(path)
-    notebook.metadata.widgets = nbformat.from_dict(states[1])
-    change = update_notebook(path, page, notebook, result, judge)
+    page, executed, result, judge = run(path)
+    executed.metadata.widgets = nbformat.from_dict(states[1])
+    executed.cells[0].outputs = [
+        nbformat.v4.new_output("execute_result", {"text/plain": "0.25"}, execution_count=1)
+    ]
+    change = update_notebook(path, page, executed, result, judge)
     assert change
     assert change.after.count("\r\n") == change.after.count("\n")
-    state = nbformat.reads(change.after, as_version=4).metadata.widgets[mime].state
-    assert [*state] == ["a", "b"]
+    after = nbformat.reads(change.after, as_version=4)
+    assert after.cells[0].outputs[0].execution_count == 7
+    assert [*after.metadata.widgets[mime].state] == ["a", "b"]
 
 
 # Writing ------------------------------------------------------------------------------
@@ -504,7 +490,7 @@ def test_what_git_could_not_bring_back_is_named(
     paths = [put(tmp_path, name=name) for name in names]
     (tmp_path / "link.md").symlink_to("changed.md")
     paths.append(tmp_path / "link.md")
-    assert ["git doesn't keep" in each for each in irreversible(paths)] == [True] * 6
+    assert ["is untracked" in each for each in irreversible(paths)] == [True] * 6
     git("init", "-q")
     git("config", "status.showUntrackedFiles", "no")
     git("config", "filter.strip.clean", "head -n 1")
@@ -517,8 +503,8 @@ def test_what_git_could_not_bring_back_is_named(
     changed = "has changes that are not committed, or that a filter removes"
     assert irreversible(paths) == [
         f"{tmp_path / 'changed.md'} {changed}",
-        f"git doesn't keep {tmp_path / 'ignored.md'}",
-        f"git doesn't keep {tmp_path / 'new.md'}",
+        f"{tmp_path / 'ignored.md'} is untracked",
+        f"{tmp_path / 'new.md'} is untracked",
         f"{tmp_path / 'cleaned.md'} {changed}",
         f"{tmp_path / 'link.md'} {changed}",
     ]

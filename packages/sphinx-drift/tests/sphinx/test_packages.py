@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING
 import pytest
 from small_book import FRONT, cell
 
-from sphinx_drift.configuration import find_project
-
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -79,14 +77,3 @@ def test_the_command_knows_the_projects_packages(tmp_path: Path) -> None:
         )
         assert done.returncode == status, done.stdout + done.stderr
     assert "elsewhere" in done.stdout
-
-
-def test_packages_of_a_project(tmp_path: Path) -> None:
-    assert find_project(tmp_path).packages == {}
-    pyproject = tmp_path / "pyproject.toml"
-    pyproject.write_text(PROJECT)
-    (tmp_path / "docs").mkdir()
-    assert find_project(tmp_path / "docs").packages == {"mine": tmp_path / "src"}
-    pyproject.write_text("[tool.sphinx-drift]\npackages = ['mine']\n")
-    with pytest.raises(ValueError, match=r"packages in .* must hold names.*, got \['mine'\]"):
-        find_project(tmp_path)

@@ -119,27 +119,6 @@ def test_a_page_is_a_test_and_is_told_as_by_the_command(
 
 
 @pytest.mark.parametrize(
-    ("options", "found"),
-    [
-        ((), "book/.hid book/build book/node_modules"),
-        (("--ignore", "book/build"), "book/.hid book/node_modules"),
-        (("-o", "norecursedirs=b*d"), "book/.hid book/node_modules"),
-    ],
-)
-def test_a_book_has_its_pages_where_pytest_looks_for_no_tests(
-    options: tuple[str, ...], found: str, pytester: pytest.Pytester
-) -> None:
-    for folder in ("build", "book/build", "book/.hid", "book/node_modules", "book/_build"):
-        Path(folder).mkdir(parents=True)
-        Path(folder, "page.md").write_text(FRONT + cell("print(1)", "1"), "utf-8")
-    Path("book/conf.py").write_text("extensions = ['myst_nb']")
-    result = pytester.runpytest(*PLUGIN, "--drift", "--collect-only", "-q", *options)
-    assert result.ret == pytest.ExitCode.OK
-    named = [line.partition("::")[0] for line in result.outlines if "::" in line]
-    assert named == [f"{folder}/page.md" for folder in found.split()]
-
-
-@pytest.mark.parametrize(
     ("named", "status", "conftest"),
     [
         (".", pytest.ExitCode.NO_TESTS_COLLECTED, ""),
@@ -321,16 +300,6 @@ def test_a_text_that_is_named_is_collected_once(
     result.stdout.fnmatch_lines(["*nothing is compared on lines 4: `sphinx-build -b doctest`*"])
 
 
-def test_a_page_with_examples_is_two_tests_of_two_names(pytester: pytest.Pytester) -> None:
-    both = FRONT + cell("print(1)", "1") + "\n\n" + cell("print(2)") + "\n\n>>> 1\n1\n"
-    (pytester.path / "page.md").write_text(both, "utf-8")
-    result = pytester.runpytest(*PLUGIN, "--drift", "--drift-doctests", "page.md", "-v")
-    result.assert_outcomes(passed=2)
-    result.stdout.fnmatch_lines(
-        ["page.md::page.md PASSED*", "page.md::examples PASSED*", "page.md::page.md: 1 output ver*"]
-    )
-
-
 def test_rounding_is_named(pytester: pytest.Pytester) -> None:
     (pytester.path / "pyproject.toml").write_text("[tool.sphinx-drift.reference]\npython = '1'\n")
     text = '"""\n>>> import torch\n>>> torch.tensor(0.6123499)\ntensor(0.6124)\n"""\n'
@@ -349,12 +318,8 @@ def test_rounding_is_named(pytester: pytest.Pytester) -> None:
         ("import no_such_module_of_mine", "*No module named 'no_such_module_of_mine'*"),
         ("raise SystemExit(0)", "*the module can't be imported: SystemExit(0)*"),
         ("import os\nos._exit(0)", "*the module can't be imported: SystemExit('os._exit(0,)')*"),
-        (
-            'def f():\n    """>>> 1  # doctest: +NUMBER\n    >>> 2  # doctest: +NONE\n    """',
-            "*line 2 of the doctest for mine.f has an invalid option: '+NONE'",
-        ),
     ],
-    ids=["not found", "exits", "leaves", "no flag"],
+    ids=["not found", "exits", "leaves"],
 )
 def test_module_that_cannot_be_collected(
     text: str, message: str, pytester: pytest.Pytester
@@ -363,6 +328,16 @@ def test_module_that_cannot_be_collected(
     result = pytester.runpytest(*PLUGIN, "--drift-doctests", "--continue-on-collection-errors")
     result.assert_outcomes(errors=1, passed=1)
     result.stdout.fnmatch_lines([message])
+
+
+def test_an_unknown_option_flag_is_a_failure_of_its_docstring(pytester: pytest.Pytester) -> None:
+    unknown = '"""\n    >>> 1  # doctest: +FLOAT_CMP\n    1\n    """'
+    pytester.makepyfile(mine=f'""">>> 2\n2\n"""\ndef f():\n    {unknown}\n')
+    pytester.maketxtfile(text=">>> 1  # doctest: +FLOAT_CMP\n1\n")
+    result = pytester.runpytest(*PLUGIN, "--drift-doctests", "mine.py", "text.txt")
+    result.assert_outcomes(passed=1, failed=2)
+    named = "    line 2 of the doctest for mine.f has an invalid option: '+FLOAT_CMP'"
+    result.stdout.fnmatch_lines(["mine.py:5: unreadable in example 1: *", named])
 
 
 @pytest.mark.parametrize(
