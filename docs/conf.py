@@ -98,6 +98,10 @@ codeautolink_inventory_map = {  # where Python knows a name -> where it is docum
     "torch.optim.swa_utils.get_ema_multi_avg_fn": "torch.optim.swa_utils.AveragedModel",
     "torch.random.manual_seed": "torch.manual_seed",
 }
+# Python's own names and variables, which would lead to their class, are no links.
+codeautolink_inventory_map |= dict.fromkeys(
+    ("bool", "int", "list", "str", "tuple", "RuntimeError", "ValueError", "torch.Tensor"), ""
+)
 intersphinx_mapping = {
     # A build needs no network: the names that the book uses lie in files, a line each.
     "python": ("https://docs.python.org/3/", "_data/inventory/python.txt"),

@@ -20,7 +20,6 @@ from selfattn import (
     split_heads,
     who_sees,
 )
-from selfattn.examples import six_tokens
 
 BATCH, N, T, D_K, D_V = 2, 3, 5, 11, 13  # distinct primes: no two axes can be exchanged
 
@@ -41,34 +40,6 @@ def draw_three(*batch: int, seed: int = 0, dtype: torch.dtype = torch.float64) -
 def attend(queries: Tensor, keys: Tensor, values: Tensor) -> Tensor:
     attn_scores = attention_scores(queries, keys)
     return context_vectors(attention_weights(attn_scores, queries.shape[-1]), values)
-
-
-# The documented values
-
-
-def six_token_weights() -> tuple[Tensor, Tensor, Tensor]:
-    torch.manual_seed(123)
-    return torch.rand(3, 2), torch.rand(3, 2), torch.rand(3, 2)
-
-
-def test_documented_steps_for_the_second_token() -> None:
-    inputs = six_tokens().inputs
-    W_query, W_key, W_value = six_token_weights()
-    x_2 = inputs[1:2]
-    queries, keys, values = x_2 @ W_query, inputs @ W_key, inputs @ W_value
-    assert str(queries[0]) == "tensor([0.4306, 1.4551])"
-    assert str(keys[1]) == "tensor([0.4433, 1.1419])"
-    assert str(values[1]) == "tensor([0.3951, 1.0037])"
-    assert str(keys.shape) == "torch.Size([6, 2])"
-    assert str(values.shape) == "torch.Size([6, 2])"
-
-    attn_scores = attention_scores(queries, keys)
-    assert str(attn_scores[0, 1]) == "tensor(1.8524)"
-    assert str(attn_scores[0]) == "tensor([1.2705, 1.8524, 1.8111, 1.0795, 0.5577, 1.5440])"
-    attn_weights = attention_weights(attn_scores, d_k=2)
-    assert str(attn_weights[0]) == "tensor([0.1500, 0.2264, 0.2199, 0.1311, 0.0906, 0.1820])"
-    context_vec_2 = context_vectors(attn_weights, values)[0]
-    assert str(context_vec_2) == "tensor([0.3061, 0.8210])"
 
 
 # Independent oracles

@@ -1,4 +1,4 @@
-"""The explorer's JavaScript: what it computes against torch, its tasks, and its addresses."""
+"""The explorer's JavaScript: what it computes against torch, and its tasks."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import json
 import random
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qsl, quote
+from urllib.parse import parse_qsl
 
 import pytest
 import torch
@@ -17,12 +17,12 @@ from torch.nn.utils import vector_to_parameters
 
 from explorer import trained_model
 from explorer.element import HERE, explorer
-from selfattn.examples import six_tokens
 from selfattn.trained import VOCABULARY, TwoHeads, sentences, to_ids, without_head
 
 if TYPE_CHECKING:
     from torch import Tensor
 
+PAGE = "self-attention/step-by-step"
 PARTS = ("arithmetic", "state", "tasks")
 SCRIPTS = [str(HERE / f"{name}.js") for name in PARTS]
 W_QUERY = [f"q{row}{column}" for row in (1, 2, 3) for column in (1, 2)]
@@ -33,23 +33,23 @@ TASKS: dict[str, tuple[list[str], list[str], list[str]]] = {
     "values": (
         ["v11=1", "v32=-3&v11=0"],
         ["", "q11=1", "k22=0", "word=4", "v11=0.0756"],  # as it is printed: nothing follows
-        ["v11=1&seed=7"],
+        ["v11=1&q11=7"],
     ),
     "sixths": (
         [ZERO_QUERIES, "x21=0&x22=0&x23=0", ZERO_QUERIES.replace("q", "k")],
         ["", ZERO_QUERIES[:-6], f"{ZERO_QUERIES}&mask=causal"],
         [f"{ZERO_QUERIES}&axis=column"],
     ),
-    "divisor": (["divisor=1"], ["", "seed=7"], ["divisor=1&seed=7", "divisor=d_k"]),
+    "divisor": (["divisor=1"], ["", "q11=7"], ["divisor=1&q11=7", "divisor=d_k"]),
     "columns": (
         ["axis=column", "axis=column&mask=causal"],  # left over from the tasks before
         ["", "mask=causal", "axis=column&mask=11.21.31.41.51.61"],
-        [f"{ZERO_QUERIES}&axis=column", "seed=4&drawn=linear&axis=column"],  # the row adds up, too
+        [f"{ZERO_QUERIES}&axis=column"],  # the row adds up, too
     ),
     "longer": (
         ["x21=3&x22=3&x23=3", "x22=5"],
         ["", "x22=1", "x32=5", "x21=0&x22=0&x23=0"],
-        ["x22=5&seed=7"],
+        ["x22=5&q11=7"],
     ),
     "another": (
         ["x32=2"],
@@ -74,41 +74,21 @@ TASKS: dict[str, tuple[list[str], list[str], list[str]]] = {
         [],
     ),
 }
-STATES = [
-    "seed=0&word=1&divisor=d_k&mask=12.65&axis=column&drawn=linear&x11=-0.25",
-    "mask=causal&task=11",
-    "q11=-98.9999&k32=99",
-    "seed=4294967295",
-]
-BROKEN = [
-    *("seed=-1", "seed=4294967296", "seed=1e3", "seed=", "word=0", "word=7", "divisor=2"),
-    *("mask=77", "mask=12.", "mask=" + "12." * 36 + "12", "axis=", "drawn=randn"),
-    *(
-        "q11=NaN",
-        "q11=1e309",
-        "q11=0.12345",
-        "q11=100",
-        "q11=-99.0001",
-        "q41=1",
-        "x14=1",
-        "z11=1",
-        "q11=+1",
-    ),
-    *("task=0", "task=12", "solved=1"),
-    *("__proto__=1", "constructor=1", "hasOwnProperty=", "x11=<b>", "%E0%A4%A", "=", "a" * 99_999),
-]
 
 
-def evaluate(tmp_path: Path, expression: str, given: object = None, *more: Path) -> Any:
-    example = explorer().numbers(made_by("self-attention/step-by-step"))
+def evaluate(
+    tmp_path: Path, expression: str, given: object = None, *more: Path, page: str = PAGE
+) -> Any:
+    book = explorer().numbers(made_by(page))
     file, scripts = tmp_path / "evaluate.js", [*SCRIPTS, *map(str, more)]
     file.write_text(
         "globalThis.HTMLElement = class {}; globalThis.customElements = { define() {} };\n"
         f"{''.join(f'require({json.dumps(script)});' for script in scripts)}\n"
-        "const { USUAL, read, follow, write, compute, tasks, percent, trace } = selfattn;\n"
+        "const { USUAL, compute, tasks, percent, trace } = selfattn;\n"
         'const given = JSON.parse(require("fs").readFileSync(0, "utf8"));\n'
-        f"const inputs = {json.dumps(example['inputs'])};\n"
-        "const now = (text) => compute({ ...USUAL, ...read(text).changes }, inputs);\n"
+        f"const book = {json.dumps(book)};\n"
+        "const read = (text) => Object.fromEntries(new URLSearchParams(text));\n"
+        "const now = (text) => compute({ ...USUAL, ...read(text) }, book);\n"
         f"process.stdout.write(JSON.stringify({expression}));\n",
         "utf-8",
     )
@@ -127,20 +107,15 @@ NUMBERS = f"""given.map((text) => {{
 
 @functools.cache
 def states() -> list[str]:
-    """Draw states of the explorer, as addresses have them; the first two are the pages' own."""
+    """Draw states of the explorer; the first is the page's own."""
     chance = random.Random(3)  # noqa: S311 - no secret
-    found = ["", "seed=789&drawn=linear"]
+    found = [""]
     for _ in range(150):
-        state: dict[str, Any] = {"seed": chance.randrange(2**32)}
-        state |= {name: chance.choice(of) for name, of in CHOSEN.items()}
+        state: dict[str, Any] = {name: chance.choice(of) for name, of in CHOSEN.items()}
         if chance.random() < 0.3:
-            state["mask"] = (
-                ".".join(
-                    f"{i}{j}" for i in range(1, 7) for j in range(1, 7) if chance.random() < 0.4
-                )
-                or "none"
-            )
-        for _ in range(chance.randrange(5)):
+            places = (f"{i}{j}" for i in range(1, 7) for j in range(1, 7) if chance.random() < 0.4)
+            state["mask"] = ".".join(places) or "none"
+        for _ in range(chance.randrange(9)):
             letter = chance.choice("xqkv")
             entry = f"{letter}{chance.randint(1, 6 if letter == 'x' else 3)}{chance.randint(1, 2)}"
             state[entry] = round(chance.uniform(-9, 9), chance.choice((1, 2, 4)))
@@ -149,26 +124,17 @@ def states() -> list[str]:
 
 
 CHOSEN = {
-    "drawn": ("rand", "linear"),
     "divisor": ("sqrt", "1", "d_k"),
     "axis": ("row", "column"),
     "mask": ("none", "causal"),
 }
 
 
-def steps_of(text: str, dtype: torch.dtype) -> list[Tensor]:
+def steps_of(text: str, dtype: torch.dtype, page: str = PAGE) -> list[Tensor]:
     """Compute a state as the book's pages do."""
-    usual = {"seed": "123", "drawn": "rand", "divisor": "sqrt", "axis": "row", "mask": "none"}
-    state = usual | dict(parse_qsl(text))
-    with torch.random.fork_rng(devices=[]), torch.no_grad():
-        torch.manual_seed(int(state["seed"]))
-        if state["drawn"] == "rand":
-            drawn = [torch.rand(3, 2) for _ in range(3)]
-        else:
-            drawn = [torch.nn.Linear(3, 2, bias=False).weight.detach().T for _ in range(3)]
-    rows = [[round(x, 4) for x in row] for row in six_tokens().inputs.tolist()]
-    inputs = torch.tensor(rows, dtype=dtype)
-    given = dict(zip("xqkv", (inputs, *(each.to(dtype, copy=True) for each in drawn)), strict=True))
+    state = {"divisor": "sqrt", "axis": "row", "mask": "none"} | dict(parse_qsl(text))
+    book = explorer().numbers(made_by(page))
+    given = {n: torch.tensor(book[name], dtype=dtype) for n, name in MATRICES.items()}
     for name, value in state.items():
         if name[0] in given and name[1:].isdigit():
             given[name[0]][int(name[1]) - 1, int(name[2]) - 1] = float(value)
@@ -202,27 +168,11 @@ def test_all_states_are_as_in_torch(tmp_path: Path) -> None:
     assert differing(tmp_path, states()) == []
 
 
-@pytest.mark.parametrize("text", states()[:2])
-def test_a_page_s_own_numbers_print_as_in_torch(tmp_path: Path, text: str) -> None:
-    [made] = evaluate(tmp_path, NUMBERS, [text])
-    for ours, theirs in zip(made, steps_of(text, torch.float32), strict=True):
+@pytest.mark.parametrize("page", [PAGE, "self-attention/causal"])
+def test_a_page_s_own_numbers_print_as_in_torch(tmp_path: Path, page: str) -> None:
+    [made] = evaluate(tmp_path, NUMBERS, [""], page=page)
+    for ours, theirs in zip(made, steps_of("", torch.float32, page), strict=True):
         assert [f"{float(x):.4f}" for x in ours] == [f"{x:.4f}" for x in theirs.flatten().tolist()]
-
-
-@pytest.mark.parametrize("seed", [0, 123, 2**32 - 1, 2**53 + 1, -1])
-def test_draws_are_torch_s_bit_for_bit(tmp_path: Path, seed: int) -> None:
-    torch.default_generator.manual_seed(seed)
-    drawn = [torch.rand(3, 2), torch.rand(41, 37)]  # the second needs the state renewed
-    linear = [torch.nn.Linear(d, 7, bias=False).weight.detach() for d in (2, 3, 5, 768)]
-    expression = """((seed) => {
-      const { rand, linear } = selfattn.generator(seed);
-      const drawn = [rand(3, 2), rand(41, 37), ...[2, 3, 5, 768].map((d) => linear(d, 7))];
-      return drawn.map(({ data }) => [...data]);
-    })(given)"""
-    answered = evaluate(tmp_path, expression, str(seed))
-    wanted = [*drawn, *(weight.transpose(-2, -1) for weight in linear)]
-    for ours, theirs in zip(answered, wanted, strict=True):
-        assert torch.equal(torch.tensor(ours), theirs.flatten())
 
 
 def test_an_alteration_of_the_script_is_found(tmp_path: Path) -> None:
@@ -257,38 +207,6 @@ def test_what_a_task_teaches_has_this_states_numbers(tmp_path: Path) -> None:
     assert all(len(lesson) > 80 for lesson in lessons)
     assert not [lesson for lesson in lessons if "undefined" in lesson or "NaN" in lesson]
     assert "from 23% to 25%" in lessons[list(TASKS).index("divisor")]
-
-
-def test_an_address_is_read_as_it_was_written(tmp_path: Path) -> None:
-    again = evaluate(
-        tmp_path, "given.map((text) => write({...USUAL, ...read(text).changes}, USUAL))", STATES
-    )
-    assert again == STATES
-
-
-def test_a_broken_address_says_what_is_wrong(tmp_path: Path) -> None:
-    answers = evaluate(tmp_path, "given.map((text) => read(text))", BROKEN)
-    assert all(answer.keys() == {"fault"} for answer in answers)
-    assert all(len(answer["fault"]) < 120 for answer in answers)
-    assert answers[0]["fault"] == "“seed=-1” should be a whole number from 0 to 4294967295"
-
-
-def test_an_escaped_address_is_read(tmp_path: Path) -> None:
-    assert evaluate(tmp_path, "read(given)", quote("q11=-0.5", safe="=")) == {
-        "changes": {"q11": "-0.5"}
-    }
-
-
-@pytest.mark.parametrize("text", ["#try-2?q11=-0.5", "#try-2%3Fq11%3D-0.5", "#try-2%3Fq11=-0.5"])
-def test_an_address_says_which_explorer_it_means(tmp_path: Path, text: str) -> None:
-    assert evaluate(tmp_path, "follow(given)", text) == {"id": "try-2", "changes": {"q11": "-0.5"}}
-
-
-def test_an_address_can_mean_an_explorer_as_it_starts(tmp_path: Path) -> None:
-    assert evaluate(tmp_path, "follow(given)", "#try-1") == {"id": "try-1", "changes": {}}
-    assert evaluate(tmp_path, "follow(given)", "#try-1?%E0%A4%A")["id"] == "try-1"
-    for other in ("", "#try-it", "#try-10x", "#are-these-numbers-true"):
-        assert "id" not in evaluate(tmp_path, "follow(given)", other)
 
 
 def test_shares_of_nothing_are_not_numbers(tmp_path: Path) -> None:
@@ -352,18 +270,21 @@ def test_the_trained_model_shows_what_torch_computes(tmp_path: Path, mutant: str
 def _states_of_the_model() -> tuple[list[dict[str, Any]], list[Any]]:
     """Draw states; return them and what they show, with the saved weights and the unrounded."""
     chance = random.Random(1)  # noqa: S311 - no secret
-    rows, steps = torch.cat(sentences()), MODEL()["steps"]
+    rows, scale = torch.cat(sentences()), MODEL()["scale"]
+    saved = torch.tensor(MODEL()["parameters"], dtype=torch.float64) / scale
+    unrounded = torch.tensor(made_by(TRAINED)["parameters"], dtype=torch.float64)
     states, wanted = [], []
     for row in rows[chance.sample(range(len(rows)), 200)]:
-        step, on = chance.randrange(len(steps)), chance.choices([True, False], k=2)
+        on = chance.choices([True, False], k=2)
         asked, end = chance.choice((("verb", 6), ("pronoun", 9)))
         text = [VOCABULARY[i] for i in row]
         given = [*text[:6], "was", *text[7:]]  # the script makes the verb agree
-        states.append({"text": given, "asked": asked, "step": step, "isOn": on})
-        saved = torch.tensor(steps[step]["parameters"], dtype=torch.float64) / MODEL()["scale"]
-        both = (saved, torch.tensor(made_by(TRAINED)["parameters"][step], dtype=torch.float64))
+        states.append({"text": given, "asked": asked, "isOn": on})
         wanted.append(
-            (" ".join(text[:end]), *(_what_torch_shows(each, row[:end], on) for each in both))
+            (
+                " ".join(text[:end]),
+                *(_what_torch_shows(each, row[:end], on) for each in (saved, unrounded)),
+            )
         )
     return states, wanted
 

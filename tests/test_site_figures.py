@@ -12,7 +12,7 @@ from the_book import DOCS, EXTENSIONS_ON_PATH
 from the_book import PAGES as BOOK_PAGES
 
 from figures.drawings import all_drawings
-from figures.drawings.cost import rounded
+from figures.drawings.curves import rounded
 from figures.values import WORDS, Values
 from selfattn.examples import six_tokens
 from sphinx_drift import api
@@ -174,4 +174,4 @@ def test_a_figure_is_drawn_from_the_one_run_of_its_page(tmp_path: Path) -> None:
     )
     failed = small_book.build(tmp_path)
     assert failed.returncode
-    assert "no cell before figure 'who-sees-whom' makes 'free', which it shows" in failed.stderr
+    assert "no cell of index makes 'free', which figure 'who-sees-whom' shows" in failed.stderr

@@ -10,12 +10,6 @@ OUTPUTS = "docs/_ext, what a page ran: find where MyST-NB now keeps it"
 SOLUTIONS = "docs/_ext, folded solutions: find what nodes sphinx-exercise now leaves"
 
 USES = [
-    Use("sphinx-codeautolink", "sphinx_codeautolink.extension:SphinxCodeAutoLink.apply_links",
-        "docs/_ext, links in code: see whether it now links every page that is written",
-        ("app", "exception")),
-    Use("sphinx-codeautolink",
-        "sphinx_codeautolink.extension:SphinxCodeAutoLink.filter_and_resolve",
-        "docs/_ext, links in code: see what it now links", ("transforms", "skipped", "doc")),
     Use("sphinx-exercise", "sphinx_exercise.nodes:exercise_node", SOLUTIONS),
     Use("sphinx-exercise", "sphinx_exercise.nodes:solution_node", SOLUTIONS),
     Use("docutils", "docutils.utils.math.latex2mathml:tex2mathml", MATHEMATICS,
@@ -23,9 +17,8 @@ USES = [
     Use("myst-nb", "myst_nb.sphinx_ext:OUTPUT_FOLDER", OUTPUTS),
     Use("myst-nb", "myst_nb.sphinx_:NbMetadataCollector.get_exec_data", OUTPUTS,
         ("env", "docname")),
-    Use("sphinx", "sphinx.util.math:get_node_equation_number", MATHEMATICS, ("writer", "node")),
     Use("sphinx", "sphinx.util.nodes:traverse_parent",
-        "docs/_ext/ancestors.py: find how Sphinx goes up from a node", ("node", "cls")),
+        "docs/_ext/website/outputs.py: find how Sphinx goes up from a node", ("node", "cls")),
     Use("sphinx", "sphinx.util:parselinenos",
         "docs/_ext, listings: find how Sphinx reads the option emphasize-lines", ("spec", "total")),
 ]  # fmt: skip

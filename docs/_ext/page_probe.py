@@ -54,8 +54,8 @@ def keep_page_values() -> None:
                     continue
                 with contextlib.suppress(Exception):  # it isn't made yet
                     value = eval(code, {**made[page], **shell.user_ns})  # noqa: S307 - ours
+                    made[page][name] = value  # for those below, plain or not
                     shell.page_values[page][name] = plain(value)
-                    made[page][name] = value
         if torch:
             torch.set_rng_state(generator)
 

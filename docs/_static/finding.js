@@ -1,51 +1,15 @@
-/* The search page looks numbers, symbols and terms up before Sphinx searches the words.
+/* The search page looks terms, titles and numbered blocks up before Sphinx searches the words.
  *
- * `docs/_ext/website/search.py` writes what is known into the page, so nothing is fetched. A number
- * leads to the outputs that print it, in reading order; a symbol to the notation; and all the words
- * of a title, or of a term, to its page. A word that is nowhere is taken for the nearest one.
+ * `docs/_ext/website/search.py` writes what is known into the page, so nothing is fetched. All the
+ * words of a title, or of a term, lead to its page. A word that is nowhere is taken for the nearest
+ * one, and a printed number leads to the box that knows them all.
  */
 "use strict";
 
 (() => {
-  const [MOST, MOST_PLACES] = [12, 4]; // outputs and places that are listed
+  const MOST = 4; // places that are listed
   const known = JSON.parse(document.getElementById("direct-answers").textContent);
   const query = (new URLSearchParams(location.search).get("q") || "").trim().slice(0, 200);
-
-  /** Numbers as they are printed: 0.3061 of .3061 and 0,3061; 2360064 of 2,360,064. */
-  const numbersOf = (text) => {
-    const written = text
-      .replace(/(?<=[1-9]\d{0,2}(?:,\d{3})*),(?=\d{3}(?!\d))/g, "")
-      .replace(/(?<=\d),(?=\d)/g, ".")
-      .replace(/(?<![\d\w.])\.(?=\d)/g, "0.")
-      .replaceAll("−", "-");
-    return written.match(/(?<![\w.])\d+(?:\.\d+)?(?:e[+-]?\d+)?(?![\w]|\.\d)/gi) || [];
-  };
-  const isTelling = (number) => number.length > 3;
-  const printed = known.outputs.map(([address, page, heading, text]) => {
-    return { address, page, heading, lines: text.split("\n"), numbers: new Set(numbersOf(text)) };
-  });
-  const outputsWith = (numbers) =>
-    numbers.length ? printed.filter((output) => numbers.every((n) => output.numbers.has(n))) : [];
-
-  /** Return the outputs with all numbers that were typed, if need be rounded as they are printed. */
-  const answers = () => {
-    const asked = numbersOf(query);
-    if (!asked.some(isTelling)) return [];
-    const found = outputsWith(asked);
-    const rounded = asked.map((n) => (/\.\d{5,}$/.test(n) ? Number(n).toFixed(4) : n));
-    return (found.length ? found : outputsWith(rounded)).map((output) => {
-      const has = (line) => numbersOf(line).some((n) => asked.includes(n) || rounded.includes(n));
-      return { ...output, line: output.lines.find(has)?.trim().slice(0, 120) };
-    });
-  };
-
-  /** A symbol without how it is typed: α of α₂₁, α_21 and \alpha_{21}; but Q is not q. */
-  const bare = (text) => text.normalize("NFKC").replace(/[\\_{}^\s]/g, "");
-  const symbols = () => {
-    const asked = [bare(query), bare(query).replace(/\d+$/, "")];
-    const is = (form) => known.symbols.filter(([name]) => bare(name) === form);
-    return asked.map(is).find((found) => found.length) || [];
-  };
 
   /** Words without their endings; "F." and "nn." say nothing, and √dₖ is sqrt(d_k). */
   const SILENT = /^(a|an|are|do|does|f|for|how|in|is|nn|of|on|the|to|torch|what|you)$/;
@@ -69,11 +33,11 @@
     }
     return rows[one.length][other.length];
   };
-  const words = new Set(known.places.flatMap(([phrase]) => fullWordsOf(phrase)));
+  const vocabulary = new Set(known.flatMap(([phrase]) => fullWordsOf(phrase)));
   /** The nearest of the index's words: one slip in four letters or more, two in eight. */
   const meant = (word) => {
-    if (words.has(word) || word.length < 4 || /\d/.test(word)) return word;
-    const near = [...words].map((each) => [distance(word, each), each]).sort(([a], [b]) => a - b);
+    if (vocabulary.has(word) || word.length < 4 || /\d/.test(word)) return word;
+    const near = [...vocabulary].map((each) => [distance(word, each), each]).sort(([a], [b]) => a - b);
     return near[0][0] <= (word.length < 8 ? 1 : 2) ? near[0][1] : word;
   };
 
@@ -81,7 +45,7 @@
   const places = (words) => {
     const asked = new Set(words);
     if (!asked.size) return [];
-    const found = known.places.flatMap(([phrase, href, title]) => {
+    const found = known.flatMap(([phrase, href, title]) => {
       const words = new Set(wordsOf(phrase));
       if (![...asked].every((word) => words.has(word))) return [];
       return [{ href, title, phrase, others: words.size - asked.size, isSame: query.includes(phrase) }];
@@ -91,34 +55,21 @@
   };
 
   const output = document.getElementById("direct-results");
-  const put = (parent, tag, text = "", href = "") => {
-    const element = parent.appendChild(document.createElement(tag));
-    if (text) element.textContent = text;
-    if (href) element.href = href;
-    return element;
-  };
+  const put = (parent, tag, text, href) =>
+    parent.appendChild(Object.assign(document.createElement(tag), { textContent: text }, href && { href }));
   const list = (title, items) => {
     if (!items.length) return;
     put(output, "h2", title);
-    const all = put(output, "ul");
+    const all = put(output, "ul", "");
     all.className = "search";
-    for (const [text, href, about, isCode] of items) {
-      const item = put(all, "li");
-      put(item, "a", text, href);
-      if (about) put(put(item, "p"), isCode ? "code" : "span", about);
+    for (const { title, href, phrase } of items.slice(0, MOST)) {
+      const item = put(all, "li", "");
+      put(item, "a", title, href);
+      if (phrase !== title) put(item, "p", phrase);
     }
   };
-  list("Symbols", symbols().map(([name, href, meaning]) => [name, href, meaning]));
   const exact = places(wordsOf(query));
   const found = exact.length ? exact : places(fullWordsOf(query).map(meant).map(stem));
-  list(
-    exact.length ? "Pages" : "Pages, if you mean",
-    found.slice(0, MOST_PLACES).map(({ title, href, phrase }) => [title, href, phrase === title ? "" : phrase]),
-  );
-  list(
-    `Printed outputs with ${query}`,
-    answers().slice(0, MOST).map(({ address, page, heading, line }) => {
-      return [page === heading ? page : `${heading} – ${page}`, address, line, true];
-    }),
-  );
+  list(exact.length ? "Pages" : "Pages, if you mean", found);
+  if (/\d?[.,]\d{3}/.test(query)) list("Printed numbers", places(wordsOf("wrong output")));
 })();

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -12,7 +11,6 @@ if TYPE_CHECKING:
     from playwright.sync_api import Locator, Page
     from reader import Device, Visit
 
-SETTLED = 700  # milliseconds, until the address and the announcement have followed
 LETTERS = {"x": "inputs", "q": "W_query", "k": "W_key", "v": "W_value"}
 Rows = list[list[str]]
 
@@ -125,8 +123,3 @@ class Explorer:
 
     def text(self, part: str) -> str:
         return " ".join(self.root.locator(f".explorer-{part}").inner_text().split())
-
-    def address(self) -> str:
-        """Return what the address says, once it has followed."""
-        self.page.wait_for_timeout(SETTLED)
-        return re.sub(r"^[^#]*", "", self.page.url)

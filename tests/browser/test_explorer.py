@@ -1,4 +1,4 @@
-"""The explorer is used by mouse, touch and keyboard: numbers, choices, tasks and links."""
+"""The explorer is used by mouse, touch and keyboard: numbers, choices and tasks."""
 
 from __future__ import annotations
 
@@ -87,7 +87,6 @@ def test_a_walk_through_the_explorer(setting: Setting, website: Website) -> None
         explorer.type("q11", "-1,5")
         assert explorer.rows("W_query")[0][0] == "-1.5000"
         assert explorer.rows("context_vecs") != before
-        assert explorer.address() == "#try-1?q11=-1.5"
         explorer.press("Reset")
 
         scores = explorer.rows("attn_scores")
@@ -161,22 +160,6 @@ def test_each_task_accepts_its_answer_and_no_other(reader: Reader, website: Webs
         assert explorer.text("count").endswith("11 solved")  # the browser keeps it
 
 
-def test_a_link_brings_a_state_back(reader: Reader, website: Website) -> None:
-    state = "#try-1?word=1&mask=causal&v12=0.4"
-    with opened(Setting(reader), f"{website.page(PAGE)}{state}") as explorer:
-        assert explorer.rows("attn_weights")[0] == ["1.0000"] + ["0.0000"] * 5
-        assert explorer.rows("W_value")[0][1] == "0.4000"
-    with opened(Setting(reader), f"{website.page(PAGE)}#try-1?seed=softmax&x11=1e9") as explorer:
-        assert explorer.rows("attn_weights")[1][1] == "0.2264"  # what is no state is the book's
-
-
-def test_a_link_into_the_tables_answers_no_task(reader: Reader, website: Website) -> None:
-    with opened(Setting(reader), f"{website.page(PAGE)}#try-1?v12=0.4&q11=1") as explorer:
-        assert explorer.text("answer") == ""
-        explorer.type("v12", "0.5")
-        assert explorer.text("answer").startswith("Nearly: ")
-
-
 @pytest.mark.parametrize(("width", "height"), [(1440, 900), (1366, 768), (390, 844), (844, 390)])
 def test_the_note_stands_beside_its_number_and_nothing_moves(
     reader: Reader, website: Website, width: int, height: int
@@ -214,8 +197,9 @@ def test_a_number_is_taken_up_by_a_double_click(reader: Reader, website: Website
 def test_a_state_has_no_fault(
     reader: Reader, website: Website, report: Report, width: int, theme: str
 ) -> None:
-    address = f"{website.page(PAGE)}#try-1?mask=causal&x11=-1.5"
-    with opened(Setting(reader, "mouse", width), address, theme) as explorer:
+    with opened(Setting(reader, "mouse", width), website.page(PAGE), theme) as explorer:
+        explorer.pick("mask", "causal")
+        explorer.type("x11", "-1.5")
         explorer.touch("attn_scores", 2, 2)
         visit = explorer.visit
         report(visit, visit.probe("sideways", "contrast", "targets") + visit.axe())

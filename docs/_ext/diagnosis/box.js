@@ -6,16 +6,20 @@
 
 (() => {
   const form = document.querySelector(".number-box");
-  const { pages, sections, made } = JSON.parse(document.getElementById("printed-numbers").textContent);
+  const here = document.currentScript.src;
+  const root = new URL("../", here);
   const [field, answer] = [form.querySelector("textarea"), form.querySelector("[role=status]")];
-  let diagnose = null;
+  let [diagnose, sections] = [null, null];
 
-  /** Load what mistakes make, once it is needed: a script, since a folder's page can fetch nothing. */
+  /** Load what is known, once it is needed: a script, since a folder's page can fetch nothing. */
   const loaded = () =>
     (diagnose ??= new Promise((resolve, reject) => {
-      const script = Object.assign(element("script"), { src: made, onerror: reject });
-      script.addEventListener("load", () =>
-        resolve(globalThis.selfattn.diagnosis({ pages, made: globalThis.selfattn.made })));
+      const src = new URL(`known.js?${Date.now()}`, here).href;
+      const script = Object.assign(element("script"), { src, onerror: reject });
+      script.addEventListener("load", () => {
+        ({ sections } = globalThis.selfattn.known);
+        resolve(globalThis.selfattn.diagnosis(globalThis.selfattn.known));
+      });
       document.head.append(script);
     }));
 
@@ -39,7 +43,7 @@
   /** "Step 3, Self-attention step by step", with a link to the output. */
   const placed = ({ href, section, page }) => {
     const where = [section, page].filter((part, i, all) => part && part !== all[i - 1]).join(", ");
-    return [link(where, href)];
+    return [link(where, new URL(href, root).href)];
   };
 
   /** The first paragraph of a section: what went wrong and what to do. */
@@ -74,14 +78,6 @@
         ]
       : [];
 
-  const listed = (wrong) =>
-    list(wrong.map(({ index, pasted, expected }) => [
-      `number ${index} is `,
-      code(pasted),
-      ", and the book has ",
-      code(expected),
-    ]));
-
   const WORDS = {
     documented: ({ isTwice, ...found }) => [
       paragraph(`These are the book's own numbers${isTwice ? ", twice, as of a batch of two" : ""}.`),
@@ -99,13 +95,6 @@
     right: (found) => [
       paragraph("These are right, although no page prints them: the ", found.step, " of ", named(found.code), "."),
       ...alsoOf(found),
-      ...lastDigits(found),
-    ],
-    almost: (found) => [
-      paragraph(`All but ${found.wrong.length} of the ${found.numbers.length} numbers are those of:`),
-      list(found.places.map(placed)),
-      paragraph("What differs:"),
-      listed(found.wrong),
       ...lastDigits(found),
     ],
     coarse: () => [

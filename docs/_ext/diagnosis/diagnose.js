@@ -8,8 +8,8 @@
 
 (() => {
   const { cleaned, blocksOf, knownOutputs, pagesOf, best, named } = globalThis.selfattn;
-  const { series, telling, tellingDigits, hasDecimals, differing } = globalThis.selfattn;
-  const { ENOUGH, ENOUGH_DIGITS, OTHER } = globalThis.selfattn;
+  const { series, telling, tellingDigits, hasDecimals } = globalThis.selfattn;
+  const { ENOUGH, ENOUGH_DIGITS } = globalThis.selfattn;
   const MOST_NUMBERS = 2000;
   const MOST_BLOCKS = 24;
   const MOST_PLACES = 12;
@@ -17,9 +17,6 @@
   const LEAST = 2; // different numbers that name a mistake, if its rows are equal
 
   /* --- A whole text --- */
-
-  /** How many numbers may differ in what is still called the same output. */
-  const allowedIn = (length) => Math.floor(length / 5);
 
   const isFloat = ({ text }) => !/^[+-]?\d+$/.test(text);
 
@@ -29,7 +26,7 @@
 
     const whole = (numbers) => {
       const block = series(numbers);
-      const found = best(block, outputs, 0);
+      const found = best(block, outputs);
       // Numbers that the book rounds to 0 and 1 aren't recognized by that.
       const places = found.places.filter(
         ({ output, start }) =>
@@ -50,22 +47,12 @@
     };
 
     const fewAt = (numbers) => {
-      const found = best(series(numbers), printed, 0);
-      const isNear = found.nears > 0;
+      const found = best(series(numbers), printed);
+      const isNear = found.places.length > 0 && found.nears > 0;
       const isChance = isNear && telling(numbers) < 2; // many numbers are a digit from another
       const places = isChance ? [] : pagesOf(found.places);
       const [shown, more] = [places.slice(0, MOST_PLACES), places.length - MOST_PLACES];
       return { kind: "few", places: shown, more, isNear };
-    };
-
-    const almost = (numbers, block) => {
-      const allowed = allowedIn(numbers.length);
-      const found = allowed ? best(block, printed, allowed) : null;
-      if (!found?.places.length || found.nears * 2 > numbers.length) return null;
-      const wrong = differing(numbers, block, found.places[0], OTHER);
-      const rest = numbers.filter((_, i) => wrong.every(({ index }) => index !== i + 1));
-      if (tellingDigits(rest) <= ENOUGH_DIGITS) return null;
-      return { ...named(numbers, block, found), kind: "almost", wrong };
     };
 
     /** What is printed twice, as of a batch of two: a finding of its first half. */
@@ -93,11 +80,7 @@
         const isSure = finding.kind === "documented" || tellingDigits(numbers) >= ENOUGH_DIGITS;
         return isSure ? finding : { kind: "coarse", places: [] };
       }
-      return (
-        almost(numbers, block) ??
-        twice(numbers) ??
-        { kind: "unknown", places: [] }
-      );
+      return twice(numbers) ?? { kind: "unknown", places: [] };
     };
 
     const isSomething = ({ kind }) => !["coarse", "few", "unknown"].includes(kind);

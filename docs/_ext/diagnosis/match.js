@@ -31,16 +31,16 @@
     units: Float64Array.from(numbers, unitOf),
   });
 
-  /** How many numbers of a block differ from those at a place of a longer series, and how. */
-  const countAt = (block, whole, start, allowed) => {
-    let [others, nears] = [0, 0];
+  /** How many numbers of a block are near those at a place of a longer series; null if one differs. */
+  const nearsAt = (block, whole, start) => {
+    let nears = 0;
     for (let i = 0; i < block.values.length; i++) {
       const at = start + i;
       const same = compare(block.values[i], block.units[i], whole.values[at], whole.units[at]);
-      if (same === OTHER && ++others > allowed) return null;
+      if (same === OTHER) return null;
       if (same === NEAR) nears++;
     }
-    return { others, nears };
+    return nears;
   };
 
   /** The numbers of a block that say something: no two alike, no 0, with two decimals or more. */
@@ -74,7 +74,7 @@
 
   const outputOf = (place, text) => ({ ...place, ...series(blocksOf(text).flat()) });
 
-  /** The numbers of a file that numbers_file.py has packed, each tensor with its causes. */
+  /** The numbers of a file that docs/_data/numbers_file.py has packed, each tensor with its causes. */
   const unpacked = ({ words, causes, lengths, numbers }) => {
     const bytes = Uint8Array.from(atob(numbers), (char) => char.charCodeAt(0));
     const whole = new Int16Array(bytes.buffer);
@@ -93,7 +93,7 @@
   const DECIMALS = 4;
   const SPECIAL = { "-32768": NaN, "32767": Infinity, "-32767": -Infinity, "32766": LARGE, "-32766": -LARGE };
 
-  /** The outputs of other pages, and what is right or a mistake (see mistakes.py). */
+  /** The outputs of other pages, and what is right or a mistake (see docs/_data/mistakes.py). */
   const knownOutputs = ({ pages, made }) => [
     ...pages.flatMap(({ href, title: page, sections }) =>
       sections.flatMap(([section, outputs]) =>
@@ -119,27 +119,26 @@
 
   /* --- A block of numbers and the known outputs --- */
 
-  /** The places that fit best, with how many numbers differ there. */
-  const best = (block, outputs, allowed) => {
-    let found = { others: allowed + 1, nears: 0, places: [] };
+  /** The places that fit best, with how many numbers are only near there. */
+  const best = (block, outputs) => {
+    let found = { nears: Infinity, places: [] };
     for (const output of outputs) {
       for (let start = 0; start + block.values.length <= output.values.length; start++) {
-        const count = countAt(block, output, start, Math.min(allowed, found.others));
-        if (!count) continue;
-        const rank = count.others - found.others || count.nears - found.nears;
-        if (rank < 0) found = { ...count, places: [] };
-        if (rank <= 0) found.places.push({ output, start });
+        const nears = nearsAt(block, output, start);
+        if (nears === null || nears > found.nears) continue;
+        if (nears < found.nears) found = { nears, places: [] };
+        found.places.push({ output, start });
       }
     }
     return found;
   };
 
-  /** The numbers of a block that aren't those of a place; `kind` says which to list. */
-  const differing = (numbers, block, { output, start }, kind) =>
+  /** The numbers of a block whose last digit isn't that of a place. */
+  const nearly = (numbers, block, { output, start }) =>
     range(numbers.length).flatMap((i) => {
       const [value, unit] = [output.values[start + i], output.units[start + i]];
-      if (compare(block.values[i], block.units[i], value, unit) !== kind) return [];
-      return [{ index: i + 1, pasted: numbers[i].text, expected: printedAs(value, unit) }];
+      if (compare(block.values[i], block.units[i], value, unit) !== NEAR) return [];
+      return [{ pasted: numbers[i].text, expected: printedAs(value, unit) }];
     });
 
   const printedAs = (value, unit) => {
@@ -151,7 +150,7 @@
 
   const named = (numbers, block, { places }) => {
     const [documented, mistakes] = [pagesOf(places), mistakesOf(places)];
-    const nears = differing(numbers, block, places[0], NEAR);
+    const nears = nearly(numbers, block, places[0]);
     if (documented.length) return { kind: "documented", places: documented, mistakes, nears };
     const right = causesOf(places).find(([title]) => !title);
     if (right) return { kind: "right", code: right[1], step: right[2], mistakes, nears };
@@ -160,7 +159,7 @@
 
   globalThis.selfattn = {
     ...globalThis.selfattn,
-    ...{ ENOUGH, ENOUGH_DIGITS, OTHER, series, telling, tellingDigits, hasDecimals, knownOutputs, pagesOf, best },
-    ...{ differing, named },
+    ...{ ENOUGH, ENOUGH_DIGITS, series, telling, tellingDigits, hasDecimals, knownOutputs, pagesOf, best },
+    named,
   };
 })();

@@ -1,11 +1,11 @@
 """`{number-box}`: a box that says what pasted numbers are; a script does its work.
 
 Without a script, and in a book that isn't a site, the page has its mistakes and symptoms alone.
+What the box compares with is a script beside the page, loaded when somebody pastes.
 """
 
 from __future__ import annotations
 
-import hashlib
 import html
 import json
 import re
@@ -14,14 +14,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from docutils import nodes
-from sphinx.util import logging
+from sphinx.addnodes import only
 from sphinx.util.docutils import SphinxDirective
-from sphinx.util.osutil import relative_uri
 
 from explorer import element
-from later import show_later
 from website.outputs import outputs_of
-from website.pages import data, reading_order
+from website.pages import reading_order
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -34,8 +32,6 @@ if TYPE_CHECKING:
 HERE = Path(__file__).parent
 FILE = Path(__file__).parents[2] / "_data" / "mistakes.json"
 SCRIPTS = ("reader.js", "match.js", "diagnose.js", "box.js")
-STYLES = "box.css"
-DATA_ID = "printed-numbers"
 SITES = {"html", "dirhtml"}
 
 FORM = """<form class="number-box">
@@ -56,77 +52,40 @@ LIMIT = 50_000
 """How many characters are read: some ten times the longest output of the book."""
 EXAMPLE = "[[0.3071, 0.823], [0.3157, 0.843], [0.3152, 0.8421], [0.3006, 0.808]]"
 """What scores that aren't scaled make of the first four words."""
-MADE = "mistakes.js"
-
 DECIMAL = re.compile(r"\d\.\d")
 """What an output must have to be told from others: many print the same whole numbers."""
-
-
-class number_box(nodes.General, nodes.Element):  # noqa: N801 - docutils names nodes so
-    """The place of the box, filled once all pages are read."""
 
 
 class NumberBox(SphinxDirective):
     """Show the box."""
 
     def run(self) -> list[nodes.Node]:
-        self.env.note_dependency(str(FILE))
-        return [number_box()]
+        element.need_files(self.env, [*SCRIPTS, "box.css"], HERE)
+        form = FORM.format(limit=LIMIT, example=html.escape(EXAMPLE))
+        return [
+            only("", nodes.raw("", form, format="html"), expr="builder_html or builder_dirhtml")
+        ]
 
 
 def recorded() -> dict[str, Any]:
-    """Return what mistakes make, as `numbers_file.packed` writes it."""
+    """Return what mistakes make, as `docs/_data/numbers_file.py` packs it."""
     return dict(json.loads(FILE.read_text("utf-8")))
 
 
-def titles() -> list[str]:
-    """Return the titles of the recorded mistakes, in their order."""
-    return list(recorded()["titles"])
-
-
-def fill(app: Sphinx, docname: str, node: nodes.Element) -> list[nodes.Node]:
-    """Put the form and what it compares with into the page."""
-    if app.builder.name not in SITES:
-        return []
-    sections = {title: nodes.make_id(title.replace("`", "")) for title in titles()}
-    if node.document is not None:
-        for title, name in sections.items():
-            if name not in node.document.ids:
-                message = "the page has no section %r for a recorded mistake; write one"
-                logging.getLogger(__name__).warning(message, title, location=node)
-    known = {
-        "pages": known_pages(app, docname),
-        "sections": sections,
-        "made": relative_uri(app.builder.get_target_uri(docname), f"_static/{MADE}?v={digest()}"),
-    }
-    form = FORM.format(limit=LIMIT, example=html.escape(EXAMPLE))
-    text = form + data(known, f'type="application/json" id="{DATA_ID}"')
-    return [nodes.raw("", text, format="html")]
-
-
-def known_pages(app: Sphinx, page: str) -> list[dict[str, Any]]:
-    """Return what other pages print, by page and section."""
-    return [
+def known(app: Sphinx) -> dict[str, Any]:
+    """Return what pages print, by page and section, and what mistakes make."""
+    made = recorded()
+    pages = [
         {
-            "href": app.builder.get_relative_uri(page, name),
+            "href": app.builder.get_target_uri(name),
             "title": app.env.titles[name].astext(),
             "sections": sections,
         }
         for name in reading_order(app.env, app.config.root_doc)
-        if name != page and (sections := list(_sections(outputs_of(app.env, name))))
+        if (sections := list(_sections(outputs_of(app.env, name))))
     ]
-
-
-def digest() -> str:
-    """Return the digest of what mistakes make, so that a browser keeps no old file."""
-    return hashlib.sha256(FILE.read_bytes()).hexdigest()[:8]
-
-
-def write_made(app: Sphinx, error: Exception | None) -> None:
-    """Write what mistakes make as a script, which a page can load from a folder too."""
-    if error is None and app.builder.name in SITES:
-        script = f"globalThis.selfattn.made = {FILE.read_text('utf-8').strip()};\n"
-        (Path(app.outdir) / "_static" / MADE).write_text(script, "utf-8")
+    named = {title: nodes.make_id(title.replace("`", "")) for title in made["titles"]}
+    return {"pages": pages, "sections": named, "made": made}
 
 
 def _sections(outputs: Sequence[Output]) -> Iterator[tuple[str, list[Any]]]:
@@ -136,20 +95,17 @@ def _sections(outputs: Sequence[Output]) -> Iterator[tuple[str, list[Any]]]:
         yield heading, [[each.anchor, re.sub(" +", " ", each.text.strip())] for each in group]
 
 
-def add_files(
-    app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: nodes.document
-) -> None:
-    """Load the script and the styles on pages that have the box."""
-    if 'class="number-box' in context.get("body", "") and app.builder.name in SITES:
-        for name in SCRIPTS:
-            app.add_js_file(name, loading_method="defer")
-        app.add_css_file(STYLES)
+def write_known(app: Sphinx, error: Exception | None) -> None:
+    """Write what is known as a script, which a page can load from a folder too."""
+    if error is None and app.builder.name in SITES:
+        text = json.dumps(known(app), ensure_ascii=False, separators=(",", ":"))
+        script = f"globalThis.selfattn.known = {text};\n"
+        Path(app.outdir, "_static", "known.js").write_text(script, "utf-8")
 
 
 def setup(app: Sphinx) -> ExtensionMetadata:
+    app.setup_extension("explorer")  # which loads the files of elements
     app.add_directive("number-box", NumberBox)
     element.static_files(app, HERE)
-    app.connect("html-page-context", add_files)
-    app.connect("build-finished", write_made)
-    show_later(app, number_box, fill)
-    return {"env_version": 4, "parallel_read_safe": True, "parallel_write_safe": True}
+    app.connect("build-finished", write_known)
+    return {"env_version": 6, "parallel_read_safe": True, "parallel_write_safe": True}

@@ -15,4 +15,4 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     element.setup(app)
     directive.setup(app)
     trained_model.setup(app)
-    return {"env_version": 2, "parallel_read_safe": True, "parallel_write_safe": True}
+    return {"env_version": 3, "parallel_read_safe": True, "parallel_write_safe": True}

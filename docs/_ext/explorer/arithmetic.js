@@ -1,59 +1,13 @@
-/* Self-attention, and what a CPU draws after `torch.manual_seed`.
- *
- * Draws are torch's bit for bit; steps are computed in float64. `tests/test_site_explorer.py`
- * compares both with torch.
- */
+/* Self-attention in float64, which `tests/test_site_explorer.py` compares with torch. */
 "use strict";
 
 (() => {
-  const UNIT = 2 ** -24; // what a float32 draw is a multiple of
-
   const count = (n) => [...Array(n).keys()];
   const matrix = (rows, columns, data) => ({ rows, columns, data: [...data] });
   const fill = (rows, columns, entry) =>
     matrix(rows, columns, count(rows * columns).map((n) => entry(Math.floor(n / columns), n % columns)));
   const at = (of, i, j) => of.data[i * of.columns + j];
   const row = (of, i) => of.data.slice(i * of.columns, (i + 1) * of.columns);
-
-  /* Random numbers: MT19937 */
-
-  const twister = (seed) => {
-    const state = new Uint32Array(624);
-    state[0] = Number(BigInt.asUintN(32, BigInt(seed))); // torch, too, drops the upper bits
-    for (let i = 1; i < 624; i++) {
-      state[i] = Math.imul(1812433253, state[i - 1] ^ (state[i - 1] >>> 30)) + i;
-    }
-    let next = 624;
-    const renew = () => {
-      for (let i = 0; i < 624; i++) {
-        const bits = (state[i] & 0x80000000) | (state[(i + 1) % 624] & 0x7fffffff);
-        state[i] = state[(i + 397) % 624] ^ (bits >>> 1) ^ (bits & 1 && 0x9908b0df);
-      }
-      next = 0;
-    };
-    return () => {
-      if (next === 624) renew();
-      let bits = state[next++];
-      bits ^= bits >>> 11;
-      bits ^= (bits << 7) & 0x9d2c5680;
-      bits ^= (bits << 15) & 0xefc60000;
-      return bits ^ (bits >>> 18);
-    };
-  };
-
-  /** What a CPU draws after `torch.manual_seed(seed)`; a BigInt can have all 64 bits. */
-  const generator = (seed) => {
-    const bits = twister(seed);
-    const rand = (rows, columns) => fill(rows, columns, () => (bits() & 0xffffff) * UNIT);
-    /** The weight of `torch.nn.Linear(d_in, d_out, bias=False)`, transposed. */
-    const linear = (d_in, d_out) => {
-      const float = Math.fround;
-      const bound = float(Math.sqrt(3) * (Math.sqrt(2 / (1 + Math.sqrt(5) ** 2)) / Math.sqrt(d_in)));
-      const drawn = rand(d_out, d_in);
-      return fill(d_in, d_out, (i, j) => float(at(drawn, j, i) * (2 * bound) - bound));
-    };
-    return { rand, linear };
-  };
 
   /* Steps */
 
@@ -126,5 +80,5 @@
     return { terms: line, text: `exp(${text("masked", i, j)}) / (${powers}) = ${made}` };
   };
 
-  globalThis.selfattn = { matrix, fill, at, row, generator, attention, printed, trace };
+  globalThis.selfattn = { matrix, fill, at, row, attention, printed, trace };
 })();

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 from docutils.parsers.rst import directives
 from sphinx.util.docutils import SphinxDirective
 
-from explorer.element import explorer
+from explorer.element import explorer, need_files
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,52 +22,61 @@ TENSORS = (
     *("inputs", "W_query", "W_key", "W_value", "queries", "keys", "values"),
     *("attn_scores", "masked", "attn_weights", "context_vecs"),
 )
-CONTROLS = ("seed", "divisor", "mask", "axis")
+CONTROLS = ("numbers", "divisor", "mask", "axis")
 
 
-class Explorer(SphinxDirective):
-    """Place an explorer: in a fold below a figure, or, with content, open on a page of its own.
-
-    `:show:` names the tensors, `:controls:` what changes more than a number (none in a fold), and
-    `:start:` says, as an address does, what isn't as usual.
-    """
+class Interactive(SphinxDirective):
+    """Place an element: in a fold, or, with content for where no script runs, open."""
 
     has_content = True
     option_spec: ClassVar[OptionSpec] = {
         "fold": directives.unchanged_required,
-        "show": directives.unchanged_required,
         "controls": directives.unchanged_required,
-        "start": directives.unchanged_required,
-        "tasks": directives.flag,
     }
 
-    def run(self) -> list[nodes.Node]:
-        if ("fold" in self.options) == bool(self.content):
+    def place(self, node: explorer, files: Sequence[str]) -> list[nodes.Node]:
+        node["fold"] = self.options.get("fold", "")
+        if bool(node["fold"]) == bool(self.content):
             raise self.error(
-                "an explorer needs either :fold:, the title of its fold, "
+                f"{self.name} needs either :fold:, the title of its fold, "
                 "or content, which is shown where no script runs"
             )
-        shown = self._names("show", TENSORS, TENSORS)
-        controls = self._names("controls", CONTROLS, CONTROLS if self.content else ())
-        start, tasks = self.options.get("start", ""), "tasks" in self.options
-        node = explorer(
-            tag="attention-explorer",
-            ids=[f"try-{self.env.new_serialno('explorer') + 1}"],
-            page="self-attention/step-by-step",
-            data={"show": shown, "controls": controls, "start": start, "tasks": tasks},
-            files=[SHEET, *SCRIPTS],
-            fold=self.options.get("fold", ""),
-        )
+        need_files(self.env, [SHEET, *files])
         node += self.parse_content_to_nodes()
         self.set_source_info(node)
         return [node]
 
-    def _names(self, option: str, known: Sequence[str], usual: Sequence[str]) -> list[str]:
+    def names(self, option: str, known: Sequence[str], usual: Sequence[str]) -> list[str]:
         names = self.options.get(option, " ".join(usual)).split()
         if strays := [name for name in names if name not in known]:
             wrong, valid = ", ".join(strays), ", ".join(known)
             raise self.error(f":{option}: knows no {wrong}; it knows {valid}")
         return list(names)
+
+
+class Explorer(Interactive):
+    """Place an explorer of the numbers of `:page:`.
+
+    `:show:` names the tensors, `:controls:` what changes more than a number (none in a fold).
+    """
+
+    option_spec: ClassVar[OptionSpec] = {
+        **Interactive.option_spec,
+        "page": directives.unchanged_required,
+        "show": directives.unchanged_required,
+        "tasks": directives.flag,
+    }
+
+    def run(self) -> list[nodes.Node]:
+        data = {
+            "show": self.names("show", TENSORS, TENSORS),
+            "controls": self.names("controls", CONTROLS, CONTROLS if self.content else ()),
+            "tasks": "tasks" in self.options,
+        }
+        page = self.options.get("page", "self-attention/step-by-step")
+        node = explorer(tag="attention-explorer", page=page, data=data)
+        node["ids"].append(f"try-{self.env.new_serialno('explorer') + 1}")
+        return self.place(node, SCRIPTS)
 
 
 def setup(app: Sphinx) -> None:

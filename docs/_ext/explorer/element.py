@@ -16,8 +16,11 @@ from figures.values import page_values
 from later import show_later
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from sphinx.application import Sphinx
     from sphinx.config import Config
+    from sphinx.environment import BuildEnvironment
     from sphinx.writers.html5 import HTML5Translator
 
     from figures.values import Values
@@ -27,16 +30,17 @@ FILES = "element_files"
 
 
 class explorer(nodes.container):  # noqa: N801 - docutils names nodes so
-    """An element with a `tag`, `data` that its script reads, and the `files` that it needs.
+    """An element with a `tag`, and `data` that its script reads.
 
     It is in a fold named `fold`; without, open, and its children are shown before it.
     The numbers among its data are those of a `page`.
     """
 
     def numbers(self, values: Values) -> dict[str, Any]:
-        """Return the words and their embeddings, as they are written."""
+        """Return the words, their embeddings as they are written, and the three matrices."""
         inputs = [[round(number, 4) for number in row] for row in values["inputs"]]
-        return {"words": values["words"], "inputs": inputs}
+        matrices = {name: values[name] for name in ("W_query", "W_key", "W_value")}
+        return {"words": values["words"], "inputs": inputs, **matrices}
 
 
 def visit(self: HTML5Translator, node: explorer) -> None:
@@ -69,13 +73,12 @@ def fill(app: Sphinx, docname: str, node: explorer) -> nodes.Node:
     return node
 
 
-def note_files(app: Sphinx, doctree: nodes.document) -> None:
-    """Remember which files a page needs."""
-    files = [name for node in doctree.findall(explorer) for name in node["files"]]
-    if files:
-        app.env.metadata[app.env.docname][FILES] = list(dict.fromkeys(files))
+def need_files(env: BuildEnvironment, files: Sequence[str], folder: Path = HERE) -> None:
+    """Remember that the page that is being read needs files."""
+    needed = env.metadata[env.docname].setdefault(FILES, [])
+    needed += [name for name in files if name not in needed]
     for name in files:
-        app.env.note_dependency(str(HERE / name))
+        env.note_dependency(str(folder / name))
 
 
 def static_files(app: Sphinx, folder: Path) -> None:
@@ -113,6 +116,5 @@ def load_files(
 def setup(app: Sphinx) -> None:
     show_later(app, explorer, fill)
     app.add_node(explorer, override=True, html=(visit, depart))
-    app.connect("doctree-read", note_files)
     static_files(app, HERE)
     app.connect("html-page-context", load_files)

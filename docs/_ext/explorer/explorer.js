@@ -1,7 +1,6 @@
 // The element <attention-explorer>: tables of every step, and controls that change what is in them.
 //
-// All explorers of a page show one state, which is in the page's address where it is not the one
-// that the page starts with. What a reader sees is built when it is first unfolded.
+// All explorers of a page show one state. What a reader sees is built when it is first unfolded.
 (() => {
   const { selfattn } = globalThis;
   const { at, percent, printed, row, tasks, trace } = selfattn;
@@ -33,6 +32,8 @@
   const FIRST_OF_MASKS = 9; // the task from which on scores are hidden
   const KEPT = "explorer-solved"; // where the browser keeps which tasks are solved
 
+  const CHANGED = ["inset 0 0 0 2px var(--role)", "inset 0 0 0 2px transparent"]; // for a moment
+
   const minus = (text) => text.replaceAll("-", "−");
   const calm = matchMedia("(prefers-reduced-motion: reduce)");
   const narrow = matchMedia("(max-width: 39.99rem)");
@@ -60,53 +61,24 @@
 
     open(first) {
       this.book = first.given;
-      const { changes, fault } = selfattn.read(first.given.start);
-      if (fault) throw new Error(`:start: of ${first.id}: ${fault}`);
-      this.start = { ...selfattn.USUAL, ...changes };
-      this.first = selfattn.compute(this.start, this.book.inputs);
-      this.follow();
-      addEventListener("hashchange", () => this.follow());
+      this.state = this.start = selfattn.USUAL;
+      this.show();
+      this.first = this.now;
       narrow.addEventListener("change", () => this.show());
     },
 
-    // Show what the address says, and say so if it says nothing that can be shown.
-    follow() {
-      const { id, changes, fault } = selfattn.follow(location.hash);
-      if (!id && this.now) return;
-      this.state = { ...this.start, ...changes };
-      this.isFromLink = Boolean(id);
-      this.show();
-      const named = () => this.explorers.find((explorer) => explorer.id === id) ?? this.explorers[0];
-      if (id) queueMicrotask(() => named().arrive(fault));
-    },
-
     show() {
-      this.now = selfattn.compute(this.state, this.book.inputs);
+      this.now = selfattn.compute(this.state, this.book);
       for (const explorer of this.explorers) explorer.render();
     },
 
     change(changes, by) {
       const state = { ...this.state, ...changes };
       for (const name of Object.keys(changes))
-        if (this.isOriginal(name, state[name])) delete state[name];
+        if (selfattn.isOriginal(name, state[name], this.book)) delete state[name];
       this.state = state;
-      this.isFromLink = false;
       this.show();
-      clearTimeout(this.waiting);
-      this.waiting = setTimeout(() => this.address(by), 150); // browsers forbid it at each drag
       by.changed();
-    },
-
-    // An embedding's number that is the book's again is no change.
-    isOriginal(name, value) {
-      return name[0] === "x" && this.book.inputs[name[1] - 1][name[2] - 1] === Number(value);
-    },
-
-    // Put what is shown into the address.
-    address(by) {
-      const text = selfattn.write(this.state, this.start);
-      const address = text ? `#${by.id}?${text}` : location.pathname + location.search;
-      history.replaceState(null, "", address);
     },
 
     reset(by, task = this.state.task) {
@@ -145,17 +117,6 @@
       if (fold.open) this.build(fold);
     }
 
-    // A link has led here.
-    arrive(fault) {
-      const fold = this.querySelector(":scope > details");
-      if (fold) fold.open = true;
-      this.build(fold ?? this);
-      this.scrollIntoView();
-      this.message.textContent = fault
-        ? `This link can’t be read: ${fault}. The explorer shows the page’s own numbers.`
-        : "";
-    }
-
     /* What is there */
 
     build(into) {
@@ -165,12 +126,10 @@
       const group = (name, ...parts) => make("div", { class: `explorer-${name}` }, ...parts);
       const between = group("tables", ...tables(BETWEEN));
       const fold = make("details", { open: wide.matches }, make("summary", {}, "The steps between"), between);
-      this.message = make("p", { class: "explorer-message", role: "status" });
       this.live = make("p", { class: "visually-hidden", role: "status" });
       this.makeNote();
       this.body.append(
         ...(hasTasks ? [this.task()] : []),
-        this.message,
         group("answers", this.sentence(), group("results", ...tables(RESULTS))),
         group("given", this.settings(), group("tables", ...tables(GIVEN))),
         hasTasks ? fold : between,
@@ -200,11 +159,9 @@
     settings() {
       const { controls } = this.given;
       const choices = Object.keys(CHOICES).filter((name) => controls.includes(name));
-      const other = button("Other numbers", () =>
-        page.change({ seed: String(Math.floor(10_000 * Math.random())) }, this),
-      );
+      const other = button("Other numbers", () => page.change(selfattn.others(), this));
       const reset = button("Reset", () => page.reset(this));
-      const buttons = controls.includes("seed") ? [other, reset] : [reset];
+      const buttons = controls.includes("numbers") ? [other, reset] : [reset];
       return make(
         "div",
         { class: "explorer-settings" },
@@ -347,13 +304,13 @@
         .replace(/^(-?)\.(?=\d)/, "$10.")
         .replace(/\.$/, "");
       if (this.set(value)) return;
-      this.field.setCustomValidity(`An entry must be ${selfattn.fault("x11", value)}.`);
+      this.field.setCustomValidity("An entry must be a number from -99 to 99 with four decimals at most.");
       this.field.reportValidity();
     }
 
     set(value) {
       const name = this.chosen && selfattn.entry(this.chosen.step, this.chosen.i, this.chosen.j);
-      if (!name || selfattn.fault(name, value)) return false;
+      if (!name || !selfattn.isEntry(value)) return false;
       page.change({ [name]: String(Number(value)) }, this);
       return true;
     }
@@ -486,7 +443,6 @@
         most < 0
           ? `“${word}” has no weights: nan.`
           : `“${word}” gives ${gives} to ${to}, ${percent(page.now, place, most)}.`;
-      this.message.textContent = "";
       clearTimeout(this.waiting);
       this.waiting = setTimeout(() => (this.live.textContent = text), 500);
     }
@@ -501,10 +457,10 @@
       page.reset(this, String(to + 1));
     }
 
-    // Show the task, and what the state says to it; a link's state is nobody's answer yet.
+    // Show the task, and what the state says to it.
     judge() {
       const task = tasks[this.current];
-      const answer = !page.isFromLink && task.check(page.now, page.first);
+      const answer = task.check(page.now, page.first);
       if (answer === true) {
         solved.add(task.name);
         task.lesson = `✓ ${task.learned(page.now, page.first)}`;
@@ -566,19 +522,12 @@
       const isShort = (narrow.matches && page.now[step].columns === 6) || (step === "inputs" && Number(number.toFixed(2)) === number);
       const text = minus(printed(number, isShort ? 2 : 4));
       if (cell.textContent !== text) {
-        if (cell.firstChild && !calm.matches) this.tint(cell);
+        if (cell.firstChild && !calm.matches) cell.animate({ boxShadow: CHANGED }, 2500);
         cell.textContent = text;
       }
       const share = Math.round(100 * ((number / largest) ** 1.6 || 0));
       if (step === "attn_weights") cell.style.setProperty("--share", `${share}%`);
       cell.classList.toggle("explorer-changed", selfattn.entry(step, i, j) in page.state);
-    }
-
-    // For a moment, what has changed has another colour.
-    tint(cell) {
-      for (const before of cell.getAnimations()) before.cancel();
-      const { color } = getComputedStyle(cell);
-      cell.animate({ color: ["var(--pst-color-link)", "var(--pst-color-link)", color] }, 2500);
     }
   }
 

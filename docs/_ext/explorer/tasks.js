@@ -14,7 +14,7 @@
   const EXTRA =
     "Nearly: something else has been changed as well. Reset, and change only what the task needs.";
   const WHOLE =
-    "Nearly: each column adds up to 1, but with these numbers the row of “journey” does so as well. Change the seed or a number until it doesn’t.";
+    "Nearly: each column adds up to 1, but with these numbers the row of “journey” does so as well. Take other numbers until it doesn’t.";
 
   const differs = (name, now, start) =>
     EACH.some((i) => [0, 1].some((j) => Math.abs(at(now[name], i, j) - at(start[name], i, j)) > PART));
@@ -94,7 +94,7 @@
     {
       name: "another",
       ask: "Make “journey” give its largest weight to another word than itself.",
-      hint: "Make another word’s embedding larger, make a number of <b>W</b><sub>q</sub> negative, or try other seeds.",
+      hint: "Make another word’s embedding larger, make a number of <b>W</b><sub>q</sub> negative, or take other numbers.",
       check: (now) =>
         plain(now, largest(now) > shares(now)[JOURNEY] + PART),
       learned: () =>

@@ -1,4 +1,4 @@
-/* <trained-attention>: a trained model whose sentence, heads and step of training a reader changes.
+/* <trained-attention>: a trained model whose sentence and heads a reader changes.
  *
  * It computes what `selfattn.trained.TwoHeads` does, for the word after one place;
  * `tests/test_site_explorer.py` compares what it shows with torch.
@@ -47,12 +47,12 @@
   }
 
   /** What is shown: the words that are read, each head's shares of them, and what may follow. */
-  function view({ words, slots, steps, scale }, { text, asked, step, isOn }) {
+  function view({ words, slots, parameters: wholes, scale }, { text, asked, isOn }) {
     const isPlural = slots[NOUN].indexOf(text[NOUN]) >= slots[NOUN].length / 2;
     const agreeing = text.map((word, place) => (place === VERB ? slots[VERB][Number(isPlural)] : word));
     const read = agreeing.slice(0, ASKED[asked]);
     const ids = read.map((word) => words.indexOf(word));
-    const parameters = steps[step].parameters.map((whole) => whole / scale);
+    const parameters = wholes.map((whole) => whole / scale);
     const { shares, chances } = predict(parameters, ids, isOn, words.length);
     const forms = slots[ASKED[asked]].map((word) => [word, chances[words.indexOf(word)]]);
     const others = forms.reduce((rest, [, chance]) => rest - chance, 1);
@@ -69,7 +69,7 @@
     }
 
     build() {
-      const { controls, slots, text, steps } = this.given;
+      const { controls, slots, text } = this.given;
       const has = (name) => controls.includes(name);
       const box = document.createElement("div");
       box.className = "explorer explorer-trained";
@@ -83,15 +83,13 @@
       });
       const arcs = `<svg preserveAspectRatio="none" aria-hidden="true"><g>${"<path/>".repeat(rows.length)}</g></svg>`;
       const choice = `<fieldset class="explorer-choice"><legend>Predict</legend><div class="explorer-options">${asks.join("")}</div></fieldset>`;
-      const slider = `<label class="explorer-step"><span></span><input type="range" aria-label="Steps of training" max="${steps.length - 1}" value="${steps.length - 1}"></label>`;
-      box.innerHTML = `<div class="explorer-settings">${has("asked") ? choice : ""}${has("steps") ? slider : ""}</div>
+      box.innerHTML = `<div class="explorer-settings">${has("asked") ? choice : ""}</div>
         <div class="explorer-heads"><table><thead><tr>${head("First")}<td></td>${head("Second")}</tr></thead>
         <tbody>${rows.join("")}</tbody></table>${arcs}${arcs}</div>
         <button type="button"></button><p role="status"></p>`;
       const all = (selector) => [...box.querySelectorAll(selector)];
       this.parts = { asks: all("[type=radio]"), heads: all("[type=checkbox]"), rows: all("tbody tr"), arcs: all("svg") };
       [this.other, this.status] = [...all("button"), ...all("p")];
-      this.step = box.querySelector("[type=range]");
       if (has("asked")) this.parts.asks[0].checked = true;
       for (const [place, row] of this.parts.rows.entries())
         if (OPEN[place]) row.querySelector("select").value = text[place];
@@ -116,7 +114,6 @@
       return {
         text: rows.map((row, place) => row.querySelector("select")?.value ?? this.given.text[place]),
         asked: asks.find((radio) => radio.checked)?.value ?? "verb",
-        step: Number(this.step?.value ?? this.given.steps.length - 1),
         isOn: [0, 1].map((head) => heads[head]?.checked ?? true),
       };
     }
@@ -148,12 +145,7 @@
     }
 
     // In words what the bows show, and what the model makes of it.
-    say({ step, asked, isOn }, read, shares, likeliest, chances) {
-      const { step: steps, right } = this.given.steps[step];
-      if (this.step) {
-        this.step.ariaValueText = steps.toLocaleString("en");
-        this.step.previousSibling.textContent = `Steps of training: ${this.step.ariaValueText}`;
-      }
+    say({ asked, isOn }, read, shares, likeliest, chances) {
       const looks = shares.map((head) => {
         const most = Math.max(...head);
         return `“${read[head.indexOf(most)]}” (${most.toFixed(2)})`;
@@ -161,7 +153,7 @@
       const off = isOn.map((on) => (on ? "" : ", which is off,"));
       const [seen, rest] = [chances.slice(0, -1), chances.at(-1)];
       const odds = (rest[1] < 0.005 ? seen : chances).map(([word, chance]) => `${word} ${chance.toFixed(2)}`).join(", ");
-      const known = right[2 * isOn[0] + Number(isOn[1])][asked === "verb" ? 0 : 1].toFixed(2);
+      const known = this.given.right[2 * isOn[0] + Number(isOn[1])][asked === "verb" ? 0 : 1].toFixed(2);
       const isAll = this.given.controls.length > 1;
       this.status.textContent =
         `From “${read.at(-1)}”, the first head${off[0]} looks most at ${looks[0]}, the second${off[1]} at ${looks[1]}. ` +

@@ -6,7 +6,6 @@ A template gets the links as `downloads`.
 from __future__ import annotations
 
 import re
-import shutil
 import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -67,7 +66,8 @@ def add_links(
 def write_notebook(app: Sphinx, name: str, body: str, doctree: nodes.document) -> None:
     """Write a page's notebook, as it was executed when the page was last read."""
     result = results(app.env)[name]
-    executed = nbformat.read(kept(app, name), as_version=4)  # type: ignore[no-untyped-call]
+    kept = Path(app.outdir).parent / OUTPUT_FOLDER / f"{name}.ipynb"
+    executed = nbformat.read(kept, as_version=4)  # type: ignore[no-untyped-call]
     pieces = to_markdown(body, doctree, lambda link: find_address(app, name, doctree, link))
     code = "\n".join(cell.source for cell in executed.cells if cell.cell_type == "code")
     cells = package_cells(code)
@@ -101,9 +101,9 @@ def excuse(outcome: Outcome) -> dict[str, str]:
 
 
 def find_address(app: Sphinx, name: str, doctree: nodes.document, link: str) -> str:
-    """Return where a link leads from a notebook: to the web, a notebook beside it, a heading.
+    """Return where a link leads from a notebook: to the site or a heading of its own.
 
-    Without the site's address, a link to what no notebook has leads nowhere and is plain text.
+    Without the site's address, a link to another page leads nowhere and is plain text.
     """
     here = app.builder.get_target_uri(name)
     page, _, part = link.partition("#")
@@ -115,28 +115,10 @@ def find_address(app: Sphinx, name: str, doctree: nodes.document, link: str) -> 
             return f"#{quote(title.replace(' ', '-'), safe=':,')}"
     if app.config.html_baseurl:
         return urljoin(f"{app.config.html_baseurl}{here}", link)
-    for other in with_notebooks(app.env) if page else ():
-        if relative_uri(here, app.builder.get_target_uri(other)) == page:
-            return relative_uri(f"{name}.ipynb", f"{other}.ipynb")
     return ""
 
 
 # Files -------------------------------------------------------------------------------
-
-
-def kept(app: Sphinx, name: str) -> Path:
-    """Return where a page's notebook lies as it was executed when the page was last read."""
-    return Path(app.doctreedir, "notebooks", f"{name}.ipynb")
-
-
-def keep(app: Sphinx, doctree: nodes.document) -> None:
-    """Keep the executed notebook with the page: a later build may write it without reading it."""
-    name = app.env.docname
-    executed = Path(app.outdir).parent / OUTPUT_FOLDER / f"{name}.ipynb"
-    if name in results(app.env) and executed.is_file():
-        path = kept(app, name)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(executed, path)
 
 
 def has_notebook(env: BuildEnvironment, name: str) -> bool:
@@ -153,22 +135,18 @@ def with_notebooks(env: BuildEnvironment) -> list[str]:
 
 
 def pack(app: Sphinx, exception: Exception | None) -> None:
-    """Put all notebooks into one file, which is the same if they are."""
+    """Put all notebooks into one file."""
     names = [] if exception or app.builder.name not in BUILDERS else with_notebooks(app.env)
     if not names:
         return
     folder = Path(app.outdir, FOLDER)
     with zipfile.ZipFile(folder / f"{ARCHIVE}.zip", "w", zipfile.ZIP_DEFLATED) as packed:
         for name in names:
-            entry = zipfile.ZipInfo(f"{ARCHIVE}/{name}.ipynb")
-            entry.compress_type = zipfile.ZIP_DEFLATED
-            entry.external_attr = 0o644 << 16
-            packed.writestr(entry, (folder / f"{name}.ipynb").read_bytes())
+            packed.write(folder / f"{name}.ipynb", f"{ARCHIVE}/{name}.ipynb")
 
 
 def setup(app: Sphinx) -> ExtensionMetadata:
     app.add_config_value("downloads_books", [], "html", list)
-    app.connect("doctree-read", keep)
     app.connect("html-page-context", add_links)
     app.connect("build-finished", pack)
     return {"env_version": 2, "parallel_read_safe": True, "parallel_write_safe": True}

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from bs4 import Tag
 
 UNSEEN = (
-    "script, noscript, form, attention-explorer, .explorer-fold, .headerlink, .drift-mark, .eqno,"
+    "script, noscript, form, attention-explorer, .explorer-fold, .headerlink, .drift-mark,"
     " .sd-summary-state-marker"
 )
 """What a notebook doesn't have: marks, links to places of the page, and what needs its scripts."""

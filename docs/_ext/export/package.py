@@ -6,8 +6,6 @@ import ast
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sphinx.errors import ExtensionError
-
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
@@ -21,92 +19,74 @@ from pathlib import Path
 _folder = Path(tempfile.mkdtemp(), "{package}")
 _folder.mkdir()
 sys.path.insert(0, str(_folder.parent))
-for _name, _source in ({modules}):
-    (_folder / _name).write_text(_source, "utf-8")
 """
-TEXT = """\
-# @title A text, {name}
-(_folder / "{name}").write_text(r'''{text}''', "utf-8")
-"""
+FILE = """_size = (_folder / "{name}").write_text(r'''{text}''', "utf-8")\n"""
 
 
 def package_cells(code: str, folder: Path = PACKAGE) -> list[str]:
     """Return cells after which a notebook's code can import a package that isn't installed.
 
-    The first has what the code uses of the package, directly or not, without docstrings; one more
-    has each text that lies beside a module. Code that imports nothing of the package needs none.
-
-    Raises:
-        ExtensionError: If a text would end the string that it is put into.
-
+    The first has the modules that the code uses, directly or not, with what it uses of them; one
+    more has each text that lies beside a module. Code that imports nothing of it needs none.
     """
-    modules = used(code, folder)
+    modules = used(ast.parse(code), folder)
     if not modules:
         return []
-    pairs = (f"\n(\"{name}.py\", r'''{_quotable(text)}''')," for name, text in modules.items())
-    cell = CELL.format(package=folder.name, modules="".join(pairs))
+    files = [FILE.format(name=f"{name}.py", text=text) for name, text in modules.items()]
     texts = [path for name in modules if (path := folder / f"{name}.txt").is_file()]
-    read = ((path.name, _quotable(path.read_text("utf-8"))) for path in texts)
-    return [cell, *(TEXT.format(name=name, text=text) for name, text in read)]
+    return [
+        CELL.format(package=folder.name) + "".join(files),
+        *(
+            f"# @title A text, {path.name}\n"
+            + FILE.format(name=path.name, text=path.read_text("utf-8"))
+            for path in texts
+        ),
+    ]
 
 
-def _quotable(text: str) -> str:
-    if "'''" in text:
-        raise ExtensionError("write the package's strings without three single quotes")
-    return text
-
-
-def used(code: str, folder: Path) -> dict[str, str]:
-    """Return what code uses of a package: the source of each module, cut down to that."""
+def used(code: ast.Module, folder: Path) -> dict[str, str]:
+    """Return the source of each module that code imports of a package, cut down to that."""
     wanted: dict[str, set[str]] = {}
     sources: dict[str, str] = {}
-    nodes = [*ast.walk(ast.parse(code))]
-    attributes = [node for node in nodes if isinstance(node, ast.Attribute)]
-    queue = [*_imports(nodes, folder.name)]
+    queue = [*_imported(code, folder)]
     while queue:
-        node = queue.pop()
-        module = (node.module or "").partition(".")[2] or "__init__"
-        names = {alias.name for alias in node.names}
-        if module == "__init__":
-            for name in {name for name in names if (folder / f"{name}.py").is_file()}:
-                names.remove(name)
-                read = {node.attr for node in attributes if ast.unparse(node.value) == name}
-                aliases = [ast.alias(each) for each in read or {"*"}]
-                queue.append(ast.ImportFrom(f"{folder.name}.{name}", aliases, 0))
+        module, names = queue.pop()
         if module in wanted and names <= wanted[module]:
             continue
         wanted[module] = wanted.get(module, set()) | names
-        parts = _parts((folder / f"{module}.py").read_text("utf-8"), wanted[module])
-        sources[module] = "\n".join(text for _, text in parts) + "\n"
-        queue += _imports((part for part, _ in parts), folder.name)
+        tree = ast.parse((folder / f"{module}.py").read_text("utf-8"))
+        tree.body = _needed(tree.body, wanted[module])
+        sources[module] = ast.unparse(Plain().visit(tree)) + "\n"
+        queue += _imported(tree, folder)
     return {"__init__": "", **sources} if sources else {}
 
 
-def _imports(nodes: Iterable[ast.AST], package: str) -> Iterator[ast.ImportFrom]:
-    """Yield the statements that import from a package."""
+def _imported(code: ast.Module, folder: Path) -> Iterator[tuple[str, set[str]]]:
+    """Yield the modules of a package that code imports from, with the names; `*` is all of one."""
+    nodes = [*ast.walk(code)]
+    read = [(ast.unparse(n.value), n.attr) for n in nodes if isinstance(n, ast.Attribute)]
     for node in nodes:
-        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == package:
-            yield node
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == folder.name:
+            module = (node.module or "").partition(".")[2] or "__init__"
+            names = {alias.name for alias in node.names}
+            whole = {name for name in names if (folder / f"{name}.py").is_file()}
+            for name in whole:
+                yield name, {attribute for of, attribute in read if of == name} or {"*"}
+            yield module, names - whole
 
 
-def _parts(source: str, names: set[str]) -> list[tuple[ast.stmt, str]]:
-    """Return the statements of a module that some names need, and their text; `*` needs all."""
-    names, lines = set(names), _without_docstrings(source)
-    body = [node for node in ast.parse(source).body if not _is_text(node)]
-    kept: list[ast.stmt] = []
+def _needed(body: list[ast.stmt], names: set[str]) -> list[ast.stmt]:
+    """Return the statements of a module that define some names, and what these use."""
+    kept: set[ast.stmt] = set()
+    names = set(names)
     while new := [n for n in body if n not in kept and ("*" in names or _defined(n) & names)]:
-        kept += new
-        named = (node for part in new for node in ast.walk(part) if isinstance(node, ast.Name))
-        names |= {node.id for node in named}
-    parts: list[tuple[ast.stmt, str]] = []
-    for node in (node for node in body if node in kept):
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            node.names = [a for a in node.names if "*" in names or (a.asname or a.name) in names]
-            parts.append((node, ast.unparse(node)))
-        else:
-            first = min(d.lineno for d in (node, *getattr(node, "decorator_list", ())))
-            parts.append((node, "\n" + "\n".join(_held(lines[first - 1 : node.end_lineno]))))
-    return parts
+        kept.update(new)
+        parts = (part for node in new for part in ast.walk(node))
+        names |= {part.id for part in parts if isinstance(part, ast.Name)}
+    for node in kept:
+        if isinstance(node, ast.Import | ast.ImportFrom) and "*" not in names:
+            node.names = [each for each in node.names if (each.asname or each.name) in names]
+    return [node for node in body if node in kept]
 
 
 def _defined(node: ast.stmt) -> set[str]:
@@ -115,26 +95,12 @@ def _defined(node: ast.stmt) -> set[str]:
         return {(alias.asname or alias.name).partition(".")[0] for alias in node.names}
     if isinstance(node, ast.ClassDef | ast.FunctionDef):
         return {node.name}
-    stored = (part for part in ast.walk(node) if isinstance(part, ast.Name))
-    return {part.id for part in stored if isinstance(part.ctx, ast.Store)} - {"__all__"}
+    stored: Iterable[ast.AST] = ast.walk(node)
+    return {p.id for p in stored if isinstance(p, ast.Name) and isinstance(p.ctx, ast.Store)}
 
 
-def _without_docstrings(source: str) -> list[str | None]:
-    """Return the lines of code, with nothing for those of its docstrings."""
-    lines: list[str | None] = list(source.splitlines())
-    for node in ast.walk(ast.parse(source)):
-        body = getattr(node, "body", None)
-        for part in body if isinstance(body, list) else ():
-            if _is_text(part):
-                last = part.end_lineno or part.lineno
-                after = last + 1 if last < len(lines) and lines[last] == "" else last
-                lines[part.lineno - 1 : after] = [None] * (after - part.lineno + 1)
-    return lines
+class Plain(ast.NodeTransformer):
+    """Takes docstrings off."""
 
-
-def _held(lines: list[str | None]) -> list[str]:
-    return [line for line in lines if line is not None]
-
-
-def _is_text(node: ast.AST) -> bool:
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    def visit_Expr(self, node: ast.Expr) -> ast.Expr | None:
+        return None if isinstance(node.value, ast.Constant) else node

@@ -7,16 +7,17 @@ from html import escape
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
+
+    Point = tuple[float, float]
 
 Anchor = Literal["start", "middle", "end"]
 WIDTH = 360  # one user unit is about one pixel on a phone 390 pixels wide
-TEXT = 13.0
-SMALL = 11.5
-RAISED, LOWERED = -5, 4
-SCRIPT = re.compile(r"([_^])\{([^}]*)\}")
+TEXT, SMALL = 13.0, 11.5
+SHIFTS = {"": 0, "_": 4, "^": -5}
+PIECE = re.compile(r"([_^])\{([^}]*)\}|((?:(?![_^]\{).)+)")
 # Of a formula: a word, one letter, or what stands between letters.
-SIGNS = re.compile(r"[A-Za-z]{2,}|[A-Za-zα-ω]|[^A-Za-zα-ω]+")
+SIGN = re.compile(r"[A-Za-z]{2,}|[A-Za-zα-ω]|[^A-Za-zα-ω]+")
 BOLD = set("qkvxzQKVXZWA")  # vectors and matrices, as in the text's formulas
 
 
@@ -28,11 +29,8 @@ def signed(text: str) -> str:
 class Board:
     """Collects shapes; coordinates in user units, y downwards.
 
-    Args:
-        height: How tall the picture is.
-        values: What it asks for numbers, by `number(path)`, and for what else is drawn of it.
-        width: How wide the picture is.
-
+    A shape's `css` names its role, from which its colour follows. Numbers are the values at a
+    path, such as `keys.1.0`.
     """
 
     def __init__(self, height: float, values: Any) -> None:
@@ -42,63 +40,45 @@ class Board:
         self.numbers: list[tuple[str, str]] = []
         """The paths of the values that are written, and how they are written."""
 
-    def text(
-        self,
-        x: float,
-        y: float,
-        content: str,
-        *,
-        anchor: Anchor = "middle",
-        size: float = TEXT,
-        css: str = "",
-    ) -> None:
-        """Write text on the base line `y`; what stands between dollar signs is a formula."""
-        self.parts.append(
-            f'<text x="{x:g}" y="{y:g}" font-size="{size:g}" text-anchor="{anchor}"'
-            f"{_class(css)}>{_scripts(content)}</text>"
-        )
+    def _put(self, tag: str, css: str = "", content: str = "", **attributes: float | str) -> None:
+        text = f' class="{css.strip()}"' if css.strip() else ""
+        for name, value in attributes.items():
+            said = value if isinstance(value, str) else f"{round(value, 2):g}"
+            text += f' {name.replace("_", "-")}="{said}"'
+        self.parts.append(f"<{tag}{text}>{content}</{tag}>" if content else f"<{tag}{text}/>")
 
-    def note(self, x: float, y: float, content: str, *, anchor: Anchor = "middle") -> None:
+    def text(
+        self, x: float, y: float, content: str, css: str = "", anchor: Anchor = "middle",
+        size: float = TEXT,
+    ) -> None:  # fmt: skip
+        """Write text on the base line `y`; what stands between dollar signs is a formula."""
+        self._put("text", css, _spans(content), x=x, y=y, font_size=size, text_anchor=anchor)
+
+    def note(self, x: float, y: float, content: str, anchor: Anchor = "middle") -> None:
         """Write small grey text."""
-        self.text(x, y, content, anchor=anchor, size=SMALL, css="fig-muted")
+        self.text(x, y, content, "fig-muted", anchor, SMALL)
 
     def number(
-        self,
-        x: float,
-        y: float,
-        path: str,
-        shown: str = "",
-        *,
-        css: str = "",
-        size: float = TEXT,
-        anchor: Anchor = "middle",
-    ) -> None:
+        self, x: float, y: float, path: str, css: str = "", anchor: Anchor = "middle",
+        size: float = TEXT, shown: str = "",
+    ) -> None:  # fmt: skip
         """Write one of the values, to two decimals where it is not given as a text."""
         shown = shown or signed(f"{self.values.number(path):.2f}")
         self.numbers.append((path, shown))
-        self.text(x, y, shown, anchor=anchor, size=size, css=css)
+        self.text(x, y, shown, css, anchor, size)
 
     def box(self, x: float, y: float, width: float, height: float, css: str) -> None:
-        """Draw a rectangle; `css` names its role, from which colour and outline follow."""
-        self.parts.append(
-            f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" rx="3"{_class(css)}/>'
-        )
+        """Draw a rectangle."""
+        self._put("rect", css, x=x, y=y, width=width, height=height, rx=3)
 
     def bar(self, x: float, y: float, width: float, height: float, css: str) -> None:
         """Draw a filled bar whose length says a number."""
-        self.parts.append(
-            f'<rect x="{x:g}" y="{y:g}" width="{width:.2f}" height="{height:g}"'
-            f"{_class(f'fig-bar {css}')}/>"
-        )
+        self._put("rect", f"fig-bar {css}", x=x, y=y, width=width, height=height)
 
-    def shade(
-        self, x: float, y: float, size: tuple[float, float], strength: float, role: str
-    ) -> None:
+    def shade(self, x: float, y: float, size: Point, strength: float, role: str) -> None:
         """Fill a heat-map cell; `strength` between 0 and 1."""
-        self.parts.append(
-            f'<rect x="{x:g}" y="{y:g}" width="{size[0]:g}" height="{size[1]:g}"'
-            f' fill-opacity="{strength:.3f}"{_class(f"fig-shade role-{role}")}/>'
-        )
+        css, (width, height) = f"fig-shade role-{role}", size
+        self._put("rect", css, x=x, y=y, width=width, height=height, fill_opacity=f"{strength:.3f}")
 
     def key(self, x: float, y: float, steps: Sequence[tuple[float, str]]) -> None:
         """Draw the scale of a heat map: one swatch for each strength and role."""
@@ -108,53 +88,53 @@ class Board:
 
     def line(self, x1: float, y1: float, x2: float, y2: float) -> None:
         """Draw a thin rule."""
-        self.parts.append(
-            f'<line class="fig-rule" x1="{x1:g}" y1="{y1:g}" x2="{x2:g}" y2="{y2:g}"/>'
-        )
+        self._put("line", "fig-rule", x1=x1, y1=y1, x2=x2, y2=y2)
 
     def curve(
-        self, points: Sequence[tuple[float, float]], role: str, dashes: str = "", *, marked: bool
+        self, points: Sequence[Point], role: str, dashes: str = "", *, marked: bool = False
     ) -> None:
         """Draw a line through points, and mark them: with dots, or squares where it is dashed."""
-        dashed = f' stroke-dasharray="{dashes}"' if dashes else ""
-        line = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
-        self.parts.append(f'<polyline class="fig-frame role-{role}"{dashed} points="{line}"/>')
+        self._put("polyline", f"fig-frame role-{role}", points=_joined(points),
+                  stroke_dasharray=dashes or "none")  # fmt: skip
         for x, y in points if marked else ():
-            css = _class(f"fig-shade role-{role}")
-            dot = f'<circle{css} cx="{x:.1f}" cy="{y:.1f}" r="3"/>'
-            square = f'<rect{css} x="{x - 2.5:.1f}" y="{y - 2.5:.1f}" width="5" height="5"/>'
-            self.parts.append(square if dashes else dot)
+            css = f"fig-shade role-{role}"
+            if dashes:
+                self._put("rect", css, x=x - 2.5, y=y - 2.5, width=5, height=5)
+            else:
+                self._put("circle", css, cx=x, cy=y, r=3)
 
-    def band(
-        self, lower: Sequence[tuple[float, float]], upper: Sequence[tuple[float, float]], role: str
-    ) -> None:
+    def band(self, lower: Sequence[Point], upper: Sequence[Point], role: str) -> None:
         """Shade what lies between two lines through points."""
-        edge = " ".join(f"{x:.1f},{y:.1f}" for x, y in (*lower, *reversed(upper)))
-        css = _class(f"fig-shade role-{role}")
-        self.parts.append(f'<polygon{css} fill-opacity="0.15" points="{edge}"/>')
+        edge = _joined((*lower, *reversed(upper)))
+        self._put("polygon", f"fig-shade role-{role}", points=edge, fill_opacity="0.15")
 
     def arrow(self, x1: float, y1: float, x2: float, y2: float, css: str = "") -> None:
         """Draw an arrow along an axis or aslant, its head at the second point."""
         length = ((x2 - x1) ** 2 + (y2 - y1) ** 2) ** 0.5
         ux, uy = (x2 - x1) / length, (y2 - y1) / length
         bx, by = x2 - 6 * ux, y2 - 6 * uy
-        head = f"{x2:.1f},{y2:.1f} {bx - 3.5 * uy:.1f},{by + 3.5 * ux:.1f} "
-        head += f"{bx + 3.5 * uy:.1f},{by - 3.5 * ux:.1f}"
-        self.parts.append(
-            f'<g{_class(f"fig-arrow {css}")}><line x1="{x1:g}" y1="{y1:g}" x2="{bx:.1f}"'
-            f' y2="{by:.1f}"/><polygon points="{head}"/></g>'
-        )
+        head = [(x2, y2), (bx - 3.5 * uy, by + 3.5 * ux), (bx + 3.5 * uy, by - 3.5 * ux)]
+        line = f'<line x1="{x1:g}" y1="{y1:g}" x2="{bx:.1f}" y2="{by:.1f}"/>'
+        self._put("g", f"fig-arrow {css}", f'{line}<polygon points="{_joined(head)}"/>')
+
+    def bow(self, start: Point, end: Point, out: Point, thickness: float) -> None:
+        """Draw a bow that leaves two points in the direction `out`; a loop where both are one."""
+        pull = 0.25
+        if start == end:
+            pull, (x, y) = -1, (5, 0) if not out[0] else (0, 5)
+            start, end = (start[0] - x, start[1] - y), (start[0] + x, start[1] + y)
+        inward = (pull * (end[0] - start[0]), pull * (end[1] - start[1]))
+        controls = [
+            (x + out[0] + sign * inward[0], y + out[1] + sign * inward[1])
+            for (x, y), sign in ((start, 1), (end, -1))
+        ]
+        way = f"M{_joined([start])}C{_joined((*controls, end))}"
+        self._put("path", "fig-bow role-weight", stroke_width=f"{thickness:.2f}", d=way)
 
     def row(
-        self,
-        x: float,
-        y: float,
-        path: str,
-        role: str,
-        cell: tuple[float, float],
-        css: str = "",
-        columns: Sequence[int] | None = None,
-    ) -> None:
+        self, x: float, y: float, path: str, role: str, cell: Point, css: str = "",
+        columns: Sequence[int] = (),
+    ) -> None:  # fmt: skip
         """Draw one number, a vector, or some columns of it as a row of cells."""
         width, height = cell
         value = self.values.at(path)
@@ -162,61 +142,45 @@ class Board:
         paths = [f"{path}.{column}" for column in columns] or [path]
         self.box(x, y, width * len(paths), height, f"fig-box role-{role} {css}")
         for place, each in enumerate(paths):
-            self.number(x + width * (place + 0.5), y + height / 2 + 4.3, each)
+            bold = "fig-bold" if "fig-bold" in css else ""
+            self.number(x + width * (place + 0.5), y + height / 2 + 4.3, each, bold)
 
     def matrix(
-        self,
-        x: float,
-        y: float,
-        name: str,
-        role: str,
-        cell: tuple[float, float],
-        strong: int | None = None,
+        self, x: float, y: float, name: str, role: str, cell: Point, strong: int = -1
     ) -> None:
         """Draw a matrix of the values; the row `strong` is set off."""
         rows = self.values[name]
-        width, height = cell
-        self.box(x, y, width * len(rows[0]), height * len(rows), f"fig-box role-{role}")
-        if strong is not None:
-            self.box(
-                x, y + height * strong, width * len(rows[0]), height, f"fig-strong role-{role}"
-            )
+        (width, height), columns = cell, len(rows[0])
+        self.box(x, y, width * columns, height * len(rows), f"fig-box role-{role}")
+        if strong >= 0:
+            top = y + height * strong
+            self.box(x, top, width * columns, height, f"fig-strong role-{role}")
         for r, row in enumerate(rows):
             for c in range(len(row)):
-                css = "fig-bold" if r == strong else ""
-                self.number(
-                    x + width * (c + 0.5), y + height * (r + 0.5) + 4.3, f"{name}.{r}.{c}", css=css
-                )
+                place = (x + width * (c + 0.5), y + height * (r + 0.5) + 4.3)
+                self.number(*place, f"{name}.{r}.{c}", "fig-bold" if r == strong else "")
 
-    def words(
-        self, x: float, y: float, step: float, strong: int | None = None, height: float = 0.0
-    ) -> None:
+    def words(self, x: float, y: float, step: float, strong: int = -1, height: float = 0.0) -> None:
         """Write the six words as labels that end at `x`; rows are `height`, or a step, tall."""
         for r, word in enumerate(self.values["words"]):
             css = "fig-bold" if r == strong else "fig-muted"
-            self.text(x, y + step * r + (height or step) / 2 + 4.3, word, anchor="end", css=css)
+            self.text(x, y + step * r + (height or step) / 2 + 4.3, word, css, "end")
 
     def heads(self, x: float, y: float, width: float, size: float = SMALL) -> None:
         """Write the six words above columns, of which the first begins at `x`."""
         for c, word in enumerate(self.values["words"]):
-            self.text(x + width * (c + 0.5), y, word, size=size, css="fig-muted")
+            self.text(x + width * (c + 0.5), y, word, "fig-muted", size=size)
 
     def render(self, uid: str, title: str, description: str) -> str:
-        """Return the finished picture with its text alternative."""
-        label = f' role="img" aria-labelledby="{uid}-title {uid}-desc"'
-        head = f'<title id="{uid}-title">{escape(title)}</title>'
-        return self._svg(label, f'{head}<desc id="{uid}-desc">{escape(description)}</desc>')
-
-    def decorate(self) -> str:
-        """Return the picture for eyes alone, where the text beside it says the same."""
-        return self._svg(' aria-hidden="true" focusable="false"', "")
-
-    def _svg(self, attributes: str, head: str) -> str:
-        return (
-            f'<svg class="attention-svg" xmlns="http://www.w3.org/2000/svg"'
-            f' viewBox="0 0 {WIDTH} {self.height:g}"{attributes}>'
-            f"{head}{''.join(self.parts)}</svg>"
-        )
+        """Return the finished picture with its text alternative, if it has one."""
+        label, head = 'aria-hidden="true" focusable="false"', ""
+        if title:
+            label = f'role="img" aria-labelledby="{uid}-title {uid}-desc"'
+            head = f'<title id="{uid}-title">{escape(title)}</title>'
+            head += f'<desc id="{uid}-desc">{escape(description)}</desc>'
+        frame = f'viewBox="0 0 {WIDTH} {self.height:g}" {label}'
+        opened = f'<svg class="attention-svg" xmlns="http://www.w3.org/2000/svg" {frame}>'
+        return f"{opened}{head}{''.join(self.parts)}</svg>"
 
 
 class Panels:
@@ -233,46 +197,28 @@ class Panels:
     def render(self, uid: str, title: str, description: str) -> str:
         """Return the panels; the first one carries the text alternative of all."""
         first, *others = self.boards
-        pictures = [first.render(uid, title, description), *(b.decorate() for b in others)]
+        pictures = [first.render(uid, title, description), *(b.render("", "", "") for b in others)]
         return f'<div class="attention-panels">{"".join(pictures)}</div>'
 
 
-def _class(css: str) -> str:
-    return f' class="{css.strip()}"' if css.strip() else ""
+def _joined(points: Sequence[Point]) -> str:
+    return " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
 
 
-def _scripts(content: str) -> str:
+def _spans(content: str) -> str:
     """Turn `$…$` into formulas, and `_{…}` and `^{…}` in them into small shifted spans."""
     spans, height = [], 0
     for place, part in enumerate(content.split("$")):
-        for text, shift in _pieces(part):
-            move = f' dy="{shift - height}"' if shift != height else ""
-            size = ' font-size="11"' if shift else ""
+        for mark, script, plain in PIECE.findall(part):
+            shift, size = SHIFTS[mark], ' font-size="11"' if mark else ""
+            style = (f' dy="{shift - height}"' if shift != height else "") + size
             height = shift
-            if place % 2:
-                first, *others = _signs(text, small=bool(shift))
-                spans += [f"<tspan{move}{size}{first}", *(f"<tspan{size}{sign}" for sign in others)]
-            else:
-                spans.append(f"<tspan{move}{size}>{escape(text)}</tspan>" if move else escape(text))
+            if not place % 2:
+                spans.append(f"<tspan{style}>{escape(plain)}</tspan>" if style else escape(plain))
+                continue
+            for sign in SIGN.findall(script or plain):  # letters are slanted, words upright
+                css = "fig-slanted" if len(sign) == 1 and sign.isalpha() else ""
+                css = "fig-bold" if sign in BOLD and not mark else css
+                spans.append(f'<tspan{style} class="fig-math {css}">{escape(sign)}</tspan>')
+                style = size
     return "".join(spans)
-
-
-def _signs(text: str, *, small: bool) -> list[str]:
-    """Return the rest of a span for each sign of a formula: slanted letters, upright words."""
-    ends = []
-    for sign in SIGNS.findall(text):
-        kind = "" if len(sign) > 1 or not sign.isalpha() else " fig-slanted"
-        kind = " fig-bold" if sign in BOLD and not small else kind
-        ends.append(f' class="fig-math{kind}">{escape(sign)}</tspan>')
-    return ends
-
-
-def _pieces(content: str) -> Iterator[tuple[str, int]]:
-    position = 0
-    for match in SCRIPT.finditer(content):
-        if match.start() > position:
-            yield content[position : match.start()], 0
-        yield match[2], LOWERED if match[1] == "_" else RAISED
-        position = match.end()
-    if position < len(content):
-        yield content[position:], 0

@@ -1,15 +1,15 @@
-"""What the drawings share: how one is named, the token that they follow, and how dark a cell is."""
+"""What the drawings share: how one is named, and how a heat map is drawn."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from figures.board import SMALL
+from figures.board import SMALL, TEXT
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from figures.board import Board, Panels
+    from figures.board import Board, Panels, Point
     from figures.values import Matrix, Values
 
 FOCUS = 1  # the second token, counted from 0
@@ -26,61 +26,45 @@ class Drawing(NamedTuple):
     """That page, if it isn't the one that the picture is on."""
 
 
-def strength(number: float, rows: Matrix) -> float:
-    """Return how strongly a heat map shades a number: the largest of its matrix the most."""
-    low, high = min(map(min, rows)), max(map(max, rows))
-    return 0.06 + 0.5 * (number - low) / (high - low)
-
-
 def heat_row(
-    board: Board,
-    x: float,
-    y: float,
-    path: str,
-    cell: tuple[float, float],
-    below: float = 4.3,
-    scale: str = "",
-    *,
-    masked: bool = False,
-) -> None:
-    """Draw a row of a matrix, such as `weights.2`: darker where larger, a number in every cell.
-
-    The numbers' base line is `below` the middle. `scale` is another matrix whose range counts.
-    If the matrix is masked, cells above the diagonal are empty.
-    """
-    name, row = path.split(".")
-    rows: Matrix = board.values[name]
-    for c, number in enumerate(rows[int(row)][: int(row) + 1 if masked else None]):
+    board: Board, x: float, y: float, path: str, cell: Point, shades: Matrix, role: str = "weight",
+    size: float = TEXT, columns: int | None = None,
+) -> None:  # fmt: skip
+    """Draw a row of numbers: darker where one is larger among `shades`, the largest the most."""
+    low, high = min(map(min, shades)), max(map(max, shades))
+    for c, number in enumerate(board.values.at(path)[:columns]):
         left = x + cell[0] * c
-        board.shade(left, y, cell, strength(number, board.values[scale or name]), "weight")
-        board.number(left + cell[0] / 2, y + cell[1] / 2 + below, f"{path}.{c}")
+        board.shade(left, y, cell, 0.06 + 0.5 * (number - low) / (high - low), role)
+        board.number(left + cell[0] / 2, y + cell[1] / 2 + 4.3, f"{path}.{c}", size=size)
 
 
 def heat_map(
-    board: Board,
-    x: float,
-    y: float,
-    name: str,
-    cell: tuple[float, float],
-    below: float = 4.3,
-    scale: str = "",
-    *,
-    masked: bool = False,
+    board: Board, x: float, y: float, name: str, cell: Point, scale: str = "",
+    role: str = "weight", size: float = TEXT, *, masked: bool = False,
+) -> None:  # fmt: skip
+    """Draw a matrix as such rows in a frame; above the diagonal of a masked one, cells are empty.
+
+    `scale` is another matrix whose range counts.
+    """
+    rows: Matrix = board.values.at(name)
+    shades = board.values.at(scale) if scale else seen(rows, masked=masked)
+    for r, row in enumerate(rows):
+        columns = r + 1 if masked else len(row)
+        heat_row(board, x, y + cell[1] * r, f"{name}.{r}", cell, shades, role, size, columns)
+    board.box(x, y, cell[0] * len(rows[-1]), cell[1] * len(rows), f"fig-frame role-{role}")
+
+
+def heat_key(
+    board: Board, x: float, y: float, name: str, role: str = "weight", *, masked: bool = False
 ) -> None:
-    """Draw a matrix as such rows, in a frame."""
-    rows: Matrix = board.values[name]
-    for r in range(len(rows)):
-        heat_row(board, x, y + cell[1] * r, f"{name}.{r}", cell, below, scale, masked=masked)
-    board.box(x, y, cell[0] * len(rows[0]), cell[1] * len(rows), "fig-frame role-weight")
-
-
-def heat_key(board: Board, x: float, y: float, name: str) -> None:
     """Draw the scale of a matrix's heat map, from its smallest number to its largest."""
-    rows: Matrix = board.values[name]
-    cells = [
-        (number, f"{name}.{r}.{c}") for r, row in enumerate(rows) for c, number in enumerate(row)
-    ]
-    (_, lowest), (_, highest) = min(cells), max(cells)
-    board.number(x + 36, y + 9.5, lowest, size=SMALL, anchor="end", css="fig-muted")
-    board.key(x + 43, y, [(0.06 + 0.125 * step, "weight") for step in range(5)])
-    board.number(x + 165, y + 9.5, highest, size=SMALL, anchor="end", css="fig-muted")
+    rows = seen(board.values.at(name), masked=masked)
+    cells = [(n, f"{name}.{r}.{c}") for r, row in enumerate(rows) for c, n in enumerate(row)]
+    board.number(x + 36, y + 9.5, min(cells)[1], "fig-muted", "end", SMALL)
+    board.key(x + 43, y, [(0.06 + 0.125 * step, role) for step in range(5)])
+    board.number(x + 165, y + 9.5, max(cells)[1], "fig-muted", "end", SMALL)
+
+
+def seen(rows: Matrix, *, masked: bool) -> Matrix:
+    """Return a matrix without what a causal mask hides."""
+    return [row[: r + 1] for r, row in enumerate(rows)] if masked else rows

@@ -1,10 +1,10 @@
-"""What the pages refer to: listings, symbols, formulas."""
+"""What the pages refer to: listings, formulas, exercises, and the names in code."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reference import code_links, exercises, listing, mathml, notation
+from reference import exercises, listing, mathml
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
 
 def setup(app: Sphinx) -> ExtensionMetadata:
-    code_links.setup(app)
+    if not app.tags.has("live"):  # while a page is written: to resolve names takes seconds
+        app.setup_extension("sphinx_codeautolink")
     mathml.setup(app)
     listing.setup(app)
-    notation.setup(app)
     exercises.setup(app)
-    return {"env_version": 4, "parallel_read_safe": True, "parallel_write_safe": True}
+    return {"env_version": 6, "parallel_read_safe": True, "parallel_write_safe": True}

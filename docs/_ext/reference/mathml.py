@@ -10,7 +10,6 @@ from docutils.utils.math import MathError
 from docutils.utils.math.latex2mathml import tex2mathml
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util import logging
-from sphinx.util.math import get_node_equation_number
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -89,11 +88,6 @@ def visit_math(self: HTML5Translator, node: nodes.math) -> None:
 def visit_displaymath(self: HTML5Translator, node: nodes.math_block) -> None:
     self.body.append(self.starttag(node, "div", CLASS="math math-display"))
     self.body.append(_converted(self, node))
-    if node["number"]:
-        number = get_node_equation_number(self, node)
-        self.body.append(f'<span class="eqno">({number})')
-        self.add_permalink_ref(node, f"Link to equation {number}")
-        self.body.append("</span>")
     self.body.append("</div>\n")
     raise nodes.SkipNode
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from docutils import nodes
 from sphinx.transforms.post_transforms import SphinxPostTransform
+from sphinx.util.nodes import traverse_parent
 
-from ancestors import is_in, titled_section
 from sphinx_drift import api
 
 if TYPE_CHECKING:
@@ -65,6 +65,12 @@ def linked(document: nodes.document) -> Iterator[tuple[nodes.Element, str]]:
             yield node, node["ids"][0] if node["ids"] else f"{stem}-{counts[stem]}"
 
 
+def titled_section(node: nodes.Element) -> nodes.section | None:
+    """Return the section with a title that a node is in; exercises make sections without one."""
+    sections = (each for each in traverse_parent(node) if isinstance(each, nodes.section))
+    return next((each for each in sections if isinstance(each[0], nodes.title)), None)
+
+
 def _stem(node: nodes.Element) -> str:
     section = titled_section(node)
     if section is None or isinstance(section.parent, nodes.document):
@@ -91,7 +97,8 @@ class LinkQuotations(SphinxPostTransform):
 
     def run(self, **kwargs: object) -> None:
         for node in list(self.document.findall(api.quoted_number)):
-            if not is_in(node, nodes.title, nodes.reference) and (place := self._place(node)):
+            is_linked = any(traverse_parent(node.parent, (nodes.title, nodes.reference)))
+            if not is_linked and (place := self._place(node)):
                 link = nodes.reference("", "", *node.children, internal=True, refuri=place)
                 node.replace_self(link)
 

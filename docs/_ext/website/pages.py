@@ -18,7 +18,7 @@ def reading_order(env: BuildEnvironment, page: str) -> Iterator[str]:
         yield from reading_order(env, child)
 
 
-def data(value: dict[str, Any], attributes: str) -> str:
+def data(value: dict[str, Any] | list[Any], attributes: str) -> str:
     """Return a script element that holds data as JSON, which no text in it can end."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
     return f"<script {attributes}>{text}</script>"

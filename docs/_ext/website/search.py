@@ -1,8 +1,8 @@
-"""What the search finds beyond Sphinx's own: explained terms, printed numbers, and symbols.
+"""What the search finds beyond Sphinx's own: explained terms, numbered blocks, and misspellings.
 
 `explained.toml` names the sections that explain a term. They become main entries of the index,
-which Sphinx's search ranks first. Outputs and symbols are written into the search page, where
-`finding.js` looks numbers, symbols and explained terms up and puts them before Sphinx's results.
+which Sphinx's search ranks first. With titles and numbers they are written into the search page,
+where `finding.js` looks words up and puts what it finds before Sphinx's results.
 """
 
 from __future__ import annotations
@@ -18,9 +18,6 @@ from sphinx.util import logging
 from sphinx_exercise.nodes import exercise_node
 
 from figures.numbered_blocks import captioned
-from reference.notation import PAGE as NOTATION
-from reference.symbols import symbols
-from website.outputs import outputs_of
 from website.pages import data, reading_order
 
 if TYPE_CHECKING:
@@ -28,7 +25,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from sphinx.application import Sphinx
-    from sphinx.environment import BuildEnvironment
 
 logger = logging.getLogger(__name__)
 
@@ -86,49 +82,18 @@ def note_numbered(app: Sphinx, doctree: nodes.document) -> None:
     app.env.metadata[app.env.docname][NUMBERED] = labels
 
 
-def check_pages(app: Sphinx, env: BuildEnvironment) -> None:
-    """Refuse explanations on pages that don't exist."""
-    for docname in explained(env.srcdir).keys() - env.found_docs:
-        message = "%s: there is no page %r; correct the name or add the page"
-        logger.warning(message, DATA, docname, type="search")
-
-
-def direct_answers(app: Sphinx) -> dict[str, Any]:
-    """Return what the search page looks up: outputs in reading order, and symbols."""
-    first, *others = reading_order(app.env, app.config.root_doc)
-    pages = dict.fromkeys((*others, first))  # the first page is an overview
-    address = app.builder.get_target_uri
-    outputs = [
-        (f"{address(page)}#{each.anchor}", app.env.titles[page].astext(), each.heading, each.text)
-        for page in pages
-        for each in outputs_of(app.env, page)
-        if each.text
-    ]
-    notation = address(NOTATION) if NOTATION in app.env.found_docs else ""
-    places = [place for page in pages for place in _places(app, page)]
-    return {
-        "outputs": outputs,
-        "symbols": list(_symbols(notation)) if notation else [],
-        "places": places,
-    }
-
-
-def _places(app: Sphinx, page: str) -> Iterator[tuple[str, str, str]]:
+def places(app: Sphinx) -> Iterator[tuple[str, str, str]]:
     """Yield words that lead to a page or to a section of it, an address, and the page's title."""
-    address, title = app.builder.get_target_uri(page), app.env.titles[page].astext()
-    for name, terms in explained(app.srcdir).get(page, {}).items():
-        place = address if name == ASKED else f"{address}#{name}"
-        yield from ((term, place, title) for term in terms)
-    for label, name in app.env.metadata[page].get(NUMBERED, ()):
-        yield f"{label} {title}", f"{address}#{name}", title
-    yield title, address, title
-    yield page.rpartition("/")[2].replace("-", " "), address, title
-
-
-def _symbols(notation: str) -> Iterator[tuple[str, str, str]]:
-    for symbol in symbols():
-        for name in dict.fromkeys((*symbol.written, *symbol.code)):
-            yield name, f"{notation}#{symbol.anchor}", symbol.meaning_in_words
+    first, *others = reading_order(app.env, app.config.root_doc)
+    for page in dict.fromkeys((*others, first)):  # the first page is an overview
+        address, title = app.builder.get_target_uri(page), app.env.titles[page].astext()
+        for name, terms in explained(app.srcdir).get(page, {}).items():
+            place = address if name == ASKED else f"{address}#{name}"
+            yield from ((term, place, title) for term in terms)
+        for label, name in app.env.metadata[page].get(NUMBERED, ()):
+            yield f"{label} {title}", f"{address}#{name}", title
+        yield title, address, title
+        yield page.rpartition("/")[2].replace("-", " "), address, title
 
 
 def put_answers(
@@ -137,11 +102,10 @@ def put_answers(
     """Give the search page its data."""
     if pagename == "search" and app.builder.name in {"html", "dirhtml"}:
         attributes = 'type="application/json" id="direct-answers"'
-        context["direct_answers"] = data(direct_answers(app), attributes)
+        context["direct_answers"] = data(list(places(app)), attributes)
 
 
 def setup(app: Sphinx) -> None:
     app.add_transform(IndexExplanations)
     app.connect("doctree-read", note_numbered)
-    app.connect("env-check-consistency", check_pages)
     app.connect("html-page-context", put_answers)

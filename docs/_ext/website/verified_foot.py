@@ -43,8 +43,6 @@ def share(page: PageResult) -> tuple[int, int]:
 
 def counted(verified: int, total: int) -> str:
     """Begin a sentence about so many outputs, whose end is "verified"."""
-    if total == 1:
-        return f"The one output on this page was{'' if verified else ' not'}"
     if verified == total:
         return f"All {total} outputs on this page were"
     return f"{verified} of the {total} outputs on this page were"

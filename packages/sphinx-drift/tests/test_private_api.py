@@ -114,10 +114,6 @@ USES = [
     Use("sphinx", "sphinx.environment:BuildEnvironment.get_outdated_files",
         "sphinx/pages.py: find how Sphinx now knows when a page was read",
         by=r"\ball_docs\b", says="self.all_docs"),
-    Use("sphinx-codeautolink",
-        "sphinx_codeautolink.extension:SphinxCodeAutoLink.apply_links",
-        "docs/_ext/reference/code_links.py: find what codeautolink now links",
-        by=r"\bcache\.transforms\b", says="self.cache.transforms"),
     # Jupyter and pytest
     Use("ipykernel", "ipykernel.iostream:OutStream._setup_stream_redirects",
         "run/injected.py: find what ipykernel now does with the descriptors",

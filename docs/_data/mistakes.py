@@ -1,7 +1,7 @@
 """Make the numbers of every usual mistake in every class and step of Sections 3.3 to 3.6.
 
-`python -m diagnosis.mistakes`, in `docs/_ext`, writes them into `docs/_data/mistakes.json`, each
-mistake by the title of its section on the page "My numbers differ"; a test makes them again.
+`python docs/_data/mistakes.py` writes them into `mistakes.json`, each mistake by the title of its
+section on the page "My numbers differ"; a test makes them again.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
+from numbers_file import packed
 from torch import Tensor, nn
 
-from diagnosis.numbers_file import packed
 from selfattn import CausalAttention, MultiHeadAttention, MultiHeadAttentionWrapper
 from selfattn.examples import six_tokens
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-FILE = Path(__file__).parents[2] / "_data" / "mistakes.json"
+FILE = Path(__file__).with_name("mistakes.json")
 X = six_tokens().inputs  # (6, 3)
 AHEAD = torch.ones(6, 6).triu(diagonal=1).bool()
 DIAGONAL = torch.eye(6).bool()
