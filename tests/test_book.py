@@ -239,13 +239,8 @@ def test_the_small_gpt_was_trained_by_the_cells_of_its_page() -> None:
     assert f"{SMALL_GPT['STEPS']:,} steps" in text
 
 
-def test_what_pages_say_of_every_column_holds_for_each_seed() -> None:
+def test_what_the_page_on_caches_says_of_sinks_holds_for_each_seed() -> None:
     records = json.loads(PAGE_SEEDS["OUT"].read_text("utf-8"))
-    for row in records["positions"]["seeds"].values():
-        order = ["window", "ReRoPE", "YaRN", "interpolated", "as trained"]
-        assert sorted(order, key=row.__getitem__) == order
-        assert row["YaRN, trained on"] < row["interpolated, trained on"]
-        assert row["ReRoPE"] < row["ALiBi"]
     for row in records["kv-cache"]["seeds"].values():
         assert row["window, values of letters 0"] < row["window, values of < 0"]
         assert row["`^` moved: weight of `^`"][0] > 4 * row["`^` moved: weight of the first"][0]
