@@ -245,10 +245,7 @@
       this.hide = button("", () => this.toggle(this.chosen));
       this.editor.after(this.hide);
       // The number that a button changes keeps the focus, in browsers that focus no button, too.
-      this.note.addEventListener(
-        "mousedown",
-        (event) => event.target.closest("button") && event.preventDefault(),
-      );
+      this.note.addEventListener("mousedown", (event) => event.target.closest("button") && event.preventDefault());
     }
 
     /* What readers do */
@@ -428,9 +425,7 @@
     signOf({ step, i, j }) {
       const { sign, letter, words } = TENSORS[step];
       if (words === "both") return `${letter}<sub>${i + 1}${j + 1}</sub>`;
-      return words
-        ? `${letter}<sup>(${i + 1})</sup><sub>${j + 1}</sub>`
-        : `${sign}[${i + 1}, ${j + 1}]`;
+      return words ? `${letter}<sup>(${i + 1})</sup><sub>${j + 1}</sub>` : `${sign}[${i + 1}, ${j + 1}]`;
     }
 
     // A change was made here: say what came of it, once it has settled.

@@ -6,9 +6,7 @@
   const { selfattn } = globalThis;
   const { at, hidden, percent, printed, row } = selfattn;
   const JOURNEY = 1;
-  const VALUES = /^v/;
 
-  const changed = (now, start) => selfattn.changed(now.state, start.state);
   const EACH = [0, 1, 2, 3, 4, 5];
   const PART = 5e-5; // less is printed as 0
   const EXTRA =
@@ -30,7 +28,7 @@
 
   // Whether only such names have changed: true, EXTRA where others have as well, or false.
   function only(now, start, names, answered) {
-    const all = changed(now, start);
+    const all = selfattn.changed(now.state, start.state);
     if (!all.some((name) => names.test(name)) || !answered) return false;
     return all.every((name) => names.test(name)) || EXTRA;
   }
@@ -40,12 +38,8 @@
       name: "values",
       ask: "Change any number of <b>W</b><sub>v</sub>. Which numbers follow, and which don’t?",
       hint: "Touch a number of <b>W</b><sub>v</sub>, and move the slider that appears.",
-      check: (now, start) => only(
-          now,
-          start,
-          VALUES,
-          differs("values", now, start) && differs("context_vecs", now, start),
-        ),
+      check: (now, start) =>
+        only(now, start, /^v/, differs("values", now, start) && differs("context_vecs", now, start)),
       learned: () =>
         "In one column, the values and the context vectors follow; no attention weight does. Weights are made of queries and keys alone; a value is what is passed on once the weights are settled.",
     },
@@ -53,11 +47,7 @@
       name: "sixths",
       ask: "Make “journey” give all six words the same weight.",
       hint: "Softmax gives equal weights to equal scores. A score is a dot product of a query and a key: which query makes all of them 0?",
-      check: (now) =>
-        plain(
-          now,
-          shares(now).every((share) => Math.abs(share - 1 / 6) < 1e-6),
-        ),
+      check: (now) => plain(now, shares(now).every((share) => Math.abs(share - 1 / 6) < 1e-6)),
       learned: () =>
         "Sixths: equal scores get equal weights. A query of zeros always does this, whatever the keys are, since each score is then a sum of products with 0.",
     },
@@ -95,8 +85,7 @@
       name: "another",
       ask: "Make “journey” give its largest weight to another word than itself.",
       hint: "Make another word’s embedding larger, make a number of <b>W</b><sub>q</sub> negative, or take other numbers.",
-      check: (now) =>
-        plain(now, largest(now) > shares(now)[JOURNEY] + PART),
+      check: (now) => plain(now, largest(now) > shares(now)[JOURNEY] + PART),
       learned: () =>
         "Nothing makes a word prefer itself. The largest weight goes to the key that reaches furthest in the direction of the query, whoever it belongs to.",
     },
@@ -105,12 +94,7 @@
       ask: "Set all three numbers of “step” to 0. Does the weight that it gets become 0 as well?",
       hint: "Touch its three embedding numbers one by one and type 0. Then look at what “journey” gives it.",
       check: (now, start) =>
-        only(
-          now,
-          start,
-          /^x6/,
-          row(now.inputs, 5).every((number) => number === 0),
-        ),
+        only(now, start, /^x6/, row(now.inputs, 5).every((number) => number === 0)),
       learned: (now) =>
         `No: “journey” still gives it ${percent(now, JOURNEY, 5)}. Its score is 0, and e to the power of 0 is 1. But its value is 0 too, so with that weight it adds nothing.`,
     },
@@ -118,8 +102,7 @@
       name: "negative",
       ask: "Make a score of “journey” negative. Does the weight become negative, too?",
       hint: "A dot product is negative where query and key point away from each other. Try negative numbers in the embedding of “journey”.",
-      check: (now) =>
-        plain(now, Math.min(...row(now.attn_scores, JOURNEY)) < -PART),
+      check: (now) => plain(now, Math.min(...row(now.attn_scores, JOURNEY)) < -PART),
       learned: () =>
         "No. Softmax raises e to the power of each score, and that is never negative; a lower score only gets a smaller weight.",
     },
@@ -149,8 +132,7 @@
       ask: "Hide all six words from one word. What are its weights?",
       hint: "Touch the six weights in its row, and hide the score of each.",
       check: (now) =>
-        alongRows(now) &&
-        EACH.some((i) => row(now.attn_weights, i).every(Number.isNaN)),
+        alongRows(now) && EACH.some((i) => row(now.attn_weights, i).every(Number.isNaN)),
       learned: () =>
         "They are nan, “not a number”: every power of e is 0, and softmax divides 0 by 0. So a mask has to leave each word something to see.",
     },

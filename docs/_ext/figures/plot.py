@@ -37,9 +37,8 @@ class Plot:
 
     def at(self, x: float, y: float) -> Point:
         """Return where a point is on the board."""
-        return self.left + self.width * self.across.share(
-            x
-        ), self.floor - self.height * self.up.share(y)
+        right, up = self.width * self.across.share(x), self.height * self.up.share(y)
+        return self.left + right, self.floor - up
 
     def axes(
         self, xs: Iterable[float], ys: Iterable[float], title: str = "", below: str = ""
