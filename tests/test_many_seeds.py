@@ -95,7 +95,8 @@ def without_the_root() -> Iterator[tuple[str, str]]:
         yield SCALE, f"| {task} | {size:,} | {rate} | {counts} | {compare(*both)} |\n"
     names = [f"cards, {size} entries, rate 0.03, without root" for size in (256, 1024)]
     failed = [right for name in names for right in SEEDS[name] if right < RIGHT]
-    yield SCALE, f"those that fail at 0.03 have {min(failed)} to {max(failed)} of {RIGHT} answers right"
+    words = f"those that fail at 0.03 have {min(failed)} to {max(failed)} of {RIGHT}"
+    yield SCALE, f"{words} answers right"
     slow, fast = (
         counted(f"cards, 256 entries, rate {rate}, without root, 1000 steps")
         for rate in ("0.003", "0.03")
