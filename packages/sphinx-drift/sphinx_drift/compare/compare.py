@@ -65,7 +65,7 @@ class Verdict:
     accepted: tuple[Accepted, ...] = ()
     waived: tuple[Waiver, ...] = ()
     unneeded: tuple[Waiver, ...] = ()
-    """Waivers whose element printed as documented."""
+    """Waivers whose element printed as documented, or has a waiver already."""
     unmatched: tuple[Waiver, ...] = ()
     """Waivers whose documented value is nowhere in the documented output."""
     tokens: int = 0
@@ -131,7 +131,6 @@ def _waive(
 ) -> tuple[list[Difference], list[Waiver], list[Waiver], list[Waiver]]:
     """Remove the differences that are waived, one for each waiver."""
     remaining = list(differences)
-    differ = {difference.places[0] for difference in differences}
     waived: list[Waiver] = []
     unneeded: list[Waiver] = []
     unmatched: list[Waiver] = []
@@ -143,7 +142,7 @@ def _waive(
             waived.append(waiver)
         elif not places:
             unmatched.append(waiver)
-        elif not places <= differ:
+        elif not places <= {difference.places[0] for difference in remaining}:
             unneeded.append(waiver)
     return remaining, waived, unneeded, unmatched
 
