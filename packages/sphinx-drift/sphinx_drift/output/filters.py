@@ -57,7 +57,7 @@ class Filter(NamedTuple):
         text, start, end = _near(match)
         numbers = list(NUMBER.finditer(text, start, end))
         words = {number[0].strip("+-j") for number in numbers} & {"nan", "inf"}
-        named = re.findall(r"[^\W\d_]+", re.sub(r"\\.", " ", self.pattern.pattern))
+        named = re.findall(r"\w+", re.sub(r"\\.", " ", self.pattern.pattern))
         if not words <= {*named}:
             return False
         digits = {place for place in range(start, end) if text[place].isdecimal()}
