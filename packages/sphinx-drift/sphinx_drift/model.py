@@ -283,6 +283,8 @@ class Cell:
     """Line of the page on which it ends, inclusive."""
     tags: frozenset[str] = frozenset()
     expectations: tuple[Expectation, ...] = ()
+    elsewhere: tuple[Expectation, ...] = ()
+    """Of each stream or form that only has variants for elsewhere, one, which says so."""
     drawn: tuple[int, int] | None = (0, 0)
     """How many pictures and widgets a notebook has stored of it; None if they aren't compared."""
     is_claim: bool = False

@@ -19,15 +19,19 @@ from private_api import Use, imported, package_of, problem
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "sphinx_drift"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-NOT_CAPPED = {"pytest", "pytest-cov", "python", "torch"}
-"""Python, pytest and its plugin are what they are, and the book pins torch."""
+NOT_CAPPED = {"pytest-cov", "python", "torch"}
+"""Python and a plugin of pytest are what they are, and the book pins torch."""
 DEPENDENCIES = [
     requirement
     for file in (ROOT, ROOT.parent / "forked-kernels", ROOT.parents[1])
     for project in [tomllib.loads((file / "pyproject.toml").read_text("utf-8"))["project"]]
     for requirement in (
         *project["dependencies"],
-        *project.get("optional-dependencies", {}).get("docs", ()),
+        *(
+            each
+            for name in ("docs", "pytest")
+            for each in project.get("optional-dependencies", {}).get(name, ())
+        ),
     )
 ]
 
@@ -122,7 +126,7 @@ USES = [
         "forked_kernels/fork_server.py: find how libraries now look for a kernel",
         by=r"\bInteractiveShell\.initialized\b"),
     Use("pytest", "pytest:Config", "testing/items.py: find where pytest now keeps its settings",
-        by=r"\bconfig\.inicfg\b", says="inicfg"),
+        by=r"\bconfig\._?inicfg\b", says="inicfg"),
     Use("pytest", "_pytest.doctest:DoctestTextfile",
         "testing/items.py: find by which class pytest now collects texts",
         by=r"_pytest\.doctest\b"),

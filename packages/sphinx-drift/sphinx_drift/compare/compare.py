@@ -65,7 +65,7 @@ class Verdict:
     accepted: tuple[Accepted, ...] = ()
     waived: tuple[Waiver, ...] = ()
     unneeded: tuple[Waiver, ...] = ()
-    """Waivers whose element printed as documented."""
+    """Waivers whose element printed as documented, or has a waiver already."""
     unmatched: tuple[Waiver, ...] = ()
     """Waivers whose documented value is nowhere in the documented output."""
     tokens: int = 0
@@ -131,7 +131,6 @@ def _waive(
 ) -> tuple[list[Difference], list[Waiver], list[Waiver], list[Waiver]]:
     """Remove the differences that are waived, one for each waiver."""
     remaining = list(differences)
-    differ = {difference.places[0] for difference in differences}
     waived: list[Waiver] = []
     unneeded: list[Waiver] = []
     unmatched: list[Waiver] = []
@@ -143,7 +142,7 @@ def _waive(
             waived.append(waiver)
         elif not places:
             unmatched.append(waiver)
-        elif not places <= differ:
+        elif not places <= {difference.places[0] for difference in remaining}:
             unneeded.append(waiver)
     return remaining, waived, unneeded, unmatched
 
@@ -172,20 +171,25 @@ def _without_moved_spaces(
 ) -> Iterator[Difference]:
     """Leave out forgiven numbers, and the spaces that only make room for them.
 
-    A number that prints with fewer digits leaves columns to the space before it, or to that
-    before the token that follows.
+    A number that prints with fewer digits frees columns: for the space before it where columns
+    are aligned on the right, for the space before the next token where they are on the left.
     """
     wrong = {difference.places: difference for difference in remaining}
-    columns, forgiven = 0, -2
+    freed = {
+        difference.places[0]: len(difference.documented) - len(difference.executed)
+        for difference in differences
+        if difference.places not in wrong
+    }
     for difference in differences:
         place = difference.places[0]
         is_forgiven = difference.places not in wrong
-        if is_forgiven:
-            columns, forgiven = len(difference.documented) - len(difference.executed), place
-        is_space = is_forgiven or difference.documented == difference.executed
-        if difference.moved and is_space:
-            room = columns if place in (forgiven, forgiven + 1) else 0
-            if not min(room, 0) <= difference.moved <= max(room, 0):
+        if difference.moved and (is_forgiven or difference.documented == difference.executed):
+            columns = [freed.get(near, 0) for near in (place - 1, place)]
+            least, most = (
+                sum(min(0, each) for each in columns),
+                sum(max(0, each) for each in columns),
+            )
+            if not least <= difference.moved <= most:
                 yield replace(difference, note=spaces_note(difference.gaps))
         elif not is_forgiven:
             yield wrong[difference.places]

@@ -57,7 +57,8 @@ class Filter(NamedTuple):
         text, start, end = _near(match)
         numbers = list(NUMBER.finditer(text, start, end))
         words = {number[0].strip("+-j") for number in numbers} & {"nan", "inf"}
-        if any(word not in self.pattern.pattern for word in words):
+        named = re.findall(r"\w+", re.sub(r"\\.", " ", self.pattern.pattern))
+        if not words <= {*named}:
             return False
         digits = {place for place in range(start, end) if text[place].isdecimal()}
         return not any(

@@ -86,7 +86,7 @@ _TAG = re.compile(r"<(/?)([a-z][^\s/>]*)([^<>]*)", re.IGNORECASE)
 
 
 def unknown_in(tag: str, attributes: Mapping[str, str | None], style: str) -> str:
-    """Name what may make readers see more of an element than its text; empty if nothing may.
+    """Return the first tag, attribute or style that could show something its text lacks, or ''.
 
     Args:
         tag: The element.

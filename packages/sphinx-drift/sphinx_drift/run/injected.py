@@ -250,7 +250,7 @@ IN_FULL = {"numpy": print_numpy_in_full, "torch": print_torch_in_full}
 
 
 def leave_no_bytecode() -> None:
-    """Compile local modules anew in each run: Python knows a compiled one by second and size."""
+    """Write no .pyc: Python validates it by seconds and size, and would miss a quick edit."""
     import sys
 
     sys.dont_write_bytecode = True

@@ -75,7 +75,7 @@ async def _run_page(
         stderr = Path(scratch, "stderr")
         try:
             async with _client(notebook, request, environment, Path(scratch)) as client:
-                failure = await _run_cells(client, notebook, executed, request)
+                failure = await _run_cells(client, notebook, executed, request, environment)
                 if failure is None or failure.kind is Ending.RAISED:
                     client.shutdown_kernel = "graceful"  # what it has to do at its end, it does
                     try:
@@ -183,7 +183,11 @@ async def _client(
 
 
 async def _run_cells(
-    client: LimitedClient, notebook: NotebookNode, executed: set[int], request: Request
+    client: LimitedClient,
+    notebook: NotebookNode,
+    executed: set[int],
+    request: Request,
+    environment: Mapping[str, str],
 ) -> Failure | None:
     """Run the cells until one stops the page."""
     assert client.kc is not None  # noqa: S101 - setup_kernel has made it
@@ -194,7 +198,7 @@ async def _run_cells(
     try:
         await _ask(client, request.before)
     except CellTimeoutError:
-        module = os.environ.get("DRIFT_DEVICE_MODULE")
+        module = environment.get("DRIFT_DEVICE_MODULE")
         first = (
             f"the module for devices, `{module}`, in its `start`" if module else "what is injected"
         )

@@ -29,6 +29,8 @@ _OPENING = re.compile(
     rf"\{{(?:code-cell|{DIRECTIVE})\}}"
 )
 """The line on which a cell or an expectation begins, wherever it stands."""
+_OPTIONS = re.compile(r"\A(?:[ \t]*:[^:\s][^:\n]*:.*\n)+")
+"""The options of a directive, at the beginning of what it holds."""
 _MISSPELT = re.compile(r"\{?expected[-_ ]?outputs?(?:\}|$)", re.IGNORECASE)
 _FORMULA = "it is part of a formula: end that above it"
 _SWALLOWED = (
@@ -208,7 +210,11 @@ class _Walk:
         if not (is_code or is_closed(token, lines)):
             return
         if name and not is_code and name not in _LITERAL:
-            self.visit(_parse(token.content, self.config), lines_of(token.content), first + 1)
+            text = _OPTIONS.sub(lambda options: "\n" * options[0].count("\n"), token.content)
+            before = len(self.paragraphs)
+            self.visit(_parse(text, self.config), lines_of(text), first + 1)
+            if name == "eval-rst":
+                del self.paragraphs[before:]
             return
         for line, text in enumerate(token.content.split("\n"), start=first + 1):
             # What shows a cell on purpose has the longer fence; in what was printed, any.
@@ -219,7 +225,7 @@ class _Walk:
                 self._seen.add(line)
 
     def swallowed(self, lines: Sequence[str]) -> Iterator[Outcome]:
-        """Yield the cells and expectations of a page that no token is, wherever they went."""
+        """Yield lines that look like a cell or expectation but are something else in Markdown."""
         for line, text in enumerate(lines):
             if line not in self._seen and _OPENING.match(text):
                 message = _WHY.get(self._types.get(line, ""), _TEXT)

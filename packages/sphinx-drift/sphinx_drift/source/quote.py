@@ -77,7 +77,11 @@ class Quotation:
         if not self.form:
             return number.replace("-", "\N{MINUS SIGN}")
         exact = int(number) if number.lstrip("+-").isdecimal() else float(number)
-        shown = format(exact, self.form)
+        try:
+            shown = format(exact, self.form)
+        except OverflowError as error:
+            message = f"{self.name} prints {number}: {self.form!r} can't show it, {error}"
+            raise ValueError(message) from None
         if isinstance(exact, float) and _value(shown)[1] < _value(number)[1]:
             raise ValueError(f"{self.name} prints {number}: {self.form!r} shows more digits")
         if not _is_rounded(shown, number):

@@ -17,7 +17,9 @@ _NUMBER = re.compile(
     rf"""
     (?<![\w.^]) (?<!\d[:/]) (?: (?<![)\]}}]) [-+\u2212] )?
     (?P<digits>
-      \d{{1,3}} (?:,\d{{3}})+ (?:\.\d+)? (?![\d,]) | (?<!\d,) \d+,\d+ (?![\d,.]) | {DIGITS}
+      \d{{1,3}} (?:,\d{{3}})+ (?:\.\d+)? (?![\d,])
+      | (?<!\d,) (?! (?<=[(\[]) [\d,]+ [)\]]) \d+,\d+ (?![\d,.])  # (3,4) is a shape
+      | {DIGITS}
     )
     (?: \s? (?P<percent> \\?% | per\ ?cent\b ) | \s (?P<power> {"|".join(_POWERS)} )\b )?
     """,
@@ -93,7 +95,7 @@ class Number(NamedTuple):
         return tuple(min(value, abs(whole - value)) for value, whole in wholes)
 
     def is_in(self, known: Sequence[Decimal], units: str) -> bool:
-        """Whether a sorted number is less than so many units of its last digit from it."""
+        """Whether a sorted number is at most so many units of its last digit from it."""
         for value in self.values:
             reach = _unit(value) * Decimal(units)
             at = bisect_left(known, value - reach)
@@ -163,7 +165,7 @@ def known_in(texts: Iterable[str]) -> list[Decimal]:
 def outdated(
     sentences: Iterable[Sentence], replaced: Sequence[Replaced], known: Sequence[Decimal]
 ) -> Iterator[Finding]:
-    """Yield what says a number, or its rounding, that is replaced and stands nowhere any more."""
+    """Yield sentences that still give a number the update replaced and nothing prints any more."""
     for sentence in sentences:
         for said in said_in(sentence.text):
             digits = len(said.values[0].as_tuple().digits)

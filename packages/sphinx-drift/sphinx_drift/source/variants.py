@@ -16,6 +16,8 @@ from sphinx_drift.model import Cell, Expectation, Kind, Outcome, Page
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from sphinx_drift.output.printed_text import Part
+
 UNCONDITIONAL = (
     "another text of this output has no `:when:`, and would hold too: give each its condition, "
     "such as `numpy<2` and `numpy>=2`"
@@ -53,7 +55,7 @@ def packages_named(page: Page) -> list[str]:
 
 
 def chosen(page: Page, here: Mapping[str, Any] | None) -> Page:
-    """Return a page with the variants that hold, and the others among what is told of it.
+    """Return the page with the variants that apply; list the others as OTHER_VARIANT.
 
     Args:
         page: The page.
@@ -64,7 +66,7 @@ def chosen(page: Page, here: Mapping[str, Any] | None) -> Page:
     problems = list(page.problems)
     cells: list[Cell] = []
     for cell in page.cells:
-        kept = _chosen(cell.expectations, here)
+        kept, elsewhere = _chosen(cell.expectations, here)
         lines = {each.line for each in kept}
         problems += [
             Outcome(
@@ -77,14 +79,14 @@ def chosen(page: Page, here: Mapping[str, Any] | None) -> Page:
             for each in cell.expectations
             if each.line not in lines
         ]
-        cells.append(replace(cell, expectations=tuple(kept)))
+        cells.append(replace(cell, expectations=tuple(kept), elsewhere=tuple(elsewhere)))
     return replace(page, cells=tuple(cells), problems=tuple(problems))
 
 
 def _chosen(
     expectations: Sequence[Expectation], here: Mapping[str, Any] | None
-) -> list[Expectation]:
-    """Return the expectations of a cell that are compared.
+) -> tuple[list[Expectation], list[Expectation]]:
+    """Return the expectations of a cell that are compared, and what fails if it is printed.
 
     Where none is, or two of one output would be, the first of them says so, and fails.
     """
@@ -99,10 +101,18 @@ def _chosen(
             else:
                 both = f"both hold: {_listed([kept[place], expectation])}"
                 kept[place] = replace(kept[place], problem=f"{both}\n{_found(here)}")
+    others: dict[Part, list[Expectation]] = {}
+    for expectation in expectations:
+        if all(expectation.part is not each.part for each in kept):
+            others.setdefault(expectation.part, []).append(expectation)
+    elsewhere = [replace(each[0], problem=_none_holds(each, here)) for each in others.values()]
     if expectations and not kept:
-        none = f"none holds: {_listed(expectations)}\n{_found(here)}" if here else _UNKNOWN
-        kept.append(replace(expectations[0], problem=none))
-    return kept
+        kept, elsewhere = [replace(expectations[0], problem=_none_holds(expectations, here))], []
+    return kept, elsewhere
+
+
+def _none_holds(variants: Iterable[Expectation], here: Mapping[str, Any] | None) -> str:
+    return f"none holds: {_listed(variants)}\n{_found(here)}" if here else _UNKNOWN
 
 
 def _listed(variants: Iterable[Expectation]) -> str:

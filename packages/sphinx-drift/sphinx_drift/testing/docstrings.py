@@ -15,7 +15,14 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import ModuleType
 
-_FENCE = re.compile(r"(?m)^[ \t]*(?:```|~~~).*$")
+_EXAMPLE_OR_CODE = re.compile(
+    r"""(?m)
+    ^[ \t]*>>>\ .* (?:\n.*\S.*)*  # an example, whose output may look like a fence
+    | (?P<code> ^(?:[ \t]|[-*+][ ]|\d+[.)][ ])* (?P<fence>`{3,}|~{3,}) [^`\n]*\n (?s:.*?) )
+      ^[ \t]* (?P=fence) [`~]* [ \t]*$
+    """,
+    re.VERBOSE,
+)
 _QUOTED_PROMPT = re.compile(r"(?m)^[ \t]*(?:>[ \t]+)+(?=>>> |\.\.\. )")
 
 
@@ -48,8 +55,8 @@ _PARSER = _Parser()
 
 def find_in_text(path: Path) -> list[doctest.DocTest]:
     """Return the examples of a text file, which share their variables."""
-    # The fences around Markdown's code end an example as a blank line does.
-    text = _FENCE.sub("", path.read_text("utf-8-sig"))
+    # A fence at the end of Markdown's code ends an example as a blank line does.
+    text = _EXAMPLE_OR_CODE.sub(lambda m: m["code"] or m[0], path.read_text("utf-8-sig"))
     test = _PARSER.get_doctest(text, {}, path.name, str(path), 0)
     return [test, _never_run(path, [(1, text)], [test])]
 
@@ -82,7 +89,7 @@ def _correct_lines(tests: Iterable[doctest.DocTest], strings: Iterable[tuple[int
 def _never_run(
     path: Path, strings: Iterable[tuple[int, str]], tests: Iterable[doctest.DocTest]
 ) -> doctest.DocTest:
-    """Return the examples that are in strings, or in quotations there, and in no test: skipped."""
+    """Return, marked SKIP, the examples in strings (also behind `> `) that no test contains."""
     run = Counter((example.source, example.want) for test in tests for example in test.examples)
     reported = {inspect.cleandoc(t.docstring or "") for t in tests if "UnreadableError" in t.globs}
     never_run: list[doctest.Example] = []

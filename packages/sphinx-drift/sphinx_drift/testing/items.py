@@ -279,4 +279,6 @@ def _flags(config: pytest.Config) -> int:
 def _is_set(config: pytest.Config, name: str) -> bool:
     """Whether the project's file or an option of pytest gives a setting a value."""
     options = config.getoption("override_ini") or []
-    return name in config.inicfg or any(option.startswith(f"{name}=") for option in options)
+    # Of pytest 9, the public name warns.
+    given = config._inicfg if hasattr(config, "_inicfg") else config.inicfg  # noqa: SLF001
+    return name in given or any(option.startswith(f"{name}=") for option in options)

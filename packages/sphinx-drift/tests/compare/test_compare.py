@@ -216,6 +216,7 @@ HALVES = "[0.5, 0.5]"
     [
         (TAIL, TAIL_PRINTED, [KNOWN], "waived"),
         (TAIL, TAIL, [KNOWN], "unneeded"),
+        (TAIL, TAIL_PRINTED, [KNOWN, KNOWN], "waived unneeded"),
         (TAIL, TAIL, [GONE], "unmatched"),
         (TAIL, TAIL.replace("5.6183e-11", "5.6185e-11"), [KNOWN], "differences"),
         (TAIL, TAIL.replace("tensor", "array"), [Waiver("tensor", "array", "")], "differences"),

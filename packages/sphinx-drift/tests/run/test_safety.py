@@ -64,9 +64,11 @@ def hang() -> None:
 
 
 def test_what_runs_before_the_first_cell_has_the_time_of_a_cell(pages: Pages) -> None:
-    failure = pages.failure("1", before=(injected(hang),), timeout=2)
+    of_page = {"DRIFT_DEVICE_MODULE": "mine"}
+    failure = pages.failure("1", before=(injected(hang),), timeout=2, variables=of_page)
     assert (failure.kind, failure.index) == (Ending.TIMEOUT, -1)
     assert "2 seconds" in failure.message
+    assert "`mine`" in failure.message
 
 
 def test_thread_that_a_cell_leaves_can_not_hold_the_page_up(pages: Pages) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from sphinx_drift.source.markdown import paragraphs_of
 from sphinx_drift.source.said import Sentence, known_in, nearly, numbers_in, said_in
 
 
@@ -19,11 +20,20 @@ from sphinx_drift.source.said import Sentence, known_in, nearly, numbers_in, sai
         ("<a b=0.1>, [0.2](b), https://b.c/0.3, ![0.4](c), 1e99999999999999999999", ""),
         ("3.4 Causal attention", ""),
         ("The loss (0.92) costs \\$0.25 to \\$0.30.", "0.92 0.25 0.30"),
+        ("The shape is (3,4), from 43,2 to [12,5].", "4 43,2 5"),
         (f"3.{'1' * 40}", ""),
     ],
 )
 def test_what_a_sentence_may_quote(text: str, numbers: str) -> None:
     assert " ".join(number.text for number in said_in(text)) == numbers
+
+
+def test_options_and_restructuredtext_say_nothing() -> None:
+    figure = "```{figure} a.png\n:height: 0.52\n:alt: 0.53\n\nIt is 0.54.\n```\n"
+    nested = "::::{note}\n:class: c\n:::{tip}\nIt is 0.55.\n:::\n::::\n"
+    text = f"{figure}\n{nested}\n```{{eval-rst}}\nIt is 0.56.\n```\n\nIt is 0.57.\n"
+    said = [(each.text, each.line) for each in paragraphs_of(text)]
+    assert said == [("It is 0.54.", 5), ("It is 0.55.", 11), ("It is 0.57.", 19)]
 
 
 PRINTED = {1: "7.49\n", 2: "loss 0.429637", 3: "accuracy 0.9876 0.5461 12", 5: "0.2891"}

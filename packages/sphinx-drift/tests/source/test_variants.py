@@ -121,6 +121,28 @@ def test_a_stream_may_have_a_text_on_some_versions_alone(
     assert [(e.text, bool(e.problem)) for e in kept] == [("0" if holds else "1", holds)]
 
 
+@pytest.mark.parametrize(
+    ("code", "option", "status"),
+    [
+        ("print('w', file=sys.stderr); print(1)", ":stream: stdout", 1),
+        ("print('w', file=sys.stderr)", ":stream: stdout", 0),
+        ("print('w', file=sys.stderr)", "", 0),
+        ("print('w', file=sys.stderr); display(HTML('<p>w</p>'))", ":html:", 1),
+    ],
+)
+def test_what_is_printed_has_a_variant_that_holds(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], code: str, option: str, status: int
+) -> None:
+    code = f"import sys\nfrom IPython.display import HTML, display\n{code}"
+    none = variant("numpy<1", "1", *filter(None, [option]))
+    path = page(tmp_path, variant("", "w", ":stream: stderr"), none, code=code)
+    assert main([str(path)]) == status
+    out = capsys.readouterr().out
+    assert ("page.md:19: variant in" in out and "none holds: numpy<1 (line 19)" in out) is bool(
+        status
+    )
+
+
 def test_conditions_ask_the_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DRIFT_VERSIONS", "numpy,no-such-package,")
     answer = report_versions()

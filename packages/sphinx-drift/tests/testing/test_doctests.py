@@ -18,7 +18,7 @@ from sphinx_drift.compare.compare import Policy
 from sphinx_drift.model import Kind
 from sphinx_drift.output.filters import make
 from sphinx_drift.settings import Settings
-from sphinx_drift.testing.docstrings import find_in_module
+from sphinx_drift.testing.docstrings import find_in_module, find_in_text
 from sphinx_drift.testing.examples import Checker, check_examples
 
 if TYPE_CHECKING:
@@ -81,6 +81,17 @@ def test_checker_serves_in_another_suite(capsys: pytest.CaptureFixture[str]) -> 
 @pytest.mark.parametrize(("example", "kinds"), rows(CASES, "Examples"))
 def test_outcomes_of_an_example(example: str, kinds: str, folder: Path) -> None:
     assert " ".join(outcome.kind.label for outcome in check(folder, example)) == kinds
+
+
+@pytest.mark.parametrize(("text", "wants"), rows(CASES, "Texts"))
+def test_a_fence_ends_an_example_and_no_output_is_one(
+    text: str, wants: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "text.txt"
+    path.write_text(text, "utf-8")
+    test, never_run = find_in_text(path)
+    assert "|".join(example.want.strip() for example in test.examples) == wants
+    assert not never_run.examples
 
 
 SEEN = """

@@ -349,6 +349,7 @@ def test_an_unknown_option_flag_is_a_failure_of_its_docstring(pytester: pytest.P
         ("doctest_optionflags = ELLIPSIS NUMBER", (), 2),
         ("", ("-o", "doctest_optionflags=ELLIPSIS"), 1),
         ("", ("-o", "doctest_optionflags=ELLIPSIS NUMBER"), 2),
+        ("doctest_optionflags = ELLIPSIS NUMBER", ("-W", "error"), 2),
     ],
 )
 def test_option_flags_are_those_of_the_project(
