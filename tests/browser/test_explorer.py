@@ -192,6 +192,15 @@ def test_a_number_is_taken_up_by_a_double_click(reader: Reader, website: Website
         assert explorer.rows("inputs")[1][1] == "0.00"
 
 
+def test_each_box_of_a_page_has_numbers_of_its_own(reader: Reader, website: Website) -> None:
+    with reader.visit(website.page("self-attention/step-by-step")) as visit:
+        first, scores = (Explorer(visit, "mouse", number).unfold() for number in (1, 2))
+        before = first.rows("queries"), scores.rows("attn_scores")
+        first.type("x11", "2")
+        assert first.rows("queries") != before[0]
+        assert scores.rows("attn_scores") == before[1]
+
+
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("width", [360, 1440])
 def test_a_state_has_no_fault(

@@ -1,6 +1,6 @@
 // The element <attention-explorer>: tables of every step, and controls that change what is in them.
 //
-// All explorers of a page show one state. What a reader sees is built when it is first unfolded.
+// Each starts with the book's numbers. What a reader sees is built when it is first unfolded.
 (() => {
   const { selfattn } = globalThis;
   const { at, percent, printed, row, tasks, trace } = selfattn;
@@ -55,38 +55,6 @@
     return element;
   }
 
-  // The state that a page's explorers share.
-  const page = {
-    explorers: [],
-
-    open(first) {
-      this.book = first.given;
-      this.state = this.start = selfattn.USUAL;
-      this.show();
-      this.first = this.now;
-      narrow.addEventListener("change", () => this.show());
-    },
-
-    show() {
-      this.now = selfattn.compute(this.state, this.book);
-      for (const explorer of this.explorers) explorer.render();
-    },
-
-    change(changes, by) {
-      const state = { ...this.state, ...changes };
-      for (const name of Object.keys(changes))
-        if (selfattn.isOriginal(name, state[name], this.book)) delete state[name];
-      this.state = state;
-      this.show();
-      by.changed();
-    },
-
-    reset(by, task = this.state.task) {
-      this.state = { ...this.start, task };
-      this.change({}, by);
-    },
-  };
-
   // Which tasks are solved: kept where the browser allows it.
   const solved = {
     all: new Set(),
@@ -109,8 +77,9 @@
       this.given = JSON.parse(this.dataset.given);
       this.cells = new Map();
       this.body = make("div", { class: "explorer" });
-      page.explorers.push(this);
-      if (!page.now) page.open(this);
+      this.state = selfattn.USUAL;
+      this.first = this.now = selfattn.compute(this.state, this.given);
+      narrow.addEventListener("change", () => this.render());
       const fold = this.querySelector(":scope > details");
       if (!fold) return this.build(this);
       fold.addEventListener("toggle", () => fold.open && this.build(fold));
@@ -151,7 +120,7 @@
       });
       box.hidden = !this.given.show.includes("attn_weights");
       this.words = [...box.querySelectorAll("label")];
-      this.words.forEach((label, i) => label.children[1].append(page.book.words[i]));
+      this.words.forEach((label, i) => label.children[1].append(this.given.words[i]));
       this.arcs = [...box.querySelectorAll("path")];
       return box;
     }
@@ -159,8 +128,8 @@
     settings() {
       const { controls } = this.given;
       const choices = Object.keys(CHOICES).filter((name) => controls.includes(name));
-      const other = button("Other numbers", () => page.change(selfattn.others(), this));
-      const reset = button("Reset", () => page.reset(this));
+      const other = button("Other numbers", () => this.change(selfattn.others()));
+      const reset = button("Reset", () => this.reset());
       const buttons = controls.includes("numbers") ? [other, reset] : [reset];
       return make(
         "div",
@@ -205,8 +174,8 @@
 
     table(name) {
       const { role, words, name: title } = TENSORS[name];
-      const of = page.now[name];
-      const labels = words === "both" ? page.book.words : Array.from({ length: of.columns }, (_, j) => j + 1);
+      const of = this.now[name];
+      const labels = words === "both" ? this.given.words : Array.from({ length: of.columns }, (_, j) => j + 1);
       const head = make("tr", {}, make("td"), ...labels.map((label) => make("th", { scope: "col" }, label)));
       const body = make("tbody");
       for (let i = 0; i < of.rows; i++) body.append(this.line(name, i));
@@ -216,9 +185,9 @@
     }
 
     line(name, i) {
-      const label = TENSORS[name].words ? page.book.words[i] : String(i + 1);
+      const label = TENSORS[name].words ? this.given.words[i] : String(i + 1);
       const line = make("tr", {}, make("th", { scope: "row" }, label));
-      for (let j = 0; j < page.now[name].columns; j++) {
+      for (let j = 0; j < this.now[name].columns; j++) {
         const cell = make("td", { tabindex: i + j ? -1 : 0 });
         Object.assign(cell, { step: name, i, j });
         if (selfattn.entry(name, i, j)) cell.className = "explorer-open";
@@ -250,6 +219,20 @@
 
     /* What readers do */
 
+    change(changes) {
+      this.state = { ...this.state, ...changes };
+      for (const name of Object.keys(changes))
+        if (selfattn.isOriginal(name, this.state[name], this.given)) delete this.state[name];
+      this.now = selfattn.compute(this.state, this.given);
+      this.render();
+      this.changed();
+    }
+
+    reset(task = this.state.task) {
+      this.state = { ...selfattn.USUAL, task };
+      this.change({});
+    }
+
     listen() {
       const { body, field, slider } = this;
       const cellOf = (event) => {
@@ -272,7 +255,7 @@
       body.addEventListener("change", ({ target }) => {
         if (target === field) this.commit();
         else if (target.type === "radio")
-          page.change({ [target.name.slice(this.id.length + 1)]: target.value }, this);
+          this.change({ [target.name.slice(this.id.length + 1)]: target.value });
       });
       slider.addEventListener("input", () => this.set(slider.value));
       field.addEventListener("input", () => field.setCustomValidity(""));
@@ -308,12 +291,12 @@
     set(value) {
       const name = this.chosen && selfattn.entry(this.chosen.step, this.chosen.i, this.chosen.j);
       if (!name || !selfattn.isEntry(value)) return false;
-      page.change({ [name]: String(Number(value)) }, this);
+      this.change({ [name]: String(Number(value)) });
       return true;
     }
 
     toggle({ i, j }) {
-      page.change({ mask: selfattn.toggle(page.state.mask, `${i + 1}${j + 1}`) }, this);
+      this.change({ mask: selfattn.toggle(this.state.mask, `${i + 1}${j + 1}`) });
     }
 
     key(event, cell) {
@@ -334,7 +317,7 @@
     // Move in a table, or take up the number that the focus is on; return whether the key did.
     move({ key }, cell) {
       const { step, i, j } = cell;
-      const { rows, columns } = page.now[step];
+      const { rows, columns } = this.now[step];
       const steps = { ArrowUp: [i - 1, j], ArrowDown: [i + 1, j], ArrowLeft: [i, j - 1], ArrowRight: [i, j + 1] };
       const to = { ...steps, Home: [i, 0], End: [i, columns - 1] }[key];
       if (to) {
@@ -389,10 +372,10 @@
       this.editor.hidden = !isOpen;
       const hides = this.given.tasks ? this.current + 1 >= FIRST_OF_MASKS : this.given.controls.includes("mask");
       this.hide.hidden = !hides || !/^(masked|attn_weights)$/.test(cell.step);
-      const isHidden = selfattn.hidden(page.state.mask).has(`${cell.i + 1}${cell.j + 1}`);
+      const isHidden = selfattn.hidden(this.state.mask).has(`${cell.i + 1}${cell.j + 1}`);
       this.hide.textContent = isHidden ? "Show this score again" : "Hide this score";
       if (!isOpen) return;
-      const number = at(page.now[cell.step], cell.i, cell.j);
+      const number = at(this.now[cell.step], cell.i, cell.j);
       const name = this.nameOf(cell);
       const reach = Math.max(2, Math.ceil(Math.abs(number)));
       this.field.value = this.written = minus(String(Number(number.toFixed(4))));
@@ -404,8 +387,8 @@
 
     nameOf({ step, i, j }) {
       const { name, words } = TENSORS[step];
-      const line = words ? `“${page.book.words[i]}”` : `row ${i + 1}`;
-      return `${name}, ${line}, ${words === "both" ? `“${page.book.words[j]}”` : `column ${j + 1}`}`;
+      const line = words ? `“${this.given.words[i]}”` : `row ${i + 1}`;
+      return `${name}, ${line}, ${words === "both" ? `“${this.given.words[j]}”` : `column ${j + 1}`}`;
     }
 
     // Say how the number was made, and light what it came from.
@@ -414,9 +397,9 @@
       const cell = this.chosen;
       if (!cell) return;
       const { step, i, j } = cell;
-      const made = trace(step === "masked" ? "scaled" : step, i, j, page.now);
+      const made = trace(step === "masked" ? "scaled" : step, i, j, this.now);
       for (const term of made.terms) this.cells.get(term.join(" "))?.classList.add("explorer-lit");
-      const isHidden = step === "masked" && at(page.now.masked, i, j) === -Infinity;
+      const isHidden = step === "masked" && at(this.now.masked, i, j) === -Infinity;
       this.trace.innerHTML = `${this.signOf(cell)} = <span></span>`;
       this.trace.lastChild.textContent =
         (isHidden ? "−inf: the mask hides this score, which is " : "") + minus(made.text);
@@ -433,38 +416,38 @@
       const { place, word, shares } = this.asked();
       const most = shares.indexOf(Math.max(...shares));
       const isEven = shares[most] - Math.min(...shares) < 1e-6;
-      const [gives, to] = isEven ? ["the same", "all"] : ["most", `“${page.book.words[most]}”`];
+      const [gives, to] = isEven ? ["the same", "all"] : ["most", `“${this.given.words[most]}”`];
       const text =
         most < 0
           ? `“${word}” has no weights: nan.`
-          : `“${word}” gives ${gives} to ${to}, ${percent(page.now, place, most)}.`;
+          : `“${word}” gives ${gives} to ${to}, ${percent(this.now, place, most)}.`;
       clearTimeout(this.waiting);
       this.waiting = setTimeout(() => (this.live.textContent = text), 500);
     }
 
     get current() {
-      return Number(page.state.task) - 1;
+      return Number(this.state.task) - 1;
     }
 
     // Turn to another task, which begins with the page's own numbers.
     turn(to) {
       this.hint.open = false;
-      page.reset(this, String(to + 1));
+      this.reset(String(to + 1));
     }
 
     // Show the task, and what the state says to it.
     judge() {
       const task = tasks[this.current];
-      const answer = task.check(page.now, page.first);
+      const answer = task.check(this.now, this.first);
       if (answer === true) {
         solved.add(task.name);
-        task.lesson = `✓ ${task.learned(page.now, page.first)}`;
+        task.lesson = `✓ ${task.learned(this.now, this.first)}`;
       }
       const isSolved = solved.all.has(task.name);
       const { count, ask, answer: place, hint } = this.parts;
       const text = isSolved ? (task.lesson ?? "✓ Solved.") : answer || "";
       if (place.textContent !== text) place.textContent = text;
-      count.textContent = `Task ${page.state.task} of ${tasks.length} · ${solved.all.size} solved`;
+      count.textContent = `Task ${this.state.task} of ${tasks.length} · ${solved.all.size} solved`;
       if (ask.innerHTML !== task.ask) ask.innerHTML = task.ask;
       hint.innerHTML = task.hint;
       this.hint.hidden = isSolved;
@@ -472,8 +455,8 @@
     }
 
     asked() {
-      const place = Number(page.state.word) - 1;
-      return { place, word: page.book.words[place], shares: row(page.now.attn_weights, place) };
+      const place = Number(this.state.word) - 1;
+      return { place, word: this.given.words[place], shares: row(this.now.attn_weights, place) };
     }
 
     render() {
@@ -482,11 +465,11 @@
       this.words.forEach((label, i) => {
         label.classList.toggle("explorer-asks", i === place);
         label.firstChild.checked = i === place;
-        label.lastChild.textContent = percent(page.now, place, i);
+        label.lastChild.textContent = percent(this.now, place, i);
       });
       selfattn.bows(this.arcs, shares, place, 32);
       for (const field of this.body.querySelectorAll(".explorer-choice input"))
-        field.checked = field.value === page.state[field.name.slice(this.id.length + 1)];
+        field.checked = field.value === this.state[field.name.slice(this.id.length + 1)];
       for (const table of this.body.querySelectorAll("table")) this.fill(table, place);
       this.edit();
       this.explain();
@@ -498,11 +481,11 @@
       const { step } = table.dataset;
       const { name, sign, words } = TENSORS[step];
       const symbol =
-        { masked: `Ω / ${DIVISORS[page.state.divisor]}`, attn_weights: `<b>A</b>, softmax along ${page.state.axis}s` }[
+        { masked: `Ω / ${DIVISORS[this.state.divisor]}`, attn_weights: `<b>A</b>, softmax along ${this.state.axis}s` }[
           step
         ] ?? sign;
-      const of = page.now[step];
-      const largest = Math.max(...page.now.attn_weights.data.filter((share) => share >= 0));
+      const of = this.now[step];
+      const largest = Math.max(...this.now.attn_weights.data.filter((share) => share >= 0));
       [...table.tBodies[0].rows].forEach((line, i) => {
         line.classList.toggle("explorer-asks", Boolean(words) && i === place);
         for (let j = 0; j < of.columns; j++) this.write(step, i, j, largest);
@@ -513,8 +496,8 @@
     // Write a number into its cell: embeddings as they are given, wide tables short on a phone.
     write(step, i, j, largest) {
       const cell = this.cells.get(`${step} ${i} ${j}`);
-      const number = at(page.now[step], i, j);
-      const isShort = (narrow.matches && page.now[step].columns === 6) || (step === "inputs" && Number(number.toFixed(2)) === number);
+      const number = at(this.now[step], i, j);
+      const isShort = (narrow.matches && this.now[step].columns === 6) || (step === "inputs" && Number(number.toFixed(2)) === number);
       const text = minus(printed(number, isShort ? 2 : 4));
       if (cell.textContent !== text) {
         if (cell.firstChild && !calm.matches) cell.animate({ boxShadow: CHANGED }, 2500);
@@ -522,7 +505,7 @@
       }
       const share = Math.round(100 * ((number / largest) ** 1.6 || 0));
       if (step === "attn_weights") cell.style.setProperty("--share", `${share}%`);
-      cell.classList.toggle("explorer-changed", selfattn.entry(step, i, j) in page.state);
+      cell.classList.toggle("explorer-changed", selfattn.entry(step, i, j) in this.state);
     }
   }
 
