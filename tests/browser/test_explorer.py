@@ -173,7 +173,8 @@ def test_the_note_stands_beside_its_number_and_nothing_moves(
         cell.click()
         page.keyboard.type("0")
         page.keyboard.press("Enter")
-        assert "That answers the task" in note.inner_text()
+        assert "Changed: V, Z. Z of “journey”: 0.3061 0.8210 → 0.3061 0.5596" in note.inner_text()
+        assert "That answers the task. Weights are made of" in note.inner_text()
         if width > 1000:  # the answer has its room above the tables
             assert (page.evaluate("scrollY"), cell.bounding_box()) == before
         box, beside = cell.bounding_box(), note.bounding_box()

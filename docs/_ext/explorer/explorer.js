@@ -17,7 +17,7 @@
     values: { sign: "<b>V</b> = <b>XW</b><sub>v</sub>", letter: "<b>v</b>", name: "Values", role: "value", words: "rows" },
     attn_scores: { sign: "Ω = <b>QK</b><sup>⊤</sup>", letter: "<i>ω</i>", name: "Attention scores", role: "input", words: "both" },
     masked: { letter: "<i>s</i>", name: "Scaled scores", role: "input", words: "both" },
-    attn_weights: { letter: "<i>α</i>", name: "Attention weights", role: "weight", words: "both" },
+    attn_weights: { sign: "<b>A</b>", letter: "<i>α</i>", name: "Attention weights", role: "weight", words: "both" },
     context_vecs: { sign: "<b>Z</b> = <b>AV</b>", letter: "<b>z</b>", name: "Context vectors", role: "value", words: "rows" },
   };
   const GIVEN = ["inputs", "W_query", "W_key", "W_value"];
@@ -206,9 +206,9 @@
           <div class="explorer-editor" hidden>
           <input type="text" inputmode="decimal" autocomplete="off" maxlength="9" size="7">
           <input type="range" step="0.01"></div>
-          <p class="explorer-solved"></p>`,
+          <p class="explorer-follows"></p><p class="explorer-solved"></p>`,
       });
-      [this.trace, this.hail] = this.note.querySelectorAll("p");
+      [this.trace, this.follows, this.hail] = this.note.querySelectorAll("p");
       this.editor = this.note.querySelector(".explorer-editor");
       [this.field, this.slider] = this.editor.children;
       this.hide = button("", () => this.toggle(this.chosen));
@@ -340,6 +340,7 @@
       if (cell === this.chosen) return;
       this.chosen?.removeAttribute("aria-describedby");
       this.chosen = cell;
+      this.before = this.now;
       this.hail.textContent = "";
       this.note.hidden = !cell;
       if (cell) {
@@ -403,6 +404,21 @@
       this.trace.innerHTML = `${this.signOf(cell)} = <span></span>`;
       this.trace.lastChild.textContent =
         (isHidden ? "−inf: the mask hides this score, which is " : "") + minus(made.text);
+      this.follow();
+    }
+
+    // Say which tables have changed since the number was touched, and a row of the last of them.
+    follow() {
+      const line = (of, step, i, digits) => minus(row(of[step], i).map((x) => printed(x, digits)).join(" "));
+      const differs = (step) => (i) => line(this.now, step, i) !== line(this.before, step, i);
+      const shown = [...BETWEEN, ...RESULTS].filter((step) => this.given.show.includes(step) && TENSORS[step].sign);
+      const changed = shown.filter((step) => INDEX.some(differs(step)));
+      const step = changed.at(-1);
+      this.follows.innerHTML = "";
+      if (!step) return;
+      const [signs, i] = [changed.map((each) => TENSORS[each].sign.split(" = ")[0]), [this.asked().place, ...INDEX].find(differs(step))];
+      const [before, now] = [this.before, this.now].map((of) => line(of, step, i, of[step].columns > 2 ? 2 : 4));
+      this.follows.innerHTML = `Changed: ${signs.join(", ")}. ${signs.at(-1)} of “${this.given.words[i]}”: ${before} → ${now}`;
     }
 
     signOf({ step, i, j }) {
@@ -451,7 +467,7 @@
       if (ask.innerHTML !== task.ask) ask.innerHTML = task.ask;
       hint.innerHTML = task.hint;
       this.hint.hidden = isSolved;
-      this.hail.textContent = answer === true ? "✓ That answers the task." : "";
+      this.hail.textContent = answer === true ? `✓ That answers the task. ${task.lesson.match(/^✓ (.*?[.:])( |$)/)[1]}` : "";
     }
 
     asked() {
