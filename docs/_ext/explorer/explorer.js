@@ -130,21 +130,14 @@
       const choices = Object.keys(CHOICES).filter((name) => controls.includes(name));
       const other = button("Other numbers", () => this.change(selfattn.others()));
       const reset = button("Reset", () => this.reset());
-      const buttons = controls.includes("numbers") ? [other, reset] : [reset];
-      return make(
-        "div",
-        { class: "explorer-settings" },
-        ...choices.map((name) => this.choice(name)),
-        make("div", { class: "explorer-options" }, ...buttons),
-      );
+      const buttons = make("div", { class: "explorer-options" }, ...(controls.includes("numbers") ? [other] : []), reset);
+      return make("div", { class: "explorer-settings" }, ...choices.map((name) => this.choice(name)), buttons);
     }
 
     choice(name) {
       const [legend, options] = CHOICES[name];
-      const fields = Object.entries(options).map(
-        ([value, html]) =>
-          `<label><input type="radio" name="${this.id}-${name}" value="${value}"><span>${html}</span></label>`,
-      );
+      const fields = Object.entries(options).map(([value, html]) =>
+        `<label><input type="radio" name="${this.id}-${name}" value="${value}"><span>${html}</span></label>`);
       return make("fieldset", {
         class: "explorer-choice",
         html: `<legend>${legend}</legend><div class="explorer-options">${fields.join("")}</div>`,
@@ -244,12 +237,12 @@
       body.addEventListener("focusin", (event) => {
         const cell = cellOf(event);
         if (cell) this.choose(cell);
-        else if (!this.note.contains(event.target)) this.choose(null);
+        else if (!this.note.contains(event.target)) this.choose(null, event.target);
       });
       body.addEventListener("focusout", (event) => {
         if (!document.hasFocus()) return;
         if (event.target === field) this.commit();
-        if (!body.contains(event.relatedTarget)) this.choose(null);
+        if (!body.contains(event.relatedTarget)) this.choose(null, event.relatedTarget);
       });
       body.addEventListener("keydown", (event) => this.key(event, cellOf(event)));
       body.addEventListener("change", ({ target }) => {
@@ -277,12 +270,8 @@
     // Take what was typed, unless it is what was there: a comma and a minus sign are understood, too.
     commit() {
       if (this.field.value === this.written) return;
-      const value = this.field.value
-        .trim()
-        .replace(",", ".")
-        .replace("−", "-")
-        .replace(/^(-?)\.(?=\d)/, "$10.")
-        .replace(/\.$/, "");
+      const typed = this.field.value.trim().replace(",", ".").replace("−", "-");
+      const value = typed.replace(/^(-?)\.(?=\d)/, "$10.").replace(/\.$/, "");
       if (this.set(value)) return;
       this.field.setCustomValidity("An entry must be a number from -99 to 99 with four decimals at most.");
       this.field.reportValidity();
@@ -336,8 +325,10 @@
     /* What readers see */
 
     // A cell has the focus, or what changes it has.
-    choose(cell) {
+    choose(cell, touched = cell) {
       if (cell === this.chosen) return;
+      const top = touched?.getBoundingClientRect().top;
+      this.chosen?.closest(".explorer-scroll").style.removeProperty("margin-bottom");
       this.chosen?.removeAttribute("aria-describedby");
       this.chosen = cell;
       this.before = this.now;
@@ -352,18 +343,32 @@
       }
       this.explain();
       this.edit();
+      // What was touched stays where it is.
+      if (touched) scrollBy({ top: touched.getBoundingClientRect().top - top, behavior: "instant" });
       if (cell) this.place(cell);
     }
 
-    // Put the note below its table, whose other numbers stay in reach, or above it, where it is
-    // in sight; else below or above its number.
+    // Put the note below, beside or above its table, in sight, where it covers no heading, not its
+    // number's row, and nothing that follows; else make room for it below the table.
     place(cell) {
-      const [box, table, all] = [cell, cell.closest("table"), this.body].map((each) => each.getBoundingClientRect());
-      const { offsetWidth: width, offsetHeight: height, style } = this.note;
-      const places = [table.bottom + 6, table.top - height - 6, box.bottom + 6, box.top - height - 6];
-      const top = places.find((y) => y > 56 && y + height < innerHeight) ?? places[2];
-      style.left = `${Math.max(0, Math.min(table.left - all.left, all.width - width))}px`;
-      style.top = `${top - all.top}px`;
+      const rect = (each) => each.getBoundingClientRect();
+      const scroll = cell.closest(".explorer-scroll");
+      const [box, table, all] = [cell, scroll.firstChild, this.body].map(rect);
+      const { offsetWidth: width, style } = this.note;
+      const height = Math.max(this.note.offsetHeight, this.editor.hidden ? 0 : this.hint ? 190 : 160); // once it says more
+      const kept = [cell.parentNode, ...this.body.querySelectorAll("caption, thead, .explorer-lit, .explorer-results, summary")].map(rect);
+      const isFree = ([x, y]) => x > all.left - 1 && x + width < all.right + 1 && y > 56 && y + height < innerHeight &&
+        !kept.some((each) => x < each.right && each.left < x + width && y < each.bottom && each.top < y + height);
+      const left = Math.max(all.left, Math.min(table.left, all.right - width));
+      const beside = Math.max(64, Math.min(box.top, innerHeight - height - 8));
+      const below = [left, table.bottom + 6];
+      const spots = [below, [table.right + 6, beside], [table.left - width - 6, beside]];
+      if (below[1] + height > innerHeight) spots.push([left, table.top - height - 6, height - this.note.offsetHeight]);
+      const free = spots.find(isFree);
+      const [x, y, spare = 0] = free ?? below;
+      if (!free) scroll.style.marginBottom = `${height + 12}px`;
+      Object.assign(style, { left: `${x - all.left}px`, top: `${y + spare - all.top}px` });
+      if (!free) scrollBy({ top: Math.max(0, Math.min(y + height + 8 - innerHeight, box.top - 64)), behavior: "instant" });
     }
 
     edit() {
@@ -402,8 +407,7 @@
       for (const term of made.terms) this.cells.get(term.join(" "))?.classList.add("explorer-lit");
       const isHidden = step === "masked" && at(this.now.masked, i, j) === -Infinity;
       this.trace.innerHTML = `${this.signOf(cell)} = <span></span>`;
-      this.trace.lastChild.textContent =
-        (isHidden ? "−inf: the mask hides this score, which is " : "") + minus(made.text);
+      this.trace.lastChild.textContent = (isHidden ? "−inf: the mask hides this score, which is " : "") + minus(made.text);
       this.follow();
     }
 
@@ -414,9 +418,9 @@
       const shown = [...BETWEEN, ...RESULTS].filter((step) => this.given.show.includes(step) && TENSORS[step].sign);
       const changed = shown.filter((step) => INDEX.some(differs(step)));
       const step = changed.at(-1);
-      this.follows.innerHTML = "";
-      if (!step) return;
-      const [signs, i] = [changed.map((each) => TENSORS[each].sign.split(" = ")[0]), [this.asked().place, ...INDEX].find(differs(step))];
+      if (!step) return void (this.follows.textContent = "");
+      const signs = changed.map((each) => TENSORS[each].sign.split(" = ")[0]);
+      const i = [this.asked().place, ...INDEX].find(differs(step)); // the row of the word that asks, if it has
       const [before, now] = [this.before, this.now].map((of) => line(of, step, i, of[step].columns > 2 ? 2 : 4));
       this.follows.innerHTML = `Changed: ${signs.join(", ")}. ${signs.at(-1)} of “${this.given.words[i]}”: ${before} → ${now}`;
     }
@@ -433,12 +437,9 @@
       const most = shares.indexOf(Math.max(...shares));
       const isEven = shares[most] - Math.min(...shares) < 1e-6;
       const [gives, to] = isEven ? ["the same", "all"] : ["most", `“${this.given.words[most]}”`];
-      const text =
-        most < 0
-          ? `“${word}” has no weights: nan.`
-          : `“${word}” gives ${gives} to ${to}, ${percent(this.now, place, most)}.`;
+      const given = most < 0 ? "has no weights: nan" : `gives ${gives} to ${to}, ${percent(this.now, place, most)}`;
       clearTimeout(this.waiting);
-      this.waiting = setTimeout(() => (this.live.textContent = text), 500);
+      this.waiting = setTimeout(() => (this.live.textContent = `“${word}” ${given}.`), 500);
     }
 
     get current() {
@@ -497,9 +498,7 @@
       const { step } = table.dataset;
       const { name, sign, words } = TENSORS[step];
       const symbol =
-        { masked: `Ω / ${DIVISORS[this.state.divisor]}`, attn_weights: `<b>A</b>, softmax along ${this.state.axis}s` }[
-          step
-        ] ?? sign;
+        { masked: `Ω / ${DIVISORS[this.state.divisor]}`, attn_weights: `${sign}, softmax along ${this.state.axis}s` }[step] ?? sign;
       const of = this.now[step];
       const largest = Math.max(...this.now.attn_weights.data.filter((share) => share >= 0));
       [...table.tBodies[0].rows].forEach((line, i) => {
