@@ -245,3 +245,6 @@ def test_what_the_page_on_caches_says_of_sinks_holds_for_each_seed() -> None:
         assert row["window, values of letters 0"] < row["window, values of < 0"]
         assert row["`^` moved: weight of `^`"][0] > 4 * row["`^` moved: weight of the first"][0]
         assert row["no `^`: window"][0] - row["no `^`: all"][0] < 0.025
+    most = {"0": "<", "1": "itself"}
+    for seed, name in most.items():
+        assert records["kv-cache"]["seeds"][seed][f"no `^`: weight of {name}"][0] > 0.5

@@ -165,6 +165,7 @@ def heads(
     steps: int = 1000,
     slower: dict[str, float] | None = None,
     of_trained: bool = False,
+    num_heads: int = 2,
 ) -> list[list[float]]:
     """Return each seed's shares of held-out (or trained) verbs and pronouns that are right."""
     trained, held_out = sentences()
@@ -175,6 +176,7 @@ def heads(
         if d_k > 2:  # noqa: PLR2004 - the model's own
             model.attention = MultiHeadAttention(16, 2 * d_k, 10, 0.0, 2)
             model.predict = nn.Linear(16 + 2 * d_k, 35)
+        model.attention.num_heads, model.attention.head_dim = num_heads, 2 * d_k // num_heads
         if not root:
             model.attention.W_query.register_forward_hook(lambda _, x, queries: queries * d_k**0.5)
         for name in shared:
@@ -227,6 +229,7 @@ EXPERIMENTS: dict[str, Callable[[], list[Any]]] = {
         }.items()
     },
     "heads, nothing shared": partial(heads, 60),
+    "one head of 4, nothing shared": partial(heads, 60, num_heads=1),
     **{f"heads, {name} shared": partial(heads, 60, shared=s) for name, s in SHARED.items()},
     "heads, all three shared, trained sentences": partial(
         heads, 60, shared=SHARED["all three"], of_trained=True

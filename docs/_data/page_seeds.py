@@ -41,23 +41,18 @@ MEASURED: dict[str, dict[str, str]] = {
         },
         "`^` moved: weight of the first": "[weight_on(model, moved)]",
         "`^` moved: weight of `^`": "[weight_on(model, moved, position=4)]",
-        "no `^`: weight of the first": "without_start(page)[:1]",
-        "no `^`: all": "without_start(page)[1:2]",
-        "no `^`: window": "without_start(page)[2:]",
+        **{
+            f"no `^`: {name}": f"[without_start(source, seed)[{name!r}]]"
+            for name in (
+                "weight of the first",
+                "weight of <",
+                "weight of itself",
+                "all",
+                "window",
+            )
+        },
     },
 }
-
-
-def without_start(page: dict[str, Any]) -> list[float]:
-    """Train the page's head without a first sign, and measure its sink, and loss at letters."""
-    torch.manual_seed(page["seed"])
-    model = page["learn"](page["texts"](2000, start=False))
-    new = page["texts"](300, start=False)
-    letters, losses = new[:, 16:-1] < page["AGAIN"], page["losses"]
-    weight = page["weight_on"](model, new[:, :-1])
-    with torch.no_grad():
-        each = [losses(model, new, page[mask])[:, 16:][letters] for mask in ("causal", "alone")]
-    return [weight, *(loss.mean() for loss in each)]
 
 
 def cells(page: str) -> list[str]:
@@ -78,6 +73,25 @@ def names_of(source: str) -> dict[str, Any]:
     names: dict[str, Any] = {}
     exec(source, names)  # noqa: S102 - the book's own
     return names
+
+
+@functools.cache
+def without_start(source: str, seed: int) -> dict[str, float]:
+    """Train the page's head without a first sign: where letters look, and the loss at them."""
+    page = names_of(source)
+    torch.manual_seed(seed)
+    model = page["learn"](page["texts"](2000, start=False))
+    new = page["texts"](300, start=False)
+    ids, losses = new[:, :-1], page["losses"]
+    letters = ids[:, 16:] < page["AGAIN"]
+    found = {"weight of the first": page["weight_on"](model, ids)}
+    weights, again = model.attn_weights, ids == page["AGAIN"]
+    for name, to in (("<", again[:, None]), ("itself", torch.eye(ids.shape[1]))):
+        found[f"weight of {name}"] = (weights * to).sum(-1)[:, 16:][letters].mean().item()
+    with torch.no_grad():
+        for name, mask in (("all", page["causal"]), ("window", page["alone"])):
+            found[name] = losses(model, new, mask)[:, 16:][letters].mean().item()
+    return found
 
 
 def measure(page: str, seed: int) -> dict[str, list[float]]:

@@ -19,7 +19,7 @@ from unittest import mock
 import torch
 from torch import Tensor, nn
 
-from selfattn import MultiHeadAttention, fit
+from selfattn import fit
 from selfattn.trained import (
     PRONOUN,
     VERB,
@@ -37,15 +37,6 @@ ADVERB = 5
 LONGEST = 10
 
 
-class OneHead(TwoHeads):
-    """The same model with a single head of four numbers, and so with as many parameters."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.attention = MultiHeadAttention(16, 4, LONGEST, dropout=0.0, num_heads=1)
-        self.double()
-
-
 def measure(seed: int) -> dict[str, Any]:
     """Return one row: the model, its heads switched off, and the controls."""
     held_out = sentences()[1]
@@ -56,8 +47,6 @@ def measure(seed: int) -> dict[str, Any]:
     model = train(seed)
     with mock.patch("selfattn.trained.sentences", adverb_first):
         no_adverb = train(seed, averaging=True)
-    with mock.patch("selfattn.trained.TwoHeads", OneHead):
-        one_head = train(seed)
     row: dict[str, Any] = {
         "seed": seed,
         "attention": rounded(model),
@@ -70,7 +59,6 @@ def measure(seed: int) -> dict[str, Any]:
         "averaging": rounded(train(seed, averaging=True)),
         "shuffled": rounded(shuffled(seed)),
         "unmasked": rounded(without_mask(model)),
-        "one_head": rounded(one_head),
         "adverb_first": [round(share, 4) for share in accuracies(no_adverb, adverb_first()[1])],
     }
     lost = (row["first_off"], row["second_off"])

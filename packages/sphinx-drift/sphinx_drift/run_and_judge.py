@@ -57,7 +57,7 @@ def run_and_judge(
     settings = settings.of_page(notebook.metadata)
     page = settings.applied_to(page, Path(file))
     runs = planned(page, folder, settings)
-    execution = _kept(page, notebook, runs[0], settings, file) or _ran(notebook, runs[0], settings)
+    execution = _kept(page, notebook, runs[0], settings, file) or run.execute(notebook, runs[0])
     page = chosen(page, execution.versions)
     policy = settings.policy_on(execution.environment)
     where = _where(page, execution, settings, file)
@@ -81,6 +81,10 @@ def run_and_judge(
         repeated = run.execute(second, runs[1])
         unrepeatable = compare_runs(page, notebook, second, repeated, filters)
         result = replace(result, outcomes=(*result.outcomes, *unrepeatable))
+    if settings.cache and not execution.since:
+        is_right = not (result.failed or elsewhere)
+        key = kept.keep(notebook, runs[0], execution, settings.cache, is_right=is_right)
+        execution = replace(execution, kept=key)
     where |= {"policy": policy, "precise": precise if policy is Policy.PORTABLE else None}
     judge = partial(judge_page, notebook=notebook, execution=execution, **where)
 
@@ -108,14 +112,6 @@ def _kept(
     result = judge_page(page, notebook, execution, **where, policy=policy)
     is_wrong = result.failed or any(_imported_elsewhere(page, execution, settings))
     return None if is_wrong else execution
-
-
-def _ran(notebook: NotebookNode, request: Request, settings: Settings) -> Execution:
-    """Run a page, and keep its outputs where the book allows it."""
-    execution = run.execute(notebook, request)
-    if settings.cache is None:
-        return execution
-    return replace(execution, kept=kept.keep(notebook, request, execution, settings.cache))
 
 
 def _where(page: Page, execution: Execution, settings: Settings, file: str) -> dict[str, Any]:

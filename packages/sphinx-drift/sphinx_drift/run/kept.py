@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from sphinx_drift.run.results import Request
 
 _OF_SESSION = re.compile(
-    r"_|ALACRITTY_.*|COLORTERM|COLUMNS|DBUS_.*|DESKTOP_.*|DISPLAY|FORKED_KERNELS_.*|GNOME_.*|"
-    r"GPG_.*|HIST.*|INVOCATION_ID|ITERM_.*|JOURNAL_STREAM|KITTY_.*|KONSOLE_.*|LINES|LS_COLORS|"
+    r"_|ALACRITTY_.*|COLORTERM|DBUS_.*|DESKTOP_.*|DISPLAY|FORKED_KERNELS_.*|GNOME_.*|"
+    r"GPG_.*|HIST.*|INVOCATION_ID|ITERM_.*|JOURNAL_STREAM|KITTY_.*|KONSOLE_.*|LS_COLORS|"
     r"MAKE.*|MFLAGS|OLDPWD|PS1|PWD|SHLVL|SSH_.*|STY|TERM.*|TMUX.*|VSCODE_.*|VTE_.*|WAYLAND_.*|"
     r"WEZTERM_.*|WINDOWID|XAUTHORITY|XDG_.*"
 )
@@ -71,8 +71,19 @@ def holds(notebook: NotebookNode, request: Request, folder: Path) -> bool:
     return False
 
 
-def keep(notebook: NotebookNode, request: Request, execution: Execution, folder: Path) -> str:
-    """Keep the outputs of a run that can be told from another; return their key, or nothing."""
+def keep(
+    notebook: NotebookNode,
+    request: Request,
+    execution: Execution,
+    folder: Path,
+    *,
+    is_right: bool = True,
+) -> str:
+    """Keep the outputs of a run that can be told from another; return their key, or nothing.
+
+    One that isn't right isn't kept: of a number that nobody seeded, the author who copies it from
+    the report would be told that it is verified.
+    """
     from jupyter_cache.base import CacheBundleIn  # noqa: PLC0415 - it takes time
 
     with suppress(Exception):  # a full disk, say: the page runs again
@@ -81,7 +92,7 @@ def keep(notebook: NotebookNode, request: Request, execution: Execution, folder:
             cache.remove_cache(cache.match_cache_notebook(notebook).pk)
         read, how = answers.pop(reads.__name__, None), _how(notebook, request)
         code = {i for i, cell in enumerate(notebook.cells) if cell.cell_type == "code"}
-        is_whole = execution.failure is None and code <= execution.executed
+        is_whole = is_right and execution.failure is None and code <= execution.executed
         if is_whole and how and read is not None and "" not in read:
             data = {"answers": answers, "seconds": execution.seconds, "since": time.time()}
             data |= {"how": how, "machine": machine(), "reads": read}

@@ -20,10 +20,13 @@ def watch_reads() -> None:
     )
     ours = os.getpid()
     seen: dict[str, Any] = {}
+    tried: set[str] = set()
 
     def note(event: str, args: tuple[Any, ...]) -> None:
         if event in beyond:
             seen[""] = None
+        elif event == "import":
+            tried.add(args[0])
         elif event in opens and not isinstance(args[0], int) and os.getpid() == ours:
             if event == "os.listdir" and "importlib" in sys._getframe(2).f_code.co_filename:
                 return
@@ -42,7 +45,7 @@ def watch_reads() -> None:
         except Exception:  # noqa: BLE001 - nothing here may become a page's error
             seen[""] = None
 
-    sys.drift_reads = time.time_ns(), seen  # type: ignore[attr-defined]
+    sys.drift_reads = time.time_ns(), seen, tried  # type: ignore[attr-defined]
     sys.addaudithook(hook)
 
 
@@ -52,10 +55,21 @@ def reads() -> dict[str, list[int] | None]:
     An empty name means that more was read than can be seen. What is installed is not among them.
     """
     import os
+    import re
     import sys
     import sysconfig
 
-    began, seen = sys.drift_reads[0], dict(sys.drift_reads[1])  # type: ignore[attr-defined]
+    began, noted, tried = sys.drift_reads  # type: ignore[attr-defined]
+    seen = dict(noted)
+    # Processes that are not forked, as those of joblib, are started without a word.
+    if any(re.search("popen_(?:spawn|forkserver|loky)", name) for name in [*sys.modules]):
+        seen[""] = None
+    missed = [name.replace(".", "/") for name in tried if name not in sys.modules]
+    wanted = [f"{folder or '.'}/{name}" for folder in sys.path for name in missed]
+    for path in [os.path.abspath(f"{each}{end}") for each in wanted for end in ("", ".py")]:
+        if path not in seen:
+            found = os.stat(path) if os.path.exists(path) else None
+            seen[path] = found and [found.st_mtime_ns, found.st_ctime_ns, found.st_size]
     imported = [each for each in [*sys.modules.values()] if getattr(each, "__spec__", None)]
     for path in [os.path.abspath(getattr(each, "__file__", None) or "/") for each in imported]:
         if path not in seen and os.path.isfile(path):  # Python read its bytecode
@@ -63,11 +77,12 @@ def reads() -> dict[str, list[int] | None]:
             seen[path] = [found.st_mtime_ns, found.st_ctime_ns, found.st_size]
             if found.st_ctime_ns > began:
                 seen[""] = None  # which of the two it was, nobody knows
-    installed = tuple(map(sysconfig.get_path, ("stdlib", "platstdlib")))
+    installed = [f"{sysconfig.get_path(name)}/" for name in ("stdlib", "platstdlib")]
     system = (*installed, "/dev/", "/proc/", "/sys/")
     return {
         path: stamp
         for path, stamp in sorted(seen.items())
-        if not (path.startswith(system) or "-packages" in path or path.endswith(".pyc"))
+        if not (path.startswith(system) or path.endswith(".pyc"))
+        and not re.search("/(?:site|dist)-packages(?:/|$)", path)
         and stamp != "new"
     }

@@ -88,7 +88,8 @@ def test_no_run_is_found_that_was_run_otherwise(
     [
         *(("DRIFT_DEVICE", "cuda", True), ("DRIFT_RUNNER", "jupyter", True)),
         *(("PYTHONHASHSEED", "1", True), ("OMP_NUM_THREADS", "2", True)),
-        *(("SOME_NUMBER", "7", True), ("DRIFT_PACKAGES", "mine", True)),
+        *(("COLUMNS", "100", True), ("SOME_NUMBER", "7", True)),
+        ("DRIFT_PACKAGES", "mine", True),
         *(("SHLVL", "9", False), ("SSH_AUTH_SOCK", "/x", False), ("TERM", "dumb", False)),
     ],
 )
@@ -167,7 +168,7 @@ def test_a_broken_cache_has_nothing_and_stops_nothing(request_: Request, tmp_pat
 @pytest.fixture
 def world(tmp_path: Path) -> Iterator[Path]:
     """A folder with what pages read."""
-    for name in ("beside.py", "data.db", "data.txt", "folder/old"):
+    for name in ("beside.py", "data.db", "data.txt", "folder/old", "r-packages/data.txt"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("TEXT = 1\n", "utf-8")
     return tmp_path
@@ -189,6 +190,9 @@ def change(path: Path) -> None:
         ("import glob; glob.glob('folder/*')", "folder/new"),
         ("import os; os.listdir()", "new"),
         ("try: open('later.txt')\nexcept OSError: pass", "later.txt"),
+        ("open('r-packages/data.txt').read()", "r-packages/data.txt"),
+        ("try: import later\nexcept ImportError: pass", "later.py"),
+        ("try: import later\nexcept ImportError: pass", "later"),
         ("import sqlite3; sqlite3.connect('data.db')", "data.db"),
     ],
 )
@@ -208,6 +212,7 @@ def test_a_page_runs_again_if_what_it_read_is_another(world: Path, code: str, na
         "!cat data.txt",
         "import subprocess as s; s.run(['true'])",
         "import os; os.system('true')",
+        "import multiprocessing as m; p = m.get_context('spawn').Process(); p.start(); p.join()",
         "import os\nif not os.fork(): os._exit(0)",
         "import socket\ntry: socket.create_connection(('127.0.0.1', 1))\nexcept OSError: pass",
     ],

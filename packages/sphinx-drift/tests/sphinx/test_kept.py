@@ -103,9 +103,20 @@ def test_a_drift_is_said_of_a_run_of_now(kept: Book) -> None:
     for _ in range(2):
         result, ran = built(kept)
         assert (result.status, ran) == (1, True)
-    kept.write("page.md", cell(RUN, "1"))
-    result, ran = built(kept)
-    assert (result.status, ran) == (0, False)  # what the second of these runs left
+    for has_to_run in (True, False):  # a run that was wrong is not kept
+        kept.write("page.md", cell(RUN, "1"))
+        result, ran = built(kept)
+        assert (result.status, ran) == (0, has_to_run)
+
+
+def test_a_number_that_nobody_seeds_is_not_right_because_the_report_said_it(book: Book) -> None:
+    book.configure(nb_execution_mode="cache")
+    documented = "0.5"
+    for _ in range(3):
+        book.write("page.md", cell("import random; print(random.random())", documented))
+        result = book.build(builder="html")
+        assert result.status == 1
+        documented = re.findall(r"executed (0\.\d+)", result.stderr)[0]
 
 
 def test_two_pages_of_one_code_in_two_folders(book: Book) -> None:
