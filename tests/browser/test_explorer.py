@@ -173,7 +173,8 @@ def test_the_note_stands_beside_its_number_and_nothing_moves(
         cell.click()
         page.keyboard.type("0")
         page.keyboard.press("Enter")
-        assert "That answers the task" in note.inner_text()
+        assert "Changed: V, Z. Z of “journey”: 0.3061 0.8210 → 0.3061 0.5596" in note.inner_text()
+        assert "That answers the task. Weights are made of" in note.inner_text()
         if width > 1000:  # the answer has its room above the tables
             assert (page.evaluate("scrollY"), cell.bounding_box()) == before
         box, beside = cell.bounding_box(), note.bounding_box()
@@ -190,6 +191,15 @@ def test_a_number_is_taken_up_by_a_double_click(reader: Reader, website: Website
         explorer.page.keyboard.type("0")
         explorer.page.keyboard.press("Enter")
         assert explorer.rows("inputs")[1][1] == "0.00"
+
+
+def test_each_box_of_a_page_has_numbers_of_its_own(reader: Reader, website: Website) -> None:
+    with reader.visit(website.page("self-attention/step-by-step")) as visit:
+        first, scores = (Explorer(visit, "mouse", number).unfold() for number in (1, 2))
+        before = first.rows("queries"), scores.rows("attn_scores")
+        first.type("x11", "2")
+        assert first.rows("queries") != before[0]
+        assert scores.rows("attn_scores") == before[1]
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

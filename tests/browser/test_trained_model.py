@@ -20,6 +20,8 @@ def test_the_trained_model_answers_the_keyboard(
         model, keyboard = visit.page.locator("trained-attention"), visit.page.keyboard
         says = model.get_by_role("status")
         assert "the second at “dogs” (0.95). The model predicts “were”" in says.inner_text()
+        shares = model.locator("tbody tr:not(.explorer-next):not([hidden]) td").all_inner_texts()
+        assert len([float(share) for share in shares]) == 12  # a weight of 0.00 is shown, too
         model.get_by_role("button", name="Change “dogs” to “dog”").press("Enter")
         assert "The model predicts “was”" in says.inner_text()
         model.get_by_role("combobox", name="First noun").focus()

@@ -1,6 +1,6 @@
 // The element <attention-explorer>: tables of every step, and controls that change what is in them.
 //
-// All explorers of a page show one state. What a reader sees is built when it is first unfolded.
+// Each starts with the book's numbers. What a reader sees is built when it is first unfolded.
 (() => {
   const { selfattn } = globalThis;
   const { at, percent, printed, row, tasks, trace } = selfattn;
@@ -17,7 +17,7 @@
     values: { sign: "<b>V</b> = <b>XW</b><sub>v</sub>", letter: "<b>v</b>", name: "Values", role: "value", words: "rows" },
     attn_scores: { sign: "Ω = <b>QK</b><sup>⊤</sup>", letter: "<i>ω</i>", name: "Attention scores", role: "input", words: "both" },
     masked: { letter: "<i>s</i>", name: "Scaled scores", role: "input", words: "both" },
-    attn_weights: { letter: "<i>α</i>", name: "Attention weights", role: "weight", words: "both" },
+    attn_weights: { sign: "<b>A</b>", letter: "<i>α</i>", name: "Attention weights", role: "weight", words: "both" },
     context_vecs: { sign: "<b>Z</b> = <b>AV</b>", letter: "<b>z</b>", name: "Context vectors", role: "value", words: "rows" },
   };
   const GIVEN = ["inputs", "W_query", "W_key", "W_value"];
@@ -55,38 +55,6 @@
     return element;
   }
 
-  // The state that a page's explorers share.
-  const page = {
-    explorers: [],
-
-    open(first) {
-      this.book = first.given;
-      this.state = this.start = selfattn.USUAL;
-      this.show();
-      this.first = this.now;
-      narrow.addEventListener("change", () => this.show());
-    },
-
-    show() {
-      this.now = selfattn.compute(this.state, this.book);
-      for (const explorer of this.explorers) explorer.render();
-    },
-
-    change(changes, by) {
-      const state = { ...this.state, ...changes };
-      for (const name of Object.keys(changes))
-        if (selfattn.isOriginal(name, state[name], this.book)) delete state[name];
-      this.state = state;
-      this.show();
-      by.changed();
-    },
-
-    reset(by, task = this.state.task) {
-      this.state = { ...this.start, task };
-      this.change({}, by);
-    },
-  };
-
   // Which tasks are solved: kept where the browser allows it.
   const solved = {
     all: new Set(),
@@ -109,8 +77,9 @@
       this.given = JSON.parse(this.dataset.given);
       this.cells = new Map();
       this.body = make("div", { class: "explorer" });
-      page.explorers.push(this);
-      if (!page.now) page.open(this);
+      this.state = selfattn.USUAL;
+      this.first = this.now = selfattn.compute(this.state, this.given);
+      narrow.addEventListener("change", () => this.render());
       const fold = this.querySelector(":scope > details");
       if (!fold) return this.build(this);
       fold.addEventListener("toggle", () => fold.open && this.build(fold));
@@ -151,7 +120,7 @@
       });
       box.hidden = !this.given.show.includes("attn_weights");
       this.words = [...box.querySelectorAll("label")];
-      this.words.forEach((label, i) => label.children[1].append(page.book.words[i]));
+      this.words.forEach((label, i) => label.children[1].append(this.given.words[i]));
       this.arcs = [...box.querySelectorAll("path")];
       return box;
     }
@@ -159,23 +128,16 @@
     settings() {
       const { controls } = this.given;
       const choices = Object.keys(CHOICES).filter((name) => controls.includes(name));
-      const other = button("Other numbers", () => page.change(selfattn.others(), this));
-      const reset = button("Reset", () => page.reset(this));
-      const buttons = controls.includes("numbers") ? [other, reset] : [reset];
-      return make(
-        "div",
-        { class: "explorer-settings" },
-        ...choices.map((name) => this.choice(name)),
-        make("div", { class: "explorer-options" }, ...buttons),
-      );
+      const other = button("Other numbers", () => this.change(selfattn.others()));
+      const reset = button("Reset", () => this.reset());
+      const buttons = make("div", { class: "explorer-options" }, ...(controls.includes("numbers") ? [other] : []), reset);
+      return make("div", { class: "explorer-settings" }, ...choices.map((name) => this.choice(name)), buttons);
     }
 
     choice(name) {
       const [legend, options] = CHOICES[name];
-      const fields = Object.entries(options).map(
-        ([value, html]) =>
-          `<label><input type="radio" name="${this.id}-${name}" value="${value}"><span>${html}</span></label>`,
-      );
+      const fields = Object.entries(options).map(([value, html]) =>
+        `<label><input type="radio" name="${this.id}-${name}" value="${value}"><span>${html}</span></label>`);
       return make("fieldset", {
         class: "explorer-choice",
         html: `<legend>${legend}</legend><div class="explorer-options">${fields.join("")}</div>`,
@@ -205,8 +167,8 @@
 
     table(name) {
       const { role, words, name: title } = TENSORS[name];
-      const of = page.now[name];
-      const labels = words === "both" ? page.book.words : Array.from({ length: of.columns }, (_, j) => j + 1);
+      const of = this.now[name];
+      const labels = words === "both" ? this.given.words : Array.from({ length: of.columns }, (_, j) => j + 1);
       const head = make("tr", {}, make("td"), ...labels.map((label) => make("th", { scope: "col" }, label)));
       const body = make("tbody");
       for (let i = 0; i < of.rows; i++) body.append(this.line(name, i));
@@ -216,9 +178,9 @@
     }
 
     line(name, i) {
-      const label = TENSORS[name].words ? page.book.words[i] : String(i + 1);
+      const label = TENSORS[name].words ? this.given.words[i] : String(i + 1);
       const line = make("tr", {}, make("th", { scope: "row" }, label));
-      for (let j = 0; j < page.now[name].columns; j++) {
+      for (let j = 0; j < this.now[name].columns; j++) {
         const cell = make("td", { tabindex: i + j ? -1 : 0 });
         Object.assign(cell, { step: name, i, j });
         if (selfattn.entry(name, i, j)) cell.className = "explorer-open";
@@ -237,9 +199,9 @@
           <div class="explorer-editor" hidden>
           <input type="text" inputmode="decimal" autocomplete="off" maxlength="9" size="7">
           <input type="range" step="0.01"></div>
-          <p class="explorer-solved"></p>`,
+          <p class="explorer-follows"></p><p class="explorer-solved"></p>`,
       });
-      [this.trace, this.hail] = this.note.querySelectorAll("p");
+      [this.trace, this.follows, this.hail] = this.note.querySelectorAll("p");
       this.editor = this.note.querySelector(".explorer-editor");
       [this.field, this.slider] = this.editor.children;
       this.hide = button("", () => this.toggle(this.chosen));
@@ -249,6 +211,20 @@
     }
 
     /* What readers do */
+
+    change(changes) {
+      this.state = { ...this.state, ...changes };
+      for (const name of Object.keys(changes))
+        if (selfattn.isOriginal(name, this.state[name], this.given)) delete this.state[name];
+      this.now = selfattn.compute(this.state, this.given);
+      this.render();
+      this.changed();
+    }
+
+    reset(task = this.state.task) {
+      this.state = { ...selfattn.USUAL, task };
+      this.change({});
+    }
 
     listen() {
       const { body, field, slider } = this;
@@ -261,18 +237,18 @@
       body.addEventListener("focusin", (event) => {
         const cell = cellOf(event);
         if (cell) this.choose(cell);
-        else if (!this.note.contains(event.target)) this.choose(null);
+        else if (!this.note.contains(event.target)) this.choose(null, event.target);
       });
       body.addEventListener("focusout", (event) => {
         if (!document.hasFocus()) return;
         if (event.target === field) this.commit();
-        if (!body.contains(event.relatedTarget)) this.choose(null);
+        if (!body.contains(event.relatedTarget)) this.choose(null, event.relatedTarget);
       });
       body.addEventListener("keydown", (event) => this.key(event, cellOf(event)));
       body.addEventListener("change", ({ target }) => {
         if (target === field) this.commit();
         else if (target.type === "radio")
-          page.change({ [target.name.slice(this.id.length + 1)]: target.value }, this);
+          this.change({ [target.name.slice(this.id.length + 1)]: target.value });
       });
       slider.addEventListener("input", () => this.set(slider.value));
       field.addEventListener("input", () => field.setCustomValidity(""));
@@ -294,12 +270,8 @@
     // Take what was typed, unless it is what was there: a comma and a minus sign are understood, too.
     commit() {
       if (this.field.value === this.written) return;
-      const value = this.field.value
-        .trim()
-        .replace(",", ".")
-        .replace("−", "-")
-        .replace(/^(-?)\.(?=\d)/, "$10.")
-        .replace(/\.$/, "");
+      const typed = this.field.value.trim().replace(",", ".").replace("−", "-");
+      const value = typed.replace(/^(-?)\.(?=\d)/, "$10.").replace(/\.$/, "");
       if (this.set(value)) return;
       this.field.setCustomValidity("An entry must be a number from -99 to 99 with four decimals at most.");
       this.field.reportValidity();
@@ -308,12 +280,12 @@
     set(value) {
       const name = this.chosen && selfattn.entry(this.chosen.step, this.chosen.i, this.chosen.j);
       if (!name || !selfattn.isEntry(value)) return false;
-      page.change({ [name]: String(Number(value)) }, this);
+      this.change({ [name]: String(Number(value)) });
       return true;
     }
 
     toggle({ i, j }) {
-      page.change({ mask: selfattn.toggle(page.state.mask, `${i + 1}${j + 1}`) }, this);
+      this.change({ mask: selfattn.toggle(this.state.mask, `${i + 1}${j + 1}`) });
     }
 
     key(event, cell) {
@@ -334,7 +306,7 @@
     // Move in a table, or take up the number that the focus is on; return whether the key did.
     move({ key }, cell) {
       const { step, i, j } = cell;
-      const { rows, columns } = page.now[step];
+      const { rows, columns } = this.now[step];
       const steps = { ArrowUp: [i - 1, j], ArrowDown: [i + 1, j], ArrowLeft: [i, j - 1], ArrowRight: [i, j + 1] };
       const to = { ...steps, Home: [i, 0], End: [i, columns - 1] }[key];
       if (to) {
@@ -353,10 +325,13 @@
     /* What readers see */
 
     // A cell has the focus, or what changes it has.
-    choose(cell) {
+    choose(cell, touched = cell) {
       if (cell === this.chosen) return;
+      const top = touched?.getBoundingClientRect().top;
+      this.chosen?.closest(".explorer-scroll").style.removeProperty("margin-bottom");
       this.chosen?.removeAttribute("aria-describedby");
       this.chosen = cell;
+      this.before = this.now;
       this.hail.textContent = "";
       this.note.hidden = !cell;
       if (cell) {
@@ -368,18 +343,32 @@
       }
       this.explain();
       this.edit();
+      // What was touched stays where it is.
+      if (touched) scrollBy({ top: touched.getBoundingClientRect().top - top, behavior: "instant" });
       if (cell) this.place(cell);
     }
 
-    // Put the note below its table, whose other numbers stay in reach, or above it, where it is
-    // in sight; else below or above its number.
+    // Put the note below, beside or above its table, in sight, where it covers no heading, not its
+    // number's row, and nothing that follows; else make room for it below the table.
     place(cell) {
-      const [box, table, all] = [cell, cell.closest("table"), this.body].map((each) => each.getBoundingClientRect());
-      const { offsetWidth: width, offsetHeight: height, style } = this.note;
-      const places = [table.bottom + 6, table.top - height - 6, box.bottom + 6, box.top - height - 6];
-      const top = places.find((y) => y > 56 && y + height < innerHeight) ?? places[2];
-      style.left = `${Math.max(0, Math.min(table.left - all.left, all.width - width))}px`;
-      style.top = `${top - all.top}px`;
+      const rect = (each) => each.getBoundingClientRect();
+      const scroll = cell.closest(".explorer-scroll");
+      const [box, table, all] = [cell, scroll.firstChild, this.body].map(rect);
+      const { offsetWidth: width, style } = this.note;
+      const height = Math.max(this.note.offsetHeight, this.editor.hidden ? 0 : this.hint ? 190 : 160); // once it says more
+      const kept = [cell.parentNode, ...this.body.querySelectorAll("caption, thead, .explorer-lit, .explorer-results, summary")].map(rect);
+      const isFree = ([x, y]) => x > all.left - 1 && x + width < all.right + 1 && y > 56 && y + height < innerHeight &&
+        !kept.some((each) => x < each.right && each.left < x + width && y < each.bottom && each.top < y + height);
+      const left = Math.max(all.left, Math.min(table.left, all.right - width));
+      const beside = Math.max(64, Math.min(box.top, innerHeight - height - 8));
+      const below = [left, table.bottom + 6];
+      const spots = [below, [table.right + 6, beside], [table.left - width - 6, beside]];
+      if (below[1] + height > innerHeight) spots.push([left, table.top - height - 6, height - this.note.offsetHeight]);
+      const free = spots.find(isFree);
+      const [x, y, spare = 0] = free ?? below;
+      if (!free) scroll.style.marginBottom = `${height + 12}px`;
+      Object.assign(style, { left: `${x - all.left}px`, top: `${y + spare - all.top}px` });
+      if (!free) scrollBy({ top: Math.max(0, Math.min(y + height + 8 - innerHeight, box.top - 64)), behavior: "instant" });
     }
 
     edit() {
@@ -389,10 +378,10 @@
       this.editor.hidden = !isOpen;
       const hides = this.given.tasks ? this.current + 1 >= FIRST_OF_MASKS : this.given.controls.includes("mask");
       this.hide.hidden = !hides || !/^(masked|attn_weights)$/.test(cell.step);
-      const isHidden = selfattn.hidden(page.state.mask).has(`${cell.i + 1}${cell.j + 1}`);
+      const isHidden = selfattn.hidden(this.state.mask).has(`${cell.i + 1}${cell.j + 1}`);
       this.hide.textContent = isHidden ? "Show this score again" : "Hide this score";
       if (!isOpen) return;
-      const number = at(page.now[cell.step], cell.i, cell.j);
+      const number = at(this.now[cell.step], cell.i, cell.j);
       const name = this.nameOf(cell);
       const reach = Math.max(2, Math.ceil(Math.abs(number)));
       this.field.value = this.written = minus(String(Number(number.toFixed(4))));
@@ -404,8 +393,8 @@
 
     nameOf({ step, i, j }) {
       const { name, words } = TENSORS[step];
-      const line = words ? `“${page.book.words[i]}”` : `row ${i + 1}`;
-      return `${name}, ${line}, ${words === "both" ? `“${page.book.words[j]}”` : `column ${j + 1}`}`;
+      const line = words ? `“${this.given.words[i]}”` : `row ${i + 1}`;
+      return `${name}, ${line}, ${words === "both" ? `“${this.given.words[j]}”` : `column ${j + 1}`}`;
     }
 
     // Say how the number was made, and light what it came from.
@@ -414,12 +403,26 @@
       const cell = this.chosen;
       if (!cell) return;
       const { step, i, j } = cell;
-      const made = trace(step === "masked" ? "scaled" : step, i, j, page.now);
+      const made = trace(step === "masked" ? "scaled" : step, i, j, this.now);
       for (const term of made.terms) this.cells.get(term.join(" "))?.classList.add("explorer-lit");
-      const isHidden = step === "masked" && at(page.now.masked, i, j) === -Infinity;
+      const isHidden = step === "masked" && at(this.now.masked, i, j) === -Infinity;
       this.trace.innerHTML = `${this.signOf(cell)} = <span></span>`;
-      this.trace.lastChild.textContent =
-        (isHidden ? "−inf: the mask hides this score, which is " : "") + minus(made.text);
+      this.trace.lastChild.textContent = (isHidden ? "−inf: the mask hides this score, which is " : "") + minus(made.text);
+      this.follow();
+    }
+
+    // Say which tables have changed since the number was touched, and a row of the last of them.
+    follow() {
+      const line = (of, step, i, digits) => minus(row(of[step], i).map((x) => printed(x, digits)).join(" "));
+      const differs = (step) => (i) => line(this.now, step, i) !== line(this.before, step, i);
+      const shown = [...BETWEEN, ...RESULTS].filter((step) => this.given.show.includes(step) && TENSORS[step].sign);
+      const changed = shown.filter((step) => INDEX.some(differs(step)));
+      const step = changed.at(-1);
+      if (!step) return void (this.follows.textContent = "");
+      const signs = changed.map((each) => TENSORS[each].sign.split(" = ")[0]);
+      const i = [this.asked().place, ...INDEX].find(differs(step)); // the row of the word that asks, if it has
+      const [before, now] = [this.before, this.now].map((of) => line(of, step, i, of[step].columns > 2 ? 2 : 4));
+      this.follows.innerHTML = `Changed: ${signs.join(", ")}. ${signs.at(-1)} of “${this.given.words[i]}”: ${before} → ${now}`;
     }
 
     signOf({ step, i, j }) {
@@ -433,47 +436,44 @@
       const { place, word, shares } = this.asked();
       const most = shares.indexOf(Math.max(...shares));
       const isEven = shares[most] - Math.min(...shares) < 1e-6;
-      const [gives, to] = isEven ? ["the same", "all"] : ["most", `“${page.book.words[most]}”`];
-      const text =
-        most < 0
-          ? `“${word}” has no weights: nan.`
-          : `“${word}” gives ${gives} to ${to}, ${percent(page.now, place, most)}.`;
+      const [gives, to] = isEven ? ["the same", "all"] : ["most", `“${this.given.words[most]}”`];
+      const given = most < 0 ? "has no weights: nan" : `gives ${gives} to ${to}, ${percent(this.now, place, most)}`;
       clearTimeout(this.waiting);
-      this.waiting = setTimeout(() => (this.live.textContent = text), 500);
+      this.waiting = setTimeout(() => (this.live.textContent = `“${word}” ${given}.`), 500);
     }
 
     get current() {
-      return Number(page.state.task) - 1;
+      return Number(this.state.task) - 1;
     }
 
     // Turn to another task, which begins with the page's own numbers.
     turn(to) {
       this.hint.open = false;
-      page.reset(this, String(to + 1));
+      this.reset(String(to + 1));
     }
 
     // Show the task, and what the state says to it.
     judge() {
       const task = tasks[this.current];
-      const answer = task.check(page.now, page.first);
+      const answer = task.check(this.now, this.first);
       if (answer === true) {
         solved.add(task.name);
-        task.lesson = `✓ ${task.learned(page.now, page.first)}`;
+        task.lesson = `✓ ${task.learned(this.now, this.first)}`;
       }
       const isSolved = solved.all.has(task.name);
       const { count, ask, answer: place, hint } = this.parts;
       const text = isSolved ? (task.lesson ?? "✓ Solved.") : answer || "";
       if (place.textContent !== text) place.textContent = text;
-      count.textContent = `Task ${page.state.task} of ${tasks.length} · ${solved.all.size} solved`;
+      count.textContent = `Task ${this.state.task} of ${tasks.length} · ${solved.all.size} solved`;
       if (ask.innerHTML !== task.ask) ask.innerHTML = task.ask;
       hint.innerHTML = task.hint;
       this.hint.hidden = isSolved;
-      this.hail.textContent = answer === true ? "✓ That answers the task." : "";
+      this.hail.textContent = answer === true ? `✓ That answers the task. ${task.lesson.match(/^✓ (.*?[.:])( |$)/)[1]}` : "";
     }
 
     asked() {
-      const place = Number(page.state.word) - 1;
-      return { place, word: page.book.words[place], shares: row(page.now.attn_weights, place) };
+      const place = Number(this.state.word) - 1;
+      return { place, word: this.given.words[place], shares: row(this.now.attn_weights, place) };
     }
 
     render() {
@@ -482,11 +482,11 @@
       this.words.forEach((label, i) => {
         label.classList.toggle("explorer-asks", i === place);
         label.firstChild.checked = i === place;
-        label.lastChild.textContent = percent(page.now, place, i);
+        label.lastChild.textContent = percent(this.now, place, i);
       });
       selfattn.bows(this.arcs, shares, place, 32);
       for (const field of this.body.querySelectorAll(".explorer-choice input"))
-        field.checked = field.value === page.state[field.name.slice(this.id.length + 1)];
+        field.checked = field.value === this.state[field.name.slice(this.id.length + 1)];
       for (const table of this.body.querySelectorAll("table")) this.fill(table, place);
       this.edit();
       this.explain();
@@ -498,11 +498,9 @@
       const { step } = table.dataset;
       const { name, sign, words } = TENSORS[step];
       const symbol =
-        { masked: `Ω / ${DIVISORS[page.state.divisor]}`, attn_weights: `<b>A</b>, softmax along ${page.state.axis}s` }[
-          step
-        ] ?? sign;
-      const of = page.now[step];
-      const largest = Math.max(...page.now.attn_weights.data.filter((share) => share >= 0));
+        { masked: `Ω / ${DIVISORS[this.state.divisor]}`, attn_weights: `${sign}, softmax along ${this.state.axis}s` }[step] ?? sign;
+      const of = this.now[step];
+      const largest = Math.max(...this.now.attn_weights.data.filter((share) => share >= 0));
       [...table.tBodies[0].rows].forEach((line, i) => {
         line.classList.toggle("explorer-asks", Boolean(words) && i === place);
         for (let j = 0; j < of.columns; j++) this.write(step, i, j, largest);
@@ -513,8 +511,8 @@
     // Write a number into its cell: embeddings as they are given, wide tables short on a phone.
     write(step, i, j, largest) {
       const cell = this.cells.get(`${step} ${i} ${j}`);
-      const number = at(page.now[step], i, j);
-      const isShort = (narrow.matches && page.now[step].columns === 6) || (step === "inputs" && Number(number.toFixed(2)) === number);
+      const number = at(this.now[step], i, j);
+      const isShort = (narrow.matches && this.now[step].columns === 6) || (step === "inputs" && Number(number.toFixed(2)) === number);
       const text = minus(printed(number, isShort ? 2 : 4));
       if (cell.textContent !== text) {
         if (cell.firstChild && !calm.matches) cell.animate({ boxShadow: CHANGED }, 2500);
@@ -522,7 +520,7 @@
       }
       const share = Math.round(100 * ((number / largest) ** 1.6 || 0));
       if (step === "attn_weights") cell.style.setProperty("--share", `${share}%`);
-      cell.classList.toggle("explorer-changed", selfattn.entry(step, i, j) in page.state);
+      cell.classList.toggle("explorer-changed", selfattn.entry(step, i, j) in this.state);
     }
   }
 

@@ -68,7 +68,5 @@
     return Number.isNaN(share) ? "nan" : `${(100 * share).toFixed()}%`;
   };
 
-  Object.assign(selfattn, {
-    ...{ USUAL, isEntry, changed, hidden, toggle, compute, isOriginal, others, entry, percent },
-  });
+  Object.assign(selfattn, { USUAL, isEntry, changed, hidden, toggle, compute, isOriginal, others, entry, percent });
 })();

@@ -36,12 +36,12 @@
   const tasks = [
     {
       name: "values",
-      ask: "Change any number of <b>W</b><sub>v</sub>. Which numbers follow, and which don’t?",
-      hint: "Touch a number of <b>W</b><sub>v</sub>, and move the slider that appears.",
+      ask: "Change the context vector of “journey”, and none of the attention weights.",
+      hint: "Touch a number, and move the slider that appears; the box says what has changed. Which of the matrices is no weight made of?",
       check: (now, start) =>
         only(now, start, /^v/, differs("values", now, start) && differs("context_vecs", now, start)),
       learned: () =>
-        "In one column, the values and the context vectors follow; no attention weight does. Weights are made of queries and keys alone; a value is what is passed on once the weights are settled.",
+        "Weights are made of queries and keys alone. A value is what is passed on once the weights are settled, so only the values and the context vectors follow the value matrix, each in one column.",
     },
     {
       name: "sixths",
@@ -104,7 +104,7 @@
       hint: "A dot product is negative where query and key point away from each other. Try negative numbers in the embedding of “journey”.",
       check: (now) => plain(now, Math.min(...row(now.attn_scores, JOURNEY)) < -PART),
       learned: () =>
-        "No. Softmax raises e to the power of each score, and that is never negative; a lower score only gets a smaller weight.",
+        "No: softmax raises e to the power of each score, and that is never negative; a lower score only gets a smaller weight.",
     },
     // These belong to Section 3.5.
     {

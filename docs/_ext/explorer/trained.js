@@ -128,8 +128,7 @@
         row.className = n === place ? "explorer-asks" : n > place ? "explorer-next" : "";
         if (!OPEN[n]) row.cells[1].textContent = read[n] ?? likeliest;
         shares.forEach((head, side) => {
-          const share = head[n]?.toFixed(2) ?? "";
-          row.cells[2 * side].textContent = share === "0.00" ? "" : share;
+          row.cells[2 * side].textContent = head[n]?.toFixed(2) ?? "";
         });
       });
       shares.forEach((head, side) => {
