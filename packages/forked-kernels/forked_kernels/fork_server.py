@@ -106,8 +106,9 @@ class Preloaded:
             raise ImportError(f"its import shows {texts[0]!r}")
         if looked_for:
             raise ImportError("its import looks for a kernel")
-        file = getattr(sys.modules[name], "__file__", None) or "-packages"
-        if _is_foreign(name) and "-packages" not in file:
+        file = getattr(sys.modules[name], "__file__", None)
+        packages = {"site-packages", "dist-packages"}
+        if file and _is_foreign(name) and packages.isdisjoint(file.split("/")):
             raise ImportError("it isn't installed, so it may be saved after it is loaded")
         new = set(sys.modules) - before - {"__mp_main__"}
         foreign = filter(_is_foreign, new)

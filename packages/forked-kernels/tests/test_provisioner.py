@@ -132,8 +132,10 @@ def test_library_whose_import_a_kernel_must_see_is_not_preloaded(
     caplog: pytest.LogCaptureFixture,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    (tmp_path / "loud_module.py").write_text(f"{source}\n")
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    folder = tmp_path / "py-packages"
+    folder.mkdir()
+    (folder / "loud_module.py").write_text(f"{source}\n")
+    monkeypatch.setenv("PYTHONPATH", str(folder))
     install("loud_module,json,nothing_such", tmp_path, monkeypatch)
     assert printed(SERVER_OF) == "0\n"
     assert f"loud_module can't be preloaded: {reason}" in caplog.text

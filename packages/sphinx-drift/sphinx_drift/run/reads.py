@@ -54,6 +54,7 @@ def reads() -> dict[str, list[int] | None]:
     import os
     import sys
     import sysconfig
+    from pathlib import PurePath
 
     began, seen = sys.drift_reads[0], dict(sys.drift_reads[1])  # type: ignore[attr-defined]
     imported = [each for each in [*sys.modules.values()] if getattr(each, "__spec__", None)]
@@ -65,9 +66,10 @@ def reads() -> dict[str, list[int] | None]:
                 seen[""] = None  # which of the two it was, nobody knows
     installed = tuple(map(sysconfig.get_path, ("stdlib", "platstdlib")))
     system = (*installed, "/dev/", "/proc/", "/sys/")
+    packages = {"site-packages", "dist-packages"}
     return {
         path: stamp
         for path, stamp in sorted(seen.items())
-        if not (path.startswith(system) or "-packages" in path or path.endswith(".pyc"))
-        and stamp != "new"
+        if not (path.startswith(system) or path.endswith(".pyc") or stamp == "new")
+        and packages.isdisjoint(PurePath(path).parts)
     }

@@ -166,9 +166,10 @@ def test_a_broken_cache_has_nothing_and_stops_nothing(request_: Request, tmp_pat
 
 @pytest.fixture
 def world(tmp_path: Path) -> Iterator[Path]:
-    """A folder with what pages read."""
+    """A folder with what pages read, whose name is almost that of installed packages."""
+    tmp_path /= "py-packages"
     for name in ("beside.py", "data.db", "data.txt", "folder/old"):
-        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("TEXT = 1\n", "utf-8")
     return tmp_path
 
