@@ -8,6 +8,7 @@ def watch_reads() -> None:
 
     What is opened to be written first is the page's own.
     """
+    import contextlib
     import os
     import sys
     import time
@@ -15,7 +16,7 @@ def watch_reads() -> None:
 
     opens = ("open", "os.listdir", "os.scandir", "sqlite3.connect")
     beyond = (
-        *("socket.connect", "socket.getaddrinfo", "subprocess.Popen"),
+        *("_winapi.CreateProcess", "socket.connect", "socket.getaddrinfo", "subprocess.Popen"),
         *("os.exec", "os.fork", "os.forkpty", "os.posix_spawn", "os.spawn", "os.system"),
     )
     ours = os.getpid()
@@ -42,6 +43,16 @@ def watch_reads() -> None:
         except Exception:  # noqa: BLE001 - nothing here may become a page's error
             seen[""] = None
 
+    with contextlib.suppress(ImportError):  # there is none on Windows
+        import _posixsubprocess as starter
+
+        start = starter.fork_exec
+
+        def fork_exec(*args: Any) -> int:  # multiprocessing calls it, and it audits nothing
+            seen[""] = None
+            return start(*args)
+
+        starter.fork_exec = fork_exec
     sys.drift_reads = time.time_ns(), seen  # type: ignore[attr-defined]
     sys.addaudithook(hook)
 

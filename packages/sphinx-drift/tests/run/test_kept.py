@@ -203,6 +203,19 @@ def test_a_page_runs_again_if_what_it_read_is_another(world: Path, code: str, na
     assert not kept.holds(notebook(code), request, cache)
 
 
+PROCESS = """
+import multiprocessing
+process = multiprocessing.get_context(%r).Process(target=int)
+process.start()
+process.join()
+"""
+POOL = """
+import concurrent.futures, multiprocessing
+with concurrent.futures.ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+    pool.submit(int).result()
+"""
+
+
 @pytest.mark.parametrize(
     "code",
     [
@@ -210,6 +223,10 @@ def test_a_page_runs_again_if_what_it_read_is_another(world: Path, code: str, na
         "import subprocess as s; s.run(['true'])",
         "import os; os.system('true')",
         "import os\nif not os.fork(): os._exit(0)",
+        "import os\nos.waitpid(os.posix_spawn('/bin/true', ['true'], os.environ), 0)",
+        PROCESS % "spawn",
+        PROCESS % "forkserver",
+        POOL,
         "import socket\ntry: socket.create_connection(('127.0.0.1', 1))\nexcept OSError: pass",
     ],
 )
