@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 def watch_reads() -> None:
-    """Note what Python opens, as it is then; what another process or a network says, nobody sees.
+    """Note what Python opens, as it is then; what a process, network or database says, nobody sees.
 
     What is opened to be written first is the page's own.
     """
@@ -14,8 +14,9 @@ def watch_reads() -> None:
     import time
     from typing import Any
 
-    opens = ("open", "os.listdir", "os.scandir", "sqlite3.connect")
+    opens = ("open", "os.listdir", "os.scandir")
     beyond = (
+        "sqlite3.connect",  # it may attach other databases
         *("_winapi.CreateProcess", "socket.connect", "socket.getaddrinfo", "subprocess.Popen"),
         *("os.exec", "os.fork", "os.forkpty", "os.posix_spawn", "os.spawn", "os.system"),
     )
