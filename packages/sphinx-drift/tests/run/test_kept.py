@@ -14,7 +14,6 @@ from sphinx_drift.run.reads import reads, watch_reads
 from sphinx_drift.run.results import Ending, Execution, Failure, Probe, Request, injected
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from nbformat import NotebookNode
@@ -165,7 +164,7 @@ def test_a_broken_cache_has_nothing_and_stops_nothing(request_: Request, tmp_pat
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> Iterator[Path]:
+def world(tmp_path: Path) -> Path:
     """A folder with what pages read, whose name is almost that of installed packages."""
     tmp_path /= "py-packages"
     for name in ("beside.py", "data.db", "data.txt", "folder/old"):
