@@ -348,11 +348,12 @@ def main(words: Sequence[str]) -> None:
     # As IPython's kernel has it before anything can import Matplotlib, which reads it then.
     os.environ.setdefault("MPLBACKEND", "module://matplotlib_inline.backend_inline")
     preloaded, refusal = Preloaded(), ""
-    for name in filter(importlib.util.find_spec, words[1:]):
+    for name in words[1:]:
         try:
             preloaded.load(name)
         except BaseException as error:  # noqa: BLE001 - a library may raise anything
             refusal = f"{name} can't be preloaded: {error}; take it out of the setting `preload`"
+            break
     os.environ.pop("OPENBLAS_NUM_THREADS", None)
     gc.freeze()  # a collection in a child would copy all that it shares with this process
     gc.enable()

@@ -141,6 +141,25 @@ def test_library_whose_import_a_kernel_must_see_is_not_preloaded(
     assert f"loud_module can't be preloaded: {reason}" in caplog.text
 
 
+@pytest.mark.usefixtures("own_servers")
+@pytest.mark.parametrize("name", ["nosuch", "nosuch.sub", "json.nosuch"])
+def test_library_that_is_missing_is_named(
+    name: str, tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install(name, tmp_path, monkeypatch)
+    assert printed(SERVER_OF) == "0\n"
+    assert f"{name} can't be preloaded: No module named" in caplog.text
+
+
+@pytest.mark.usefixtures("own_servers")
+def test_parent_of_a_preloaded_module_is_hidden_with_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install("numpy.linalg", tmp_path, monkeypatch)
+    code = "import sys\nprint('numpy' in sys.modules)\nimport numpy.linalg\nprint(numpy.int8(1))"
+    assert printed(f"{SERVER_OF}\n{code}") == "1\nFalse\n1\n"
+
+
 @pytest.mark.usefixtures("own_servers", "installed")
 def test_fork_server_that_is_killed_is_replaced_by_stock_kernels(
     caplog: pytest.LogCaptureFixture,
