@@ -228,10 +228,12 @@ class Server:
         """Report how kernels ended, and kill what they have started."""
         self._ended.recv(4096)
         with contextlib.suppress(ChildProcessError):
-            while (child := os.waitpid(-1, os.WNOHANG))[0]:
-                pid, status = child
+            while child := os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT):
+                pid = child.si_pid
                 if connection := self._kernels.pop(pid, None):
-                    _kill_group(pid)
+                    _kill_group(pid)  # while no other process can have its number
+                _, status = os.waitpid(pid, 0)
+                if connection:
                     with contextlib.suppress(OSError, KeyError):
                         self._selector.unregister(connection)
                     with contextlib.suppress(OSError):
