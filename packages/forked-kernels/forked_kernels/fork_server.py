@@ -106,8 +106,9 @@ class Preloaded:
             raise ImportError(f"its import shows {texts[0]!r}")
         if looked_for:
             raise ImportError("its import looks for a kernel")
-        file = getattr(sys.modules[name], "__file__", None) or "-packages"
-        if _is_foreign(name) and "-packages" not in file:
+        file = getattr(sys.modules[name], "__file__", None)
+        packages = {"site-packages", "dist-packages"}
+        if file and _is_foreign(name) and packages.isdisjoint(file.split("/")):
             raise ImportError("it isn't installed, so it may be saved after it is loaded")
         new = set(sys.modules) - before - {"__mp_main__"}
         foreign = filter(_is_foreign, new)
@@ -227,10 +228,12 @@ class Server:
         """Report how kernels ended, and kill what they have started."""
         self._ended.recv(4096)
         with contextlib.suppress(ChildProcessError):
-            while (child := os.waitpid(-1, os.WNOHANG))[0]:
-                pid, status = child
+            while child := os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT):
+                pid = child.si_pid
                 if connection := self._kernels.pop(pid, None):
-                    _kill_group(pid)
+                    _kill_group(pid)  # while no other process can have its number
+                _, status = os.waitpid(pid, 0)
+                if connection:
                     with contextlib.suppress(OSError, KeyError):
                         self._selector.unregister(connection)
                     with contextlib.suppress(OSError):
@@ -347,11 +350,12 @@ def main(words: Sequence[str]) -> None:
     # As IPython's kernel has it before anything can import Matplotlib, which reads it then.
     os.environ.setdefault("MPLBACKEND", "module://matplotlib_inline.backend_inline")
     preloaded, refusal = Preloaded(), ""
-    for name in filter(importlib.util.find_spec, words[1:]):
+    for name in words[1:]:
         try:
             preloaded.load(name)
         except BaseException as error:  # noqa: BLE001 - a library may raise anything
             refusal = f"{name} can't be preloaded: {error}; take it out of the setting `preload`"
+            break
     os.environ.pop("OPENBLAS_NUM_THREADS", None)
     gc.freeze()  # a collection in a child would copy all that it shares with this process
     gc.enable()

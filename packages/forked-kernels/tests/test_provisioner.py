@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import selectors
 import signal
 import socket
 import subprocess
@@ -18,7 +19,7 @@ from jupyter_client.manager import KernelManager
 from nbformat import v4
 from psutil import pid_exists
 
-from forked_kernels import provisioner
+from forked_kernels import fork_server, provisioner
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -132,11 +133,32 @@ def test_library_whose_import_a_kernel_must_see_is_not_preloaded(
     caplog: pytest.LogCaptureFixture,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    (tmp_path / "loud_module.py").write_text(f"{source}\n")
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    folder = tmp_path / "py-packages"
+    folder.mkdir()
+    (folder / "loud_module.py").write_text(f"{source}\n")
+    monkeypatch.setenv("PYTHONPATH", str(folder))
     install("loud_module,json,nothing_such", tmp_path, monkeypatch)
     assert printed(SERVER_OF) == "0\n"
     assert f"loud_module can't be preloaded: {reason}" in caplog.text
+
+
+@pytest.mark.usefixtures("own_servers")
+@pytest.mark.parametrize("name", ["nosuch", "nosuch.sub", "json.nosuch"])
+def test_library_that_is_missing_is_named(
+    name: str, tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install(name, tmp_path, monkeypatch)
+    assert printed(SERVER_OF) == "0\n"
+    assert f"{name} can't be preloaded: No module named" in caplog.text
+
+
+@pytest.mark.usefixtures("own_servers")
+def test_parent_of_a_preloaded_module_is_hidden_with_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install("numpy.linalg", tmp_path, monkeypatch)
+    code = "import sys\nprint('numpy' in sys.modules)\nimport numpy.linalg\nprint(numpy.int8(1))"
+    assert printed(f"{SERVER_OF}\n{code}") == "1\nFalse\n1\n"
 
 
 @pytest.mark.usefixtures("own_servers", "installed")
@@ -164,6 +186,27 @@ def test_another_user_and_what_is_no_request_are_refused() -> None:
         connection.sendall(b"{]\n")
         assert connection.recv(4096).startswith(b"\0\0\0\0Expecting")
     assert printed(SERVER_OF) == "1\n"  # it serves on
+
+
+def test_what_a_kernel_has_started_is_killed_while_the_kernel_has_its_number(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Another process may have the number as soon as the kernel's end is noted."""
+    kept: list[bool] = []
+    monkeypatch.setattr(fork_server, "_kill_group", lambda pid: kept.append(pid_exists(pid)))
+    server = fork_server.Server.__new__(fork_server.Server)
+    server._ended, wakes = socket.socketpair()  # noqa: SLF001 - without a process of its own
+    server._selector = selectors.DefaultSelector()  # noqa: SLF001 - the same
+    connection, client = socket.socketpair()
+    with server._ended, wakes, connection, client:  # noqa: SLF001 - the same
+        pid = os.posix_spawn("/bin/false", ["false"], os.environ)
+        os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+        server._kernels = {pid: connection}  # noqa: SLF001 - the same
+        wakes.send(b"\0")
+        server._reap()  # noqa: SLF001 - what is tested
+        assert provisioner.ANSWER.unpack(client.recv(4096)) == (1,)
+    assert kept == [True]
+    assert not pid_exists(pid)
 
 
 def test_kernel_that_ends_at_once_has_said_how() -> None:

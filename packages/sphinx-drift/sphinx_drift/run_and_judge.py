@@ -216,10 +216,20 @@ def _copied(notebook: NotebookNode, execution: Execution) -> NotebookNode:
 
 
 def hinted(exact: Iterable[Outcome], portable: Iterable[Outcome]) -> tuple[Outcome, ...]:
-    """Add to each drift whether *portable* would have accepted it."""
+    """Add to each drift whether *portable* would have accepted it.
+
+    Either may have outcomes that the other lacks: what a drift hides is seen once it is accepted.
+    """
+
+    def expectation(outcome: Outcome) -> tuple[int, int, int, str]:
+        return outcome.cell, outcome.line, outcome.body_line, outcome.documented
+
+    verdicts = {expectation(outcome): outcome.verdict for outcome in portable}
     return tuple(
-        replace(outcome, rounding=other.verdict) if outcome.kind is Kind.DRIFT else outcome
-        for outcome, other in zip(exact, portable, strict=True)
+        replace(outcome, rounding=verdicts.get(expectation(outcome)))
+        if outcome.kind is Kind.DRIFT
+        else outcome
+        for outcome in exact
     )
 
 

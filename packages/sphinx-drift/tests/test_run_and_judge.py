@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import nbformat
 import pytest
+from nbformat import v4
 from small_book import FRONT, cell
 
 from sphinx_drift.compare.compare import Policy
@@ -50,6 +52,28 @@ def test_a_cell_that_fails_at_full_precision_stops_no_other(tmp_path: Path) -> N
     result = verified(tmp_path, read, drifts, policy=Policy.PORTABLE)
     assert kinds(result) == [Kind.DRIFT, Kind.VERIFIED]
     assert "the cell raised ValueError: could not convert string" in result.outcomes[0].message
+
+
+@pytest.mark.parametrize(
+    ("policy", "expected"),
+    [(Policy.EXACT, [Kind.DRIFT]), (Policy.PORTABLE, [Kind.VERIFIED, Kind.PICTURE])],
+)
+def test_what_rounding_hid_is_said_besides(
+    tmp_path: Path, policy: Policy, expected: list[Kind]
+) -> None:
+    code = "import numpy\nnumpy.array([0.123456785])"
+    value = v4.new_output("execute_result", {"text/plain": "array([0.12345679])"})
+    picture = v4.new_output("display_data", {"image/png": ""})
+    book = v4.new_notebook(cells=[v4.new_code_cell(code, outputs=[value, picture])])
+    path = tmp_path / "page.ipynb"
+    nbformat.write(book, path)
+    loaded = load(path)
+    assert loaded is not None
+    settings = Settings(policy)
+    result, _, _ = run_and_judge(*loaded, folder=tmp_path, file="page.ipynb", settings=settings)
+    assert kinds(result) == expected
+    rounding = result.outcomes[0].rounding
+    assert (rounding is not None and rounding.same) is (policy is Policy.EXACT)
 
 
 @pytest.mark.parametrize(

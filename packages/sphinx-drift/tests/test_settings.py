@@ -63,10 +63,15 @@ def test_what_nothing_could_follow_is_named(table: bytes, message: str, project:
         find_project(project / "docs")
 
 
-def test_a_page_that_is_a_link_to_nothing_is_none(tmp_path: Path) -> None:
+def test_what_pages_import_is_loaded_if_it_is_installed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A page may be a link to nothing."""
     (tmp_path / "gone.md").symlink_to("nowhere.md")
     (tmp_path / "page.md").write_text("import numpy")
     assert libraries(None, [tmp_path]) == ("numpy",)
+    monkeypatch.setattr(sys, "path", [])
+    assert libraries(None, [tmp_path]) == ()
 
 
 def test_reference_may_name_what_pages_report(project: Path) -> None:

@@ -338,15 +338,19 @@ def local_modules() -> list[str]:
     import os
     import sys
     import sysconfig
+    from pathlib import PurePath
 
     # What has no __spec__, nobody imported: the kernel itself, or what torch calls _ops.py.
     imported = [m for m in [*sys.modules.values()] if getattr(m, "__spec__", None)]
     paths = [os.path.abspath(getattr(module, "__file__", None) or "/") for module in imported]
     installed = tuple(map(sysconfig.get_path, ("stdlib", "platstdlib")))
+    packages = {"site-packages", "dist-packages"}
     return sorted(
         path
         for path in paths
-        if os.path.isfile(path) and "-packages" not in path and not path.startswith(installed)
+        if os.path.isfile(path)
+        and not path.startswith(installed)
+        and packages.isdisjoint(PurePath(path).parts)
     )
 
 

@@ -257,8 +257,9 @@ async def _ask(client: LimitedClient, functions: Sequence[Injected]) -> dict[str
         return {}
     name, source = injected(answers)
     sent = [tuple(function) for function in functions]
-    # An expression, whose value comes with the reply; `exec` returns None.
-    call = f"(lambda own: exec({source!r}, own) or own[{name!r}]({sent!r}))({{}})"
+    # An expression, whose value comes with the reply; it looks up no name that a page may have.
+    run = f"(lambda: 0).__builtins__['exec']({source!r}, own)"
+    call = f"(lambda own: {run} or own[{name!r}]({sent!r}))({{}})"
     kc: Any = client.kc
     request = kc.execute("", silent=True, store_history=False, user_expressions={"answer": call})
     # As a cell: one that takes too long raises an error.

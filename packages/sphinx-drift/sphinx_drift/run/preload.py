@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import re
+from importlib.machinery import PathFinder
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ def libraries(named: Sequence[str] | None, places: Iterable[Path]) -> tuple[str,
 def imported_below(places: Iterable[Path]) -> tuple[str, ...]:
     """Return the slow libraries that the files below some places, or those files, name in imports.
 
+    Those that nobody installed are left out.
     A page of prose that names one counts too: it costs a process in the background some time.
     """
     imported: set[str] = set()
@@ -34,7 +36,7 @@ def imported_below(places: Iterable[Path]) -> tuple[str, ...]:
         with contextlib.suppress(OSError):  # a link that leads nowhere, say: Sphinx warns of it
             imported.update(_IMPORT.findall(path.read_text("utf-8", "replace")))
     needed = [place for place, name in enumerate(SLOW) if name in imported]
-    return SLOW[: needed[-1] + 1] if needed else ()
+    return tuple(filter(PathFinder.find_spec, SLOW[: needed[-1] + 1])) if needed else ()
 
 
 def _files(places: Iterable[Path]) -> Iterable[Path]:

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 
 def watch_reads() -> None:
-    """Note what Python opens, as it is then; what another process or a network says, nobody sees.
+    """Note what Python opens, as it is then; what a process, network or database says, nobody sees.
 
     What is opened to be written first is the page's own.
     """
+    import contextlib
     import os
     import sys
     import time
     from typing import Any
 
-    opens = ("open", "os.listdir", "os.scandir", "sqlite3.connect")
+    opens = ("open", "os.listdir", "os.scandir")
     beyond = (
-        *("socket.connect", "socket.getaddrinfo", "subprocess.Popen"),
+        "sqlite3.connect",  # it may attach other databases
+        *("_winapi.CreateProcess", "socket.connect", "socket.getaddrinfo", "subprocess.Popen"),
         *("os.exec", "os.fork", "os.forkpty", "os.posix_spawn", "os.spawn", "os.system"),
     )
     ours = os.getpid()
@@ -45,6 +47,16 @@ def watch_reads() -> None:
         except Exception:  # noqa: BLE001 - nothing here may become a page's error
             seen[""] = None
 
+    with contextlib.suppress(ImportError):  # there is none on Windows
+        import _posixsubprocess as starter
+
+        start = starter.fork_exec
+
+        def fork_exec(*args: Any) -> int:  # multiprocessing calls it, and it audits nothing
+            seen[""] = None
+            return start(*args)
+
+        starter.fork_exec = fork_exec
     sys.drift_reads = time.time_ns(), seen, tried  # type: ignore[attr-defined]
     sys.addaudithook(hook)
 
@@ -55,15 +67,12 @@ def reads() -> dict[str, list[int] | None]:
     An empty name means that more was read than can be seen. What is installed is not among them.
     """
     import os
-    import re
     import sys
     import sysconfig
+    from pathlib import PurePath
 
     began, noted, tried = sys.drift_reads  # type: ignore[attr-defined]
     seen = dict(noted)
-    # Processes that are not forked, as those of joblib, are started without a word.
-    if any(re.search("popen_(?:spawn|forkserver|loky)", name) for name in [*sys.modules]):
-        seen[""] = None
     missed = [name.replace(".", "/") for name in tried if name not in sys.modules]
     wanted = [f"{folder or '.'}/{name}" for folder in sys.path for name in missed]
     for path in [os.path.abspath(f"{each}{end}") for each in wanted for end in ("", ".py")]:
@@ -79,10 +88,10 @@ def reads() -> dict[str, list[int] | None]:
                 seen[""] = None  # which of the two it was, nobody knows
     installed = [f"{sysconfig.get_path(name)}/" for name in ("stdlib", "platstdlib")]
     system = (*installed, "/dev/", "/proc/", "/sys/")
+    packages = {"site-packages", "dist-packages"}
     return {
         path: stamp
         for path, stamp in sorted(seen.items())
-        if not (path.startswith(system) or path.endswith(".pyc"))
-        and not re.search("/(?:site|dist)-packages(?:/|$)", path)
-        and stamp != "new"
+        if not (path.startswith(system) or path.endswith(".pyc") or stamp == "new")
+        and packages.isdisjoint(PurePath(path).parts)
     }

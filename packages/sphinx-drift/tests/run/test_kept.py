@@ -14,7 +14,6 @@ from sphinx_drift.run.reads import reads, watch_reads
 from sphinx_drift.run.results import Ending, Execution, Failure, Probe, Request, injected
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from nbformat import NotebookNode
@@ -166,10 +165,11 @@ def test_a_broken_cache_has_nothing_and_stops_nothing(request_: Request, tmp_pat
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> Iterator[Path]:
-    """A folder with what pages read."""
-    for name in ("beside.py", "data.db", "data.txt", "folder/old", "r-packages/data.txt"):
-        (tmp_path / name).parent.mkdir(exist_ok=True)
+def world(tmp_path: Path) -> Path:
+    """A folder with what pages read, whose name is almost that of installed packages."""
+    tmp_path /= "py-packages"
+    for name in ("beside.py", "data.db", "data.txt", "folder/old"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("TEXT = 1\n", "utf-8")
     return tmp_path
 
@@ -190,10 +190,8 @@ def change(path: Path) -> None:
         ("import glob; glob.glob('folder/*')", "folder/new"),
         ("import os; os.listdir()", "new"),
         ("try: open('later.txt')\nexcept OSError: pass", "later.txt"),
-        ("open('r-packages/data.txt').read()", "r-packages/data.txt"),
         ("try: import later\nexcept ImportError: pass", "later.py"),
         ("try: import later\nexcept ImportError: pass", "later"),
-        ("import sqlite3; sqlite3.connect('data.db')", "data.db"),
     ],
 )
 def test_a_page_runs_again_if_what_it_read_is_another(world: Path, code: str, name: str) -> None:
@@ -206,6 +204,19 @@ def test_a_page_runs_again_if_what_it_read_is_another(world: Path, code: str, na
     assert not kept.holds(notebook(code), request, cache)
 
 
+PROCESS = """
+import multiprocessing
+process = multiprocessing.get_context(%r).Process(target=int)
+process.start()
+process.join()
+"""
+POOL = """
+import concurrent.futures, multiprocessing
+with concurrent.futures.ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+    pool.submit(int).result()
+"""
+
+
 @pytest.mark.parametrize(
     "code",
     [
@@ -214,10 +225,15 @@ def test_a_page_runs_again_if_what_it_read_is_another(world: Path, code: str, na
         "import os; os.system('true')",
         "import multiprocessing as m; p = m.get_context('spawn').Process(); p.start(); p.join()",
         "import os\nif not os.fork(): os._exit(0)",
+        "import os\nos.waitpid(os.posix_spawn('/bin/true', ['true'], os.environ), 0)",
+        PROCESS % "spawn",
+        PROCESS % "forkserver",
+        POOL,
+        "import sqlite3; sqlite3.connect('file:data.db?mode=ro', uri=True)",
         "import socket\ntry: socket.create_connection(('127.0.0.1', 1))\nexcept OSError: pass",
     ],
 )
-def test_what_other_processes_read_nobody_sees(world: Path, code: str) -> None:
+def test_what_is_read_past_python_nobody_sees(world: Path, code: str) -> None:
     request, cache = run.request_for(world, probes=PROBES), world / "cache"
     book = notebook(code)
     execution = run.execute(book, request)

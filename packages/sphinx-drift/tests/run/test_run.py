@@ -168,8 +168,9 @@ texts.for_type(str, lambda text, printer, cycle: printer.text("a text"))
 """
 
 
-def test_a_page_that_displays_texts_in_its_own_way_is_asked_all_the_same(tmp_path: Path) -> None:
-    execution = execute(notebook(DISPLAYS), request_for(tmp_path))
+@pytest.mark.parametrize("code", [DISPLAYS, "exec = eval = __import__ = 'x'"])
+def test_a_page_is_asked_whatever_it_displays_and_names(code: str, tmp_path: Path) -> None:
+    execution = execute(notebook(code), request_for(tmp_path))
     assert execution.failure is None
     assert "python" in execution.environment
 
