@@ -353,8 +353,8 @@ def test_a_form_that_is_shown_has_to_repeat(
     page = page_of(tuple(expecting("1", part=part) for part in parts))
     html = [showing(plain="x", html=f"<b>{number}</b>") for number in (1, 2)]
     text = [showing(plain=f"x {number}", html="<b>1</b>") for number in (1, 2)]
-    for runs, repeats in ((html, html_repeats), (text, text_repeats)):
-        found = [*compare_runs(page, *runs, Execution(frozenset({0})))]
+    for (one, other), repeats in ((html, html_repeats), (text, text_repeats)):
+        found = [*compare_runs(page, one, other, Execution(frozenset({0})))]
         assert [o.kind for o in found] == [Kind.UNREPEATABLE] * (not repeats)
 
 

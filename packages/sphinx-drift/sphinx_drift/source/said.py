@@ -26,7 +26,7 @@ _NUMBER = re.compile(
     re.VERBOSE,
 )
 _LABEL = (
-    r"(?:sec(?:t(?:ion)?)?|ch(?:ap(?:ter)?)?|fig(?:ure)?|listing|table|exercise|eq(?:uation)?"
+    r"(?:sec(?:t(?:ion)?)?|ch(?:ap(?:ter)?)?|figure|fig|listing|table|exercise|eq(?:uation)?"
     r"|example|algorithm|theorem|lemma|definition|appendix|part|step|version|python|(?:py)?torch"
     r"|numpy|cuda|llama|gpt|v)"
 )

@@ -81,7 +81,7 @@ def test_page_that_somebody_waits_for_overtakes_the_others(tmp_path: Path) -> No
 
 def test_request_that_fails_says_why_and_others_are_served(tmp_path: Path) -> None:
     with pytest.raises(IndexError, match="out of range"):
-        HOST.ask(Pool.queue, "", [], "no pages")
+        HOST.ask(Pool.queue, "", [], "no pages")  # type: ignore[arg-type]
     assert run.execute(notebook("1"), begin(tmp_path, "1")).failure is None
 
 
