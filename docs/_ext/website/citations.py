@@ -14,9 +14,6 @@ def visit_citation(translator: Any, node: nodes.citation) -> None:
     translator.body.append(translator.starttag(node, "div", classes=["citation"]))
 
 
-def depart_citation(translator: Any, node: nodes.citation) -> None:
-    translator.body.append("</div>\n")
-
-
 def setup(app: Sphinx) -> None:
-    app.add_node(nodes.citation, override=True, html=(visit_citation, depart_citation))
+    depart = lambda translator, _: translator.body.append("</div>\n")  # noqa: E731
+    app.add_node(nodes.citation, override=True, html=(visit_citation, depart))
