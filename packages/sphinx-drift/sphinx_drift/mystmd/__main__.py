@@ -38,7 +38,10 @@ def main() -> None:
 
         serve(sys.stdin, sys.stdout)
     else:
-        Path(options.file).write_text(LOADER, "utf-8")
+        try:
+            Path(options.file).write_text(LOADER, "utf-8")
+        except OSError as error:  # a folder, say
+            parser.error(f"expected a file that can be written, such as drift.mjs: {error}")
         print(f"wrote {options.file}; name it in myst.yml, below `project`:\n")
         print(f"  plugins:\n    - {options.file}")
 

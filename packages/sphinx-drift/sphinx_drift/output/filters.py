@@ -120,6 +120,10 @@ DEFAULTS = (
     make(r"display_id=[0-9a-f]{32}", "display id", "differs in each run", "display_id=0"),
     make(r"/tmp/tmp[a-z0-9_]{8}", "temporary folder", "differs in each run", "/tmp/tmp"),  # noqa: S108
     make(
+        r"(?m:^)(?:Writing|Overwriting)(?= \S+(?m:$))",
+        *("%%writefile", "it says whether the file was there", "Writing"),
+    ),
+    make(
         rf"CPU times: (?:user {_TIME}, sys: {_TIME}, )?total: {_TIME}\nWall time: {_TIME}"
         # What compiling and parsing took is only said if it took long.
         rf"(?:\nCompiler : {_TIME})?(?:\nParser   : {_TIME})?",

@@ -125,7 +125,7 @@ def pytest_runtest_makereport(
     report = yield
     if is_ours := isinstance(item, _Item):
         vars(report)["is_drift"] = True  # pytest-xdist hands it on
-    if is_ours and isinstance(report.longrepr, tuple):
+    if (is_ours or isinstance(item, _LeftOut)) and isinstance(report.longrepr, tuple):
         path, line, _ = item.reportinfo()
         report.longrepr = (str(path), (line or 0) + 1, report.longrepr[2])
     return report
@@ -216,6 +216,9 @@ class _LeftOut(pytest.Item):
     def runtest(self) -> None:
         lines = ", ".join(map(str, self._lines))
         pytest.skip(f"nothing is compared on lines {lines}: `sphinx-build -b doctest` does that")
+
+    def reportinfo(self) -> tuple[Path, int, str]:
+        return self.path, self._lines[0] - 1, f"drift: {self.name}"
 
 
 class _Item(pytest.Item):

@@ -193,6 +193,15 @@ def test_what_a_build_hands_over_is_judged(project: Callable[..., Path]) -> None
         assert why in text
 
 
+@pytest.mark.parametrize("name", [".", "missing/drift.mjs"])
+def test_a_plugin_that_can_not_be_written_is_refused(tmp_path: Path, name: str) -> None:
+    words = [sys.executable, "-m", "sphinx_drift.mystmd", name]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, encoding="utf-8", check=False)
+    assert done.returncode == 2
+    assert "expected a file that can be written" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
 SITE = "site:\n  template: theme\n"
 TEMPLATE = """myst: v1
 title: Stub

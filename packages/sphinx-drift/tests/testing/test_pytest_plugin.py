@@ -297,7 +297,9 @@ def test_a_text_that_is_named_is_collected_once(
     (pytester.path / f"USAGE.{ending}").write_text(text, "utf-8")
     result = pytester.runpytest(*PLUGIN, *own, "--drift-doctests", f"USAGE.{ending}", "-rs")
     result.assert_outcomes(passed=1, skipped=1)
-    result.stdout.fnmatch_lines(["*nothing is compared on lines 4: `sphinx-build -b doctest`*"])
+    result.stdout.fnmatch_lines(
+        [f"*] USAGE.{ending}:4: nothing is compared on lines 4: `sphinx-build -b doctest`*"]
+    )
 
 
 def test_rounding_is_named(pytester: pytest.Pytester) -> None:
