@@ -104,8 +104,9 @@ def measure(folder: Path, size: int, rounds: int) -> dict[str, list[Cost]]:
 
 def build(way: Way, book: Path, size: int) -> Cost:
     """Build a book from nothing, and see that its pages have their outputs."""
-    out = book / "_build"
-    shutil.rmtree(out, ignore_errors=True)
+    # Beside the book: MyST-NB writes notebooks beside the output, and would read them as pages.
+    out = book.with_name(f"{book.name}, built") / "html"
+    shutil.rmtree(out.parent, ignore_errors=True)
     module = "sphinx" if way.extensions == STOCK else "sphinx_drift.run"
     command = [sys.executable, "-m", module, "-q", "-j", "2", "-D", f"nb_execution_mode={way.mode}"]
     worked, started = processor_seconds(), time.monotonic()
