@@ -319,16 +319,18 @@ def become_kernel(request: dict[str, Any], server: int, preloaded: Preloaded) ->
     sys.argv = [str(launcher and launcher.origin), *request["arguments"]]
 
 
-def end_kernel(shell: Any) -> None:
+def end_kernel(kernel: Any) -> None:
     """Do what Python does at its end, but for taking apart what was loaded before the fork.
 
     That would copy all of it: 0.2 s for a kernel with PyTorch.
     """
+    # ipykernel closes its output while this thread still flushes it, which then waits for 10 s.
+    kernel.control_thread.join(_PATIENCE)
     for thread in threading.enumerate():
         if thread is not threading.current_thread() and not thread.daemon:
             thread.join()
     atexit._run_exitfuncs()  # noqa: SLF001 - nothing public runs them
-    shell.user_ns.clear()  # which closes files, and calls what objects have for their end
+    kernel.shell.user_ns.clear()  # which closes files, and calls what objects have for their end
     gc.collect()
     files: Any = io.IOBase.__base__  # its abstract class would look at the type of each object
     for thing in gc.get_objects():  # those from before the fork are not among them
@@ -365,7 +367,7 @@ def main(words: Sequence[str]) -> None:
     application = importlib.import_module("ipykernel.kernelapp").IPKernelApp
     try:
         application.launch_instance(parent_handle=server)  # it has read the variable long ago
-        end_kernel(application.instance().shell)
+        end_kernel(application.instance())
     finally:
         os._exit(0)
 

@@ -101,6 +101,25 @@ def test_kernel_is_interrupted_restarted_and_ended_like_any_other(installed: str
 
 
 @pytest.mark.usefixtures("own_servers")
+def test_output_is_flushed_before_a_kernel_closes_it(installed: str, tmp_path: Path) -> None:
+    alive = tmp_path / "alive"
+    code = f"""
+import atexit, sys, threading, time
+def flush(threads=threading, wait=time.sleep, own=sys.stdout.flush):
+    if threads.current_thread().name == "Control":
+        wait(0.5)
+    own()
+def names():
+    return [thread.name for thread in threading.enumerate()]
+sys.stdout.flush = flush
+atexit.register(lambda: open({str(alive)!r}, "w").write(str("Control" in names())))
+print(names())
+"""
+    assert "Control" in printed(code, installed)
+    assert alive.read_text() == "False"
+
+
+@pytest.mark.usefixtures("own_servers")
 def test_fork_server_with_two_threads_declines_and_a_stock_kernel_starts(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
