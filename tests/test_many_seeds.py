@@ -71,11 +71,11 @@ def fewer_matrices() -> Iterator[tuple[str, str]]:
         (" of 6", ("all three",)),
     ):
         base, label = f"heads{size}, nothing shared", size and ", head dimension 6"
-        rows.append(f"nothing{label} | {counted(base)} of 60 | |\n")
+        rows.append(f"nothing{label} | {counted(base)} of 60 | | |\n")
         first = len(rows)
         for each in what:
             name = f"heads{size}, {each} shared"
-            against = f"{first}: {compare(base, name)}"
+            against = f"row {first} | {compare(base, name)}"
             rows.append(f"{each}{label} | {counted(name)} of 60 | {against} |\n")
     yield from ((QKV, f"| {number} | {row}") for number, row in enumerate(rows, 1))
     usual, wide = counted("heads, nothing shared"), counted("heads of 6, all three shared")
@@ -124,7 +124,8 @@ def without_the_root() -> Iterator[tuple[str, str]]:
         for rate in ("0.003, without", "0.03, without", "0.003, with")
     )
     assert rooted == len(SEEDS[names[0]])
-    yield SCALE, f"{slow} of twenty at 0.003 (with it, all twenty), but only {fast} at 0.03"
+    words = f"{slow} of twenty learn without it at 0.003 (with it, all)"
+    yield SCALE, f"{words}, but only {fast} at 0.03"
     whole = "cards, 1024 entries, rate 0.03/32, {} root, {} steps"
     brief, long = ([whole.format(how, n) for how in ("with", "without")] for n in (200, 1000))
     usual = compare("cards, 1024 entries, rate 0.03, with root", brief[1])
@@ -139,15 +140,15 @@ def without_the_root() -> Iterator[tuple[str, str]]:
         if how == "small":  # the root in other words
             cells[1] = f"({cells[1]})"
         yield SCALE, f"| {label} | {' | '.join(cells)} |\n"
-    usual = [
+    both = [
         compare(start.format("large", "both"), start.format(size, "none"))
         for size in ("large", "small")
     ]
-    yield SCALE, f"({usual[0]}, and {usual[1]}, against both slower)"
+    yield SCALE, f"({both[0]}, and {both[1]}, against both slower)"
     none = "heads of 64, without root"
     both_slower = f"{none}, both slower"
     count = f"{counted(both_slower)} of {len(SEEDS[both_slower])}"
-    yield SCALE, f"{count} seeds learn without the root"
+    yield SCALE, f"{count} seeds learn without it"
     yield SCALE, f"may be luck, {compare(both_slower, none)}.)"
 
 
