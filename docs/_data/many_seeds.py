@@ -5,8 +5,7 @@
 The results are in many-seeds.json, an experiment to a line; `tests/test_many_seeds.py` compares the
 pages' tables with them. Cards: of each seed the right answers, of 21 about seven held-out deals (14
 without reading the question); or, for each of six deals, of 90 about the others, with which it is
-trained, and of 18 about this one. Weights of the card asked for: mean, least, and of how many
-questions it is below one half. Heads: the held-out verbs and pronouns that are right. All seeds
+trained, and of 18 about this one. Heads: the held-out verbs and pronouns that are right. All seeds
 of an experiment are trained at once, each with its own random numbers.
 """
 
@@ -157,18 +156,31 @@ def learn(
 
 
 @torch.no_grad()
-def on_the_asked_card(models: list[Lookup], deals: list[tuple[int, ...]]) -> Tensor:
-    """Return the weight that each seed gives the card asked for, shape (seeds, deals, 3)."""
+def last_looks(models: list[Lookup], deals: list[tuple[int, ...]]) -> Tensor:
+    """Return each seed's weights of the question, shape (seeds, deals, 3, 4)."""
     x = questions(deals)[0]
-    weights = torch.stack([model.attn_weights(x).squeeze(-2) for model in models])
-    return weights[..., range(3), range(3)]
+    return torch.stack([model.attn_weights(x).squeeze(-2) for model in models])
 
 
-def looking_up() -> list[list[float]]:
-    """Return each seed's mean and least weight of the asked card, and how often it isn't half."""
-    weights = on_the_asked_card(learn(DEALS, None, 200)[0], DEALS).flatten(1)
-    columns = weights.mean(-1), weights.amin(-1), (weights < 0.5).sum(-1)  # noqa: PLR2004
-    return [[round(x, 4) for x in row] for row in torch.stack(columns, -1).tolist()]
+def looking_up() -> list[dict[str, Any]]:
+    """Return each seed's mean and least weight of the asked card, and where it is below half.
+
+    There the most that the card gets is given, and the least that the question itself gets.
+    `says` has the numbers that the values of the three questions themselves answer.
+    """
+    models, found = learn(DEALS, None, 200)[0], []
+    for model, weights in zip(models, last_looks(models, DEALS), strict=True):
+        card, low = weights[:, range(3), range(3)], {}
+        for color, number in product(range(3), range(3)):
+            these = torch.tensor([deal[color] == number for deal in DEALS])
+            most, itself = card[these, color].max(), weights[these, color, 3].min()
+            if most < 0.5:  # noqa: PLR2004
+                name = f"{('red', 'green', 'blue')[color]} {number}"
+                low[name] = [round(x.item(), 4) for x in (most, itself)]
+        seed = {"mean": round(card.mean().item(), 4), "least": round(card.min().item(), 4)}
+        says = model.W_value.weight[:, 6:].argmax(0).tolist()
+        found.append(seed | {"below half": low, "says": says})
+    return found
 
 
 def leak_looks(steps: int) -> list[list[float]]:
@@ -176,7 +188,7 @@ def leak_looks(steps: int) -> list[list[float]]:
     found = []
     for deal in range(len(SIX)):
         models, kept = learn(SIX, torch.tensor([deal]), steps)
-        found.append(on_the_asked_card(models, SIX)[:, kept].mean((1, 2)))
+        found.append(last_looks(models, SIX)[:, kept][..., range(3), range(3)].mean((1, 2)))
     return [[round(x, 4) for x in row] for row in torch.stack(found, -1).tolist()]
 
 
