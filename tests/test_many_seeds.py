@@ -81,23 +81,17 @@ def fewer_matrices() -> Iterator[tuple[str, str]]:
     usual, wide = counted("heads, nothing shared"), counted("heads of 6, all three shared")
     assert fisher(usual, wide, 60) < TINY
     yield QKV, f"({wide} against {usual}, Fisher's test: < 0.0001)"
-    more = compare(
-        *(
-            [
-                is_right
-                for suffix in ("", ", seeds 60 to 119")
-                for is_right in learned(f"heads, {each} shared{suffix}")
-            ]
-            for each in ("nothing", "keys and values")
-        )
-    )
-    yield QKV, f"all 120 give {more.replace(', ', ', or ')}"
+    pair = [f"heads, {each} shared" for each in ("nothing", "keys and values")]
+    new = [learned(f"{each}, seeds 60 to 119") for each in pair]
+    every = [learned(each) + more for each, more in zip(pair, new, strict=True)]
+    yield QKV, f"sixty more ({compare(*new).partition(',')[0]}); all 120 give"
+    yield QKV, f"all 120 give {compare(*every).replace(', ', ', or ')}"
     slow = counted("heads, all three shared, rate 0.003, 2000 steps")
     yield QKV, f"with 2,000 steps at 0.003, {slow} of sixty learn both"
     one = "cards, all three shared"
-    pair = [counted(f"cards, {each} shared") for each in ("queries and keys", "keys and values")]
+    cards = [counted(f"cards, {each} shared") for each in ("queries and keys", "keys and values")]
     text = "{} do with one matrix for queries and keys, and {} with one for keys and values"
-    yield QKV, text.format(*pair)
+    yield QKV, text.format(*cards)
     assert fisher(counted("cards, nothing shared"), counted(one), 20) < TINY
     others = [right for right in SEEDS[one] if right < RIGHT]
     words = f"{counted(one)} do (Fisher's test: < 0.0001), and the others get"
