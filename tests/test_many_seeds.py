@@ -71,12 +71,12 @@ def fewer_matrices() -> Iterator[tuple[str, str]]:
         (" of 6", ("all three",)),
     ):
         base, label = f"heads{size}, nothing shared", size and ", head dimension 6"
-        rows.append(f"nothing{label} | {counted(base)} of 60 | | |\n")
+        rows.append(f"nothing{label} | {counted(base)} | | |\n")
         first = len(rows)
         for each in what:
             name = f"heads{size}, {each} shared"
             against = f"row {first} | {compare(base, name)}"
-            rows.append(f"{each}{label} | {counted(name)} of 60 | {against} |\n")
+            rows.append(f"{each}{label} | {counted(name)} | {against} |\n")
     yield from ((QKV, f"| {number} | {row}") for number, row in enumerate(rows, 1))
     usual, wide = counted("heads, nothing shared"), counted("heads of 6, all three shared")
     assert fisher(usual, wide, 60) < TINY
