@@ -249,8 +249,8 @@ def test_the_small_gpt_was_trained_by_the_cells_of_its_page() -> None:
 def test_what_the_page_on_caches_says_of_sinks_holds_for_each_seed() -> None:
     records = json.loads(PAGE_SEEDS["OUT"].read_text("utf-8"))
     for row in records["kv-cache"]["seeds"].values():
-        assert row["window, values of letters 0"] < row["window, values of < 0"]
-        assert row["`^` moved: weight of `^`"][0] > 4 * row["`^` moved: weight of the first"][0]
+        assert row["`^` moved: weight of `^`"][0] > 0.7
+        assert 0.005 < row["no `^`: all"][0] - row["all"][0] < 0.025
         assert row["no `^`: window"][0] - row["no `^`: all"][0] < 0.025
     most = {"0": "<", "1": "itself"}
     for seed, name in most.items():
