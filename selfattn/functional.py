@@ -16,7 +16,7 @@ or devices differ, or leading dimensions don't broadcast, PyTorch's own RuntimeE
 from collections.abc import Callable
 
 import torch
-from torch import Tensor, softmax
+from torch import Tensor
 
 
 def attention_scores(queries: Tensor, keys: Tensor) -> Tensor:
@@ -99,7 +99,7 @@ def attention_weights(attn_scores: Tensor, d_k: int, mask: Tensor | None = None)
         raise ValueError(f"d_k must be the number of features of a key, at least 1, got {d_k}")
     if mask is not None:
         attn_scores = attn_scores.masked_fill(mask, -torch.inf)
-    return softmax(attn_scores / d_k**0.5, dim=-1)
+    return torch.softmax(attn_scores / d_k**0.5, dim=-1)
 
 
 def context_vectors(attn_weights: Tensor, values: Tensor) -> Tensor:
@@ -169,10 +169,10 @@ def split_heads(vectors: Tensor, num_heads: int) -> Tensor:
         Raschka, Build a Large Language Model (From Scratch), section 3.6.2, figure 3.26.
     """
     _check("vectors", vectors, T=None, d_out=None)
-    *leading, d_out = vectors.shape
-    if num_heads < 1 or d_out % num_heads:
-        raise ValueError(f"d_out must be a multiple of {num_heads=}, got {d_out}; change either")
-    by_token = vectors.view(*leading, num_heads, d_out // num_heads)
+    if num_heads < 1 or vectors.shape[-1] % num_heads:
+        size = vectors.shape[-1]
+        raise ValueError(f"d_out must be a multiple of {num_heads=}, got {size}; change either")
+    by_token = vectors.view(*vectors.shape[:-1], num_heads, vectors.shape[-1] // num_heads)
     return by_token.transpose(-3, -2)  # (..., num_heads, T, d_out / num_heads)
 
 
@@ -253,7 +253,7 @@ def _check(name: str, value: object, **sizes: int | None) -> None:
             f"embed token ids first, or convert numbers with .float()"
         )
     last = value.shape[-len(sizes) :]
-    fits = [size in {None, got} for size, got in zip(sizes.values(), last, strict=False)]
+    fits = [size in (None, got) for size, got in zip(sizes.values(), last, strict=False)]
     if len(fits) < len(sizes) or not all(fits):
         expected = [axis if size is None else f"{axis}={size}" for axis, size in sizes.items()]
         raise ValueError(
