@@ -211,5 +211,5 @@ class MultiHeadAttention(nn.Module):
         attn_weights = torch.softmax(attn_scores / keys.shape[-1] ** 0.5, dim=-1)
         attn_weights = self.dropout(attn_weights)
         context_vecs = attn_weights @ values  # (..., num_heads, T, head_dim)
-        context_vecs = context_vecs.transpose(-3, -2).flatten(-2)  # (..., T, d_out)
-        return self.out_proj(context_vecs)
+        context_vecs = context_vecs.transpose(-3, -2).contiguous().flatten(-2)
+        return self.out_proj(context_vecs)  # (..., T, d_out)
