@@ -169,10 +169,10 @@ def split_heads(vectors: Tensor, num_heads: int) -> Tensor:
         Raschka, Build a Large Language Model (From Scratch), section 3.6.2, figure 3.26.
     """
     _check("vectors", vectors, T=None, d_out=None)
-    if num_heads < 1 or vectors.shape[-1] % num_heads:
-        size = vectors.shape[-1]
-        raise ValueError(f"d_out must be a multiple of {num_heads=}, got {size}; change either")
-    by_token = vectors.view(*vectors.shape[:-1], num_heads, vectors.shape[-1] // num_heads)
+    *leading, d_out = vectors.shape
+    if num_heads < 1 or d_out % num_heads:
+        raise ValueError(f"d_out must be a multiple of {num_heads=}, got {d_out}; change either")
+    by_token = vectors.view(*leading, num_heads, d_out // num_heads)
     return by_token.transpose(-3, -2)  # (..., num_heads, T, d_out / num_heads)
 
 
