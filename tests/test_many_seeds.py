@@ -161,7 +161,6 @@ def two_heads() -> Iterator[tuple[str, str]]:
     words = f"{counted(one)} of 60 learn everything instead of {counted(two)} ({compare(two, one)})"
     yield CONTROLS, words
     yield CONTROLS, f"since {counted(one)} seeds learn with one"
-    yield ENDS, f"{counted(one)} of 60 seeds"
     yield ENDS, f"Of twenty seeds, {sum(right[:20])} get every"
     three, single = counted("cards, nothing shared"), counted("cards, all three shared")
     assert fisher(three, single, 20) < TINY
