@@ -16,7 +16,7 @@ or devices differ, or leading dimensions don't broadcast, PyTorch's own RuntimeE
 from collections.abc import Callable
 
 import torch
-from torch import Tensor, softmax
+from torch import Tensor
 
 
 def attention_scores(queries: Tensor, keys: Tensor) -> Tensor:
@@ -99,7 +99,7 @@ def attention_weights(attn_scores: Tensor, d_k: int, mask: Tensor | None = None)
         raise ValueError(f"d_k must be the number of features of a key, at least 1, got {d_k}")
     if mask is not None:
         attn_scores = attn_scores.masked_fill(mask, -torch.inf)
-    return softmax(attn_scores / d_k**0.5, dim=-1)
+    return torch.softmax(attn_scores / d_k**0.5, dim=-1)
 
 
 def context_vectors(attn_weights: Tensor, values: Tensor) -> Tensor:
@@ -253,7 +253,7 @@ def _check(name: str, value: object, **sizes: int | None) -> None:
             f"embed token ids first, or convert numbers with .float()"
         )
     last = value.shape[-len(sizes) :]
-    fits = [size in {None, got} for size, got in zip(sizes.values(), last, strict=False)]
+    fits = [size in (None, got) for size, got in zip(sizes.values(), last, strict=False)]
     if len(fits) < len(sizes) or not all(fits):
         expected = [axis if size is None else f"{axis}={size}" for axis, size in sizes.items()]
         raise ValueError(
