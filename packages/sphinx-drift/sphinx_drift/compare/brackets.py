@@ -40,12 +40,6 @@ class Bracket:
         """The outermost square one, which may be itself; None if it is no square one."""
         return (self.outermost or self) if self.text == "[" else None
 
-    @property
-    def call(self) -> Bracket | None:
-        """The first pair around it, or itself, that is not square."""
-        array = self.array
-        return self if array is None else array.parent
-
 
 def partners(tokens: Sequence[Token]) -> dict[int, int]:
     """Return for each bracket that has a partner, properly nested, the place of that partner."""

@@ -27,9 +27,9 @@ _UNSEEN = {"desc", "iframe", "metadata", "script", "style", "template", "title"}
 """The elements whose text no browser shows."""
 _CELLS = {"td", "th"}
 _ROWS = {"table", "tr"}
-_BLOCKS = frozenset(
-    "article blockquote br caption center dd div dl dt figcaption figure footer h1 h2 h3 h4 h5 h6 "
-    "header hr li main ol p pre section tbody text tfoot thead tspan ul".split()
+_BLOCK = re.compile(
+    "article|blockquote|br|caption|center|dd|div|dl|dt|figcaption|figure|footer|h[1-6]|header|hr|"
+    "li|main|ol|p|pre|section|tbody|text|tfoot|thead|tspan|ul"
 )
 """The elements that begin and end a line; two of them are a drawing's."""
 _CELL, _SPACE = "\0", "\1"
@@ -38,10 +38,12 @@ _BEFORE = {"hr": "---", "li": "- ", "sub": "_{", "sup": "^{", **dict.fromkeys(_C
 _AFTER = {"sub": "}", "sup": "}"}
 
 _PICTURES = {"audio", "img", "video"}
-_KNOWN = {*_BLOCKS, *_CELLS, *_ROWS, *_PICTURES} - {"text", "tspan"} | {
-    *"a abbr b big body cite code col colgroup em head html i ins kbd mark samp small source".split(),
-    *"span strong style sub sup tt u var wbr".split(),
-}
+_OF_DRAWINGS = {"text", "tspan"}
+_KNOWN = re.compile(
+    f"{_BLOCK.pattern}|a|abbr|audio|b|big|body|cite|code|col|colgroup|em|head|html|i|img|ins|kbd|"
+    "mark|samp|small|source|span|strong|style|sub|sup|table|td|th|tr|tt|u|var|video|wbr"
+)
+"""The elements whose text is all that they show."""
 _ATTRIBUTES = re.compile(
     "abbr|align|alt|aria-.*|bgcolor|border|cellpadding|cellspacing|class|colspan|data-.*|frame|"
     "height|href|id|lang|name|rel|role|rowspan|rules|scope|scoped|span|style|summary|target|title|"
@@ -108,7 +110,7 @@ def _read(html: str) -> _Read:
         if not node.is_element_node:
             continue
         inside[tag] += 1 if begins else -1
-        line = "\n" if tag in _ROWS else (" " if in_cell else "\n") * (tag in _BLOCKS)
+        line = "\n" if tag in _ROWS else (" " if in_cell else "\n") * bool(_BLOCK.fullmatch(tag))
         pieces += [line, _BEFORE.get(tag, "")] if begins else [_AFTER.get(tag, ""), line]
         if begins:
             pictures += tag in _PICTURES
@@ -163,7 +165,7 @@ def _line(text: str) -> str:
 
 def _unknown_in(node: LexborNode, tag: str) -> str:
     """Return what in an element could show something that its text lacks, or ''."""
-    if tag not in _KNOWN:
+    if not _KNOWN.fullmatch(tag) or tag in _OF_DRAWINGS:
         return f"<{tag}>"
     for name, value in node.attributes.items():
         is_known = (
