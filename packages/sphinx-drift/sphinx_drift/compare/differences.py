@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, NamedTuple
-from unicodedata import normalize
 
 from sphinx_drift.compare.brackets import indices
 from sphinx_drift.compare.lexer import Token, TokenKind, plain
@@ -182,8 +181,6 @@ def _difference(
     note = ""
     if a.gap != b.gap:
         note = f"spaces before it: {_spaces(a.gap)} documented, {_spaces(b.gap)} executed"
-    elif normalize("NFKC", a.text) == normalize("NFKC", b.text):
-        note = f"they look alike: {a.text!a} documented, {b.text!a} executed"
     return replace(difference, number=is_number, note=note)
 
 
