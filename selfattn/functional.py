@@ -214,13 +214,13 @@ def who_sees(attend: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
         s_{ij} = \bigl[\, z^{(i)}(\ldots, x^{(j)} + \varepsilon, \ldots) \neq z^{(i)} \,\bigr]
 
     Args:
-        attend: What to test, from ``(..., T, d_in)`` to ``(..., T, d_out)``, without dropout. It
-            may begin with a layer norm, since the change is drawn by ``torch.randn``: one that is
-            the same for all entries would be undone there.
+        attend: What to test, from ``(..., T, d_in)`` to ``(..., T, d_out)``, without dropout and
+            before training, since a weight that underflows to 0 looks like a mask. It may begin
+            with a layer norm, which would undo a change that isn't random.
         x: One embedding to a row, shape ``(..., T, d_in)``.
 
     Returns:
-        True in row i and column j if result i depends on token j, shape ``(..., T, T)``.
+        True in row i and column j if result i changes with token j, shape ``(..., T, T)``.
 
     Raises:
         IndexError: By PyTorch, if ``x`` has fewer than two dimensions.
