@@ -8,7 +8,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sphinx_drift.compare.compare import Policy, compare, without_marks
+from sphinx_drift.compare.compare import Policy, compare
+from sphinx_drift.compare.precise import without_marks
 from sphinx_drift.model import Kind, Outcome, PageResult
 from sphinx_drift.output.filters import DEFAULTS, filtered
 from sphinx_drift.output.machine import machine_paths
@@ -254,9 +255,8 @@ def _judged(
         return Kind.EMPTY, ""
     if not verdict.same:
         return Kind.DRIFT, ""
-    stale = verdict.unmatched + (verdict.unneeded if context.policy is not Policy.PORTABLE else ())
-    if stale:
-        waivers = (f"{w.documented} -> {w.executed} ({w.reason})" for w in stale)
+    if verdict.stale and context.policy is not Policy.PORTABLE:
+        waivers = (f"{w.documented} -> {w.executed} ({w.reason})" for w in verdict.stale)
         return Kind.WAIVER, "; ".join(waivers)
     if unknown := output.unknown_in(expectation.part):
         return Kind.UNCHECKED, f"{unknown} may show more than the text, which is right"

@@ -52,12 +52,12 @@ class Attempt:
     @property
     def caught(self) -> bool:
         verdict = self.verdict
-        return bool(verdict.differences or verdict.accepted or verdict.unneeded) or self.refused
+        return bool(verdict.differences or verdict.accepted or verdict.stale)
 
     @property
     def refused(self) -> bool:
         """Whether *portable* refuses it."""
-        return bool(self.verdict.differences or self.verdict.unmatched)
+        return not self.verdict.same
 
     @property
     def units(self) -> float:

@@ -129,7 +129,7 @@ def test_waivers(text: str, exact: Kind, portable: Kind) -> None:
     book = notebook([("stdout", text)])
     for policy, expected in ((Policy.EXACT, exact), (Policy.PORTABLE, portable)):
         assert kinds(outcomes(page_of((waived,)), book, policy=policy)) == [expected]
-        assert kinds(outcomes(page_of((unmatched,)), book, policy=policy)) == [Kind.WAIVER]
+    assert kinds(outcomes(page_of((unmatched,)), book)) == [Kind.WAIVER]
 
 
 @pytest.mark.parametrize(
@@ -251,7 +251,9 @@ def test_what_holds_on_the_reference_alone_is_compared_there_exactly(
 
 
 def test_what_holds_on_the_reference_alone_is_not_forgiven_as_rounding_there() -> None:
-    book, precise = (notebook([("stdout", f"tensor({x})")]) for x in ("0.1235", "0.12345001"))
+    mark = "\N{INVISIBLE SEPARATOR}float32\N{INVISIBLE SEPARATOR}"
+    texts = ("tensor(0.1235)", f"tensor(0.12345001){mark}")
+    book, precise = (notebook([("stdout", text)]) for text in texts)
     for reason, kind in (("", Kind.VERIFIED), ("a draw", Kind.DRIFT)):
         page = page_of((expecting("tensor(0.1234)", reference_only=reason),))
         assert kinds(outcomes(page, book, policy=Policy.PORTABLE, precise=precise)) == [kind]

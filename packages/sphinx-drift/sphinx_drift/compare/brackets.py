@@ -18,7 +18,7 @@ _DEEPEST = 64
 """No array of NumPy has more dimensions: what is deeper in brackets has no index."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Bracket:
     """A pair of brackets, properly nested."""
 
@@ -26,25 +26,12 @@ class Bracket:
     """Which token opens it."""
     end: int
     """Which token closes it."""
-    text: str
-    """The opening bracket itself."""
     name: str
     """What is called, if it holds the arguments of a call."""
     parent: Bracket | None
     """The pair around it."""
-    outermost: Bracket | None
-    """The outermost of the square ones around it within the innermost call."""
-
-    @property
-    def array(self) -> Bracket | None:
-        """The outermost square one, which may be itself; None if it is no square one."""
-        return (self.outermost or self) if self.text == "[" else None
-
-    @property
-    def call(self) -> Bracket | None:
-        """The first pair around it, or itself, that is not square."""
-        array = self.array
-        return self if array is None else array.parent
+    array: Bracket | None = None
+    """The outermost square one around it within the innermost call, if it is square."""
 
 
 def partners(tokens: Sequence[Token]) -> dict[int, int]:
@@ -70,8 +57,9 @@ def brackets(tokens: Sequence[Token]) -> list[Bracket | None]:
         if end > place:
             is_call = place and token.text == "(" and tokens[place - 1].end == token.start
             name = tokens[place - 1].text if is_call else ""
-            outermost = current.array if current is not None and token.text == "[" else None
-            current = Bracket(place, end, token.text, name, current, outermost)
+            current = Bracket(place, end, name, current)
+            if token.text == "[":
+                current.array = (current.parent and current.parent.array) or current
         innermost.append(current)
         if current is not None and place == current.end:
             current = current.parent

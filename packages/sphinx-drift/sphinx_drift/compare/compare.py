@@ -10,23 +10,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from sphinx_drift.compare.brackets import indices
-from sphinx_drift.compare.differences import Difference, Side, blocks, described, spaces_note
-from sphinx_drift.compare.formats import UNITS
-from sphinx_drift.compare.lexer import Token, TokenKind, plain
+from sphinx_drift.compare.differences import Difference, Side, differences_of
+from sphinx_drift.compare.lexer import TokenKind
 from sphinx_drift.compare.precise import Precise
-from sphinx_drift.compare.rounding import judge
-from sphinx_drift.compare.tokens import tokens
+from sphinx_drift.compare.rounding import UNITS, judge
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
 __all__ = ["UNITS", "Accepted", "Difference", "Policy", "Verdict", "Waiver", "compare"]
-
-_MARK = "\N{INVISIBLE SEPARATOR}"
 
 
 class Policy(StrEnum):
@@ -64,10 +58,8 @@ class Verdict:
     differences: tuple[Difference, ...] = ()
     accepted: tuple[Accepted, ...] = ()
     waived: tuple[Waiver, ...] = ()
-    unneeded: tuple[Waiver, ...] = ()
-    """Waivers whose element printed as documented, or has a waiver already."""
-    unmatched: tuple[Waiver, ...] = ()
-    """Waivers whose documented value is nowhere in the documented output."""
+    stale: tuple[Waiver, ...] = ()
+    """Waivers of a value that isn't documented, printed as documented, or has a waiver already."""
     tokens: int = 0
     """How many documented tokens were compared."""
 
@@ -107,92 +99,36 @@ def compare(
 
     """
     left, right = map(Side.read, (documented, executed))
-    differences = described(left, right, list(blocks(left, right)))
-    remaining, waived, unneeded, unmatched = _waive(differences, waivers, left)
+    remaining, waived, stale = _waive(differences_of(left, right), waivers)
     accepted: list[Accepted] = []
     if policy is Policy.PORTABLE and remaining:
         remaining, accepted = _accept_rounding(remaining, right, precise)
-    remaining = list(_without_moved_spaces(differences, remaining))
     return Verdict(
         differences=tuple(remaining),
         accepted=tuple(accepted),
         waived=tuple(waived),
-        unneeded=tuple(unneeded),
-        unmatched=tuple(unmatched),
+        stale=tuple(stale),
         tokens=len(left.tokens),
     )
 
 
-# Waivers -----------------------------------------------------------------------------
-
-
 def _waive(
-    differences: list[Difference], waivers: Sequence[Waiver], left: Side
-) -> tuple[list[Difference], list[Waiver], list[Waiver], list[Waiver]]:
+    differences: list[Difference], waivers: Sequence[Waiver]
+) -> tuple[list[Difference], list[Waiver], list[Waiver]]:
     """Remove the differences that are waived, one for each waiver."""
     remaining = list(differences)
     waived: list[Waiver] = []
-    unneeded: list[Waiver] = []
-    unmatched: list[Waiver] = []
+    stale: list[Waiver] = []
     for waiver in waivers:
-        match = next((d for d in remaining if _covers(waiver, d)), None)
-        places = _places_of(waiver, left)
+        same = [d for d in remaining if d.number and d.documented == waiver.documented]
+        near = [d for d in same if waiver.index in (None, d.index)]
+        match = next((d for d in near if d.executed == waiver.executed), None)
         if match is not None:
             remaining.remove(match)
             waived.append(waiver)
-        elif not places:
-            unmatched.append(waiver)
-        elif not places <= {difference.places[0] for difference in remaining}:
-            unneeded.append(waiver)
-    return remaining, waived, unneeded, unmatched
-
-
-def _covers(waiver: Waiver, difference: Difference) -> bool:
-    return (
-        (waiver.documented, waiver.executed) == (difference.documented, difference.executed)
-        and difference.number
-        and waiver.index in (None, difference.index)
-    )
-
-
-def _places_of(waiver: Waiver, left: Side) -> set[int]:
-    """Return which tokens are the waiver's documented value, at its index if it has one."""
-    places = {i for i, token in enumerate(left.tokens) if token.text == waiver.documented}
-    if waiver.index is not None:
-        places = {i for i, index in indices(left.tokens, places).items() if index == waiver.index}
-    return places
-
-
-# What is forgiven -----------------------------------------------------------------------
-
-
-def _without_moved_spaces(
-    differences: Sequence[Difference], remaining: Sequence[Difference]
-) -> Iterator[Difference]:
-    """Leave out forgiven numbers, and the spaces that only make room for them.
-
-    A number that prints with fewer digits frees columns: for the space before it where columns
-    are aligned on the right, for the space before the next token where they are on the left.
-    """
-    wrong = {difference.places: difference for difference in remaining}
-    freed = {
-        difference.places[0]: len(difference.documented) - len(difference.executed)
-        for difference in differences
-        if difference.places not in wrong
-    }
-    for difference in differences:
-        place = difference.places[0]
-        is_forgiven = difference.places not in wrong
-        if difference.moved and (is_forgiven or difference.documented == difference.executed):
-            columns = [freed.get(near, 0) for near in (place - 1, place)]
-            least, most = (
-                sum(min(0, each) for each in columns),
-                sum(max(0, each) for each in columns),
-            )
-            if not least <= difference.moved <= most:
-                yield replace(difference, note=spaces_note(difference.gaps))
-        elif not is_forgiven:
-            yield wrong[difference.places]
+        elif not near:  # else its value is another one by now, which is reported
+            stale.append(waiver)
+    return remaining, waived, stale
 
 
 # The portable policy -----------------------------------------------------------------
@@ -209,10 +145,11 @@ def _accept_rounding(
     differences: list[Difference], right: Side, precise: str | None
 ) -> tuple[list[Difference], list[Accepted]]:
     """Accept the numbers that are the documented ones as far as rounding can tell."""
-    use_precise = precise is not None and any(map(_both_floats, differences))
-    text, marks = without_marks(plain(precise or ""))
-    full = tokens(text) if use_precise else []
-    output = Precise(full, marks) if _aligned(right.tokens, full) else None
+    output = None
+    if precise is not None and any(map(_both_floats, differences)):
+        output = Precise(precise)
+        if not _aligned(right, output):
+            output = None
     remaining: list[Difference] = []
     accepted: list[Accepted] = []
     for difference in differences:
@@ -230,16 +167,9 @@ def _accept_rounding(
     return remaining, accepted
 
 
-def without_marks(precise: str) -> tuple[str, dict[int, str]]:
-    """Remove the marks of print_full_precision; return the text, and each mark by its position."""
-    pieces = precise.replace(r"\u2063", _MARK).split(_MARK)  # as in a list of texts
-    shown, marked = pieces[::2], pieces[1::2]
-    return "".join(shown), dict(zip(accumulate(map(len, shown)), marked, strict=False))
-
-
-def _aligned(right: Sequence[Token], full: Sequence[Token]) -> bool:
+def _aligned(right: Side, output: Precise) -> bool:
     """Whether the output at full precision differs from the executed one in floats alone."""
-    return len(right) == len(full) and all(
+    return len(right.tokens) == len(output.tokens) and all(
         a.kind is b.kind and (a.kind is TokenKind.FLOAT or a.text == b.text)
-        for a, b in zip(right, full, strict=True)
+        for a, b in zip(right.tokens, output.tokens, strict=True)
     )

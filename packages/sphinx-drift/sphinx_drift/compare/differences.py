@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, NamedTuple
-from unicodedata import normalize
 
 from sphinx_drift.compare.brackets import indices
 from sphinx_drift.compare.lexer import Token, TokenKind, plain
@@ -36,16 +35,9 @@ class Difference:
     documented_span: tuple[int, int]
     executed_span: tuple[int, int]
     number: bool = False
-    """Whether both are numbers, and not the same."""
-    gaps: tuple[str, str] = ("", "")
-    """The white space before each, where each is one piece."""
+    """Whether both are numbers, not the same, and the white space before them is."""
     note: str = ""
     """Why it is not accepted, if that needs an explanation."""
-
-    @property
-    def moved(self) -> int:
-        """By how many columns the space before it is wider than documented."""
-        return len(self.gaps[1]) - len(self.gaps[0])
 
 
 _Key = tuple[TokenKind, str, str]
@@ -91,7 +83,19 @@ class _Block(NamedTuple):
     r1: int
 
 
-def blocks(left: Side, right: Side) -> Iterator[_Block]:
+def differences_of(left: Side, right: Side) -> list[Difference]:
+    """Return where two texts differ, in order."""
+    blocks = list(_blocks(left, right))
+    lefts = [left.first_value(block.l0, block.l1) for block in blocks]
+    rights = [right.first_value(block.r0, block.r1) for block in blocks]
+    in_left, in_right = indices(left.tokens, set(lefts)), indices(right.tokens, set(rights))
+    return [
+        _difference(left, right, block, in_left.get(here) or in_right.get(there) or None)
+        for block, here, there in zip(blocks, lefts, rights, strict=True)
+    ]
+
+
+def _blocks(left: Side, right: Side) -> Iterator[_Block]:
     """Yield the stretches that differ, in order, number by number where only numbers differ."""
     first = 0
     ends = len(left.keys), len(right.keys)
@@ -154,17 +158,6 @@ def _same_shape(left: Side, right: Side, block: _Block) -> bool:
     )
 
 
-def described(left: Side, right: Side, blocks: Sequence[_Block]) -> list[Difference]:
-    """Describe each stretch: its index, and the text of both sides."""
-    lefts = [left.first_value(block.l0, block.l1) for block in blocks]
-    rights = [right.first_value(block.r0, block.r1) for block in blocks]
-    in_left, in_right = indices(left.tokens, set(lefts)), indices(right.tokens, set(rights))
-    return [
-        _difference(left, right, block, in_left.get(here) or in_right.get(there) or None)
-        for block, here, there in zip(blocks, lefts, rights, strict=True)
-    ]
-
-
 def _difference(
     left: Side, right: Side, block: _Block, index: tuple[int, ...] | None
 ) -> Difference:
@@ -184,19 +177,13 @@ def _difference(
         side = "documented" if l1 - l0 > r1 - r0 else "executed"
         return replace(difference, note=f"a line break before it is {side}")
     a, b = left.tokens[l0], right.tokens[r0]
-    number = a.text != b.text and a.is_number and b.is_number
-    gaps = (a.gap, b.gap)
+    is_number = a.text != b.text and a.is_number and b.is_number and a.gap == b.gap
     note = ""
-    if a.key[:2] == b.key[:2]:
-        note = spaces_note(gaps)
-    elif normalize("NFKC", a.text) == normalize("NFKC", b.text):
-        note = f"they look alike: {a.text!a} documented, {b.text!a} executed"
-    return replace(difference, number=number, gaps=gaps, note=note)
+    if a.gap != b.gap:
+        note = f"spaces before it: {_spaces(a.gap)} documented, {_spaces(b.gap)} executed"
+    return replace(difference, number=is_number, note=note)
 
 
-def spaces_note(gaps: tuple[str, str]) -> str:
-    """Return how many spaces each side has, for a person."""
-    documented, executed = (len(gap) or "no" for gap in gaps)
-    if documented == executed:  # a no-break space, say
-        return f"white space before it: {gaps[0]!a} documented, {gaps[1]!a} executed"
-    return f"spaces before it: {documented} documented, {executed} executed"
+def _spaces(gap: str) -> str:
+    """Return how many spaces there are, or which others, for a person."""
+    return ascii(gap) if gap.strip(" ") else str(len(gap) or "no")

@@ -1,4 +1,4 @@
-"""Find where white space has no meaning: in tensors, arrays, and lists of numbers.
+"""Leave out white space without a meaning: in tensors, arrays, and lists of numbers.
 
 There, line breaks and padding depend on the width of a terminal and of the widest number. In
 a table, in indented text, in a formula that takes two lines or between quotation marks they
@@ -11,11 +11,13 @@ expression knows the spelling: ``[1, 'a']`` is ``v,q``, ``(dtype=torch.int8)`` i
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from sphinx_drift.compare.brackets import OPENING, partners
+from sphinx_drift.compare.lexer import TokenKind
+
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from sphinx_drift.compare.lexer import Token
 
@@ -25,57 +27,58 @@ _NAME = r"n(?:\.n)*"
 _VALUE = rf"(?:v|b|n?q|{_NAME}c)"
 """A number or a constant, what is in brackets or in quotation marks, a call."""
 _KEY = rf"(?:{_NAME}=|(?:{_VALUE}|{_NAME}):)"
-_LITERAL = re.compile(rf"(?:{_KEY}*(?:{_VALUE}(?: v|b)*|{_NAME})(?:,|\Z))*")
+_DATA = re.compile(rf"(?=.*[vqbc]|\Z)(?:{_KEY}*(?:{_VALUE}[vqb]*|{_NAME})(?:,|\Z))*")
 """Values with their names or keys, between commas, or values alone between spaces."""
 
 
-@dataclass(slots=True)
-class _Content:
-    """What two brackets hold."""
-
-    start: int
-    """Which token opens them."""
-    letters: list[str] = field(default_factory=list)
-    has_data: bool = False
-    """Whether it has a number, a constant or a text in quotation marks."""
-
-
-def loose_gaps(tokens: Sequence[Token], partners: Mapping[int, int]) -> set[int]:
-    """Return the tokens before which white space has no meaning.
-
-    Args:
-        tokens: All tokens of a text, line breaks too.
-        partners: The place of its partner for each bracket that has one.
-
-    """
-    loose: list[tuple[int, int]] = []
-    quoted: set[int] = set()
-    unclosed: list[_Content] = []
-    quote_ends = -1
+def without_layout(tokens: Sequence[Token]) -> Iterator[Token]:
+    """Yield tokens without the line breaks and the padding that have no meaning."""
+    loose = _loose_gaps(tokens, partners(tokens))
+    before = ""
     for place, token in enumerate(tokens):
-        if place <= quote_ends:
-            quoted.add(place)
-        elif partners.get(place, -1) > place:
-            unclosed.append(_Content(place))
-        elif unclosed and partners.get(place) == unclosed[-1].start:
-            content = unclosed.pop()
-            is_literal = _is_literal(content, tokens)
-            if is_literal and content.has_data:
-                loose.append((content.start, place))
-            if unclosed:
-                _add_brackets(unclosed[-1], content, tokens, is_literal=is_literal)
-        elif unclosed and token.text in _QUOTES:
-            quote_ends = _closing_mark(tokens, place, partners[unclosed[-1].start])
-            unclosed[-1].has_data |= quote_ends > place
-            _add(unclosed[-1], "q" if quote_ends > place else "?", place, tokens)
-        elif unclosed and not token.is_line:
-            content = unclosed[-1]
-            is_data = token.is_number or token.text in _CONSTANTS
-            content.has_data |= is_data
-            is_imaginary_part = is_data and token.text[-1] == "j" and content.letters[-1:] == ["v"]
-            if not is_imaginary_part:
-                _add(content, _letter(token, tokens[content.start].text), place, tokens)
-    return _inside(loose) - quoted
+        gap = token.gap
+        if place in loose:
+            if token.is_line:
+                continue
+            is_apart = gap or tokens[place - 1].is_line
+            is_tight = before in OPENING or token.kind is TokenKind.CLOSE or token.text == ","
+            gap = " " if is_apart and not is_tight else ""
+        yield token if gap == token.gap else token._replace(gap=gap)
+        before = token.text
+
+
+def _loose_gaps(tokens: Sequence[Token], partners: Mapping[int, int]) -> set[int]:
+    """Return the tokens before which white space has no meaning: those inside brackets of data."""
+    loose: list[tuple[int, int]] = []
+    """The outermost brackets of data so far."""
+    unclosed: list[tuple[int, int]] = []
+    """Which token opens each pair, and how many letters are spelled before its content."""
+    letters: list[str] = []
+    quoted: set[int] = set()
+    for place, token in enumerate(tokens):
+        if place in quoted or token.is_line:
+            continue
+        partner = partners.get(place, -1)
+        if partner > place:
+            unclosed.append((place, len(letters)))
+        elif unclosed and partner == unclosed[-1][0]:
+            start, first = unclosed.pop()
+            content = "".join(letters[first:])
+            # Without commas, lines that begin below the bracket are the rows of a class's own.
+            is_one = "," in content or not tokens[start + 1].is_line
+            is_data = is_one and _DATA.fullmatch(content) is not None
+            if is_data:
+                while loose and loose[-1][0] > start:
+                    loose.pop()
+                loose.append((start, place))
+            is_call = start > 0 and tokens[start - 1].is_word and not tokens[start].gap
+            letters[first:] = ("c" if is_call else "b") if is_data else "?"
+        elif unclosed:
+            start = unclosed[-1][0]
+            end = _closing_mark(tokens, place, partners[start]) if token.text in _QUOTES else -1
+            quoted.update(range(place + 1, end + 1))
+            letters.append("q" if end > 0 else _letter(token, tokens[start].text))
+    return {place for start, end in loose for place in range(start + 1, end + 1)} - quoted
 
 
 def _letter(token: Token, bracket: str) -> str:
@@ -83,34 +86,9 @@ def _letter(token: Token, bracket: str) -> str:
     text = token.text
     if token.is_number or text in _CONSTANTS or text.startswith(("...", "grad_fn=<")):
         return "v"
-    if token.is_device:
-        return ",n"
     if token.is_word:
         return "n"
     return text if text in (".", ",", "=") or (text == ":" and bracket == "{") else "?"
-
-
-def _add(content: _Content, letter: str, place: int, tokens: Sequence[Token]) -> None:
-    """Add a letter, after a space if it is a value apart from another value."""
-    is_apart = bool(tokens[place].gap) or tokens[place - 1].is_line
-    is_first = not content.letters or content.letters[-1] in ",=:"
-    content.letters += " v" if letter in ("v", "q") and is_apart and not is_first else letter
-
-
-def _add_brackets(
-    outer: _Content, inner: _Content, tokens: Sequence[Token], *, is_literal: bool
-) -> None:
-    """Add brackets to what is around them, as a call if they follow a name immediately."""
-    is_call = outer.letters[-1:] == ["n"] and not tokens[inner.start].gap
-    outer.letters.append(("c" if is_call else "b") if is_literal else "?")
-    outer.has_data |= inner.has_data
-
-
-def _is_literal(content: _Content, tokens: Sequence[Token]) -> bool:
-    spelled = "".join(content.letters)
-    # Without commas, lines that begin below the bracket are the rows of a class's own.
-    is_one = "," in spelled or not tokens[content.start + 1].is_line
-    return is_one and _LITERAL.fullmatch(spelled) is not None
 
 
 def _closing_mark(tokens: Sequence[Token], first: int, end: int) -> int:
@@ -122,14 +100,3 @@ def _closing_mark(tokens: Sequence[Token], first: int, end: int) -> int:
         is_next = tokens[place].end == tokens[place + 1].start
         escaped = tokens[place].text == "\\" and not escaped and is_next
     return -1
-
-
-def _inside(pairs: Sequence[tuple[int, int]]) -> set[int]:
-    """Return the tokens inside pairs of brackets, the closing ones too."""
-    places: set[int] = set()
-    last = -1
-    for start, end in sorted(pairs):
-        if start > last:  # else it is inside a pair that is counted
-            places.update(range(start + 1, end + 1))
-            last = end
-    return places

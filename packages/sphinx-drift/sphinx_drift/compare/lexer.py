@@ -50,11 +50,6 @@ class Token(NamedTuple):
         return self.kind is TokenKind.FLOAT or self.kind is TokenKind.INT
 
     @property
-    def is_device(self) -> bool:
-        """Whether it names an accelerator, with the comma before it: ``, device='cuda:0'``."""
-        return self.text[0] == "," and len(self.text) > 1
-
-    @property
     def is_word(self) -> bool:
         """Whether it is a word."""
         return self.kind is TokenKind.WORD
@@ -75,8 +70,6 @@ _PATTERN = re.compile(
     [^\S\n]*
     (?:
       (?P<number> {_NUMBER} )
-    | (?P<device> ,\s*device='(?:cuda|mps|xpu|hpu|npu)(?::\d+)?' )
-    | (?P<comma> , )
     | (?P<line> \n )
     | (?P<open> [\[({{] )
     | (?P<close> [\])}}] )
@@ -93,15 +86,13 @@ _ESCAPE = re.compile(ESCAPE)
 _COUNTER = re.compile(r"(?<=Backward)0?>$")
 _GROUPS = _PATTERN.groupindex
 _NUMBER_GROUP, _LINE, _OPEN, _CLOSE = (_GROUPS[n] for n in ("number", "line", "open", "close"))
-_DEVICE, _GRAD = (_GROUPS[name] for name in ("device", "grad"))
+_GRAD = _GROUPS["grad"]
 _KINDS = {
     _NUMBER_GROUP: TokenKind.FLOAT,
     _OPEN: TokenKind.OPEN,
     _CLOSE: TokenKind.CLOSE,
     _GROUPS["word"]: TokenKind.WORD,
-    _GROUPS["comma"]: TokenKind.MARK,
     _GROUPS["mark"]: TokenKind.MARK,
-    _DEVICE: TokenKind.MARK,
     _GRAD: TokenKind.WORD,
 }
 _INTEGER, _BREAK = TokenKind.INT, TokenKind.LINE  # plain names: to look up a member takes its time

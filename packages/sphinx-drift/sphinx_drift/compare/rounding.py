@@ -8,20 +8,15 @@ scale at which the arithmetic was done.
 from __future__ import annotations
 
 import math
-from decimal import Decimal
-from typing import TYPE_CHECKING, NamedTuple
+from decimal import Decimal, InvalidOperation
+from enum import Enum
+from typing import NamedTuple
 
-from sphinx_drift.compare.formats import (
-    SLACK,
-    Form,
-    exact,
-    finite_value,
-    half_unit,
-    ulp_distance,
-)
+UNITS = 16
+"""How many units in the last place a value may be from the documented digits, as measured."""
 
-if TYPE_CHECKING:
-    from sphinx_drift.compare.precise import Origin
+SHORT_UNITS = 2
+"""The same for 16-bit formats: computed in float32, they are rounded once."""
 
 _THIRD = Decimal("0.4")
 _LAST = Decimal("0.1")
@@ -29,7 +24,35 @@ _LAST = Decimal("0.1")
 however large the numbers beside it are."""
 
 _SHORTEST = 7
-"""Numbers of so many digits that have no more may be printed with as many as they need."""
+"""Numbers of so many digits may be printed with as many as they need."""
+
+_SLACK = Decimal("1.001")  # the last printed digit is itself rounded, from binary
+_EXPONENTS = range(-330, 308)
+
+
+class FloatKind(Enum):
+    """A floating-point format, and the bits of its significand after the point."""
+
+    FLOAT64 = 52
+    FLOAT32 = 23
+    FLOAT16 = 10
+    BFLOAT16 = 7
+
+    @property
+    def units(self) -> int:
+        """How many units in the last place are rounding."""
+        return UNITS if self.value >= FloatKind.FLOAT32.value else SHORT_UNITS
+
+
+class Origin(NamedTuple):
+    """What is known of where a printed number comes from."""
+
+    text: str
+    """The number at full precision."""
+    kind: FloatKind
+    """The format that it was computed in."""
+    largest: Decimal
+    """The magnitude at which it was computed."""
 
 
 class Judgement(NamedTuple):
@@ -50,26 +73,18 @@ def judge(documented: str, executed: str, origin: Origin) -> Judgement:
         origin: The value at full precision, and what is known of it.
 
     """
-    objection = _objection(documented, executed, origin)
-    if objection:
+    if objection := _objection(documented, executed, origin):
         return Judgement(math.inf, objection)
     kind = origin.kind
-    is_full = executed == origin.text and kind.prints_in_full(documented)
-    if not (is_full or origin.is_wider or kind.prints(documented)):
-        return Judgement(math.inf, f"no {kind.name.lower()} prints like this")
-    is_same = exact(documented) == exact(origin.text)
-    if _are_whole(documented, executed) and kind.sums_exactly(exact(origin.text)) and not is_same:
-        return Judgement(math.inf, "whole numbers of this size are exact")
-    beyond = _beyond(documented, executed, origin, is_full=is_full)
+    beyond = _beyond(documented, executed, exact(origin.text))
     units = ulp_distance(beyond, origin.largest, kind)
+    distance = ""
     if units > kind.units:
-        distance = f"{units:.0f} {kind.name.lower()} units in the last place too far"
-        reason = f"the executed value is {origin.text}, {distance} ({kind.units} allowed)"
-        return Judgement(units, reason)
-    if beyond > _most(documented, origin):
-        reason = f"the executed value is {origin.text}, too far: in its third significant digit"
-        return Judgement(units, reason)
-    return Judgement(units)
+        name = kind.name.lower()
+        distance = f"{units:.0f} {name} units in the last place too far ({kind.units} allowed)"
+    elif beyond > _most(documented, origin):
+        distance = "too far: in its third significant digit"
+    return Judgement(units, distance and f"the executed value is {origin.text}, {distance}")
 
 
 def _objection(documented: str, executed: str, origin: Origin) -> str:
@@ -77,39 +92,46 @@ def _objection(documented: str, executed: str, origin: Origin) -> str:
     expected, printed, value = (finite_value(text) for text in (documented, executed, origin.text))
     if expected is None or printed is None or value is None:
         return "not finite"
-    if abs(printed - value) > half_unit(executed) * SLACK:
-        return f"the page printed another value when run again: {origin.text}"
-    if (expected or not value) and expected.is_signed() != value.is_signed():
-        return f"the sign differs: {origin.text}"
-    forms = Form.of(documented), Form.of(executed)
-    if forms[0] == forms[1]:
-        is_other_zero = forms[0].has_exponent and expected.as_tuple() != printed.as_tuple()
-        return "a zero of another form" if is_other_zero and not expected else ""
-    if forms[0].letters != forms[1].letters:
-        is_explained = False
-    elif origin.is_in_tensor:  # its numbers have one form, which rounding may change
-        is_explained = len({form.decimals for form in forms if not form.is_whole}) == 1
-    else:
-        digits = (len(exact(text).as_tuple().digits) for text in (documented, executed))
-        is_explained = max(digits) >= _SHORTEST
-    return "" if is_explained else "printed in another form"
+    objections = {
+        f"the page printed another value when run again: {origin.text}": (
+            abs(printed - value) > half_unit(executed) * _SLACK
+        ),
+        f"the sign differs: {origin.text}": (
+            (expected or not value) and expected.is_signed() != value.is_signed()
+        ),
+        "one of them is imaginary": documented.endswith("j") != executed.endswith("j"),
+        "printed in another form": _has_other_decimals(documented, executed),
+        "whole numbers of this size are exact": (
+            _are_whole(documented, executed, origin.text)
+            and abs(value) < 2 ** (origin.kind.value + 1)
+            and expected != value
+        ),
+    }
+    return next((objection for objection, holds in objections.items() if holds), "")
 
 
 def _are_whole(*texts: str) -> bool:
-    """Whether numbers have nothing after the point, and no exponent."""
-    return all("e" not in t.lower() and exact(t) == exact(t).to_integral_value() for t in texts)
+    """Whether numbers have nothing after the point, and the digits that are shown no exponent."""
+    values = map(exact, texts)
+    return "e" not in "".join(texts[:2]) and all(n == n.to_integral_value() for n in values)
 
 
-def _beyond(documented: str, executed: str, origin: Origin, *, is_full: bool) -> Decimal:
+def _has_other_decimals(documented: str, executed: str) -> bool:
+    """Whether a number is printed with more or fewer decimals, though its digits are cut."""
+    pairs = [text.rstrip("j").partition("e") for text in (documented, executed)]
+    decimals = [len(mantissa.partition(".")[2]) for mantissa, _, _ in pairs]
+    has_one_notation = pairs[0][1] == pairs[1][1] and all(decimals)
+    most = max(len(exact(text).as_tuple().digits) for text in (documented, executed))
+    return has_one_notation and decimals[0] != decimals[1] and most < _SHORTEST
+
+
+def _beyond(documented: str, executed: str, value: Decimal) -> Decimal:
     """Return how far a value is from those that print like the documented digits."""
-    forms = Form.of(documented), Form.of(executed)
-    if is_full or (origin.is_in_tensor and forms[0] != forms[1] and forms[0].is_whole):
-        half = Decimal(0)
-    elif origin.is_in_tensor and forms[0] != forms[1]:
-        half = half_unit(documented)
-    else:
-        half = min(map(half_unit, (documented, executed)))
-    expected, value = exact(documented), exact(origin.text)
+    if ("e" in documented) == ("e" in executed):
+        half = min(half_unit(documented), half_unit(executed))
+    else:  # their digits can't be compared; `1.` was printed beside other whole numbers
+        half = Decimal(0) if documented.endswith(".") else half_unit(documented)
+    expected = exact(documented)
     low, high = expected - half, expected + half
     if not expected:  # 0.0000 and -0.0000 are what is left of numbers of that sign
         low, high = (low, expected) if expected.is_signed() else (expected, high)
@@ -124,6 +146,52 @@ def _most(documented: str, origin: Origin) -> Decimal:
     value = abs(exact(origin.text))
     least = min(filter(None, (abs(exact(documented)), value)), default=Decimal(0))
     third = Decimal(1).scaleb(least.adjusted() - 2) if least else Decimal(0)
-    digits = origin.kind.value
-    own = Decimal(2) ** (math.frexp(float(value))[1] - 1 - digits) if value else Decimal(0)
-    return max(_THIRD * third, _LAST * 2 * half_unit(documented), origin.kind.units * own)
+    own = origin.kind.units * _unit(value, origin.kind) if value else Decimal(0)
+    return max(_THIRD * third, _LAST * 2 * half_unit(documented), own)
+
+
+def ulp_distance(beyond: Decimal, scale: Decimal, kind: FloatKind) -> float:
+    """Return a distance in units in the last place of a number of magnitude ``scale``.
+
+    Args:
+        beyond: The distance.
+        scale: The magnitude at which the arithmetic was done.
+        kind: The format it was done in.
+
+    Examples:
+        >>> ulp_distance(Decimal(2) ** -23, Decimal(1), FloatKind.FLOAT32)
+        1.0
+
+    """
+    if not (beyond and scale):
+        return math.inf if beyond else 0.0
+    return float(beyond / _unit(scale, kind))
+
+
+def _unit(value: Decimal, kind: FloatKind) -> Decimal:
+    """Return the unit in the last place of a number of a format."""
+    return Decimal(2) ** (math.frexp(float(value))[1] - 1 - kind.value)
+
+
+def exact(text: str) -> Decimal:
+    """Return the number that a text says, to the last digit."""
+    return Decimal(text.rstrip("j"))
+
+
+def finite_value(text: str) -> Decimal | None:
+    """Return the value of a printed number; None if no float can hold it."""
+    try:
+        value = exact(text)
+    except InvalidOperation:
+        return None
+    return value if value.is_finite() and value.adjusted() in _EXPONENTS else None
+
+
+def half_unit(text: str) -> Decimal:
+    """Return half a unit of the last digit of a printed number."""
+    value = exact(text)
+    exponent = value.as_tuple().exponent
+    # With an exponent, a zero is a zero and not what is left of a small number.
+    if not isinstance(exponent, int) or (not value and "e" in text.lower()):
+        return Decimal(0)
+    return Decimal((0, (5,), exponent - 1))

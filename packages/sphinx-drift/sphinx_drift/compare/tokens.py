@@ -13,14 +13,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from sphinx_drift.compare.brackets import OPENING, brackets, partners
-from sphinx_drift.compare.layout import loose_gaps
-from sphinx_drift.compare.lexer import Token, TokenKind, plain, split
+from sphinx_drift.compare.layout import without_layout
+from sphinx_drift.compare.lexer import plain, split
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from sphinx_drift.compare.lexer import Token
 
-_SPACE = re.compile(r"\s+")
+_DEVICE = re.compile(r",\s*device='(?:cuda|mps|xpu|hpu|npu)(?::\d+)?'(?=[,)])")
+"""An accelerator, which reads as space that has no meaning among the arguments of a tensor."""
 
 
 def tokens(text: str) -> list[Token]:
@@ -41,42 +41,5 @@ def tokens(text: str) -> list[Token]:
         True
 
     """
-    all_tokens = list(split(plain(text)))
-    loose = loose_gaps(all_tokens, partners(all_tokens))
-    return list(_without_layout(all_tokens, loose, _accelerators(all_tokens)))
-
-
-def _accelerators(all_tokens: Sequence[Token]) -> set[int]:
-    """Return which tokens name the accelerator on which a tensor lives."""
-    named = [place for place, token in enumerate(all_tokens) if token.is_device]
-    pairs = brackets(all_tokens) if named else []
-    return {place for place in named if (pair := pairs[place]) and pair.name == "tensor"}
-
-
-def _without_layout(
-    all_tokens: Sequence[Token], loose: Collection[int], dropped: Collection[int]
-) -> Iterator[Token]:
-    """Drop some tokens, and the layout of the loose ones: their line breaks and padding."""
-    before = ""
-    for place, token in enumerate(all_tokens):
-        if place in dropped or (token.is_line and place in loose):
-            continue
-        text, gap = token.text, token.gap
-        if place in loose:
-            text = _SPACE.sub(" ", text) if token.is_device else text
-            is_apart = gap or all_tokens[place - 1].is_line
-            is_tight = before in OPENING or token.kind is TokenKind.CLOSE or text[0] == ","
-            gap = " " if is_apart and not is_tight else ""
-        elif place == 0 and _begins_with_array(all_tokens, loose):
-            gap = ""
-        same = text == token.text and gap == token.gap
-        yield token if same else token._replace(text=text, gap=gap)
-        before = text
-
-
-def _begins_with_array(all_tokens: Sequence[Token], loose: Collection[int]) -> bool:
-    """Whether an array comes first, behind nothing but its name."""
-    for place, token in enumerate(all_tokens):
-        if not (token.is_word or token.text == "."):
-            return token.kind is TokenKind.OPEN and place + 1 in loose
-    return False
+    on_cpu = _DEVICE.sub(lambda match: " " * len(match[0]), plain(text))
+    return list(without_layout(list(split(on_cpu))))

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from nbformat import NotebookNode
 
+_PLAIN, _SVG = "text/plain", "image/svg+xml"
 _PICTURES = ("image/", "video/", "audio/")
 _WIDGETS = (
     "application/javascript",
@@ -66,15 +67,16 @@ BESIDE = (*FORMS, Part.PICTURE, Part.TRACEBACK)
 
 @dataclass(frozen=True)
 class Value:
-    """A value as text, and what a reader sees of each other form."""
+    """A value as text, what a reader sees of each other form, and what it draws."""
 
     text: str
     """That of its first other form if its own is a default ``repr``."""
-    forms: dict[Part, str] = field(default_factory=dict)
-    unknown: dict[Part, str] = field(default_factory=dict)
+    forms: dict[Part, str]
+    unknown: dict[Part, str]
     """What in a form may show more than the text that is read from it, such as a script."""
-    pictures: int = 0
-    """How many pictures its forms show."""
+    pictures: int
+    widgets: int
+    """How many outputs a script makes, or nobody here can read."""
 
 
 @dataclass
@@ -139,98 +141,95 @@ class Printed:
 
 def printed(outputs: Iterable[NotebookNode]) -> Printed:
     """Read the outputs of a cell: the text of each form, and the number of pictures."""
-    reader = _Reader()
+    result = Printed()
+    streams: dict[Part, list[str]] = {}
+    """What each stream has written since something was displayed."""
     for output in outputs:
-        reader.read(output)
-    return reader.printed()
-
-
-class _Reader:
-    """Reads one output after another."""
-
-    def __init__(self) -> None:
-        self._result = Printed()
-        self._streams: dict[Part, int] = {}
-        """Where each stream goes on, until something is displayed."""
-
-    def read(self, output: NotebookNode) -> None:
         if output.output_type == "stream":
-            self._stream(Part.STDERR if output.name == "stderr" else Part.STDOUT, output)
-            return
-        self._streams.clear()
+            part = Part.STDERR if output.name == "stderr" else Part.STDOUT
+            streams.setdefault(part, []).append(_text(output.text))
+            continue
+        _end_streams(result, streams)
         if output.output_type == "error":
-            error = ": ".join(str(part) for part in (output.ename, output.evalue) if part)
-            text = messages(output.get("traceback", ()))
-            if text:
-                self._result.pieces.append((Part.TRACEBACK, text))
-            _, message, notes = f"\n{text}".rpartition(f"\n{error}")
-            self._result.error = error + notes * (bool(message) and notes.startswith(("\n", ":\n")))
+            _add_error(result, output)
         else:
-            pieces = len(self._result.pieces)
-            prefixed, data = _unglued(output)
-            self._data(prefixed, data)
-            name = output.get("metadata", {}).get("scrapbook", {}).get("name")
-            for part, _ in self._result.pieces[pieces:] if name else ():
-                if part is not Part.PICTURE or "image/svg+xml" in data:
-                    self._result.glued.setdefault(part, []).append(str(name))
+            _add_data(result, output)
+    _end_streams(result, streams)
+    result.pieces = [_on_screen(result, *piece) for piece in result.pieces]
+    result.shows_more |= bool(result.error)
+    return result
 
-    def printed(self) -> Printed:
-        self._result.pieces = [self._piece(name, text) for name, text in self._result.pieces]
-        self._result.shows_more |= bool(self._result.error)
-        return self._result
 
-    def _piece(self, name: Part, text: str) -> tuple[Part, str]:
-        """Return a text as a terminal shows it, and keep the error at the end of stderr."""
-        if name not in (Part.STDOUT, Part.STDERR):
-            return name, text
-        shown = on_screen(text)
-        text = repeatable(shown)
-        self._result.shows_more |= text != shown
-        if name is Part.STDERR and not self._result.error:
-            text, self._result.error = split_native_error(text)
-            self._result.native_error = bool(self._result.error)
-        return name, text
+def _end_streams(result: Printed, streams: dict[Part, list[str]]) -> None:
+    result.pieces += [(part, "".join(texts)) for part, texts in streams.items()]
+    streams.clear()
 
-    def _stream(self, name: Part, output: NotebookNode) -> None:
-        pieces = self._result.pieces
-        place = self._streams.setdefault(name, len(pieces))
-        if place == len(pieces):
-            pieces.append((name, ""))
-        pieces[place] = (name, pieces[place][1] + _text(output.text))
 
-    def _data(self, name: str, data: dict[str, str]) -> None:
-        """Read a value, which may be glued under a name and shown elsewhere."""
-        result, value = self._result, _value(data)
-        result.shows_more |= bool(data.keys() - {"text/plain"})
-        is_widget = any(mime.startswith(_WIDGETS) for mime in data)
-        is_picture = not is_widget and any(mime.startswith(_PICTURES) for mime in data)
-        result.widgets += is_widget
-        result.pictures += is_picture
-        if drawing := html_text(data.get("image/svg+xml", "")):
-            result.pieces.append((Part.PICTURE, drawing))
-            result.draws_text = True
-        if is_widget or (is_picture and _DESCRIPTION.fullmatch(value.text) and not value.forms):
-            text = data.get("text/plain", "")
-            if text and not _DEFAULT_REPR.fullmatch(text):
-                result.pieces.append((Part.PICTURE, text))
-            return
-        others = data.keys() - {"text/plain", *MIME_TYPES.values()}
-        has_more = bool(value.unknown) or any(not mime.startswith(_PICTURES) for mime in others)
-        result.widgets += has_more and not is_picture
-        if value.text:
-            result.values.append(value)
-            result.pieces += [(Part.VALUE, _named(name, value.text)), *value.forms.items()]
-            result.pictures += value.pictures
-        elif not (has_more or is_picture):  # HTML without a text, say
-            result.pictures += bool(data.keys() - {"text/plain"})
+def _on_screen(result: Printed, part: Part, text: str) -> tuple[Part, str]:
+    """Return a stream as a terminal shows it, and keep the error at the end of stderr."""
+    if part not in (Part.STDOUT, Part.STDERR):
+        return part, text
+    shown = on_screen(text)
+    text = repeatable(shown)
+    result.shows_more |= text != shown
+    if part is Part.STDERR and not result.error:
+        text, result.error = split_native_error(text)
+        result.native_error = bool(result.error)
+    return part, text
+
+
+def _add_error(result: Printed, output: NotebookNode) -> None:
+    """Add what a cell raised: its type, message and notes, and those in the traceback."""
+    result.error = ": ".join(str(part) for part in (output.ename, output.evalue) if part)
+    if text := messages(output.get("traceback", ()), str(output.ename)):
+        result.pieces.append((Part.TRACEBACK, text))
+        _, message, notes = f"\n{text}".rpartition(f"\n{result.error}")
+        if message and notes.startswith(("\n", ":\n")):
+            result.error += notes
+
+
+def _add_data(result: Printed, output: NotebookNode) -> None:
+    """Add a value, a picture or a widget, which may be glued to be shown elsewhere."""
+    glued = output.get("metadata", {}).get("scrapbook", {})
+    prefix, name = glued.get("mime_prefix", ""), str(glued.get("name", ""))
+    data = {
+        mime.removeprefix(prefix): _structured(data) if mime.endswith("json") else _text(data)
+        for mime, data in output.data.items()
+    }
+    pieces: list[tuple[Part, str]] = []
+    if drawing := html_text(data.get(_SVG, "")):
+        pieces.append((Part.PICTURE, drawing))
+        result.draws_text = True
+    value = _value(data)
+    if _is_description(value, data):
+        text = data.get(_PLAIN, "")
+        if text and not _DEFAULT_REPR.fullmatch(text):
+            pieces.append((Part.PICTURE, text))
+    elif value.text:
+        result.values.append(value)
+        text = _assigned(name, value.text) if prefix else value.text
+        pieces += [(Part.VALUE, text), *value.forms.items()]
+    result.pieces += pieces
+    result.pictures += value.pictures
+    result.widgets += value.widgets
+    result.shows_more |= bool(data.keys() - {_PLAIN})
+    for part, _ in pieces if name else ():
+        if part is not Part.PICTURE or drawing:
+            result.glued.setdefault(part, []).append(name)
+
+
+def _is_description(value: Value, data: Mapping[str, str]) -> bool:
+    """Whether a text stands beside a picture or widget, and is shown where that can't be."""
+    if any(mime.startswith(_WIDGETS) for mime in data):
+        return True
+    is_picture = any(mime.startswith(_PICTURES) for mime in data)
+    return is_picture and not value.forms and bool(_DESCRIPTION.fullmatch(value.text))
 
 
 def _value(data: Mapping[str, str]) -> Value:
     """Read a value: its text, or that of its first other form if its own says nothing."""
-    text, svg, forms = data.get("text/plain", ""), data.get("image/svg+xml", ""), _forms(data)
-    if text in (svg, repr(svg)):
-        text = ""  # the picture's source, which nobody is shown
-    if data.keys() - {"text/plain"} and (not text.strip() or _DEFAULT_REPR.fullmatch(text)):
+    text, forms = data.get(_PLAIN, ""), _forms(data)
+    if data.keys() - {_PLAIN} and (not text.strip() or _DEFAULT_REPR.fullmatch(text)):
         text = next(iter(forms.values()), "")
     markup = {
         Part.HTML: data.get("text/html", ""),
@@ -238,23 +237,18 @@ def _value(data: Mapping[str, str]) -> Value:
     }
     drawn = {part: drawn_in(html) for part, html in markup.items()}
     unknown = {part: what for part, (_, what) in drawn.items() if what}
-    return Value(text, forms, unknown, sum(pictures for pictures, _ in drawn.values()))
+    others = data.keys() - {_PLAIN, *MIME_TYPES.values()}
+    has_picture = any(mime.startswith(_PICTURES) for mime in others)
+    is_unread = bool(unknown) or any(not mime.startswith(_PICTURES) for mime in others)
+    pictures = has_picture + sum(pictures for pictures, _ in drawn.values())
+    if not (text or pictures or is_unread):  # HTML without a text, say
+        pictures = int(data.keys() != {_PLAIN})
+    return Value(text, forms, unknown, pictures, int(is_unread and not has_picture))
 
 
-def _unglued(output: NotebookNode) -> tuple[str, dict[str, str]]:
-    """Return the data of an output, and its name if it is glued to be shown elsewhere."""
-    glued = output.get("metadata", {}).get("scrapbook", {})
-    prefix = glued.get("mime_prefix", "")
-    data = {
-        mime.removeprefix(prefix): _structured(data) if mime.endswith("json") else _text(data)
-        for mime, data in output.data.items()
-    }
-    return (str(glued.get("name", "")) if prefix else ""), data
-
-
-def _named(name: str, text: str) -> str:
+def _assigned(name: str, text: str) -> str:
     """Write a glued value as an assignment."""
-    return f"{name} ={chr(10) if chr(10) in text.strip() else ' '}{text}" if name else text
+    return f"{name} ={chr(10) if chr(10) in text.strip() else ' '}{text}"
 
 
 def _forms(data: Mapping[str, str]) -> dict[Part, str]:

@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 import re
-from itertools import chain
 
 from sphinx_drift.compare.lexer import ESCAPE
 
-_ERASE = r"\x1b\[(?:[02]?K|0?J)"
-_MOVES = re.compile(rf"[\r\b]|{_ERASE}|\x1b\[[01]?G")
-_PIECE = re.compile(
-    rf"(?P<erase>{_ERASE})|(?P<start>\r|\x1b\[[01]?G)|(?P<code>{ESCAPE})|[^\r\b\x1b]+|(?s:.)"
-)
+_MOVES = r"(?P<start>\r|\x1b\[[01]?G|\x1b\[2K)|(?P<back>\x08)|(?P<erase>\x1b\[0?[JK])"
+_PIECE = re.compile(rf"{_MOVES}|(?P<code>{ESCAPE})|[^\r\x08\x1b]+|(?s:.)")
 _UNSEEN = re.compile(rf"(?!\x1b\[[\d;]*m){ESCAPE}")
-_ENDS = ("[m", "[0m", "[39m", "[49m")
 
 
 def on_screen(text: str) -> str:
     r"""Return what a terminal shows of a text in the end.
 
     What moves to the first column, backspace and what erases a line, or the rest of it, are
-    carried out; colours stay with their characters.
+    carried out, in lines that lose their colours by that.
 
     Examples:
         >>> on_screen("50%\r100%\nab\bc")
@@ -29,9 +24,8 @@ def on_screen(text: str) -> str:
         'done'
 
     """
-    if _MOVES.search(text):
-        text = "\n".join(map(_line_on_screen, text.replace("\r\n", "\n").split("\n")))
-    return without_links(text)
+    lines = text.replace("\r\n", "\n").split("\n")
+    return without_links("\n".join(map(_line_on_screen, lines)))
 
 
 def without_links(text: str) -> str:
@@ -46,33 +40,20 @@ def without_links(text: str) -> str:
 
 
 def _line_on_screen(text: str) -> str:
-    cells: list[list[str]] = []
-    """Each character with the colour codes before it, then those that end a colour after it."""
-    first = 0
-    """The column of the first cell: an erased line is filled with spaces where it must be alone."""
+    if not re.search(_MOVES, text):
+        return text
+    shown: list[str] = []
     column = 0
-    codes = ""
-    """What waits for the next character."""
     for match in _PIECE.finditer(text):
-        piece = match[0]
-        if match["code"]:
-            codes += piece
-        elif match["erase"]:
-            del cells[0 if "2" in piece else max(column - first, 0) :]
-        elif piece == "\b":
-            column = max(column - 1, 0)
-        elif match["start"]:
-            if codes.endswith(_ENDS) and cells:
-                cells[-1].append(codes)
-                codes = ""
+        if match["start"]:
             column = 0
-        else:
-            first = first if cells else column
-            cells[:0] = [[" "] for _ in range(first - column)]
-            first = min(first, column)
-            cells += [[" "] for _ in range(column - first - len(cells))]
-            written = [[codes + piece[0]], *([character] for character in piece[1:])]
-            codes = ""
-            cells[column - first : column - first + len(piece)] = written
-            column += len(piece)
-    return " " * first * bool(cells) + "".join(chain.from_iterable(cells)) + codes
+            if match["start"].endswith("K"):
+                shown.clear()
+        elif match["back"]:
+            column = max(column - 1, 0)
+        elif match["erase"]:
+            del shown[column:]
+        elif not match["code"]:
+            shown[column : column + len(match[0])] = match[0]
+            column += len(match[0])
+    return "".join(shown)

@@ -8,29 +8,25 @@ from typing import TYPE_CHECKING
 from sphinx_drift.compare.lexer import ESCAPE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable
 
 _ESCAPE = re.compile(ESCAPE)
-_RULE = re.compile(r"-{10,}")
-_HEADER = re.compile(r"(?P<name>[^\n]*)Traceback \(most recent call last\):?")
-_FRAME = re.compile(
-    r"\s*(?:Cell |File |Input |In \[|In  ?\[|<|~|/|[A-Za-z]:\\|\[\.\.\. |\S+\.(?:pyx?|pxi|so)\b)"
-    r"|(?![\w.]+(?::|$))(?s:.*^-+> *\d+ )",
-    re.MULTILINE,
-)
-_BELOW_FRAME = re.compile(r"(?ms)^\S.*")
-
+_HEADER = re.compile(r"(?m)^(?:-{10,}\n)?(\w*) *Traceback \(most recent call last\):?$")
 _USAGE = re.compile(r"(?:^|(?<=\n))UsageError: [^\n]*\n?\Z")
 _GROUP = "  + Exception Group Traceback (most recent call last):\n"
 _OF_MEMBER = re.compile(r"(?m)^(?: +\| )?(?!\s|(?:Exception Group )?Traceback \(most recent )(.+)$")
 """A line of a group, or of a member, that isn't indented, as frames are."""
 
 
-def messages(traceback: Iterable[str]) -> str:
+def messages(traceback: Iterable[str], name: str = "") -> str:
     r"""Return the types, messages and notes in a traceback as IPython writes it.
 
     Args:
         traceback: Its parts: headers, frames and messages, each in colours or not.
+        name: The type of its last error, which the header of some kernels lacks.
+
+    Returns:
+        The text from each error's type on. Where that isn't found, nothing is left out.
 
     Examples:
         >>> frame = "Cell In[1], line 1\n----> 1 1 / 0"
@@ -39,43 +35,17 @@ def messages(traceback: Iterable[str]) -> str:
 
     """
     parts = (_ESCAPE.sub("", part).strip("\n").rstrip() for part in traceback)
-    texts = (text for error in _sections(parts) for text in _without_frames(*error))
-    return "\n".join(filter(None, texts))
+    before, *sections = _HEADER.split("\n".join(parts))
+    errors = [_from_type(before, name)]
+    for of_header, section in zip(sections[::2], sections[1::2], strict=True):
+        errors.append(_from_type(section, of_header or name))
+    return "\n".join(filter(None, errors))
 
 
-def _sections(parts: Iterable[str]) -> Iterator[tuple[str, list[str]]]:
-    """Yield for each error the type that its header names, and the parts below that header."""
-    name, section = "", list[str]()
-    for part in parts:
-        if header := _HEADER.fullmatch(part):
-            yield name, section
-            name, section = header["name"].strip(), []
-        elif not _RULE.fullmatch(part):
-            section.append(part)
-    yield name, section
-
-
-def _without_frames(name: str, section: Sequence[str]) -> Iterator[str]:
-    """Yield a message and everything below it unchanged: frames come before their message."""
-    begins_message = re.compile(rf"(?:[\w.]*\.)?{re.escape(name)}(?::|\Z)").match
-    first = next((i for i, part in enumerate(section) if name and begins_message(part)), None)
-    if first is not None:
-        yield from section[first:]
-        return
-    # The header of another kernel, or an error of syntax, whose message ends the part of a frame.
-    first = next((i for i, part in enumerate(section) if _below_frame(part)), len(section))
-    texts = [*map(_below_frame, section[first : first + 1]), *section[first + 1 :]]
-    if name and not any(map(begins_message, texts)):
-        yield name
-    yield from texts
-
-
-def _below_frame(part: str) -> str:
-    """Return the part without its frame: all of it, nothing, or the text below the frame."""
-    if not _FRAME.match(part):
-        return part
-    below = _BELOW_FRAME.search(part) if part.startswith("  ") else None
-    return below[0] if below else ""
+def _from_type(text: str, name: str) -> str:
+    """Return a text from the line on that begins with the type of an error."""
+    begins = re.search(rf"(?m)^(?:[\w.]+\.)?{re.escape(name)}(?=:|$)", text) if name else None
+    return text[begins.start() if begins else 0 :].strip("\n")
 
 
 def split_native_error(text: str) -> tuple[str, str]:

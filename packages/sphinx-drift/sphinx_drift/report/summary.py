@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from sphinx_drift.compare.lexer import DIGITS
 from sphinx_drift.model import Kind, Outcome, PageResult
-from sphinx_drift.output.filters import VETOED
 from sphinx_drift.report.excerpts import many, safe_line, shortened
 
 if TYPE_CHECKING:
@@ -110,8 +109,7 @@ def _verified(page: PageResult) -> Iterator[Outcome]:
 
 def _filtered(pages: Iterable[PageResult]) -> Counter[str]:
     """Count what was replaced, by the names of filters."""
-    counts = sum((Counter(page.filtered) for page in pages), Counter[str]())
-    return Counter({name: n for name, n in counts.items() if not name.endswith(VETOED)})
+    return sum((Counter(page.filtered) for page in pages), Counter[str]())
 
 
 def summary(results: Sequence[PageResult], *, noun: str = "output") -> str:
@@ -175,24 +173,17 @@ def _besides(counts: Counts) -> Iterator[str]:
 
 
 def unused_filters(filters: Iterable[Filter], results: Iterable[PageResult]) -> str:
-    """Say which filters replaced nothing, and why where they matched; nothing if each did."""
+    """Say which filters replaced nothing; nothing if each did."""
     counts: Counter[str] = Counter()
     for page in results:
         counts.update(page.filtered)
     # Pages and cells have filters of their own, which are counted from 0.
     names = dict.fromkeys([*(one.name for one in filters), *counts])
-    unused = [name for name in names if not (counts[name] or name.endswith(VETOED))]
-    vetoed = [name for name in unused if counts[name + VETOED]]
-    nowhere = [name for name in unused if name not in vetoed]
-    lines = []
-    if nowhere:
-        lines.append(f"nothing was filtered as {', '.join(nowhere)}; delete what is not needed")
-    if vetoed:
-        lines.append(
-            f"{', '.join(vetoed)} matched, and replaced nothing: a filter may replace a number "
-            r"only by what stands for its digits, as \d does and a dot doesn't"
-        )
-    return "\n".join(lines)
+    unused = ", ".join(name for name in names if not counts[name])
+    return unused and (
+        f"nothing was filtered as {unused}; delete what is not needed, and have the rest match "
+        "whole words, and whole numbers with their signs"
+    )
 
 
 def causes(results: Iterable[PageResult]) -> str:

@@ -118,7 +118,7 @@ def _noteworthy(outcome: Outcome) -> bool:
     verdict = outcome.verdict
     if outcome.kind in (Kind.NOT_COMPARED, Kind.OTHER_VARIANT):
         return True
-    return bool(verdict.accepted or verdict.waived or verdict.unneeded)
+    return bool(verdict.accepted or verdict.waived)
 
 
 def _gathered(page: PageResult) -> Iterator[Outcome]:
@@ -228,7 +228,7 @@ def _values(page: PageResult, outcome: Outcome, difference: Difference) -> Itera
 
 
 def _forgiven(outcome: Outcome) -> Iterator[str]:
-    """List what was accepted, waived, or waived without need."""
+    """List what was accepted or waived."""
     for accepted in outcome.verdict.accepted:
         d = accepted.difference
         at = f"[{', '.join(map(str, d.index))}] " if d.index else ""
@@ -238,9 +238,6 @@ def _forgiven(outcome: Outcome) -> Iterator[str]:
         )
     for waiver in outcome.verdict.waived:
         yield from _folded(f"waived: {waiver.documented} -> {waiver.executed} ({waiver.reason})")
-    if outcome.kind is Kind.VERIFIED:
-        for waiver in outcome.verdict.unneeded:
-            yield safe_line(f"    waiver not needed here: {waiver.documented} -> {waiver.executed}")
 
 
 def _printed(page: PageResult, outcome: Outcome, paint: _Paint) -> Iterator[str]:

@@ -55,10 +55,10 @@ def rewritten(outcome: Outcome, waivers: Sequence[Waiver] = ()) -> list[str]:
         pieces += [documented[done:first], executed[slice(*difference.executed_span)]]
         done = last
     text = "".join([*pieces, documented[done:]])
-    if all(each.number and each.gaps[0] == each.gaps[1] for each in differences):
+    if all(each.number for each in differences):
         return rows_of(text)
     verdict = compare(text, executed, waivers=waivers)
-    is_same = waivers and verdict.same and not verdict.unmatched
+    is_same = waivers and verdict.same and not verdict.stale
     return rows_of(text if is_same else executed)
 
 

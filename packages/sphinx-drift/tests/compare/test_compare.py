@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import math
 from decimal import Decimal
 from pathlib import Path
 
@@ -10,9 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sphinx_drift.compare.compare import UNITS, Difference, Policy, Verdict, Waiver, compare
-from sphinx_drift.compare.formats import FloatKind, ulp_distance
 from sphinx_drift.compare.precise import Precise
-from sphinx_drift.compare.rounding import judge
+from sphinx_drift.compare.rounding import FloatKind, judge, ulp_distance
 from sphinx_drift.compare.tokens import tokens
 
 V1 = """\
@@ -36,7 +34,7 @@ tensor([2.26647617086500294e-19, 8.86749650817364454e-04,
         5.61835335199933894e-11, 8.86749650817364454e-04,
         6.83222645125880490e-11, 4.77157376110870501e-11,
         5.78488041508586760e-30, 9.93648350238800049e-01,
-        1.49570704129423082e-13], grad_fn=<SoftmaxBackward0>)
+        1.49570704129423082e-13], grad_fn=<SoftmaxBackward0>)\u2063float32\u2063
 """
 ROUNDING = Path(__file__).with_name("rounding.txt")
 SCORES = "tensor([[-0.5000,    -inf],\n        [ 0.2500,  1.5000]])"
@@ -159,30 +157,6 @@ def test_numbers_that_no_float_can_hold_are_refused(number: str, other: str) -> 
     assert not portable("[0.5, 0.1]", f"[{number}, 0.1]", f"[{number}, 0.1]").same
 
 
-# Space that means something ----------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("documented", "executed", "moved"),
-    rows(Path(__file__).with_name("spaces.txt"), "Both texts"),
-)
-def test_only_space_that_a_number_moved_is_forgiven(
-    documented: str, executed: str, moved: str
-) -> None:
-    for one_text, other in ((documented, executed), (executed, documented)):
-        assert not compare(one_text, other).same
-        verdict = compare(one_text, other, waivers=known(one_text, other))
-        assert verdict.waived
-        assert verdict.same is bool(moved)
-        assert ("spaces before it" in notes(verdict)) is not verdict.same
-
-
-def known(documented: str, executed: str) -> list[Waiver]:
-    """Return a waiver for each number that isn't the documented one."""
-    differences = compare(documented, executed).differences
-    return [Waiver(d.documented, d.executed, "known") for d in differences if d.number]
-
-
 @pytest.mark.parametrize(
     ("documented", "executed", "told"),
     [
@@ -191,8 +165,7 @@ def known(documented: str, executed: str) -> list[Waiver]:
         ("a b", "a\nb", "a line break before it is executed"),
         ("a\nb", "a b", "a line break before it is documented"),
         ("a  1", "a 1", "spaces before it: 2 documented, 1 executed"),
-        ("1 500", "1\xa0500", "white space before it: ' ' documented, '\\xa0' executed"),
-        ("5 \xb5s", "5 \u03bcs", "they look alike: '\\xb5s' documented, '\\u03bcs' executed"),
+        ("1 500", "1\xa0500", "spaces before it: 1 documented, '\\xa0' executed"),
     ],
 )
 def test_what_a_reader_may_not_see_is_told(documented: str, executed: str, told: str) -> None:
@@ -204,6 +177,7 @@ def test_what_a_reader_may_not_see_is_told(documented: str, executed: str, told:
 # Waivers -----------------------------------------------------------------------------
 
 KNOWN = Waiver("5.6183e-11", "5.6184e-11", "softmax tail")
+WORD = Waiver("tensor", "array", "no number")
 GONE = Waiver("1.2345e-11", "1.2346e-11", "gone")
 HALF, FIRST, SECOND, DEEPER = (
     Waiver("0.5", "0.6", "known", index) for index in (None, (0,), (1,), (1, 0))
@@ -215,23 +189,28 @@ HALVES = "[0.5, 0.5]"
     ("documented", "executed", "waivers", "filled"),
     [
         (TAIL, TAIL_PRINTED, [KNOWN], "waived"),
-        (TAIL, TAIL, [KNOWN], "unneeded"),
-        (TAIL, TAIL_PRINTED, [KNOWN, KNOWN], "waived unneeded"),
-        (TAIL, TAIL, [GONE], "unmatched"),
+        (TAIL, TAIL, [KNOWN], "stale"),
+        (TAIL, TAIL_PRINTED, [KNOWN, KNOWN], "waived stale"),
+        (TAIL, TAIL, [GONE], "stale"),
         (TAIL, TAIL.replace("5.6183e-11", "5.6185e-11"), [KNOWN], "differences"),
-        (TAIL, TAIL.replace("tensor", "array"), [Waiver("tensor", "array", "")], "differences"),
+        (
+            TAIL,
+            TAIL.replace("tensor", "array"),
+            [Waiver("tensor", "array", "")],
+            "differences stale",
+        ),
         # Each covers one element.
         (HALVES, "[0.6, 0.6]", [HALF], "differences waived"),
         (HALVES, "[0.6, 0.6]", [HALF, HALF], "waived"),
-        (HALVES, "[0.6, 0.5]", [HALF, HALF], "waived unneeded"),
+        (HALVES, "[0.6, 0.5]", [HALF, HALF], "waived stale"),
         (HALVES, "[0.5, 0.6]", [SECOND], "waived"),
-        (HALVES, "[0.5, 0.6]", [FIRST], "differences unneeded"),
-        (HALVES, "[0.5, 0.6]", [DEEPER], "differences unmatched"),
+        (HALVES, "[0.5, 0.6]", [FIRST], "differences stale"),
+        (HALVES, "[0.5, 0.6]", [DEEPER], "differences stale"),
     ],
 )
 def test_a_waiver(documented: str, executed: str, waivers: list[Waiver], filled: str) -> None:
     verdict = compare(documented, executed, waivers=waivers)
-    names = ("differences", "waived", "unneeded", "unmatched")
+    names = ("differences", "waived", "stale")
     assert " ".join(name for name in names if getattr(verdict, name)) == filled
     assert verdict.same is ("differences" not in filled)
 
@@ -254,7 +233,7 @@ def test_a_waiver_comes_before_rounding() -> None:
         *rows(ROUNDING, "Refused"),
         (TAIL, TAIL_PRINTED, TAIL_PRECISE, ""),
         (TAIL.replace("5.6183e-11", "5.6183e-10"), TAIL_PRINTED, TAIL_PRECISE, "too far"),
-        (TAIL.replace("5.6183e-11", "0.0000e+00"), TAIL_PRINTED, TAIL_PRECISE, "a zero"),
+        (TAIL.replace("5.6183e-11", "0.0000e+00"), TAIL_PRINTED, TAIL_PRECISE, "third"),
     ],
 )
 def test_portable_accepts_rounding_or_says_why_not(
@@ -291,16 +270,11 @@ def test_the_bound_is_the_bound(value: float, units: int) -> None:
     if (target < 0) != (value < 0):
         return
     documented, executed, precise = f"{target:.9e}", f"{value:.9e}", f"{value:.20e}"
-    origin = Precise(tokens(precise), {len(precise): "float32"}).origin(0)
+    mark = "\N{INVISIBLE SEPARATOR}"
+    origin = Precise(f"{precise}{mark}float32{mark}").origin(0)
     judged, objection = judge(documented, executed, origin)
     half = Decimal(f"1e{Decimal(documented).adjusted() - 9}")
     if abs(units) * ulp > UNITS * ulp + half:
         assert objection
-    elif abs(units) < UNITS and FloatKind.FLOAT32.prints(documented):
+    elif abs(units) < UNITS:
         assert judged == pytest.approx(abs(units), abs=float(half / ulp) + 1e-9)
-
-
-def test_a_float32_ends_where_its_exponents_do() -> None:
-    assert FloatKind.FLOAT32.nearest(Decimal("0.3")) == float.fromhex("0x1.333334p-2")
-    assert FloatKind.FLOAT32.nearest(Decimal("3.4e38")) < math.inf
-    assert FloatKind.FLOAT32.nearest(Decimal("3.5e38")) == math.inf

@@ -177,8 +177,6 @@ STYLER = "<pandas.io.formats.style.Styler at 0x7f6b9486f0a0>"
         ({"image_png": "iVBOR", "text_plain": "x**2"}, Part.PICTURE, ""),
         ({"application_javascript": "1", "text_plain": "Slider(3)"}, Part.PICTURE, "Slider(3)\n"),
         ({"image_svg+xml": SVG}, Part.PICTURE, "0.5\n"),
-        ({"image_svg+xml": SVG, "text_plain": repr(SVG)}, Part.ALL, ""),
-        ({"image_svg+xml": SVG, "text_plain": SVG}, Part.ALL, ""),
         ({"image_svg+xml": SVG, "text_plain": "0.5"}, Part.ALL, "0.5\n"),
         ({"image_svg+xml": "<svg><path d='M 0 1'/></svg>"}, Part.PICTURE, ""),
         ({"application_json": {"loss": [0.5]}, "text_plain": STYLER}, Part.VALUE, LOSS),
