@@ -13,9 +13,9 @@ from sphinx_drift.compare.tokens import tokens
 from sphinx_drift.model import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable
 
-    from sphinx_drift.model import Outcome
+    from sphinx_drift.model import PageResult
 
 _QUOTATION = re.compile(
     r"(?P<name>[\w-]+)(?:\[(?P<index>\d+(?:,\s*\d+)*)\]|\#(?P<place>\d+))?(?:\s+(?P<form>\S+))?$"
@@ -174,15 +174,15 @@ def read_quotation(text: str) -> Quotation:
     return Quotation(match["name"], index, place, match["form"] or "")
 
 
-def quote(named: Mapping[str, Sequence[Outcome]], target: str) -> str:
-    """Return a number that a cell of the book printed.
+def quote(pages: Iterable[PageResult], target: str) -> str:
+    """Return a number that a cell of some pages printed.
 
     Raises:
         ValueError: If there is none, or several outputs have the name.
 
     """
     quotation = read_quotation(target)
-    outcomes = named.get(quotation.name, ())
+    outcomes = [o for page in pages for o in page.outcomes if o.name == quotation.name]
     if len(outcomes) != 1:
         raise ValueError(f"{len(outcomes) or 'no'} expectations are named {quotation.name}")
     if outcomes[0].kind is Kind.UNCHECKED:

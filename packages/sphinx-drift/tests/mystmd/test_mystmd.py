@@ -137,11 +137,6 @@ def test_cells_inside_directives_are_run(
     assert page.read_text().splitlines()[outcome.line - 1] == "```{expected-output}"
 
 
-def test_an_example_of_a_cell_is_none(project: Callable[..., Path]) -> None:
-    shown = f"````{{code}} md\n{CELL}````\n"
-    assert kinds(project(index_md=f"{FRONT}{shown}\n{CELL}{RIGHT}") / "index.md") == [Kind.VERIFIED]
-
-
 def test_evaluated_numbers_are_counted(project: Callable[..., Path]) -> None:
     folder = project(index_md=f"{FRONT}It is {{eval}}`1 + 1`.\n\n{CELL}{RIGHT}")
     assert kinds(folder / "index.md") == [Kind.UNCHECKED, Kind.VERIFIED]
@@ -191,15 +186,6 @@ def test_what_a_build_hands_over_is_judged(project: Callable[..., Path]) -> None
     ):
         ((_, text),) = answer["failed"]
         assert why in text
-
-
-@pytest.mark.parametrize("name", [".", "missing/drift.mjs"])
-def test_a_plugin_that_can_not_be_written_is_refused(tmp_path: Path, name: str) -> None:
-    words = [sys.executable, "-m", "sphinx_drift.mystmd", name]
-    done = subprocess.run(words, cwd=tmp_path, capture_output=True, encoding="utf-8", check=False)
-    assert done.returncode == 2
-    assert "expected a file that can be written" in done.stderr
-    assert "Traceback" not in done.stderr
 
 
 SITE = "site:\n  template: theme\n"
