@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -46,8 +45,6 @@ class Quoted(NamedTuple):
     docname: str
     cell: int
     """The number of the code cell on its page, counted from 1."""
-    place: int
-    """Which of the numbers of the cell's output it is, counted from 0."""
 
 
 def add_probe(
@@ -100,11 +97,9 @@ def quoted(env: BuildEnvironment, target: str) -> Quoted | None:
         ValueError: If the text is no quotation.
 
     """
-    quotation = read_quotation(target)
+    name = read_quotation(target).name
     for docname, page in results(env).items():
         for outcome in page.outcomes:
-            if outcome.name == quotation.name and outcome.cell:
-                with suppress(ValueError):  # the page that quotes it says what is wrong
-                    _, place = quotation.find(outcome.executed)
-                    return Quoted(docname, outcome.cell, place)
+            if outcome.name == name and outcome.cell:
+                return Quoted(docname, outcome.cell)
     return None

@@ -151,16 +151,6 @@ def test_a_page_that_a_book_leaves_out_runs_if_it_is_named(
     assert command.main([str(tmp_path / "page.md")]) == 0
 
 
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [("conf.py", "project = 'flask'\nopen('ran', 'w')"), ("_config.yml", "theme: minima\n")],
-)
-def test_what_is_no_book_of_cells_says_nothing(name: str, text: str, tmp_path: Path) -> None:
-    (tmp_path / name).write_text(text, "utf-8")
-    assert not book_of(tmp_path).settings
-    assert not (tmp_path / "ran").exists()
-
-
 def test_pages_are_read_and_updated_by_the_key_of_their_book(tmp_path: Path) -> None:
     (tmp_path / "_config.yml").write_text("sphinx: {config: {nb_metadata_key: book}}", "utf-8")
     own = "book: {execution_allow_errors: true, output_stderr: remove, remove_code_outputs: true}"
@@ -181,9 +171,8 @@ def test_a_folder_that_is_linked_into_a_book_is_the_books(book: Path) -> None:
     (book / "chapters").rename(book / "shared" / "chapters")
     docs = book / "docs"
     docs.mkdir()
-    for name in FILES:
-        if (book / name).exists():
-            (book / name).rename(docs / name)
+    (conf,) = (book / name for name in FILES if (book / name).exists())
+    conf.rename(docs / conf.name)
     (docs / "linked").symlink_to(book / "shared")
     page = docs / "linked" / "chapters" / "page.md"
     assert settings_for(page).timeout == 7

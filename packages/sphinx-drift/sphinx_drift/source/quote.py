@@ -73,7 +73,7 @@ class Quotation:
             '23%'
 
         """
-        number, _ = self.find(text)
+        number = self.find(text)
         if not self.form:
             return number.replace("-", "\N{MINUS SIGN}")
         exact = int(number) if number.lstrip("+-").isdecimal() else float(number)
@@ -88,8 +88,8 @@ class Quotation:
             raise ValueError(f"{self.name} prints {number}: {self.form!r} shows other digits")
         return shown.replace("-", "\N{MINUS SIGN}")
 
-    def find(self, text: str) -> tuple[str, int]:
-        """Return the quoted number as it is printed, and which of a text's numbers it is, from 0.
+    def find(self, text: str) -> str:
+        """Return the quoted number as it is printed.
 
         Raises:
             ValueError: If the text has no such number.
@@ -121,7 +121,7 @@ class Quotation:
                 f"{self.name} prints {near!r}, where {number.text} may not be the whole number: "
                 "let the cell print it by itself, as -1500.75 or 1.5e-20, or glue its value"
             )
-        return number.text, numbers.index(found[0])
+        return number.text
 
 
 def _is_whole(before: str, number: str, after: str) -> bool:

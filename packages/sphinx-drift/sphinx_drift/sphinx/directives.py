@@ -10,7 +10,6 @@ from myst_nb.core.read import UnexpectedCellDirective
 from sphinx.util.docutils import SphinxDirective
 
 from sphinx_drift.model import Kind, Outcome, PageResult
-from sphinx_drift.source.lines import lines_of
 from sphinx_drift.source.markdown import NEVER_CHECKED, NEVER_RUN
 from sphinx_drift.sphinx.marks import drift_mark, mark_details, mark_text
 from sphinx_drift.sphinx.state import is_complete, record, state_of
@@ -64,7 +63,9 @@ class NestedCell(UnexpectedCellDirective, SphinxDirective):  # type: ignore[misc
 
 def _same(source: str, content: str) -> bool:
     """Whether a text of the source is what docutils has made of it."""
-    return [row.rstrip() for row in lines_of(source)] == [row.rstrip() for row in lines_of(content)]
+    return [row.rstrip() for row in source.splitlines()] == [
+        row.rstrip() for row in content.splitlines()
+    ]
 
 
 def _record_unseen(directive: SphinxDirective, message: str, documented: str = "") -> None:

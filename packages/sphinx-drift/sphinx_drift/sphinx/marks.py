@@ -15,6 +15,7 @@ from sphinx_drift.sphinx.private_api import execution_data
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
+    from sphinx.config import Config
     from sphinx.environment import BuildEnvironment
 
     from sphinx_drift.model import Outcome, PageResult
@@ -35,10 +36,16 @@ _NOT_ALL = "What was compared is as documented."
 STYLE = Path(__file__).with_name("static") / "drift-mark.css"
 
 
+def add_static_path(_: Sphinx, config: Config) -> None:
+    """Have the style of marks copied beside pages, before Sphinx compares what conf.py says."""
+    config.html_static_path = [*config.html_static_path, str(STYLE.parent)]
+
+
 def add_style(app: Sphinx) -> None:
     """Give pages the style of marks, before that of a theme; an e-book has no marks."""
-    if app.builder.format == "html" and app.builder.name != "epub":
-        app.config.html_static_path.append(str(STYLE.parent))
+    if app.builder.name == "epub":
+        app.config.html_static_path.remove(str(STYLE.parent))
+    else:
         app.add_css_file(STYLE.name, priority=100)
 
 

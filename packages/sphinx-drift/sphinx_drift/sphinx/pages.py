@@ -113,8 +113,11 @@ def showing_others(_app: Sphinx, env: BuildEnvironment) -> list[str]:
         # What is saved while a page is read may be in it or not: it is read again.
         is_late = stamp and any(began < changed for _, changed, _ in stamp)
         state.stamps[name] = None if is_late else stamp
-    shown = ("drift_quotations", "drift_glued")
-    return sorted(n for n, data in env.metadata.items() if state.ran and any(map(data.get, shown)))
+    return sorted(
+        name
+        for name, data in env.metadata.items()
+        if data.get("drift_glued") or (state.ran and data.get("drift_quotations"))
+    )
 
 
 def end_workers(_app: Sphinx, exception: Exception | None) -> None:

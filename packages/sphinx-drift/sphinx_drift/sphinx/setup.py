@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from sphinx_drift.source.expectations import DIRECTIVE
 from sphinx_drift.sphinx.client import VerifyingParser
 from sphinx_drift.sphinx.directives import ExpectedOutput, NestedCell
-from sphinx_drift.sphinx.marks import add_style, drift_mark, drop_marks, visit_mark
+from sphinx_drift.sphinx.marks import add_static_path, add_style, drift_mark, drop_marks, visit_mark
 from sphinx_drift.sphinx.pages import (
     begin_pages,
     end_workers,
@@ -44,6 +44,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_node(drift_mark, html=(visit_mark, None))
     app.connect("config-inited", before_reading)
     app.connect("builder-inited", read_settings)
+    app.connect("config-inited", add_static_path)
     app.connect("builder-inited", add_style)
     app.connect("env-get-outdated", find_outdated)
     app.connect("env-before-read-docs", begin_pages, priority=sys.maxsize)  # others may add pages

@@ -105,13 +105,10 @@ SKIPPED = "```{{code-cell}} python\n{}raise SystemExit\n```\n"
 @pytest.mark.parametrize(
     "tag",
     [
-        *(":tag: skip-execution\n", ":tags: skip-execution\n", ":tags: [skip-execution]\n"),
-        *(":tags: a, skip-execution\n", "---\ntags: [skip-execution]\n---\n"),
-        *(
-            "#| tags: [skip-execution]\n",
-            "#| tag: skip-execution\n",
-            "%%time\n#| tags: skip-execution\n",
-        ),
+        ":tag: skip-execution\n",
+        ":tags: a, skip-execution\n",
+        "---\ntags: [skip-execution]\n---\n",
+        "%%time\n#| tags: skip-execution\n",
     ],
 )
 def test_tags_are_read_in_every_form(project: Callable[..., Path], tag: str) -> None:
