@@ -22,7 +22,7 @@ from the_book import EXTENSIONS_ON_PATH, PAGES, ROOT
 
 from export.package import package_cells
 from export.picture import WIDTH, to_png
-from sphinx_drift.settings import stored_reference
+from sphinx_drift.settings import Settings
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -246,9 +246,7 @@ def test_a_notebook_brings_its_reference_along(notebook: Path) -> None:
     drift = json.loads(notebook.read_text("utf-8"))["metadata"]["drift"]
     assert drift == {"reference": {}}  # this book has no pyproject.toml; the real one's is below
     stored = nbformat.v4.new_notebook(metadata={"drift": {"reference": {"torch": "1.0"}}})
-    assert stored_reference(stored.metadata) == {"torch": "1.0"}
-    for wrong in ("text", {"reference": "text"}, {"reference": {"torch": 1}}):
-        assert stored_reference({"drift": wrong}) == {}
+    assert Settings().of_page(stored.metadata).own_reference == {"torch": "1.0"}
 
 
 def test_a_notebook_is_complete_and_plain(notebook: Path) -> None:

@@ -15,7 +15,7 @@ from figures.drawings import all_drawings
 from figures.drawings.curves import rounded
 from figures.values import WORDS, Values
 from selfattn.examples import six_tokens
-from sphinx_drift import api
+from sphinx_drift.compare.tokens import tokens
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -111,25 +111,25 @@ def test_figures_are_legible_on_a_phone(name: str) -> None:
         assert min(sizes) * min(1, 342 / width) >= 9.5  # 342 pixels is the text's width at 390
 
 
-def printed(page: str) -> list[api.Number]:
+def printed(page: str) -> list[str]:
     """Return every number that a page documents, which the build compares with what is printed."""
     text = (DOCS / f"{page}.md").read_text("utf-8")
     outputs = re.findall(r"^```\{expected-output\}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
     bodies = (re.sub(r"\A(:.*\n)*", "", output) for output in outputs)  # without its options
-    return [number for body in bodies for number in api.numbers(body)]
+    return [token.text for body in bodies for token in tokens(body) if token.is_number]
 
 
 @pytest.mark.parametrize("root", ["averaged", "start", "at_singular"])
 def test_what_the_trained_model_gives_is_what_a_page_prints(root: str) -> None:
     shown = iter(printed("self-attention/what-for"))
     for number in made_by("self-attention/what-for")[root][5]:  # in this order, among others
-        assert any("." in each.text and fits(each.text, number) for each in shown), number
+        assert any("." in text and fits(text, number) for text in shown), number
 
 
 @pytest.mark.parametrize("name", PRINTED)
 def test_what_a_page_makes_is_what_it_prints(name: str) -> None:
-    texts = {each.text for each in printed(PAGES[name])}
-    texts |= {f"{each.value:.2f}" for each in printed(PAGES[name]) if isinstance(each.value, float)}
+    texts = set(printed(PAGES[name]))
+    texts |= {f"{float(text):.2f}" for text in texts if not text.lstrip("+-").isdecimal()}
     shown = {number.replace("−", "-") for _, number in numbers(name, values_of(name))}
     assert shown
     assert shown <= texts

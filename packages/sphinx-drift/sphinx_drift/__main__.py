@@ -29,7 +29,7 @@ from sphinx_drift.report.text import closing_line, recorded, render, use_color
 from sphinx_drift.run.choice import chosen, is_ci
 from sphinx_drift.run_and_judge import begin
 from sphinx_drift.settings import Settings, changed_by_environment, entries
-from sphinx_drift.shapes import Place
+from sphinx_drift.shapes import TRUTH, Place
 from sphinx_drift.source.update import UNDECIDED
 from sphinx_drift.writing import irreversible, write
 
@@ -210,12 +210,12 @@ def _taking(entry: Setting) -> dict[str, Any]:
     """Return how an option takes the value of a setting."""
     asked = f" ({entry.variable} says the same)" if entry.variable else ""
     shown = f"{entry.text}{asked}".replace("%", "%%")
-    if entry.shape.name == "bool":
+    if entry.shape is TRUTH:
         return {"action": "store_true", "help": shown}
 
     def read(text: str) -> Any:
         try:
-            return entry.shape.read(entry.shape.from_text(text), "it", Path())
+            return entry.read(entry.from_text(text), "it", Path())
         except ValueError as error:
             raise argparse.ArgumentTypeError(str(error)) from None
 

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sphinx_drift.compare.brackets import brackets
-from sphinx_drift.compare.lexer import value_of
-from sphinx_drift.compare.tokens import tokens
 from sphinx_drift.configuration import find_project
 from sphinx_drift.model import Kind, Outcome, PageResult
 from sphinx_drift.output.printed_text import printed
@@ -26,11 +22,8 @@ if TYPE_CHECKING:
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
 
-    from sphinx_drift.compare.brackets import Bracket
-
 __all__ = [
     "Kind",
-    "Number",
     "Outcome",
     "PageResult",
     "Quoted",
@@ -38,7 +31,6 @@ __all__ = [
     "describe_environment",
     "drift_mark",
     "find_project",
-    "numbers",
     "printed",
     "probed",
     "quoted",
@@ -47,27 +39,12 @@ __all__ = [
 ]
 
 
-class Number(NamedTuple):
-    """A number in a printed text."""
-
-    text: str
-    start: int
-    """Where it begins in the text."""
-    end: int
-    value: complex
-    """An integer, a float, or a complex number."""
-    array: int
-    """Which array or list of the text it is in, counted from 0; -1 if it is in none."""
-
-
 class Quoted(NamedTuple):
     """Where a number was printed that a page quotes."""
 
     docname: str
     cell: int
     """The number of the code cell on its page, counted from 1."""
-    place: int
-    """Which of the numbers of the cell's output it is, counted from 0."""
 
 
 def add_probe(
@@ -120,33 +97,9 @@ def quoted(env: BuildEnvironment, target: str) -> Quoted | None:
         ValueError: If the text is no quotation.
 
     """
-    quotation = read_quotation(target)
+    name = read_quotation(target).name
     for docname, page in results(env).items():
         for outcome in page.outcomes:
-            if outcome.name == quotation.name and outcome.cell:
-                with suppress(ValueError):  # the page that quotes it says what is wrong
-                    _, place = quotation.find(outcome.executed)
-                    return Quoted(docname, outcome.cell, place)
+            if outcome.name == name and outcome.cell:
+                return Quoted(docname, outcome.cell)
     return None
-
-
-def numbers(text: str) -> list[Number]:
-    """Return the numbers of a printed text, by the checker's own grammar.
-
-    Colours of a terminal, tabs and space at the end are not part of the text: the places count
-    without them.
-
-    Examples:
-        >>> [(n.text, n.value, n.array) for n in numbers("x_2 = tensor([0.5, -1.]) 7")]
-        [('0.5', 0.5, 0), ('-1.', -1.0, 0), ('7', 7, -1)]
-
-    """
-    read = tokens(text)
-    arrays: dict[Bracket, int] = {}
-    found: list[Number] = []
-    for token, bracket in zip(read, brackets(read), strict=True):
-        array = bracket and bracket.array
-        place = arrays.setdefault(array, len(arrays)) if array else -1
-        if token.is_number:
-            found.append(Number(token.text, token.start, token.end, value_of(token.text), place))
-    return found

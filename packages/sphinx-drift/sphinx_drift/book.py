@@ -14,14 +14,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import yaml
 
-from sphinx_drift import myst_yml
 from sphinx_drift.configuration import find_project
 from sphinx_drift.patterns import inside, matches
 from sphinx_drift.settings import Settings, changed_by_environment, entries, read_table, table_in
 from sphinx_drift.shapes import Place
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from sphinx.config import Config
 
@@ -33,7 +32,7 @@ _EXECUTE = {
     "timeout": "nb_execution_timeout",
 }
 """What Jupyter Book calls the settings of MyST-NB that count here, below `execute:`."""
-EXCLUDING = ("exclude_patterns", "html_static_path", "html_extra_path", "templates_path")
+_EXCLUDING = ("exclude_patterns", "html_static_path", "html_extra_path", "templates_path")
 """Where Sphinx looks for no pages."""
 _ALWAYS_EXCLUDED = (
     *("**/_sources", ".#*", "**/.#*", "*.lproj/**", "**.ipynb_checkpoints"),
@@ -50,7 +49,9 @@ _MARK = "sphinx-drift reads: "
 _ENVIRONMENT = "environment"
 """The variables that conf.py sets, each with its value, or with None if it deletes one."""
 _MYSTMD = "mystmd"
-"""What `myst.yml` says, if that is what the book is built by."""
+"""Whether the book is built by mystmd."""
+_IN_MYST_YML = {"exclude_patterns": "exclude", "include_patterns": "toc"}
+"""What mystmd calls the settings that say which pages there are."""
 
 
 class Book(NamedTuple):
@@ -67,7 +68,7 @@ class Book(NamedTuple):
         Environment variables come before both.
         """
         own, project = self.settings, find_project(self.folder)
-        changed = read_table(_unprefixed(own), Place.CONF, self.folder, "drift_{}")
+        changed = _read_own(own, self.folder)
         if "timeout" not in changed:
             changed["timeout"] = _timeout(own.get("nb_execution_timeout"), project.timeout)
         return replace(
@@ -81,16 +82,16 @@ class Book(NamedTuple):
 
     def excludes(self, page: Path) -> str:
         """Return the setting by which the book doesn't build a page; nothing if it does."""
-        if project := self.settings.get(_MYSTMD):
-            return myst_yml.excludes(project, self.folder, page)
         own = inside(page, self.folder)
         assert own is not None  # noqa: S101 - the book was found above the page
-        for name in EXCLUDING:
+        named = _IN_MYST_YML if _MYSTMD in self.settings else {}
+        for name in _EXCLUDING:
             patterns = _ALWAYS_EXCLUDED * (name == "exclude_patterns")
             if matches([*patterns, *(self.settings.get(name) or ())], own):
-                return name
+                return named.get(name, name)
         included = self.settings.get("include_patterns", ["**"])
-        return "" if matches(included, Path(own.as_posix())) else "include_patterns"
+        name = "include_patterns"
+        return "" if matches(included, own) else named.get(name, name)
 
 
 def names_read() -> list[str]:
@@ -98,22 +99,20 @@ def names_read() -> list[str]:
     return [*(f"drift_{entry.name}" for entry in entries(Place.CONF)), *_OF_MYST_NB]
 
 
-def _unprefixed(own: Mapping[str, Any]) -> dict[str, Any]:
-    """Return our settings without the prefix that they have in conf.py."""
-    return {n.removeprefix("drift_"): v for n, v in own.items() if n.startswith("drift_")}
+def _read_own(own: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    """Return what our settings mean, which have a prefix in conf.py."""
+    ours = {n.removeprefix("drift_"): v for n, v in own.items() if n.startswith("drift_")}
+    return read_table(ours, Place.CONF, folder, "drift_{}")
 
 
 def book_of(folder: Path) -> Book:
     """Return the nearest book at or above a folder, within its project; a silent one if none is.
 
-    A folder that is linked into a book is the book's.
-
     Raises:
         ValueError: If its file can't be read, or says what nothing could follow.
 
     """
-    named = _book_of(Path(os.path.abspath(folder)))  # noqa: PTH100 - the same
-    return named if named.settings else _book_of(folder.resolve())
+    return _book_of(Path(os.path.abspath(folder)))  # noqa: PTH100 - links stay
 
 
 @functools.cache
@@ -133,15 +132,10 @@ def _read(file: Path, read: Callable[[Path], Mapping[str, Any] | None]) -> Mappi
     """Return the settings of a book that a file has; an error names the file."""
     try:
         settings = read(file)
-        check_values(settings or {}, file.parent)
+        _read_own(settings or {}, file.parent)
     except (ValueError, yaml.YAMLError) as error:
         raise ValueError(f"{file}: {error}") from None
     return settings
-
-
-def check_values(own: Mapping[str, Any], folder: Path) -> None:
-    """Raise a `ValueError` for a setting in conf.py with a value that nothing could follow."""
-    read_table(_unprefixed(own), Place.CONF, folder, "drift_{}")
 
 
 def _run_conf(conf: Path) -> Mapping[str, Any] | None:
@@ -155,7 +149,7 @@ def _run_conf(conf: Path) -> Mapping[str, Any] | None:
         return None
     code = f"from sphinx_drift.book import print_settings; print_settings({_MARK!r})"
     command = [sys.executable, "-P", "-c", code, str(conf.parent)]
-    command += [*names_read(), *EXCLUDING, "include_patterns"]
+    command += [*names_read(), *_EXCLUDING, "include_patterns"]
     try:
         done = subprocess.run(
             command, capture_output=True, text=True, check=False, timeout=_PATIENCE
@@ -199,21 +193,37 @@ def _read_yaml(file: Path) -> Mapping[str, Any]:
         settings["exclude_patterns"] = written["exclude_patterns"]
     if settings.get("nb_execution_mode") is False:  # it is how YAML reads `off`
         settings["nb_execution_mode"] = "off"
-    settings |= table_in(table_in(written, "sphinx"), "config")
-    if file.with_name("_toc.yml").is_file():  # Jupyter Book's, which adds it
-        settings["html_static_path"] = [*(settings.get("html_static_path") or ()), "_static"]
-    return settings
+    return {**settings, **table_in(table_in(written, "sphinx"), "config")}
 
 
 def _read_myst(file: Path) -> Mapping[str, Any] | None:
-    project = myst_yml.read_project(file)
-    return None if project is None else {_MYSTMD: project}
+    """Read a ``myst.yml``; None if it has no project, as one of a site alone."""
+    written = yaml.safe_load(file.read_text("utf-8"))
+    project = written.get("project") if isinstance(written, dict) else None
+    if not isinstance(project, dict):
+        return None
+    exclude, toc = project.get("exclude") or [], project.get("toc")
+    exclude = [exclude] if isinstance(exclude, str) else exclude
+    for name, value in (("exclude", exclude), ("toc", toc or [])):
+        if not isinstance(value, list):
+            raise ValueError(f"project.{name} must be a list, got {value!r}")  # noqa: TRY004 - the file is wrong
+    included = ["**"] if toc is None else [*_listed(toc)]
+    return {_MYSTMD: True, "exclude_patterns": exclude, "include_patterns": included}
+
+
+def _listed(toc: Iterable[Any]) -> Iterator[str]:
+    """Yield patterns of the files that a table of contents of mystmd names."""
+    for entry in toc:
+        if isinstance(entry, dict):
+            file = str(entry.get("file", "")).removeprefix("./")
+            yield from (file, f"{file}.md", f"{file}.ipynb", str(entry.get("pattern", "")))
+            yield from _listed(entry.get("children") or ())
 
 
 _FILES: Mapping[str, Callable[[Path], Mapping[str, Any] | None]] = {
     "conf.py": _run_conf,
     "_config.yml": _read_yaml,
-    myst_yml.NAME: _read_myst,
+    "myst.yml": _read_myst,
 }
 """Where a book says how it is built, and who reads it."""
 

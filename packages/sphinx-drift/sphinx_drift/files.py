@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from sphinx_drift.book import EXCLUDING, book_of, left_out
+from sphinx_drift.book import book_of, left_out
 from sphinx_drift.model import Kind, Outcome, Page, PageResult
 from sphinx_drift.patterns import EVERY_PAGE
 from sphinx_drift.report.summary import count
@@ -39,7 +39,7 @@ ENDINGS = (".md", ".ipynb")
 _BUILT = ("_build", "jupyter_execute")
 """Folders that hold built pages."""
 _HIDDEN = (".*", "node_modules", "__pycache__")
-"""What holds no pages, unless it is a book's."""
+"""What holds no pages that anybody wants checked."""
 
 
 @dataclass(frozen=True)
@@ -53,15 +53,9 @@ class Checked:
 
 
 def is_searched(path: Path) -> bool:
-    """Whether a path is looked at: one that is hidden, if a book builds it."""
-    if path.name in _BUILT or (path / "pyvenv.cfg").is_file():
-        return False
-    if not any(map(path.match, _HIDDEN)):
-        return True
-    with contextlib.suppress(ValueError):  # reported when a file is checked
-        book = book_of(path.parent)
-        return bool(book.settings) and book.excludes(path) not in EXCLUDING
-    return False
+    """Whether a path below a folder is looked at."""
+    is_built = path.name in _BUILT or (path / "pyvenv.cfg").is_file()
+    return not (is_built or any(map(path.match, _HIDDEN)))
 
 
 def prepare(paths: Iterable[Path]) -> list[Settings]:

@@ -25,7 +25,14 @@ if TYPE_CHECKING:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Build a book, serve it, and build it again after each save, until Ctrl-C."""
-    options = _parser().parse_args(arguments)
+    parser = argparse.ArgumentParser(
+        prog="python -m sphinx_drift.live",
+        description=main.__doc__,
+        epilog="Options after the folders are sphinx-autobuild's, such as --port and --watch.",
+    )
+    parser.add_argument("source", type=Path, help="the folder with conf.py and the pages")
+    parser.add_argument("output", type=Path, help="the folder to build into")
+    options, others = parser.parse_known_args(arguments)
     if not (options.source / "conf.py").is_file():
         return _refuse(f"there is no conf.py in {options.source}")
     try:
@@ -36,19 +43,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except ValueError as error:
         return _refuse(str(error))
     _start_fork_server(loaded)
-    autobuild(_command(options))
+    autobuild(_command(options.source, options.output, others))
     return 0
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m sphinx_drift.live", description=main.__doc__)
-    parser.add_argument("source", type=Path, help="the folder with conf.py and the pages")
-    parser.add_argument("output", type=Path, help="the folder to build into")
-    parser.add_argument("--port", default="0", help="where to serve (default: a free port)")
-    parser.add_argument(
-        "--watch", action="append", default=[], help="a folder or file besides source"
-    )
-    return parser
 
 
 def _refuse(reason: str) -> int:
@@ -56,18 +52,18 @@ def _refuse(reason: str) -> int:
     return 2
 
 
-def _command(options: argparse.Namespace) -> list[str]:
+def _command(source: Path, output: Path, others: Sequence[str]) -> list[str]:
     """Return the arguments of sphinx-autobuild."""
-    project = project_file(options.source)
-    watched = [*options.watch, *([str(project)] if project else [])]
+    project = project_file(source)
     return [
-        *("--port", options.port),
-        *(f"--watch={path}" for path in watched),
+        "--port=0",  # a free one, unless another is asked for
+        *others,
+        *([f"--watch={project}"] if project else []),
         "--re-ignore=__pycache__",  # what a build imports is compiled
         *("-D", "drift_live=1"),
         *("-t", "live"),  # by which a book leaves out what only readers need
-        *("-d", f"{options.output}-doctrees"),  # not among the files that are served
-        *(str(options.source), str(options.output)),
+        *("-d", f"{output}-doctrees"),  # not among the files that are served
+        *(str(source), str(output)),
     ]
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import functools
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
 
 class Pattern(NamedTuple):
@@ -23,7 +22,7 @@ class Pattern(NamedTuple):
         if self.folder is None:
             return True
         own = inside(page, self.folder)
-        return own is not None and any(map(_matcher((self.text,)), names(own)))
+        return own is not None and matches((self.text,), own)
 
 
 EVERY_PAGE = (Pattern("**"),)
@@ -31,26 +30,13 @@ EVERY_PAGE = (Pattern("**"),)
 
 def matches(patterns: Iterable[str], own: Path) -> bool:
     """Whether a page, seen from the folder of its book, or a folder of it matches a pattern."""
-    return any(map(_matcher(tuple(patterns)), names(own)))
+    from sphinx.util.matching import compile_matchers  # noqa: PLC0415 - slow
+
+    names = [path.as_posix() for path in (own, *own.parents[:-1])]
+    return any(is_match(name) for is_match in compile_matchers(patterns) for name in names)
 
 
 def inside(page: Path, folder: Path) -> Path | None:
-    """Return a page as a folder sees it, through links too; None if it is elsewhere."""
-    named = Path(os.path.abspath(page))  # noqa: PTH100 - links stay
-    for path, above in ((named, folder), (page.parent.resolve() / page.name, folder.resolve())):
-        if path.is_relative_to(above):
-            return path.relative_to(above)
-    return None
-
-
-def names(own: Path) -> list[str]:
-    """Return the names by which a pattern may mean a page: its own and those of its folders."""
-    return [path.as_posix() for path in (own, *own.parents[:-1])]
-
-
-@functools.cache
-def _matcher(patterns: tuple[str, ...]) -> Callable[[str], bool]:
-    from sphinx.util.matching import compile_matchers  # noqa: PLC0415 - slow
-
-    matchers = compile_matchers(patterns)
-    return lambda name: any(matcher(name) for matcher in matchers)
+    """Return a page as a folder sees it, which may be linked there; None if it is elsewhere."""
+    page = Path(os.path.abspath(page))  # noqa: PTH100 - links stay
+    return page.relative_to(folder) if page.is_relative_to(folder) else None

@@ -15,19 +15,22 @@ from typing import TYPE_CHECKING, Any
 from sphinx_drift.compare.compare import Policy
 from sphinx_drift.shapes import (
     FILTERS,
-    FOLDERS,
     NAMES,
-    POLICY,
-    REFERENCE,
+    NUMBER,
     REQUIRED,
     TEXT,
+    TEXTS,
     TRUTH,
     Place,
     Setting,
+    environment_named,
+    filters_of,
+    folders_of,
     one_of,
+    patterns_of,
+    policy_named,
     refuse_unknown,
     setting,
-    whole_number,
 )
 
 if TYPE_CHECKING:
@@ -41,10 +44,6 @@ if TYPE_CHECKING:
 _FILES = (Place.CONF, Place.PROJECT)
 _ANYWHERE = (*_FILES, Place.COMMAND)
 _OF_PAGES = (*_FILES, Place.PAGE)
-_LONGER = (
-    "; a page that may take longer, or any time (-1), says so in its front matter: "
-    "mystnb: {execution_timeout: 600}"
-)
 
 
 # The table ---------------------------------------------------------------------------------
@@ -56,17 +55,19 @@ class Settings:
 
     policy: Policy | None = setting(
         _ANYWHERE,
-        POLICY,
+        one_of("auto", *Policy),
         "How strictly numbers are compared: `exact`, `portable` or `auto`, which means exact on "
         "the reference environment and portable elsewhere.",
         variable="DRIFT_POLICY",
+        meaning=policy_named,
         default="auto",
     )
     reference: Mapping[str, str] = setting(
         _OF_PAGES,
-        REFERENCE,
+        TEXTS,
         "The environment on which the documented values hold to the last digit, such as "
         "`{'torch': '2.13.0', 'device': 'cpu'}`; without one they hold on any CPU.",
+        meaning=environment_named,
         default={},
     )
     require: tuple[Pattern, ...] = setting(
@@ -74,6 +75,7 @@ class Settings:
         REQUIRED,
         "The pages on which each output must be documented: `all`, `expected` (none must), or "
         "patterns of pages.",
+        meaning=patterns_of,
         default="expected",
     )
     complete: bool = setting(
@@ -87,17 +89,18 @@ class Settings:
         FILTERS,
         "What varies from run to run and is not compared: a regular expression, a name and a "
         "reason each.",
+        meaning=filters_of,
         default=(),
     )
     timeout: int | None = setting(
         _ANYWHERE,
-        whole_number(_LONGER),
+        NUMBER,
         "How many seconds a cell may take, and what a page does before its first one.",
         default=300,
     )
     output_limit: int = setting(
         _FILES,
-        whole_number(),
+        NUMBER,
         "How many bytes the outputs of a cell may take; those of a page may take four times as "
         "many.",
         default=10_000_000,
@@ -117,9 +120,10 @@ class Settings:
     )
     packages: Mapping[str, Path] = setting(
         _FILES,
-        FOLDERS,
+        TEXTS,
         "The packages that pages must import from the project itself, each with the folder that "
         "holds it.",
+        meaning=folders_of,
         default={},
     )
     preload: tuple[str, ...] | None = setting(
@@ -127,7 +131,6 @@ class Settings:
         NAMES,
         "The libraries that are loaded once for all pages; if it is left out, NumPy and torch "
         "where a page imports them.",
-        rereads=False,
         default=None,
     )
     device: str = setting(
@@ -148,23 +151,18 @@ class Settings:
         (Place.CONF,),
         TEXT,
         "The function that returns the executor which runs pages, as `module:function`.",
-        rereads=False,
         default="",
     )
     severity: str = setting(
         (Place.CONF,),
         one_of("error", "warning"),
         "How a build reports what failed; a warning fails it only if Sphinx is run with `-W`.",
-        rereads=False,
         default="error",
     )
-    live: bool = setting((Place.CONF,), TRUTH, "", default=False, rereads=False)
-    """Whether `sphinx_drift.live` builds: it runs only the pages that changed."""
-    environment: str = setting((Place.CONF,), TEXT, "", default="")
-    """All of these as one text, by which Sphinx knows that pages have to be read again."""
-
     # What no table says ---------------------------------------------------------------
 
+    live: bool = False
+    """Whether `sphinx_drift.live` builds: it runs only the pages that changed."""
     probes: tuple[Probe, ...] = field(default=(), repr=False)
     """What extensions ask the kernel of each page."""
     allow_errors: bool = False
@@ -213,29 +211,30 @@ class Settings:
         """Return the settings of a page, which may say in its metadata how it is executed.
 
         MyST-NB reads ``mystnb: {execution_timeout: 600}``, or by another key that the book has
-        chosen; jupyter-cache reads ``execution: {timeout: 600}``, nbsphinx ``nbsphinx: {...}``.
+        chosen, and nbsphinx ``nbsphinx: {timeout: 600}``.
         """
-        own = {**table_in(metadata, "nbsphinx"), **table_in(metadata, "execution")}
+        own = dict(table_in(metadata, "nbsphinx"))
         for name, value in table_in(metadata, self.metadata_key).items():
             own[name.removeprefix("execution_")] = value
         timeout, allow_errors = own.get("timeout"), own.get("allow_errors")
-        changed: dict[str, Any] = {"own_reference": stored_reference(metadata)}
-        if isinstance(timeout, int) and not isinstance(timeout, bool):
+        changed: dict[str, Any] = {}
+        if type(timeout) is int:  # and not a truth value
             changed["timeout"] = timeout if timeout > 0 else None
         if isinstance(allow_errors, bool):
             changed["allow_errors"] = allow_errors
         with suppress(ValueError):  # an outcome of the page says what is wrong
-            own_table = read_page_table(metadata.get("drift", {}))
-            changed |= {n: own_table[n] for n in own_table.keys() - _READ_WITH_CELLS}
+            changed |= read_page_table(metadata.get("drift", {}))
+            for name in ("complete", "filters"):  # they are read with the page's cells
+                changed.pop(name, None)
+            changed["own_reference"] = changed.pop("reference", {})
         return replace(self, **changed)
 
     def described(self) -> str:
-        """Return what Sphinx compares with an earlier build: all that has pages read again."""
-        plain = replace(self, filters=())
+        """Return what Sphinx compares with an earlier build: a change has pages read again."""
+        values = {entry.name: getattr(self, entry.name) for entry in entries()}
         # A compiled pattern shows no more than 200 of its characters.
-        filters = [(pattern.pattern, *rest) for pattern, *rest in self.filters]
-        values = {e.name: getattr(plain, e.name) for e in entries() if e.rereads and e.text}
-        return f"{values} {filters}"
+        values["filters"] = [(pattern.pattern, *rest) for pattern, *rest in self.filters]
+        return str(values)
 
 
 def entries(place: Place | None = None) -> Iterator[Setting]:
@@ -265,7 +264,7 @@ def read_table(
 
     """
     return {
-        entry.name: entry.shape.read(value, named.format(entry.name), folder)
+        entry.name: entry.read(value, named.format(entry.name), folder)
         for entry in entries(place)
         if (value := table.get(entry.name)) is not None
     }
@@ -285,28 +284,14 @@ def read_page_table(table: object) -> dict[str, Any]:
     return read_table(table, Place.PAGE, Path(), "`drift: {}`")
 
 
-_READ_WITH_CELLS = {"complete", "filters", "reference"}
-"""What a page adds to the settings of its book, in place of changing them."""
-
-
 def changed_by_environment(settings: Settings) -> Settings:
     """Return settings with what environment variables say."""
     changed = {
-        entry.name: entry.shape.read(entry.shape.from_text(text), entry.variable, Path())
+        entry.name: entry.read(entry.from_text(text), entry.variable, Path())
         for entry in entries()
         if entry.variable and (text := os.environ.get(entry.variable))
     }
     return replace(settings, **changed)
-
-
-def stored_reference(metadata: Mapping[str, Any]) -> dict[str, str]:
-    """Return the reference environment that a page or notebook brings along, wherever it lies.
-
-    It is in its metadata, ``{"drift": {"reference": {...}}}``, with the names of
-    :attr:`Settings.reference`. What can't be read is none, and then the project's counts.
-    """
-    table = table_in(table_in(metadata, "drift"), "reference")
-    return dict(table) if all(isinstance(value, str) for value in table.values()) else {}
 
 
 def table_in(written: object, name: str) -> Mapping[str, Any]:

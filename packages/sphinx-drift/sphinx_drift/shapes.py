@@ -15,11 +15,6 @@ from sphinx_drift.patterns import EVERY_PAGE, Pattern
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
 
-    from sphinx_drift.output.filters import Filter
-
-
-# An entry of the table ----------------------------------------------------------------------
-
 
 class Place(StrEnum):
     """Where a setting may be set."""
@@ -34,10 +29,30 @@ class Shape(NamedTuple):
     """A kind of values that a setting may have."""
 
     name: str
-    read: Callable[[Any, str, Path], Any]
-    """Returns what a value means, set by a file of a folder, or raises a `ValueError`."""
-    from_text: Callable[[str], Any] = str
-    """Returns the value that an option of a command gives as a text."""
+    fits: Callable[[Any], bool]
+
+
+def one_of(*allowed: str) -> Shape:
+    """Return the shape of a text that is one of some."""
+    return Shape(f"one of {', '.join(allowed)}", allowed.__contains__)
+
+
+NUMBER = Shape("a whole number above 0", lambda value: type(value) is int and value > 0)
+TRUTH = Shape("True or False", lambda value: isinstance(value, bool))
+TEXT = Shape("a text", lambda value: isinstance(value, str))
+NAMES = Shape(
+    "a list of names",
+    lambda value: isinstance(value, (list, tuple)) and all(map(TEXT.fits, value)),
+)
+TEXTS = Shape(
+    "names with a text each",
+    lambda value: isinstance(value, dict) and all(map(TEXT.fits, value.values())),
+)
+FILTERS = Shape("a list of filters", lambda value: isinstance(value, (list, tuple)))
+REQUIRED = Shape(
+    "'expected', 'all' or a list of patterns",
+    lambda value: value in ("expected", "all") or NAMES.fits(value),
+)
 
 
 @dataclass(frozen=True)
@@ -52,18 +67,33 @@ class Setting:
     places: tuple[Place, ...]
     variable: str
     """The environment variable that comes before the files; nothing if there is none."""
-    rereads: bool
-    """Whether Sphinx reads all pages again if it changes."""
-
-    @property
-    def is_internal(self) -> bool:
-        """Whether nobody is meant to write it: it has no line in the manual."""
-        return not self.text
+    meaning: Callable[[Any, str, Path], Any] | None
+    """What makes of a value what it means; without one it means itself."""
 
     @property
     def option(self) -> str:
         """The option of the command."""
         return f"--{self.name.replace('_', '-')}"
+
+    def read(self, value: object, origin: str, folder: Path) -> Any:
+        """Return what a value means that is set in a file of a folder.
+
+        Raises:
+            ValueError: If nothing could follow it; the message begins with the origin.
+
+        """
+        if not self.shape.fits(value):
+            raise ValueError(f"{origin} must be {self.shape.name}; got {value!r}")
+        return self.meaning(value, origin, folder) if self.meaning else value
+
+    def from_text(self, text: str) -> object:
+        """Return the value that an option or an environment variable gives as a text."""
+        if self.shape is NUMBER and text.isdecimal():
+            return int(text)
+        if self.shape is TRUTH:
+            return {"0": False, "1": True}.get(text, text)
+        is_list = self.shape in (NAMES, REQUIRED) and text not in ("expected", "all")
+        return text.split(",") if is_list else text
 
 
 def setting(  # noqa: PLR0913 - the columns of the table
@@ -73,110 +103,46 @@ def setting(  # noqa: PLR0913 - the columns of the table
     *,
     default: Any,
     variable: str = "",
-    rereads: bool = True,
+    meaning: Callable[[Any, str, Path], Any] | None = None,
 ) -> Any:
     """Return a field of :class:`Settings` that is an entry of the table."""
-    entry = Setting("", default, shape, text, places, variable, rereads)
+    entry = Setting("", default, shape, text, places, variable, meaning)
     if isinstance(default, dict):
         return field(default_factory=default.copy, metadata={"entry": entry})
-    value = None if default is None else shape.read(default, "", Path())
+    value = None if default is None else entry.read(default, "", Path())
     return field(default=value, metadata={"entry": entry})
 
 
-# What values there are ---------------------------------------------------------------------
+# What some of them mean --------------------------------------------------------------------
 
 
-def _must(what: str, is_right: Callable[[Any], bool], hint: str = "") -> Callable[..., Any]:
-    def read(value: object, origin: str, _folder: Path) -> Any:
-        if not is_right(value):
-            raise ValueError(f"{origin} must {what} got {value!r}{hint}")
-        return value
-
-    return read
-
-
-def _is_texts(value: object) -> bool:
-    return isinstance(value, (list, tuple)) and all(isinstance(item, str) for item in value)
-
-
-def whole_number(hint: str = "") -> Shape:
-    """Return the shape of a number of things; a message ends with the hint."""
-
-    def is_right(value: Any) -> bool:
-        return isinstance(value, int) and not isinstance(value, bool) and value > 0
-
-    def from_text(text: str) -> object:
-        return int(text) if text.isdecimal() else text
-
-    return Shape("int", _must("be a whole number above 0,", is_right, hint), from_text)
-
-
-def one_of(*allowed: str) -> Shape:
-    """Return the shape of a text that is one of some."""
-    read = _must(f"be one of {', '.join(allowed)};", allowed.__contains__)
-    return Shape("str", read)
-
-
-def _split(text: str) -> list[str]:
-    return text.split(",")
-
-
-TEXT = Shape("str", _must("be a text,", lambda value: isinstance(value, str)))
-TRUTH = Shape(
-    "bool",
-    _must("be True or False,", lambda value: isinstance(value, bool)),
-    lambda text: {"0": False, "1": True}.get(text, text),
-)
-NAMES = Shape("list", _must("be a list of names,", _is_texts), _split)
-_read_texts = _must(
-    "hold names and texts,",
-    lambda value: isinstance(value, dict) and all(isinstance(v, str) for v in value.values()),
-)
-_POLICY_NAME = one_of("auto", *Policy)
-
-
-def _read_policy(value: object, origin: str, folder: Path) -> Policy | None:
-    name = _POLICY_NAME.read(value, origin, folder)
+def policy_named(name: str, _origin: str, _folder: Path) -> Policy | None:
+    """Return a policy; None if the environment decides."""
     return None if name == "auto" else Policy(name)
 
 
-def _read_required(value: object, origin: str, folder: Path) -> tuple[Pattern, ...]:
-    if value in ("expected", "all"):
-        return EVERY_PAGE if value == "all" else ()
+def patterns_of(value: str | list[str], _origin: str, folder: Path) -> tuple[Pattern, ...]:
+    """Return the patterns of the pages that must be complete."""
     if isinstance(value, str):
-        message = f"{origin} must be 'expected', 'all' or a list of patterns, got {value!r}"
-        raise ValueError(message)  # noqa: TRY004 - a list is right, this text is not
-    return tuple(Pattern(text, folder) for text in NAMES.read(value, origin, folder))
+        return EVERY_PAGE if value == "all" else ()
+    return tuple(Pattern(text, folder) for text in value)
 
 
-def _read_reference(value: object, origin: str, folder: Path) -> dict[str, str]:
-    reference: dict[str, str] = _read_texts(value, origin, folder)
-    refuse_unknown(reference, _REPORTED, origin)
-    return reference
+def environment_named(names: dict[str, str], origin: str, _folder: Path) -> dict[str, str]:
+    """Return an environment, of what `report_environment` in `run/injected.py` reports."""
+    reported = "capability device driver machine name numpy python system threads torch"
+    refuse_unknown(names, reported.split(), origin)
+    return names
 
 
-def _read_folders(value: object, origin: str, folder: Path) -> dict[str, Path]:
-    return {name: folder / at for name, at in _read_texts(value, origin, folder).items()}
+def folders_of(packages: dict[str, str], _origin: str, folder: Path) -> dict[str, Path]:
+    """Return the folder of each package."""
+    return {name: folder / place for name, place in packages.items()}
 
 
-def _read_filters(value: object, origin: str, _folder: Path) -> tuple[Filter, ...]:
+def filters_of(value: list[Any], origin: str, _folder: Path) -> tuple[Any, ...]:
+    """Return the filters of a list."""
     return filters_in(value, origin)
-
-
-def _required_in(text: str) -> object:
-    return text if text in ("expected", "all") else _split(text)
-
-
-_REPORTED = (
-    *("capability", "device", "driver", "machine", "name", "numpy", "python", "system", "threads"),
-    "torch",
-)
-"""What `report_environment` of `run/injected.py` reports of the environment of a page."""
-POLICY = Shape("str", _read_policy)
-REQUIRED = Shape("str or list", _read_required, _required_in)
-REFERENCE = Shape("dict", _read_reference)
-FOLDERS = Shape("dict", _read_folders)
-FILTERS = Shape("list", _read_filters)
 
 
 def refuse_unknown(names: Iterable[str], known: Collection[str], place: str) -> None:

@@ -8,19 +8,14 @@ import subprocess
 import sys
 from pathlib import Path
 from pkgutil import resolve_name
-from typing import TYPE_CHECKING
 
 import pytest
 from markdown_it import MarkdownIt
 
 import sphinx_drift.__main__ as command
-from sphinx_drift import live
 from sphinx_drift.settings import entries
 from sphinx_drift.shapes import Place
 from sphinx_drift.source.expectations import OPTIONS
-
-if TYPE_CHECKING:
-    from types import ModuleType
 
 ROOT = Path(__file__).parents[1]
 CODE = ROOT / "sphinx_drift"
@@ -121,20 +116,14 @@ def unequal(text: str, command: str, options: set[str]) -> set[str]:
     return set(re.findall("--[a-z-]+", " ".join(named))) ^ options
 
 
-@pytest.mark.parametrize(
-    ("module", "main", "name"),
-    [("sphinx_drift", command, "commands"), ("sphinx_drift.live", live, "live")],
-)
-def test_every_option_of_a_command_is_documented(
-    module: str, main: ModuleType, name: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_every_option_of_the_command_is_documented(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
-        main.main(["--help"])
+        command.main(["--help"])
     shown = capsys.readouterr().out
     options = set(re.findall(r"^ +(?:-\w(?: [A-Z]+)?, )?(--[a-z-]+)", shown, re.MULTILINE))
     options -= {"--help", *(entry.option for entry in entries(Place.COMMAND))}  # listed from there
     assert options
-    assert unequal(page(name), f"python -m {module}", options) == set()
+    assert unequal(page("commands"), "python -m sphinx_drift", options) == set()
 
 
 def test_every_option_of_the_plugin_is_documented() -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from sphinx.util.docutils import SphinxDirective
 
 from sphinx_drift.settings import entries
-from sphinx_drift.shapes import Place, Setting
+from sphinx_drift.shapes import TRUTH, Place, Setting
 
 if TYPE_CHECKING:
     from docutils import nodes
@@ -19,7 +19,7 @@ class SettingsList(SphinxDirective):
     """List the settings, each with its type, its default, its meaning and where it may be set."""
 
     def run(self) -> list[nodes.Node]:
-        shown = [described(entry) for entry in entries() if not entry.is_internal]
+        shown = [described(entry) for entry in entries()]
         return self.parse_text_to_nodes("\n\n".join(shown))
 
 
@@ -28,7 +28,7 @@ class OptionsList(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         shown = [
-            f"````{{option}} {entry.option}{'' if entry.shape.name == 'bool' else ' VALUE'}\n"
+            f"````{{option}} {entry.option}{'' if entry.shape is TRUTH else ' VALUE'}\n"
             f"{entry.text}\n````"
             for entry in entries(Place.COMMAND)
         ]
@@ -43,7 +43,7 @@ def described(entry: Setting) -> str:
     if entry.variable:
         places.append(f"{{envvar}}`{entry.variable}`")
     return (
-        f"````{{confval}} drift_{entry.name}\n:type: `{entry.shape.name}`\n"
+        f"````{{confval}} drift_{entry.name}\n:type: {entry.shape.name}\n"
         f":default: `{entry.default!r}`\n\n{entry.text}\n\nSet in {', '.join(places)}.\n````"
     )
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 from enum import Enum
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
@@ -102,15 +101,6 @@ _new = partial(tuple.__new__, Token)
 def plain(text: str) -> str:
     """Return a text without colours, links and trailing space: positions of tokens are in it."""
     return _ESCAPE.sub("", text).expandtabs().rstrip()
-
-
-def value_of(number: str) -> complex:
-    """Return the value of a number's text: an `int`, a `float`, or a `complex` if it ends in j."""
-    if number.endswith("j"):
-        return complex(number)
-    # Python refuses to read integers of thousands of digits; as floats they are infinite.
-    is_short = len(number) < sys.int_info.default_max_str_digits
-    return int(number) if is_short and _is_integer(number) else float(number)
 
 
 def _is_integer(number: str) -> bool:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from nbformat import NotebookNode
 
-    from sphinx_drift.model import Outcome, Page, PageResult
+    from sphinx_drift.model import Page, PageResult
 
 NOT_RUN = "mystmd has not run it: build with `--execute`, and look at what it says above"
 
@@ -68,13 +68,8 @@ class Judge:
 
     def quoted(self, target: str) -> dict[str, Any]:
         """Return a number that a page printed, as text."""
-        named: dict[str, list[Outcome]] = {}
-        for page in self.results.values():
-            for outcome in page.outcomes:
-                if outcome.name:
-                    named.setdefault(outcome.name, []).append(outcome)
         try:
-            return {"text": quote(named, target)}
+            return {"text": quote(self.results.values(), target)}
         except ValueError as error:
             return {"failed": [[1, f"quotation: {error}"]]}
 

@@ -13,9 +13,9 @@ from sphinx_drift.compare.tokens import tokens
 from sphinx_drift.model import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable
 
-    from sphinx_drift.model import Outcome
+    from sphinx_drift.model import PageResult
 
 _QUOTATION = re.compile(
     r"(?P<name>[\w-]+)(?:\[(?P<index>\d+(?:,\s*\d+)*)\]|\#(?P<place>\d+))?(?:\s+(?P<form>\S+))?$"
@@ -73,7 +73,7 @@ class Quotation:
             '23%'
 
         """
-        number, _ = self.find(text)
+        number = self.find(text)
         if not self.form:
             return number.replace("-", "\N{MINUS SIGN}")
         exact = int(number) if number.lstrip("+-").isdecimal() else float(number)
@@ -88,8 +88,8 @@ class Quotation:
             raise ValueError(f"{self.name} prints {number}: {self.form!r} shows other digits")
         return shown.replace("-", "\N{MINUS SIGN}")
 
-    def find(self, text: str) -> tuple[str, int]:
-        """Return the quoted number as it is printed, and which of a text's numbers it is, from 0.
+    def find(self, text: str) -> str:
+        """Return the quoted number as it is printed.
 
         Raises:
             ValueError: If the text has no such number.
@@ -121,7 +121,7 @@ class Quotation:
                 f"{self.name} prints {near!r}, where {number.text} may not be the whole number: "
                 "let the cell print it by itself, as -1500.75 or 1.5e-20, or glue its value"
             )
-        return number.text, numbers.index(found[0])
+        return number.text
 
 
 def _is_whole(before: str, number: str, after: str) -> bool:
@@ -174,15 +174,15 @@ def read_quotation(text: str) -> Quotation:
     return Quotation(match["name"], index, place, match["form"] or "")
 
 
-def quote(named: Mapping[str, Sequence[Outcome]], target: str) -> str:
-    """Return a number that a cell of the book printed.
+def quote(pages: Iterable[PageResult], target: str) -> str:
+    """Return a number that a cell of some pages printed.
 
     Raises:
         ValueError: If there is none, or several outputs have the name.
 
     """
     quotation = read_quotation(target)
-    outcomes = named.get(quotation.name, ())
+    outcomes = [o for page in pages for o in page.outcomes if o.name == quotation.name]
     if len(outcomes) != 1:
         raise ValueError(f"{len(outcomes) or 'no'} expectations are named {quotation.name}")
     if outcomes[0].kind is Kind.UNCHECKED:

@@ -6,11 +6,8 @@ import re
 import traceback
 from contextlib import suppress
 from dataclasses import replace
-from itertools import takewhile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-from sphinx.util import logging
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sphinx_drift.book import left_out
 from sphinx_drift.judge import judge_page
@@ -19,7 +16,6 @@ from sphinx_drift.run.injected import local_modules
 from sphinx_drift.run.results import Execution
 from sphinx_drift.run_and_judge import run_and_judge
 from sphinx_drift.settings import table_in
-from sphinx_drift.source.lines import lines_of
 from sphinx_drift.source.markdown import shared_parse
 from sphinx_drift.source.notebook import parse_notebook, read_notebook
 from sphinx_drift.source.read_source import is_notebook, read_page
@@ -29,7 +25,6 @@ from sphinx_drift.sphinx.private_api import (
     Parser,
     execution_metadata,
     markdown_config,
-    page_data,
     with_clients,
 )
 from sphinx_drift.sphinx.shown import (
@@ -43,7 +38,7 @@ from sphinx_drift.sphinx.shown import (
 from sphinx_drift.sphinx.state import file_of, record, state_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection
 
     from docutils import nodes
     from nbformat import NotebookNode
@@ -52,16 +47,21 @@ if TYPE_CHECKING:
     from sphinx_drift.model import Page
 
 
-_LOGGER = logging.getLogger(__name__)
-_IN_TEMP = "nb_execution_in_temp is not followed: pages that are checked run in their own folders"
-_SWALLOWED = (
-    "the expectation isn't on the page: a form feed, U+2028 or the like stands above it, which "
-    "MyST-NB takes for the end of a line: print the `repr` of the text"
+_UNSEEN = (
+    "the expectation isn't on the page: something above it has swallowed it, such as a form feed, "
+    "U+2028 or the like, which MyST-NB takes for the end of a line: print the `repr` of the text"
 )
 _EMPTY = '{"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}'
 """What is shown of a notebook that can't be read."""
-IS_NOTEBOOK = "drift_is_notebook"
-"""Whether the page that is being read is a notebook: it is forgotten with the page."""
+
+
+class Claim(NamedTuple):
+    """What came of an expectation, until its directive asks for that."""
+
+    line: int
+    content: str
+    outcome: Outcome | None
+    """None for one of which a reader is shown nothing."""
 
 
 class VerifyingParser(Parser):  # type: ignore[misc]  # untyped
@@ -72,8 +72,13 @@ class VerifyingParser(Parser):  # type: ignore[misc]  # untyped
 
     def parse(self, inputstring: str, document: nodes.document) -> None:
         """Read a page; its cells are run and checked before it is rendered."""
-        document.attributes["drift_unclaimed"] = {}
-
+        env = document.settings.env
+        if is_notebook(Path(env.doc2path(env.docname))):
+            try:
+                parse_notebook(inputstring)
+            except ValueError as error:  # MyST-NB takes for granted what a notebook holds
+                record(env, Outcome(Kind.UNREADABLE, 1, message=str(error)))
+                inputstring = _EMPTY
         unchecked: list[tuple[Page, NotebookClientBase]] = []
 
         def client(
@@ -92,43 +97,15 @@ class VerifyingParser(Parser):  # type: ignore[misc]  # untyped
             unchecked.append((ours.page, theirs))
             return theirs
 
-        env = document.settings.env  # what ran here has whole streams, in their order
-        try:
-            with (
-                with_clients(client, merges=lambda: env.docname not in state_of(env).ran),
-                shared_parse(),
-            ):
-                super().parse(inputstring, document)
-        except Exception:
-            if not is_notebook(Path(env.doc2path(env.docname))):
-                raise
-            try:
-                parse_notebook(inputstring)
-            except ValueError as error:  # MyST-NB takes for granted what a notebook holds
-                state_of(env).results.pop(env.docname, None)
-                record(env, Outcome(Kind.UNREADABLE, 1, message=str(error)))
-                super().parse(_EMPTY, document)
-            else:
-                raise
+        claims: list[Claim] = []
+        document.attributes["drift_claims"] = claims
+        with with_clients(client), shared_parse():
+            super().parse(inputstring, document)
+        del document.attributes["drift_claims"]
         for page, theirs in unchecked:
             _count_outputs(env, page, theirs.notebook)
-        unclaimed = document.attributes.pop("drift_unclaimed")
-        if unclaimed and len(inputstring.splitlines()) > len(lines_of(inputstring)):
-            outcome = next(iter(unclaimed.values()))
-            line = outcome.line if outcome else 1
-            record(env, Outcome(Kind.UNREADABLE, line, message=_SWALLOWED))
-        document.attributes.pop("drift_failed", None)
-
-
-def _note_glued(env: BuildEnvironment, page: Page, notebook: NotebookNode) -> None:
-    """Remember whether a page is complete, and which cells glue what others may show."""
-    glued = {
-        str(name): cell.number
-        for cell in page.cells
-        for output in notebook.cells[cell.index].outputs
-        if (name := output.get("metadata", {}).get("scrapbook", {}).get("name"))
-    }
-    env.metadata[env.docname] |= {"drift_complete": page.complete, "drift_glues": glued}
+        for claim in claims:
+            record(env, Outcome(Kind.UNREADABLE, claim.line, message=_UNSEEN))
 
 
 def _count_outputs(env: BuildEnvironment, page: Page, notebook: NotebookNode) -> None:
@@ -136,7 +113,6 @@ def _count_outputs(env: BuildEnvironment, page: Page, notebook: NotebookNode) ->
     state_of(env).seconds.pop(env.docname, None)
     everything = Execution(frozenset(cell.index for cell in page.cells))
     result = judge_page(page, notebook, everything, file=file_of(env))
-    _note_glued(env, page, notebook)
     if result.outcomes:
         record(env, *result.outcomes, cells=result.cells)
 
@@ -157,11 +133,12 @@ class VerifyingClient(NotebookClientBase):  # type: ignore[misc]
         super().__init__(notebook, path, nb_config, logger)
         self._source = source
         self._document = document
-        page_data(document.settings.env)[IS_NOTEBOOK] = True
         self.page: Page | None = None
         """What it documents; None if that can't be read."""
         with suppress(Exception):  # it is read again, where an error is recorded
             self.page = self._read()
+        env = document.settings.env
+        env.metadata[env.docname]["drift_complete"] = bool(self.page and self.page.complete)
 
     def start_client(self) -> None:
         """Run the page's cells and record what came of them."""
@@ -171,7 +148,7 @@ class VerifyingClient(NotebookClientBase):  # type: ignore[misc]
             env = self._document.settings.env
             message = traceback.format_exc(limit=-3)
             record(env, Outcome(Kind.COULD_NOT_CHECK, 1, message=message))
-            self._document.attributes["drift_failed"] = True
+            self._document.attributes["drift_claims"] = None
 
     def _read(self) -> Page:
         env = self._document.settings.env
@@ -203,10 +180,8 @@ class VerifyingClient(NotebookClientBase):  # type: ignore[misc]
             )
             state.results[env.docname] = result
             self.notebook.metadata.setdefault("language_info", {"pygments_lexer": "ipython3"})
-            self._document.attributes["drift_unclaimed"] = self._claims(page, result)
+            self._claim(page, result)
             return
-        if config.execution_in_temp:
-            _LOGGER.warning(_IN_TEMP, type="drift", subtype="in_temp", once=True)
         for path in _LOADED.findall(self._source):
             env.note_dependency(str(self._path.parent / path))
         stored = stored_outputs(self.notebook) if page.stored else {}
@@ -223,47 +198,31 @@ class VerifyingClient(NotebookClientBase):  # type: ignore[misc]
         every, page = page, chosen(page, execution.versions)
         for path in execution.probed.get(local_modules.__name__, ()):
             env.note_dependency(path)  # Sphinx reads the page again when the file changes
-        _note_glued(env, page, self.notebook)
         stopped_at = {execution.failure.index} if execution.failure else set()
         show_stored(self.notebook, stored, execution.executed | stopped_at)
         settle_streams(self.notebook)
         if state.shows_text and page.complete and not page.stored:
-            widgets = tuple(widgets_as_text(self.notebook, page))
+            widgets = widgets_as_text(self.notebook, page)
             result = replace(result, outcomes=(*result.outcomes, *widgets))
-        show_documented(self.notebook, page, config)
+        show_documented(self.notebook, page)
         state.results[env.docname] = result
         state.probed[env.docname] = execution.probed
-        unseen = {*hidden(self.notebook, page)}
-        marked = replace(result, outcomes=tuple(o for o in result.outcomes if o.line not in unseen))
-        self._document.attributes["drift_unclaimed"] = self._claims(every, marked)
-        self.exec_metadata = execution_metadata(execution)
         state.kept[env.docname] = execution.kept
         state.ran.add(env.docname)
+        self.exec_metadata = execution_metadata(execution)
         state.seconds[env.docname] = self.exec_metadata["runtime"]
+        self._claim(every, result, {*hidden(self.notebook, page)})
 
-    def _claims(self, page: Page, result: PageResult) -> dict[int, Outcome | None]:
-        """Return what came of each expectation, by the line that its directive has."""
-        shown = _shown_line(self._source, self.notebook.metadata.get("source_map", ()))
-        by_line = {outcome.line: outcome for outcome in result.outcomes if outcome.body_line}
-        lines = [e.line for cell in page.cells for e in cell.expectations if not page.stored]
-        orphans = [problem.line for problem in page.problems if problem.kind is Kind.NO_CELL]
-        return {shown(line): by_line.get(line) for line in (*lines, *orphans)}
+    def _claim(self, page: Page, result: PageResult, unseen: Collection[int] = ()) -> None:
+        """Leave what came of each expectation to its directive; not what no reader is shown."""
+        outcomes = {o.line: o for o in result.outcomes if o.body_line and o.line not in unseen}
+        expectations = [e for cell in page.cells for e in cell.expectations if not page.stored]
+        written = [(e.line, e.content) for e in expectations]
+        written += [(p.line, p.documented) for p in page.problems if p.kind is Kind.NO_CELL]
+        self._document.attributes["drift_claims"] += [
+            Claim(line, content, outcomes.get(line)) for line, content in sorted(written)
+        ]
 
 
 _LOADED = re.compile(r"^\s*:?load:\s*(\S.*?)\s*$", re.MULTILINE)
 """A file that a cell's code is taken from."""
-
-
-def _shown_line(source: str, source_map: Sequence[int]) -> Callable[[int], int]:
-    """Return what finds the line that MyST-NB gives the directive of an expectation.
-
-    It counts from 2, and without the blank lines at the beginning of a cell of Markdown.
-    """
-    lines = source.splitlines()
-
-    def shown(line: int) -> int:
-        start = max((first for first in source_map if first < line), default=0)
-        blank = takewhile(lambda text: not text.strip(), lines[start:])
-        return line + 1 - sum(1 for _ in blank)
-
-    return shown

@@ -41,17 +41,11 @@ def add_static_path(_: Sphinx, config: Config) -> None:
     config.html_static_path = [*config.html_static_path, str(STYLE.parent)]
 
 
-def leave_static_path(app: Sphinx) -> None:
-    """Have it not copied into an e-book, which has no marks."""
+def add_style(app: Sphinx) -> None:
+    """Give pages the style of marks, before that of a theme; an e-book has no marks."""
     if app.builder.name == "epub":
         app.config.html_static_path.remove(str(STYLE.parent))
-
-
-def add_style(
-    app: Sphinx, _name: str, _template: str, _: object, doctree: nodes.document | None
-) -> None:
-    """Give a page that has marks their style, before that of a theme, which may have its own."""
-    if app.builder.name != "epub" and doctree is not None and any(doctree.findall(drift_mark)):
+    else:
         app.add_css_file(STYLE.name, priority=100)
 
 

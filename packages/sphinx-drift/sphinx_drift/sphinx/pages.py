@@ -8,7 +8,6 @@ is always outdated.
 from __future__ import annotations
 
 import multiprocessing
-import re
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -29,17 +28,28 @@ if TYPE_CHECKING:
     from sphinx.environment import BuildEnvironment
 
 
-def find_outdated(app: Sphinx, env: BuildEnvironment, *_: set[str]) -> Sequence[str]:
+def find_outdated(
+    app: Sphinx, env: BuildEnvironment, added: set[str], changed: set[str], _removed: set[str]
+) -> Sequence[str]:
     """Have Sphinx read the pages that have cells; in live work, those that failed or changed."""
     state = state_of(env)
     failed = {name for name, page in state.results.items() if page.failed}
-    known = env.found_docs & env.all_docs.keys()
-    failed |= {name for name in known if _changed(env, name) or _lacks_glue(app, name)}
+    failed |= {name for name in env.found_docs & env.all_docs.keys() if _changed(env, name)}
     # Sphinx adds pages that changed, or a module that they imported.
     every = () if state.settings.live and not is_ci() else state.seconds
     current = kept.current(state.settings.cache) if state.settings.cache else ()
     run = {name for name in every if state.kept.get(name) not in current}
-    return sorted((run | failed) & env.found_docs)
+    outdated = (run | failed) & env.found_docs
+    _drop_glue(app, env.found_docs - outdated - added - changed)
+    return sorted(outdated)
+
+
+def _drop_glue(app: Sphinx, current: set[str]) -> None:
+    """Delete what pages have glued but those that aren't read: MyST-NB keeps it for ever."""
+    folder = Path(app.outdir).parent / str(OUTPUT_FOLDER)
+    for file in [*folder.rglob("*.glue.json")]:
+        if file.relative_to(folder).as_posix().removesuffix(".glue.json") not in current:
+            file.unlink()
 
 
 def _changed(env: BuildEnvironment, name: str) -> bool:
@@ -82,34 +92,9 @@ def begin_pages(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None
     docnames.sort(key=lambda name: Path(env.doc2path(name)) in begun)
 
 
-def forget(app: Sphinx, env: BuildEnvironment, docname: str) -> None:
+def forget(_app: Sphinx, env: BuildEnvironment, docname: str) -> None:
     """Forget a page that is gone or about to be read, as Sphinx asks (`env-purge-doc`)."""
     state_of(env).forget(docname)
-    # Others would still show it: MyST-NB writes this file anew only if something is glued.
-    _glue_file(app, docname).unlink(missing_ok=True)
-
-
-def _glue_file(app: Sphinx, docname: str) -> Path:
-    """Return where MyST-NB keeps what a page glues, beside the output folder."""
-    return _glue_folder(app) / f"{docname}.glue.json"
-
-
-def _glue_folder(app: Sphinx) -> Path:
-    return Path(app.outdir).parent / str(OUTPUT_FOLDER)
-
-
-def _lacks_glue(app: Sphinx, docname: str) -> bool:
-    """Whether a page glued something that isn't here: another output folder has it."""
-    glues = app.env.metadata[docname].get("drift_glues")
-    return bool(glues) and not _glue_file(app, docname).exists()
-
-
-def _drop_stale_glue(app: Sphinx, env: BuildEnvironment) -> None:
-    """Delete what pages have glued that are no more, or no longer glue, in whichever build."""
-    gluing = {name for name in env.found_docs if env.metadata[name].get("drift_glues")}
-    kept = {_glue_file(app, name) for name in gluing}
-    for file in {*_glue_folder(app).rglob("*.glue.json")} - kept:
-        file.unlink()
 
 
 def merge(
@@ -119,28 +104,20 @@ def merge(
     state_of(env).merge(docnames, state_of(other))
 
 
-def showing_others(app: Sphinx, env: BuildEnvironment) -> list[str]:
-    """Have Sphinx write the pages that show what cells of others printed in this build."""
+def showing_others(_app: Sphinx, env: BuildEnvironment) -> list[str]:
+    """Have Sphinx write the pages that may show what cells of others printed in this build."""
     state = state_of(env)
-    _drop_stale_glue(app, env)
     began = state.began * 1000
     for name in env.all_docs.keys() - state.stamps.keys():  # those that were read in this build
         stamp = _stamp(env, name)
         # What is saved while a page is read may be in it or not: it is read again.
         is_late = stamp and any(began < changed for _, changed, _ in stamp)
         state.stamps[name] = None if is_late else stamp
-    for name, read in env.all_docs.items():  # what is saved while a page runs came too late for it
-        env.all_docs[name] = min(read, state.began)
-    if any("drift_glued_title" in env.metadata[name] for name in state.ran):
-        return sorted(env.found_docs)  # a link or a table of contents shows it on any of them
-    ran = [page for name, page in state.results.items() if name in state.ran]
-    printed = {outcome.name for page in ran for outcome in page.outcomes}
-    shown = {
-        name: {re.split(r"[\[#\s]", target)[0] for target, _ in data.get("drift_quotations", ())}
+    return sorted(
+        name
         for name, data in env.metadata.items()
-    }
-    glued = {name for name, data in env.metadata.items() if "drift_glued" in data}
-    return sorted(glued | {name for name, names in shown.items() if names & printed})
+        if data.get("drift_glued") or (state.ran and data.get("drift_quotations"))
+    )
 
 
 def end_workers(_app: Sphinx, exception: Exception | None) -> None:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
-from sphinx.errors import ConfigError, ExtensionError
+from sphinx.errors import ConfigError
 from sphinx.util import logging
 
-from sphinx_drift.book import Book, check_values, names_read, written_settings
+from sphinx_drift.book import Book, names_read, written_settings
 from sphinx_drift.device import choose_device
-from sphinx_drift.patterns import EVERY_PAGE
 from sphinx_drift.run.choice import chosen, is_ci
 from sphinx_drift.run.host import HOST
 from sphinx_drift.run.injected import local_modules
@@ -26,6 +26,8 @@ from sphinx_drift.sphinx.private_api import OUTPUT_FOLDER
 from sphinx_drift.sphinx.state import state_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from sphinx.application import Sphinx
     from sphinx.config import Config
 
@@ -44,65 +46,42 @@ def add_config_values(app: Sphinx) -> None:
     None says nothing; then what the project's file says counts, and after that the default.
     """
     for entry in entries(Place.CONF):
-        rebuild: Any = "env" if entry.rereads else ""
-        app.add_config_value(f"drift_{entry.name}", None, rebuild, Any)
         name = f"drift_{entry.name}"
+        app.add_config_value(name, None, "", Any)
         text = app.config.overrides.get(name)
         if isinstance(text, str):  # by the option `-D`
-            setattr(app.config, name, entry.shape.from_text(text))
+            setattr(app.config, name, entry.from_text(text))
+    app.add_config_value("drift_live", False, "")  # noqa: FBT003 - its default
+    # All settings, those of the project's file too: Sphinx knows conf.py alone.
+    app.add_config_value("drift_environment", "", "env")
 
 
-def start(app: Sphinx) -> bool:
-    """Start the process that runs pages, while Sphinx loads everything else.
-
-    Returns:
-        Whether each output of the book must be documented.
-
-    """
-    if "myst_nb" not in app.extensions:
-        raise ExtensionError(
-            "sphinx_drift runs the pages of MyST-NB: put 'myst_nb' before it in conf.py: "
-            "extensions = ['myst_nb', 'sphinx_drift']"
-        )
-    try:
-        settings = _resolved(app)
+def start(app: Sphinx) -> None:
+    """Start the process that runs pages, while Sphinx loads everything else."""
+    with _refusing():
+        preload = _resolved(app).preload
         if app.config.drift_preload is not None or not HOST.process:
-            HOST.preload = libraries(settings.preload, [Path(app.srcdir)])
+            HOST.preload = libraries(preload, [Path(app.srcdir)])
         if app.config.nb_execution_mode != "cache":  # there perhaps nothing runs
             HOST.start()  # unless it loads already what the project asks for
-    except ValueError as error:
-        raise ConfigError(str(error)) from None
-    return settings.require == EVERY_PAGE
-
-
-def check_settings(config: Config, folder: Path) -> None:
-    """Refuse a setting of another name than ours, or with a value that nothing could follow."""
-    try:
-        ours = [f"drift_{entry.name}" for entry in entries(Place.CONF)]
-        written = (name for name in written_settings(config) if name.startswith("drift_"))
-        refuse_unknown((name for name in written if name not in config), ours, "conf.py")
-        check_values({name: config[name] for name in ours}, folder)
-    except ValueError as error:
-        raise ConfigError(str(error)) from None
 
 
 def before_reading(app: Sphinx, config: Config) -> None:
     """Settle what Sphinx compares with the last build before it reads a page."""
-    check_settings(config, Path(app.confdir))
+    with _refusing():
+        written = {name for name in written_settings(config) if name.startswith("drift_")}
+        known = [f"drift_{entry.name}" for entry in entries(Place.CONF)]
+        refuse_unknown(written - {"drift_live"}, known, "conf.py")
+        config.drift_environment = f"{chosen()} {_resolved(app).described()}"
     # The notebooks that MyST-NB writes beside this output folder, or another, are no pages.
     config.exclude_patterns += [OUTPUT_FOLDER, f"**/{OUTPUT_FOLDER}", f"**{_CACHE}"]
-    config.drift_environment = (
-        f"{chosen()} {_resolved(app).described()}"  # Sphinx knows conf.py alone
-    )
 
 
 def read_settings(app: Sphinx) -> None:
     """Read the configuration before the first page."""
-    try:
+    with _refusing():
         settings = _resolved(app)
         device = choose_device(settings.device, module=settings.devices)
-    except ValueError as error:
-        raise ConfigError(str(error)) from None
     if device:
         _LOGGER.info("pages compute on %s", device)
     report_origins(settings.packages)
@@ -112,6 +91,15 @@ def read_settings(app: Sphinx) -> None:
     cache = _cache_folder(app, settings)
     probes = (*PROBES.get(app, ()), *[_MODULES] * settings.live, *[_READS] * bool(cache))
     state.settings = replace(settings, probes=probes, cache=cache)
+
+
+@contextmanager
+def _refusing() -> Iterator[None]:
+    """End the build where a setting has a value that nothing could follow."""
+    try:
+        yield
+    except ValueError as error:
+        raise ConfigError(str(error)) from None
 
 
 def _cache_folder(app: Sphinx, settings: Settings) -> Path | None:
@@ -126,9 +114,5 @@ def _cache_folder(app: Sphinx, settings: Settings) -> Path | None:
 
 def _resolved(app: Sphinx) -> Settings:
     """Return what conf.py says, where it doesn't what the project's file says."""
-    folder, config = Path(app.confdir), app.config
-    settings = Book(folder, {name: config[name] for name in names_read()}).resolved
-    patterns = (pattern._replace(folder=Path(app.srcdir)) for pattern in settings.require)
-    if config.drift_require is not None and settings.require != EVERY_PAGE:
-        settings = replace(settings, require=tuple(patterns))
-    return settings
+    own = {name: app.config[name] for name in names_read()}
+    return replace(Book(Path(app.confdir), own).resolved, live=app.config.drift_live)

@@ -7,19 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from sphinx_drift.source.expectations import DIRECTIVE
 from sphinx_drift.sphinx.client import VerifyingParser
-from sphinx_drift.sphinx.directives import (
-    ExpectedOutput,
-    NestedCell,
-    find_included,
-)
-from sphinx_drift.sphinx.marks import (
-    add_static_path,
-    add_style,
-    drift_mark,
-    drop_marks,
-    leave_static_path,
-    visit_mark,
-)
+from sphinx_drift.sphinx.directives import ExpectedOutput, NestedCell
+from sphinx_drift.sphinx.marks import add_static_path, add_style, drift_mark, drop_marks, visit_mark
 from sphinx_drift.sphinx.pages import (
     begin_pages,
     end_workers,
@@ -29,15 +18,12 @@ from sphinx_drift.sphinx.pages import (
     showing_others,
 )
 from sphinx_drift.sphinx.quotations import (
-    KeepGluedText,
-    KeepOutputs,
     PrintedRole,
     QuoteNumbers,
     keep_quotations,
     quoted_number,
 )
 from sphinx_drift.sphinx.settings import add_config_values, before_reading, read_settings, start
-from sphinx_drift.sphinx.shown import keep_all
 from sphinx_drift.sphinx.verdict import report_results
 
 if TYPE_CHECKING:
@@ -46,37 +32,32 @@ if TYPE_CHECKING:
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Set the extension up."""
+    app.setup_extension("myst_nb")
     add_config_values(app)
-    complete = start(app)
+    start(app)
     app.add_source_parser(VerifyingParser, override=True)
     app.add_directive(DIRECTIVE, ExpectedOutput)
     app.add_directive("code-cell", NestedCell, override=True)
     app.add_role("printed", PrintedRole())
     app.add_node(quoted_number)
-    if complete:  # what nothing checks is refused
-        app.connect("doctree-read", find_included)
-    app.add_transform(KeepOutputs)
-    app.add_transform(KeepGluedText)
     app.add_post_transform(QuoteNumbers)
     app.add_node(drift_mark, html=(visit_mark, None))
     app.connect("config-inited", before_reading)
-    app.connect("config-inited", add_static_path)
     app.connect("builder-inited", read_settings)
-    app.connect("builder-inited", leave_static_path)
-    app.connect("html-page-context", add_style)
+    app.connect("config-inited", add_static_path)
+    app.connect("builder-inited", add_style)
     app.connect("env-get-outdated", find_outdated)
     app.connect("env-before-read-docs", begin_pages, priority=sys.maxsize)  # others may add pages
     app.connect("env-purge-doc", forget)
     app.connect("env-merge-info", merge)
     app.connect("doctree-read", keep_quotations)
-    app.connect("doctree-read", keep_all)
     app.connect("doctree-resolved", drop_marks)
     app.connect("env-updated", showing_others)
     app.connect("build-finished", report_results)
     app.connect("build-finished", end_workers)
     return {
         "version": "1",
-        "env_version": 11,
+        "env_version": 12,
         "parallel_read_safe": True,
         "parallel_write_safe": True,
     }

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from docutils import nodes
 from nbformat import v4
 
 from sphinx_drift.model import Kind, Outcome
@@ -12,15 +11,11 @@ from sphinx_drift.output.html_text import drawn_in
 from sphinx_drift.output.printed_text import FORMS, MIME_TYPES, OF_VALUES, Part, printed
 from sphinx_drift.output.screen import on_screen, without_links
 from sphinx_drift.run.results import SKIPS
-from sphinx_drift.source.metadata import cell_setting
-from sphinx_drift.sphinx.private_api import code_outputs
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
 
-    from myst_nb.core.config import NbParserConfig
     from nbformat import NotebookNode
-    from sphinx.application import Sphinx
 
     from sphinx_drift.model import Cell, Page
     from sphinx_drift.output.printed_text import Value
@@ -41,7 +36,7 @@ def settle_streams(notebook: NotebookNode) -> None:
                 output.data["text/plain"] = without_links(output.data["text/plain"])
 
 
-def show_documented(notebook: NotebookNode, page: Page, config: NbParserConfig) -> None:
+def show_documented(notebook: NotebookNode, page: Page) -> None:
     """Leave of each value that is documented the forms in which it is, and no other.
 
     A notebook documents all that it has stored; a text that can't be checked speaks for its forms.
@@ -51,17 +46,12 @@ def show_documented(notebook: NotebookNode, page: Page, config: NbParserConfig) 
         unchecked = {e.part for e in cell.expectations if e.unchecked}
         if unchecked & OF_VALUES or (parts and page.stored):
             parts |= {Part.VALUE, *FORMS}
-        node = notebook.cells[cell.index]
-        as_text = {Part.JSON}  # MyST-NB shows none, and warns of it
-        rendered_by = cell_setting(config, "render_markdown_format", node)
-        if rendered_by != "commonmark" and not unchecked & {*OF_VALUES, Part.MARKDOWN}:
-            as_text.add(Part.MARKDOWN)  # nothing has compared what MyST or GFM makes of it
-        for output in node.outputs:
+        for output in notebook.cells[cell.index].outputs:
             for value in printed([output]).values:
-                _leave(output, value, parts, as_text)
+                _leave(output, value, parts)
 
 
-def _leave(output: NotebookNode, value: Value, parts: set[Part], as_text: set[Part]) -> None:
+def _leave(output: NotebookNode, value: Value, parts: set[Part]) -> None:
     """Remove the forms of a value that aren't documented; one that is becomes its text too."""
     has_text = bool(parts & OF_VALUES)
     documented = {
@@ -73,7 +63,7 @@ def _leave(output: NotebookNode, value: Value, parts: set[Part], as_text: set[Pa
         return
     text = value.text if has_text else next(iter(documented.values()))
     prefix = output.metadata.get("scrapbook", {}).get("mime_prefix", "")
-    shown = parts.union(documented) - as_text
+    shown = parts.union(documented) - {Part.JSON}  # MyST-NB shows none, and warns of it
     if Part.HTML not in value.forms and any(drawn_in(output.data.get(f"{prefix}text/html", ""))):
         shown.add(Part.HTML)  # it has no text, and is counted
     for part in MIME_TYPES.keys() - shown:
@@ -83,27 +73,14 @@ def _leave(output: NotebookNode, value: Value, parts: set[Part], as_text: set[Pa
 
 def widgets_as_text(notebook: NotebookNode, page: Page) -> Iterator[Outcome]:
     """Yield the widgets whose text nothing documents: that is all that a PDF or a text shows."""
+    message = "a widget, of which this builder shows the text"
     for cell in page.cells:
-        if not cell.is_seen or {e.part for e in cell.expectations} & OF_VALUES:
-            continue
-        for output in notebook.cells[cell.index].outputs:
-            if _WIDGET in output.get("data", {}) and "text/plain" in output.data:
-                text = output.data["text/plain"]
-                yield Outcome(
-                    Kind.UNDOCUMENTED,
-                    cell.line,
-                    cell=cell.number,
-                    cell_line=cell.line,
-                    message="a widget, of which this builder shows the text",
-                    executed=text,
-                )
-
-
-def keep_all(_: Sphinx, doctree: nodes.document) -> None:
-    """Have Sphinx trim nothing of outputs that look like examples: ``<BLANKLINE>``, and flags."""
-    for output in code_outputs(doctree):
-        for block in output.findall(nodes.literal_block):
-            block["trim_flags"] = False
+        if cell.is_seen and not {e.part for e in cell.expectations} & OF_VALUES:
+            for output in notebook.cells[cell.index].outputs:
+                data = output.get("data", {})
+                if _WIDGET in data and (text := data.get("text/plain")):
+                    where = {"cell": cell.number, "cell_line": cell.line, "executed": text}
+                    yield Outcome(Kind.UNDOCUMENTED, cell.line, message=message, **where)
 
 
 def stored_outputs(notebook: NotebookNode) -> dict[int, list[NotebookNode]]:

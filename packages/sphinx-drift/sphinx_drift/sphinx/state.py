@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sphinx_drift.model import Outcome, PageResult
+from sphinx_drift.model import Outcome, Page, PageResult
 from sphinx_drift.settings import Settings
 
 if TYPE_CHECKING:
@@ -46,15 +46,10 @@ class State:
     def merge(self, docnames: Iterable[str], other: State) -> None:
         """Take over what another process has read."""
         for docname in docnames:
-            for mine, theirs in (
-                (self.results, other.results),
-                (self.seconds, other.seconds),
-                (self.probed, other.probed),
-                (self.kept, other.kept),
-            ):
-                mine.pop(docname, None)
-                if docname in theirs:
-                    mine[docname] = theirs[docname]  # type: ignore[assignment]
+            for table in ("results", "seconds", "probed", "kept"):
+                getattr(self, table).pop(docname, None)
+                if docname in getattr(other, table):
+                    getattr(self, table)[docname] = getattr(other, table)[docname]
         self.ran |= other.ran
 
 
@@ -64,6 +59,12 @@ def state_of(env: BuildEnvironment) -> State:
         env.drift_state = State()  # type: ignore[attr-defined]
     state: State = env.drift_state  # type: ignore[attr-defined]
     return state
+
+
+def is_complete(env: BuildEnvironment) -> bool:
+    """Whether each output of the page that is being read must be documented."""
+    page = Page(complete=env.metadata[env.docname].get("drift_complete", False))
+    return state_of(env).settings.applied_to(page, Path(env.doc2path(env.docname))).complete
 
 
 def record(env: BuildEnvironment, *outcomes: Outcome, **parts: Any) -> None:

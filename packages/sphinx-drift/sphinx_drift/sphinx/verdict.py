@@ -42,8 +42,8 @@ def report_results(app: Sphinx, exception: Exception | None) -> None:
     required = bool(state.settings.require) or left_out
     status = exit_status(results, required=required)
     if os.environ.get("GITHUB_ACTIONS"):
-        lines = to_github(results, level=level, required=required)
-        sys.stdout.writelines(_encoded(f"{line}\n") for line in lines)
+        for line in to_github(results, level=level, required=required):
+            print(line)
     colored = use_color(sys.stderr)
     if status:
         if level == "warning":
@@ -62,8 +62,3 @@ def _as_before(page: PageResult, name: str, state: State) -> PageResult:
     """Return what came of a page that wasn't read in this build, or has nothing to run."""
     kept = bool(state.settings.cache and state.kept.get(name))
     return replace(page, kept=kept, was_run=kept or not state.seconds.get(name))
-
-
-def _encoded(text: str) -> str:
-    """Write out what can't be encoded: a notebook may have stored half of a surrogate pair."""
-    return text.encode("utf-8", "backslashreplace").decode()

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import math
 import re
 from pathlib import Path
 
@@ -9,9 +8,8 @@ from case_tables import rows
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sphinx_drift.api import numbers
 from sphinx_drift.compare.brackets import indices
-from sphinx_drift.compare.lexer import Token, TokenKind, plain, value_of
+from sphinx_drift.compare.lexer import Token, TokenKind, plain
 from sphinx_drift.compare.tokens import tokens
 
 SHORT = dict(zip(TokenKind, "wifm()n", strict=True))
@@ -40,14 +38,6 @@ CASES = Path(__file__).with_name("tokens.txt")
 def test_is_read_as(text: str, read: str) -> None:
     pieces = [piece.replace("\n", "/") for piece in texts(text)]
     assert " ".join([shape(text), *pieces]) == read
-
-
-def test_numbers_have_values() -> None:
-    values = {"3": 3, "-0.5": -0.5, "1e3": 1000.0, "2j": 2j, "-inf": -math.inf}
-    read = {text: value_of(text) for text in values}
-    assert read == values
-    assert [*map(type, read.values())] == [*map(type, values.values())]
-    assert value_of("9" * 5000) == math.inf
 
 
 @pytest.mark.parametrize(("one", "other"), rows(CASES, "The same to a reader"))
@@ -81,7 +71,6 @@ def test_any_text_can_be_read(text: str) -> None:
     assert keys(text) == keys(text)
     unread = text.replace("device", "place").replace("grad_fn", "made_by")
     assert bare("".join(texts(unread))) == bare(plain(unread))
-    assert len(numbers(text)) == sum(token.is_number for token in result)
     assert set(indices(result, range(len(result)))) == set(range(len(result)))
 
 
@@ -134,11 +123,6 @@ def test_indices_are_those_of_each_token() -> None:
     places = indices(result, range(len(result)))
     assert places == {place: indices(result, {place})[place] for place in range(len(result))}
     assert indices(result, ()) == {}
-
-
-def test_arrays_in_a_list_are_apart() -> None:
-    read = numbers("[tensor([1., 2.]), tensor([3.])] {'a': [4.], 'b': 5.}")
-    assert [number.array for number in read] == [1, 1, 2, 3, -1]
 
 
 def test_a_token_says_where_it_stands() -> None:

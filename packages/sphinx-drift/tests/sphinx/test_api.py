@@ -77,19 +77,7 @@ def test_a_probe_reports_what_the_one_run_made(env: Any) -> None:
 
 
 def test_a_quotation_leads_to_its_cell(env: Any) -> None:
-    assert api.quoted(env, "list[1]") == ("index", 2, 1)
-    assert api.quoted(env, "list#3 .0%") == ("index", 2, 2)
-    assert api.quoted(env, "list[7]") is None
+    assert api.quoted(env, "list#3 .0%") == ("index", 2)
     assert api.quoted(env, "nothing") is None
     with pytest.raises(ValueError, match="expected `name`"):
         api.quoted(env, "list[")
-
-
-def test_numbers_have_values_places_and_arrays() -> None:
-    numbers = api.numbers("a [1, -2.5] b_3 nan 4e2")
-    assert [(each.text, each.value, each.array) for each in numbers[:2]] == [
-        ("1", 1, 0),
-        ("-2.5", -2.5, 0),
-    ]
-    assert [each.text for each in numbers] == ["1", "-2.5", "nan", "4e2"]
-    assert "a [1, -2.5] b_3 nan 4e2"[numbers[3].start : numbers[3].end] == "4e2"

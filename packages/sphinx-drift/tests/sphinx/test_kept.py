@@ -89,15 +89,6 @@ def test_a_page_runs_where_a_run_may_be_another(
     assert "from the cache" not in result.last
 
 
-def test_data_that_a_page_reads_is_read_again(book: Book) -> None:
-    """The documented text stays the old one: an old output would pass for a right one."""
-    book.configure(nb_execution_mode="cache")
-    book.write("page.md", cell("print(open('data.txt').read())", "a"))
-    for text, status in (("a", 0), ("b", 1), ("a", 0)):
-        (book.folder / "data.txt").write_text(text, "utf-8")
-        assert book.build(builder="html").status == status
-
-
 def test_a_drift_is_said_of_a_run_of_now(kept: Book) -> None:
     kept.write("page.md", cell(RUN, "2"))
     for _ in range(2):

@@ -194,7 +194,7 @@ def test_an_output_that_is_not_shown_has_no_mark(passed: Built, book: Book) -> N
     book.configure(nb_output_stderr="remove")
     built = book.build(builder="html")
     assert built.status == 0, built.stderr
-    assert "drift-mark" not in (built.outdir / "index.html").read_text("utf-8")
+    assert 'class="drift-mark' not in (built.outdir / "index.html").read_text("utf-8")
 
 
 @pytest.mark.parametrize("there", [True, False])
