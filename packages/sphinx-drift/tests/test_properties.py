@@ -21,7 +21,7 @@ from sphinx_drift.model import Cell, Expectation, Kind, Page
 from sphinx_drift.output.printed_text import BESIDE, Part, printed
 from sphinx_drift.run.results import Execution
 from sphinx_drift.source.read_source import load
-from sphinx_drift.testing.examples import _full_precision
+from sphinx_drift.testing.examples import full_precision
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -157,7 +157,7 @@ def test_rounding_passes_and_a_third_digit_does_not(
     if name == "attention":
         result = result[:, order.argsort()]
     executed = str(result)
-    with _full_precision():
+    with full_precision():
         precise = str(result)
 
     def passes(text: str) -> bool:
