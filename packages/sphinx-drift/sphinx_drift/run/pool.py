@@ -88,7 +88,7 @@ class Pool:
             return self._wait_for(future or self._submit(page), _limit(page))
         except Exception as error:  # noqa: BLE001 - a book's executor may raise anything
             message = f"the executor: {type(error).__name__}: {error}"
-            return page[0], Execution(failure=Failure(Ending.RUNNER_FAILED, -1, message))
+            return page[0], Execution(failure=Failure(Ending.COULD_NOT_CHECK, -1, message))
 
     def _submit(self, page: Page) -> Future[Result]:
         if self._executor is None:

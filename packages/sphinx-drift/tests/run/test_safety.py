@@ -109,7 +109,7 @@ def test_error_of_our_own_is_a_failure_of_the_page(
     monkeypatch.setattr(HOST, "ask", fail)
     execution = execute(pages.notebook("1"), request_for(pages.folder, timeout=60))
     assert execution.failure is not None
-    assert (execution.failure.kind, execution.failure.index) == (Ending.RUNNER_FAILED, -1)
+    assert (execution.failure.kind, execution.failure.index) == (Ending.COULD_NOT_CHECK, -1)
     assert "AttributeError: of ours" in execution.failure.message
 
 
