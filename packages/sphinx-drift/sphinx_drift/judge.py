@@ -215,7 +215,6 @@ def _check_expectation(
     """Compare one expectation with what its cell printed."""
     filters = (*cell.filters, *context.filters)
     text = filtered(expectation.text, filters)
-    is_all = text == expectation.text and not output.shows_more
     expectation = replace(expectation, text=text)
     executed = filtered(output.select(expectation.part), filters, context.filtered)
     cannot = _cannot_compare(expectation, output, executed, context)
@@ -231,9 +230,7 @@ def _check_expectation(
         waivers=expectation.waivers,
     )
     kind, message = _judged(verdict, expectation, output, context)
-    seen = output.select(Part.ALL if cell.has_stderr else Part.MAIN)
-    parts = {"executed": executed, "verdict": verdict, "is_all": is_all and executed == seen}
-    return _outcome(cell, kind, expectation, message=message, **parts)
+    return _outcome(cell, kind, expectation, message=message, executed=executed, verdict=verdict)
 
 
 def _judged(

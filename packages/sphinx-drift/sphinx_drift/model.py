@@ -182,8 +182,6 @@ class Outcome:
     message: str = ""
     documented: str = ""
     executed: str = ""
-    is_all: bool = False
-    """Whether readers see nothing of the cell's output but the text that was compared."""
     verdict: Verdict = field(default_factory=Verdict)
     rounding: Verdict | None = None
     """What *portable* makes of a drift that *exact* found."""
@@ -214,8 +212,6 @@ class PageResult:
     """Whether it was run in this build."""
     kept: bool = field(default=False, compare=False)
     """Whether its outputs are those of an earlier run, which jupyter-cache has kept."""
-    examples: bool = False
-    """Whether its cells are examples of docstrings."""
 
     @property
     def failed(self) -> bool:

@@ -93,8 +93,6 @@ class Printed:
     """Whether a picture that it shows has text."""
     native_error: bool = False
     """Whether the error was written to stderr, and is no output of its own."""
-    shows_more: bool = False
-    """Whether readers see more than this text: a traceback, another form, a folder of packages."""
 
     def select(self, stream: Part) -> str:
         """Return one part as text; all is stdout and values in order, then stderr.
@@ -176,16 +174,13 @@ class _Reader:
 
     def printed(self) -> Printed:
         self._result.pieces = [self._piece(name, text) for name, text in self._result.pieces]
-        self._result.shows_more |= bool(self._result.error)
         return self._result
 
     def _piece(self, name: Part, text: str) -> tuple[Part, str]:
         """Return a text as a terminal shows it, and keep the error at the end of stderr."""
         if name not in (Part.STDOUT, Part.STDERR):
             return name, text
-        shown = on_screen(text)
-        text = repeatable(shown)
-        self._result.shows_more |= text != shown
+        text = repeatable(on_screen(text))
         if name is Part.STDERR and not self._result.error:
             text, self._result.error = split_native_error(text)
             self._result.native_error = bool(self._result.error)
@@ -201,7 +196,6 @@ class _Reader:
     def _data(self, name: str, data: dict[str, str]) -> None:
         """Read a value, which may be glued under a name and shown elsewhere."""
         result, value = self._result, _value(data)
-        result.shows_more |= bool(data.keys() - {"text/plain"})
         is_widget = any(mime.startswith(_WIDGETS) for mime in data)
         is_picture = not is_widget and any(mime.startswith(_PICTURES) for mime in data)
         result.widgets += is_widget

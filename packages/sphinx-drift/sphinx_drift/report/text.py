@@ -99,8 +99,6 @@ def _outcome(page: PageResult, outcome: Outcome, paint: _Paint) -> Iterator[str]
     cell = ""
     if outcome.cell and not page.stored:
         cell = f" in cell {outcome.cell} (line {outcome.cell_line})"
-    if outcome.cell and page.examples:
-        cell = f" in example {outcome.cell}"
     kind = outcome.kind
     is_wide = len(f"{place}: {kind.label}{cell}: {kind.meaning}") > WIDTH
     label = paint(kind.label, _RED if kind.fails else _GREEN)

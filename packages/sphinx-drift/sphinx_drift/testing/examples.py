@@ -54,7 +54,7 @@ def check_examples(
             judged = [runner.judged(outcome, precise.get(outcome.line)) for outcome in outcomes]
             outcomes = judged if policy is Policy.PORTABLE else hinted(outcomes, judged)
     number = len(test.examples)
-    return PageResult(file, tuple(outcomes), number, policy, environment, examples=True)
+    return PageResult(file, tuple(outcomes), number, policy, environment)
 
 
 class _Checker(doctest.OutputChecker):
@@ -130,8 +130,6 @@ class _Runner(doctest.DocTestRunner):
         self._outcomes[line] = replace(
             outcome,
             line=line,
-            cell=test.examples.index(example) + 1,
-            cell_line=line,
             body_line=line + body - outcome.documented.count("\n"),
         )
 

@@ -13,12 +13,8 @@ from myst_nb.core.config import NbParserConfig
 from nbformat import v4
 from small_book import FRONT, TORCH, cell
 
-from sphinx_drift.judge import judge_page
-from sphinx_drift.model import Cell, Expectation, Kind, Page
-from sphinx_drift.output.filters import make
+from sphinx_drift.model import Cell, Expectation, Page
 from sphinx_drift.output.printed_text import Part
-from sphinx_drift.run.results import Execution
-from sphinx_drift.sphinx.marks import mark_details
 from sphinx_drift.sphinx.shown import show_documented
 
 if TYPE_CHECKING:
@@ -195,42 +191,6 @@ def test_a_page_shows_the_forms_that_it_documents(
     page = Page((Cell(1, 0, 1, "x", expectations=expectations),), stored="stored" in words)
     show_documented(notebook, page, NbParserConfig())
     assert output.data == {prefix + mime: value for mime, value in left.items()}
-
-
-HTML = v4.new_output("execute_result", data={"text/plain": "1", "text/html": "<b>1</b>"})
-DRAWN = v4.new_output("display_data", data={"image/png": "", "text/plain": "<Figure>"})
-FOLDER = v4.new_output("stream", text="/usr/lib/site-packages/a.py: 1\n")
-ALL, PARTLY = (
-    "Each word and each digit is the documented one.",
-    "What was compared is as documented.",
-)
-MARKED = [
-    ([OUT, ERR], "all", "a 5\nb\nc\nd\nw\nx\ny", ALL),
-    ([OUT, VALUE], "main", "a 5\nb\nc\nd\nv\nw\nz", ALL),
-    ([JUST_A], "stdout", "a 5", ALL),
-    ([OUT, ERR], "stdout", "a 5\nb\nc\nd", PARTLY),
-    ([OUT, ERR], "main", "a 5\nb\nc\nd", PARTLY),
-    ([JUST_A, HTML], "all", "a 5\n1", PARTLY),
-    ([JUST_A, DRAWN], "all", "a 5", PARTLY),
-    ([JUST_A, RAISED], "all", "a 5\nE: at 7", PARTLY),
-    ([v4.new_output("stream", text="a 7 s\n")], "all", "a 5 s", PARTLY),
-    ([v4.new_output("stream", text="a <time>\n")], "all", "a 5 s", PARTLY),
-    ([FOLDER], "all", "site-packages/a.py: 1", PARTLY),
-]
-
-
-@pytest.mark.parametrize(("outputs", "part", "documented", "sentence"), MARKED)
-def test_a_mark_says_what_is_true(
-    outputs: list[Any], part: str, documented: str, sentence: str
-) -> None:
-    notebook = v4.new_notebook(cells=[v4.new_code_cell("x", outputs=outputs)])
-    expectation = Expectation(documented, 3, 4, Part(part), raises="E" * (RAISED in outputs))
-    page = Page((Cell(1, 0, 1, "x", expectations=(expectation,)),), complete=False)
-    filters = [make(r"\d+ s", "time", "varies")]
-    ran = Execution(frozenset({0}))
-    result = judge_page(page, notebook, ran, file="page.md", filters=filters)
-    assert result.outcomes[0].kind is Kind.VERIFIED
-    assert mark_details(result.outcomes[0], result)[0] == sentence
 
 
 def test_markdown_is_shown_as_it_was_compared(book: Book) -> None:

@@ -201,7 +201,7 @@ def test_module(pytester: pytest.Pytester) -> None:
             "mine.py::mine.right PASSED*",
             "mine.py::mine.Outer.method FAILED*",
             "*drift: mine.Outer.method, line 20*",
-            "mine.py:22: drift in example 1: *",
+            "mine.py:22: drift: *",
             "*documented 0.6, executed 0.5*",
             "1 example drifted, 0 examples verified*",
             "SKIPPED * mine.py: mine.left_out: nothing is compared on lines 29",
