@@ -25,7 +25,7 @@ from sphinx_drift.report.excerpts import safe_line
 from sphinx_drift.report.formats import exit_status, to_github
 from sphinx_drift.report.summary import summary, unused_filters
 from sphinx_drift.report.text import render, use_color
-from sphinx_drift.run.choice import chosen, is_ci
+from sphinx_drift.run.choice import chosen_runner, is_ci
 from sphinx_drift.run_and_judge import begin
 from sphinx_drift.settings import Settings, changed_by_environment, entries
 from sphinx_drift.shapes import Place
@@ -33,7 +33,7 @@ from sphinx_drift.source.update import UNDECIDED
 from sphinx_drift.writing import irreversible, write
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from sphinx_drift.model import Outcome, PageResult
     from sphinx_drift.shapes import Setting
@@ -47,10 +47,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     try:
         changed_by_environment(Settings())  # refuses what there is not
-        _refuse(options)
+        chosen_runner()  # the same
         paths = list(dict.fromkeys(_paths(options.paths)))
         if options.update and not options.force:
-            _refuse_irreversible(ahead(paths, options.paths))
+            _refuse_update(paths, options.paths)
         requested = _requested(options)
         device = choose_device(
             requested=requested.pop("device", None),
@@ -73,7 +73,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _INTERRUPTED
     results = [file.result for file in checked]
     if not options.update:
-        _report(results, options)
+        if os.environ.get("GITHUB_ACTIONS"):
+            for line in to_github(results):
+                print(line)
+        print(render(results, color=use_color(sys.stdout), verbose=options.verbose))
     if options.prose:
         notes = [note for each in checked for note in each.notes]
         print("\n".join(notes) or "no sentence nearly says a number that is printed beside it")
@@ -107,27 +110,14 @@ def _requested(options: argparse.Namespace) -> dict[str, Any]:
     return requested
 
 
-def _report(results: Sequence[PageResult], options: argparse.Namespace) -> None:
-    """Print the reports that were asked for."""
-    if os.environ.get("GITHUB_ACTIONS"):
-        for line in to_github(results):
-            print(line)
-    print(render(results, color=use_color(sys.stdout), verbose=options.verbose))
-
-
-def _refuse(options: argparse.Namespace) -> None:
-    """Refuse contradictory options before anything runs."""
-    chosen()  # refuses what there is not
-    if options.update and is_ci() and not options.force:
+def _refuse_update(paths: Sequence[Path], named: Sequence[Path]) -> None:
+    """Refuse to write where a person decides, and what git couldn't bring back."""
+    if is_ci():
         raise ValueError(
             "--update is refused under CI: a person decides what is documented; with --force it "
             "writes, for a patch that somebody reads"
         )
-
-
-def _refuse_irreversible(paths: Iterable[Path]) -> None:
-    """Refuse to write what git couldn't bring back."""
-    if reasons := irreversible(paths):
+    if reasons := irreversible(ahead(paths, named)):
         more = f" and {len(reasons) - 1} more" if reasons[1:] else ""
         raise ValueError(f"nothing was run: {reasons[0]}{more}; commit that, or add --force")
 

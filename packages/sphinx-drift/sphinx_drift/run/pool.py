@@ -12,7 +12,7 @@ from contextlib import suppress
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
-from sphinx_drift.run.choice import chosen
+from sphinx_drift.run.choice import chosen_runner
 from sphinx_drift.run.results import Ending, Execution, Failure
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ class Pool:
 
 def _pages_at_a_time() -> int:
     cores = len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
-    pages = _AHEAD_PER_CORE * cores if chosen() == "fork" else cores
+    pages = _AHEAD_PER_CORE * cores if chosen_runner() == "fork" else cores
     if hasattr(os, "sysconf"):
         memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
         pages = min(pages, memory // _MEMORY_PER_PAGE)

@@ -26,7 +26,7 @@ from sphinx_drift.files import check, has_cells, is_page, is_searched, prepare
 from sphinx_drift.model import Kind
 from sphinx_drift.report.summary import summary
 from sphinx_drift.report.text import render
-from sphinx_drift.run.choice import chosen
+from sphinx_drift.run.choice import chosen_runner
 from sphinx_drift.run.run import COVERAGE_VARIABLE
 from sphinx_drift.settings import Settings, changed_by_environment
 from sphinx_drift.testing.docstrings import find_in_module, find_in_text, find_never_run
@@ -47,7 +47,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """Refuse a policy or a device that there is not, before anything is collected."""
     try:
         if config.option.drift:
-            chosen()  # refuses what there is not
+            chosen_runner()  # refuses what there is not
         changed_by_environment(Settings())  # the same
         device = choose_device(module=find_project(config.rootpath).devices)
     except ValueError as error:

@@ -116,10 +116,10 @@ def test_error_of_our_own_is_a_failure_of_the_page(
 def test_runner_is_chosen_by_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     for value, expected in (("", "fork"), ("fork", "fork"), ("jupyter", "jupyter")):
         monkeypatch.setenv("DRIFT_RUNNER", value)
-        assert choice.chosen() == expected
+        assert choice.chosen_runner() == expected
     monkeypatch.setenv("DRIFT_RUNNER", "Fork")
     with pytest.raises(ValueError, match="DRIFT_RUNNER"):
-        choice.chosen()
+        choice.chosen_runner()
 
 
 # Builds that are ended -----------------------------------------------------------------
