@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import textwrap
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, TextIO
 
@@ -48,7 +49,7 @@ def entries(
     return [
         entry(page, outcome, color=color)
         for page in results
-        for outcome in sorted(_without_followers(page), key=lambda outcome: outcome.line)
+        for outcome in sorted(_gathered(page), key=lambda outcome: outcome.line)
         if outcome.kind.fails or verbose or _noteworthy(outcome)
     ]
 
@@ -84,13 +85,14 @@ def _noteworthy(outcome: Outcome) -> bool:
     return is_other or bool(outcome.verdict.accepted or outcome.verdict.waived)
 
 
-def _without_followers(page: PageResult) -> Iterator[Outcome]:
-    """Leave out the cells that were not run but the first of them: what stopped it stopped all."""
-    has_not_run = False
-    for outcome in page.outcomes:
-        if not (has_not_run and outcome.kind is Kind.NOT_EXECUTED):
-            yield outcome
-        has_not_run |= outcome.kind is Kind.NOT_EXECUTED
+def _gathered(page: PageResult) -> list[Outcome]:
+    """Merge the cells that were not run into one outcome, at the place of the first."""
+    not_run = [outcome for outcome in page.outcomes if outcome.kind is Kind.NOT_EXECUTED]
+    if len(not_run) > 1:
+        cells = ", ".join(str(outcome.cell) for outcome in not_run)
+        message = f"{not_run[0].message}\nnot run: cells {cells}".strip()
+        not_run = [replace(not_run[0], message=message)]
+    return [*(o for o in page.outcomes if o.kind is not Kind.NOT_EXECUTED), *not_run]
 
 
 def _outcome(page: PageResult, outcome: Outcome, paint: _Paint) -> Iterator[str]:
