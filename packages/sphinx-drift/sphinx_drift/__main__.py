@@ -73,10 +73,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _INTERRUPTED
     results = [file.result for file in checked]
     if not options.update:
-        if os.environ.get("GITHUB_ACTIONS"):
-            for line in to_github(results):
-                print(line)
-        print(render(results, color=use_color(sys.stdout), verbose=options.verbose))
+        _report(results, verbose=options.verbose)
     if options.prose:
         notes = [note for each in checked for note in each.notes]
         print("\n".join(notes) or "no sentence nearly says a number that is printed beside it")
@@ -108,6 +105,14 @@ def _requested(options: argparse.Namespace) -> dict[str, Any]:
         # What has no expectation gets one that is true of two runs, an error too.
         requested |= {"require": EVERY_PAGE, "twice": True, "keep_going": True}
     return requested
+
+
+def _report(results: Sequence[PageResult], *, verbose: bool) -> None:
+    """Print what came of all files, and on GitHub annotate their lines."""
+    if os.environ.get("GITHUB_ACTIONS"):
+        for line in to_github(results):
+            print(line)
+    print(render(results, color=use_color(sys.stdout), verbose=verbose))
 
 
 def _refuse_update(paths: Sequence[Path], named: Sequence[Path]) -> None:
