@@ -8,7 +8,6 @@ checked, 130 if it was interrupted.
 from __future__ import annotations
 
 import argparse
-import errno
 import os
 import signal
 import sys
@@ -20,13 +19,13 @@ from typing import TYPE_CHECKING, Any
 from sphinx_drift.book import book_of
 from sphinx_drift.device import choose_device
 from sphinx_drift.files import Checked, ahead, check, is_page, is_searched, prepare
-from sphinx_drift.model import Kind, PageResult
+from sphinx_drift.model import Kind
 from sphinx_drift.patterns import EVERY_PAGE
-from sphinx_drift.report.excerpts import many
+from sphinx_drift.report.excerpts import safe_line
 from sphinx_drift.report.formats import exit_status, to_github
-from sphinx_drift.report.summary import causes, summary, unused_filters
-from sphinx_drift.report.text import closing_line, recorded, render, use_color
-from sphinx_drift.run.choice import chosen, is_ci
+from sphinx_drift.report.summary import summary, unused_filters
+from sphinx_drift.report.text import render, use_color
+from sphinx_drift.run.choice import chosen_runner, is_ci
 from sphinx_drift.run_and_judge import begin
 from sphinx_drift.settings import Settings, changed_by_environment, entries
 from sphinx_drift.shapes import TRUTH, Place
@@ -34,12 +33,12 @@ from sphinx_drift.source.update import UNDECIDED
 from sphinx_drift.writing import irreversible, write
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
+    from sphinx_drift.model import Outcome, PageResult
     from sphinx_drift.shapes import Setting
 
 _CRASHED, _INTERRUPTED = 2, 130
-_NAMED = 5
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -48,10 +47,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     try:
         changed_by_environment(Settings())  # refuses what there is not
-        _refuse(options)
+        chosen_runner()  # the same
         paths = list(dict.fromkeys(_paths(options.paths)))
         if options.update and not options.force:
-            _refuse_irreversible(ahead(paths, options.paths))
+            _refuse_update(paths, options.paths)
         requested = _requested(options)
         device = choose_device(
             requested=requested.pop("device", None),
@@ -74,7 +73,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _INTERRUPTED
     results = [file.result for file in checked]
     if not options.update:
-        _report(results, options)
+        _report(results, verbose=options.verbose)
     if options.prose:
         notes = [note for each in checked for note in each.notes]
         print("\n".join(notes) or "no sentence nearly says a number that is printed beside it")
@@ -108,51 +107,35 @@ def _requested(options: argparse.Namespace) -> dict[str, Any]:
     return requested
 
 
-def _report(results: Sequence[PageResult], options: argparse.Namespace) -> None:
-    """Print the reports that were asked for."""
+def _report(results: Sequence[PageResult], *, verbose: bool) -> None:
+    """Print what came of all files, and on GitHub annotate their lines."""
     if os.environ.get("GITHUB_ACTIONS"):
         for line in to_github(results):
             print(line)
-    color = use_color(sys.stdout)
-    if options.quiet:
-        print(closing_line(results, color=color))
-    else:
-        print(render(results, color=color, verbose=options.verbose))
+    print(render(results, color=use_color(sys.stdout), verbose=verbose))
 
 
-def _refuse(options: argparse.Namespace) -> None:
-    """Refuse contradictory options before anything runs."""
-    chosen()  # refuses what there is not
-    if options.update and is_ci() and not options.force:
+def _refuse_update(paths: Sequence[Path], named: Sequence[Path]) -> None:
+    """Refuse to write where a person decides, and what git couldn't bring back."""
+    if is_ci():
         raise ValueError(
             "--update is refused under CI: a person decides what is documented; with --force it "
             "writes, for a patch that somebody reads"
         )
-
-
-def _refuse_irreversible(paths: Iterable[Path]) -> None:
-    """Refuse to write what git couldn't bring back."""
-    if reasons := irreversible(paths):
-        more = f" and {len(reasons) - _NAMED} more" * (len(reasons) > _NAMED)
-        names = f"{', '.join(reasons[:_NAMED])}{more}"
-        raise ValueError(f"nothing was run: {names}; commit that, or add --force")
+    if reasons := irreversible(ahead(paths, named)):
+        more = f" and {len(reasons) - 1} more" if reasons[1:] else ""
+        raise ValueError(f"nothing was run: {reasons[0]}{more}; commit that, or add --force")
 
 
 def _update(checked: Sequence[Checked]) -> int:
     """Write the executed outputs; what that doesn't fix still fails."""
     status = write([file.change for file in checked if file.change])
-    written = [
-        (file.result, file.change.result)
-        for file in checked
-        if file.change and file.change.result and not file.change.refused
-    ]
-    for message in (causes(before for before, _ in written), recorded(written)):
-        if message:
-            print(message)
-    remaining = [_without_written(file) for file in checked]
-    if undecided := list(_undecided(remaining)):
+    settled = [file for file in checked if not (file.change and file.change.refused)]
+    remaining = list(map(_remaining, settled))
+    if lines := [line for file in settled for line in _to_decide(file)]:
         print("to decide, by seeding it, printing less or giving a reason of your own:")
-        print("\n".join(undecided))
+        print("\n".join(lines))
+    if any(map(_undecided, remaining)):
         status = status or 1
     if not any(page.failed for page in remaining):
         return status
@@ -160,27 +143,28 @@ def _update(checked: Sequence[Checked]) -> int:
     return max(status, exit_status(remaining))
 
 
-def _undecided(results: Sequence[PageResult]) -> Iterator[str]:
-    """Yield the outputs that nothing checks for a reason that `--update` has written."""
-    for page in results:
-        for outcome in page.outcomes:
-            if outcome.kind is Kind.UNCHECKED and outcome.message in UNDECIDED:
-                place = f"cell {outcome.cell}" if page.stored else str(outcome.line)
-                yield f"  {page.file}:{place}: {outcome.message}"
+def _remaining(file: Checked) -> PageResult:
+    """Return the result of a file as it is written; what is all unchecked is left so."""
+    result = (file.change and file.change.result) or file.result
+    outcomes = tuple(o for o in result.outcomes if o.kind is not Kind.NOTHING_CHECKED)
+    return replace(result, outcomes=outcomes)
 
 
-def _without_written(checked: Checked) -> PageResult:
-    """Return the result of a page without the outcomes that an update fixes."""
-    result = (checked.change and checked.change.result) or checked.result
-    # What is all unchecked has nothing that could be written.
-    others = {Kind.NOTHING_CHECKED}
-    if checked.change and checked.change.refused:
-        others.add(Kind.UNDOCUMENTED)  # only the update asks for each output to be documented
-    outcomes = [o for o in result.outcomes if o.kind not in others]
-    if checked.change and checked.change.refused:  # what follows the first error follows from it
-        errors = [o for o in outcomes if o.kind is Kind.RAISED]
-        outcomes = [o for o in outcomes if o not in errors[1:]]
-    return replace(result, outcomes=tuple(outcomes))
+def _undecided(page: PageResult) -> list[Outcome]:
+    """Return the outputs that nothing checks for a reason that `--update` has written."""
+    return [o for o in page.outcomes if o.kind is Kind.UNCHECKED and o.message in UNDECIDED]
+
+
+def _to_decide(file: Checked) -> Iterator[str]:
+    """Yield what `--update` has written and only a person can judge: errors, and reasons."""
+    result = _remaining(file)
+    raised = {o.cell for o in result.outcomes if o.kind is Kind.RAISED}
+    for outcome in file.result.outcomes:
+        if outcome.kind is Kind.RAISED and outcome.cell not in raised:
+            error = outcome.message.partition("\n")[0]
+            yield safe_line(f"  {result.file}: cell {outcome.cell}: recorded {error}")
+    for outcome in _undecided(result):
+        yield f"  {result.file}: cell {outcome.cell}: {outcome.message}"
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -200,8 +184,6 @@ def _parser() -> argparse.ArgumentParser:
     add(
         "--force", action="store_true", help="with --update: also under CI, and what git can't undo"
     )
-    add("--stderr", action="store_true", help="compare what notebooks stored of stderr too")
-    add("-q", "--quiet", action="store_true", help="print the summary alone")
     add("-v", "--verbose", action="store_true", help="list what was verified too")
     return parser
 
@@ -237,12 +219,7 @@ def _paths(paths: Sequence[Path]) -> Iterator[Path]:
 
 
 def _below(folder: Path) -> Iterator[Path]:
-    seen = set()  # links are followed, as Sphinx does, but not in circles
-    for place, folders, files in os.walk(folder, followlinks=True):
-        if (real := os.path.realpath(place)) in seen:
-            folders.clear()
-            continue
-        seen.add(real)
+    for place, folders, files in os.walk(folder, followlinks=True):  # as Sphinx does
         folders[:] = sorted(name for name in folders if is_searched(Path(place, name)))
         for name in sorted(files):
             if is_searched(path := Path(place, name)) and is_page(path):
@@ -253,32 +230,12 @@ def _check_one(
     path: Path, number: int, total: int, options: argparse.Namespace, requested: Mapping[str, Any]
 ) -> Checked:
     """Check one file of many, and print its result in a line."""
-    has_progress = total > 1 and not options.quiet and sys.stderr is not None
-    if has_progress:
-        print(f"[{number}/{total}] {path}: ", end="", file=sys.stderr, flush=True)
     named = path in options.paths
-    wanted = {name: getattr(options, name) for name in ("stderr", "update", "prose")}
-    checked = check(path, named=named, **wanted, **requested)
-    if has_progress:
-        print(_progress(checked), file=sys.stderr, flush=True)
+    checked = check(path, named=named, update=options.update, prose=options.prose, **requested)
+    if total > 1:
+        line = f"[{number}/{total}] {path}: {summary([checked.result])}"
+        print(line, file=sys.stderr, flush=True)
     return checked
-
-
-def _progress(checked: Checked) -> str:
-    """Return the result of a file in one line, and what is going to be written."""
-    result = checked.result
-    if not (result.cells or result.outcomes or result.left_out):
-        return "no cells"
-    if not checked.change:
-        return summary([checked.result])
-    if checked.change.refused:
-        return f"left as it is: {checked.change.refused}"
-    remaining = _without_written(checked)
-    before, after = (
-        {outcome.cell for outcome in result.outcomes if outcome.kind.fails}
-        for result in (checked.result, remaining)
-    )
-    return f"outputs of {many(len(before - after), 'cell')} to write, then {summary([remaining])}"
 
 
 def guarded() -> int:
@@ -286,11 +243,11 @@ def guarded() -> int:
     try:
         status = main()
         sys.stdout.flush()
-    except Exception as error:  # noqa: BLE001 - whatever it is, nothing is verified
-        if isinstance(error, OSError) and error.errno in (errno.EPIPE, errno.ENOSPC):
-            print(f"the report could not be written: {error}", file=sys.stderr)
-            sys.stdout = None  # at its end Python would try again
-            return _CRASHED
+    except BrokenPipeError:
+        print("the report could not be written", file=sys.stderr)
+        sys.stdout = None  # at its end Python would try again
+        return _CRASHED
+    except Exception:  # noqa: BLE001 - whatever it is, nothing is verified
         traceback.print_exc()
         print("the check itself failed, so nothing is known: please report this", file=sys.stderr)
         return _CRASHED
@@ -298,8 +255,6 @@ def guarded() -> int:
 
 
 if __name__ == "__main__":
-    # Whoever starts it may have closed its standard output.
-    sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123 - to the end
     # What a cell printed may be more than the terminal's encoding holds.
     sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     # Both ways to end it leave no kernel behind.

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from sphinx_drift.book import book_of, left_out
 from sphinx_drift.model import Kind, Outcome, Page, PageResult
 from sphinx_drift.patterns import EVERY_PAGE
-from sphinx_drift.report.summary import count
+from sphinx_drift.report.summary import is_nothing
 from sphinx_drift.run.host import HOST
 from sphinx_drift.run.preload import libraries
 from sphinx_drift.run_and_judge import report_origins, run_and_judge
@@ -112,13 +112,12 @@ class Opened:
     """Reads a file, or a text that it is going to hold, as this one was read."""
 
 
-def opened(path: Path, *, named: bool, stderr: bool = False, **requested: Any) -> Opened | Checked:
+def opened(path: Path, *, named: bool, **requested: Any) -> Opened | Checked:
     """Read a file; return its result at once where nothing is to be run.
 
     Args:
         path: The file.
         named: Whether somebody wants this file checked, and not all that a folder holds.
-        stderr: Whether what a notebook stored of stderr counts too.
         **requested: Settings that come before those of the file's project.
 
     """
@@ -132,7 +131,8 @@ def opened(path: Path, *, named: bool, stderr: bool = False, **requested: Any) -
         if excluded := "" if named else book.excludes(path):
             return Checked(PageResult(str(path), left_out=excluded if has_cells(path) else ""))
         shown = not str(book.settings.get("nb_output_stderr", "show")).startswith("remove")
-        seen = stderr if is_notebook(path) else shown
+        # What a notebook has stored of stderr names the machine that wrote it.
+        seen = shown and not is_notebook(path)
         settings = settings_for(path, **requested)
         read = partial(load, key=settings.metadata_key, is_mystmd=settings.is_mystmd)
         page, notebook = read(path, stderr=seen) or (Page(), None)
@@ -188,7 +188,7 @@ def _run(path: Path, file: Opened, *, named: bool, update: bool) -> Checked:
         # A folder may hold notebooks that only draw; that nothing at all was checked still fails.
         outcomes = tuple(o for o in result.outcomes if o.kind is not Kind.NOTHING_CHECKED)
         result = replace(result, outcomes=outcomes)
-    elif named and count([result]).is_nothing:
+    elif named and is_nothing([result]):
         nothing = Outcome(Kind.NOTHING_CHECKED, 1, message="none of its outputs is documented")
         result = replace(result, outcomes=(*result.outcomes, nothing))
     if not update:

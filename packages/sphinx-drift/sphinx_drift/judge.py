@@ -9,12 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sphinx_drift.compare.compare import Policy, compare
-from sphinx_drift.compare.precise import without_marks
 from sphinx_drift.model import Kind, Outcome, PageResult
 from sphinx_drift.output.filters import DEFAULTS, filtered
 from sphinx_drift.output.machine import machine_paths
 from sphinx_drift.output.printed_text import BESIDE, FORMS, OF_VALUES, Part, Printed, printed
-from sphinx_drift.run.results import SKIPS
+from sphinx_drift.run.results import SKIPS, Ending
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -28,8 +27,6 @@ if TYPE_CHECKING:
 
 _WITH_ERROR = (Part.ALL, Part.MAIN, Part.STDERR)
 """The parts to which the message of an error belongs."""
-_NO_ERROR = "NoneType: None"
-"""The answer of a kernel if not the cell raised, but the display of its value."""
 
 
 def judge_page(  # noqa: PLR0913 - one page has these parts
@@ -65,11 +62,10 @@ def judge_page(  # noqa: PLR0913 - one page has these parts
     outcomes = list(page.problems)
     skipped: Counter[str] = Counter()
     context = _Context(
+        page,
         execution,
         policy,
         (*filters, *machine_paths(Path(file).absolute().parent)),
-        stored=page.stored,
-        complete=page.complete,
         away=away,
         errors_fail=errors_fail,
     )
@@ -109,11 +105,10 @@ def judge_page(  # noqa: PLR0913 - one page has these parts
 class _Context:
     """What all cells of a page have in common."""
 
+    page: Page
     execution: Execution
     policy: Policy
     filters: Sequence[Filter]
-    stored: bool
-    complete: bool
     away: bool
     errors_fail: bool
     filtered: Counter[str] = field(default_factory=Counter)
@@ -146,12 +141,12 @@ def _check_cell(
     outcomes: list[Outcome] = []
     for expectation in cell.expectations:
         outcome = _check_expectation(cell, expectation, output, full, context)
-        if not (context.stored and expectation.part in BESIDE):
+        if not (context.page.stored and expectation.part in BESIDE):
             outcomes.append(outcome)
         elif outcome.kind.fails and not any(other.kind.fails for other in outcomes):
             outcomes.append(replace(outcome, message=f"as {expectation.part.value}"))
     yield from outcomes
-    if context.stored:
+    if context.page.stored:
         yield from _check_stored(cell, output, outcomes, context)
     yield from _check_rest(cell, output, context)
 
@@ -160,18 +155,14 @@ def _stopped(cell: Cell, output: Printed, context: _Context) -> Outcome | None:
     """Return why a cell has no outputs to compare: it raised, or wasn't run."""
     failure = context.execution.failure
     if failure is not None and failure.index == cell.index:
-        displayed = f"{output.error}, raised when the cell's value was displayed"
-        message = displayed if failure.message == _NO_ERROR and output.error else failure.message
-        return _outcome(
-            cell,
-            Kind.labelled(failure.kind.value),
-            message=message,
-            executed=output.select(Part.ALL),
-        )
+        # The display of a value may raise, of which the kernel says nothing.
+        message = output.error if failure.kind is Ending.RAISED else failure.message
+        kind, executed = Kind[failure.kind.name], output.select(Part.ALL)
+        return _outcome(cell, kind, message=message or failure.message, executed=executed)
     if cell.index not in context.execution.executed:
         message = failure.message if failure is not None and failure.index < 0 else ""
         return _outcome(cell, Kind.NOT_EXECUTED, *cell.expectations[:1], message=message)
-    if not (cell.expectations or context.complete):
+    if not (cell.expectations or context.page.complete):
         return None
     if SKIPS & cell.tags:
         return _skipped(cell, context)
@@ -187,7 +178,7 @@ def _skipped(cell: Cell, context: _Context) -> Outcome:
     reasons = [expectation.unchecked for expectation in cell.expectations]
     if cell.glued:
         return _outcome(cell, Kind.QUOTATION, message=_unchecked_glue(cell.glued))
-    if context.stored or (reasons and all(reasons)):
+    if context.page.stored or (reasons and all(reasons)):
         message = "; ".join([message, *dict.fromkeys(filter(None, reasons))])
         return _outcome(cell, Kind.UNCHECKED, *cell.expectations[:1], message=message)
     return _outcome(cell, Kind.NOT_EXECUTED, *cell.expectations[:1], message=message)
@@ -205,7 +196,7 @@ def _check_stored(
         return
     if any(other.kind.fails for other in others):
         return
-    if cell.drawn is not None and (context.complete or cell.is_claim):
+    if cell.drawn is not None and (context.page.complete or cell.is_claim):
         nouns = ("pictures", "widgets")
         for noun, before, now in zip(nouns, cell.drawn, output.drawn, strict=True):
             if before != now:
@@ -224,7 +215,6 @@ def _check_expectation(
     """Compare one expectation with what its cell printed."""
     filters = (*cell.filters, *context.filters)
     text = filtered(expectation.text, filters)
-    is_all = text == expectation.text and not output.shows_more
     expectation = replace(expectation, text=text)
     executed = filtered(output.select(expectation.part), filters, context.filtered)
     cannot = _cannot_compare(expectation, output, executed, context)
@@ -240,11 +230,7 @@ def _check_expectation(
         waivers=expectation.waivers,
     )
     kind, message = _judged(verdict, expectation, output, context)
-    if kind is Kind.DRIFT:
-        message = _second_error(output, full)
-    seen = output.select(Part.ALL if cell.has_stderr else Part.MAIN)
-    parts = {"executed": executed, "verdict": verdict, "is_all": is_all and executed == seen}
-    return _outcome(cell, kind, expectation, message=message, **parts)
+    return _outcome(cell, kind, expectation, message=message, executed=executed, verdict=verdict)
 
 
 def _judged(
@@ -261,13 +247,6 @@ def _judged(
     if unknown := output.unknown_in(expectation.part):
         return Kind.UNCHECKED, f"{unknown} may show more than the text, which is right"
     return Kind.VERIFIED, ""
-
-
-def _second_error(output: Printed, full: Printed | None) -> str:
-    """Say what a cell raised that was run again at full precision, and that raised nothing."""
-    if full is None or output.error or not full.error:
-        return ""
-    return f"run again to print all digits, the cell raised {without_marks(full.error)[0]}"
 
 
 def _cannot_compare(
@@ -300,20 +279,20 @@ def _excluded(expectation: Expectation, context: _Context) -> tuple[Kind, str] |
 
 def _check_rest(cell: Cell, output: Printed, context: _Context) -> Iterator[Outcome]:
     """Yield what the cell printed that none of its expectations documents."""
-    documented = {e.part for e in cell.expectations}
+    documented, is_page = {e.part for e in cell.expectations}, not context.page.stored
     has_error = bool(output.error) and not output.native_error
     if has_error and Part.ALL not in documented and not any(e.raises for e in cell.expectations):
         yield _raised(cell, output, context)
         return
-    rest = _undocumented(cell, output, documented, is_page=not context.stored)
+
+    def undocumented_but(*others: Part) -> list[Part]:
+        return _undocumented(cell, output, documented.union(others), is_page=is_page)
+
     for variant in cell.elsewhere:
-        with_it = documented | {variant.part}
-        left = _undocumented(cell, output, with_it, is_page=not context.stored)
-        if left != rest:
+        if undocumented_but(variant.part) != undocumented_but():
             yield _outcome(cell, Kind.VARIANT, variant, message=variant.problem)
-            documented, rest = with_it, left
-    if rest:
-        is_wrong = context.complete or _is_claim(cell, context)
+    if rest := undocumented_but(*(variant.part for variant in cell.elsewhere)):
+        is_wrong = context.page.complete or _is_claim(cell, context)
         names = tuple(part.value for part in rest)
         yield _outcome(
             cell,
@@ -327,7 +306,7 @@ def _check_rest(cell: Cell, output: Printed, context: _Context) -> Iterator[Outc
 def _raised(cell: Cell, output: Printed, context: _Context) -> Outcome:
     """Return what comes of an error that no expectation names."""
     may_raise = cell.may_raise or not context.errors_fail
-    is_free = may_raise and not (context.complete or cell.expectations)
+    is_free = may_raise and not (context.page.complete or cell.expectations)
     return _outcome(cell, Kind.NO_EXPECTATION if is_free else Kind.RAISED, message=output.error)
 
 

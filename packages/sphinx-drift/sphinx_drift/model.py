@@ -16,165 +16,153 @@ if TYPE_CHECKING:
     from sphinx_drift.output.filters import Filter
 
 
-class Kind(Enum):
-    """A kind of outcome: its name, its meaning, its remedy."""
+_UNKNOWN = 2
 
-    VERIFIED = ("verified", "the output is the documented one", "")
-    UNCHECKED = ("unchecked", "the output isn't checked, for the reason that is given", "")
+
+class Kind(Enum):
+    """A kind of outcome: the exit status that it makes, its meaning, its remedy."""
+
+    VERIFIED = (0, "the output is the documented one")
+    UNCHECKED = (0, "the output isn't checked, for the reason that is given")
     NOT_COMPARED = (
-        "not-compared",
+        0,
         "the output holds on the reference environment alone, and this is another one",
-        "",
     )
     NO_EXPECTATION = (
-        "no-expectation",
+        0,
         "a cell prints and no expectation follows it, which this page needn't have",
-        "",
     )
     OTHER_VARIANT = (
-        "other-variant",
+        0,
         "the output has another text here, so nobody looked at this one",
-        "",
     )
     DRIFT = (
-        "drift",
+        1,
         "the output is not the documented one",
         "mend the code, or document the new output if it is the right one",
     )
     UNDOCUMENTED = (
-        "undocumented",
+        1,
         "what is printed is documented nowhere",
         "let `--update` write it in the form that is shown; an example's stands below it",
     )
     PICTURE = (
-        "picture",
+        1,
         "a cell shows more or fewer pictures or widgets than its notebook has stored",
         "run the notebook and save it with its outputs",
     )
     VARIANT = (
-        "variant",
+        1,
         "not one of an output's variants holds here, or two do",
         "write a text for this case too, or conditions of which one holds: `:when: numpy>=2`",
     )
     NO_CELL = (
-        "no-cell",
+        1,
         "an expectation doesn't stand straight after a cell",
         "move it straight after its cell, with nothing but blank lines between, or delete it",
     )
     EMPTY = (
-        "empty",
+        1,
         "an expectation has no text, so it would check nothing",
         "write what the cell prints, or delete the expectation",
     )
     NO_OUTPUT = (
-        "no-output",
+        1,
         "nothing was printed where something is documented",
         "print it, or delete what documents it",
     )
     RAISED = (
-        "raised",
+        1,
         "an error was raised that is documented nowhere",
         "mend the code, or document the error: `:raises: ErrorType` on a page, else its traceback",
     )
     NOT_RAISED = (
-        "not-raised",
+        1,
         "the documented error wasn't raised",
         "mend the code, or delete what documents the error",
     )
     TIMEOUT = (
-        "timeout",
+        2,
         "a cell didn't end in time",
         "make it faster, or raise `drift_timeout`, or the command's `--timeout`",
     )
     OUTPUT_LIMIT = (
-        "output-limit",
+        2,
         "a cell printed more than a page may",
         "print less, or raise `drift_output_limit`",
     )
     DEAD_KERNEL = (
-        "dead-kernel",
+        2,
         "the process that runs the code ended",
         "run it alone to see why: it exits, memory is short, or compiled code crashes",
     )
     NOT_EXECUTED = (
-        "not-executed",
+        2,
         "a cell was not run",
         "mend what stopped its page, or say `:unchecked: reason` if a tag skips it",
     )
     NOTHING_CHECKED = (
-        "nothing-checked",
+        2,
         "no output was checked",
         "print something that matters and document it",
     )
     NESTED = (
-        "nested",
+        1,
         "a cell or expectation stands where it is never run or checked",
         "move it to the top level of a page; fold with gated `-start` and `-end` directives",
     )
-    OPTION = ("option", "an option of an expectation can't be read", "write it as the manual says")
+    OPTION = (
+        1,
+        "an option of an expectation can't be read",
+        "write it as the manual says",
+    )
     WAIVER = (
-        "waiver",
+        1,
         "a waiver is not needed, or matches nothing",
         "delete the `:allow:` line, or correct its documented value",
     )
     UNREPEATABLE = (
-        "unrepeatable",
+        1,
         "a cell printed something else when it was run a second time",
         "seed the generator in the same cell, or say `:unchecked: reason`",
     )
     UNREADABLE = (
-        "unreadable",
+        2,
         "a page, a notebook or a docstring can't be read",
         "mend the file",
     )
     QUOTATION = (
-        "quotation",
+        1,
         "a number is quoted that no cell printed",
         "quote a number of an expectation with a `:name:`, once in the book, or what is glued",
     )
     ELSEWHERE = (
-        "elsewhere",
+        2,
         "the page imported a package that isn't the one of this project",
         "install this project: `python -m pip install --editable .`, by the Python that runs pages",
     )
     COULD_NOT_CHECK = (
-        "could-not-check",
+        2,
         "the check itself failed, so nothing is known",
         "report it, with the page and the traceback",
     )
 
-    def __init__(self, label: str, meaning: str, remedy: str) -> None:
-        """Keep the three texts of a kind."""
-        self.label = label
+    def __init__(self, status: int, meaning: str, remedy: str = "") -> None:
+        """Keep the exit status of a check in which it happens, 2 where nothing is known."""
+        self.label = self.name.lower().replace("_", "-")
+        self.status = status
         self.meaning = meaning
         self.remedy = remedy
-
-    @classmethod
-    def labelled(cls, label: str) -> Kind:
-        """Return the kind of a label; a `StopIteration` if there is none."""
-        return next(kind for kind in cls if kind.label == label)
 
     @property
     def fails(self) -> bool:
         """Whether an outcome of this kind fails the build."""
-        return self not in (
-            *(Kind.VERIFIED, Kind.UNCHECKED, Kind.NOT_COMPARED),
-            *(Kind.NO_EXPECTATION, Kind.OTHER_VARIANT),
-        )
+        return self.status > 0
 
     @property
     def unknown(self) -> bool:
         """Whether it is unknown what would have been printed."""
-        return self in (
-            Kind.TIMEOUT,
-            Kind.OUTPUT_LIMIT,
-            Kind.DEAD_KERNEL,
-            Kind.NOT_EXECUTED,
-            Kind.NOTHING_CHECKED,
-            Kind.UNREADABLE,
-            Kind.ELSEWHERE,
-            Kind.COULD_NOT_CHECK,
-        )
+        return self.status == _UNKNOWN
 
 
 @dataclass(frozen=True)
@@ -194,8 +182,6 @@ class Outcome:
     message: str = ""
     documented: str = ""
     executed: str = ""
-    is_all: bool = False
-    """Whether readers see nothing of the cell's output but the text that was compared."""
     verdict: Verdict = field(default_factory=Verdict)
     rounding: Verdict | None = None
     """What *portable* makes of a drift that *exact* found."""
@@ -226,8 +212,6 @@ class PageResult:
     """Whether it was run in this build."""
     kept: bool = field(default=False, compare=False)
     """Whether its outputs are those of an earlier run, which jupyter-cache has kept."""
-    examples: bool = False
-    """Whether its cells are examples of docstrings."""
 
     @property
     def failed(self) -> bool:

@@ -57,71 +57,60 @@ def run_and_judge(
     settings = settings.of_page(notebook.metadata)
     page = settings.applied_to(page, Path(file))
     runs = planned(page, folder, settings)
-    execution = _kept(page, notebook, runs[0], settings, file) or run.execute(notebook, runs[0])
-    page = chosen(page, execution.versions)
-    policy = settings.policy_on(execution.environment)
-    where = _where(page, execution, settings, file)
-    filters = where["filters"]
-    precise: NotebookNode | None = None
-    result = judge_page(page, notebook, execution, **where, policy=policy)
-    result = replace(result, kept=bool(execution.since))
-    elsewhere = tuple(_imported_elsewhere(page, execution, settings))
+    judge = partial(_judge, notebook=notebook, file=file, settings=settings)
+    execution = kept.find(notebook, runs[0], settings.cache) if settings.cache else None
+    # Whatever fails is said of a run of now, and a second look is at the same run as the first.
+    if execution is None or judge(page, execution).failed:
+        execution = run.execute(notebook, runs[0])
+    result = judge(page, execution)
     if any(map(may_be_rounding, result.outcomes)):
         precise = _copied(notebook, execution)
         in_full = [change for name, change in IN_FULL.items() if name in execution.environment]
         may_raise = range(len(precise.cells))  # as `float` does, if it reads a marked number
         run.execute(precise, _request(settings, folder, may_raise=may_raise, before=in_full))
-        judged = judge_page(
-            page, notebook, execution, **where, policy=Policy.PORTABLE, precise=precise
-        )
-        outcomes = hinted(result.outcomes, judged.outcomes)
-        result = judged if policy is Policy.PORTABLE else replace(result, outcomes=outcomes)
+        look_again = partial(judge, policy=Policy.PORTABLE, precise=precise)
+        judged = look_again(page, execution)
+        if result.policy is Policy.PORTABLE:
+            judge, result = look_again, judged
+        else:
+            result = replace(result, outcomes=hinted(result.outcomes, judged.outcomes))
     if settings.twice and execution.failure is None:
         second = _copied(notebook, execution)
         repeated = run.execute(second, runs[1])
-        unrepeatable = compare_runs(page, notebook, second, repeated, filters)
+        here, filters = chosen(page, execution.versions), (*settings.filters, *DEFAULTS)
+        unrepeatable = compare_runs(here, notebook, second, repeated, filters)
         result = replace(result, outcomes=(*result.outcomes, *unrepeatable))
     if settings.cache and not execution.since:
-        is_right = not (result.failed or elsewhere)
+        is_right = not result.failed
         key = kept.keep(notebook, runs[0], execution, settings.cache, is_right=is_right)
         execution = replace(execution, kept=key)
-    where |= {"policy": policy, "precise": precise if policy is Policy.PORTABLE else None}
-    judge = partial(judge_page, notebook=notebook, execution=execution, **where)
-
-    def again(page: Page) -> PageResult:
-        return judge(page=chosen(page, execution.versions))
-
-    return replace(result, outcomes=(*result.outcomes, *elsewhere)), execution, again
+    return result, execution, partial(judge, execution=execution)
 
 
-def _kept(
-    page: Page, notebook: NotebookNode, request: Request, settings: Settings, file: str
-) -> Execution | None:
-    """Give a notebook the outputs of an earlier run, if the book allows it and all are right.
-
-    So whatever fails is said of a run of now, and a second look is at the same run as the first.
-    """
-    execution = kept.find(notebook, request, settings.cache) if settings.cache else None
-    if execution is None:
-        return None
-    page = chosen(page, execution.versions)
-    policy, where = (
-        settings.policy_on(execution.environment),
-        _where(page, execution, settings, file),
+def _judge(  # noqa: PLR0913 - what is known of a page
+    page: Page,
+    execution: Execution,
+    *,
+    notebook: NotebookNode,
+    file: str,
+    settings: Settings,
+    policy: Policy | None = None,
+    precise: NotebookNode | None = None,
+) -> PageResult:
+    """Compare what a page's cells printed with what it documents here, as its settings say."""
+    result = judge_page(
+        chosen(page, execution.versions),
+        notebook,
+        execution,
+        file=file,
+        policy=policy or settings.policy_on(execution.environment),
+        away=not settings.is_reference(execution.environment),
+        precise=precise,
+        filters=(*settings.filters, *DEFAULTS),
+        errors_fail=settings.goes_on(page) and not settings.allow_errors,
     )
-    result = judge_page(page, notebook, execution, **where, policy=policy)
-    is_wrong = result.failed or any(_imported_elsewhere(page, execution, settings))
-    return None if is_wrong else execution
-
-
-def _where(page: Page, execution: Execution, settings: Settings, file: str) -> dict[str, Any]:
-    """Return how an execution is judged, besides the policy."""
-    return {
-        "file": file,
-        "away": not settings.is_reference(execution.environment),
-        "filters": (*settings.filters, *DEFAULTS),
-        "errors_fail": settings.goes_on(page) and not settings.allow_errors,
-    }
+    outcomes = (*result.outcomes, *_imported_elsewhere(page, execution, settings))
+    return replace(result, outcomes=outcomes, kept=bool(execution.since))
 
 
 def report_origins(packages: Mapping[str, Path]) -> None:
@@ -216,20 +205,13 @@ def _copied(notebook: NotebookNode, execution: Execution) -> NotebookNode:
 
 
 def hinted(exact: Iterable[Outcome], portable: Iterable[Outcome]) -> tuple[Outcome, ...]:
-    """Add to each drift whether *portable* would have accepted it.
-
-    Either may have outcomes that the other lacks: what a drift hides is seen once it is accepted.
-    """
-
-    def expectation(outcome: Outcome) -> tuple[int, int, int, str]:
-        return outcome.cell, outcome.line, outcome.body_line, outcome.documented
-
-    verdicts = {expectation(outcome): outcome.verdict for outcome in portable}
+    """Add to each drift whether *portable*, which may see more, would have accepted it."""
+    verdicts = {(o.cell, o.line, o.documented): o.verdict for o in portable}
     return tuple(
-        replace(outcome, rounding=verdicts.get(expectation(outcome)))
-        if outcome.kind is Kind.DRIFT
-        else outcome
-        for outcome in exact
+        replace(o, rounding=verdicts.get((o.cell, o.line, o.documented)))
+        if o.kind is Kind.DRIFT
+        else o
+        for o in exact
     )
 
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import pairwise
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from sphinx_drift.compare.brackets import partners
@@ -18,7 +16,6 @@ from sphinx_drift.compare.tokens import tokens
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-_CORPUS = Path(__file__).resolve().parent / "corpus"
 _NUMBER = re.compile(r"(?P<mantissa>\d*\.?\d*)(?:[eE](?P<power>[+-]?\d+))?j?")
 _ATTRIBUTE = re.compile(r",\s*\w+=[^,()\[\]]+")
 
@@ -67,13 +64,6 @@ class Attempt:
     def __str__(self) -> str:
         name = f"{self.source}: {self.mutant.kind}: {self.mutant.where}"
         return f"{name} ({self.units:.1f} units)"
-
-
-def corpus() -> Iterator[Output]:
-    precise = json.loads((_CORPUS / "precise.json").read_text("utf-8"))
-    for path in sorted(_CORPUS.glob("*.txt")):
-        text = path.read_text("utf-8")
-        yield Output(f"corpus/{path.name}", text, text, precise[path.stem])
 
 
 def attempts(output: Output) -> Iterator[Attempt]:

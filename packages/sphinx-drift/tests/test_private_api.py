@@ -111,8 +111,6 @@ USES = [
     Use("ipykernel", "IPython.core.interactiveshell:InteractiveShell.initialized",
         "forked_kernels/fork_server.py: find how libraries now look for a kernel",
         by=r"\bInteractiveShell\.initialized\b"),
-    Use("pytest", "pytest:Config", "testing/items.py: find where pytest now keeps its settings",
-        by=r"\bconfig\._?inicfg\b", says="inicfg"),
     Use("pytest", "_pytest.doctest:DoctestTextfile",
         "testing/items.py: find by which class pytest now collects texts",
         by=r"_pytest\.doctest\b"),

@@ -1,19 +1,23 @@
-"""Random outputs and computations: what holds of each, whatever it is."""
+"""Random and altered outputs and computations: what holds of each, whatever it is."""
 
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+import pytest
 import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from mutants import Output, attempts
 from nbformat import v4
 
-from sphinx_drift.compare.compare import Policy, compare
+from sphinx_drift.compare.compare import UNITS, Policy, compare
 from sphinx_drift.compare.lexer import plain
 from sphinx_drift.compare.tokens import tokens
 from sphinx_drift.judge import judge_page
@@ -21,7 +25,7 @@ from sphinx_drift.model import Cell, Expectation, Kind, Page
 from sphinx_drift.output.printed_text import BESIDE, Part, printed
 from sphinx_drift.run.results import Execution
 from sphinx_drift.source.read_source import load
-from sphinx_drift.testing.examples import _full_precision
+from sphinx_drift.testing.examples import full_precision
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -157,7 +161,7 @@ def test_rounding_passes_and_a_third_digit_does_not(
     if name == "attention":
         result = result[:, order.argsort()]
     executed = str(result)
-    with _full_precision():
+    with full_precision():
         precise = str(result)
 
     def passes(text: str) -> bool:
@@ -175,3 +179,42 @@ def test_rounding_passes_and_a_third_digit_does_not(
         other = (int(documented[at]) + data.draw(st.integers(1, 9))) % 10
         altered = f"{documented[:at]}{other}{documented[at + 1 :]}"
         assert not passes(altered), (altered, executed, precise)
+
+
+KINDS = [
+    *("randn(4, 3)", "randn(3, 17)", "randn(2, 1, 2, 3)", "randn(7) @ randn(7)", "arange(-6, 6)"),
+    *("randn(5, 31) @ torch.nn.Parameter(randn(31, 7))", "randn(5, 61) @ randn(61, 3) * 1000"),
+    *(
+        "torch.nn.Linear(3, 2).state_dict()",
+        "randn(5).half()",
+        "arange(6.0) - 2",
+        "randn(5).sort()",
+    ),
+    *("torch.softmax(9 * randn(5, 7), dim=1)", "torch.fft.fft(randn(5))", "randn(1003, 7)"),
+    *("randn(4, 4).masked_fill(torch.ones(4, 4).triu(1) > 0, -math.inf)", "randn(3, 4) > 0"),
+    *("randn(2, 3, dtype=torch.float64)", "randn(2, 3).numpy()", "randn(2, 3).tolist()"),
+    *("[numpy.float64(0.25), 1e-9, 10**12, math.pi]", "{'loss': 0.125, 'steps': 3, 'v2': True}"),
+    *("numpy.exp(numpy.array([-20.0, 0.0, 5.0]))", "torch.tensor([0.0, -0.0, -1e-6, 0.25])"),
+    *("torch.tensor([[0, 0.25], [1.5, 0]]).to_sparse()", "float(randn(31) @ randn(31))"),
+]
+NAMES = {"torch": torch, "numpy": np, "math": math, "randn": torch.randn, "arange": torch.arange}
+
+
+@pytest.mark.parametrize("code", KINDS)
+def test_no_altered_version_of_an_output_passes(code: str) -> None:
+    """*exact* lets none through, *portable* a last digit alone, within its bound."""
+
+    def run() -> str:
+        torch.manual_seed(123)
+        return repr(eval(code, NAMES))  # noqa: S307 - ours, from above
+
+    executed = run()
+    with full_precision():
+        precise = run()
+    tried = [*attempts(Output(code, executed, executed, precise))]
+    assert tried
+    assert [str(attempt) for attempt in tried if not attempt.caught] == []
+    passed = [attempt for attempt in tried if not attempt.refused]
+    assert all(attempt.units <= UNITS for attempt in passed)
+    last_digits = {"last digit +1", "last digit -1", "a digit less"}
+    assert {attempt.mutant.kind for attempt in passed} <= last_digits

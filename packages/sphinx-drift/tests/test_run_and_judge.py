@@ -51,7 +51,6 @@ def test_a_cell_that_fails_at_full_precision_stops_no_other(tmp_path: Path) -> N
     drifts = cell("print(x)", "tensor(155.9240)")
     result = verified(tmp_path, read, drifts, policy=Policy.PORTABLE)
     assert kinds(result) == [Kind.DRIFT, Kind.VERIFIED]
-    assert "the cell raised ValueError: could not convert string" in result.outcomes[0].message
 
 
 @pytest.mark.parametrize(

@@ -95,8 +95,6 @@ class Printed:
     """Whether a picture that it shows has text."""
     native_error: bool = False
     """Whether the error was written to stderr, and is no output of its own."""
-    shows_more: bool = False
-    """Whether readers see more than this text: a traceback, another form, a folder of packages."""
 
     def select(self, stream: Part) -> str:
         """Return one part as text; all is stdout and values in order, then stderr.
@@ -156,7 +154,6 @@ def printed(outputs: Iterable[NotebookNode]) -> Printed:
             _add_data(result, output)
     _end_streams(result, streams)
     result.pieces = [_on_screen(result, *piece) for piece in result.pieces]
-    result.shows_more |= bool(result.error)
     return result
 
 
@@ -169,9 +166,7 @@ def _on_screen(result: Printed, part: Part, text: str) -> tuple[Part, str]:
     """Return a stream as a terminal shows it, and keep the error at the end of stderr."""
     if part not in (Part.STDOUT, Part.STDERR):
         return part, text
-    shown = on_screen(text)
-    text = repeatable(shown)
-    result.shows_more |= text != shown
+    text = repeatable(on_screen(text))
     if part is Part.STDERR and not result.error:
         text, result.error = split_native_error(text)
         result.native_error = bool(result.error)
@@ -212,7 +207,6 @@ def _add_data(result: Printed, output: NotebookNode) -> None:
     result.pieces += pieces
     result.pictures += value.pictures
     result.widgets += value.widgets
-    result.shows_more |= bool(data.keys() - {_PLAIN})
     for part, _ in pieces if name else ():
         if part is not Part.PICTURE or drawing:
             result.glued.setdefault(part, []).append(name)

@@ -2,13 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from sphinx_drift.compare.lexer import plain
-
-if TYPE_CHECKING:
-    from sphinx_drift.compare.differences import Difference
-    from sphinx_drift.model import Outcome
 
 WIDTH = 100
 """Columns that a report is readable in."""
@@ -39,18 +33,6 @@ def row_of(text: str, offset: int) -> int:
     return plain(text).count("\n", 0, offset) + 1
 
 
-def lines_shown(outcome: Outcome, difference: Difference) -> tuple[int, ...]:
-    """Return a key that is equal for differences that one pair of lines can show."""
-    spans = (difference.documented_span, difference.executed_span)
-    ends = [
-        _ends(plain(text), span[0])
-        for text, span in zip((outcome.documented, outcome.executed), spans, strict=True)
-    ]
-    if any(last - first > _ROOM for first, last in ends):
-        return tuple(place for span in spans for place in span)
-    return tuple(first for first, _ in ends)
-
-
 def shortened(text: str) -> str:
     """Return a short form of a text, in one line."""
     if not text:
@@ -62,22 +44,14 @@ def shortened(text: str) -> str:
 def window(text: str, span: tuple[int, int]) -> tuple[str, str]:
     """Return the line in which a span begins, cut to the width, and a caret below it."""
     start, end = span
-    first, last = _ends(text, start)
-    line = text[first:last]
-    column = start - first
+    first = text.rfind("\n", 0, start) + 1
+    line, column = text[first:].partition("\n")[0], start - first
     length = max(1, min(end - start, len(line) - column))
     if len(line) > _ROOM:
         left = max(0, min(column - _ROOM // 2, len(line) - _ROOM))
-        line = line[left : left + _ROOM]
-        column -= left
+        line, column = line[left : left + _ROOM], column - left
         length = min(length, _ROOM - column)
     return line, " " * column + "^" * max(length, 1)
-
-
-def _ends(text: str, place: int) -> tuple[int, int]:
-    """Return where the line begins and ends in which a character stands."""
-    last = text.find("\n", place)
-    return text.rfind("\n", 0, place) + 1, last if last >= 0 else len(text)
 
 
 def many(number: int, noun: str) -> str:

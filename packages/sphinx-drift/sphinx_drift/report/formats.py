@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sphinx_drift.report.summary import count
+from sphinx_drift.report.summary import is_nothing
 from sphinx_drift.report.text import entry
 
 if TYPE_CHECKING:
@@ -14,26 +14,22 @@ if TYPE_CHECKING:
 
     from sphinx_drift.model import PageResult
 
-_NOTHING = "nothing was checked"
-
 
 def exit_status(results: Sequence[PageResult], *, required: bool = True) -> int:
     """Return 0 if all is verified, 1 if an output drifted, 2 if something is not known.
 
     That nothing was checked matters where something is required.
     """
-    failed = [o.kind for page in results for o in page.outcomes if o.kind.fails]
-    if any(not kind.unknown for kind in failed):
-        return 1
-    return 2 if failed or (required and count(results).is_nothing) else 0
+    statuses = {outcome.kind.status for page in results for outcome in page.outcomes} - {0}
+    return min(statuses, default=2 if required and is_nothing(results) else 0)
 
 
 def to_github(
     results: Sequence[PageResult], *, level: str = "error", required: bool = True
 ) -> Iterator[str]:
     """Yield a GitHub workflow command for each failure, which shows it beside its line."""
-    if required and count(results).is_nothing:
-        yield f"::{level} title=nothing-checked::{_NOTHING}"
+    if required and is_nothing(results):
+        yield f"::{level} title=nothing-checked::nothing was checked"
     for page in results:
         for outcome in page.outcomes:
             if outcome.kind.fails:

@@ -1,115 +1,18 @@
-"""The numbers of a report, and its last line: how much was verified, what failed or drifted."""
+"""The last line of a report: how much was verified, what failed or drifted, and on what."""
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from sphinx_drift.compare.lexer import DIGITS
-from sphinx_drift.model import Kind, Outcome, PageResult
-from sphinx_drift.report.excerpts import many, safe_line, shortened
+from sphinx_drift.model import Kind
+from sphinx_drift.report.excerpts import many
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from sphinx_drift.compare.differences import Difference
+    from sphinx_drift.model import PageResult
     from sphinx_drift.output.filters import Filter
-
-_MOST_CAUSES = 10
-_NUMBER = re.compile(rf"(?<![\w.]){DIGITS}")
-
-
-@dataclass(frozen=True)
-class Counts:
-    """How many outcomes there are of each sort."""
-
-    verified: int = 0
-    kept: int = 0
-    """How many of these were printed by an earlier run, and kept by jupyter-cache."""
-    failed: int = 0
-    drifted: int = 0
-    not_run: int = 0
-    """Cells that were left out because something stopped their page."""
-    unchecked: int = 0
-    tagged: Mapping[str, int] = field(default_factory=dict)
-    """How many of these a tag of their cell excludes, by what is said of it."""
-    no_expectation: int = 0
-    """Outputs that no expectation documents, on pages that needn't be complete."""
-    pages_without_expectation: int = 0
-    """Pages that have such outputs."""
-    not_compared: int = 0
-    """Outputs that hold on the reference environment alone, where this is another."""
-    other_variants: int = 0
-    """Texts that hold elsewhere, so that nobody looked at them here."""
-    accepted: int = 0
-    waived: int = 0
-    filtered: Mapping[str, int] = field(default_factory=dict)
-    """What was replaced before it was compared, by the names of filters."""
-    pictures: int = 0
-    """Pictures that were counted and not compared."""
-    widgets: int = 0
-    pages: int = 0
-    not_run_again: int = 0
-    """Pages that were not run in this build, with the outcomes of an earlier one."""
-    left_out: Mapping[str, int] = field(default_factory=dict)
-    """Pages that the book excludes from execution, by the setting."""
-
-    @property
-    def is_nothing(self) -> bool:
-        """Whether nothing was checked, and nothing failed: pages that only draw are counted."""
-        only_drawn = self.pictures and not (self.no_expectation or self.unchecked or self.left_out)
-        return not (self.verified or self.failed or only_drawn)
-
-
-def count(results: Iterable[PageResult]) -> Counts:
-    """Count the outcomes of all pages that have cells or outcomes."""
-    results = list(results)
-    pages = [page for page in results if (page.cells and not page.left_out) or page.outcomes]
-    judged = [outcome for page in pages for outcome in page.outcomes]
-    good = [outcome.verdict for page in pages for outcome in _verified(page)]
-    kinds = Counter(outcome.kind for outcome in judged)
-    return Counts(
-        verified=len(good),
-        kept=sum(len([*_verified(page)]) for page in pages if page.kept),
-        filtered=_filtered(pages),
-        pictures=sum(page.skipped.get("pictures", 0) for page in pages),
-        widgets=sum(page.skipped.get("widgets", 0) for page in pages),
-        failed=sum(number for kind, number in kinds.items() if kind.fails),
-        drifted=kinds[Kind.DRIFT],
-        not_run=kinds[Kind.NOT_EXECUTED],
-        unchecked=kinds[Kind.UNCHECKED],
-        tagged=Counter(o.message for o in judged if o.message.startswith("tagged ")),
-        not_compared=kinds[Kind.NOT_COMPARED],
-        other_variants=kinds[Kind.OTHER_VARIANT],
-        accepted=sum(len(verdict.accepted) for verdict in good),
-        waived=sum(len(verdict.waived) for verdict in good),
-        pages=sum(
-            bool(page.skipped) or any(o.kind is not Kind.NO_EXPECTATION for o in page.outcomes)
-            for page in pages
-        ),
-        no_expectation=kinds[Kind.NO_EXPECTATION],
-        pages_without_expectation=sum(
-            any(o.kind is Kind.NO_EXPECTATION for o in page.outcomes) for page in pages
-        ),
-        not_run_again=sum(not page.was_run for page in pages),
-        left_out=Counter(page.left_out for page in results if page.left_out),
-    )
-
-
-def _verified(page: PageResult) -> Iterator[Outcome]:
-    """Yield the outcomes of the outputs that are right in each of their forms."""
-    wrong = {(o.cell, o.line) for o in page.outcomes if o.kind is Kind.DRIFT and o.cell}
-    for outcome in page.outcomes:
-        is_wrong = page.stored and (outcome.cell, outcome.line) in wrong
-        if outcome.kind is Kind.VERIFIED and not is_wrong:
-            yield outcome
-
-
-def _filtered(pages: Iterable[PageResult]) -> Counter[str]:
-    """Count what was replaced, by the names of filters."""
-    return sum((Counter(page.filtered) for page in pages), Counter[str]())
 
 
 def summary(results: Sequence[PageResult], *, noun: str = "output") -> str:
@@ -124,52 +27,82 @@ def summary(results: Sequence[PageResult], *, noun: str = "output") -> str:
         'nothing was checked'
 
     """
-    counts = count(results)
-    left_out = [
-        f"{many(number, 'page')} left out by {setting}"
-        for setting, number in sorted(counts.left_out.items())
-    ]
-    if number := counts.no_expectation:
-        have = "has" if number == 1 else "have"
-        pages = many(counts.pages_without_expectation, "page")
-        left_out.insert(0, f"{many(number, noun)} on {pages} {have} no expectation")
-    if counts.is_nothing:
-        if bare := sum(page == PageResult("") for page in results):
-            left_out.append(f"{many(bare, 'page')} without a cell")
-        return ", ".join(["nothing was checked", *left_out])
+    if is_nothing(results):
+        return ", ".join(["nothing was checked", *_unchecked(results, noun)])
+    kinds = Counter(outcome.kind for page in results for outcome in page.outcomes)
+    drifted, not_run = kinds[Kind.DRIFT], kinds[Kind.NOT_EXECUTED]
+    other = sum(number for kind, number in kinds.items() if kind.fails) - drifted - not_run
     parts = []
-    if counts.drifted:
-        parts.append(f"{many(counts.drifted, noun)} drifted")
-    if other := counts.failed - counts.drifted - counts.not_run:
-        parts.append(many(other, "other failure" if counts.drifted else "failure"))
-    if counts.not_run:
-        parts.append(f"{many(counts.not_run, 'cell')} not run")
-    pages = f" on {many(counts.pages, 'page')}" if noun == "output" else ""
-    parts += [f"{many(counts.verified, noun)} verified{pages}", *_besides(counts), *left_out]
+    if drifted:
+        parts.append(f"{many(drifted, noun)} drifted")
+    if other:
+        parts.append(many(other, "other failure" if drifted else "failure"))
+    if not_run:
+        parts.append(f"{many(not_run, 'cell')} not run")
+    parts.append(f"{many(sum(map(_verified, results)), noun)} verified{_on_pages(results, noun)}")
+    parts += [*_besides(results, kinds), *_unchecked(results, noun)]
     return f"{', '.join(parts)} ({describe_environment(results, full=True)})"
 
 
-def _besides(counts: Counts) -> Iterator[str]:
+def is_nothing(results: Sequence[PageResult]) -> bool:
+    """Whether nothing was checked, and nothing failed: what only draws is counted."""
+    kinds = {outcome.kind for page in results for outcome in page.outcomes}
+    if any(kind is Kind.VERIFIED or kind.fails for kind in kinds):
+        return False
+    says_more = kinds & {Kind.NO_EXPECTATION, Kind.UNCHECKED} or any(p.left_out for p in results)
+    return bool(says_more) or not any(page.skipped.get("pictures") for page in results)
+
+
+def _verified(page: PageResult) -> int:
+    """Count the outputs of a page that are right in each of their forms."""
+    judged = [((o.cell, o.line), o.kind) for o in page.outcomes]
+    wrong = {place for place, kind in judged if kind is Kind.DRIFT and page.stored}
+    return sum(kind is Kind.VERIFIED and place not in wrong for place, kind in judged)
+
+
+def _on_pages(results: Iterable[PageResult], noun: str) -> str:
+    """Say on how many pages something was compared or counted."""
+    number = sum(
+        bool(page.skipped) or any(o.kind is not Kind.NO_EXPECTATION for o in page.outcomes)
+        for page in results
+    )
+    return f" on {many(number, 'page')}" if noun == "output" else ""
+
+
+def _besides(results: Sequence[PageResult], kinds: Mapping[Kind, int]) -> Iterator[str]:
     """Count what was not simply verified."""
+    verdicts = [o.verdict for page in results for o in page.outcomes if o.kind is Kind.VERIFIED]
+    filtered = sum((Counter(page.filtered) for page in results), Counter[str]())
+    skipped = sum((Counter(page.skipped) for page in results), Counter[str]())
     for number, name in (
-        (counts.kept, "of them from the cache"),
-        (counts.accepted, "accepted as rounding"),
-        (counts.waived, "waived"),
-        (counts.unchecked, f"unchecked{_by_tag(counts.tagged)}"),
-        (counts.not_compared, "not compared away from the reference environment"),
+        (sum(_verified(page) for page in results if page.kept), "of them from the cache"),
+        (sum(len(verdict.accepted) for verdict in verdicts), "accepted as rounding"),
+        (sum(len(verdict.waived) for verdict in verdicts), "waived"),
+        (kinds[Kind.UNCHECKED], "unchecked"),
+        (kinds[Kind.NOT_COMPARED], "not compared away from the reference environment"),
+        *((n, f"filtered as {f}") for f, n in sorted(filtered.items())),
     ):
         if number:
             yield f"{number} {name}"
-    for name, number in sorted(counts.filtered.items()):
-        yield f"{number} filtered as {name}"
     for number, noun, end in (
-        (counts.other_variants, "variant", "not looked at here"),
-        (counts.pictures, "picture", "not compared"),
-        (counts.widgets, "widget", "not compared"),
-        (counts.not_run_again, "page", "not run again"),
+        (kinds[Kind.OTHER_VARIANT], "variant", "not looked at here"),
+        (skipped["pictures"], "picture", "not compared"),
+        (skipped["widgets"], "widget", "not compared"),
+        (sum(not page.was_run for page in results), "page", "not run again"),
     ):
         if number:
             yield f"{many(number, noun)} {end}"
+
+
+def _unchecked(results: Iterable[PageResult], noun: str) -> Iterator[str]:
+    """Count what nothing says anything of: outputs, and pages that aren't run."""
+    outputs = [sum(o.kind is Kind.NO_EXPECTATION for o in page.outcomes) for page in results]
+    if number := sum(outputs):
+        pages = many(sum(map(bool, outputs)), "page")
+        yield f"{many(number, noun)} on {pages} {'has' if number == 1 else 'have'} no expectation"
+    for setting, number in sorted(Counter(page.left_out for page in results).items()):
+        if setting:
+            yield f"{many(number, 'page')} left out by {setting}"
 
 
 def unused_filters(filters: Iterable[Filter], results: Iterable[PageResult]) -> str:
@@ -186,57 +119,33 @@ def unused_filters(filters: Iterable[Filter], results: Iterable[PageResult]) -> 
     )
 
 
-def causes(results: Iterable[PageResult]) -> str:
-    """Name what drifted, a line for what is alike, the most frequent first."""
-    drifted = (o for page in results for o in page.outcomes if o.kind is Kind.DRIFT)
-    counts = Counter(_cause(d) for outcome in drifted for d in outcome.verdict.differences)
-    lines = [f"{number} × {cause}" for cause, number in counts.most_common(_MOST_CAUSES)]
-    more = len(counts) - len(lines)
-    return "\n".join([*lines, f"and {many(more, 'other')}"] if more else lines)
-
-
-def _cause(difference: Difference) -> str:
-    """Return a difference without its place, and without the numbers in longer texts."""
-    sides = (difference.documented, difference.executed)
-    if difference.number:
-        return "a number"
-    if sides[0] == sides[1]:
-        return "spaces"
-    return safe_line(" -> ".join(shortened(_NUMBER.sub("#", side)) for side in sides))
-
-
-def _by_tag(tagged: Mapping[str, int]) -> str:
-    counted = ", ".join(f"{number} {name}" for name, number in sorted(tagged.items()))
-    return f" ({counted})" if counted else ""
-
-
 def describe_environment(results: Iterable[PageResult], *, full: bool = False) -> str:
     """Name the environment of the numbers, and the policy."""
-    descriptions: list[str] = []
-    has_run = False
-    for page in results:
-        has_run = has_run or any(o.kind in (Kind.VERIFIED, Kind.DRIFT) for o in page.outcomes)
-        words = [*_environment(page.environment, full=full), page.policy.value]
-        description = ", ".join(words)
-        if page.environment and description not in descriptions:
-            descriptions.append(description)
-    # A page that doesn't use torch says nothing about it.
-    rich = [description for description in descriptions if description.startswith("torch")]
-    # A kernel that was stopped couldn't be asked.
-    return " and ".join(rich or descriptions) or (
-        "environment unknown" if has_run else "nothing was run"
+    results = list(results)
+    descriptions = dict.fromkeys(
+        f"{_environment(page.environment, full=full)}, {page.policy.value}"
+        for page in results
+        if page.environment
     )
+    # A page that doesn't use torch says nothing about it.
+    with_torch = [description for description in descriptions if description.startswith("torch")]
+    if descriptions:
+        return " and ".join(with_torch or descriptions)
+    # A kernel that was stopped couldn't be asked.
+    kinds = {outcome.kind for page in results for outcome in page.outcomes}
+    return "environment unknown" if kinds & {Kind.VERIFIED, Kind.DRIFT} else "nothing was run"
 
 
-def _environment(environment: Mapping[str, str], *, full: bool) -> list[str]:
+def _environment(environment: Mapping[str, str], *, full: bool) -> str:
     if "torch" not in environment:
-        return [f"python {environment['python']}"] if "python" in environment else []
+        return f"python {environment.get('python', 'unknown')}"
     # A GPU's digits depend on its driver and capability; a full line names a CPU's too.
-    names = ("name", "driver", "capability") if "name" in environment else ()
-    details = [environment[name] for name in names if environment.get(name)]
-    device = environment["device"] + (f" ({', '.join(details)})" if details else "")
+    is_gpu = "name" in environment
+    names = ("name", "driver", "capability") if is_gpu else ()
+    details = ", ".join(filter(None, map(environment.get, names)))
+    device = environment["device"] + (f" ({details})" if details else "")
     words = [f"torch {environment['torch']}", device]
     if full:
-        words += [] if names else [environment["capability"]]
+        words += [] if is_gpu else [environment["capability"]]
         words.append(many(int(environment["threads"]), "thread"))
-    return words
+    return ", ".join(words)

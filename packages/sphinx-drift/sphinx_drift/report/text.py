@@ -4,32 +4,22 @@ from __future__ import annotations
 
 import os
 import textwrap
-from collections import Counter
 from dataclasses import replace
 from functools import partial
-from itertools import groupby, zip_longest
 from typing import TYPE_CHECKING, TextIO
 
 from sphinx_drift.compare.compare import Policy
 from sphinx_drift.compare.lexer import plain
-from sphinx_drift.model import Kind, PageResult
-from sphinx_drift.report.excerpts import (
-    WIDTH,
-    lines_shown,
-    many,
-    row_of,
-    safe_line,
-    shortened,
-    window,
-)
-from sphinx_drift.report.summary import count, summary
+from sphinx_drift.model import Kind
+from sphinx_drift.report.excerpts import WIDTH, many, row_of, safe_line, shortened, window
+from sphinx_drift.report.summary import is_nothing, summary
 from sphinx_drift.source.lines import lines_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from sphinx_drift.compare.compare import Difference, Verdict
-    from sphinx_drift.model import Outcome
+    from sphinx_drift.model import Outcome, PageResult
 
     _Paint = Callable[[str, str], str]
 
@@ -73,8 +63,7 @@ def closing_line(
     results: Sequence[PageResult], *, color: bool = False, noun: str = "output"
 ) -> str:
     """Return the summary, green if all is well and red if not."""
-    counts = count(results)
-    bad = counts.failed or counts.is_nothing
+    bad = is_nothing(results) or any(page.failed for page in results)
     return _paint(summary(results, noun=noun), _RED if bad else _GREEN, on=color)
 
 
@@ -90,46 +79,20 @@ def _paint(text: str, code: str, *, on: bool) -> str:
     return f"{code}{text}{_END}" if on and text else text
 
 
-def recorded(updates: Iterable[tuple[PageResult, PageResult]]) -> str:
-    """Tell what was written and no check can find wrong, by pages before and after an update."""
-    counts: Counter[tuple[str, str]] = Counter()
-    errors: list[str] = []
-    for before, after in updates:
-        left = {o.cell for o in after.outcomes if o.kind is Kind.RAISED}
-        raised = [o for o in before.outcomes if o.kind is Kind.RAISED and o.cell not in left]
-        counts["error", "stored" if after.stored else "recorded as :raises:"] += len(raised)
-        written = {o.cell: o for o in reversed(after.outcomes)}  # the file has other lines now
-        for outcome in raised:
-            message = outcome.message.partition("\n")[0]
-            place = _place(after, written.get(outcome.cell, outcome))
-            errors.append(safe_line(f"{before.file}:{place}: {message}"))
-        old, new = (
-            Counter(o.message for o in page.outcomes if o.kind is Kind.UNCHECKED)
-            for page in (before, after)
-        )
-        for why, number in (new - old).items():
-            counts["output", f"unchecked: {why}"] += number
-    numbers = [f"{many(n, noun)} {what}" for (noun, what), n in counts.items() if n > 0]
-    return "\n".join([*errors, *numbers])
-
-
 def _noteworthy(outcome: Outcome) -> bool:
     """Whether something was accepted or not compared here, which every report lists."""
-    verdict = outcome.verdict
-    if outcome.kind in (Kind.NOT_COMPARED, Kind.OTHER_VARIANT):
-        return True
-    return bool(verdict.accepted or verdict.waived)
+    is_other = outcome.kind in (Kind.NOT_COMPARED, Kind.OTHER_VARIANT)
+    return is_other or bool(outcome.verdict.accepted or outcome.verdict.waived)
 
 
-def _gathered(page: PageResult) -> Iterator[Outcome]:
-    """Merge the cells that were not run into one entry, at the place of the first."""
+def _gathered(page: PageResult) -> list[Outcome]:
+    """Merge the cells that were not run into one outcome, at the place of the first."""
     not_run = [outcome for outcome in page.outcomes if outcome.kind is Kind.NOT_EXECUTED]
-    yield from (outcome for outcome in page.outcomes if outcome.kind is not Kind.NOT_EXECUTED)
     if len(not_run) > 1:
         cells = ", ".join(str(outcome.cell) for outcome in not_run)
         message = f"{not_run[0].message}\nnot run: cells {cells}".strip()
         not_run = [replace(not_run[0], message=message)]
-    yield from not_run
+    return [*(o for o in page.outcomes if o.kind is not Kind.NOT_EXECUTED), *not_run]
 
 
 def _outcome(page: PageResult, outcome: Outcome, paint: _Paint) -> Iterator[str]:
@@ -138,37 +101,23 @@ def _outcome(page: PageResult, outcome: Outcome, paint: _Paint) -> Iterator[str]
     cell = ""
     if outcome.cell and not page.stored:
         cell = f" in cell {outcome.cell} (line {outcome.cell_line})"
-    if outcome.cell and page.examples:
-        cell = f" in example {outcome.cell}"
-    label = outcome.kind.label
-    meaning, remedy = outcome.kind.meaning, outcome.kind.remedy
-    wide = len(f"{place}: {label}{cell}: {meaning}") > WIDTH
-    label = paint(label, _RED if outcome.kind.fails else _GREEN)
-    gap = "\n    " if wide else " "
-    yield f"{paint(place, _BOLD)}: {label}{cell}:{gap}{meaning}"
-    for line in _ends_of(outcome.message.splitlines()):
+    kind = outcome.kind
+    is_wide = len(f"{place}: {kind.label}{cell}: {kind.meaning}") > WIDTH
+    label = paint(kind.label, _RED if kind.fails else _GREEN)
+    gap = "\n    " if is_wide else " "
+    yield f"{paint(place, _BOLD)}: {label}{cell}:{gap}{kind.meaning}"
+    lines = outcome.message.splitlines()
+    if (more := len(lines) - 2 * _ENDS_OF_MESSAGE) > 0:
+        lines[_ENDS_OF_MESSAGE:-_ENDS_OF_MESSAGE] = [f"[and {many(more, 'more line')}]"]
+    for line in lines:
         yield from _folded(line)
-    differences = outcome.verdict.differences[:_MOST_DIFFERENCES]
-    for _, group in groupby(differences, key=partial(lines_shown, outcome)):
-        yield from _differences(page, outcome, [*group], paint)
-    more = len(outcome.verdict.differences) - _MOST_DIFFERENCES
-    if more > 0:
-        yield f"    and {many(more, 'more difference')}"
+    yield from _differences(page, outcome, paint)
     yield from _forgiven(outcome)
-    yield from _printed(page, outcome, paint)
+    yield from _undocumented(outcome, paint)
     if outcome.rounding is not None and outcome.rounding.same:
         yield from _hint(outcome.rounding)
-    elif remedy:
-        yield f"    {paint('to do:', _DIM)} {remedy}"
-
-
-def _ends_of(lines: Sequence[str]) -> Sequence[str]:
-    """Return lines, or the first and last of too many."""
-    more = len(lines) - 2 * _ENDS_OF_MESSAGE
-    if more <= 0:
-        return lines
-    omission = f"[and {many(more, 'more line')}]"
-    return [*lines[:_ENDS_OF_MESSAGE], omission, *lines[-_ENDS_OF_MESSAGE:]]
+    elif kind.remedy:
+        yield f"    {paint('to do:', _DIM)} {kind.remedy}"
 
 
 def _folded(line: str) -> list[str]:
@@ -195,30 +144,32 @@ def _place(page: PageResult, outcome: Outcome) -> str:
     return f"cell {outcome.cell} (line {row})"
 
 
-def _differences(
-    page: PageResult, outcome: Outcome, group: Sequence[Difference], paint: _Paint
-) -> Iterator[str]:
-    """Show both sides of differences that share their lines, with carets under what differs."""
-    for difference in group:
-        yield from _values(page, outcome, difference)
-    for sign, text, spans, code in (
-        ("-", outcome.documented, [d.documented_span for d in group], _GREEN),
-        ("+", outcome.executed, [d.executed_span for d in group], _RED),
-    ):
-        windows = [window(plain(text), span) for span in spans]
-        columns = zip_longest(*(caret for _, caret in windows))
-        carets = "".join("^" if "^" in column else " " for column in columns)
-        yield f"      {paint(f'{sign} {safe_line(windows[0][0])}', code)}"
-        yield f"        {paint(carets, code)}".rstrip()
+def _differences(page: PageResult, outcome: Outcome, paint: _Paint) -> Iterator[str]:
+    """Describe what differs, and show both sides of each documented line of it once."""
+    differences = outcome.verdict.differences
+    rows = set()
+    for difference in differences[:_MOST_DIFFERENCES]:
+        row = row_of(outcome.documented, difference.documented_span[0])
+        yield from _values(page, outcome, difference, row)
+        for sign, text, span, code in (
+            ("-", outcome.documented, difference.documented_span, _GREEN),
+            ("+", outcome.executed, difference.executed_span, _RED),
+        ):
+            if row not in rows:
+                line, caret = window(plain(text), span)
+                yield f"      {paint(f'{sign} {safe_line(line)}', code)}"
+                yield f"        {paint(caret, code)}"
+        rows.add(row)
+    if (more := len(differences) - _MOST_DIFFERENCES) > 0:
+        yield f"    and {many(more, 'more difference')}"
 
 
-def _values(page: PageResult, outcome: Outcome, difference: Difference) -> Iterator[str]:
+def _values(page: PageResult, outcome: Outcome, difference: Difference, row: int) -> Iterator[str]:
     """Describe a difference, and its place."""
     where = []
     if difference.index is not None:
         where.append(f"element [{', '.join(map(str, difference.index))}]")
     if outcome.body_line and not page.stored:
-        row = row_of(outcome.documented, difference.documented_span[0])
         where.append(f"line {outcome.body_line + row - 1}")
     values = (
         f"documented {shortened(difference.documented)}, executed {shortened(difference.executed)}"
@@ -240,19 +191,13 @@ def _forgiven(outcome: Outcome) -> Iterator[str]:
         yield from _folded(f"waived: {waiver.documented} -> {waiver.executed} ({waiver.reason})")
 
 
-def _printed(page: PageResult, outcome: Outcome, paint: _Paint) -> Iterator[str]:
-    """Show what was printed where nothing was documented, in a page ready to be pasted."""
-    if outcome.kind not in (Kind.UNDOCUMENTED, Kind.EMPTY) or not outcome.executed:
-        return
-    lines = lines_of(plain(outcome.executed))
-    fenced = not (page.stored or page.examples)
-    if fenced:
-        yield "    ```{expected-output}"
-    yield from (f"    {paint(safe_line(line), _GREEN)}" for line in lines[:_MOST_LINES])
-    if len(lines) > _MOST_LINES:
-        yield f"    (and {many(len(lines) - _MOST_LINES, 'more line')})"
-    if fenced:
-        yield "    ```"
+def _undocumented(outcome: Outcome, paint: _Paint) -> Iterator[str]:
+    """Show what was printed where nothing was documented."""
+    if outcome.kind in (Kind.UNDOCUMENTED, Kind.EMPTY) and outcome.executed:
+        lines = lines_of(plain(outcome.executed))
+        yield from (f"    {paint(safe_line(line), _GREEN)}" for line in lines[:_MOST_LINES])
+        if (more := len(lines) - _MOST_LINES) > 0:
+            yield f"    (and {many(more, 'more line')})"
 
 
 def _hint(rounding: Verdict) -> Iterator[str]:

@@ -10,7 +10,7 @@ SCRATCH = "sphinx-drift"
 _RUNNERS = ("fork", "jupyter")
 
 
-def chosen() -> str:
+def chosen_runner() -> str:
     """Return how pages are to be run: ``fork`` or ``jupyter``.
 
     Raises:

@@ -20,7 +20,7 @@ from multiprocessing.connection import Client, Listener
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
-from sphinx_drift.run.choice import SCRATCH, chosen, page_environment
+from sphinx_drift.run.choice import SCRATCH, chosen_runner, page_environment
 from sphinx_drift.run.pool import Pool
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class Host:
         """Start it, unless it is; it loads while this process does something else."""
         if self.process:
             return
-        chosen()  # raises an error if the environment chooses none
+        chosen_runner()  # raises an error if the environment chooses none
         self._owner, self._key, self.address = os.getpid(), secrets.token_bytes(_KEY_LENGTH), ""
         # -P: what lies in the working folder is no library of this process.
         code = f"import sys; sys.path.append({str(Path(__file__).parents[2])!r}); "
@@ -153,7 +153,7 @@ def _serve(key: bytes, libraries: Sequence[str]) -> None:
         _send_to_nowhere(1)  # nobody reads more
         from forked_kernels import fork_server, provisioner  # noqa: PLC0415 - it takes time
 
-        if chosen() == "fork" and not provisioner.obstacle():
+        if chosen_runner() == "fork" and not provisioner.obstacle():
             provisioner.start_server(libraries)  # it loads while this process imports
         if sys.platform == "linux":
             fork_server.adopt_orphans()

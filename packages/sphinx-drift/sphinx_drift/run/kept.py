@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from jupyter_client.kernelspec import KernelSpecManager
 
-from sphinx_drift.run.choice import chosen, page_environment
+from sphinx_drift.run.choice import chosen_runner, page_environment
 from sphinx_drift.run.reads import reads
 from sphinx_drift.run.results import Execution
 from sphinx_drift.run.run import kernel_name
@@ -162,7 +162,9 @@ def machine() -> str:
         if not _OF_SESSION.fullmatch(name)
     }
     system = platform.uname()
-    return _digest(variables, chosen(), sys.version, system.release, system.machine, installed())
+    return _digest(
+        variables, chosen_runner(), sys.version, system.release, system.machine, installed()
+    )
 
 
 @functools.cache

@@ -82,7 +82,7 @@ async def _run_page(
                         answers = await _ask(client, request.after)
                     except Exception as error:  # noqa: BLE001 - what the page did to its kernel
                         is_dead = isinstance(error, DeadKernelError)
-                        kind = Ending.DEAD_KERNEL if is_dead else Ending.RUNNER_FAILED
+                        kind = Ending.DEAD_KERNEL if is_dead else Ending.COULD_NOT_CHECK
                         message = f"after the last cell, {type(error).__name__}: {error}"
                         failure = failure or Failure(kind, -1, message)
                 elif failure.kind is Ending.DEAD_KERNEL:

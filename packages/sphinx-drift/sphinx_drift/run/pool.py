@@ -12,7 +12,7 @@ from contextlib import suppress
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
-from sphinx_drift.run.choice import chosen
+from sphinx_drift.run.choice import chosen_runner
 from sphinx_drift.run.results import Ending, Execution, Failure
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ class Pool:
             return self._wait_for(future or self._submit(page), _limit(page))
         except Exception as error:  # noqa: BLE001 - a book's executor may raise anything
             message = f"the executor: {type(error).__name__}: {error}"
-            return page[0], Execution(failure=Failure(Ending.RUNNER_FAILED, -1, message))
+            return page[0], Execution(failure=Failure(Ending.COULD_NOT_CHECK, -1, message))
 
     def _submit(self, page: Page) -> Future[Result]:
         if self._executor is None:
@@ -125,7 +125,7 @@ class Pool:
 
 def _pages_at_a_time() -> int:
     cores = len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
-    pages = _AHEAD_PER_CORE * cores if chosen() == "fork" else cores
+    pages = _AHEAD_PER_CORE * cores if chosen_runner() == "fork" else cores
     if hasattr(os, "sysconf"):
         memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
         pages = min(pages, memory // _MEMORY_PER_PAGE)

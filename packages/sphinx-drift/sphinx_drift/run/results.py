@@ -24,7 +24,7 @@ class Ending(Enum):
     TIMEOUT = "timeout"
     OUTPUT_LIMIT = "output-limit"
     DEAD_KERNEL = "dead-kernel"
-    RUNNER_FAILED = "could-not-check"
+    COULD_NOT_CHECK = "could-not-check"
 
 
 @dataclass(frozen=True)

@@ -74,7 +74,7 @@ def execute(notebook: NotebookNode, request: Request) -> Execution:
         ran, execution = HOST.ask(Pool.run, _job(notebook, request))
     except Exception:  # noqa: BLE001 - the page fails, and the others are checked
         message = f"sphinx_drift.run itself failed:\n{traceback.format_exc(limit=-3)}"
-        return Execution(failure=Failure(Ending.RUNNER_FAILED, -1, message))
+        return Execution(failure=Failure(Ending.COULD_NOT_CHECK, -1, message))
     not_to_run = set()
     for place, (cell, copy) in enumerate(zip(notebook.cells, ran.cells, strict=True)):
         if cell.cell_type == "code":

@@ -27,10 +27,9 @@ class drift_mark(nodes.General, nodes.Element):  # noqa: N801 - docutils names n
 
 # What the policies ask for, to a reader who asks what "verified" means.
 _POLICY_SENTENCES = {
-    Policy.EXACT: "Each word and each digit is the documented one.",
-    Policy.PORTABLE: "Each number is the documented one, up to rounding.",
+    Policy.EXACT: "Each word and each digit that was compared is the documented one.",
+    Policy.PORTABLE: "Each number that was compared is the documented one, up to rounding.",
 }
-_NOT_ALL = "What was compared is as documented."
 
 
 STYLE = Path(__file__).with_name("static") / "drift-mark.css"
@@ -65,9 +64,9 @@ def mark_details(outcome: Outcome, page: PageResult) -> list[str]:
     if outcome.kind in (Kind.UNCHECKED, Kind.NOT_COMPARED):
         return [describe_environment([page])]
     waived = [f"{w.documented} → {w.executed}: {w.reason}" for w in verdict.waived]
-    sentence = _POLICY_SENTENCES[page.policy] if outcome.is_all else _NOT_ALL
-    sentences = [sentence] if outcome.kind is Kind.VERIFIED and not waived else []
-    if outcome.reference_only and outcome.kind is Kind.VERIFIED:
+    is_verified = outcome.kind is Kind.VERIFIED
+    sentences = [_POLICY_SENTENCES[page.policy]] if is_verified and not waived else []
+    if outcome.reference_only and is_verified:
         sentences = [f"It holds on the reference environment alone: {outcome.reference_only}."]
     places = len(verdict.accepted)
     rounded = [f"Up to rounding in {places} place{'s' * (places > 1)}."] if places else []

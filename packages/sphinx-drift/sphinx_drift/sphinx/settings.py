@@ -13,7 +13,7 @@ from sphinx.util import logging
 
 from sphinx_drift.book import Book, names_read, written_settings
 from sphinx_drift.device import choose_device
-from sphinx_drift.run.choice import chosen, is_ci
+from sphinx_drift.run.choice import chosen_runner, is_ci
 from sphinx_drift.run.host import HOST
 from sphinx_drift.run.injected import local_modules
 from sphinx_drift.run.preload import libraries
@@ -72,7 +72,7 @@ def before_reading(app: Sphinx, config: Config) -> None:
         written = {name for name in written_settings(config) if name.startswith("drift_")}
         known = [f"drift_{entry.name}" for entry in entries(Place.CONF)]
         refuse_unknown(written - {"drift_live"}, known, "conf.py")
-        config.drift_environment = f"{chosen()} {_resolved(app).described()}"
+        config.drift_environment = f"{chosen_runner()} {_resolved(app).described()}"
     # The notebooks that MyST-NB writes beside this output folder, or another, are no pages.
     config.exclude_patterns += [OUTPUT_FOLDER, f"**/{OUTPUT_FOLDER}", f"**{_CACHE}"]
 

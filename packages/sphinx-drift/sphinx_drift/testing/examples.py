@@ -13,15 +13,16 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import pytest
+
 from sphinx_drift.compare.compare import Policy, compare
 from sphinx_drift.device import computing_on
 from sphinx_drift.model import Kind, Outcome, PageResult
 from sphinx_drift.output.filters import DEFAULTS, filtered
-from sphinx_drift.report.text import entry
 from sphinx_drift.run.injected import IN_FULL, report_environment
 from sphinx_drift.run.run import DEVICE_VARIABLE
 from sphinx_drift.run_and_judge import hinted, may_be_rounding
-from sphinx_drift.testing.docstrings import UnreadableError
+from sphinx_drift.testing.docstrings import line_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -33,41 +34,42 @@ if TYPE_CHECKING:
     _ExcInfo = tuple[type[BaseException], BaseException, TracebackType]
 
 _BLANK = re.compile(rf"(?m)^{doctest.BLANKLINE_MARKER}\s*?$")
-_NUMBER, *_ = map(doctest.register_optionflag, ("NUMBER", "ALLOW_BYTES", "ALLOW_UNICODE"))
-"""What pytest adds, as late as its own doctests need it."""
-_FLOAT = re.compile(r"[+-]?(?:(?:\d*\.\d+|\d+\.)(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+)")
+for _flag in ("NUMBER", "ALLOW_BYTES", "ALLOW_UNICODE"):
+    doctest.register_optionflag(_flag)  # as pytest does: examples may name them
 
 
-class Checker(doctest.OutputChecker):
-    """Compares what an example must print with what it printed, token by token.
+def check_examples(
+    file: str, test: doctest.DocTest, settings: Settings, *, flags: int = 0
+) -> PageResult:
+    """Run the examples of a docstring; if a float's text differs, once more in full precision."""
+    runner = _Runner(flags, settings.filters)
+    with computing_on(os.environ.get(DEVICE_VARIABLE, "cpu")):
+        outcomes: Sequence[Outcome] = runner.record(test)
+        environment = report_environment()
+        policy = settings.policy_on(environment)
+        if any(map(may_be_rounding, outcomes)):
+            with full_precision():
+                again = _Runner(flags, settings.filters).record(test)
+            precise = {outcome.line: outcome.executed for outcome in again}
+            judged = [runner.judged(outcome, precise.get(outcome.line)) for outcome in outcomes]
+            outcomes = judged if policy is Policy.PORTABLE else hinted(outcomes, judged)
+    number = len(test.examples)
+    return PageResult(file, tuple(outcomes), number, policy, environment)
 
-    Wrapping and padding of arrays and lists, and blank lines, don't matter; every digit, sign,
-    bracket, word and space does. Option flags mean what they mean to :mod:`doctest`.
 
-    Examples:
-        >>> Checker().check_output("[0.5, 1.0]", "[0.5,  1.0]", 0)
-        True
-        >>> Checker().check_output("[0.5, 1.0]", "[0.5,  1.1]", 0)
-        False
-        >>> Checker().check_output("[0.5, ..., 1.0]", "[0.5, 0.6, 1.0]", doctest.ELLIPSIS)
-        True
+class _Checker(doctest.OutputChecker):
+    """Compares outputs token by token, and keeps what came of the last comparison.
 
+    Option flags mean what they mean to :mod:`doctest`.
     """
 
-    def __init__(self, filters: Iterable[Filter] = ()) -> None:
-        """Keep what varies and is not compared, besides what does by itself."""
+    def __init__(self, filters: Iterable[Filter]) -> None:
         self._filters = (*filters, *DEFAULTS)
-
-    last = Outcome(Kind.VERIFIED, 0)
-    """What came of the last comparison."""
+        self.last = Outcome(Kind.VERIFIED, 0)
 
     def check_output(self, want: str, got: str, optionflags: int) -> bool:
-        """Return whether two outputs are the same."""
-        literal = optionflags & doctest.DONT_ACCEPT_BLANKLINE
-        documented = filtered(want if literal else _BLANK.sub("", want), self._filters)
+        documented = filtered(_BLANK.sub("", want), self._filters)
         executed = filtered(got, self._filters)
-        if optionflags & _NUMBER:
-            executed = _as_precise_as(documented, executed)
         self.last = self.compared(documented, executed, optionflags)
         return self.last.verdict.same
 
@@ -91,55 +93,12 @@ class Checker(doctest.OutputChecker):
         kind = Kind.VERIFIED if verdict.same else Kind.DRIFT
         return Outcome(kind, 0, documented=documented, executed=executed, verdict=verdict)
 
-    def output_difference(self, example: doctest.Example, got: str, optionflags: int) -> str:
-        """Return where two outputs differ, as a page's report says it."""
-        self.check_output(example.want, got, optionflags)
-        page = PageResult("example", (self.last,), examples=True)
-        return entry(page, self.last).partition("\n")[2] + "\n"
-
-
-def _as_precise_as(documented: str, got: str) -> str:
-    """Return an output with the documented floats where it has these, by the rules of pytest."""
-    floats = _FLOAT.findall(documented)
-    if len(floats) != len(_FLOAT.findall(got)):
-        return got
-    rest = iter(floats)
-
-    def documented_if_near(match: re.Match[str]) -> str:
-        number = next(rest)
-        mantissa, _, exponent = number.lower().partition("e")
-        last_place = float(f"1e{int(exponent or 0) - len(mantissa.partition('.')[2])}")
-        return number if abs(float(number) - float(match[0])) <= last_place else match[0]
-
-    return _FLOAT.sub(documented_if_near, got)
-
-
-def check_examples(
-    file: str, test: doctest.DocTest, settings: Settings, *, flags: int = 0
-) -> PageResult:
-    """Run the examples of a docstring; if a float's text differs, once more in full precision."""
-    runner = _Runner(flags, settings.filters)
-    with computing_on(os.environ.get(DEVICE_VARIABLE, "cpu")):
-        outcomes: Sequence[Outcome] = runner.record(test)
-        environment = report_environment()
-        policy = settings.policy_on(environment)
-        if any(map(may_be_rounding, outcomes)):
-            with _full_precision():
-                precise = {
-                    outcome.line: outcome.executed
-                    for outcome in _Runner(flags, settings.filters).record(test)
-                }
-            judged = [runner.judged(o, precise.get(o.line)) for o in outcomes]
-            outcomes = judged if policy is Policy.PORTABLE else hinted(outcomes, judged)
-    number = len(test.examples)
-    return PageResult(file, tuple(outcomes), number, policy, environment, examples=True)
-
 
 class _Runner(doctest.DocTestRunner):
     """Keeps an outcome for each example instead of printing."""
 
     def __init__(self, flags: int, filters: Iterable[Filter]) -> None:
-        self._own = Checker(filters)
+        self._own = _Checker(filters)
         super().__init__(checker=self._own, verbose=False, optionflags=flags)
         self._outcomes: dict[int, Outcome] = {}
         self._flags: dict[int, int] = {}  # by the lines of examples, as outcomes
@@ -150,7 +109,7 @@ class _Runner(doctest.DocTestRunner):
         again.globs = dict(test.globs)
         self.run(again)
         for example in test.examples:
-            is_recorded = _line_of(test, example) in self._outcomes
+            is_recorded = line_of(test, example) in self._outcomes
             if not is_recorded and (example.want or example.options.get(doctest.SKIP)):
                 self._keep(test, example, Outcome(Kind.UNCHECKED, 0, message="skipped"))
         return [*self._outcomes.values()]
@@ -165,14 +124,12 @@ class _Runner(doctest.DocTestRunner):
 
     def _keep(self, test: doctest.DocTest, example: doctest.Example, outcome: Outcome) -> None:
         """Keep an outcome at the place of its example, and of what that must print."""
-        line = _line_of(test, example)
+        line = line_of(test, example)
         body = example.source.count("\n") + example.want.count("\n")
         self._flags[line] = self.optionflags
         self._outcomes[line] = replace(
             outcome,
             line=line,
-            cell=test.examples.index(example) + 1,
-            cell_line=line,
             body_line=line + body - outcome.documented.count("\n"),
         )
 
@@ -196,35 +153,28 @@ class _Runner(doctest.DocTestRunner):
         if exc_info[0].__name__ in {"Skipped", "SkipTest"}:  # of `pytest` and `unittest`
             kind = Kind.UNCHECKED
             self.optionflags |= doctest.FAIL_FAST
-        elif isinstance(exc_info[1], UnreadableError):
-            kind, message = Kind.UNREADABLE, str(exc_info[1])
         self._keep(test, example, Outcome(kind, 0, documented=example.want, message=message))
 
 
-def _line_of(test: doctest.DocTest, example: doctest.Example) -> int:
-    """Return the line of the file on which an example begins."""
-    return (test.lineno or 0) + example.lineno + 1
-
-
 @contextmanager
-def _full_precision() -> Iterator[None]:
+def full_precision() -> Iterator[None]:
     """Temporarily print all digits."""
-    tensor_methods = ("item", "tolist", "double", "to", "type", "__repr__", "__format__")
-    with ExitStack() as stack:
+    with pytest.MonkeyPatch.context() as patch, ExitStack() as stack:
 
-        def keep(owner: object, *names: str) -> None:
+        def restore(owner: object, *names: str) -> None:
             for name in names:
-                stack.callback(setattr, owner, name, getattr(owner, name))
+                patch.setattr(owner, name, getattr(owner, name))
 
-        keep(builtins, "print")
+        restore(builtins, "print")
         if numpy := sys.modules.get("numpy"):
-            stack.callback(numpy.set_printoptions, **numpy.get_printoptions())
-            keep(numpy, "set_printoptions")
+            stack.enter_context(numpy.printoptions())
+            restore(numpy, "set_printoptions")
         if torch := sys.modules.get("torch"):
             options = torch._tensor_str.get_printoptions()  # noqa: SLF001 - nothing public tells
             stack.callback(torch.set_printoptions, **options)
-            keep(torch, "set_printoptions")
-            keep(torch.Tensor, *tensor_methods)
+            restore(torch, "set_printoptions")
+            names = ("item", "tolist", "double", "to", "type", "__repr__", "__format__")
+            restore(torch.Tensor, *names)
         for name, change in IN_FULL.items():
             if name in sys.modules:
                 change()

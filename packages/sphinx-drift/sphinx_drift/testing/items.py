@@ -26,14 +26,14 @@ from sphinx_drift.files import check, has_cells, is_page, is_searched, prepare
 from sphinx_drift.model import Kind
 from sphinx_drift.report.summary import summary
 from sphinx_drift.report.text import render
-from sphinx_drift.run.choice import chosen
+from sphinx_drift.run.choice import chosen_runner
 from sphinx_drift.run.run import COVERAGE_VARIABLE
 from sphinx_drift.settings import Settings, changed_by_environment
-from sphinx_drift.testing.docstrings import find_in_module, find_in_text
+from sphinx_drift.testing.docstrings import find_in_module, find_in_text, find_never_run
 from sphinx_drift.testing.examples import check_examples
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Generator, Iterator, Sequence
 
     from sphinx_drift.model import PageResult
 
@@ -47,7 +47,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """Refuse a policy or a device that there is not, before anything is collected."""
     try:
         if config.option.drift:
-            chosen()  # refuses what there is not
+            chosen_runner()  # refuses what there is not
         changed_by_environment(Settings())  # the same
         device = choose_device(module=find_project(config.rootpath).devices)
     except ValueError as error:
@@ -117,24 +117,10 @@ def _coverage_options(measured: Any) -> dict[str, Any]:
     return {**options, "config_file": config_file, "data_suffix": True}
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(
-    item: pytest.Item,
-) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Mark the report as ours; show what is skipped at its own place, not at ours."""
-    report = yield
-    if is_ours := isinstance(item, _Item):
-        vars(report)["is_drift"] = True  # pytest-xdist hands it on
-    if (is_ours or isinstance(item, _LeftOut)) and isinstance(report.longrepr, tuple):
-        path, line, _ = item.reportinfo()
-        report.longrepr = (str(path), (line or 0) + 1, report.longrepr[2])
-    return report
-
-
 def pytest_terminal_summary(terminalreporter: Any) -> None:
     """List the tests that passed though they have not compared all, and what they have."""
     passed = terminalreporter.stats.get("passed", ())
-    partly = [(r.nodeid, dict(r.user_properties).get("drift-unchecked")) for r in passed]
+    partly = [(report.nodeid, _summary_of(report, "drift-unchecked")) for report in passed]
     if lines := [f"{name}: {text}" for name, text in partly if text]:
         terminalreporter.section("passed, and not all was compared")
         for line in lines:
@@ -147,19 +133,21 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
     reporter: Any = config.pluginmanager.get_plugin("terminalreporter")
     if exitstatus != pytest.ExitCode.OK or reporter is None:  # as in a worker of pytest-xdist
         return
-    ended = {
-        ending  # nothing, for what comes before and after a test
-        for ending, reports in reporter.stats.items()
-        if any(getattr(report, "is_drift", False) for report in reports)
-    }
+    stats = reporter.stats.items()
+    ours = {end for end, reports in stats for report in reports if _summary_of(report)}
     # An option that a project's file adds to every run isn't what this one is for, and who
     # chooses tests may have chosen none of ours.
     is_asked = {"--drift", "--drift-doctests"} & {*config.invocation_params.args} and not any(
         config.getoption(name, None) for name in ("keyword", "markexpr", "lf", "collectonly")
     )
-    if ended - {""} == {"skipped"} or (is_asked and not ended):
+    if "passed" not in ours and (ours or is_asked):
         reporter.write_line(f"\nnothing was checked in {', '.join(config.args)}", red=True)
         session.exitstatus = pytest.ExitCode.NO_TESTS_COLLECTED
+
+
+def _summary_of(report: Any, key: str = "drift") -> str:
+    """Return what a report of a test of ours says that it has compared; nothing of others."""
+    return str(dict(getattr(report, "user_properties", ())).get(key, ""))
 
 
 class _File(pytest.File):
@@ -174,48 +162,51 @@ class _File(pytest.File):
         if is_run:
             yield _Run.from_parent(self, name=path.name)
         if options.drift_doctests and is_named and path.suffix in _TEXTS:
-            tests = find_in_text(path)
-            if is_run:
-                tests[0].name = "examples"  # the name of the file is the other test's
-            yield from _docstrings(self, tests)
-            yield from _outputs_of_sphinx(self)
+            name = "examples" if is_run else path.name  # which is the other test's
+            yield from _docstrings(self, lambda: find_in_text(path, name))
+            rows = enumerate(path.read_text("utf-8-sig").splitlines(), start=1)
+            if lines := [number for number, row in rows if _OUTPUT_OF_SPHINX.match(row)]:
+                remedy = "`sphinx-build -b doctest` does that"
+                yield _LeftOut.from_parent(self, name="testoutput", lines=lines, remedy=remedy)
 
 
 class _Module(pytest.Module):
     """A module: imported as pytest imports tests, with whatever ``--import-mode`` says."""
 
-    def collect(self) -> Iterator[_Item]:
+    def collect(self) -> Iterator[pytest.Item]:
         try:
             module = None if self.path.name in _WITH_EFFECTS else self.obj
         except SystemExit as error:  # pytest would end with it, and with its status
             raise self.CollectError(f"the module can't be imported: {error!r}") from error
-        return _docstrings(self, find_in_module(self.path, module))
+        return _docstrings(self, lambda: find_in_module(self.path, module))
 
 
-def _outputs_of_sphinx(parent: pytest.File) -> Iterator[pytest.Item]:
-    """Yield a test that says which outputs of a text are left to `sphinx.ext.doctest`."""
-    rows = enumerate(parent.path.read_text("utf-8-sig").splitlines(), start=1)
-    if lines := [number for number, row in rows if _OUTPUT_OF_SPHINX.match(row)]:
-        yield _LeftOut.from_parent(parent, name="testoutput", lines=lines)
-
-
-def _docstrings(parent: pytest.File, tests: Iterable[doctest.DocTest]) -> Iterator[_Item]:
+def _docstrings(
+    parent: pytest.File, find: Callable[[], list[doctest.DocTest]]
+) -> Iterator[pytest.Item]:
+    """Yield a test for each docstring, and one that says which examples are in none of these."""
+    try:
+        tests = find()
+    except ValueError as error:  # of an unknown option flag, say
+        raise parent.CollectError(str(error)) from error
     runner = doctest.DocTestRunner()  # pytest's own items ask for one
     for test in tests:
-        if test.examples:
-            yield _Docstring.from_parent(parent, name=test.name, runner=runner, dtest=test)  # type: ignore[arg-type]
+        yield _Docstring.from_parent(parent, name=test.name, runner=runner, dtest=test)  # type: ignore[arg-type]
+    if lines := find_never_run(parent.path, tests):
+        remedy = "`doctest` doesn't find them"
+        yield _LeftOut.from_parent(parent, name="never run", lines=lines, remedy=remedy)
 
 
 class _LeftOut(pytest.Item):
-    """What is compared by `sphinx-build -b doctest` alone."""
+    """Examples that are not run here."""
 
-    def __init__(self, *, lines: Sequence[int], **options: Any) -> None:
+    def __init__(self, *, lines: Sequence[int], remedy: str, **options: Any) -> None:
         super().__init__(**options)
-        self._lines = lines
+        self._lines, self._remedy = lines, remedy
 
     def runtest(self) -> None:
         lines = ", ".join(map(str, self._lines))
-        pytest.skip(f"nothing is compared on lines {lines}: `sphinx-build -b doctest` does that")
+        pytest.skip(f"{self.path.name}: nothing is compared on lines {lines}: {self._remedy}")
 
     def reportinfo(self) -> tuple[Path, int, str]:
         return self.path, self._lines[0] - 1, f"drift: {self.name}"
@@ -265,7 +256,7 @@ class _Docstring(_Item, pytest.DoctestItem):
         self.result = check_examples(file, self.dtest, settings, flags=_flags(self.config))
         if self.conclude() == {Kind.UNCHECKED}:
             lines = ", ".join(str(outcome.line) for outcome in self.result.outcomes)
-            pytest.skip(f"{self.name}: nothing is compared on lines {lines}")
+            pytest.skip(f"{file}: {self.name}: nothing is compared on lines {lines}")
 
     def reportinfo(self) -> tuple[Path, int, str]:
         line = self.dtest.lineno or 0
@@ -273,15 +264,9 @@ class _Docstring(_Item, pytest.DoctestItem):
 
 
 def _flags(config: pytest.Config) -> int:
-    """Return the option flags that the project's file sets; pytest's own default is ELLIPSIS."""
-    is_set = _is_set(config, "doctest_optionflags")
-    names = config.getini("doctest_optionflags") if is_set else ()
-    return sum({doctest.OPTIONFLAGS_BY_NAME.get(name, 0) for name in names})
-
-
-def _is_set(config: pytest.Config, name: str) -> bool:
-    """Whether the project's file or an option of pytest gives a setting a value."""
-    options = config.getoption("override_ini") or []
-    # Of pytest 9, the public name warns.
-    given = config._inicfg if hasattr(config, "_inicfg") else config.inicfg  # noqa: SLF001
-    return name in given or any(option.startswith(f"{name}=") for option in options)
+    """Return the option flags that pytest has for examples."""
+    try:
+        names = config.getini("doctest_optionflags")
+    except ValueError:  # its own plugin is off
+        names = ()
+    return sum(doctest.OPTIONFLAGS_BY_NAME.get(name, 0) for name in {*names})

@@ -51,7 +51,7 @@ def notes(verdict: Verdict) -> str:
 # Must be rejected --------------------------------------------------------------------
 
 ROW_3 = "[0.3058, 0.8203],\n        "
-# What `test_mutation.py` does not alter in the outputs of the corpus.
+# What `mutants.py` does not alter.
 REJECT = {
     "sign of a zero": ("tensor([0.0000, 1.0000])", "tensor([-0.0000, 1.0000])"),
     "exponent's sign": (TAIL, TAIL.replace("8.8675e-04", "8.8675e+04", 1)),

@@ -159,7 +159,7 @@ def test_executor_that_raises_is_quoted(name: str, tmp_path: Path) -> None:
     for cell in ("1", "2"):  # begun, and not
         failure = run.execute(notebook(cell), request).failure
         assert failure is not None
-        assert failure.kind is Ending.RUNNER_FAILED
+        assert failure.kind is Ending.COULD_NOT_CHECK
         assert failure.message == "the executor: TimeoutError: no room"
 
 

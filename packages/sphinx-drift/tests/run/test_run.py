@@ -79,7 +79,7 @@ def test_probe_that_fails_after_the_last_cell_is_no_dead_kernel(tmp_path: Path) 
     probes = [Probe(None, injected(fail))]
     execution = execute(book, request_for(tmp_path, probes=probes))
     assert execution.failure is not None
-    assert (execution.failure.kind, execution.failure.index) == (Ending.RUNNER_FAILED, -1)
+    assert (execution.failure.kind, execution.failure.index) == (Ending.COULD_NOT_CHECK, -1)
     assert "in a probe" in execution.failure.message
     assert execution.executed == {1}
 

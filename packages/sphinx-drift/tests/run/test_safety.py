@@ -109,17 +109,17 @@ def test_error_of_our_own_is_a_failure_of_the_page(
     monkeypatch.setattr(HOST, "ask", fail)
     execution = execute(pages.notebook("1"), request_for(pages.folder, timeout=60))
     assert execution.failure is not None
-    assert (execution.failure.kind, execution.failure.index) == (Ending.RUNNER_FAILED, -1)
+    assert (execution.failure.kind, execution.failure.index) == (Ending.COULD_NOT_CHECK, -1)
     assert "AttributeError: of ours" in execution.failure.message
 
 
 def test_runner_is_chosen_by_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     for value, expected in (("", "fork"), ("fork", "fork"), ("jupyter", "jupyter")):
         monkeypatch.setenv("DRIFT_RUNNER", value)
-        assert choice.chosen() == expected
+        assert choice.chosen_runner() == expected
     monkeypatch.setenv("DRIFT_RUNNER", "Fork")
     with pytest.raises(ValueError, match="DRIFT_RUNNER"):
-        choice.chosen()
+        choice.chosen_runner()
 
 
 # Builds that are ended -----------------------------------------------------------------

@@ -12,13 +12,8 @@ import pytest
 from nbformat import v4
 from small_book import FRONT, cell
 
-from sphinx_drift.judge import judge_page
-from sphinx_drift.model import Cell, Expectation, Kind, Page
-from sphinx_drift.output.filters import make
+from sphinx_drift.model import Cell, Expectation, Page
 from sphinx_drift.output.printed_text import Part
-from sphinx_drift.report.summary import count
-from sphinx_drift.run.results import Execution
-from sphinx_drift.sphinx.marks import mark_details
 from sphinx_drift.sphinx.shown import show_documented
 
 if TYPE_CHECKING:
@@ -49,7 +44,6 @@ def test_failure_is_reported_again_when_nothing_changed(options: str, book: Book
     assert (first.status, again.status) == (1, 1)
     assert first.places == {("one.md:11", "drift"), ("two.md:11", "drift")}
     assert again.report == first.report
-    assert count(first.results.values()).drifted == 2
 
 
 def test_loading_the_extension_later_checks_pages_read_before(book: Book) -> None:
@@ -198,35 +192,67 @@ def test_a_page_shows_the_forms_that_it_documents(
     assert output.data == {prefix + mime: value for mime, value in left.items()}
 
 
-HTML = v4.new_output("execute_result", data={"text/plain": "1", "text/html": "<b>1</b>"})
-FOLDER = v4.new_output("stream", text="/usr/lib/site-packages/a.py: 1\n")
-ALL, PARTLY = (
-    "Each word and each digit is the documented one.",
-    "What was compared is as documented.",
+def test_markdown_is_shown_as_it_was_compared(book: Book) -> None:
+    book.configure(nb_render_markdown_format="myst")
+    makes = 'from IPython.display import Markdown\nMarkdown("{abbr}`5` and **6**")'
+    put(book, page=FRONT + cell(makes, ":markdown:\n\n{abbr}`5` and **6**"))
+    built = book.build(builder="text")
+    assert built.status == 0, built.stderr
+    shown = (built.outdir / "page.txt").read_text("utf-8").rpartition("Markdown(")[2]
+    assert "{abbr}" in shown.partition("\n")[2]
+
+
+ORDERED = FRONT + cell(
+    'import sys\n\nprint("one", flush=True)\nprint("9 %", file=sys.stderr, flush=True)\n'
+    'print("1")\nprint("10 %", file=sys.stderr)\ndisplay("two")\nprint("three")',
+    "one\n1\n'two'\nthree\n9 %\n10 %",
 )
-MARKED = [
-    ([OUT, ERR], "all", "a 5\nb\nc\nd\nw\nx\ny", ALL),
-    ([OUT, VALUE], "main", "a 5\nb\nc\nd\nv\nw\nz", ALL),
-    ([OUT, ERR], "stdout", "a 5\nb\nc\nd", PARTLY),
-    ([JUST_A, HTML], "all", "a 5\n1", PARTLY),
-    ([JUST_A, RAISED], "all", "a 5\nE: at 7", PARTLY),
-    ([v4.new_output("stream", text="a 7 s\n")], "all", "a 5 s", PARTLY),
-    ([FOLDER], "all", "site-packages/a.py: 1", PARTLY),
-]
+CELL_MERGES = ORDERED.replace("ipython3\n", "ipython3\n---\nmystnb: {merge_streams: true}\n---\n")
+COMPARED = ["one", "1", "9 %", "10 %", "two", "three"]
 
 
-@pytest.mark.parametrize(("outputs", "part", "documented", "sentence"), MARKED)
-def test_a_mark_says_what_is_true(
-    outputs: list[Any], part: str, documented: str, sentence: str
+@pytest.mark.parametrize(
+    ("merges", "page", "order"),
+    [
+        pytest.param(True, ORDERED, COMPARED, id="book"),
+        pytest.param(False, CELL_MERGES, COMPARED, id="cell"),
+        pytest.param(
+            True,
+            ORDERED.partition("```{expected")[0],
+            ["one", "1", "three", "9 %", "10 %", "two"],
+            id="as MyST-NB does it",
+        ),
+    ],
+)
+def test_streams_are_shown_in_the_order_that_was_compared(
+    page: str, order: list[str], book: Book, *, merges: bool
 ) -> None:
-    notebook = v4.new_notebook(cells=[v4.new_code_cell("x", outputs=outputs)])
-    expectation = Expectation(documented, 3, 4, Part(part), raises="E" * (RAISED in outputs))
-    page = Page((Cell(1, 0, 1, "x", expectations=(expectation,)),), complete=False)
-    filters = [make(r"\d+ s", "time", "varies")]
-    ran = Execution(frozenset({0}))
-    result = judge_page(page, notebook, ran, file="page.md", filters=filters)
-    assert result.outcomes[0].kind is Kind.VERIFIED
-    assert mark_details(result.outcomes[0], result)[0] == sentence
+    put(book, page=page)
+    book.configure(nb_merge_streams=merges, drift_require=[])
+    built = book.build(builder="text")
+    assert built.status == 0, built.stderr
+    text = (built.outdir / "page.txt").read_text("utf-8").rpartition('print("three")')[2]
+    assert [line.strip(" '") for line in text.splitlines() if line.strip()] == order
+
+
+@pytest.mark.parametrize("lexer", ["pycon", "python"])
+def test_what_looks_like_an_example_is_shown_whole(lexer: str, book: Book) -> None:
+    text = ">>> 5  # doctest: +SKIP\n<BLANKLINE>"
+    code = f"---\nmystnb: {{text_lexer: {lexer}}}\n---\nprint({text!r})"
+    put(book, index=f"{FRONT}# Title\n\n{cell(code, text)}\n")
+    built = book.build(builder="text")
+    assert built.status == 0
+    _, _, output = (built.outdir / "index.txt").read_text("utf-8").partition("')")
+    assert [line.strip() for line in output.split("\n") if line.strip()] == text.split("\n")
+
+
+def test_an_ebook_is_built_again_without_a_warning(book: Book) -> None:
+    put(book, index=GOOD.replace("```{code", "# Title\n\n```{code", 1))
+    book.configure(copyright="2026", version="1", suppress_warnings=[])
+    for _ in range(2):
+        built = book.build("-W", builder="epub")
+        assert built.status == 0, built.stderr
+        assert built.last.startswith("1 output verified")
 
 
 def test_the_command_itself_and_the_notebooks_that_myst_nb_leaves(book: Book) -> None:

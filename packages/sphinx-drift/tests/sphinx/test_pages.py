@@ -11,7 +11,7 @@ import pytest
 from small_book import TORCH, cell
 
 from sphinx_drift.model import Kind
-from sphinx_drift.report.summary import count, summary
+from sphinx_drift.report.summary import summary
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -137,9 +137,10 @@ def test_page_passes(page: Path, passed: Built) -> None:
 def test_passing_build_ends_with_its_summary(passed: Built) -> None:
     verified = sum(int(_comments(page)[0].split()[-1]) for page in PASSING)
     pages = len(PASSING) - 1  # the index has no cells
-    counted = count(passed.results.values())
-    assert (counted.verified, counted.pages) == (verified, pages)
-    assert (counted.waived, counted.unchecked, counted.pictures, counted.widgets) == (2, 4, 4, 1)
+    assert passed.last.startswith(
+        f"{verified} outputs verified on {pages} pages, 2 waived, 4 unchecked, "
+    )
+    assert "4 pictures not compared, 1 widget not compared (" in passed.last
     assert passed.last == summary([*passed.results.values()])
     assert f"torch {TORCH}, cpu, " in passed.last
 
@@ -213,8 +214,7 @@ def test_what_holds_on_the_reference_alone(book: Book, *, there: bool) -> None:
         assert (words in same, words in other) == (True, False)
         return
     assert built.status == 0
-    counted = count(built.results.values())
-    assert (counted.verified, counted.not_compared) == (2, 2)
+    assert "2 not compared away from the reference environment" in built.last
     for html, printed in ((same, "0.5"), (other, "0.25")):
         assert reason in html
         assert 'class="drift-mark drift-not-compared"' in html

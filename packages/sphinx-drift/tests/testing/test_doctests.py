@@ -1,4 +1,4 @@
-"""Docstrings through the same comparison: a checker for any suite."""
+"""Docstrings through the same comparison as pages."""
 
 from __future__ import annotations
 
@@ -11,15 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from _pytest.doctest import _get_checker
 from case_tables import rows
 
 from sphinx_drift.compare.compare import Policy
 from sphinx_drift.model import Kind
 from sphinx_drift.output.filters import make
 from sphinx_drift.settings import Settings
-from sphinx_drift.testing.docstrings import find_in_module, find_in_text
-from sphinx_drift.testing.examples import Checker, check_examples
+from sphinx_drift.testing.docstrings import find_in_module, find_in_text, find_never_run
+from sphinx_drift.testing.examples import check_examples
 
 if TYPE_CHECKING:
     from sphinx_drift.model import Outcome
@@ -34,13 +33,15 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def checked(folder: Path, source: str, settings: Settings = EXACT) -> list[Outcome]:
+def checked(
+    folder: Path, source: str, settings: Settings = EXACT, *, flags: int = 0
+) -> list[Outcome]:
     sys.modules.pop("examples_of_mine", None)
     path = folder / "examples_of_mine.py"
     path.write_text(source, "utf-8")
     importlib.invalidate_caches()
     tests = find_in_module(path, importlib.import_module("examples_of_mine"))
-    results = [check_examples(path.name, test, settings) for test in tests]
+    results = [check_examples(path.name, test, settings, flags=flags) for test in tests]
     return [outcome for result in results for outcome in result.outcomes]
 
 
@@ -48,34 +49,15 @@ def check(folder: Path, docstring: str, settings: Settings = EXACT) -> list[Outc
     return checked(folder, f'"""Examples.\n\n{docstring}\n"""\n', settings)
 
 
-# The checker --------------------------------------------------------------------------
-
-
-doctest.register_optionflag("NUMBER")  # pytest's
-
-
 @pytest.mark.parametrize(("options", "want", "got", "same"), rows(CASES, "Options"))
-def test_checker(options: str, want: str, got: str, same: str) -> None:
+def test_an_output_is_compared_as_its_flags_say(
+    options: str, want: str, got: str, same: str, folder: Path
+) -> None:
     flags = sum(doctest.OPTIONFLAGS_BY_NAME[option] for option in options.split())
-    texts = f"{want}\n", f"{got}\n"
-    assert Checker().check_output(*texts, flags) is bool(same)
-    if "ELLIPSIS" in options and "..." in want:  # the standard library decides
-        strictly = flags | doctest.DONT_ACCEPT_TRUE_FOR_1
-        assert doctest.OutputChecker().check_output(*texts, strictly) is bool(same)
-    if options == "NUMBER":  # so is pytest
-        assert _get_checker().check_output(*texts, flags) is bool(same)
-
-
-def test_checker_serves_in_another_suite(capsys: pytest.CaptureFixture[str]) -> None:
-    text = ">>> print([0.25, 0.5])\n[0.25, 0.6]\n"
-    test = doctest.DocTestParser().get_doctest(text, {}, "mine", "mine.txt", 0)
-    runner = doctest.DocTestRunner(checker=Checker(), verbose=False)
-    assert runner.run(test).failed == 1
-    out = capsys.readouterr().out
-    assert "element [1], documented 0.6, executed 0.5" in out
-
-
-# Modules ------------------------------------------------------------------------------
+    docstring = f">>> print(TEXT)\n{want}\n".replace("\n", "\n    ")
+    source = f'TEXT = {got!r}\n\ndef f():\n    r"""\n    {docstring}"""\n'
+    (outcome,) = checked(folder, source, flags=flags)
+    assert (outcome.kind is Kind.VERIFIED) is bool(same)
 
 
 @pytest.mark.parametrize(("example", "kinds"), rows(CASES, "Examples"))
@@ -84,14 +66,12 @@ def test_outcomes_of_an_example(example: str, kinds: str, folder: Path) -> None:
 
 
 @pytest.mark.parametrize(("text", "wants"), rows(CASES, "Texts"))
-def test_a_fence_ends_an_example_and_no_output_is_one(
-    text: str, wants: str, tmp_path: Path
-) -> None:
+def test_a_fence_ends_an_example(text: str, wants: str, tmp_path: Path) -> None:
     path = tmp_path / "text.txt"
     path.write_text(text, "utf-8")
-    test, never_run = find_in_text(path)
-    assert "|".join(example.want.strip() for example in test.examples) == wants
-    assert not never_run.examples
+    tests = find_in_text(path, "text")
+    assert "|".join(each.want.strip() for test in tests for each in test.examples) == wants
+    assert not find_never_run(path, tests)
 
 
 SEEN = """
@@ -102,46 +82,37 @@ number = 1
 '''
 
 def again():
-    '>>> 1  # replaced\\n2'
+    '''>>> 1  # replaced
+    2'''
 
 def again():
-    '>>> 1\\n2'
-
-if number > 1:
-    def never():
-        '>>> 1  # under a condition\\n2'
+    '>>> len("\\\\n")\\n2'
 
 def outer():
     def inner():
-        '>>>1, which nobody can read'
+        r'''>>> 1  # inside a function
+        2
+        '''
 
 class Class:
     @property
     def value(self):
         '''
-        >>> number + 2
-        3
+        >>> number + 1
+        2
 
         > >>> number  # in a quotation
         > 2
         '''
-
-def made():
-    '>>> {value}\\n4'
-
-made.__doc__ = made.__doc__.format(value=5)
 """
 
 
 def test_what_the_standard_library_finds_runs_and_the_rest_is_named(folder: Path) -> None:
     outcomes = checked(folder, SEEN)
-    assert [(each.kind, each.line, each.executed) for each in outcomes[:3]] == [
-        (Kind.VERIFIED, 26, "3\n"),
-        (Kind.DRIFT, 12, "1\n"),
-        (Kind.DRIFT, 34, "5\n"),
-    ]
-    assert {each.kind for each in outcomes[3:]} == {Kind.UNCHECKED}
-    assert [each.line for each in outcomes[3:]] == [4, 9, 16, 20, 29, 34]
+    assert [(each.kind, each.line) for each in outcomes] == [(Kind.VERIFIED, 25), (Kind.DRIFT, 13)]
+    path = folder / "examples_of_mine.py"
+    tests = find_in_module(path, sys.modules["examples_of_mine"])
+    assert find_never_run(path, tests) == [4, 9, 17, 28]
 
 
 def test_filters_of_the_project_hold_for_docstrings(folder: Path) -> None:
