@@ -306,12 +306,6 @@ def _check_rest(cell: Cell, output: Printed, context: _Context) -> Iterator[Outc
         yield _raised(cell, output, context)
         return
     rest = _undocumented(cell, output, documented, is_page=not context.stored)
-    for variant in cell.elsewhere:
-        with_it = documented | {variant.part}
-        left = _undocumented(cell, output, with_it, is_page=not context.stored)
-        if left != rest:
-            yield _outcome(cell, Kind.VARIANT, variant, message=variant.problem)
-            documented, rest = with_it, left
     if rest:
         is_wrong = context.complete or _is_claim(cell, context)
         names = tuple(part.value for part in rest)

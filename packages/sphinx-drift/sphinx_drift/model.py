@@ -283,12 +283,10 @@ class Cell:
     """Line of the page on which it ends, inclusive."""
     tags: frozenset[str] = frozenset()
     expectations: tuple[Expectation, ...] = ()
-    elsewhere: tuple[Expectation, ...] = ()
-    """Of each stream or form that only has variants for elsewhere, one, which says so."""
     drawn: tuple[int, int] | None = (0, 0)
     """How many pictures and widgets a notebook has stored of it; None if they aren't compared."""
     is_claim: bool = False
-    """Whether a notebook has it saved as a run left it, so that what it lacks wasn't printed."""
+    """Whether it must print nothing else: a run saved it so, or it has variants for elsewhere."""
     hidden: frozenset[Part] = frozenset()
     """The streams that no reader is shown."""
     glued: tuple[str, ...] = ()

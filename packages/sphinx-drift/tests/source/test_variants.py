@@ -72,7 +72,7 @@ def test_a_condition_holds_as_packaging_says(
 
 @pytest.mark.parametrize(
     "when",
-    ["newer numpy", "numpy", "numpy<two", "nympy[extra]<2", "python_version > 3", "<2", '"a"'],
+    ["newer numpy", "numpy", "numpy<two", "<2", '"a"'],
 )
 def test_what_is_no_condition_is_said_with_its_line(tmp_path: Path, when: str) -> None:
     [problem] = read(page(tmp_path, variant(when, "1"))).problems
@@ -108,25 +108,10 @@ def test_forms_and_streams_have_variants_of_their_own(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("second", "holds"), [(":stream: stderr", False), (":when: numpy>9", True)]
-)
-def test_a_stream_may_have_a_text_on_some_versions_alone(
-    tmp_path: Path, second: str, *, holds: bool
-) -> None:
-    """But an output that has texts has one wherever it is looked at."""
-    other = variant("", "0", second) if holds else variant("", "1")
-    path = page(tmp_path, other, variant("numpy<2", "w", ":stream: stderr"))
-    here = {"versions": {"numpy": "2.0"}, "markers": MARKERS}
-    kept = chosen(read(path), here).cells[0].expectations
-    assert [(e.text, bool(e.problem)) for e in kept] == [("0" if holds else "1", holds)]
-
-
-@pytest.mark.parametrize(
     ("code", "option", "status"),
     [
         ("print('w', file=sys.stderr); print(1)", ":stream: stdout", 1),
         ("print('w', file=sys.stderr)", ":stream: stdout", 0),
-        ("print('w', file=sys.stderr)", "", 0),
         ("print('w', file=sys.stderr); display(HTML('<p>w</p>'))", ":html:", 1),
     ],
 )
@@ -134,13 +119,10 @@ def test_what_is_printed_has_a_variant_that_holds(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], code: str, option: str, status: int
 ) -> None:
     code = f"import sys\nfrom IPython.display import HTML, display\n{code}"
-    none = variant("numpy<1", "1", *filter(None, [option]))
+    none = variant("numpy<1", "1", option)
     path = page(tmp_path, variant("", "w", ":stream: stderr"), none, code=code)
     assert main([str(path)]) == status
-    out = capsys.readouterr().out
-    assert ("page.md:19: variant in" in out and "none holds: numpy<1 (line 19)" in out) is bool(
-        status
-    )
+    assert ("page.md:7: undocumented in" in capsys.readouterr().out) is bool(status)
 
 
 def test_conditions_ask_the_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
