@@ -20,8 +20,7 @@ from sphinx_drift.source.metadata import left_out_by
 from sphinx_drift.source.mystmd import why_not_run
 from sphinx_drift.source.prose import near_numbers
 from sphinx_drift.source.read_source import is_notebook, load
-from sphinx_drift.source.update_notebook import update_notebook
-from sphinx_drift.source.update_page import update_page
+from sphinx_drift.source.update import update
 from sphinx_drift.source.variants import chosen
 
 if TYPE_CHECKING:
@@ -169,7 +168,7 @@ def check(
     if isinstance(file, Checked):
         return file
     try:
-        checked = _run(path, file, named=named, update=update)
+        checked = _run(path, file, named=named, updates=update)
         if not prose:
             return checked
         notes = near_numbers(path, path.read_text("utf-8"), file.page, file.notebook)
@@ -178,7 +177,7 @@ def check(
         return failed(path, traceback.format_exc(limit=-3), Kind.COULD_NOT_CHECK)
 
 
-def _run(path: Path, file: Opened, *, named: bool, update: bool) -> Checked:
+def _run(path: Path, file: Opened, *, named: bool, updates: bool) -> Checked:
     """Run and compare what was read."""
     page, notebook, settings = file.page, file.notebook, file.settings
     if not page.complete:  # of a nested cell a build only warns, by MyST-NB
@@ -197,11 +196,16 @@ def _run(path: Path, file: Opened, *, named: bool, update: bool) -> Checked:
     elif named and count([result]).is_nothing:
         nothing = Outcome(Kind.NOTHING_CHECKED, 1, message="none of its outputs is documented")
         result = replace(result, outcomes=(*result.outcomes, nothing))
-    if not update:
+    if not updates:
         return Checked(result)
-    choose = partial(chosen, here=execution.versions)
-    write = update_notebook if page.stored else partial(update_page, choose=choose)
-    return Checked(result, write(path, page, notebook, result, judge, file.read))
+
+    def reread(text: str) -> Page | None:
+        stderr = any(cell.has_stderr for cell in page.cells)
+        loaded = file.read(path, text=text.removeprefix("\ufeff"), stderr=stderr)
+        return loaded and chosen(loaded[0], execution.versions)
+
+    page = chosen(page, execution.versions)
+    return Checked(result, update(path, page, notebook, result, judge, reread))
 
 
 def _left_out(path: Path, book: Book, settings: Settings, metadata: Mapping[str, Any]) -> str:

@@ -6,7 +6,6 @@ import io
 import re
 from typing import TYPE_CHECKING
 
-from sphinx_drift.compare.compare import compare
 from sphinx_drift.compare.lexer import plain
 from sphinx_drift.source.expectations import DIRECTIVE
 from sphinx_drift.source.lines import NEWLINE
@@ -14,7 +13,6 @@ from sphinx_drift.source.lines import NEWLINE
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from sphinx_drift.compare.compare import Waiver
     from sphinx_drift.model import Expectation, Outcome
 
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,}|:{3,})")
@@ -22,14 +20,9 @@ Edit = tuple[int, int, list[str]]
 """Lines from one place up to another, counted from 0, and what stands there afterwards."""
 
 
-def _lines_with_ends(text: str) -> list[str]:
-    """Return the lines as editors and Markdown count them, with their ends."""
-    return io.StringIO(text, newline="").readlines()
-
-
 def edited(text: str, edits: Iterable[Edit]) -> str:
     """Replace some lines, and keep the line endings of the file."""
-    lines = _lines_with_ends(text)
+    lines = io.StringIO(text, newline="").readlines()
     end = (NEWLINE.search(text) or ["\n"])[0]
     has_last_newline = text.endswith(("\n", "\r"))
     if not has_last_newline:
@@ -40,26 +33,19 @@ def edited(text: str, edits: Iterable[Edit]) -> str:
     return after if has_last_newline else after.removesuffix(end)
 
 
-def rewritten(outcome: Outcome, waivers: Sequence[Waiver] = ()) -> list[str]:
-    """Return the executed output, in the documented wrapping where only numbers differ.
-
-    What is waived stays so as long as the rest can be told apart from it.
-    """
+def rewritten(outcome: Outcome) -> list[str]:
+    """Return the executed output, in the documented wrapping where only numbers differ."""
     documented, executed = plain(outcome.documented), plain(outcome.executed)
     differences = sorted(outcome.verdict.differences, key=lambda each: each.documented_span)
-    if not differences:
+    are_numbers = all(each.number and each.gaps[0] == each.gaps[1] for each in differences)
+    if not (differences and are_numbers):
         return rows_of(executed)
-    pieces, done = [], 0
+    text, done = "", 0
     for difference in differences:
         first, last = difference.documented_span
-        pieces += [documented[done:first], executed[slice(*difference.executed_span)]]
+        text += documented[done:first] + executed[slice(*difference.executed_span)]
         done = last
-    text = "".join([*pieces, documented[done:]])
-    if all(each.number and each.gaps[0] == each.gaps[1] for each in differences):
-        return rows_of(text)
-    verdict = compare(text, executed, waivers=waivers)
-    is_same = waivers and verdict.same and not verdict.unmatched
-    return rows_of(text if is_same else executed)
+    return rows_of(text + documented[done:])
 
 
 def rows_of(text: str) -> list[str]:
