@@ -262,8 +262,6 @@ class Expectation:
     problem: str = ""
     """Why it isn't known whether it is the one that holds."""
     waivers: tuple[Waiver, ...] = ()
-    content: str = ""
-    """All that stands in the directive, options too."""
     end_line: int = 0
     """Line of the page on which its text ends, inclusive; before ``body_line`` if it is empty."""
 
@@ -293,6 +291,11 @@ class Cell:
     """The names by which what a notebook has stored of it is shown elsewhere."""
     filters: tuple[Filter, ...] = ()
     """What varies in its outputs, besides what does on every page."""
+
+    @property
+    def last_line(self) -> int:
+        """The line of the page on which it ends, with its expectations, inclusive."""
+        return self.expectations[-1].end_line + 1 if self.expectations else self.end_line
 
     @property
     def is_seen(self) -> bool:

@@ -10,7 +10,6 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 from sphinx_drift.model import Kind, Outcome
-from sphinx_drift.source.expectations import DIRECTIVE, is_closed
 from sphinx_drift.source.lines import lines_of
 
 if TYPE_CHECKING:
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
     from myst_parser.config.main import MdParserConfig
 
+DIRECTIVE = "expected-output"
 _LITERAL = {
     *("code", "code-block", "sourcecode", "math", "mermaid", "parsed-literal", "raw", "raw-cell"),
 }
@@ -141,6 +141,13 @@ def directive_of(token: Token) -> str:
 def is_cell(token: Token) -> bool:
     """Whether MyST-NB reads a fence at the top level as a cell."""
     return token.type == "fence" and token.info.startswith(("{code-cell}", "{raw-cell}"))
+
+
+def is_closed(token: Token, lines: Sequence[str]) -> bool:
+    """Whether a fence ends before its text does."""
+    assert token.map  # noqa: S101 - a fence has one
+    fence = rf"[\s>]*{token.markup}{token.markup[0]}*\s*"  # it may stand in a quotation
+    return bool(re.fullmatch(fence, lines[slice(*token.map)][-1]))
 
 
 @dataclass

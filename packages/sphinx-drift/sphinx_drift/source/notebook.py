@@ -17,7 +17,7 @@ from sphinx_drift.source.metadata import (
     REASONS,
     is_reason,
     read_cell,
-    shown_settings,
+    shown_without_book,
     with_own,
 )
 
@@ -67,24 +67,19 @@ def parse_notebook(text: str) -> NotebookNode:
 
 
 def read_notebook(
-    notebook: NotebookNode,
-    text: str = "",
-    *,
-    settings: bool | NbParserConfig = False,
-    key: str = "mystnb",
+    notebook: NotebookNode, text: str = "", shown: NbParserConfig | None = None
 ) -> Page:
     """Read a notebook whose stored outputs are what it documents; tag it as it is marked.
 
     Args:
         notebook: The notebook, before it is run.
         text: The file that it was read from, to name lines of it.
-        settings: The book's; without a book, whether what it stored of stderr counts too:
-            warnings and progress bars name paths and times of the machine that wrote them.
-        key: The key in its metadata under which MyST-NB's settings stand.
+        shown: Which outputs readers see; None for all but what it stored of stderr, for warnings
+            and progress bars name paths and times of the machine that wrote them.
 
     """
+    shown = shown or shown_without_book(notebook.metadata, stderr=False)
     lines = [text.count("\n", 0, match.start()) + 1 for match in _CELL_IN_JSON.finditer(text)]
-    shown = shown_settings(notebook, settings, key)
     cells: list[Cell] = []
     for index, node in enumerate(notebook.cells):
         if node.cell_type != "code":

@@ -7,8 +7,8 @@ import re
 from typing import TYPE_CHECKING
 
 from sphinx_drift.compare.lexer import plain
-from sphinx_drift.source.expectations import DIRECTIVE
 from sphinx_drift.source.lines import NEWLINE
+from sphinx_drift.source.markdown import DIRECTIVE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -67,9 +67,8 @@ def page_with_outputs(  # noqa: PLR0913, PLR0917 - as of a notebook
                 expectation = next(e for e in cell.expectations if e.line == outcome.line)
                 edits += body_edits(lines, expectation, rewritten(outcome))
         elif outcome.kind is Kind.UNDOCUMENTED or not cell.expectations:
-            end = cell.expectations[-1].end_line + 1 if cell.expectations else cell.end_line
             new = _new_expectations(cell, outcome, outputs[cell.number], reason, paths)
-            edits.append((end, end, list(new)))
+            edits.append((cell.last_line, cell.last_line, list(new)))
     return edited(text, edits)
 
 

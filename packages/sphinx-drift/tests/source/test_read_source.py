@@ -15,7 +15,7 @@ from sphinx_drift.model import Kind
 from sphinx_drift.output.printed_text import Part
 from sphinx_drift.settings import Settings
 from sphinx_drift.source.markdown import read_markdown
-from sphinx_drift.source.metadata import left_out_by
+from sphinx_drift.source.metadata import left_out_by, shown_without_book
 from sphinx_drift.source.notebook import read_notebook
 from sphinx_drift.source.read_source import load
 
@@ -159,25 +159,6 @@ def test_an_option_is_read(options: str, name: str, value: object, tmp_path: Pat
     result = only(read(tmp_path, CELL + expected(options, "text")))
     assert (getattr(result, name), result.text) == (value, "text")
     assert result.body_line == 11 + options.count("\n")
-
-
-@pytest.mark.parametrize(
-    ("other", "message"),
-    [
-        (":unchecked: a time", "what can't be checked holds nowhere: keep one of the two"),
-        (":name: draws", "elsewhere its numbers are not those that a sentence quotes: leave the"),
-    ],
-)
-@pytest.mark.parametrize("first", [0, 1])
-def test_what_contradicts_reference_only_is_a_problem(
-    other: str, message: str, first: int, tmp_path: Path
-) -> None:
-    options = [":reference-only: a draw"]
-    options.insert(first, other)
-    page = read(tmp_path, CELL + expected(*options, "0.5"))
-    (problem,) = page.problems
-    assert (problem.kind, problem.line) == (Kind.OPTION, 10 + first)
-    assert message in problem.message
 
 
 @pytest.mark.parametrize(
@@ -431,6 +412,6 @@ def test_stored_outputs_are_what_a_notebook_documents() -> None:
     assert (one.text, raised.raises, page.cells[2].may_raise) == ("1\n", "E", True)
     assert ignored.unchecked == "tagged nbval-ignore-output"
     assert not any(cell.has_stderr for cell in page.cells)
-    whole = read_notebook(notebook, settings=True)
+    whole = read_notebook(notebook, shown=shown_without_book({}, stderr=True))
     assert whole.cells[1].expectations[0].text == "1\nprogress\n"
     assert all(cell.has_stderr for cell in whole.cells)
