@@ -80,20 +80,20 @@ UNSEARCHED = ("_static/draft", ".ipynb_checkpoints/p", ".jupyter_cache/p")
         (
             "conf.py",
             LEAVING,
-            "intro other part/page more/a .hid/page",
+            "intro other part/page more/a",
             {"exclude_patterns": 2, "html_static_path": 2, "templates_path": 1},
         ),
         (
             "_config.yml",
             "exclude_patterns: ['**/old']",
-            "intro other part/page more/a more/b .hid/page p",
+            "intro other part/page more/a more/b p",
             {"exclude_patterns": 1, "html_static_path": 2},
         ),
         (
             "conf.py",
             "extensions = ['myst_nb']; include_patterns = ['intro.md', 'part/**']",
             "intro part/page part/old/page",
-            {"include_patterns": 7},
+            {"include_patterns": 6},
         ),
     ],
 )
