@@ -34,7 +34,6 @@ _NBVAL = {
     "NBVAL_IGNORE_OUTPUT": _IGNORED,
     "NBVAL_RAISES_EXCEPTION": "raises-exception",
     "NBVAL_SKIP": "nbval-skip",
-    "PYTEST_VALIDATE_IGNORE_OUTPUT": _IGNORED,
 }
 """The comments by which nbval marks a cell, and the tags that say the same."""
 
@@ -51,8 +50,7 @@ def parse_notebook(text: str) -> NotebookNode:
     try:
         json.loads(text)
     except ValueError as error:
-        hint = "git left a conflict in it" if "\n<<<<<<< " in text else "restore it, by git say"
-        raise ValueError(f"a notebook is JSON, and this isn't: {error}: {hint}") from None
+        raise ValueError(f"a notebook is JSON, and this isn't: {error}") from None
     try:
         with warnings.catch_warnings():  # notebooks as they are lack ids, and are fine
             warnings.simplefilter("ignore")
@@ -126,16 +124,11 @@ def _marks(source: str) -> Iterator[str]:
 
 
 def _refuse_odd(notebook: NotebookNode) -> None:
-    """Raise a `ValueError` for a cell that Jupyter would not open or run."""
+    """Raise a `ValueError` for what nbformat lets pass, and Jupyter would not open or run."""
     for number, cell in enumerate(notebook.cells, start=1):
-        for name, kind in (("cell_type", str), ("source", str), ("metadata", dict)):
-            if not isinstance(cell.get(name), kind):
-                needed = "text" if kind is str else "an object"
-                raise ValueError(  # noqa: TRY004 - the file is wrong
-                    f"the `{name}` of its cell {number} must be {needed}, got {cell.get(name)!r}"
-                )
+        if not isinstance(cell.get("source"), str):
+            message = f"the `source` of its cell {number} must be text, got {cell.get('source')!r}"
+            raise ValueError(message)  # noqa: TRY004 - the file is wrong
         tags = cell.metadata.get("tags") or ()
         if not isinstance(tags, (list, tuple)) or not all(isinstance(tag, str) for tag in tags):
             raise ValueError(f"the `tags` of its cell {number} must be texts, got {tags!r}")
-        if cell.cell_type == "code" and not isinstance(cell.get("outputs"), list):
-            raise ValueError(f"the `outputs` of its cell {number} must be a list")
