@@ -186,12 +186,10 @@ def _run(path: Path, file: Opened, *, named: bool, updates: bool, prose: bool) -
         loaded = file.read(path, text=text.removeprefix("\ufeff"), stderr=stderr)
         return loaded and chosen(loaded[0], execution.versions)
 
-    page, change, notes = chosen(page, execution.versions), None, ()
-    if updates:
-        change = update(path, page, notebook, result, judge, reread)
-    if prose:
-        notes = tuple(near_numbers(path, path.read_text("utf-8"), page, notebook))
-    return Checked(result, change, notes)
+    page = chosen(page, execution.versions)
+    change = update(path, page, notebook, result, judge, reread) if updates else None
+    notes = near_numbers(path, path.read_text("utf-8"), page, notebook) if prose else ()
+    return Checked(result, change, tuple(notes))
 
 
 def _left_out(path: Path, book: Book, settings: Settings, metadata: Mapping[str, Any]) -> str:

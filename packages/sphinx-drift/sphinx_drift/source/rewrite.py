@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     from sphinx_drift.model import Expectation, Outcome
 
-_FENCE = re.compile(r" {0,3}(`{3,}|~{3,}|:{3,})")
 Edit = tuple[int, int, list[str]]
 """Lines from one place up to another, counted from 0, and what stands there afterwards."""
 
@@ -53,43 +52,28 @@ def rows_of(text: str) -> list[str]:
     return [row.removesuffix("\r").rstrip(" \t") for row in plain(text).split("\n")]
 
 
-def indent_of(lines: Sequence[str], expectation: Expectation) -> str:
-    """Return the white space before the fence of an expectation."""
-    opening = lines[expectation.line - 1]
-    return opening[: len(opening) - len(opening.lstrip())]
+def changed_expectation(
+    lines: Sequence[str], expectation: Expectation, rows: Sequence[str] = (), reason: str = ""
+) -> Edit:
+    """Give an expectation another text, or a reason why it isn't checked, and keep the rest."""
+    first = expectation.line - 1
+    opening = lines[first].lstrip()
+    indent = lines[first].removesuffix(opening)
+    old = [row.removeprefix(indent) for row in lines[first + 1 : expectation.end_line]]
+    options = expectation.body_line - expectation.line - 1
+    head, text = old[:options], old[options:]
+    if reason:
+        head = [f":unchecked: {reason}", *(head or [""])]
+    fence = opening[: len(opening) - len(opening.lstrip(opening[0]))]
+    new = expectation_lines(head, rows or text or [""], fence)
+    return first, expectation.end_line + 1, [indent + row if row else "" for row in new]
 
 
-def body_edits(lines: Sequence[str], expectation: Expectation, rows: Sequence[str]) -> list[Edit]:
-    """Replace the text of an expectation, and lengthen its fence if the text contains it."""
-    opening, indent = lines[expectation.line - 1], indent_of(lines, expectation)
-    first, last = expectation.body_line - 1, expectation.end_line
-    options = first > expectation.line
-    new = [*([] if options else _guard(rows)), *rows]
-    edits = [(first, last, [indent + row if row else "" for row in new])]
-    match = _FENCE.match(opening)
-    fence = match and _longer(match[1], rows)
-    if match and fence != match[1]:
-        edits.append(
-            (expectation.line - 1, expectation.line, [f"{indent}{fence}{opening[match.end() :]}"])
-        )
-        edits.append((last, last + 1, [f"{indent}{fence}"]))
-    return edits
-
-
-def _guard(rows: Sequence[str]) -> list[str]:
-    """Return a blank line if the first row would be read as an option."""
-    return [""] if re.match(r":[a-z-]+:", rows[0]) else []
-
-
-def _longer(fence: str, rows: Iterable[str]) -> str:
-    """Return a fence that none of the rows closes."""
+def expectation_lines(head: Sequence[str], rows: Sequence[str], fence: str = "```") -> list[str]:
+    """Return an expectation, in a fence that none of its rows closes."""
     starts = (row.lstrip() for row in rows)
-    longest = max((len(start) - len(start.lstrip(fence[0])) for start in starts), default=0)
-    return fence[0] * max(len(fence), longest + 1)
-
-
-def new_expectation(options: Sequence[str], rows: Sequence[str]) -> list[str]:
-    """Return a new expectation."""
-    ticks = _longer("```", rows)
-    head = [*options, ""] if options else _guard(rows)
-    return [f"{ticks}{{{DIRECTIVE}}}", *head, *rows, ticks]
+    longest = max(len(start) - len(start.lstrip(fence[0])) for start in starts)
+    fence = fence[0] * max(len(fence), longest + 1)
+    # Without a blank line, the first row would be read as an option.
+    gap = [""] * (not head and bool(re.match(r":[a-z-]+:", rows[0])))
+    return [f"{fence}{{{DIRECTIVE}}}", *head, *gap, *rows, fence]

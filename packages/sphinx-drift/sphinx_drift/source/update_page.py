@@ -9,10 +9,9 @@ from sphinx_drift.output.filters import DEFAULTS, filtered
 from sphinx_drift.output.printed_text import BESIDE, FORMS, Part, printed
 from sphinx_drift.source.lines import lines_of
 from sphinx_drift.source.rewrite import (
-    body_edits,
+    changed_expectation,
     edited,
-    indent_of,
-    new_expectation,
+    expectation_lines,
     rewritten,
     rows_of,
 )
@@ -56,7 +55,11 @@ def page_with_outputs(  # noqa: PLR0913, PLR0917 - as of a notebook
     # What is glued is shown where no mark can be, so it can't be unchecked: it is left.
     reasons = {cell: reason for cell, reason in unchecked.items() if not outputs[cell].glued}
     for number, reason in reasons.items():
-        edits += _reason_edits(lines, page.cells[number - 1], reason)
+        edits += [
+            changed_expectation(lines, expectation, reason=reason)
+            for expectation in page.cells[number - 1].expectations
+            if not expectation.unchecked
+        ]
     for outcome in outcomes:
         is_left = outcome.cell in unchecked.keys() - reasons.keys()
         if not outcome.cell or is_left or outcome.kind not in FIXED_BY_TEXT:
@@ -65,21 +68,11 @@ def page_with_outputs(  # noqa: PLR0913, PLR0917 - as of a notebook
         if outcome.kind in (Kind.DRIFT, Kind.EMPTY):
             if not reason:
                 expectation = next(e for e in cell.expectations if e.line == outcome.line)
-                edits += body_edits(lines, expectation, rewritten(outcome))
+                edits.append(changed_expectation(lines, expectation, rewritten(outcome)))
         elif outcome.kind is Kind.UNDOCUMENTED or not cell.expectations:
             new = _new_expectations(cell, outcome, outputs[cell.number], reason, paths)
             edits.append((cell.last_line, cell.last_line, list(new)))
     return edited(text, edits)
-
-
-def _reason_edits(lines: Sequence[str], cell: Cell, reason: str) -> Iterator[Edit]:
-    """Yield why a cell isn't checked, above the text of each of its expectations."""
-    for expectation in cell.expectations:
-        if not expectation.unchecked:
-            has_options = expectation.body_line > expectation.line + 1
-            option = f"{indent_of(lines, expectation)}:unchecked: {reason}"
-            new = [option] if has_options else [option, ""]
-            yield expectation.line, expectation.line, new
 
 
 def _new_expectations(
@@ -99,7 +92,8 @@ def _new_expectations(
             options.append(f":raises: {raises}")
         if reason:
             options.append(f":unchecked: {reason}")
-        yield from new_expectation(options, [""] if reason else rows_of(text))
+        head = [*options, ""] if options else []
+        yield from expectation_lines(head, [""] if reason else rows_of(text))
 
 
 def _missing(cell: Cell, lacking: set[Part], output: Printed) -> list[Part]:
