@@ -137,10 +137,6 @@ CASES = [
         id="one holds",
     ),
     pytest.param(
-        [variant(f"numpy!={NUMPY}", "1"), variant(f"numpy=={NUMPY}", "2")], 1,
-        ["page.md:17: drift"], id="only the other one's text is right",
-    ),
-    pytest.param(
         [variant("numpy<1", "1"), variant("no-such-package>1", "1")], 1,
         ["page.md:11: variant", "none holds: numpy<1 (line 11), no-such-package>1 (line 17)",
          f"here: numpy {NUMPY}, platform {sys.platform}, python 3."],
@@ -176,11 +172,6 @@ def test_the_command_says_which_variants_it_looked_at(
             1,
         ),
         ("print(0)", [variant("numpy<1", "E", ":raises: IndexError"), variant("numpy>1", "0")], 0),
-        (
-            "1 / 0",
-            [variant("numpy<1", "E", ":raises: ZeroDivisionError"), variant("numpy>1", "0")],
-            1,
-        ),
         ("import os; os._exit(1)", [variant("numpy>1", "0"), variant("numpy<1", "0")], 2),
     ],
 )
