@@ -32,6 +32,7 @@ _UNREADABLE = re.compile(r"[\0\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 """What MyST-NB takes for the end of a line, and no editor does, or Markdown for nothing."""
 DIFFERS = "it differs between two runs"
 NO_TEXT = "it can't be written so that it reads the same"
+_OTHER_CELLS = "the file would have other cells: print the `repr` of the text"
 UNDECIDED = frozenset({DIFFERS, NO_TEXT})
 """Reasons why nothing is compared that a person has to confirm or remove."""
 
@@ -86,14 +87,14 @@ def update(  # noqa: PLR0913, PLR0917 - what is known of a file
         return None
     new = reread(after)
     if new is None or [cell.source for cell in new.cells] != [cell.source for cell in page.cells]:
-        return Change(path, before, before, f"what was printed is none of it any more: {NO_TEXT}")
+        return Change(path, before, before, f"with what was printed, {_OTHER_CELLS}")
     # Outputs stay where they are; an expectation parts the Markdown between two cells.
     cells = (replace(new.cells[place], index=old.index) for place, old in enumerate(page.cells))
     new = replace(new, cells=tuple(cells), complete=page.complete)
     judged = judge(new)
     for outcome in judged.outcomes:
         if outcome.kind in (Kind.DRIFT, Kind.EMPTY) and outcome.cell not in unchecked:
-            return Change(path, before, before, f"cell {outcome.cell} prints a text: {NO_TEXT}")
+            return Change(path, before, before, f"what cell {outcome.cell} prints: {NO_TEXT}")
     names = set(names_in(after)) - set(names_in(before))
     notes = (
         *outdated_numbers(path, after, new, executed, result.outcomes),
