@@ -20,8 +20,7 @@ from sphinx_drift.source.metadata import left_out_by
 from sphinx_drift.source.mystmd import why_not_run
 from sphinx_drift.source.prose import near_numbers
 from sphinx_drift.source.read_source import is_notebook, load
-from sphinx_drift.source.update_notebook import update_notebook
-from sphinx_drift.source.update_page import update_page
+from sphinx_drift.source.update import update
 from sphinx_drift.source.variants import chosen
 
 if TYPE_CHECKING:
@@ -35,11 +34,9 @@ if TYPE_CHECKING:
     from sphinx_drift.source.update import Change
 
 
-ENDINGS = (".md", ".ipynb")
-_BUILT = ("_build", "jupyter_execute")
-"""Folders that hold built pages."""
-_HIDDEN = (".*", "node_modules", "__pycache__")
-"""What holds no pages that anybody wants checked."""
+_ENDINGS = (".md", ".ipynb")
+_UNSEARCHED = (".*", "node_modules", "__pycache__", "_build", "jupyter_execute")
+"""Files and folders in which nobody writes pages."""
 
 
 @dataclass(frozen=True)
@@ -53,9 +50,8 @@ class Checked:
 
 
 def is_searched(path: Path) -> bool:
-    """Whether a path below a folder is looked at."""
-    is_built = path.name in _BUILT or (path / "pyvenv.cfg").is_file()
-    return not (is_built or any(map(path.match, _HIDDEN)))
+    """Whether a path is looked at: none that is hidden, or holds built pages or an environment."""
+    return not (any(map(path.match, _UNSEARCHED)) or (path / "pyvenv.cfg").is_file())
 
 
 def prepare(paths: Iterable[Path]) -> list[Settings]:
@@ -89,7 +85,7 @@ def ahead(paths: Iterable[Path], named: Sequence[Path], **requested: Any) -> dic
 
 def is_page(path: Path) -> bool:
     """Whether a file is a page or a notebook, by its name."""
-    return path.suffix.lower() in ENDINGS
+    return path.suffix.lower() in _ENDINGS
 
 
 def has_cells(path: Path) -> bool:
@@ -122,10 +118,7 @@ def opened(path: Path, *, named: bool, **requested: Any) -> Opened | Checked:
 
     """
     if not is_page(path):
-        message = (
-            f"its name must end with {ENDINGS[0]}, as a page's, or {ENDINGS[1]}, as a notebook's"
-        )
-        return failed(path, message)
+        return failed(path, "its name must end with .md, as a page's, or .ipynb, as a notebook's")
     try:
         book = book_of(path.parent)
         if excluded := "" if named else book.excludes(path):
@@ -163,18 +156,14 @@ def check(
     if isinstance(file, Checked):
         return file
     try:
-        checked = _run(path, file, named=named, update=update)
-        if not prose:
-            return checked
-        notes = near_numbers(path, path.read_text("utf-8"), file.page, file.notebook)
-        return replace(checked, notes=tuple(notes))
+        return _run(path, file, named=named, updates=update, prose=prose)
     except Exception:  # noqa: BLE001 - nor must an error of ours
         return failed(path, traceback.format_exc(limit=-3), Kind.COULD_NOT_CHECK)
 
 
-def _run(path: Path, file: Opened, *, named: bool, update: bool) -> Checked:
+def _run(path: Path, file: Opened, *, named: bool, updates: bool, prose: bool) -> Checked:
     """Run and compare what was read."""
-    page, notebook, settings = file.page, file.notebook, file.settings
+    page, notebook = file.page, file.notebook
     if not page.complete:  # of a nested cell a build only warns, by MyST-NB
         problems = [
             replace(problem, kind=Kind.UNCHECKED) if problem.message == NEVER_RUN else problem
@@ -182,7 +171,7 @@ def _run(path: Path, file: Opened, *, named: bool, update: bool) -> Checked:
         ]
         page = replace(page, problems=tuple(problems))
     result, execution, judge = run_and_judge(
-        page, notebook, folder=path.parent, file=str(path), settings=settings
+        page, notebook, folder=path.parent, file=str(path), settings=file.settings
     )
     if not named and page.stored:
         # A folder may hold notebooks that only draw; that nothing at all was checked still fails.
@@ -191,11 +180,16 @@ def _run(path: Path, file: Opened, *, named: bool, update: bool) -> Checked:
     elif named and is_nothing([result]):
         nothing = Outcome(Kind.NOTHING_CHECKED, 1, message="none of its outputs is documented")
         result = replace(result, outcomes=(*result.outcomes, nothing))
-    if not update:
-        return Checked(result)
-    choose = partial(chosen, here=execution.versions)
-    write = update_notebook if page.stored else partial(update_page, choose=choose)
-    return Checked(result, write(path, page, notebook, result, judge, file.read))
+
+    def reread(text: str) -> Page | None:
+        stderr = any(cell.has_stderr for cell in page.cells)
+        loaded = file.read(path, text=text.removeprefix("\ufeff"), stderr=stderr)
+        return loaded and chosen(loaded[0], execution.versions)
+
+    page = chosen(page, execution.versions)
+    change = update(path, page, notebook, result, judge, reread) if updates else None
+    notes = near_numbers(path, path.read_text("utf-8"), page, notebook) if prose else ()
+    return Checked(result, change, tuple(notes))
 
 
 def _left_out(path: Path, book: Book, settings: Settings, metadata: Mapping[str, Any]) -> str:

@@ -279,19 +279,13 @@ def _excluded(expectation: Expectation, context: _Context) -> tuple[Kind, str] |
 
 def _check_rest(cell: Cell, output: Printed, context: _Context) -> Iterator[Outcome]:
     """Yield what the cell printed that none of its expectations documents."""
-    documented, is_page = {e.part for e in cell.expectations}, not context.page.stored
+    documented = {e.part for e in cell.expectations}
     has_error = bool(output.error) and not output.native_error
     if has_error and Part.ALL not in documented and not any(e.raises for e in cell.expectations):
         yield _raised(cell, output, context)
         return
-
-    def undocumented_but(*others: Part) -> list[Part]:
-        return _undocumented(cell, output, documented.union(others), is_page=is_page)
-
-    for variant in cell.elsewhere:
-        if undocumented_but(variant.part) != undocumented_but():
-            yield _outcome(cell, Kind.VARIANT, variant, message=variant.problem)
-    if rest := undocumented_but(*(variant.part for variant in cell.elsewhere)):
+    rest = _undocumented(cell, output, documented, is_page=not context.page.stored)
+    if rest:
         is_wrong = context.page.complete or _is_claim(cell, context)
         names = tuple(part.value for part in rest)
         yield _outcome(

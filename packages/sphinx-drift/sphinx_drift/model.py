@@ -247,7 +247,7 @@ class Expectation:
     """Why it isn't known whether it is the one that holds."""
     waivers: tuple[Waiver, ...] = ()
     content: str = ""
-    """All that stands in the directive, options too."""
+    """All that stands in the directive, options too, by which the directive is told from others."""
     end_line: int = 0
     """Line of the page on which its text ends, inclusive; before ``body_line`` if it is empty."""
 
@@ -267,18 +267,21 @@ class Cell:
     """Line of the page on which it ends, inclusive."""
     tags: frozenset[str] = frozenset()
     expectations: tuple[Expectation, ...] = ()
-    elsewhere: tuple[Expectation, ...] = ()
-    """Of each stream or form that only has variants for elsewhere, one, which says so."""
     drawn: tuple[int, int] | None = (0, 0)
     """How many pictures and widgets a notebook has stored of it; None if they aren't compared."""
     is_claim: bool = False
-    """Whether a notebook has it saved as a run left it, so that what it lacks wasn't printed."""
+    """Whether it must print nothing else: a run saved it so, or it has variants for elsewhere."""
     hidden: frozenset[Part] = frozenset()
     """The streams that no reader is shown."""
     glued: tuple[str, ...] = ()
     """The names by which what a notebook has stored of it is shown elsewhere."""
     filters: tuple[Filter, ...] = ()
     """What varies in its outputs, besides what does on every page."""
+
+    @property
+    def last_line(self) -> int:
+        """The line of the page on which it ends, with its expectations, inclusive."""
+        return self.expectations[-1].end_line + 1 if self.expectations else self.end_line
 
     @property
     def is_seen(self) -> bool:

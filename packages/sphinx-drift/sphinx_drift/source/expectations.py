@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 from sphinx_drift.compare.compare import Waiver
-from sphinx_drift.model import Cell, Expectation, Kind, Outcome
+from sphinx_drift.model import Cell, Expectation, Kind, Outcome, Page
 from sphinx_drift.output.printed_text import FORMS, Part
 from sphinx_drift.source.lines import lines_of
+from sphinx_drift.source.markdown import DIRECTIVE, directive_of, is_closed
+from sphinx_drift.source.metadata import read_cell, with_own
 from sphinx_drift.source.variants import UNCONDITIONAL, read_condition
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from markdown_it.token import Token
-
-DIRECTIVE = "expected-output"
+    from myst_nb.core.config import NbParserConfig
+    from nbformat import NotebookNode
 
 _OPTION = re.compile(r":(?P<name>[a-z-]+):(?:\s+(?P<value>.*\S))?\s*$")
 _ALLOW = re.compile(
@@ -34,25 +37,45 @@ _REQUIRED = {
     "unchecked": "the reason",
     "when": "the condition",
 }
-_EXCLUSIVE = {
-    "unchecked": "what can't be checked holds nowhere: keep one of the two",
-    "name": "elsewhere its numbers are not those that a sentence quotes: leave the name out",
-}
-"""What doesn't go together with `reference-only`, and why."""
+"""What must follow an option."""
 _OPEN = "its fence isn't closed before the end of the page: nobody would see what it swallows"
 _COMMENT = re.compile(r"\s*(?:(?:%|\+\+\+).*)?$")
 """What no reader sees between a cell and its expectation."""
 
 
-def attach(
-    token: Token, cells: list[Cell], ends: dict[int, int], lines: Sequence[str]
-) -> list[Outcome]:
+def paired(
+    fences: Iterable[Token], notebook: NotebookNode, lines: Sequence[str], shown: NbParserConfig
+) -> Page:
+    """Return the cells of a page, each with the expectations that stand straight after it.
+
+    Args:
+        fences: Its cells and expectations, in order.
+        notebook: Its cells, as they are run.
+        lines: Its lines.
+        shown: Which outputs readers see.
+
+    """
+    nodes = [(i, cell) for i, cell in enumerate(notebook.cells) if cell.cell_type != "markdown"]
+    cells: list[Cell] = []
+    problems: list[Outcome] = []
+    for fence in fences:
+        if directive_of(fence) == DIRECTIVE:
+            problems += _attach(fence, cells, lines)
+            continue
+        index, node = nodes.pop(0)
+        if node.cell_type == "code":
+            first, last = fence.map or (0, 0)
+            cells.append(read_cell(len(cells) + 1, index, node, (first + 1, last), shown))
+    assert not nodes  # noqa: S101 - each is one of the fences
+    return with_own(Page(tuple(cells), tuple(problems)), notebook)
+
+
+def _attach(token: Token, cells: list[Cell], lines: Sequence[str]) -> list[Outcome]:
     """Assign an expectation to the cell immediately before it.
 
     Args:
         token: The fence of the expectation.
-        cells: The cells of the page; one of them gets the expectation.
-        ends: The line after each cell and its expectations, by its place in that list.
+        cells: The cells above it; the last one gets the expectation.
         lines: The lines of the page.
 
     Returns:
@@ -60,65 +83,43 @@ def attach(
 
     """
     assert token.map  # noqa: S101 - only fences with a map come here
-    first, last = token.map
+    first = token.map[0]
     expectation, problems = read_expectation(token.content, first + 1)
+    # Sphinx hands an argument that isn't wanted over as the first line of the content.
     argument = token.info.strip().removeprefix(f"{{{DIRECTIVE}}}").strip()
+    expectation = replace(expectation, content=f"{argument}\n{token.content}".strip())
     if argument:
-        # Sphinx hands an argument that isn't wanted over as the first line of the content.
-        expectation = replace(expectation, content=f"{argument}\n{token.content}".strip())
         message = f"`{{{DIRECTIVE}}}` takes no argument, got {token.info.strip()!r}"
         problems.append(Outcome(Kind.OPTION, first + 1, message=message))
     if (expectation.unchecked or expectation.reference_only) and not is_closed(token, lines):
         problems.append(Outcome(Kind.OPTION, first + 1, message=_OPEN))
-    owner = max((place for place, end in ends.items() if end <= first), default=None)
-    if owner is None or any(not _COMMENT.match(line) for line in lines[ends[owner] : first]):
+    if not cells or any(not _COMMENT.match(line) for line in lines[cells[-1].last_line : first]):
         return [*problems, Outcome(Kind.NO_CELL, first + 1, documented=expectation.content)]
-    ends[owner] = last
-    cell = cells[owner]
+    cell = cells[-1]
     if expectation.part is Part.ALL and not cell.has_stderr:
         expectation = replace(expectation, part=Part.MAIN)
     others = [e for e in cell.expectations if e.part is expectation.part]
     if any(bool(other.when) != bool(expectation.when) for other in others):
         problems.append(Outcome(Kind.OPTION, first + 1, message=UNCONDITIONAL))
-    cells[owner] = replace(cell, expectations=(*cell.expectations, expectation))
+    cells[-1] = replace(cell, expectations=(*cell.expectations, expectation))
     return problems
-
-
-def is_closed(token: Token, lines: Sequence[str]) -> bool:
-    """Whether a fence ends before its text does."""
-    assert token.map  # noqa: S101 - a fence has one
-    fence = rf"[\s>]*{token.markup}{token.markup[0]}*\s*"  # it may stand in a quotation
-    return bool(re.fullmatch(fence, lines[slice(*token.map)][-1]))
 
 
 def read_expectation(content: str, line: int) -> tuple[Expectation, list[Outcome]]:
     """Read the options and the text of an expectation that begins on ``line``."""
     body = lines_of(content)
-    count = 0
-    options: list[tuple[str, str, int]] = []
-    while count < len(body) and (match := _OPTION.match(body[count])):
-        options.append((match["name"], match["value"] or "", line + count + 1))
-        count += 1
+    options = [*takewhile(bool, map(_OPTION.match, body))]
+    count = len(options)
     has_blank = 0 < count < len(body) and not body[count].strip()
     start = count + 1 if has_blank else count
-    expectation = Expectation(
-        "\n".join(body[start:]),
-        line,
-        line + start + 1,
-        content=content.strip(),
-        end_line=line + len(body),
-    )
+    text = "\n".join(body[start:])
+    expectation = Expectation(text, line, line + start + 1, end_line=line + len(body))
     problems: list[Outcome] = []
-    for name, value, at in options:
+    for at, option in enumerate(filter(None, options), start=line + 1):
         try:
-            expectation = _with_option(expectation, name, value)
+            expectation = _with_option(expectation, option["name"], option["value"] or "")
         except ValueError as error:
             problems.append(Outcome(Kind.OPTION, at, message=str(error)))
-    names = {name for name, _, _ in options}
-    for name, _, at in options if "reference-only" in names else ():
-        if name in _EXCLUSIVE:
-            message = f"`:reference-only:` and `:{name}:` don't go together: {_EXCLUSIVE[name]}"
-            problems.append(Outcome(Kind.OPTION, at, message=message))
     return expectation, problems
 
 
@@ -143,7 +144,7 @@ def _with_option(expectation: Expectation, name: str, value: str) -> Expectation
         option: dict[str, Any] = {name.replace("-", "_"): value}
         return replace(expectation, **option)
     raise ValueError(
-        f"unknown option `:{name}:`; known are {', '.join(OPTIONS[:-1])} and {OPTIONS[-1]}; "
+        f"unknown option `:{name}:`; known are {', '.join(OPTIONS)}; "
         "a text that begins like one stands below an empty line"
     )
 

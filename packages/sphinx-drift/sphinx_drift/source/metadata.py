@@ -19,9 +19,8 @@ if TYPE_CHECKING:
 
     from sphinx_drift.output.filters import Filter
 
-_OF_CELL = {"filters"}
-REASONS = ("unchecked", "reference-only")
-"""What a notebook's cell may say besides, each with a reason."""
+REASONS = ("reference-only", "unchecked")
+"""What a notebook's cell may say besides its filters, each with a reason."""
 
 
 def read_front(text: str) -> dict[str, Any]:
@@ -68,19 +67,14 @@ def read_cell(
     return Cell(number, index, lines[0], node.source, lines[1], tags, hidden=hidden)
 
 
-def shown_settings(
-    notebook: NotebookNode,
-    settings: bool | NbParserConfig,  # noqa: FBT001 - as it is read
-    key: str,
+def shown_without_book(
+    metadata: Mapping[str, Any], *, stderr: bool, key: str = "mystnb"
 ) -> NbParserConfig:
-    """Return the book's settings; without a book, those that show what the page doesn't hide."""
+    """Return the settings that show, without a book, what the page itself doesn't hide."""
     from myst_nb.core.config import NbParserConfig  # noqa: PLC0415 - an extra
 
-    if not isinstance(settings, bool):
-        return settings
-    whole = "show" if settings else "remove"
-    own = table_in(notebook.metadata, key)
-    removes = str(own.get("output_stderr", whole)).startswith("remove")
+    own = table_in(metadata, key)
+    removes = str(own.get("output_stderr", "" if stderr else "remove")).startswith("remove")
     return NbParserConfig(
         output_stderr="remove" if removes else "show",
         remove_code_outputs=own.get("remove_code_outputs") is True,
@@ -94,7 +88,7 @@ def cell_setting(settings: NbParserConfig, name: str, node: NotebookNode) -> str
 
 def with_own(page: Page, notebook: NotebookNode) -> Page:
     """Return a page with what it and its cells say in their metadata: `drift: {...}`."""
-    problems: list[Outcome] = []
+    problems = list(page.problems)
     filters: tuple[Filter, ...] = ()
     complete = False
     cells: list[Cell] = []
@@ -103,29 +97,26 @@ def with_own(page: Page, notebook: NotebookNode) -> Page:
         complete, filters = own.get("complete", False), own.get("filters", ())
     except ValueError as error:
         problems.append(Outcome(Kind.OPTION, 1, message=str(error)))
-    known = _OF_CELL.union(REASONS if page.stored else ())
+    known = ("filters", *(REASONS if page.stored else ()))
     for cell in page.cells:
-        where = f"cell {cell.number}"
+        own = notebook.cells[cell.index].metadata.get("drift", {})
         try:
-            own = _own(notebook.cells[cell.index].metadata, known, where)
-            own_filters = filters_in(own.get("filters", ()), f"`filters` of {where}")
+            own_filters = _filters_of_cell(own, known, f"cell {cell.number}")
         except ValueError as error:
             own_filters = ()
             problems.append(Outcome(Kind.OPTION, cell.line, cell=cell.number, message=str(error)))
         cells.append(replace(cell, filters=own_filters + filters))
-    problems = [*page.problems, *problems]
     return replace(page, cells=tuple(cells), problems=tuple(problems), complete=complete)
 
 
-def _own(metadata: Mapping[str, Any], known: Collection[str], where: str) -> dict[str, Any]:
-    """Return what some metadata says of the checker; refuse what nothing would read."""
-    own = metadata.get("drift", {})
+def _filters_of_cell(own: Any, known: Collection[str], where: str) -> tuple[Filter, ...]:
+    """Return the filters that a cell has in its metadata; refuse what nothing would read."""
     if not isinstance(own, dict) or not own.keys() <= set(known):
-        raise ValueError(f"`drift` of {where} may hold {', '.join(sorted(known))}; got {own!r}")
+        raise ValueError(f"`drift` of {where} may hold {', '.join(known)}; got {own!r}")
     for name in REASONS:
         if name in own and not is_reason(own[name]):
             raise ValueError(f"`{name}` of {where} must be the reason, in words; got {own[name]!r}")
-    return own
+    return filters_in(own.get("filters", ()), f"`filters` of {where}")
 
 
 def is_reason(value: object) -> bool:

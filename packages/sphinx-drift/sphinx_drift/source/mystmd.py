@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
+from dataclasses import replace
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 from sphinx_drift.model import Kind, Outcome, Page
 from sphinx_drift.settings import table_in
-from sphinx_drift.source.expectations import DIRECTIVE, attach
+from sphinx_drift.source.expectations import paired
 from sphinx_drift.source.lines import lines_of
-from sphinx_drift.source.markdown import directive_of, read_markdown
-from sphinx_drift.source.metadata import read_cell, read_front, shown_settings, with_own
+from sphinx_drift.source.markdown import DIRECTIVE, directive_of, read_markdown
+from sphinx_drift.source.metadata import read_front, shown_without_book
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,9 +23,8 @@ if TYPE_CHECKING:
 
 NO_KERNEL = "no kernelspec"
 """Why mystmd runs no cell of a page."""
-_OPTION = re.compile(r":([\w-]+):[ \t]*(.*)")
-_OPTIONS = re.compile(r"---[ \t]*\n(.*?\n)---[ \t]*(?:\n|\Z)", re.DOTALL)
-_COMMENT = re.compile(r"#\|[ \t]?(.*)")
+_OPTION = re.compile(r":([\w-]+:.*)")
+_BLOCK = re.compile(r"---[ \t]*\n(.*?\n)---[ \t]*(?:\n|\Z)", re.DOTALL)
 _EVAL = re.compile(r"\{eval\}`[^`\n]+`")
 
 
@@ -40,27 +42,17 @@ def read_mystmd_page(
     """
     from nbformat import v4  # noqa: PLC0415 - reading prose needs none
 
-    lines = lines_of(text)
+    reading, lines = read_markdown(text, config), lines_of(text)
     notebook: NotebookNode = v4.new_notebook(metadata=read_front(text))  # type: ignore[no-untyped-call]
-    shown = shown_settings(notebook, stderr, key)
-    cells: list[Any] = []
-    ends: dict[int, int] = {}
-    reading = read_markdown(text, config)
-    problems = [*reading.swallowed, *_evaluated(lines)]
-    for token in reading.everywhere:
-        assert token.map  # noqa: S101 - a fence has one
-        if directive_of(token) == DIRECTIVE:
-            problems += attach(token, cells, ends, lines)
-        else:
-            source, tags = _read_cell(token.content)
+    for fence in reading.everywhere:
+        if directive_of(fence) != DIRECTIVE:
+            source, tags = _read_cell(fence.content)
             node = v4.new_code_cell(source, metadata={"tags": tags})  # type: ignore[no-untyped-call]
             notebook.cells.append(node)
-            first, last = token.map
-            ends[len(cells)] = last
-            index = len(notebook.cells) - 1
-            cells.append(read_cell(len(cells) + 1, index, node, (first + 1, last), shown))
-    page = with_own(Page(tuple(cells), tuple(problems)), notebook)
-    return (page, notebook) if cells or problems else None
+    shown = shown_without_book(notebook.metadata, stderr=stderr, key=key)
+    page = paired(reading.everywhere, notebook, lines, shown)
+    page = replace(page, problems=(*reading.swallowed, *_evaluated(lines), *page.problems))
+    return (page, notebook) if page.cells or page.problems else None
 
 
 def mark_notebook(notebook: NotebookNode) -> None:
@@ -85,43 +77,35 @@ def why_not_run(metadata: Mapping[str, Any]) -> str:
 
 def _read_cell(content: str) -> tuple[str, list[str]]:
     """Return a cell's code, and its tags."""
-    import yaml  # noqa: PLC0415 - the same
-
-    options: dict[str, Any] = {}
-    if block := _OPTIONS.match(content):
-        options, content = yaml.safe_load(block[1]) or {}, content[block.end() :]
+    options = ""
+    if block := _BLOCK.match(content):
+        options, content = block[1], content[block.end() :]
     rows = content.split("\n")
     while rows and (option := _OPTION.fullmatch(rows[0].strip())):
-        options[option[1]] = option[2]
+        options += f"{option[1]}\n"
         del rows[0]
     source = "\n".join(rows).strip("\n")
-    tags = _tags(options.get("tags", options.get("tag")))
-    return source, [*tags, *_tags_in_comments(source)]
+    return source, [*_tags(options), *_tags_in_comments(source)]
 
 
 def _tags_in_comments(source: str) -> list[str]:
     """Return the tags of the comments `#| tags: ...` with which code begins."""
-    import yaml  # noqa: PLC0415 - the same
-
-    options_text = []
-    for line in filter(None, map(str.strip, source.split("\n"))):
-        if match := _COMMENT.match(line):
-            options_text.append(match[1])
-        elif not line.startswith("%%"):
-            break
-    try:
-        options = yaml.safe_load("\n".join(options_text))
-    except yaml.YAMLError:
-        return []
-    return _tags(options.get("tags", options.get("tag"))) if isinstance(options, dict) else []
+    rows = filter(None, map(str.strip, source.split("\n")))
+    head = takewhile(lambda row: row.startswith(("#|", "%%")), rows)
+    return _tags("\n".join(row.removeprefix("#|").strip() for row in head if row[0] == "#"))
 
 
-def _tags(value: object) -> list[str]:
-    """Return tags that are given as a list, or as a text with commas."""
-    if isinstance(value, str):
-        value = value.strip().removeprefix("[").removesuffix("]").split(",")
-    items = value if isinstance(value, (list, tuple)) else []
-    return [tag for item in items if (tag := str(item).strip().strip("\"'"))]
+def _tags(options: str) -> list[str]:
+    """Return the tags in options, given as a list or as a text with commas."""
+    import yaml  # noqa: PLC0415 - notebooks need none
+
+    with suppress(yaml.YAMLError):
+        read = yaml.safe_load(options)
+        value = read.get("tags", read.get("tag")) if isinstance(read, dict) else None
+        items = value.split(",") if isinstance(value, str) else value
+        if isinstance(items, list):
+            return [tag for item in items if (tag := str(item).strip())]
+    return []
 
 
 def _evaluated(lines: list[str]) -> list[Outcome]:

@@ -18,35 +18,22 @@ if TYPE_CHECKING:
     from sphinx_drift.model import PageResult
 
 _QUOTATION = re.compile(
-    r"(?P<name>[\w-]+)(?:\[(?P<index>\d+(?:,\s*\d+)*)\]|\#(?P<place>\d+))?(?:\s+(?P<form>\S+))?$"
+    r"(?P<name>[\w-]+)(?:\[(?P<index>\d+(?:,\s*\d+)*)\]|\#(?P<place>\d+))?"
+    r"(?:\s+(?P<form>\+?(?:,?\.\d{1,2}[f%]|,?d)))?"
 )
 _MINUS = r"\-\u2010-\u2015\u207b\u208b\u2212\uff0d"
 _MONEY = r"$\xa2-\xa5\u20a0-\u20cf"
-_POWER = r"[ ]*(?:\^|\*\*|<sup|[\xb9\xb2\xb3\u2070-\u207b])"
-_DELIMITED_BEFORE = re.compile(
-    rf"(?:\A|[\s(\[{{=:;\"'|<>~\u2248{_MONEY}]|(?<![\d\\]),|\.\d+,)\Z", re.ASCII
+_BEFORE = re.compile(rf"(?:\A|[\s(\[{{=:;\"'|<>~\u2248{_MONEY}]|(?<![\d\\]),)\Z", re.ASCII)
+_AFTER = re.compile(r"\Z|[\s()\]}=;\"|%\xb0]|[.:',](?!\d)", re.ASCII)
+"""What may stand beside a number: the line's end, space, a bracket or a mark."""
+_SIGN_BEFORE = re.compile(rf"[{_MINUS}] ?(?:[A-Z]{{0,3}}|kr\.?) ?[\\{_MONEY}{{(]* ?\Z")
+"""A minus sign that isn't a part of the number: - 4, -$4, -(4), -EUR 4."""
+_CALCULATED = re.compile(
+    r"\^|\*\*|<sup|[\xb2\xb3\xb9\u2070-\u207b]"  # powers
+    r"|[\xbc-\xbe\u2150-\u215e]|\d[jJ]\b"  # fractions, complex numbers
+    rf"|[)\s][eE] ?[{_MINUS}+]?\d"  # (4 +/- 1)e5
 )
-_DELIMITED_AFTER = re.compile(r"\Z|[\s()\]}=;\"|%\xb0]|[.:'](?!\d)|,(?!\d)|,\d+\.", re.ASCII)
-"""What may stand beside a number: space, a bracket or a mark, or a comma and another float."""
-_CHANGED_BEFORE = re.compile(
-    rf"""(?:
-    (?:\^|\*\*|<sup>) [ {{(]*  # a power
-    | [{_MINUS}] [ ]? (?: [A-Z]{{0,3}} \\? [{_MONEY}] | [{{(] )? [ ]?  # - 4, -$4, -(4)
-    | (?<!\w) [{_MINUS}] [ ]? (?: [A-Z]{{3}} | kr\.? ) [ ]?  # -EUR 4
-    )\Z""",
-    re.VERBOSE,
-)
-_CHANGED_AFTER = re.compile(
-    rf"""
-    {_POWER}
-    | [^,]*? (?<![\d.])10 {_POWER}  # 4 x 10^5
-    | [^,]*? [)\s] [eE][ ]?[{_MINUS}+]?\d  # (4 +/- 1)e5
-    | [ ]? [\xbc-\xbe\u2150-\u215e]  # 4 and a half, as one sign
-    | [ ]? [+-] [ ]? [\d.e+-]+ j  # 4 + 1j
-    """,
-    re.VERBOSE,
-)
-"""What changes its value, although it is delimited."""
+"""What shows in a line that a number there is a piece of what a reader takes it for."""
 _NEAR = 24
 
 
@@ -60,7 +47,7 @@ class Quotation:
     place: int | None = None
     """Which of the output's numbers it is, counted from 1."""
     form: str = ""
-    """A format specification; as printed, if there is none."""
+    """Such as `.2f`, `.0%` or `,d`; as printed, if there is none."""
 
     def number_in(self, text: str) -> str:
         """Return the quoted number of a text.
@@ -74,19 +61,23 @@ class Quotation:
 
         """
         number = self.find(text)
-        if not self.form:
-            return number.replace("-", "\N{MINUS SIGN}")
-        exact = int(number) if number.lstrip("+-").isdecimal() else float(number)
+        return (self._formatted(number) if self.form else number).replace("-", "\N{MINUS SIGN}")
+
+    def _formatted(self, number: str) -> str:
+        """Return a number in the form that is asked for, if it has so many digits."""
         try:
-            shown = format(exact, self.form)
-        except OverflowError as error:
-            message = f"{self.name} prints {number}: {self.form!r} can't show it, {error}"
+            value = Decimal(number)
+            is_whole = value.as_tuple().exponent == 0 and "." not in number
+            if self.form.endswith("d"):
+                return format(int(number), self.form)
+            shown = format(value, self.form)
+        except (InvalidOperation, ValueError):
+            message = f"{self.name} prints {number}: {self.form!r} can't show it"
             raise ValueError(message) from None
-        if isinstance(exact, float) and _value(shown)[1] < _value(number)[1]:
+        digits = int(self.form.strip("+,.f%")) + 2 * self.form.endswith("%")
+        if not is_whole and value.is_finite() and digits > -int(value.as_tuple().exponent):
             raise ValueError(f"{self.name} prints {number}: {self.form!r} shows more digits")
-        if not _is_rounded(shown, number):
-            raise ValueError(f"{self.name} prints {number}: {self.form!r} shows other digits")
-        return shown.replace("-", "\N{MINUS SIGN}")
+        return shown if value.is_finite() else number
 
     def find(self, text: str) -> str:
         """Return the quoted number as it is printed.
@@ -115,46 +106,16 @@ class Quotation:
         shown = plain(text)
         before = shown[: number.start].rpartition("\n")[2]
         after = shown[number.end :].partition("\n")[0]
-        if not _is_whole(before, number.text, after):
+        is_whole = (
+            _BEFORE.search(before) and _AFTER.match(after) and not _SIGN_BEFORE.search(before)
+        )
+        if not is_whole or _CALCULATED.search(before + number.text + after):
             near = before[-_NEAR:] + number.text + after[:_NEAR]
             raise ValueError(
                 f"{self.name} prints {near!r}, where {number.text} may not be the whole number: "
                 "let the cell print it by itself, as -1500.75 or 1.5e-20, or glue its value"
             )
         return number.text
-
-
-def _is_whole(before: str, number: str, after: str) -> bool:
-    """Whether a number is all of what a reader takes for it, by the rest of its line."""
-    # A comma beside digits separates thousands, or is a decimal point, unless all are floats.
-    has_comma = re.search(r"\d,\Z", before) or re.match(r",\d", after)
-    return bool(
-        _DELIMITED_BEFORE.search(before)
-        and _DELIMITED_AFTER.match(after)
-        and not (has_comma and "." not in number)
-        and not _CHANGED_BEFORE.search(before)
-        and not _CHANGED_AFTER.match(after)
-    )
-
-
-def _value(number: str) -> tuple[Decimal, int]:
-    """Return a number, and the power of ten of its last digit; of what is not finite, 0."""
-    try:
-        value = Decimal(re.sub("[,_%]", "", number))
-    except InvalidOperation:
-        return Decimal("sNaN"), 0
-    value = value.scaleb(-2) if "%" in number else value
-    exponent = value.as_tuple().exponent
-    return value, exponent if isinstance(exponent, int) else 0
-
-
-def _is_rounded(shown: str, number: str) -> bool:
-    """Whether a text has the digits of a printed number, of which a float keeps 15 to 17."""
-    value, place = _value(shown)
-    exact, _ = _value(number)
-    if not exact.is_finite():
-        return str(value) == str(exact)
-    return value.is_finite() and abs(value - exact) <= Decimal((0, (5,), place - 1))
 
 
 def read_quotation(text: str) -> Quotation:
@@ -164,10 +125,11 @@ def read_quotation(text: str) -> Quotation:
         ValueError: If it is none of these.
 
     """
-    match = _QUOTATION.match(text.strip())
+    match = _QUOTATION.fullmatch(text.strip())
     if match is None:
         raise ValueError(
-            f"expected `name`, `name[1, 0]` or `name#3`, and a format if wanted; got {text!r}"
+            "expected `name`, `name[1, 0]` or `name#3`, and `.2f`, `.0%` or `,d` behind a space if "
+            f"wanted; got {text!r}"
         )
     index = tuple(int(part) for part in match["index"].split(",")) if match["index"] else None
     place = int(match["place"]) if match["place"] else None

@@ -8,28 +8,21 @@ from typing import TYPE_CHECKING
 
 from sphinx_drift.compare.compare import compare
 from sphinx_drift.compare.lexer import plain
-from sphinx_drift.source.expectations import DIRECTIVE
 from sphinx_drift.source.lines import NEWLINE
+from sphinx_drift.source.markdown import DIRECTIVE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from sphinx_drift.compare.compare import Waiver
     from sphinx_drift.model import Expectation, Outcome
 
-_FENCE = re.compile(r" {0,3}(`{3,}|~{3,}|:{3,})")
 Edit = tuple[int, int, list[str]]
 """Lines from one place up to another, counted from 0, and what stands there afterwards."""
 
 
-def _lines_with_ends(text: str) -> list[str]:
-    """Return the lines as editors and Markdown count them, with their ends."""
-    return io.StringIO(text, newline="").readlines()
-
-
 def edited(text: str, edits: Iterable[Edit]) -> str:
     """Replace some lines, and keep the line endings of the file."""
-    lines = _lines_with_ends(text)
+    lines = io.StringIO(text, newline="").readlines()
     end = (NEWLINE.search(text) or ["\n"])[0]
     has_last_newline = text.endswith(("\n", "\r"))
     if not has_last_newline:
@@ -40,26 +33,21 @@ def edited(text: str, edits: Iterable[Edit]) -> str:
     return after if has_last_newline else after.removesuffix(end)
 
 
-def rewritten(outcome: Outcome, waivers: Sequence[Waiver] = ()) -> list[str]:
-    """Return the executed output, in the documented wrapping where only numbers differ.
-
-    What is waived stays so as long as the rest can be told apart from it.
-    """
+def rewritten(outcome: Outcome) -> list[str]:
+    """Return the executed output, in the documented wrapping where only numbers differ."""
     documented, executed = plain(outcome.documented), plain(outcome.executed)
     differences = sorted(outcome.verdict.differences, key=lambda each: each.documented_span)
-    if not differences:
+    if not (differences and all(each.number for each in differences)):
         return rows_of(executed)
-    pieces, done = [], 0
+    text, done = "", 0
     for difference in differences:
         first, last = difference.documented_span
-        pieces += [documented[done:first], executed[slice(*difference.executed_span)]]
+        text += documented[done:first] + executed[slice(*difference.executed_span)]
         done = last
-    text = "".join([*pieces, documented[done:]])
-    if all(each.number for each in differences):
-        return rows_of(text)
-    verdict = compare(text, executed, waivers=waivers)
-    is_same = waivers and verdict.same and not verdict.stale
-    return rows_of(text if is_same else executed)
+    text += documented[done:]
+    return rows_of(
+        text if compare(text, executed, waivers=outcome.verdict.waived).same else executed
+    )
 
 
 def rows_of(text: str) -> list[str]:
@@ -67,43 +55,28 @@ def rows_of(text: str) -> list[str]:
     return [row.removesuffix("\r").rstrip(" \t") for row in plain(text).split("\n")]
 
 
-def indent_of(lines: Sequence[str], expectation: Expectation) -> str:
-    """Return the white space before the fence of an expectation."""
-    opening = lines[expectation.line - 1]
-    return opening[: len(opening) - len(opening.lstrip())]
+def changed_expectation(
+    lines: Sequence[str], expectation: Expectation, rows: Sequence[str] = (), reason: str = ""
+) -> Edit:
+    """Give an expectation another text, or a reason why it isn't checked, and keep the rest."""
+    first = expectation.line - 1
+    opening = lines[first].lstrip()
+    indent = lines[first].removesuffix(opening)
+    old = [row.removeprefix(indent) for row in lines[first + 1 : expectation.end_line]]
+    options = expectation.body_line - expectation.line - 1
+    head, text = old[:options], old[options:]
+    if reason:
+        head = [f":unchecked: {reason}", *(head or [""])]
+    fence = opening[: len(opening) - len(opening.lstrip(opening[0]))]
+    new = expectation_lines(head, rows or text or [""], fence)
+    return first, expectation.end_line + 1, [indent + row if row else "" for row in new]
 
 
-def body_edits(lines: Sequence[str], expectation: Expectation, rows: Sequence[str]) -> list[Edit]:
-    """Replace the text of an expectation, and lengthen its fence if the text contains it."""
-    opening, indent = lines[expectation.line - 1], indent_of(lines, expectation)
-    first, last = expectation.body_line - 1, expectation.end_line
-    options = first > expectation.line
-    new = [*([] if options else _guard(rows)), *rows]
-    edits = [(first, last, [indent + row if row else "" for row in new])]
-    match = _FENCE.match(opening)
-    fence = match and _longer(match[1], rows)
-    if match and fence != match[1]:
-        edits.append(
-            (expectation.line - 1, expectation.line, [f"{indent}{fence}{opening[match.end() :]}"])
-        )
-        edits.append((last, last + 1, [f"{indent}{fence}"]))
-    return edits
-
-
-def _guard(rows: Sequence[str]) -> list[str]:
-    """Return a blank line if the first row would be read as an option."""
-    return [""] if re.match(r":[a-z-]+:", rows[0]) else []
-
-
-def _longer(fence: str, rows: Iterable[str]) -> str:
-    """Return a fence that none of the rows closes."""
+def expectation_lines(head: Sequence[str], rows: Sequence[str], fence: str = "```") -> list[str]:
+    """Return an expectation, in a fence that none of its rows closes."""
     starts = (row.lstrip() for row in rows)
-    longest = max((len(start) - len(start.lstrip(fence[0])) for start in starts), default=0)
-    return fence[0] * max(len(fence), longest + 1)
-
-
-def new_expectation(options: Sequence[str], rows: Sequence[str]) -> list[str]:
-    """Return a new expectation."""
-    ticks = _longer("```", rows)
-    head = [*options, ""] if options else _guard(rows)
-    return [f"{ticks}{{{DIRECTIVE}}}", *head, *rows, ticks]
+    longest = max(len(start) - len(start.lstrip(fence[0])) for start in starts)
+    fence = fence[0] * max(len(fence), longest + 1)
+    # Without a blank line, the first row would be read as an option.
+    gap = [""] * (not head and bool(re.match(r":[a-z-]+:", rows[0])))
+    return [f"{fence}{{{DIRECTIVE}}}", *head, *gap, *rows, fence]

@@ -1,44 +1,40 @@
-"""Decide what `--update` writes: which outputs, and what stays as it is."""
+"""Decide what `--update` writes into a file, and see that it reads as it was printed."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from sphinx_drift.model import Kind
-from sphinx_drift.output.machine import names_in
+from sphinx_drift.output.machine import machine_paths, names_in
+from sphinx_drift.output.printed_text import printed
 from sphinx_drift.source.prose import outdated_numbers
+from sphinx_drift.source.update_notebook import notebook_with_outputs
+from sphinx_drift.source.update_page import FIXED_BY_TEXT, page_with_outputs
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from nbformat import NotebookNode
 
     from sphinx_drift.model import Page, PageResult
 
-_LACKING = {
-    re.compile(r"(ModuleNotFound|Import)Error: "): (
-        "install it first, or tag the cell `raises-exception` where no version has it any more"
-    ),
-    re.compile(
-        r"(FileNotFoundError|gaierror|SSLError|MaxRetryError|(URL|HTTP)Error|\w*Timeout"
-        r"|\w*Connect(ion|or)?\w*Error): "
-    ): "see that it is there, or tag the cell `raises-exception`",
-}
-"""How an error begins if a module, a file or the network isn't here, and what to do."""
-_INSTALL = re.compile(
-    r"[!%]*\s*(?:sudo )?(?:\w+=\S+ )*(?:\S+ -m )?(?:(?:uv )?pip3?|conda|\w*mamba|apt(?:-get)?)"
-    r"(?: -\S+)* install\b(?!.*(?:;|&&|\|\|))|#|%%(?:ba)?sh\b|(?:from|import) [^;]*$|$"
+_LACKING = re.compile(
+    r"(ModuleNotFound|Import|FileNotFound|gai|SSL|MaxRetry|URL|HTTP|\w*Timeout"
+    r"|\w*Connect(ion|or)?\w*)(Error)?: "
 )
-"""A row of a cell that installs packages, or prints nothing."""
+"""How an error begins if a module, a file or the network isn't here."""
+_INSTALLS = re.compile(r"(?:\s*[!%](?:uv )?(?:pip3?|conda|mamba) install\b[^;&|\n]*)+\s*")
+"""A cell that installs packages, and does nothing else."""
+_UNREADABLE = re.compile(r"[\0\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
+"""What MyST-NB takes for the end of a line, and no editor does, or Markdown for nothing."""
 DIFFERS = "it differs between two runs"
-INSTALLS = "installs packages"
 NO_TEXT = "it can't be written so that it reads the same"
+_OTHER_CELLS = "the file would have other cells: print the `repr` of the text"
 UNDECIDED = frozenset({DIFFERS, NO_TEXT})
 """Reasons why nothing is compared that a person has to confirm or remove."""
-FIXED_BY_TEXT = (Kind.DRIFT, Kind.EMPTY, Kind.UNDOCUMENTED, Kind.RAISED)
-"""What a new text of an expectation fixes."""
 
 
 @dataclass(frozen=True)
@@ -61,39 +57,77 @@ def read_exactly(path: Path) -> str:
     return path.read_bytes().decode("utf-8")
 
 
-def refusal(page: Page, result: PageResult) -> str:
+def update(  # noqa: PLR0913, PLR0917 - what is known of a file
+    path: Path,
+    page: Page,
+    executed: NotebookNode,
+    result: PageResult,
+    judge: Callable[[Page], PageResult],
+    reread: Callable[[str], Page | None],
+) -> Change | None:
+    """Return a page or notebook with its executed outputs; None if nothing has to be written.
+
+    Args:
+        path: The file.
+        page: What it documents.
+        executed: Its notebook, as it was run.
+        result: What came of it.
+        judge: Judges a page that documents something else of the same outputs.
+        reread: Reads what the file is going to hold.
+
+    """
+    before = read_exactly(path)
+    if reason := _refusal(page, result):
+        return Change(path, before, before, reason)
+    unchecked = _unchecked_cells(page, executed, result)
+    paths = machine_paths(path.absolute().parent)
+    with_outputs = notebook_with_outputs if page.stored else page_with_outputs
+    after = with_outputs(before, page, executed, result.outcomes, unchecked, paths)
+    if after == before:
+        return None
+    new = reread(after)
+    if new is None or [cell.source for cell in new.cells] != [cell.source for cell in page.cells]:
+        return Change(path, before, before, f"with what was printed, {_OTHER_CELLS}")
+    # Outputs stay where they are; an expectation parts the Markdown between two cells.
+    cells = (replace(new.cells[place], index=old.index) for place, old in enumerate(page.cells))
+    new = replace(new, cells=tuple(cells), complete=page.complete)
+    judged = judge(new)
+    for outcome in judged.outcomes:
+        if outcome.kind in (Kind.DRIFT, Kind.EMPTY) and outcome.cell not in unchecked:
+            return Change(path, before, before, f"what cell {outcome.cell} prints: {NO_TEXT}")
+    names = set(names_in(after)) - set(names_in(before))
+    notes = (
+        *outdated_numbers(path, after, new, executed, result.outcomes),
+        *(f"{path}: what is written names this machine or its user: {n}" for n in sorted(names)),
+    )
+    return Change(path, before, after, result=judged, notes=notes)
+
+
+def _refusal(page: Page, result: PageResult) -> str:
     """Return why no output of a page should be written; nothing if they may be."""
     for outcome in result.outcomes:
         may_raise = outcome.cell and page.cells[outcome.cell - 1].may_raise
         place = f"(line {outcome.line}, cell {outcome.cell})"
-        for lacking, remedy in _LACKING.items():
-            if lacking.match(outcome.message) and not may_raise:
-                return f"{outcome.message} {place}: {remedy}"
+        if _LACKING.match(outcome.message) and not may_raise:
+            remedy = "see that it is there, or tag the cell `raises-exception`"
+            return f"{outcome.message} {place}: {remedy}"
         if outcome.kind.unknown and outcome.kind is not Kind.NOTHING_CHECKED:
             return f"{outcome.kind.meaning} {place}"
     return ""
 
 
-def unchecked_cells(page: Page, result: PageResult) -> dict[int, str]:
+def _unchecked_cells(page: Page, executed: NotebookNode, result: PageResult) -> dict[int, str]:
     """Return why outputs can't be checked, by the numbers of their cells."""
-    differing = {o.cell: DIFFERS for o in result.outcomes if o.kind is Kind.UNREPEATABLE}
-    outdated = {o.cell for o in result.outcomes if o.cell and o.kind in FIXED_BY_TEXT} | {
-        *differing
-    }
-    installing = {cell for cell in outdated if _installs(page.cells[cell - 1].source)}
-    return differing | dict.fromkeys(installing, INSTALLS)
-
-
-def _installs(source: str) -> bool:
-    """Whether a cell does nothing but install packages."""
-    rows = (row.strip() for row in source.replace("\\\n", " ").split("\n"))
-    return "install" in source and all(map(_INSTALL.match, rows))
-
-
-def notes_on(  # noqa: PLR0913 - a file before and after
-    path: Path, before: str, after: str, result: PageResult, *, page: Page, executed: NotebookNode
-) -> tuple[str, ...]:
-    """Return what the author of a file should look at, now that it has new outputs."""
-    names = [name for name in names_in(after) if name not in names_in(before)]
-    private = [f"{path}: what is written names this machine or its user: {name}" for name in names]
-    return (*outdated_numbers(path, after, page, executed, result.outcomes), *private)
+    reasons = {}
+    for outcome in result.outcomes:
+        if not outcome.cell or outcome.kind not in (*FIXED_BY_TEXT, Kind.UNREPEATABLE):
+            continue
+        cell = page.cells[outcome.cell - 1]
+        texts = "".join(text for _, text in printed(executed.cells[cell.index].outputs).pieces)
+        if _INSTALLS.fullmatch(cell.source):
+            reasons[cell.number] = "installs packages"
+        elif outcome.kind is Kind.UNREPEATABLE:
+            reasons[cell.number] = DIFFERS
+        elif not page.stored and _UNREADABLE.search(texts):
+            reasons[cell.number] = NO_TEXT
+    return reasons

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -16,19 +15,15 @@ from sphinx_drift.model import Cell, Expectation, Kind, Outcome, Page
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from sphinx_drift.output.printed_text import Part
-
 UNCONDITIONAL = (
     "another text of this output has no `:when:`, and would hold too: give each its condition, "
     "such as `numpy<2` and `numpy>=2`"
 )
-_OF_MARKERS = re.compile(r"(implementation|os|platform|python|sys)_\w+")
-"""What a marker asks for; without its quotes it would read as a package."""
 _UNKNOWN = "the page ended before it said which versions it has, so no variant is known to hold"
 
 
-def read_condition(text: str) -> tuple[Requirement | None, Marker | None]:
-    """Return what a condition asks of a package, and of Python and the system.
+def read_condition(text: str) -> Requirement | Marker:
+    """Return what a condition asks of a package, or of Python and the system.
 
     Raises:
         ValueError: If it is neither a requirement with versions nor a marker.
@@ -36,11 +31,10 @@ def read_condition(text: str) -> tuple[Requirement | None, Marker | None]:
     """
     with suppress(InvalidRequirement):
         requirement = Requirement(text)
-        is_plain = not (requirement.url or requirement.extras)
-        if requirement.specifier and is_plain and not _OF_MARKERS.fullmatch(requirement.name):
-            return requirement, requirement.marker
+        if requirement.specifier:
+            return requirement
     with suppress(InvalidMarker):
-        return None, Marker(text)
+        return Marker(text)
     raise ValueError(
         "`:when:` must be a requirement such as `numpy<2`, or a marker such as "
         f'`python_version >= "3.13"`; got {text!r}'
@@ -49,9 +43,10 @@ def read_condition(text: str) -> tuple[Requirement | None, Marker | None]:
 
 def packages_named(page: Page) -> list[str]:
     """Return the packages that the conditions of a page name, `python` too."""
-    conditions = (e.when for cell in page.cells for e in cell.expectations if e.when)
-    requirements = (read_condition(text)[0] for text in conditions)
-    return sorted({canonicalize_name(each.name) for each in requirements if each})
+    conditions = (
+        read_condition(e.when) for cell in page.cells for e in cell.expectations if e.when
+    )
+    return sorted({canonicalize_name(c.name) for c in conditions if isinstance(c, Requirement)})
 
 
 def chosen(page: Page, here: Mapping[str, Any] | None) -> Page:
@@ -66,57 +61,39 @@ def chosen(page: Page, here: Mapping[str, Any] | None) -> Page:
     problems = list(page.problems)
     cells: list[Cell] = []
     for cell in page.cells:
-        kept, elsewhere = _chosen(cell.expectations, here)
-        lines = {each.line for each in kept}
-        problems += [
-            Outcome(
-                Kind.OTHER_VARIANT,
-                each.line,
-                cell=cell.number,
-                cell_line=cell.line,
-                message=f"when {each.when}",
-            )
-            for each in cell.expectations
-            if each.line not in lines
-        ]
-        cells.append(replace(cell, expectations=tuple(kept), elsewhere=tuple(elsewhere)))
+        kept = _chosen(cell.expectations, here)
+        lines = {expectation.line for expectation in kept}
+        others = [e for e in cell.expectations if e.line not in lines]
+        for other in others:
+            outcome = Outcome(Kind.OTHER_VARIANT, other.line, cell=cell.number, cell_line=cell.line)
+            problems.append(replace(outcome, message=f"when {other.when}"))
+        cells.append(replace(cell, expectations=kept, is_claim=cell.is_claim or bool(others)))
     return replace(page, cells=tuple(cells), problems=tuple(problems))
 
 
 def _chosen(
     expectations: Sequence[Expectation], here: Mapping[str, Any] | None
-) -> tuple[list[Expectation], list[Expectation]]:
-    """Return the expectations of a cell that are compared, and what fails if it is printed.
+) -> tuple[Expectation, ...]:
+    """Return the expectations of a cell that are compared.
 
-    Where none is, or two of one output would be, the first of them says so, and fails.
+    Where none is, the first of them says so, and fails; where two of one output are, both do.
     """
-    kept: list[Expectation] = []
-    for expectation in expectations:
-        if not expectation.when:
-            kept.append(expectation)
-        elif here and _holds(expectation.when, here):
-            place = next((i for i, e in enumerate(kept) if e.part is expectation.part), None)
-            if place is None:
-                kept.append(expectation)
-            else:
-                both = f"both hold: {_listed([kept[place], expectation])}"
-                kept[place] = replace(kept[place], problem=f"{both}\n{_found(here)}")
-    others: dict[Part, list[Expectation]] = {}
-    for expectation in expectations:
-        if all(expectation.part is not each.part for each in kept):
-            others.setdefault(expectation.part, []).append(expectation)
-    elsewhere = [replace(each[0], problem=_none_holds(each, here)) for each in others.values()]
-    if expectations and not kept:
-        kept, elsewhere = [replace(expectations[0], problem=_none_holds(expectations, here))], []
-    return kept, elsewhere
-
-
-def _none_holds(variants: Iterable[Expectation], here: Mapping[str, Any] | None) -> str:
-    return f"none holds: {_listed(variants)}\n{_found(here)}" if here else _UNKNOWN
+    holding = [e for e in expectations if not e.when or (here and _holds(e.when, here))]
+    if expectations and not holding:
+        problem = f"none holds: {_listed(expectations)}\n{_found(here)}" if here else _UNKNOWN
+        return (replace(expectations[0], problem=problem),)
+    kept = []
+    for expectation in holding:
+        variants = [e for e in holding if e.when and e.part is expectation.part]
+        if here and len(variants) > 1:
+            problem = f"both hold: {_listed(variants)}\n{_found(here)}"
+            expectation = replace(expectation, problem=problem)  # noqa: PLW2901 - with a problem
+        kept.append(expectation)
+    return tuple(kept)
 
 
 def _listed(variants: Iterable[Expectation]) -> str:
-    return ", ".join(f"{each.when} (line {each.line})" for each in variants)
+    return ", ".join(f"{variant.when} (line {variant.line})" for variant in variants)
 
 
 def _found(here: Mapping[str, Any]) -> str:
@@ -126,10 +103,11 @@ def _found(here: Mapping[str, Any]) -> str:
 
 
 def _holds(text: str, here: Mapping[str, Any]) -> bool:
-    requirement, marker = read_condition(text)
+    condition = read_condition(text)
+    marker = condition if isinstance(condition, Marker) else condition.marker
     if marker and not marker.evaluate(here["markers"]):
         return False
-    version = here["versions"].get(canonicalize_name(requirement.name)) if requirement else None
-    return requirement is None or (
-        version is not None and requirement.specifier.contains(version, prereleases=True)
-    )
+    if isinstance(condition, Marker):
+        return True
+    version = here["versions"].get(canonicalize_name(condition.name))
+    return version is not None and condition.specifier.contains(version, prereleases=True)

@@ -154,9 +154,9 @@ class VerifyingClient(NotebookClientBase):  # type: ignore[misc]
         env = self._document.settings.env
         if "source_map" in self.notebook.metadata and not is_notebook(self._path):
             config = markdown_config(env)
-            page = read_page(self._source, self.notebook, config, settings=self.nb_config)
+            page = read_page(self._source, self.notebook, config, self.nb_config)
         else:
-            page = read_notebook(self.notebook, self._source, settings=self.nb_config)
+            page = read_notebook(self.notebook, self._source, self.nb_config)
         return state_of(env).settings.applied_to(page, self._path)
 
     def _verify(self) -> None:

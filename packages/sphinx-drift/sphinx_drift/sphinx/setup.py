@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from sphinx_drift.source.expectations import DIRECTIVE
+from sphinx_drift.source.markdown import DIRECTIVE
 from sphinx_drift.sphinx.client import VerifyingParser
 from sphinx_drift.sphinx.directives import ExpectedOutput, NestedCell
 from sphinx_drift.sphinx.marks import add_static_path, add_style, drift_mark, drop_marks, visit_mark

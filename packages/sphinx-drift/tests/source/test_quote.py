@@ -29,7 +29,23 @@ def test_reads(text: str, quotation: Quotation) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", " ", "[1]", "#1", "a b c", "a[]", "a[-1]", "a[x]", "a#", "a#-1", "a[1]#1", "a.b"]
+    "text",
+    [
+        "",
+        " ",
+        "[1]",
+        "#1",
+        "a b c",
+        "a[]",
+        "a[-1]",
+        "a[x]",
+        "a#",
+        "a#-1",
+        "a[1]#1",
+        "a.b",
+        "a x",
+        "a .2g",
+    ],
 )
 def test_refuses(text: str) -> None:
     with pytest.raises(ValueError, match="expected `name`"):
