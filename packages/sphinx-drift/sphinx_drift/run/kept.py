@@ -33,10 +33,8 @@ if TYPE_CHECKING:
     from sphinx_drift.run.results import Request
 
 _OF_SESSION = re.compile(
-    r"_|ALACRITTY_.*|COLORTERM|DBUS_.*|DESKTOP_.*|DISPLAY|FORKED_KERNELS_.*|GNOME_.*|"
-    r"GPG_.*|HIST.*|INVOCATION_ID|ITERM_.*|JOURNAL_STREAM|KITTY_.*|KONSOLE_.*|LS_COLORS|"
-    r"MAKE.*|MFLAGS|OLDPWD|PS1|PWD|SHLVL|SSH_.*|STY|TERM.*|TMUX.*|VSCODE_.*|VTE_.*|WAYLAND_.*|"
-    r"WEZTERM_.*|WINDOWID|XAUTHORITY|XDG_.*"
+    r"_|COLORTERM|DBUS_.*|DISPLAY|FORKED_KERNELS_.*|LS_COLORS|MAKE.*|OLDPWD|PWD|SHLVL|SSH_.*|"
+    r"TERM.*|TMUX.*|VSCODE_.*|WAYLAND_.*|WINDOWID|XDG_.*"
 )
 """Variables that are others in each terminal."""
 
@@ -87,17 +85,18 @@ def keep(
     from jupyter_cache.base import CacheBundleIn  # noqa: PLC0415 - it takes time
 
     with suppress(Exception):  # a full disk, say: the page runs again
-        cache, answers = _cache(folder, os.getpid()), dict(execution.answers)
+        cache = _cache(folder, os.getpid())
         with suppress(KeyError):  # what an earlier run left is not of this one
             cache.remove_cache(cache.match_cache_notebook(notebook).pk)
-        read, how = answers.pop(reads.__name__, None), _how(notebook, request)
-        code = {i for i, cell in enumerate(notebook.cells) if cell.cell_type == "code"}
-        is_whole = is_right and execution.failure is None and code <= execution.executed
-        if is_whole and how and read is not None and "" not in read:
-            data = {"answers": answers, "seconds": execution.seconds, "since": time.time()}
-            data |= {"how": how, "machine": machine(), "reads": read}
-            bundle = CacheBundleIn(notebook, str(request.folder), data=data)
-            return str(cache.cache_notebook_bundle(bundle, check_validity=False).hashkey)
+        if is_right and execution.failure is None and (how := _how(notebook, request)):
+            answers = dict(execution.answers)
+            seen = answers.pop(reads.__name__, {"": None})
+            code = {i for i, cell in enumerate(notebook.cells) if cell.cell_type == "code"}
+            if code <= execution.executed and "" not in seen:
+                data = {"how": how, "machine": machine(), "reads": seen, "answers": answers}
+                data |= {"seconds": execution.seconds, "since": time.time()}
+                bundle = CacheBundleIn(notebook, str(request.folder), data=data)
+                return str(cache.cache_notebook_bundle(bundle, check_validity=False).hashkey)
     return ""
 
 
@@ -125,16 +124,15 @@ def _cache(folder: Path, _process: int) -> JupyterCacheBase:
 
 def _is_current(data: dict[str, Any]) -> bool:
     """Whether this machine and all that a run has read are as they were."""
-    return data.get("machine") == machine() and all(
-        _stamp(path) == stamp for path, stamp in data["reads"].items()
-    )
+    stamps = all(_stamp(Path(path)) == stamp for path, stamp in data["reads"].items())
+    return stamps and bool(data["machine"] == machine())
 
 
-def _stamp(path: str) -> list[int] | None:
-    try:
-        found = Path(path).stat()
-    except OSError:
+def _stamp(path: Path) -> list[int] | None:
+    """Return what `watch_reads` notes of a file."""
+    if not path.exists():
         return None
+    found = path.stat()
     return [found.st_mtime_ns, found.st_ctime_ns, found.st_size]
 
 
