@@ -274,15 +274,19 @@ async def _end_of(client: LimitedClient) -> str:
     return f"the page's process was killed by {signal.Signals(-status).name}{memory}"
 
 
+_CALL = "(lambda own: (lambda: 0).__builtins__['exec']({!r}, own) or own['{}']({!r}))({{}})"
+"""Calls a function, made from its source in a namespace of its own.
+
+It is an expression, whose value comes with the reply, and names nothing that a page may rename.
+"""
+
+
 async def _ask(client: LimitedClient, functions: Sequence[Injected]) -> dict[str, Any]:
     """Run functions in a Python kernel, each in a namespace of its own; return their answers."""
     if not functions or client.nb.metadata["language_info"].get("name") != "python":
         return {}
     name, source = injected(answers)
-    sent = [tuple(function) for function in functions]
-    # An expression, whose value comes with the reply; it looks up no name that a page may have.
-    run = f"(lambda: 0).__builtins__['exec']({source!r}, own)"
-    call = f"(lambda own: {run} or own[{name!r}]({sent!r}))({{}})"
+    call = _CALL.format(source, name, [tuple(function) for function in functions])
     kc: Any = client.kc
     request = kc.execute("", silent=True, store_history=False, user_expressions={"answer": call})
     # As a cell: one that takes too long raises an error.
