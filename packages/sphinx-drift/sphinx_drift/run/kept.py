@@ -42,18 +42,12 @@ _OF_SESSION = re.compile(
 def find(notebook: NotebookNode, request: Request, folder: Path) -> Execution | None:
     """Give a notebook the outputs of the run that would be repeated; None if it has to run."""
     with suppress(Exception):  # an unreadable cache has nothing
-        record = _match(notebook, request, folder)
-        if record is not None:
-            stored = _cache(folder, os.getpid()).get_cache_bundle(record.pk).nb
-            code = [i for i, cell in enumerate(notebook.cells) if cell.cell_type == "code"]
-            for index, kept in zip(code, stored.cells, strict=True):
-                cell = notebook.cells[index]
-                cell.outputs, cell.execution_count = kept.outputs, kept.execution_count
-            for name in ("language_info", "widgets"):
-                if name in stored.metadata:
-                    notebook.metadata[name] = stored.metadata[name]
+        if record := _match(notebook, request, folder):
+            merge = _cache(folder, os.getpid()).merge_match_into_notebook
+            _, merged = merge(notebook, nb_meta=("language_info", "widgets"), cell_meta=())
+            notebook.cells, notebook.metadata = merged.cells, merged.metadata
             return Execution(
-                frozenset(code),
+                frozenset(i for i, cell in enumerate(merged.cells) if cell.cell_type == "code"),
                 answers=record.data["answers"],
                 seconds=record.data["seconds"],
                 kept=record.hashkey,
