@@ -107,16 +107,14 @@ def test_the_environment_counts_and_a_terminal_s_own_variables_don_t(  # noqa: P
     assert bool(kept.current(tmp_path / "cache")) is not counts
 
 
-def test_what_isinstalled_counts(
+def test_what_is_installed_counts(
     request_: Request, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.syspath_prepend(tmp_path)
-    kept.installed.cache_clear()
+    monkeypatch.setattr(kept, "installed", kept.installed.__wrapped__)
     kept.keep(ran(), request_, EXECUTION, tmp_path / "cache")
     (tmp_path / "other-2.dist-info").mkdir()
-    kept.installed.cache_clear()
     assert not kept.holds(notebook("print(1)"), request_, tmp_path / "cache")
-    kept.installed.cache_clear()
 
 
 @pytest.mark.parametrize(
