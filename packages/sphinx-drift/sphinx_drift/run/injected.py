@@ -361,7 +361,7 @@ def report_versions() -> dict[str, dict[str, str]]:
 
     from packaging.markers import default_environment
 
-    markers = {**default_environment()}
+    markers = {name: str(value) for name, value in default_environment().items()}
     versions = {"python": markers["python_full_version"]}
     for name in os.environ.get("DRIFT_VERSIONS", "").split(","):
         try:
